@@ -1,0 +1,341 @@
+//! Applying one primitive change. It succeeds only where it finds what it expects and leaves the graph whole: no edge,
+//! reference or parent ever dangles, no name is taken twice, no container is inside itself.
+
+use crate::Snapshot;
+use shared_protocol::{
+    Board, BoardId, Change, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey, Revision, Value,
+    limits::{MAX_BOARDS, MAX_COORDINATE, MAX_EDGES, MAX_NESTING, MAX_NODES, MAX_SIZE, MIN_SIZE},
+};
+use std::sync::Arc;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ApplyError {
+    #[error("expected revision {expected}, found {found}")]
+    Gap { expected: Revision, found: Revision },
+    #[error("{what} has changed since")]
+    Changed { what: String },
+    #[error("{what} does not exist")]
+    Missing { what: String },
+    #[error("{what} is still used by {by}")]
+    InUse { what: String, by: String },
+    #[error("{what} is taken already")]
+    Taken { what: String },
+    #[error("{node} would be inside itself, or too deep")]
+    Nesting { node: NodeId },
+    #[error("{what} is out of bounds")]
+    OutOfBounds { what: String },
+    #[error("the change does not belong to the element it names: {what}")]
+    Foreign { what: String },
+}
+
+fn changed(what: impl ToString) -> ApplyError {
+    ApplyError::Changed { what: what.to_string() }
+}
+
+fn missing(what: impl ToString) -> ApplyError {
+    ApplyError::Missing { what: what.to_string() }
+}
+
+type Applied = Result<(), ApplyError>;
+
+impl Snapshot {
+    pub(crate) fn apply_change(&mut self, change: &Change) -> Applied {
+        match change {
+            Change::Board { id, before, after } => self.apply_board(*id, before.as_deref(), after.as_deref()),
+            Change::Node { id, before, after } => self.apply_node(*id, before.as_deref(), after.as_deref()),
+            Change::Name { node, before, after } => self.apply_name(*node, before, after),
+            Change::Label { node, before, after } => self.edit(*node, |edited| {
+                if edited.label != *before {
+                    return Err(changed(format!("the label of {node}")));
+                }
+                edited.label.clone_from(after);
+                Ok(())
+            }),
+            Change::Parent { node, before, after } => self.apply_parent(*node, *before, *after),
+            Change::Prop { node, key, before, after } => self.apply_prop(*node, key, before.as_ref(), after.as_ref()),
+            Change::References { node, key, before, after } => self.apply_references(*node, key, before, after),
+            Change::Edge { id, before, after } => self.apply_edge(*id, before.as_deref(), after.as_deref()),
+            Change::Placement { node, before, after } => self.apply_placement(*node, *before, *after),
+        }
+    }
+
+    /// Changes a node in place; the node keeps its id, board and indexes.
+    fn edit(&mut self, node: NodeId, edit: impl FnOnce(&mut Node) -> Applied) -> Applied {
+        let shared = self.nodes.get_mut(&node).ok_or_else(|| missing(node))?;
+        edit(Arc::make_mut(shared))
+    }
+
+    fn apply_board(&mut self, id: BoardId, before: Option<&Board>, after: Option<&Board>) -> Applied {
+        if self.board(id) != before {
+            return Err(changed(id));
+        }
+        match after {
+            None => {
+                if let Some(node) = self.nodes_on(id).next() {
+                    return Err(ApplyError::InUse { what: id.to_string(), by: node.id.to_string() });
+                }
+                self.boards.remove(&id);
+            }
+            Some(board) => {
+                if board.id != id {
+                    return Err(ApplyError::Foreign { what: id.to_string() });
+                }
+                if self.board_names.get(&board.name).is_some_and(|holder| *holder != id) {
+                    return Err(ApplyError::Taken { what: format!("the board name {}", board.name) });
+                }
+                if before.is_none() && self.boards.len() >= MAX_BOARDS {
+                    return Err(ApplyError::OutOfBounds { what: format!("more than {MAX_BOARDS} boards") });
+                }
+                self.boards.insert(id, Arc::new(board.clone()));
+            }
+        }
+        if let Some(before) = before {
+            self.board_names.remove(&before.name);
+        }
+        if let Some(after) = after {
+            self.board_names.insert(after.name.clone(), id);
+        }
+        Ok(())
+    }
+
+    fn apply_node(&mut self, id: NodeId, before: Option<&Node>, after: Option<&Node>) -> Applied {
+        if self.node(id) != before {
+            return Err(changed(id));
+        }
+        match (before, after) {
+            (None, Some(node)) => self.insert_node(id, node),
+            (Some(node), None) => self.remove_node(node),
+            (Some(before), Some(after)) => self.retype_node(before, after),
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn insert_node(&mut self, id: NodeId, node: &Node) -> Applied {
+        if node.id != id {
+            return Err(ApplyError::Foreign { what: id.to_string() });
+        }
+        if self.nodes.len() >= MAX_NODES {
+            return Err(ApplyError::OutOfBounds { what: format!("more than {MAX_NODES} nodes") });
+        }
+        self.board(node.board).ok_or_else(|| missing(node.board))?;
+        self.check_parent(id, node.board, node.parent)?;
+        self.check_targets(node.references.values().flatten())?;
+        self.claim_name(id, node.board, &node.name)?;
+        self.children.insert((node.board, node.parent, id));
+        for target in node.references.values().flatten() {
+            self.referrers.insert((*target, id));
+        }
+        self.nodes.insert(id, Arc::new(node.clone()));
+        Ok(())
+    }
+
+    /// The same node as another type: everything that indexes know stays.
+    fn retype_node(&mut self, before: &Node, after: &Node) -> Applied {
+        let retyped = Node { type_id: after.type_id.clone(), ..before.clone() };
+        if retyped != *after {
+            return Err(ApplyError::Foreign { what: before.id.to_string() });
+        }
+        self.nodes.insert(before.id, Arc::new(retyped));
+        Ok(())
+    }
+
+    fn remove_node(&mut self, node: &Node) -> Applied {
+        let id = node.id;
+        let in_use = |by: String| ApplyError::InUse { what: id.to_string(), by };
+        if let Some(child) = self.children(node.board, Some(id)).next() {
+            return Err(in_use(child.to_string()));
+        }
+        if let Some(edge) = self.edges_of(id).next() {
+            return Err(in_use(edge.id.to_string()));
+        }
+        if let Some(referrer) = self.referrers(id).find(|referrer| *referrer != id) {
+            return Err(in_use(referrer.to_string()));
+        }
+        if self.layout.contains_key(&id) {
+            return Err(in_use("its placement".to_owned()));
+        }
+        self.nodes.remove(&id);
+        self.names.remove(&(node.board, node.name.clone()));
+        self.children.remove(&(node.board, node.parent, id));
+        for target in node.references.values().flatten() {
+            self.referrers.remove(&(*target, id));
+        }
+        Ok(())
+    }
+
+    fn apply_name(&mut self, id: NodeId, before: &Name, after: &Name) -> Applied {
+        let node = self.node(id).ok_or_else(|| missing(id))?;
+        if node.name != *before {
+            return Err(changed(format!("the name of {id}")));
+        }
+        let board = node.board;
+        self.claim_name(id, board, after)?;
+        if before != after {
+            self.names.remove(&(board, before.clone()));
+        }
+        self.edit(id, |node| {
+            node.name = after.clone();
+            Ok(())
+        })
+    }
+
+    fn claim_name(&mut self, id: NodeId, board: BoardId, name: &Name) -> Applied {
+        let key = (board, name.clone());
+        if self.names.get(&key).is_some_and(|holder| *holder != id) {
+            return Err(ApplyError::Taken { what: format!("the name {name}") });
+        }
+        self.names.insert(key, id);
+        Ok(())
+    }
+
+    fn apply_parent(&mut self, id: NodeId, before: Option<NodeId>, after: Option<NodeId>) -> Applied {
+        let node = self.node(id).ok_or_else(|| missing(id))?;
+        if node.parent != before {
+            return Err(changed(format!("the container of {id}")));
+        }
+        let board = node.board;
+        self.check_parent(id, board, after)?;
+        let placement = self.placement(id);
+        if let Some(placement) = placement {
+            self.occupancy.remove((board, before), id, placement);
+            self.occupancy.insert((board, after), id, placement);
+        }
+        self.children.remove(&(board, before, id));
+        self.children.insert((board, after, id));
+        self.edit(id, |node| {
+            node.parent = after;
+            Ok(())
+        })
+    }
+
+    fn check_parent(&self, id: NodeId, board: BoardId, parent: Option<NodeId>) -> Applied {
+        let Some(parent) = parent else { return Ok(()) };
+        let container = self.node(parent).ok_or_else(|| missing(parent))?;
+        if container.board != board {
+            return Err(ApplyError::Foreign { what: format!("{parent} is on another board than {id}") });
+        }
+        let outside = self.ancestors(Some(parent)).take(MAX_NESTING + 1).take_while(|node| node.id != id).count();
+        let inside_itself = self.ancestors(Some(parent)).take(MAX_NESTING + 1).any(|node| node.id == id);
+        if inside_itself || outside + self.height(id, board) > MAX_NESTING {
+            return Err(ApplyError::Nesting { node: id });
+        }
+        Ok(())
+    }
+
+    /// Levels of nodes from this one downwards.
+    fn height(&self, id: NodeId, board: BoardId) -> usize {
+        let mut level = vec![id];
+        let mut height = 0;
+        while !level.is_empty() && height <= MAX_NESTING {
+            height += 1;
+            level = level.iter().flat_map(|node| self.children(board, Some(*node))).collect();
+        }
+        height
+    }
+
+    fn apply_prop(&mut self, id: NodeId, key: &PropKey, before: Option<&Value>, after: Option<&Value>) -> Applied {
+        self.edit(id, |node| {
+            if node.props.get(key) != before {
+                return Err(changed(format!("{key} of {id}")));
+            }
+            match after {
+                Some(value) => drop(node.props.insert(key.clone(), value.clone())),
+                None => drop(node.props.remove(key)),
+            }
+            Ok(())
+        })
+    }
+
+    fn apply_references(&mut self, id: NodeId, key: &PropKey, before: &[NodeId], after: &[NodeId]) -> Applied {
+        let node = self.node(id).ok_or_else(|| missing(id))?;
+        if node.references.get(key).map_or(&[][..], Vec::as_slice) != before {
+            return Err(changed(format!("{key} of {id}")));
+        }
+        self.check_targets(after)?;
+        self.edit(id, |node| {
+            if after.is_empty() {
+                node.references.remove(key);
+            } else {
+                node.references.insert(key.clone(), after.to_vec());
+            }
+            Ok(())
+        })?;
+        // Another property may refer to the same target, so the index follows the node as it is now.
+        let node = self.node(id).ok_or_else(|| missing(id))?;
+        let still: Vec<NodeId> = node.references.values().flatten().copied().collect();
+        for target in before.iter().filter(|target| !still.contains(target)) {
+            self.referrers.remove(&(*target, id));
+        }
+        for target in after {
+            self.referrers.insert((*target, id));
+        }
+        Ok(())
+    }
+
+    fn check_targets<'a>(&self, targets: impl IntoIterator<Item = &'a NodeId>) -> Applied {
+        match targets.into_iter().find(|target| !self.nodes.contains_key(*target)) {
+            Some(target) => Err(missing(target)),
+            None => Ok(()),
+        }
+    }
+
+    fn apply_edge(&mut self, id: EdgeId, before: Option<&Edge>, after: Option<&Edge>) -> Applied {
+        if self.edge(id) != before {
+            return Err(changed(id));
+        }
+        if let Some(edge) = after {
+            if edge.id != id {
+                return Err(ApplyError::Foreign { what: id.to_string() });
+            }
+            for end in [&edge.source, &edge.target] {
+                let node = self.node(end.node).ok_or_else(|| missing(end.node))?;
+                if node.board != edge.board {
+                    return Err(ApplyError::Foreign { what: format!("{} is on another board than {id}", end.node) });
+                }
+            }
+            if before.is_none() && self.edges.len() >= MAX_EDGES {
+                return Err(ApplyError::OutOfBounds { what: format!("more than {MAX_EDGES} edges") });
+            }
+        }
+        if let Some(edge) = before {
+            self.incident.remove(&(edge.source.node, id));
+            self.incident.remove(&(edge.target.node, id));
+            self.edges.remove(&id);
+        }
+        if let Some(edge) = after {
+            self.incident.insert((edge.source.node, id));
+            self.incident.insert((edge.target.node, id));
+            self.edges.insert(id, Arc::new(edge.clone()));
+        }
+        Ok(())
+    }
+
+    fn apply_placement(&mut self, id: NodeId, before: Option<Placement>, after: Option<Placement>) -> Applied {
+        let node = self.node(id).ok_or_else(|| missing(id))?;
+        if self.placement(id) != before {
+            return Err(changed(format!("the place of {id}")));
+        }
+        if after.is_some_and(|placement| !is_in_bounds(placement)) {
+            return Err(ApplyError::OutOfBounds { what: format!("the place of {id}") });
+        }
+        let room = (node.board, node.parent);
+        if let Some(placement) = before {
+            self.occupancy.remove(room, id, placement);
+            self.layout.remove(&id);
+        }
+        if let Some(placement) = after {
+            self.occupancy.insert(room, id, placement);
+            self.layout.insert(id, placement);
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn is_in_bounds(placement: Placement) -> bool {
+    let on_board = -MAX_COORDINATE..=MAX_COORDINATE;
+    let sizes = MIN_SIZE..=MAX_SIZE;
+    on_board.contains(&placement.x)
+        && on_board.contains(&placement.y)
+        && sizes.contains(&placement.w)
+        && sizes.contains(&placement.h)
+}

@@ -1,0 +1,101 @@
+//! Aligning, distributing and tidying: layout only.
+
+use super::{Draft, draft::counted};
+use crate::layout;
+use shared_protocol::{
+    Code, NodeId, NodeRef, Placement, Refusal,
+    command::{Alignment, Axis},
+};
+use std::collections::BTreeMap;
+
+/// The chosen nodes with their places on the board.
+fn chosen(draft: &Draft, nodes: &[NodeRef], least: usize, what: &str) -> Result<Vec<(NodeId, Placement)>, Refusal> {
+    let found = draft.find_all(nodes)?;
+    let placed: Vec<(NodeId, Placement)> = draft
+        .outermost(&found)
+        .into_iter()
+        .filter_map(|id| Some((id, draft.state.absolute(id)?)))
+        .collect();
+    if placed.len() < least {
+        let message = format!("{what} needs at least {least} nodes that are not within each other");
+        return Err(Refusal::new(Code::BadRequest, message).field("nodes"));
+    }
+    Ok(placed)
+}
+
+/// Moves each node on the board and makes room for it in its container.
+fn settle(draft: &mut Draft, moved: Vec<(NodeId, i32, i32)>) -> Result<(), Refusal> {
+    let mut touched = Vec::with_capacity(moved.len());
+    for (id, dx, dy) in moved {
+        let Some(before) = draft.state.placement(id) else { continue };
+        let after = before.moved_by(dx, dy);
+        let parent = draft.node(id)?.parent;
+        draft.place(id, after.at(layout::inside(parent, after.origin())))?;
+        touched.push(id);
+    }
+    layout::make_room(draft, &touched)
+}
+
+pub(super) fn align(draft: &mut Draft, nodes: &[NodeRef], to: Alignment) -> Result<String, Refusal> {
+    let placed = chosen(draft, nodes, 2, "aligning")?;
+    let Some(all) = placed.iter().map(|(_, placement)| *placement).reduce(Placement::union) else {
+        return Ok("Align nothing".to_owned());
+    };
+    let delta = |p: &Placement| match to {
+        Alignment::Left => (all.x - p.x, 0),
+        Alignment::Centre => (all.x + all.w / 2 - (p.x + p.w / 2), 0),
+        Alignment::Right => (all.right() - p.right(), 0),
+        Alignment::Top => (0, all.y - p.y),
+        Alignment::Middle => (0, all.y + all.h / 2 - (p.y + p.h / 2)),
+        Alignment::Bottom => (0, all.bottom() - p.bottom()),
+    };
+    let moved = placed.iter().map(|(id, placement)| (*id, delta(placement).0, delta(placement).1)).collect();
+    settle(draft, moved)?;
+    Ok(format!("Align {}", counted(placed.len(), "node")))
+}
+
+pub(super) fn distribute(draft: &mut Draft, nodes: &[NodeRef], along: Axis) -> Result<String, Refusal> {
+    let mut placed = chosen(draft, nodes, 3, "distributing")?;
+    let start = |p: &Placement| if along == Axis::Horizontal { p.x } else { p.y };
+    let length = |p: &Placement| if along == Axis::Horizontal { p.w } else { p.h };
+    placed.sort_by_key(|(id, p)| (start(p), *id));
+    let (Some((_, first)), Some((_, last))) = (placed.first(), placed.last()) else {
+        return Ok("Distribute nothing".to_owned());
+    };
+    let span = start(last) + length(last) - start(first);
+    let filled: i32 = placed.iter().map(|(_, p)| length(p)).sum();
+    let gaps = placed.len() as i32 - 1;
+    let spare = span - filled;
+    let mut moved = Vec::with_capacity(placed.len());
+    let mut before = 0;
+    let origin = start(first);
+    for (index, (id, p)) in placed.iter().enumerate() {
+        // From the whole span each time, so that rounding never adds up.
+        let to = origin + before + (i64::from(spare) * index as i64 / i64::from(gaps)) as i32;
+        let delta = to - start(p);
+        moved.push(if along == Axis::Horizontal { (*id, delta, 0) } else { (*id, 0, delta) });
+        before += length(p);
+    }
+    settle(draft, moved)?;
+    Ok(format!("Distribute {}", counted(placed.len(), "node")))
+}
+
+pub(super) fn tidy(draft: &mut Draft, nodes: &[NodeRef]) -> Result<String, Refusal> {
+    let placed = chosen(draft, nodes, 2, "tidying")?;
+    let mut rooms: BTreeMap<_, Vec<(NodeId, Placement)>> = BTreeMap::new();
+    for (id, _) in &placed {
+        let node = draft.node(*id)?;
+        let Some(placement) = draft.state.placement(*id) else { continue };
+        rooms.entry((node.board, node.parent)).or_default().push((*id, placement));
+    }
+    let mut touched = Vec::with_capacity(placed.len());
+    for (_, siblings) in rooms {
+        for (id, placement) in layout::layered(&draft.state, &siblings) {
+            let parent = draft.node(id)?.parent;
+            draft.place(id, placement.at(layout::inside(parent, placement.origin())))?;
+            touched.push(id);
+        }
+    }
+    layout::make_room(draft, &touched)?;
+    Ok(format!("Tidy {}", counted(placed.len(), "node")))
+}

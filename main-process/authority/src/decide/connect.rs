@@ -1,0 +1,82 @@
+//! Drawing and labelling edges.
+
+use super::{Draft, draft::check_label, references};
+use crate::rules;
+use shared_protocol::{Change, Code, Edge, EdgeId, ElementId, EndpointRef, PortId, Refusal};
+
+pub(super) fn connect(
+    draft: &mut Draft,
+    source: &EndpointRef,
+    target: &EndpointRef,
+    label: &str,
+) -> Result<String, Refusal> {
+    let from = draft.find(&source.node)?;
+    let to = draft.find(&target.node)?;
+    let port = |end: &EndpointRef| end.port.as_ref().map(PortId::to_string);
+    let found = rules::connection(&draft.state, (from, port(source).as_deref()), (to, port(target).as_deref()))?;
+    let id = draft.new_edge_id();
+    let edge = Edge {
+        id,
+        board: draft.node(from)?.board,
+        source: found.source,
+        target: found.target,
+        label: check_label("label", label)?.to_owned(),
+    };
+    let stands_for = references::behind_edge(draft, &edge);
+    draft.push(Change::Edge { id, before: None, after: Some(Box::new(edge)) })?;
+    if let Some((holder, key, other)) = stands_for {
+        add_reference(draft, holder, &key, other)?;
+    }
+    draft.created.push(ElementId::Edge(id));
+    Ok(format!("Connect {} to {}", draft.node(from)?.name, draft.node(to)?.name))
+}
+
+fn add_reference(
+    draft: &mut Draft,
+    holder: shared_protocol::NodeId,
+    key: &shared_protocol::PropKey,
+    target: shared_protocol::NodeId,
+) -> Result<(), Refusal> {
+    let node = draft.node(holder)?.clone();
+    let def = draft.type_of(&node)?;
+    let mut targets = node.references.get(key).cloned().unwrap_or_default();
+    if targets.contains(&target) {
+        return Ok(());
+    }
+    let many = def.prop(key.as_str()).is_some_and(|prop| prop.many);
+    if !many && !targets.is_empty() {
+        let message = format!("{} of {} points at another node already", key, node.label);
+        return Err(Refusal::new(Code::ConnectionError, message).field(key).hint("Disconnect that one first."));
+    }
+    targets.push(target);
+    draft.set_references(holder, key, targets)
+}
+
+pub(super) fn relabel(draft: &mut Draft, id: EdgeId, label: &str) -> Result<String, Refusal> {
+    let before = edge(draft, id)?;
+    let after = Edge { label: check_label("label", label)?.to_owned(), ..before.clone() };
+    if after != before {
+        draft.push(Change::Edge { id, before: Some(Box::new(before)), after: Some(Box::new(after)) })?;
+    }
+    Ok(format!("Label an edge {label:?}"))
+}
+
+pub(super) fn edge(draft: &Draft, id: EdgeId) -> Result<Edge, Refusal> {
+    draft
+        .state
+        .edge(id)
+        .cloned()
+        .ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no edge `{id}`")).field("edge"))
+}
+
+/// Takes an edge away, and the reference that it stood for.
+pub(super) fn disconnect(draft: &mut Draft, id: EdgeId) -> Result<(), Refusal> {
+    let before = edge(draft, id)?;
+    let stands_for = references::behind_edge(draft, &before);
+    draft.push(Change::Edge { id, before: Some(Box::new(before)), after: None })?;
+    if let Some((holder, key, other)) = stands_for {
+        let targets = draft.node(holder)?.references.get(&key).cloned().unwrap_or_default();
+        draft.set_references(holder, &key, targets.into_iter().filter(|target| *target != other).collect())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! Duplicating and pasting: the same elements again under new ids and free names.
+
+use super::{Draft, draft::counted};
+use crate::{layout, rules};
+use shared_protocol::{
+    Board, Change, Code, Document, Edge, EdgeId, ElementId, Endpoint, EndpointRef, Fragment, Node, NodeId, NodeRef, Placement,
+    Point, Refusal, command::BoardRef,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn duplicate(draft: &mut Draft, nodes: &[NodeRef], offset: Point) -> Result<String, Refusal> {
+    let chosen = draft.find_all(nodes)?;
+    let roots = draft.outermost(&chosen);
+    let mut by_parent: BTreeMap<_, Vec<NodeId>> = BTreeMap::new();
+    for root in &roots {
+        let node = draft.node(*root)?;
+        by_parent.entry((node.board, node.parent)).or_default().push(*root);
+    }
+    for ((board, parent), roots) in by_parent {
+        let board = draft.board(&board.into())?;
+        let fragment = copy(draft, &roots);
+        let shift = Shift::By(offset);
+        insert(draft, &board, parent, &fragment, shift)?;
+    }
+    match roots[..] {
+        [root] => Ok(format!("Duplicate {}", draft.node(root)?.name)),
+        _ => Ok(format!("Duplicate {}", counted(roots.len(), "node"))),
+    }
+}
+
+/// What the clipboard takes: the nodes, all within them, and the edges between them.
+fn copy(draft: &Draft, roots: &[NodeId]) -> Document {
+    crate::Snapshot::copy(&draft.state, roots)
+}
+
+impl crate::Snapshot {
+    /// The nodes, all within them, and the edges between them: what the clipboard takes.
+    pub fn copy(&self, roots: &[NodeId]) -> Document {
+        let nodes: BTreeSet<NodeId> = roots.iter().flat_map(|root| self.subtree(*root)).collect();
+        let edges: BTreeSet<EdgeId> = nodes
+            .iter()
+            .flat_map(|node| self.edges_of(*node))
+            .filter(|edge| nodes.contains(&edge.source.node) && nodes.contains(&edge.target.node))
+            .map(|edge| edge.id)
+            .collect();
+        Document {
+            revision: self.revision(),
+            boards: Vec::new(),
+            layout: nodes.iter().filter_map(|id| Some((*id, self.placement(*id)?))).collect(),
+            nodes: nodes.iter().filter_map(|id| self.node(*id).cloned()).collect(),
+            edges: edges.iter().filter_map(|id| self.edge(*id).cloned()).collect(),
+        }
+    }
+}
+
+pub(super) fn paste(
+    draft: &mut Draft,
+    board: &BoardRef,
+    parent: Option<&NodeRef>,
+    fragment: &Fragment,
+    at: Option<Point>,
+) -> Result<String, Refusal> {
+    let board = draft.board(board)?;
+    let parent = parent.map(|parent| draft.find(parent)).transpose()?;
+    if fragment.0.nodes.is_empty() {
+        return Err(Refusal::new(Code::BadRequest, "there is nothing to paste").field("fragment"));
+    }
+    check_fragment(draft, &fragment.0)?;
+    insert(draft, &board, parent, &fragment.0, Shift::To(at))?;
+    Ok(format!("Paste {}", counted(fragment.0.nodes.len(), "node")))
+}
+
+/// A fragment comes from anywhere, so its values are checked like typed ones.
+fn check_fragment(draft: &Draft, fragment: &Document) -> Result<(), Refusal> {
+    let registry = draft.state.registry();
+    for node in &fragment.nodes {
+        let def = registry.require(&node.type_id)?;
+        super::draft::check_label("label", &node.label)?;
+        for (key, value) in &node.props {
+            rules::check_prop(registry, def, key, value)?;
+        }
+    }
+    let ids: BTreeSet<NodeId> = fragment.nodes.iter().map(|node| node.id).collect();
+    if ids.len() != fragment.nodes.len() {
+        return Err(Refusal::new(Code::BadRequest, "the fragment has an id twice").field("fragment"));
+    }
+    Ok(())
+}
+
+/// Where the copies go.
+#[derive(Clone, Copy)]
+enum Shift {
+    By(Point),
+    /// The top left of all of them there, or where there is room.
+    To(Option<Point>),
+}
+
+fn insert(
+    draft: &mut Draft,
+    board: &Board,
+    parent: Option<NodeId>,
+    fragment: &Document,
+    shift: Shift,
+) -> Result<(), Refusal> {
+    let copies: BTreeMap<NodeId, NodeId> =
+        fragment.nodes.iter().map(|node| node.id).map(|id| (id, draft.new_node_id())).collect();
+    let sizes: BTreeMap<NodeId, Placement> = fragment.layout.iter().copied().collect();
+    let order = parents_first(fragment)?;
+    let roots: Vec<&Node> =
+        order.iter().copied().filter(|node| !node.parent.is_some_and(|id| copies.contains_key(&id))).collect();
+    let placed = |draft: &Draft, node: &Node| -> Placement {
+        let size = draft.state.registry().get(&node.type_id).map(|def| def.default_size());
+        let (w, h) = size.map_or((184, 64), |size| (size.w, size.h));
+        sizes.get(&node.id).copied().filter(|p| crate::apply::is_in_bounds(*p)).unwrap_or(Placement { x: 0, y: 0, w, h })
+    };
+    let extent = roots.iter().map(|node| placed(draft, node)).reduce(Placement::union);
+    let delta = delta(draft, (board.id, parent), extent, shift);
+
+    for node in &order {
+        let is_root = !node.parent.is_some_and(|id| copies.contains_key(&id));
+        let to = if is_root { parent } else { node.parent.and_then(|id| copies.get(&id)).copied() };
+        let def = draft.state.registry().require(&node.type_id)?.clone();
+        rules::may_contain(&draft.state, board, to, &def)?;
+        let id = copies[&node.id];
+        let name = draft.free_name(board.id, &node.name);
+        let copy = Node { id, board: board.id, name, parent: to, references: BTreeMap::new(), ..Node::clone(node) };
+        let placement = placed(draft, node);
+        draft.push(Change::Node { id, before: None, after: Some(Box::new(copy)) })?;
+        let placement = if is_root {
+            let moved = placement.moved_by(delta.x, delta.y);
+            moved.at(layout::inside(parent, moved.origin()))
+        } else {
+            placement
+        };
+        draft.place(id, placement)?;
+        if is_root {
+            draft.created.push(ElementId::Node(id));
+        }
+    }
+    copy_references(draft, board, &order, &copies)?;
+    copy_edges(draft, &fragment.edges, &copies)?;
+    let new_roots: Vec<NodeId> = roots.iter().map(|node| copies[&node.id]).collect();
+    layout::make_room(draft, &new_roots)
+}
+
+fn delta(draft: &Draft, room: crate::spatial::Room, extent: Option<Placement>, shift: Shift) -> Point {
+    let extent = extent.unwrap_or(Placement { x: 0, y: 0, w: 16, h: 16 });
+    let to = match shift {
+        Shift::By(offset) => return offset,
+        Shift::To(Some(at)) => at,
+        Shift::To(None) => {
+            let size = shared_protocol::registry::Size { w: extent.w, h: extent.h };
+            layout::free_place(&draft.state, room, size, Some(extent.origin()))
+        }
+    };
+    Point { x: to.x.saturating_sub(extent.x), y: to.y.saturating_sub(extent.y) }
+}
+
+fn parents_first(fragment: &Document) -> Result<Vec<&Node>, Refusal> {
+    crate::diff::parents_first(&fragment.nodes).ok_or_else(|| {
+        Refusal::new(Code::ContainmentError, "a node of the fragment stands within itself").field("fragment")
+    })
+}
+
+fn copy_references(
+    draft: &mut Draft,
+    board: &Board,
+    order: &[&Node],
+    copies: &BTreeMap<NodeId, NodeId>,
+) -> Result<(), Refusal> {
+    for node in order {
+        let id = copies[&node.id];
+        let def = draft.type_of(draft.node(id)?)?;
+        for (key, targets) in &node.references {
+            let is_here = |target: &NodeId| draft.state.node(*target).is_some_and(|node| node.board == board.id);
+            let kept: Vec<NodeRef> = targets
+                .iter()
+                .filter_map(|target| copies.get(target).copied().or_else(|| Some(*target).filter(is_here)))
+                .map(NodeRef::Id)
+                .collect();
+            if def.parent_reference.as_ref() != Some(key) && !kept.is_empty() {
+                super::references::set(draft, id, &def, key, &kept)?;
+            }
+        }
+        super::references::follow_parent(draft, id, &def)?;
+    }
+    Ok(())
+}
+
+fn copy_edges(draft: &mut Draft, edges: &[Edge], copies: &BTreeMap<NodeId, NodeId>) -> Result<(), Refusal> {
+    let made = draft.created.len();
+    for edge in edges {
+        let (Some(source), Some(target)) = (copies.get(&edge.source.node), copies.get(&edge.target.node)) else {
+            continue;
+        };
+        let end = |node: &NodeId, end: &Endpoint| EndpointRef { node: (*node).into(), port: Some(end.port.clone()) };
+        super::connect::connect(draft, &end(source, &edge.source), &end(target, &edge.target), &edge.label)?;
+    }
+    // What was pasted is the nodes; their edges come along.
+    draft.created.truncate(made);
+    Ok(())
+}

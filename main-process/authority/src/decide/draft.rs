@@ -1,0 +1,215 @@
+//! The working copy that a command is decided on.
+
+use super::Decision;
+use crate::{ApplyError, Snapshot};
+use shared_protocol::{
+    Board, BoardId, Change, Code, EdgeId, ElementId, Name, Node, NodeId, NodeRef, Placement, Refusal, TypeDef,
+    command::BoardRef, limits::MAX_LABEL,
+};
+use std::sync::Arc;
+
+pub(crate) struct Draft {
+    pub(crate) state: Snapshot,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) created: Vec<ElementId>,
+    entropy: u64,
+}
+
+impl Draft {
+    pub(crate) fn new(snapshot: &Snapshot, seed: u64) -> Self {
+        Self { state: snapshot.clone(), changes: Vec::new(), created: Vec::new(), entropy: seed }
+    }
+
+    pub(super) fn finish(self, summary: String) -> Decision {
+        Decision { summary, changes: self.changes, created: self.created }
+    }
+
+    /// Takes a step; a step that the graph does not allow refuses the whole command.
+    pub(crate) fn push(&mut self, change: Change) -> Result<(), Refusal> {
+        self.state.apply_change(&change).map_err(refusal)?;
+        self.changes.push(change);
+        Ok(())
+    }
+
+    pub(crate) fn place(&mut self, node: NodeId, after: Placement) -> Result<(), Refusal> {
+        let before = self.state.placement(node);
+        if before == Some(after) {
+            return Ok(());
+        }
+        self.push(Change::Placement { node, before, after: Some(after) })
+    }
+
+    pub(super) fn set_references(
+        &mut self,
+        node: NodeId,
+        key: &shared_protocol::PropKey,
+        after: Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let before = self.node(node)?.references.get(key).cloned().unwrap_or_default();
+        if before == after {
+            return Ok(());
+        }
+        self.push(Change::References { node, key: key.clone(), before, after })
+    }
+
+    /// SplitMix64: every seed gives a different, well-spread sequence.
+    fn random(&mut self) -> u64 {
+        self.entropy = self.entropy.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.entropy;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    pub(super) fn new_board_id(&mut self) -> BoardId {
+        loop {
+            let id = BoardId::from_bits(self.random());
+            if self.state.board(id).is_none() {
+                return id;
+            }
+        }
+    }
+
+    pub(super) fn new_node_id(&mut self) -> NodeId {
+        loop {
+            let id = NodeId::from_bits(self.random());
+            if self.state.node(id).is_none() {
+                return id;
+            }
+        }
+    }
+
+    pub(super) fn new_edge_id(&mut self) -> EdgeId {
+        loop {
+            let id = EdgeId::from_bits(self.random());
+            if self.state.edge(id).is_none() {
+                return id;
+            }
+        }
+    }
+
+    pub(super) fn board(&self, reference: &BoardRef) -> Result<Arc<Board>, Refusal> {
+        let id = match reference {
+            BoardRef::Id(id) => Some(*id),
+            BoardRef::Name(name) => self.state.board_named(name).map(|board| board.id),
+        };
+        id.and_then(|id| self.state.boards.get(&id)).cloned().ok_or_else(|| {
+            let known = self.state.boards().map(|board| board.name.as_str());
+            Refusal::new(Code::NotFound, format!("there is no board `{reference}`"))
+                .field("board")
+                .suggest(crate::rules::similar(&reference.to_string(), known))
+        })
+    }
+
+    pub(super) fn node(&self, id: NodeId) -> Result<&Node, Refusal> {
+        self.state.node(id).ok_or_else(|| no_node(&id.to_string()))
+    }
+
+    /// The node that a person or script names.
+    pub(super) fn find(&self, reference: &NodeRef) -> Result<NodeId, Refusal> {
+        let path = match reference {
+            NodeRef::Id(id) => return self.node(*id).map(|node| node.id),
+            NodeRef::Name(path) => path,
+        };
+        if let Some(name) = &path.board {
+            let board = self.board(&BoardRef::Name(name.clone()))?;
+            return self
+                .state
+                .node_named(board.id, &path.name)
+                .map(|node| node.id)
+                .ok_or_else(|| self.suggest_names(&path.name, reference));
+        }
+        let found: Vec<&Node> =
+            self.state.boards().filter_map(|board| self.state.node_named(board.id, &path.name)).collect();
+        match found[..] {
+            [node] => Ok(node.id),
+            [] => Err(self.suggest_names(&path.name, reference)),
+            _ => {
+                let paths = found.iter().filter_map(|node| {
+                    Some(format!("{}/{}", self.state.board(node.board)?.name, node.name))
+                });
+                Err(Refusal::new(Code::BadRequest, format!("`{reference}` is on several boards")).suggest(paths))
+            }
+        }
+    }
+
+    fn suggest_names(&self, name: &Name, reference: &NodeRef) -> Refusal {
+        let known = self.state.names.keys().map(|(_, name)| name.as_str());
+        no_node(&reference.to_string()).suggest(crate::rules::similar(name.as_str(), known))
+    }
+
+    pub(super) fn find_all(&self, references: &[NodeRef]) -> Result<Vec<NodeId>, Refusal> {
+        let mut found = Vec::with_capacity(references.len());
+        for reference in references {
+            let id = self.find(reference)?;
+            if !found.contains(&id) || references.len() > 64 {
+                found.push(id);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Without those that stand within another of them: what happens to a container happens to its content.
+    pub(super) fn outermost(&self, nodes: &[NodeId]) -> Vec<NodeId> {
+        let chosen: std::collections::BTreeSet<NodeId> = nodes.iter().copied().collect();
+        let within = |id: &NodeId| {
+            let parent = self.state.node(*id).and_then(|node| node.parent);
+            self.state.ancestors(parent).any(|ancestor| chosen.contains(&ancestor.id))
+        };
+        chosen.iter().copied().filter(|id| !within(id)).collect()
+    }
+
+    pub(super) fn type_of(&self, node: &Node) -> Result<TypeDef, Refusal> {
+        self.state.registry().require(&node.type_id).cloned()
+    }
+
+    /// A name that is free on the board: the wanted one, or with the first number that makes it so.
+    pub(super) fn free_name(&self, board: BoardId, wanted: &Name) -> Name {
+        let is_free = |name: &Name| self.state.node_named(board, name).is_none();
+        if is_free(wanted) {
+            return wanted.clone();
+        }
+        // Doubling, then halving: thousands of nodes of one type must not be counted through one by one.
+        let taken = |number: u32| !is_free(&wanted.numbered(number));
+        let mut upper = 2;
+        while taken(upper) && upper < 1 << 24 {
+            upper *= 2;
+        }
+        let mut lower = upper / 2;
+        while upper - lower > 1 {
+            let middle = lower + (upper - lower) / 2;
+            if taken(middle) { lower = middle } else { upper = middle }
+        }
+        wanted.numbered(upper)
+    }
+}
+
+fn no_node(reference: &str) -> Refusal {
+    Refusal::new(Code::NotFound, format!("there is no node `{reference}`")).field("node")
+}
+
+pub(crate) fn refusal(error: ApplyError) -> Refusal {
+    let code = match &error {
+        ApplyError::Gap { .. } | ApplyError::Changed { .. } | ApplyError::InUse { .. } => Code::Conflict,
+        ApplyError::Missing { .. } => Code::NotFound,
+        ApplyError::Taken { .. } | ApplyError::Foreign { .. } => Code::ValidationError,
+        ApplyError::Nesting { .. } => Code::ContainmentError,
+        ApplyError::OutOfBounds { .. } => Code::LimitExceeded,
+    };
+    Refusal::new(code, error.to_string())
+}
+
+pub(super) fn check_label<'a>(field: &str, label: &'a str) -> Result<&'a str, Refusal> {
+    if label.chars().count() > MAX_LABEL {
+        let message = format!("the {field} is longer than {MAX_LABEL} characters");
+        return Err(Refusal::new(Code::LimitExceeded, message).field(field));
+    }
+    Ok(label)
+}
+
+/// "1 node", "3 nodes".
+pub(super) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

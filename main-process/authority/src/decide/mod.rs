@@ -1,0 +1,82 @@
+//! Deciding a command: the rules are checked on a working copy while the changes are collected. Nothing is kept when any
+//! step is refused.
+
+mod arrange;
+mod boards;
+mod connect;
+mod copy;
+mod draft;
+mod nodes;
+mod place;
+mod references;
+mod remove;
+
+pub(crate) use draft::Draft;
+
+use crate::Snapshot;
+use shared_protocol::{Change, Code, Command, ElementId, Refusal, limits::MAX_BATCH};
+
+/// What a command would do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// One line for the log.
+    pub summary: String,
+    /// Empty when everything is already as asked.
+    pub changes: Vec<Change>,
+    pub created: Vec<ElementId>,
+}
+
+/// Decides a command against a state. `seed` is where the ids of new elements come from.
+pub fn decide(snapshot: &Snapshot, command: &Command, seed: u64) -> Result<Decision, Refusal> {
+    let mut draft = Draft::new(snapshot, seed);
+    let summary = run(&mut draft, command)?;
+    Ok(draft.finish(summary))
+}
+
+fn run(draft: &mut Draft, command: &Command) -> Result<String, Refusal> {
+    match command {
+        Command::AddBoard { kind, title, name } => boards::add(draft, *kind, title, name.as_ref()),
+        Command::UpdateBoard { board, title, name } => boards::update(draft, board, title.as_deref(), name.as_ref()),
+        Command::RemoveBoard { board } => boards::remove(draft, board),
+        Command::AddNode(add) => nodes::add(draft, add),
+        Command::UpdateNode { node, name, label, set, unset, references } => {
+            let edit = nodes::Edit { name: name.as_ref(), label: label.as_deref(), set, unset, references };
+            nodes::update(draft, node, &edit)
+        }
+        Command::Remove { nodes, edges } => remove::remove(draft, nodes, edges),
+        Command::Connect { source, target, label } => connect::connect(draft, source, target, label),
+        Command::UpdateEdge { edge, label } => connect::relabel(draft, *edge, label),
+        Command::Place { items } => place::place(draft, items),
+        Command::Reparent { nodes, parent, delta } => place::reparent(draft, nodes, parent.as_ref(), *delta),
+        Command::Duplicate { nodes, offset } => copy::duplicate(draft, nodes, *offset),
+        Command::Paste { board, parent, fragment, at } => copy::paste(draft, board, parent.as_ref(), fragment, *at),
+        Command::Align { nodes, to } => arrange::align(draft, nodes, *to),
+        Command::Distribute { nodes, along } => arrange::distribute(draft, nodes, *along),
+        Command::Tidy { nodes } => arrange::tidy(draft, nodes),
+        Command::Batch { summary, commands } => batch(draft, summary.as_deref(), commands),
+    }
+}
+
+fn batch(draft: &mut Draft, summary: Option<&str>, commands: &[Command]) -> Result<String, Refusal> {
+    if commands.len() > MAX_BATCH {
+        let message = format!("{} commands are more than {MAX_BATCH} in one batch", commands.len());
+        return Err(Refusal::new(Code::LimitExceeded, message).hint("Split it into several batches."));
+    }
+    let mut first = None;
+    for (index, command) in commands.iter().enumerate() {
+        if matches!(command, Command::Batch { .. }) {
+            return Err(Refusal::new(Code::BadRequest, format!("command {index}: a batch within a batch")));
+        }
+        let done = run(draft, command).map_err(|mut refusal| {
+            refusal.message = format!("command {index}: {}", refusal.message);
+            refusal.hint("Nothing of the batch was done.")
+        })?;
+        first.get_or_insert(done);
+    }
+    Ok(match (summary, first, commands.len()) {
+        (Some(summary), ..) => draft::check_label("summary", summary)?.to_owned(),
+        (None, Some(first), 1) => first,
+        (None, Some(first), count) => format!("{first}, and {} more", count - 1),
+        (None, None, _) => "Nothing".to_owned(),
+    })
+}

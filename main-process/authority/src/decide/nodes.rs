@@ -1,0 +1,162 @@
+//! Adding and editing nodes.
+
+use super::{
+    Draft,
+    draft::check_label,
+    references,
+};
+use crate::{layout, rules};
+use shared_protocol::{
+    AddNode, Change, Code, ElementId, Name, Node, NodeId, NodeRef, Placement, PropKey, Refusal, TypeDef, Value,
+    limits::MAX_PROPS, registry::PropKind,
+};
+use std::collections::BTreeMap;
+
+pub(super) fn add(draft: &mut Draft, add: &AddNode) -> Result<String, Refusal> {
+    let board = draft.board(&add.board)?;
+    let def = draft.state.registry().require(&add.type_id)?.clone();
+    let parent = add.parent.as_ref().map(|parent| draft.find(parent)).transpose()?;
+    rules::may_contain(&draft.state, &board, parent, &def)?;
+
+    let label = check_label("label", add.label.as_deref().unwrap_or(&def.title))?.to_owned();
+    let id = draft.new_node_id();
+    let node = Node {
+        id,
+        board: board.id,
+        type_id: def.id.clone(),
+        name: name_for(draft, board.id, add, &def)?,
+        label,
+        parent,
+        props: BTreeMap::new(),
+        references: BTreeMap::new(),
+    };
+    let summary = format!("Add {} {}", def.title, node.name);
+    let room = (board.id, parent);
+    let size = def.default_size();
+    let at = match add.at {
+        Some(at) => layout::inside(parent, at),
+        None => layout::free_place(&draft.state, room, size, None),
+    };
+    draft.push(Change::Node { id, before: None, after: Some(Box::new(node)) })?;
+    draft.place(id, Placement { x: at.x, y: at.y, w: size.w, h: size.h })?;
+    set_props(draft, id, &def, &add.props)?;
+    references::follow_parent(draft, id, &def)?;
+    for (key, targets) in &add.references {
+        references::set(draft, id, &def, key, targets)?;
+    }
+    layout::make_room(draft, &[id])?;
+    draft.created.push(ElementId::Node(id));
+    Ok(summary)
+}
+
+fn name_for(
+    draft: &Draft,
+    board: shared_protocol::BoardId,
+    add: &AddNode,
+    def: &TypeDef,
+) -> Result<Name, Refusal> {
+    if let Some(name) = &add.name {
+        check_free(draft, board, None, name)?;
+        return Ok(name.clone());
+    }
+    let last = def.id.as_str().rsplit(['/', '.']).next().unwrap_or_default();
+    let by_type = Name::from_words(last, &Name::fallback());
+    let wanted = add.label.as_deref().map_or_else(|| by_type.clone(), |label| Name::from_words(label, &by_type));
+    Ok(draft.free_name(board, &wanted))
+}
+
+fn check_free(
+    draft: &Draft,
+    board: shared_protocol::BoardId,
+    own: Option<NodeId>,
+    name: &Name,
+) -> Result<(), Refusal> {
+    match draft.state.node_named(board, name) {
+        Some(holder) if Some(holder.id) != own => {
+            Err(Refusal::new(Code::ValidationError, format!("the name `{name}` is taken on this board"))
+                .field("name")
+                .suggest([draft.free_name(board, name).to_string()]))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What to change about a node.
+pub(super) struct Edit<'a> {
+    pub(super) name: Option<&'a Name>,
+    pub(super) label: Option<&'a str>,
+    pub(super) set: &'a BTreeMap<PropKey, Value>,
+    pub(super) unset: &'a [PropKey],
+    pub(super) references: &'a BTreeMap<PropKey, Vec<NodeRef>>,
+}
+
+pub(super) fn update(draft: &mut Draft, node: &NodeRef, edit: &Edit<'_>) -> Result<String, Refusal> {
+    let id = draft.find(node)?;
+    let before = draft.node(id)?.clone();
+    if let Some(name) = edit.name
+        && *name != before.name
+    {
+        check_free(draft, before.board, Some(id), name)?;
+        draft.push(Change::Name { node: id, before: before.name.clone(), after: name.clone() })?;
+    }
+    if let Some(label) = edit.label
+        && label != before.label
+    {
+        let after = check_label("label", label)?.to_owned();
+        draft.push(Change::Label { node: id, before: before.label.clone(), after })?;
+    }
+    for key in edit.unset {
+        if let Some(value) = draft.node(id)?.props.get(key).cloned() {
+            draft.push(Change::Prop { node: id, key: key.clone(), before: Some(value), after: None })?;
+        }
+    }
+    if !edit.set.is_empty() || !edit.references.is_empty() {
+        let def = draft.type_of(&before)?;
+        set_props(draft, id, &def, edit.set)?;
+        for (key, targets) in edit.references {
+            references::set(draft, id, &def, key, targets)?;
+        }
+    }
+    Ok(summary(&before, edit))
+}
+
+fn summary(before: &Node, edit: &Edit<'_>) -> String {
+    let keys: Vec<&str> =
+        edit.set.keys().chain(edit.unset).chain(edit.references.keys()).map(PropKey::as_str).collect();
+    match (edit.name, edit.label, &keys[..]) {
+        (Some(name), ..) => format!("Rename {} to {name}", before.name),
+        (None, Some(label), []) => format!("Label {} {label:?}", before.name),
+        (_, _, [key]) => format!("Set {key} of {}", before.name),
+        (_, _, keys) => format!("Set {} properties of {}", keys.len(), before.name),
+    }
+}
+
+pub(super) fn set_props(
+    draft: &mut Draft,
+    id: NodeId,
+    def: &TypeDef,
+    set: &BTreeMap<PropKey, Value>,
+) -> Result<(), Refusal> {
+    let registry = draft.state.registry().clone();
+    for (key, value) in set {
+        let before = draft.node(id)?.props.get(key).cloned();
+        let is_json = def.prop(key.as_str()).is_some_and(|prop| prop.kind == PropKind::Json);
+        // Null takes a value away, except where null is a value.
+        let after = if *value == Value::Null && !is_json {
+            rules::editable(def, key)?;
+            None
+        } else {
+            rules::check_prop(&registry, def, key, value)?;
+            Some(value.clone())
+        };
+        if before != after {
+            draft.push(Change::Prop { node: id, key: key.clone(), before, after })?;
+        }
+    }
+    let node = draft.node(id)?;
+    if node.props.len() > MAX_PROPS {
+        return Err(Refusal::new(Code::LimitExceeded, format!("more than {MAX_PROPS} properties on one node")));
+    }
+    let touched: Vec<PropKey> = set.iter().filter(|(_, value)| **value != Value::Null).map(|(key, _)| key.clone()).collect();
+    rules::check_hidden(def, node, &touched)
+}

@@ -1,0 +1,106 @@
+//! Moving, resizing, and putting nodes into other containers.
+
+use super::{Draft, draft::counted, references};
+use crate::{layout, rules};
+use shared_protocol::{
+    Change, Code, NodeId, NodeRef, Placement, Point, Refusal,
+    command::Placed,
+    limits::{MAX_COORDINATE, MAX_SIZE, MIN_SIZE},
+};
+
+pub(super) fn place(draft: &mut Draft, items: &[Placed]) -> Result<String, Refusal> {
+    let mut moved = Vec::with_capacity(items.len());
+    let mut resized = 0;
+    for item in items {
+        let id = draft.find(&item.node)?;
+        let before = current(draft, id)?;
+        let (w, h) = (item.w.unwrap_or(before.w), item.h.unwrap_or(before.h));
+        check_bounds(item.x, item.y, w, h)?;
+        let (least_w, least_h) = layout::least_size(&draft.state, id);
+        let at = layout::inside(draft.node(id)?.parent, Point { x: item.x, y: item.y });
+        let after = Placement { x: at.x, y: at.y, w: w.max(least_w), h: h.max(least_h) };
+        resized += usize::from((after.w, after.h) != (before.w, before.h));
+        draft.place(id, after)?;
+        moved.push(id);
+    }
+    layout::make_room(draft, &moved)?;
+    let verb = if resized > 0 { "Resize" } else { "Move" };
+    match moved[..] {
+        [node] => Ok(format!("{verb} {}", draft.node(node)?.name)),
+        _ => Ok(format!("{verb} {}", counted(moved.len(), "node"))),
+    }
+}
+
+fn current(draft: &Draft, id: NodeId) -> Result<Placement, Refusal> {
+    match draft.state.placement(id) {
+        Some(placement) => Ok(placement),
+        None => {
+            let size = draft.type_of(draft.node(id)?)?.default_size();
+            Ok(Placement { x: 0, y: 0, w: size.w, h: size.h })
+        }
+    }
+}
+
+fn check_bounds(x: i32, y: i32, w: i32, h: i32) -> Result<(), Refusal> {
+    let far = |c: i32| !(-MAX_COORDINATE..=MAX_COORDINATE).contains(&c);
+    let odd = |side: i32| !(MIN_SIZE..=MAX_SIZE).contains(&side);
+    if far(x) || far(y) {
+        return Err(Refusal::new(Code::LimitExceeded, format!("{x}, {y} is more than {MAX_COORDINATE} from the middle")));
+    }
+    if odd(w) || odd(h) {
+        return Err(Refusal::new(Code::LimitExceeded, format!("{w} × {h} is outside {MIN_SIZE} to {MAX_SIZE}")));
+    }
+    Ok(())
+}
+
+pub(super) fn reparent(
+    draft: &mut Draft,
+    nodes: &[NodeRef],
+    parent: Option<&NodeRef>,
+    delta: Point,
+) -> Result<String, Refusal> {
+    let parent = parent.map(|parent| draft.find(parent)).transpose()?;
+    let chosen = draft.find_all(nodes)?;
+    let chosen = draft.outermost(&chosen);
+    for id in &chosen {
+        move_into(draft, *id, parent, delta)?;
+    }
+    layout::make_room(draft, &chosen)?;
+    let into = match parent {
+        Some(parent) => format!("into {}", draft.node(parent)?.name),
+        None => "onto the board".to_owned(),
+    };
+    match chosen[..] {
+        [node] => Ok(format!("Move {} {into}", draft.node(node)?.name)),
+        _ => Ok(format!("Move {} {into}", counted(chosen.len(), "node"))),
+    }
+}
+
+fn move_into(draft: &mut Draft, id: NodeId, parent: Option<NodeId>, delta: Point) -> Result<(), Refusal> {
+    let node = draft.node(id)?.clone();
+    let def = draft.type_of(&node)?;
+    if let Some(parent) = parent {
+        let container = draft.node(parent)?;
+        if container.board != node.board {
+            return Err(Refusal::new(Code::ContainmentError, format!("{} is on another board", container.label)));
+        }
+        if draft.state.ancestors(Some(parent)).any(|ancestor| ancestor.id == id) {
+            let message = format!("{} cannot stand in itself", node.label);
+            return Err(Refusal::new(Code::ContainmentError, message).field("parent"));
+        }
+    }
+    let board = draft.board(&node.board.into())?;
+    if parent != node.parent {
+        rules::may_contain(&draft.state, &board, parent, &def)?;
+    }
+    let absolute = draft.state.absolute(id).map_or(current(draft, id)?, |absolute| absolute);
+    let origin = draft.state.origin_of(parent);
+    check_bounds(delta.x, delta.y, absolute.w, absolute.h)?;
+    let (x, y) = (absolute.x + delta.x - origin.x, absolute.y + delta.y - origin.y);
+    check_bounds(x, y, absolute.w, absolute.h)?;
+    if parent != node.parent {
+        draft.push(Change::Parent { node: id, before: node.parent, after: parent })?;
+        references::follow_parent(draft, id, &def)?;
+    }
+    draft.place(id, absolute.at(layout::inside(parent, Point { x, y })))
+}

@@ -1,0 +1,93 @@
+//! References: properties that point at other nodes. An edge may stand for one; then both go together.
+
+use super::Draft;
+use crate::rules;
+use shared_protocol::{
+    Change, Code, Edge, EdgeId, NodeId, NodeRef, PropKey, Refusal, TypeDef,
+    limits::MAX_REFERENCES,
+    registry::{End, PropKind, SetsReference},
+};
+
+/// Replaces the targets of a reference, with every rule checked.
+pub(super) fn set(
+    draft: &mut Draft,
+    id: NodeId,
+    def: &TypeDef,
+    key: &PropKey,
+    targets: &[NodeRef],
+) -> Result<(), Refusal> {
+    let refuse = |message: String| Refusal::new(Code::ReferenceError, message).field(key);
+    let prop = rules::editable(def, key)?;
+    if prop.kind != PropKind::Reference {
+        return Err(refuse(format!("{} of {} is not a reference", prop.label, def.title)));
+    }
+    if !prop.many && targets.len() > 1 {
+        return Err(refuse(format!("{} of {} takes one target", prop.label, def.title)));
+    }
+    if targets.len() > MAX_REFERENCES {
+        return Err(refuse(format!("more than {MAX_REFERENCES} targets")));
+    }
+    let mut found = Vec::with_capacity(targets.len());
+    for target in targets {
+        let target = draft.find(target)?;
+        check_target(draft, id, def, key, target)?;
+        if !found.contains(&target) {
+            found.push(target);
+        }
+    }
+    if !found.is_empty() {
+        rules::check_hidden(def, draft.node(id)?, std::slice::from_ref(key))?;
+    }
+    let dropped = draft.node(id)?.references.get(key).cloned().unwrap_or_default();
+    for target in dropped.into_iter().filter(|target| !found.contains(target)) {
+        for edge in edges_behind(draft, id, key, target) {
+            let before = draft.state.edge(edge).cloned().map(Box::new);
+            draft.push(Change::Edge { id: edge, before, after: None })?;
+        }
+    }
+    draft.set_references(id, key, found)
+}
+
+fn check_target(draft: &Draft, id: NodeId, def: &TypeDef, key: &PropKey, target: NodeId) -> Result<(), Refusal> {
+    let refuse = |message: String| Refusal::new(Code::ReferenceError, message).field(key);
+    let Some(prop) = def.prop(key.as_str()) else { return Ok(()) };
+    let (own, other) = (draft.node(id)?, draft.node(target)?);
+    if id == target {
+        return Err(refuse(format!("{} of {} cannot point at itself", prop.label, def.title)));
+    }
+    if own.board != other.board {
+        return Err(refuse(format!("{} is on another board", other.label)));
+    }
+    if !prop.targets.iter().any(|pattern| pattern.matches(&other.type_id)) {
+        let wanted: Vec<&str> = prop.targets.iter().map(|pattern| pattern.as_str()).collect();
+        let message = format!("{} of {} cannot point at {}", prop.label, def.title, other.label);
+        return Err(refuse(message).hint(format!("It points at {}.", wanted.join(" or "))));
+    }
+    Ok(())
+}
+
+/// Standing in a container sets the reference that the type declares for it, and leaving clears it.
+pub(super) fn follow_parent(draft: &mut Draft, id: NodeId, def: &TypeDef) -> Result<(), Refusal> {
+    let Some(key) = &def.parent_reference else { return Ok(()) };
+    let parent = draft.node(id)?.parent;
+    let targets: Vec<NodeId> =
+        parent.into_iter().filter(|parent| check_target(draft, id, def, key, *parent).is_ok()).collect();
+    draft.set_references(id, key, targets)
+}
+
+/// The reference that an edge stands for: whose, under which key, and at what.
+pub(super) fn behind_edge(draft: &Draft, edge: &Edge) -> Option<(NodeId, PropKey, NodeId)> {
+    let rule = rules::rule_for(&draft.state, &edge.source, &edge.target)?;
+    let SetsReference { on, prop } = rule.sets.as_ref()?;
+    let (holder, target) = match on {
+        End::Source => (edge.source.node, edge.target.node),
+        End::Target => (edge.target.node, edge.source.node),
+    };
+    Some((holder, prop.clone(), target))
+}
+
+fn edges_behind(draft: &Draft, id: NodeId, key: &PropKey, target: NodeId) -> Vec<EdgeId> {
+    let stands_for = Some((id, key.clone(), target));
+    let edges = draft.state.edges_of(id).filter(|edge| behind_edge(draft, edge) == stands_for);
+    edges.map(|edge| edge.id).collect()
+}

@@ -1,0 +1,270 @@
+//! From one state to another: the changes that turn what is here into what a file says, in an order in which every step
+//! leaves the graph whole.
+
+use crate::{ApplyError, Snapshot};
+use shared_protocol::{Board, BoardId, Change, Document, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Parents before their content; `None` when somebody stands within itself.
+pub(crate) fn parents_first(nodes: &[Node]) -> Option<Vec<&Node>> {
+    let known: BTreeMap<NodeId, &Node> = nodes.iter().map(|node| (node.id, node)).collect();
+    let mut within: BTreeMap<Option<NodeId>, Vec<&Node>> = BTreeMap::new();
+    for node in nodes {
+        let parent = node.parent.filter(|parent| known.contains_key(parent));
+        within.entry(parent).or_default().push(node);
+    }
+    let mut order: Vec<&Node> = within.remove(&None).unwrap_or_default();
+    let mut next = 0;
+    while let Some(node) = order.get(next) {
+        let content = within.remove(&Some(node.id));
+        order.extend(content.into_iter().flatten());
+        next += 1;
+    }
+    (order.len() == nodes.len()).then_some(order)
+}
+
+/// The changes that build a document from nothing.
+pub(crate) fn additions(document: Document) -> Result<Vec<Change>, ApplyError> {
+    let mut changes = Vec::with_capacity(document.nodes.len() * 2 + document.edges.len());
+    for board in document.boards {
+        changes.push(Change::Board { id: board.id, before: None, after: Some(Box::new(board)) });
+    }
+    let order = parents_first(&document.nodes).ok_or_else(|| inside_itself(&document.nodes))?;
+    for node in &order {
+        let bare = Node { references: BTreeMap::new(), ..Node::clone(node) };
+        changes.push(Change::Node { id: node.id, before: None, after: Some(Box::new(bare)) });
+    }
+    for (node, placement) in document.layout {
+        changes.push(Change::Placement { node, before: None, after: Some(placement) });
+    }
+    for node in &order {
+        for (key, targets) in &node.references {
+            let (key, after) = (key.clone(), targets.clone());
+            changes.push(Change::References { node: node.id, key, before: Vec::new(), after });
+        }
+    }
+    for edge in document.edges {
+        changes.push(Change::Edge { id: edge.id, before: None, after: Some(Box::new(edge)) });
+    }
+    Ok(changes)
+}
+
+fn inside_itself(nodes: &[Node]) -> ApplyError {
+    let node = nodes.iter().find(|node| node.parent.is_some()).map_or(NodeId::MIN, |node| node.id);
+    ApplyError::Nesting { node }
+}
+
+/// The changes that turn one board of `from` into what `to` says (a document of that board, or an empty one when the board
+/// is gone).
+pub fn diff(from: &Snapshot, board: BoardId, to: &Document) -> Result<Vec<Change>, ApplyError> {
+    let mut walk = Walk { state: from.clone(), changes: Vec::new() };
+    let wanted: BTreeMap<NodeId, &Node> = to.nodes.iter().map(|node| (node.id, node)).collect();
+    let edges: BTreeMap<EdgeId, &Edge> = to.edges.iter().map(|edge| (edge.id, edge)).collect();
+    let layout: BTreeMap<NodeId, Placement> = to.layout.iter().copied().collect();
+    let gone: BTreeSet<NodeId> =
+        from.nodes_on(board).map(|node| node.id).filter(|id| !wanted.contains_key(id)).collect();
+
+    if let Some(after) = to.boards.first() {
+        walk.board(after)?;
+    }
+    walk.drop_edges(board, &edges)?;
+    walk.drop_references(&wanted, &gone)?;
+    walk.lift_out(&wanted, &gone)?;
+    walk.remove(&gone)?;
+    walk.rename(&wanted)?;
+    let order = parents_first(&to.nodes).ok_or_else(|| inside_itself(&to.nodes))?;
+    for node in &order {
+        walk.node(node, layout.get(&node.id).copied())?;
+    }
+    for node in &order {
+        for (key, targets) in &node.references {
+            walk.references(node.id, key, targets.clone())?;
+        }
+    }
+    for edge in edges.values() {
+        walk.edge(edge)?;
+    }
+    if to.boards.is_empty()
+        && let Some(gone) = from.board(board)
+    {
+        walk.push(Change::Board { id: board, before: Some(Box::new(gone.clone())), after: None })?;
+    }
+    Ok(walk.changes)
+}
+
+/// Goes from one state to the other, step by step.
+struct Walk {
+    state: Snapshot,
+    changes: Vec<Change>,
+}
+
+type Step = Result<(), ApplyError>;
+
+impl Walk {
+    fn push(&mut self, change: Change) -> Step {
+        self.state.apply_change(&change)?;
+        self.changes.push(change);
+        Ok(())
+    }
+
+    fn board(&mut self, after: &Board) -> Step {
+        let before = self.state.board(after.id).cloned();
+        if before.as_ref() == Some(after) {
+            return Ok(());
+        }
+        let before = before.map(Box::new);
+        self.push(Change::Board { id: after.id, before, after: Some(Box::new(after.clone())) })
+    }
+
+    /// Edges that are gone or go elsewhere; those that stay with another label are changed in place later.
+    fn drop_edges(&mut self, board: BoardId, wanted: &BTreeMap<EdgeId, &Edge>) -> Step {
+        let same_ends = |edge: &Edge| {
+            wanted.get(&edge.id).is_some_and(|after| after.source == edge.source && after.target == edge.target)
+        };
+        let going: Vec<Edge> = self
+            .state
+            .edges_on(board)
+            .filter(|edge| !same_ends(edge))
+            .map(|edge| Edge::clone(edge))
+            .collect();
+        for edge in going {
+            self.push(Change::Edge { id: edge.id, before: Some(Box::new(edge)), after: None })?;
+        }
+        Ok(())
+    }
+
+    fn edge(&mut self, after: &Edge) -> Step {
+        let before = self.state.edge(after.id).cloned();
+        if before.as_ref() == Some(after) {
+            return Ok(());
+        }
+        let before = before.map(Box::new);
+        self.push(Change::Edge { id: after.id, before, after: Some(Box::new(after.clone())) })
+    }
+
+    fn references(&mut self, node: NodeId, key: &PropKey, after: Vec<NodeId>) -> Step {
+        let before = self.state.node(node).and_then(|node| node.references.get(key)).cloned().unwrap_or_default();
+        if before == after {
+            return Ok(());
+        }
+        self.push(Change::References { node, key: key.clone(), before, after })
+    }
+
+    /// References that are not wanted any more, or point at what goes.
+    fn drop_references(&mut self, wanted: &BTreeMap<NodeId, &Node>, gone: &BTreeSet<NodeId>) -> Step {
+        let holders: BTreeSet<NodeId> = wanted
+            .keys()
+            .chain(gone)
+            .copied()
+            .chain(gone.iter().flat_map(|id| self.state.referrers(*id)).collect::<Vec<_>>())
+            .collect();
+        for holder in holders {
+            let Some(node) = self.state.node(holder) else { continue };
+            let kept: Vec<(PropKey, Vec<NodeId>)> = node
+                .references
+                .iter()
+                .map(|(key, targets)| {
+                    let keep = |target: &NodeId| match wanted.get(&holder) {
+                        Some(after) => after.references.get(key).is_some_and(|after| after.contains(target)),
+                        None => !gone.contains(target) && !gone.contains(&holder),
+                    };
+                    (key.clone(), targets.iter().copied().filter(keep).collect())
+                })
+                .collect();
+            for (key, targets) in kept {
+                self.references(holder, &key, targets)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Out of containers that go.
+    fn lift_out(&mut self, wanted: &BTreeMap<NodeId, &Node>, gone: &BTreeSet<NodeId>) -> Step {
+        for id in wanted.keys() {
+            let Some(parent) = self.state.node(*id).and_then(|node| node.parent) else { continue };
+            if gone.contains(&parent) {
+                self.push(Change::Parent { node: *id, before: Some(parent), after: None })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, gone: &BTreeSet<NodeId>) -> Step {
+        let roots: Vec<NodeId> = gone
+            .iter()
+            .copied()
+            .filter(|id| !self.state.node(*id).and_then(|node| node.parent).is_some_and(|p| gone.contains(&p)))
+            .collect();
+        for root in roots {
+            for id in self.state.subtree(root).into_iter().rev() {
+                if let Some(placement) = self.state.placement(id) {
+                    self.push(Change::Placement { node: id, before: Some(placement), after: None })?;
+                }
+                let before = self.state.node(id).cloned().map(Box::new);
+                self.push(Change::Node { id, before, after: None })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Two nodes may have swapped names, so a taken name is reached over one that nobody has.
+    fn rename(&mut self, wanted: &BTreeMap<NodeId, &Node>) -> Step {
+        let renamed: Vec<(NodeId, Name)> = wanted
+            .values()
+            .filter(|after| self.state.node(after.id).is_some_and(|before| before.name != after.name))
+            .map(|after| (after.id, after.name.clone()))
+            .collect();
+        for (id, name) in &renamed {
+            let Some(node) = self.state.node(*id) else { continue };
+            if self.state.node_named(node.board, name).is_some() {
+                let before = node.name.clone();
+                let after = Name::from_words(&format!("moving {:x}", id.bits()), &before);
+                self.push(Change::Name { node: *id, before, after })?;
+            }
+        }
+        for (node, after) in renamed {
+            let Some(before) = self.state.node(node).map(|node| node.name.clone()) else { continue };
+            self.push(Change::Name { node, before, after })?;
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, after: &Node, placement: Option<Placement>) -> Step {
+        let id = after.id;
+        match self.state.node(id).cloned() {
+            None => {
+                let bare = Node { references: BTreeMap::new(), ..after.clone() };
+                self.push(Change::Node { id, before: None, after: Some(Box::new(bare)) })?;
+            }
+            Some(before) => self.edit(&before, after)?,
+        }
+        let before = self.state.placement(id);
+        if before != placement && placement.is_some() {
+            self.push(Change::Placement { node: id, before, after: placement })?;
+        }
+        Ok(())
+    }
+
+    fn edit(&mut self, before: &Node, after: &Node) -> Step {
+        let node = after.id;
+        if before.type_id != after.type_id {
+            let retyped = Node { type_id: after.type_id.clone(), ..before.clone() };
+            let before = Some(Box::new(before.clone()));
+            self.push(Change::Node { id: node, before, after: Some(Box::new(retyped)) })?;
+        }
+        if before.label != after.label {
+            self.push(Change::Label { node, before: before.label.clone(), after: after.label.clone() })?;
+        }
+        if before.parent != after.parent {
+            self.push(Change::Parent { node, before: before.parent, after: after.parent })?;
+        }
+        let keys: BTreeSet<&PropKey> = before.props.keys().chain(after.props.keys()).collect();
+        for key in keys {
+            let (old, new) = (before.props.get(key).cloned(), after.props.get(key).cloned());
+            if old != new {
+                self.push(Change::Prop { node, key: key.clone(), before: old, after: new })?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! Layered layout: siblings in columns along their edges, few crossings, no overlap. What is connected inside two siblings
+//! counts as connecting the siblings.
+
+use super::GAP;
+use crate::Snapshot;
+use shared_protocol::{NodeId, Placement};
+use std::collections::{BTreeMap, BTreeSet};
+
+const COLUMN_GAP: i32 = 72;
+const SWEEPS: usize = 4;
+
+/// New places for these siblings, from the top left of where they stand now.
+pub(crate) fn layered(snapshot: &Snapshot, siblings: &[(NodeId, Placement)]) -> Vec<(NodeId, Placement)> {
+    let Some(extent) = siblings.iter().map(|(_, placement)| *placement).reduce(Placement::union) else {
+        return Vec::new();
+    };
+    let index: BTreeMap<NodeId, usize> = siblings.iter().enumerate().map(|(index, (id, _))| (*id, index)).collect();
+    let links = links(snapshot, &index);
+    let mut columns = order(siblings, layers(siblings, &links), &links);
+    wrap_unconnected(&mut columns, siblings);
+
+    let mut placed = Vec::with_capacity(siblings.len());
+    let mut x = extent.x;
+    for column in &columns {
+        let width = column.iter().map(|&i| siblings[i].1.w).max().unwrap_or_default();
+        let mut y = extent.y;
+        for &i in column {
+            let (id, placement) = siblings[i];
+            placed.push((id, Placement { x: x + (width - placement.w) / 2, y, ..placement }));
+            y += placement.h + GAP;
+        }
+        x += width + COLUMN_GAP;
+    }
+    placed
+}
+
+/// Pairs of siblings with an edge from one to the other, at any depth within them.
+fn links(snapshot: &Snapshot, index: &BTreeMap<NodeId, usize>) -> BTreeSet<(usize, usize)> {
+    let sibling_of = |node: NodeId| {
+        snapshot.ancestors(Some(node)).find_map(|ancestor| index.get(&ancestor.id).copied())
+    };
+    let mut links = BTreeSet::new();
+    for (id, from) in index {
+        for node in snapshot.subtree(*id) {
+            for edge in snapshot.edges_of(node).filter(|edge| edge.source.node == node) {
+                if let Some(to) = sibling_of(edge.target.node)
+                    && to != *from
+                {
+                    links.insert((*from, to));
+                }
+            }
+        }
+    }
+    links
+}
+
+/// The column of each sibling: one behind the last of those that lead to it. Cycles are cut where they close.
+fn layers(siblings: &[(NodeId, Placement)], links: &BTreeSet<(usize, usize)>) -> Vec<usize> {
+    let count = siblings.len();
+    let mut incoming = vec![0usize; count];
+    let mut outgoing: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for &(from, to) in links {
+        outgoing[from].push(to);
+        incoming[to] += 1;
+    }
+    let mut layer = vec![0; count];
+    let mut done = vec![false; count];
+    let mut left = count;
+    while left > 0 {
+        // Somebody nobody waits for; in a cycle, the leftmost one left.
+        let next = (0..count).filter(|&i| !done[i]).min_by_key(|&i| (incoming[i] > 0, siblings[i].1.x, siblings[i].1.y));
+        let Some(next) = next else { break };
+        done[next] = true;
+        left -= 1;
+        for &to in &outgoing[next] {
+            if !done[to] {
+                layer[to] = layer[to].max(layer[next] + 1);
+                incoming[to] = incoming[to].saturating_sub(1);
+            }
+        }
+    }
+    layer
+}
+
+/// Columns, each sorted so that neighbours of neighbours are near: by the mean position of what they connect to.
+fn order(
+    siblings: &[(NodeId, Placement)],
+    layer: Vec<usize>,
+    links: &BTreeSet<(usize, usize)>,
+) -> Vec<Vec<usize>> {
+    let mut columns: Vec<Vec<usize>> = vec![Vec::new(); layer.iter().max().map_or(0, |most| most + 1)];
+    for (i, column) in layer.iter().enumerate() {
+        columns[*column].push(i);
+    }
+    for column in &mut columns {
+        column.sort_by_key(|&i| (siblings[i].1.y, siblings[i].1.x, siblings[i].0));
+    }
+    let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); siblings.len()];
+    for &(a, b) in links {
+        neighbours[a].push(b);
+        neighbours[b].push(a);
+    }
+    let mut row = vec![0f64; siblings.len()];
+    for sweep in 0..SWEEPS {
+        for column in &columns {
+            for (place, &i) in column.iter().enumerate() {
+                row[i] = place as f64;
+            }
+        }
+        let mut visit: Vec<usize> = (0..columns.len()).collect();
+        if sweep % 2 == 1 {
+            visit.reverse();
+        }
+        for c in visit {
+            let mean = |i: usize| match neighbours[i].len() {
+                0 => row[i],
+                count => neighbours[i].iter().map(|&n| row[n]).sum::<f64>() / count as f64,
+            };
+            let mut keyed: Vec<(f64, usize)> = columns[c].iter().map(|&i| (mean(i), i)).collect();
+            keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
+            columns[c] = keyed.into_iter().map(|(_, i)| i).collect();
+            for (place, &i) in columns[c].iter().enumerate() {
+                row[i] = place as f64;
+            }
+        }
+    }
+    columns
+}
+
+/// Without any edge everything would stand in one long column: fold it into a block.
+fn wrap_unconnected(columns: &mut Vec<Vec<usize>>, siblings: &[(NodeId, Placement)]) {
+    let [only] = &mut columns[..] else { return };
+    let all = std::mem::take(only);
+    let height = (siblings.len() as f64).sqrt().ceil().max(1.0) as usize;
+    *columns = all.chunks(height).map(<[usize]>::to_vec).collect();
+}

@@ -1,0 +1,161 @@
+//! Room: a free place for something new, containers that grow with their content, neighbours that give way.
+
+use super::{GAP, HEADER, PADDING};
+use crate::{Snapshot, decide::Draft, spatial::Room};
+use shared_protocol::{
+    Code, NodeId, Placement, Point, Refusal,
+    limits::MAX_COORDINATE,
+    registry::Size,
+};
+use std::collections::BTreeMap;
+
+/// How far around a wanted place to look, in nodes.
+const RINGS: i32 = 24;
+/// Neighbours that may give way in one command.
+const MAX_PUSHED: usize = 20_000;
+
+/// The nearest place within a container's content area; anywhere on the board.
+pub(crate) fn inside(parent: Option<NodeId>, at: Point) -> Point {
+    let clamp = |c: i32| c.clamp(-MAX_COORDINATE, MAX_COORDINATE);
+    let at = Point { x: clamp(at.x), y: clamp(at.y) };
+    match parent {
+        Some(_) => Point { x: at.x.max(PADDING), y: at.y.max(HEADER) },
+        None => at,
+    }
+}
+
+fn is_free(snapshot: &Snapshot, room: Room, area: Placement) -> bool {
+    let wide = area.grown(GAP / 2);
+    let mut near = snapshot.occupancy.near(room, wide).into_iter();
+    !near.any(|node| snapshot.placement(node).is_some_and(|other| other.overlaps(wide)))
+}
+
+/// A place of this size that overlaps nothing: as near as possible to where it is wanted, else beside the newest content.
+pub(crate) fn free_place(snapshot: &Snapshot, room: Room, size: Size, wanted: Option<Point>) -> Point {
+    let start = wanted.unwrap_or_else(|| beside_content(snapshot, room));
+    let start = inside(room.1, start);
+    let area = |at: Point| Placement { x: at.x, y: at.y, w: size.w, h: size.h };
+    let (step_x, step_y) = (size.w.min(400) + GAP, size.h.min(400) + GAP);
+    for ring in 0..RINGS {
+        for (column, row) in around(ring) {
+            let at = Point { x: start.x.saturating_add(column * step_x), y: start.y.saturating_add(row * step_y) };
+            if inside(room.1, at) == at && is_free(snapshot, room, area(at)) {
+                return at;
+            }
+        }
+    }
+    below_content(snapshot, room)
+}
+
+/// The cells at one distance, first to the right and below, as people read.
+fn around(ring: i32) -> impl Iterator<Item = (i32, i32)> {
+    let mut cells: Vec<(i32, i32)> = (-ring..=ring)
+        .flat_map(|row| (-ring..=ring).map(move |column| (column, row)))
+        .filter(|(column, row)| column.abs().max(row.abs()) == ring)
+        .collect();
+    cells.sort_by_key(|(column, row)| (*row < 0 || *column < 0, row.abs(), column.abs()));
+    cells.into_iter()
+}
+
+fn beside_content(snapshot: &Snapshot, room: Room) -> Point {
+    match snapshot.occupancy.last(room).and_then(|node| snapshot.placement(node)) {
+        Some(placement) => Point { x: placement.x, y: placement.bottom() + GAP },
+        None => Point { x: PADDING, y: HEADER },
+    }
+}
+
+fn below_content(snapshot: &Snapshot, room: Room) -> Point {
+    let bottom = snapshot
+        .children(room.0, room.1)
+        .filter_map(|child| snapshot.placement(child))
+        .map(Placement::bottom)
+        .max()
+        .unwrap_or(HEADER - GAP);
+    inside(room.1, Point { x: PADDING, y: bottom + GAP })
+}
+
+/// The smallest size that still holds the content.
+pub(crate) fn least_size(snapshot: &Snapshot, container: NodeId) -> (i32, i32) {
+    let Some(node) = snapshot.node(container) else { return (0, 0) };
+    let content = snapshot
+        .children(node.board, Some(container))
+        .filter_map(|child| snapshot.placement(child))
+        .reduce(Placement::union);
+    content.map_or((0, 0), |content| (content.right() + PADDING, content.bottom() + PADDING))
+}
+
+/// Grows the containers around nodes that were placed, and moves neighbours that a grown container would cover.
+pub(crate) fn make_room(draft: &mut Draft, placed: &[NodeId]) -> Result<(), Refusal> {
+    let mut by_container: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+    for id in placed {
+        if let Some(parent) = draft.state.node(*id).and_then(|node| node.parent) {
+            by_container.entry(parent).or_default().push(*id);
+        }
+    }
+    // From the inside out: what grew may make its own container grow.
+    while let Some((container, content)) = deepest(draft, &mut by_container) {
+        let grown = grow(draft, container, &content)?;
+        if let Some(parent) = draft.state.node(container).and_then(|node| node.parent)
+            && !grown.is_empty()
+        {
+            by_container.entry(parent).or_default().extend(grown);
+        }
+    }
+    Ok(())
+}
+
+fn deepest(draft: &Draft, pending: &mut BTreeMap<NodeId, Vec<NodeId>>) -> Option<(NodeId, Vec<NodeId>)> {
+    let depth = |id: &NodeId| draft.state.ancestors(Some(*id)).count();
+    let next = pending.keys().copied().max_by_key(|id| (depth(id), *id))?;
+    pending.remove(&next).map(|content| (next, content))
+}
+
+/// Grows one container around what was placed in it; gives the nodes in its own room that moved or grew.
+fn grow(draft: &mut Draft, container: NodeId, content: &[NodeId]) -> Result<Vec<NodeId>, Refusal> {
+    let Some(before) = draft.state.placement(container) else { return Ok(Vec::new()) };
+    let needed = content.iter().filter_map(|id| draft.state.placement(*id)).fold(before, |size, child| Placement {
+        w: size.w.max(child.right() + PADDING),
+        h: size.h.max(child.bottom() + PADDING),
+        ..size
+    });
+    if needed == before {
+        return Ok(Vec::new());
+    }
+    draft.place(container, needed)?;
+    push_neighbours(draft, container, before, needed)
+}
+
+fn push_neighbours(
+    draft: &mut Draft,
+    grown: NodeId,
+    before: Placement,
+    after: Placement,
+) -> Result<Vec<NodeId>, Refusal> {
+    let Some(node) = draft.state.node(grown) else { return Ok(Vec::new()) };
+    let room = (node.board, node.parent);
+    let mut moved = vec![grown];
+    let mut pending = vec![(grown, before, after)];
+    while let Some((pusher, before, after)) = pending.pop() {
+        for other in draft.state.occupancy.near(room, after.grown(GAP)) {
+            let Some(placement) = draft.state.placement(other) else { continue };
+            let was_clear = !placement.overlaps(before);
+            if other == pusher || other == grown || !was_clear || !placement.overlaps(after) {
+                continue;
+            }
+            let away = if placement.x >= before.right() {
+                placement.moved_by(after.right() + GAP - placement.x, 0)
+            } else if placement.y >= before.bottom() {
+                placement.moved_by(0, after.bottom() + GAP - placement.y)
+            } else {
+                continue;
+            };
+            if moved.len() > MAX_PUSHED {
+                return Err(Refusal::new(Code::LimitExceeded, "too many nodes would have to give way"));
+            }
+            draft.place(other, away)?;
+            moved.push(other);
+            pending.push((other, placement, away));
+        }
+    }
+    Ok(moved)
+}

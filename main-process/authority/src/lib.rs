@@ -1,0 +1,32 @@
+//! The pure core: what a workspace is, what may change, and how.
+//!
+//! Owns: the snapshot, the effective registry, deciding commands, applying changes, undo and revert, problems.
+//! Must not know: files, sockets, clocks, threads, egui, MCP. Entropy and time come from the outside, so the same
+//! inputs always give the same state.
+//!
+//! ```text
+//! decide(&Snapshot, &Command, seed) -> Result<Decision, Refusal>      what would change
+//! Snapshot::apply(&[Change])        -> Result<(), ApplyError>         the only way it does
+//! ```
+
+mod apply;
+mod decide;
+mod diff;
+mod history;
+mod layout;
+mod problems;
+mod rebase;
+mod registry;
+mod rules;
+mod snapshot;
+mod spatial;
+
+pub use apply::ApplyError;
+pub use decide::{Decision, decide};
+pub use diff::diff;
+pub use history::History;
+pub use problems::Problems;
+pub use rebase::{Rebased, boards_touched, rebase};
+pub use registry::{Module, Registry};
+pub use rules::{Connection, check_prop, connection, is_visible, may_contain};
+pub use snapshot::Snapshot;

@@ -1,0 +1,184 @@
+//! What a person should mend. A problem never stops anybody from drawing; it is kept up to date with each change by looking
+//! only at what the change touched.
+
+use crate::{Snapshot, rules};
+use shared_protocol::{
+    Change, Edge, EdgeId, ElementId, Node, NodeId, TypeDef,
+    messages::{Problem, Severity},
+    registry::{PropDef, PropKind},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Problems {
+    by_element: BTreeMap<ElementId, Vec<Problem>>,
+    errors: usize,
+    warnings: usize,
+}
+
+impl Problems {
+    /// Looks at everything.
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let mut problems = Self::default();
+        for node in snapshot.nodes() {
+            problems.set(ElementId::Node(node.id), check_node(snapshot, node));
+        }
+        for edge in snapshot.edges.values() {
+            problems.set(ElementId::Edge(edge.id), check_edge(snapshot, edge));
+        }
+        problems
+    }
+
+    /// Looks again at what these changes touched; `snapshot` is the state after them.
+    pub fn update(&mut self, snapshot: &Snapshot, changes: &[Change]) {
+        let mut nodes: BTreeSet<NodeId> = BTreeSet::new();
+        let mut edges: BTreeSet<EdgeId> = BTreeSet::new();
+        for change in changes {
+            match change {
+                Change::Board { .. } | Change::Placement { .. } => {}
+                Change::Node { id, .. } => drop(nodes.insert(*id)),
+                Change::Edge { id, before, after } => {
+                    edges.insert(*id);
+                    // Whether a port is over-full depends on its other edges.
+                    for edge in before.iter().chain(after) {
+                        for end in [edge.source.node, edge.target.node] {
+                            edges.extend(snapshot.edges_of(end).map(|edge| edge.id));
+                        }
+                    }
+                }
+                Change::Name { node, .. }
+                | Change::Label { node, .. }
+                | Change::Parent { node, .. }
+                | Change::Prop { node, .. }
+                | Change::References { node, .. } => drop(nodes.insert(*node)),
+            }
+        }
+        for id in nodes {
+            let found = snapshot.node(id).map(|node| check_node(snapshot, node)).unwrap_or_default();
+            self.set(ElementId::Node(id), found);
+        }
+        for id in edges {
+            let found = snapshot.edge(id).map(|edge| check_edge(snapshot, edge)).unwrap_or_default();
+            self.set(ElementId::Edge(id), found);
+        }
+    }
+
+    fn set(&mut self, element: ElementId, found: Vec<Problem>) {
+        let count = |problems: &[Problem], severity| problems.iter().filter(|p| p.severity == severity).count();
+        self.errors += count(&found, Severity::Error);
+        self.warnings += count(&found, Severity::Warning);
+        let before = if found.is_empty() { self.by_element.remove(&element) } else { self.by_element.insert(element, found) };
+        let before = before.unwrap_or_default();
+        self.errors -= count(&before, Severity::Error);
+        self.warnings -= count(&before, Severity::Warning);
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Problem> {
+        self.by_element.values().flatten()
+    }
+
+    pub fn of_node(&self, node: NodeId) -> &[Problem] {
+        self.by_element.get(&ElementId::Node(node)).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn of_edge(&self, edge: EdgeId) -> &[Problem] {
+        self.by_element.get(&ElementId::Edge(edge)).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn errors(&self) -> usize {
+        self.errors
+    }
+
+    pub fn warnings(&self) -> usize {
+        self.warnings
+    }
+}
+
+fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<Problem> {
+    let problem = |severity, field: Option<String>, message: String| Problem {
+        severity,
+        element: ElementId::Node(node.id),
+        board: node.board,
+        field,
+        message,
+    };
+    let Some(def) = snapshot.type_of(node) else {
+        let message = format!("the type `{}` is unknown: its module is missing or disabled", node.type_id);
+        return vec![problem(Severity::Error, None, message)];
+    };
+    let mut found = Vec::new();
+    if let Err(refusal) = rules::check_place(snapshot, node) {
+        found.push(problem(Severity::Error, None, refusal.message));
+    }
+    for prop in def.props.iter().filter(|prop| prop.required && rules::is_visible(def, &node.props, prop)) {
+        if !has_value(def, node, prop) {
+            let message = format!("{} is required", prop.label);
+            found.push(problem(Severity::Error, Some(prop.key.to_string()), message));
+        }
+    }
+    for (key, value) in &node.props {
+        let field = Some(key.to_string());
+        match def.prop(key.as_str()) {
+            None => {
+                let message = format!("{} has no property `{key}`; it is kept, but not used", def.title);
+                found.push(problem(Severity::Warning, field, message));
+            }
+            Some(prop) => {
+                let pattern = prop.pattern.as_deref().and_then(|text| snapshot.registry().pattern(text));
+                if let Err(message) = rules::check_value(prop, value, pattern) {
+                    found.push(problem(Severity::Error, field, format!("{}: {message}", prop.label)));
+                }
+            }
+        }
+    }
+    for (key, targets) in &node.references {
+        if let Some(message) = check_references(snapshot, def, key.as_str(), targets) {
+            found.push(problem(Severity::Error, Some(key.to_string()), message));
+        }
+    }
+    found
+}
+
+fn has_value(def: &TypeDef, node: &Node, prop: &PropDef) -> bool {
+    match prop.kind {
+        PropKind::Reference => node.references.get(&prop.key).is_some_and(|targets| !targets.is_empty()),
+        PropKind::Slot => true,
+        _ => rules::effective(def, &node.props, &prop.key)
+            .is_some_and(|value| value.as_text().is_none_or(|text| !text.trim().is_empty())),
+    }
+}
+
+fn check_references(snapshot: &Snapshot, def: &TypeDef, key: &str, targets: &[NodeId]) -> Option<String> {
+    let Some(prop) = def.prop(key).filter(|prop| prop.kind == PropKind::Reference) else {
+        return Some(format!("{} has no reference `{key}`", def.title));
+    };
+    if !prop.many && targets.len() > 1 {
+        return Some(format!("{} takes one target", prop.label));
+    }
+    let misfit = targets.iter().filter_map(|target| snapshot.node(*target)).find(|target| {
+        !prop.targets.iter().any(|pattern| pattern.matches(&target.type_id))
+    });
+    misfit.map(|target| format!("{} cannot point at {}", prop.label, target.label))
+}
+
+fn check_edge(snapshot: &Snapshot, edge: &Edge) -> Vec<Problem> {
+    let problem = |message: String| Problem {
+        severity: Severity::Error,
+        element: ElementId::Edge(edge.id),
+        board: edge.board,
+        field: None,
+        message,
+    };
+    let label = |node: NodeId| snapshot.node(node).map_or_else(|| node.to_string(), |node| node.label.clone());
+    let mut found = Vec::new();
+    if rules::rule_for(snapshot, &edge.source, &edge.target).is_none() {
+        let message = format!("no rule allows {} → {}", label(edge.source.node), label(edge.target.node));
+        found.push(problem(message));
+    }
+    for end in [&edge.source, &edge.target] {
+        if let Some((port, most)) = rules::edge_is_full(snapshot, end) {
+            found.push(problem(format!("port `{port}` of {} takes {most} at most", label(end.node))));
+        }
+    }
+    found
+}

@@ -1,0 +1,281 @@
+//! The effective registry: built-in modules, then the workspace's, then the project's overrides. A wrong entry is named
+//! and left out; everything else stays.
+
+use shared_protocol::{
+    Code, Refusal, TypeDef, TypeId,
+    limits::{MAX_SIZE, MIN_SIZE},
+    registry::{
+        ConnectionRule, Direction, End, Exposure, MODULE_FORMAT, ModuleFile, PropDef, PropKind, PropOverride,
+        RegistryProblem, TypeOverride,
+    },
+};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+/// The text of one module file and where it came from.
+#[derive(Debug, Clone)]
+pub struct Module {
+    pub origin: String,
+    pub text: Arc<str>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    types: BTreeMap<TypeId, Arc<TypeDef>>,
+    rules: Vec<ConnectionRule>,
+    problems: Vec<RegistryProblem>,
+    patterns: HashMap<String, regex_lite::Regex>,
+}
+
+impl Registry {
+    /// Later modules replace types of earlier ones whole; overrides come last.
+    pub fn compose(modules: &[Module], overrides: &BTreeMap<String, TypeOverride>) -> Self {
+        let mut registry = Self::default();
+        for module in modules {
+            registry.add_module(module);
+        }
+        for (id, change) in overrides {
+            registry.override_type(id, change);
+        }
+        registry.drop_broken_rules();
+        registry.compile_patterns();
+        registry
+    }
+
+    /// A registry as another process composed it.
+    pub fn from_parts(types: Vec<TypeDef>, rules: Vec<ConnectionRule>, problems: Vec<RegistryProblem>) -> Self {
+        let types = types.into_iter().map(|def| (def.id.clone(), Arc::new(def))).collect();
+        let mut registry = Self { types, rules, problems, patterns: HashMap::new() };
+        registry.compile_patterns();
+        registry
+    }
+
+    pub fn get(&self, id: &TypeId) -> Option<&TypeDef> {
+        self.types.get(id).map(Arc::as_ref)
+    }
+
+    /// The type, or a refusal with ids that look alike.
+    pub fn require(&self, id: &TypeId) -> Result<&TypeDef, Refusal> {
+        self.get(id).ok_or_else(|| {
+            Refusal::new(Code::NotFound, format!("there is no type `{id}`"))
+                .field("type")
+                .suggest(crate::rules::similar(id.as_str(), self.types.keys().map(TypeId::as_str)))
+                .hint("The palette lists every type; a workspace module can add more.")
+        })
+    }
+
+    pub fn types(&self) -> impl Iterator<Item = &Arc<TypeDef>> {
+        self.types.values()
+    }
+
+    pub fn rules(&self) -> &[ConnectionRule] {
+        &self.rules
+    }
+
+    pub fn problems(&self) -> &[RegistryProblem] {
+        &self.problems
+    }
+
+    pub(crate) fn pattern(&self, text: &str) -> Option<&regex_lite::Regex> {
+        self.patterns.get(text)
+    }
+
+    fn problem(&mut self, origin: &str, entry: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(RegistryProblem { origin: origin.to_owned(), entry: entry.into(), message: message.into() });
+    }
+
+    fn add_module(&mut self, module: &Module) {
+        let file: ModuleFile = match serde_json::from_str(&module.text) {
+            Ok(file) => file,
+            Err(error) => return self.problem(&module.origin, "module", format!("not a module: {error}")),
+        };
+        if file.format > MODULE_FORMAT {
+            let message = format!("format {} is newer than {MODULE_FORMAT}: update Draftboard", file.format);
+            return self.problem(&module.origin, file.module, message);
+        }
+        for (index, entry) in file.types.into_iter().enumerate() {
+            let name = entry.get("id").and_then(|id| id.as_str()).map_or_else(|| format!("type {index}"), str::to_owned);
+            match serde_json::from_value::<TypeDef>(entry).map_err(|error| error.to_string()) {
+                Ok(def) => match check_type(&def) {
+                    Ok(()) => drop(self.types.insert(def.id.clone(), Arc::new(def))),
+                    Err(message) => self.problem(&module.origin, name, message),
+                },
+                Err(message) => self.problem(&module.origin, name, message),
+            }
+        }
+        for (index, entry) in file.connections.into_iter().enumerate() {
+            match serde_json::from_value::<ConnectionRule>(entry) {
+                Ok(rule) => self.rules.push(rule),
+                Err(error) => self.problem(&module.origin, format!("connection {index}"), error.to_string()),
+            }
+        }
+    }
+
+    fn override_type(&mut self, id: &str, change: &TypeOverride) {
+        const ORIGIN: &str = "draftboard.toml";
+        let Some(def) = TypeId::parse(id).ok().and_then(|id| self.types.get(&id)) else {
+            return self.problem(ORIGIN, id, "there is no such type to override");
+        };
+        let mut def = TypeDef::clone(def);
+        if change.disabled {
+            self.types.remove(&def.id);
+            return;
+        }
+        if let Some(title) = &change.title {
+            def.title.clone_from(title);
+        }
+        for (key, prop_change) in &change.props {
+            let Some(prop) = def.props.iter_mut().find(|prop| prop.key == *key) else {
+                self.problem(ORIGIN, format!("{id}.{key}"), "there is no such property to override");
+                continue;
+            };
+            let mut overridden = prop.clone();
+            override_prop(&mut overridden, prop_change);
+            match check_prop_def(&overridden) {
+                Ok(()) => *prop = overridden,
+                Err(message) => self.problem(ORIGIN, format!("{id}.{key}"), message),
+            }
+        }
+        self.types.insert(def.id.clone(), Arc::new(def));
+    }
+
+    /// A rule may name types that another module brings or a project disables; what must fit is the ports and the
+    /// reference of the types that are there.
+    fn drop_broken_rules(&mut self) {
+        let rules = std::mem::take(&mut self.rules);
+        for rule in rules {
+            match self.check_rule(&rule) {
+                Ok(()) => self.rules.push(rule),
+                Err(message) => {
+                    let entry = format!("{} → {}", rule.source.type_id.as_str(), rule.target.type_id.as_str());
+                    self.problem("connections", entry, message);
+                }
+            }
+        }
+    }
+
+    fn check_rule(&self, rule: &ConnectionRule) -> Result<(), String> {
+        for (end, direction) in [(&rule.source, Direction::Out), (&rule.target, Direction::In)] {
+            if !end.type_id.is_exact() {
+                continue;
+            }
+            for def in self.types.values().filter(|def| end.type_id.matches(&def.id)) {
+                match def.port(end.port.as_str()) {
+                    None => return Err(format!("`{}` has no port `{}`", def.id, end.port)),
+                    Some(port) if port.direction != direction => {
+                        return Err(format!("port `{}` of `{}` points the other way", end.port, def.id));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        let Some(sets) = &rule.sets else { return Ok(()) };
+        let end = if sets.on == End::Source { &rule.source } else { &rule.target };
+        for def in self.types.values().filter(|def| end.type_id.matches(&def.id)) {
+            if def.prop(sets.prop.as_str()).is_none_or(|prop| prop.kind != PropKind::Reference) {
+                return Err(format!("`{}` has no reference `{}`", def.id, sets.prop));
+            }
+        }
+        Ok(())
+    }
+
+    fn compile_patterns(&mut self) {
+        let texts = self.types.values().flat_map(|def| def.props.iter().filter_map(|prop| prop.pattern.clone()));
+        self.patterns =
+            texts.filter_map(|text| Some((text.clone(), whole_text_pattern(&text).ok()?))).collect();
+    }
+}
+
+fn whole_text_pattern(text: &str) -> Result<regex_lite::Regex, regex_lite::Error> {
+    regex_lite::RegexBuilder::new(&format!("^(?:{text})$")).size_limit(1 << 20).build()
+}
+
+fn override_prop(prop: &mut PropDef, change: &PropOverride) {
+    let PropOverride { label, description, group, exposure, required, default, min, max, options } = change;
+    if let Some(label) = label {
+        prop.label.clone_from(label);
+    }
+    if let Some(description) = description {
+        prop.description.clone_from(description);
+    }
+    if let Some(group) = group {
+        prop.group.clone_from(group);
+    }
+    if let Some(exposure) = exposure {
+        prop.exposure = *exposure;
+    }
+    if let Some(required) = required {
+        prop.required = *required;
+    }
+    if let Some(default) = default {
+        prop.default = Some(default.clone());
+    }
+    prop.min = min.or(prop.min);
+    prop.max = max.or(prop.max);
+    if let Some(kept) = options {
+        prop.options.retain(|choice| kept.iter().any(|value| **value == *choice.value));
+    }
+}
+
+fn check_type(def: &TypeDef) -> Result<(), String> {
+    let mut keys = BTreeSet::new();
+    for prop in &def.props {
+        if !keys.insert(&prop.key) {
+            return Err(format!("property `{}` is declared twice", prop.key));
+        }
+        check_prop_def(prop).map_err(|message| format!("property `{}`: {message}", prop.key))?;
+    }
+    for prop in &def.props {
+        if let Some(condition) = &prop.visible_when
+            && (!keys.contains(&condition.prop) || condition.prop == prop.key)
+        {
+            return Err(format!("property `{}` depends on `{}`, which is not another property", prop.key, condition.prop));
+        }
+    }
+    let mut ports = BTreeSet::new();
+    if let Some(port) = def.ports.iter().find(|port| !ports.insert(&port.id)) {
+        return Err(format!("port `{}` is declared twice", port.id));
+    }
+    if let Some(key) = &def.parent_reference
+        && def.prop(key.as_str()).is_none_or(|prop| prop.kind != PropKind::Reference)
+    {
+        return Err(format!("`{key}` should be a reference to the container"));
+    }
+    let sides = MIN_SIZE..=MAX_SIZE;
+    if let Some(size) = def.size
+        && !(sides.contains(&size.w) && sides.contains(&size.h))
+    {
+        return Err(format!("a side of the size is outside {MIN_SIZE} to {MAX_SIZE}"));
+    }
+    Ok(())
+}
+
+fn check_prop_def(prop: &PropDef) -> Result<(), String> {
+    if let (Some(min), Some(max)) = (prop.min, prop.max)
+        && min > max
+    {
+        return Err(format!("min {min} is above max {max}"));
+    }
+    if let Some(pattern) = &prop.pattern {
+        whole_text_pattern(pattern).map_err(|error| format!("pattern: {error}"))?;
+    }
+    if matches!(prop.kind, PropKind::Select | PropKind::Multiselect) && prop.options.is_empty() {
+        return Err("a select needs options".to_owned());
+    }
+    if prop.kind == PropKind::Reference && prop.targets.is_empty() {
+        return Err("a reference needs targets".to_owned());
+    }
+    if matches!(prop.kind, PropKind::Reference | PropKind::Slot) && prop.default.is_some() {
+        return Err("a reference or slot cannot have a default".to_owned());
+    }
+    if prop.exposure == Exposure::Opaque && prop.required {
+        return Err("an opaque property cannot be required: nobody could set it".to_owned());
+    }
+    if let Some(default) = &prop.default {
+        let pattern = prop.pattern.as_deref().and_then(|text| whole_text_pattern(text).ok());
+        crate::rules::check_value(prop, default, pattern.as_ref()).map_err(|message| format!("default: {message}"))?;
+    }
+    Ok(())
+}

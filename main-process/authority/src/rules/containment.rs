@@ -1,0 +1,66 @@
+//! Which node may stand where.
+
+use crate::Snapshot;
+use shared_protocol::{Board, Code, Node, NodeId, Refusal, TypeDef};
+
+/// Whether a node of this type may stand in that container, or on the board when there is none; the refusal names the rule.
+pub fn may_contain(
+    snapshot: &Snapshot,
+    board: &Board,
+    parent: Option<NodeId>,
+    child: &TypeDef,
+) -> Result<(), Refusal> {
+    let refuse = |message: String| Refusal::new(Code::ContainmentError, message).field("parent");
+    if !child.may_stand_on(board.kind) {
+        let kinds: Vec<&str> = child.boards.iter().map(|kind| kind.word()).collect();
+        let message = format!("{} cannot stand on an {} board", child.title, board.kind.word());
+        return Err(refuse(message).hint(format!("It belongs on a board of kind {}.", kinds.join(" or "))));
+    }
+    let Some(parent) = parent else {
+        if child.may_be_root() {
+            return Ok(());
+        }
+        let message = format!("{} cannot stand on the board itself", child.title);
+        return Err(refuse(message).hint(stands_in(snapshot, child)));
+    };
+    let container = snapshot
+        .node(parent)
+        .ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no node {parent}")).field("parent"))?;
+    let Some(container_type) = snapshot.type_of(container) else {
+        return Err(refuse(format!("the type `{}` of {} is unknown", container.type_id, container.label)));
+    };
+    if !container_type.container {
+        let message = format!("{} is not a container", container_type.title);
+        return Err(refuse(message).hint(stands_in(snapshot, child)));
+    }
+    if !child.may_stand_in(container_type) {
+        let message = format!("{} cannot stand in {}", child.title, container_type.title);
+        return Err(refuse(message).hint(stands_in(snapshot, child)));
+    }
+    Ok(())
+}
+
+/// The same for a node that is already there.
+pub(crate) fn check_place(snapshot: &Snapshot, node: &Node) -> Result<(), Refusal> {
+    let (Some(board), Some(def)) = (snapshot.board(node.board), snapshot.type_of(node)) else { return Ok(()) };
+    may_contain(snapshot, board, node.parent, def)
+}
+
+fn stands_in(snapshot: &Snapshot, child: &TypeDef) -> String {
+    let mut places: Vec<&str> = snapshot
+        .registry()
+        .types()
+        .filter(|container| child.may_stand_in(container))
+        .map(|container| container.title.as_str())
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    places.truncate(6);
+    if child.may_be_root() {
+        places.push("the board itself");
+    }
+    if places.is_empty() {
+        return format!("No container takes {}.", child.title);
+    }
+    format!("It stands in {}.", places.join(", "))
+}

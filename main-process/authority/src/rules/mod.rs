@@ -1,0 +1,16 @@
+//! What may be: values, visibility, containment, connections. Each rule is one function that the authority uses to
+//! decide, the problems list to warn, and the canvas to dim what cannot be.
+
+mod connections;
+mod containment;
+mod props;
+mod similar;
+
+pub use connections::{Connection, connection};
+pub use containment::may_contain;
+pub use props::{check_prop, is_visible};
+
+pub(crate) use connections::{edge_is_full, rule_for};
+pub(crate) use containment::check_place;
+pub(crate) use props::{check_hidden, check_value, editable, effective};
+pub(crate) use similar::similar;

@@ -1,0 +1,219 @@
+//! Which values a property takes, and when it is there at all.
+
+use crate::{Registry, Snapshot};
+use shared_protocol::{
+    Code, Node, PropKey, Refusal, TypeDef, Value,
+    limits::MAX_VALUE_BYTES,
+    registry::{Exposure, Operator, PropDef, PropKind},
+};
+use std::collections::BTreeMap;
+
+/// The value that counts: what is set, else the default.
+pub(crate) fn effective<'a>(
+    def: &'a TypeDef,
+    props: &'a BTreeMap<PropKey, Value>,
+    key: &PropKey,
+) -> Option<&'a Value> {
+    props.get(key).or_else(|| def.prop(key.as_str())?.default.as_ref())
+}
+
+/// Whether a property is shown and may be set, given the others.
+pub fn is_visible(def: &TypeDef, props: &BTreeMap<PropKey, Value>, prop: &PropDef) -> bool {
+    // Conditions may build on each other; a cycle of them ends by the count.
+    let mut current = Some(prop);
+    for _ in 0..8 {
+        let Some(condition) = current.and_then(|prop| prop.visible_when.as_ref()) else { return true };
+        let actual = effective(def, props, &condition.prop).unwrap_or(&Value::Null);
+        let listed = |list: &Value| matches!(list, Value::List(items) if items.contains(actual));
+        let holds = match condition.is {
+            Operator::Eq => *actual == condition.value,
+            Operator::Neq => *actual != condition.value,
+            Operator::In => listed(&condition.value),
+            Operator::NotIn => !listed(&condition.value),
+            Operator::Truthy => actual.is_truthy(),
+            Operator::Falsy => !actual.is_truthy(),
+        };
+        if !holds {
+            return false;
+        }
+        current = def.prop(condition.prop.as_str());
+    }
+    true
+}
+
+/// Whether this value may be set on a node of this type; the refusal names the rule.
+pub fn check_prop(registry: &Registry, def: &TypeDef, key: &PropKey, value: &Value) -> Result<(), Refusal> {
+    let prop = editable(def, key)?;
+    let pattern = prop.pattern.as_deref().and_then(|text| registry.pattern(text));
+    check_value(prop, value, pattern).map_err(|message| {
+        let refusal = Refusal::new(Code::ValidationError, format!("{} of {}: {message}", prop.label, def.title)).field(key);
+        match value.as_text() {
+            Some(text) if !prop.options.is_empty() => {
+                refusal.suggest(super::similar(text, prop.options.iter().map(|choice| &*choice.value)))
+            }
+            _ => refusal,
+        }
+    })
+}
+
+/// The property, if a person may set it.
+pub(crate) fn editable<'a>(def: &'a TypeDef, key: &PropKey) -> Result<&'a PropDef, Refusal> {
+    let refuse = |message: String| Refusal::new(Code::ValidationError, message).field(key);
+    let prop = def.prop(key.as_str()).ok_or_else(|| {
+        refuse(format!("{} has no property `{key}`", def.title))
+            .suggest(super::similar(key.as_str(), def.props.iter().map(|prop| prop.key.as_str())))
+    })?;
+    match prop.exposure {
+        Exposure::Editable => Ok(prop),
+        Exposure::ReadOnly => Err(refuse(format!("{} of {} can only be read", prop.label, def.title))),
+        Exposure::Opaque => {
+            Err(refuse(format!("{} of {} cannot be set here: {}", prop.label, def.title, prop.reason)))
+        }
+    }
+}
+
+/// Every property that is set while its condition does not hold.
+pub(crate) fn check_hidden(def: &TypeDef, node: &Node, touched: &[PropKey]) -> Result<(), Refusal> {
+    for key in touched {
+        let Some(prop) = def.prop(key.as_str()) else { continue };
+        if is_visible(def, &node.props, prop) {
+            continue;
+        }
+        let depends = prop.visible_when.as_ref().map(|condition| condition.prop.to_string()).unwrap_or_default();
+        let on = def.prop(&depends).map_or(depends.as_str(), |prop| prop.label.as_str());
+        let message = format!("{} of {} does not apply with the present {on}", prop.label, def.title);
+        return Err(Refusal::new(Code::ValidationError, message).field(key).hint(format!("Change {on} first.")));
+    }
+    Ok(())
+}
+
+/// Kind, range, length, pattern and options; `Err` says what was expected.
+pub(crate) fn check_value(prop: &PropDef, value: &Value, pattern: Option<&regex_lite::Regex>) -> Result<(), String> {
+    if value.to_json().len() > MAX_VALUE_BYTES {
+        return Err(format!("larger than {MAX_VALUE_BYTES} bytes"));
+    }
+    let wrong_kind = || Err(format!("expected {}, found {}", prop.kind.word(), value.kind_name()));
+    match (prop.kind, value) {
+        (PropKind::Text | PropKind::Multiline, Value::Text(text)) => check_text(prop, text, pattern),
+        (PropKind::Number, Value::Number(number)) => check_number(prop, number.get()),
+        (PropKind::Boolean, Value::Bool(_)) | (PropKind::Json, _) => Ok(()),
+        (PropKind::Select, Value::Text(text)) => check_option(prop, text),
+        (PropKind::Multiselect, Value::List(items)) => {
+            check_count(prop, items.len())?;
+            each_text(items)?.into_iter().try_for_each(|text| check_option(prop, text))
+        }
+        (PropKind::Colour, Value::Text(text)) if is_colour(text) => Ok(()),
+        (PropKind::Cidr, Value::Text(text)) => check_cidr(text),
+        (PropKind::Tags, Value::Object(fields)) => {
+            check_count(prop, fields.len())?;
+            match fields.iter().find(|(_, value)| value.as_text().is_none()) {
+                Some((key, value)) => Err(format!("`{key}` should be text, not {}", value.kind_name())),
+                None => Ok(()),
+            }
+        }
+        (PropKind::List, Value::List(items)) => {
+            check_count(prop, items.len())?;
+            each_text(items)?.into_iter().try_for_each(|text| match pattern {
+                Some(pattern) if !pattern.is_match(text) => Err(not_like(prop, text)),
+                _ => Ok(()),
+            })
+        }
+        (PropKind::Object, Value::Object(_)) => Ok(()),
+        (PropKind::Reference, _) => Err("a reference is set by its targets, not by a value".to_owned()),
+        (PropKind::Slot, _) => Err("a slot is filled by nesting, not by a value".to_owned()),
+        _ => wrong_kind(),
+    }
+}
+
+fn each_text(items: &[Value]) -> Result<Vec<&str>, String> {
+    items
+        .iter()
+        .map(|item| item.as_text().ok_or_else(|| format!("every item should be text, not {}", item.kind_name())))
+        .collect()
+}
+
+fn check_number(prop: &PropDef, number: f64) -> Result<(), String> {
+    if prop.whole && number.fract() != 0.0 {
+        return Err("expected a whole number".to_owned());
+    }
+    check_range(prop, number, "")
+}
+
+fn check_text(prop: &PropDef, text: &str, pattern: Option<&regex_lite::Regex>) -> Result<(), String> {
+    check_range(prop, text.chars().count() as f64, " characters")?;
+    match pattern {
+        Some(pattern) if !pattern.is_match(text) => Err(not_like(prop, text)),
+        _ => Ok(()),
+    }
+}
+
+fn not_like(prop: &PropDef, text: &str) -> String {
+    let shown: String = text.chars().take(60).collect();
+    if prop.pattern_hint.is_empty() {
+        format!("{shown:?} does not match `{}`", prop.pattern.as_deref().unwrap_or_default())
+    } else {
+        format!("{shown:?} does not fit: {}", prop.pattern_hint)
+    }
+}
+
+fn check_count(prop: &PropDef, count: usize) -> Result<(), String> {
+    check_range(prop, count as f64, " items")
+}
+
+fn check_range(prop: &PropDef, number: f64, what: &str) -> Result<(), String> {
+    if let Some(min) = prop.min
+        && number < min
+    {
+        return Err(format!("expected at least {min}{what}"));
+    }
+    if let Some(max) = prop.max
+        && number > max
+    {
+        return Err(format!("expected at most {max}{what}"));
+    }
+    Ok(())
+}
+
+fn check_option(prop: &PropDef, text: &str) -> Result<(), String> {
+    if prop.options.iter().any(|choice| &*choice.value == text) {
+        return Ok(());
+    }
+    let known: Vec<&str> = prop.options.iter().take(12).map(|choice| &*choice.value).collect();
+    let shown: String = text.chars().take(60).collect();
+    Err(format!("{shown:?} is not one of {}", known.join(", ")))
+}
+
+fn is_colour(text: &str) -> bool {
+    text.strip_prefix('#').is_some_and(|digits| {
+        matches!(digits.len(), 3 | 6 | 8) && digits.chars().all(|digit| digit.is_ascii_hexdigit())
+    })
+}
+
+fn check_cidr(text: &str) -> Result<(), String> {
+    let wrong = || Err(format!("{text:?} is not an address range such as 10.0.0.0/16"));
+    let Some((address, prefix)) = text.split_once('/') else { return wrong() };
+    let (Ok(address), Ok(prefix)) = (address.parse::<std::net::IpAddr>(), prefix.parse::<u8>()) else { return wrong() };
+    let (bits, width) = match address {
+        std::net::IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
+        std::net::IpAddr::V6(address) => (u128::from(address), 128),
+    };
+    if prefix > width {
+        return wrong();
+    }
+    let host_bits = u32::from(width - prefix);
+    let host = if host_bits >= 128 { bits } else { bits & ((1u128 << host_bits) - 1) };
+    if host != 0 {
+        return Err(format!("{text:?} has bits set behind its prefix"));
+    }
+    Ok(())
+}
+
+impl Snapshot {
+    /// The value that counts for a node: what is set, else the type's default.
+    pub fn effective_prop<'a>(&'a self, node: &'a Node, key: &PropKey) -> Option<&'a Value> {
+        match self.type_of(node) {
+            Some(def) => effective(def, &node.props, key),
+            None => node.props.get(key),
+        }
+    }
+}

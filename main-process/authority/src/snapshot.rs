@@ -1,0 +1,221 @@
+//! One state of the workspace. Immutable in use and cheap to clone: readers keep the one they took while the writer goes
+//! on. Indexes make every question proportional to its answer.
+
+use crate::{ApplyError, Registry, spatial::Occupancy};
+use imbl::{OrdMap, OrdSet};
+use shared_protocol::{
+    Board, BoardId, BoardName, Change, Document, Edge, EdgeId, Name, Node, NodeId, Placement, Point, Revision, TypeDef,
+};
+use std::{ops::Bound, sync::Arc};
+
+#[derive(Clone, Default)]
+pub struct Snapshot {
+    pub(crate) revision: Revision,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) boards: OrdMap<BoardId, Arc<Board>>,
+    pub(crate) nodes: OrdMap<NodeId, Arc<Node>>,
+    pub(crate) edges: OrdMap<EdgeId, Arc<Edge>>,
+    pub(crate) layout: OrdMap<NodeId, Placement>,
+    // Indexes, kept by `apply` alone.
+    pub(crate) board_names: OrdMap<BoardName, BoardId>,
+    pub(crate) names: OrdMap<(BoardId, Name), NodeId>,
+    pub(crate) children: OrdSet<(BoardId, Option<NodeId>, NodeId)>,
+    pub(crate) incident: OrdSet<(NodeId, EdgeId)>,
+    /// (target, source) of every reference.
+    pub(crate) referrers: OrdSet<(NodeId, NodeId)>,
+    pub(crate) occupancy: Occupancy,
+}
+
+/// Equal content; indexes and registry follow from elsewhere.
+impl PartialEq for Snapshot {
+    fn eq(&self, other: &Self) -> bool {
+        self.revision == other.revision
+            && self.boards == other.boards
+            && self.nodes == other.nodes
+            && self.edges == other.edges
+            && self.layout == other.layout
+    }
+}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("revision", &self.revision)
+            .field("boards", &self.boards.len())
+            .field("nodes", &self.nodes.len())
+            .field("edges", &self.edges.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Snapshot {
+    /// An empty workspace with these types.
+    pub fn new(registry: Arc<Registry>) -> Self {
+        Self { registry, ..Self::default() }
+    }
+
+    /// Builds a state from flat lists, checking all that `apply` checks.
+    pub fn from_document(document: Document, registry: Arc<Registry>) -> Result<Self, ApplyError> {
+        let revision = document.revision;
+        let mut snapshot = Self::new(registry);
+        for change in crate::diff::additions(document)? {
+            snapshot.apply_change(&change)?;
+        }
+        snapshot.revision = revision;
+        Ok(snapshot)
+    }
+
+    pub fn to_document(&self) -> Document {
+        Document {
+            revision: self.revision,
+            boards: self.boards.values().map(|board| Board::clone(board)).collect(),
+            nodes: self.nodes.values().map(|node| Node::clone(node)).collect(),
+            edges: self.edges.values().map(|edge| Edge::clone(edge)).collect(),
+            layout: self.layout.iter().map(|(id, placement)| (*id, *placement)).collect(),
+        }
+    }
+
+    /// One board and all on it.
+    pub fn board_document(&self, board: BoardId) -> Document {
+        let nodes: Vec<Node> = self.nodes_on(board).map(|node| Node::clone(node)).collect();
+        Document {
+            revision: self.revision,
+            boards: self.board(board).map(Board::clone).into_iter().collect(),
+            layout: nodes.iter().filter_map(|node| Some((node.id, self.placement(node.id)?))).collect(),
+            edges: self.edges_on(board).map(|edge| Edge::clone(edge)).collect(),
+            nodes,
+        }
+    }
+
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// The same state under other types.
+    #[must_use]
+    pub fn with_registry(mut self, registry: Arc<Registry>) -> Self {
+        self.registry = registry;
+        self
+    }
+
+    pub fn boards(&self) -> impl Iterator<Item = &Arc<Board>> {
+        self.boards.values()
+    }
+
+    pub fn board(&self, id: BoardId) -> Option<&Board> {
+        self.boards.get(&id).map(Arc::as_ref)
+    }
+
+    pub fn board_named(&self, name: &BoardName) -> Option<&Board> {
+        self.board(*self.board_names.get(name)?)
+    }
+
+    pub fn node(&self, id: NodeId) -> Option<&Node> {
+        self.nodes.get(&id).map(Arc::as_ref)
+    }
+
+    pub fn edge(&self, id: EdgeId) -> Option<&Edge> {
+        self.edges.get(&id).map(Arc::as_ref)
+    }
+
+    pub fn node_named(&self, board: BoardId, name: &Name) -> Option<&Node> {
+        self.node(*self.names.get(&(board, name.clone()))?)
+    }
+
+    pub fn type_of(&self, node: &Node) -> Option<&TypeDef> {
+        self.registry.get(&node.type_id)
+    }
+
+    /// Where it stands, from the top left of its container.
+    pub fn placement(&self, node: NodeId) -> Option<Placement> {
+        self.layout.get(&node).copied()
+    }
+
+    /// Where it stands, from the origin of the board.
+    pub fn absolute(&self, node: NodeId) -> Option<Placement> {
+        let placement = self.placement(node)?;
+        let offset = self.origin_of(self.node(node)?.parent);
+        Some(placement.moved_by(offset.x, offset.y))
+    }
+
+    /// The top left of a container (or of the board) from the origin of the board.
+    pub fn origin_of(&self, container: Option<NodeId>) -> Point {
+        self.ancestors(container).fold(Point::default(), |sum, node| {
+            let origin = self.placement(node.id).map(Placement::origin).unwrap_or_default();
+            Point { x: sum.x + origin.x, y: sum.y + origin.y }
+        })
+    }
+
+    /// A node, its container, and so on outwards.
+    pub fn ancestors(&self, from: Option<NodeId>) -> impl Iterator<Item = &Node> {
+        std::iter::successors(from.and_then(|id| self.node(id)), |node| node.parent.and_then(|id| self.node(id)))
+    }
+
+    pub fn children(&self, board: BoardId, parent: Option<NodeId>) -> impl Iterator<Item = NodeId> {
+        self.children.range((board, parent, NodeId::MIN)..=(board, parent, NodeId::MAX)).map(|(_, _, child)| *child)
+    }
+
+    /// A node and all within it, containers before their content.
+    pub fn subtree(&self, node: NodeId) -> Vec<NodeId> {
+        let mut found = vec![node];
+        let mut next = 0;
+        while let Some(&id) = found.get(next) {
+            if let Some(node) = self.node(id) {
+                found.extend(self.children(node.board, Some(id)));
+            }
+            next += 1;
+        }
+        found
+    }
+
+    pub fn edges_of(&self, node: NodeId) -> impl Iterator<Item = &Edge> {
+        self.incident.range((node, EdgeId::MIN)..=(node, EdgeId::MAX)).filter_map(|(_, edge)| self.edge(*edge))
+    }
+
+    /// Nodes that refer to this one.
+    pub fn referrers(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        self.referrers.range((node, NodeId::MIN)..=(node, NodeId::MAX)).map(|(_, source)| *source)
+    }
+
+    pub fn nodes_on(&self, board: BoardId) -> impl Iterator<Item = &Arc<Node>> {
+        let from = (board, None, NodeId::MIN);
+        let until = (board, Some(NodeId::MAX), NodeId::MAX);
+        self.children
+            .range((Bound::Included(from), Bound::Included(until)))
+            .filter_map(|(_, _, child)| self.nodes.get(child))
+    }
+
+    pub fn edges_on(&self, board: BoardId) -> impl Iterator<Item = &Arc<Edge>> {
+        self.edges.values().filter(move |edge| edge.board == board)
+    }
+
+    pub fn nodes(&self) -> impl Iterator<Item = &Arc<Node>> {
+        self.nodes.values()
+    }
+
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub fn edge_count(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// Applies an accepted operation. Each change must find what it expects; on an error nothing has changed.
+    pub fn apply(&mut self, revision: Revision, changes: &[Change]) -> Result<(), ApplyError> {
+        if revision != self.revision.next() {
+            return Err(ApplyError::Gap { expected: self.revision.next(), found: revision });
+        }
+        let mut next = self.clone();
+        for change in changes {
+            next.apply_change(change)?;
+        }
+        next.revision = revision;
+        *self = next;
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! SHA-256, as a type: what files and operations are recognised by.
+
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+
+/// A SHA-256 hash.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// Where every chain of operations begins.
+    pub(crate) const ZERO: Self = Self([0; 32]);
+
+    pub fn of(bytes: &[u8]) -> Self {
+        Self::of_parts([bytes])
+    }
+
+    /// The hash of the parts, one after the other.
+    pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut hasher = Sha256::new();
+        for part in parts {
+            hasher.update(part);
+        }
+        Self(hasher.finalize().into())
+    }
+
+    pub(crate) fn from_slice(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_sha_256() {
+        assert_eq!(
+            Digest::of(b"abc").to_string(),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+        assert_eq!(Digest::of_parts([&b"a"[..], &b"bc"[..]]), Digest::of(b"abc"));
+    }
+}

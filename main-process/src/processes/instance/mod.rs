@@ -1,0 +1,166 @@
+//! One main process per workspace, and how the others find it.
+//!
+//! The lock decides who is first; the record and the socket only tell where that one is. So whatever a crash
+//! leaves behind can be recovered by the next holder of the lock, and by nobody else.
+
+mod lock;
+mod peer;
+mod record;
+mod token;
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+pub use lock::{LockError, WorkspaceLock};
+pub use peer::{PeerError, check_peer};
+pub use record::{DiscoveryError, DiscoveryRecord, find, list};
+pub use token::{Token, constant_time_eq};
+
+use super::proc_stat::ProcStat;
+use super::runtime_dir::RuntimeDir;
+use record::{RecordFile, is_alive};
+
+/// Why this process could not make itself known.
+#[derive(Debug, Error)]
+pub enum PublishError {
+    #[error(
+        "another Draftboard (pid {pid}) runs on this workspace although its lock file is gone; end that one first"
+    )]
+    AlreadyRunning { pid: u32 },
+    #[error(
+        "the path {path} is too long for a socket (limit 107 bytes); set XDG_RUNTIME_DIR to a shorter one"
+    )]
+    PathTooLong { path: PathBuf },
+    #[error(
+        "{path} could not be opened for connections: {source}; check the rights and free space of its directory"
+    )]
+    Socket { path: PathBuf, source: io::Error },
+    #[error("{path} could not be written: {source}; check the rights and free space of its directory")]
+    Record { path: PathBuf, source: io::Error },
+    #[error("the system gave no random numbers for an access token: {0}; start again")]
+    Token(#[source] io::Error),
+    #[error("/proc could not be read: {0}; mount it, Draftboard needs it to tell processes apart")]
+    Proc(#[source] io::Error),
+}
+
+/// This process as others see it: its socket and its record, both gone when this value is dropped. It holds
+/// the workspace's lock for as long.
+#[derive(Debug)]
+pub struct Instance {
+    listener: UnixListener,
+    socket: OwnFile,
+    file: RecordFile,
+    record: DiscoveryRecord,
+    /// Last, so that it is released only after the socket and the record are gone.
+    lock: WorkspaceLock,
+}
+
+/// A file by name and identity, so that only what we made is ever removed.
+#[derive(Debug)]
+struct OwnFile {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl Instance {
+    /// Opens the socket and writes the record. Taking the lock is the caller's proof that nobody else serves
+    /// this workspace, so a socket that lies there is stale and is replaced.
+    pub fn publish(runtime: &RuntimeDir, lock: WorkspaceLock, version: &str) -> Result<Self, PublishError> {
+        let file = RecordFile::of_workspace(runtime, lock.workspace());
+        let own_pid = std::process::id();
+        if let Some(other) = file.read()
+            && other.pid != own_pid
+            && is_alive(&other)
+        {
+            return Err(PublishError::AlreadyRunning { pid: other.pid });
+        }
+        let start_time = ProcStat::read(own_pid).map_err(PublishError::Proc)?.start_time;
+        let token = Token::generate().map_err(PublishError::Token)?;
+        let (listener, socket) = listen(&file.socket)?;
+        let record = DiscoveryRecord {
+            pid: own_pid,
+            start_time,
+            workspace: lock.workspace().to_owned(),
+            socket: socket.path.clone(),
+            token,
+            version: version.to_owned(),
+        };
+        // Made before the record is written, so that a failure there takes the socket away again.
+        let instance = Self { listener, socket, file, record, lock };
+        // Last: whoever reads the record can connect.
+        instance
+            .file
+            .write(&instance.record)
+            .map_err(|source| PublishError::Record { path: instance.file.path.clone(), source })?;
+        Ok(instance)
+    }
+
+    pub fn record(&self) -> &DiscoveryRecord {
+        &self.record
+    }
+
+    pub fn workspace(&self) -> &Path {
+        self.lock.workspace()
+    }
+
+    /// For a caller with its own event loop; it must call [`check_peer`] on everything it accepts.
+    pub fn listener(&self) -> &UnixListener {
+        &self.listener
+    }
+
+    /// The next connection by a process of our own user. Others are turned away without an answer.
+    pub fn accept(&self) -> io::Result<UnixStream> {
+        loop {
+            let (stream, _) = self.listener.accept()?;
+            match check_peer(&stream) {
+                Ok(_) => return Ok(stream),
+                Err(refusal) => tracing::warn!(%refusal, "connection turned away"),
+            }
+        }
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        self.file
+            .remove_if(|record| record.pid == self.record.pid && record.start_time == self.record.start_time);
+        self.socket.remove();
+    }
+}
+
+impl OwnFile {
+    fn remember(path: &Path) -> io::Result<Self> {
+        let metadata = fs::symlink_metadata(path)?;
+        Ok(Self { path: path.to_owned(), identity: (metadata.dev(), metadata.ino()) })
+    }
+
+    fn remove(&self) {
+        if Self::remember(&self.path).is_ok_and(|found| found.identity == self.identity)
+            && let Err(error) = fs::remove_file(&self.path)
+        {
+            tracing::warn!(path = %self.path.display(), %error, "socket left behind");
+        }
+    }
+}
+
+fn listen(path: &Path) -> Result<(UnixListener, OwnFile), PublishError> {
+    let failed = |source: io::Error| match source.kind() {
+        // What the standard library says about a path that does not fit into a socket address.
+        io::ErrorKind::InvalidInput => PublishError::PathTooLong { path: path.to_owned() },
+        _ => PublishError::Socket { path: path.to_owned(), source },
+    };
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path).map_err(failed)?;
+    // Between these two lines the directory, which only we can enter, keeps others out.
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    let socket = OwnFile::remember(path).map_err(failed)?;
+    Ok((listener, socket))
+}

@@ -1,0 +1,110 @@
+//! The secret that proves a local client may read our discovery record.
+
+use std::fmt;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+const BYTES: usize = 32;
+
+/// 256 random bits as hexadecimal text. Never shown by `Debug`.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Token(String);
+
+impl Token {
+    pub fn generate() -> io::Result<Self> {
+        let mut bytes = [0_u8; BYTES];
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        Ok(Self(hex(&bytes)))
+    }
+
+    /// The text to hand to a client that was allowed to see it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a client knows the token; takes as long for a near miss as for a far one.
+    pub fn matches(&self, presented: &str) -> bool {
+        constant_time_eq(self.0.as_bytes(), presented.as_bytes())
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(hidden)")
+    }
+}
+
+impl TryFrom<String> for Token {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if text.len() == BYTES * 2 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            Ok(Self(text))
+        } else {
+            Err("a token is 64 hexadecimal digits")
+        }
+    }
+}
+
+impl From<Token> for String {
+    fn from(token: Token) -> Self {
+        token.0
+    }
+}
+
+/// Compares without telling, by the time it takes, where the first difference is. The length is no secret.
+pub fn constant_time_eq(left: &[u8], right: &[u8]) -> bool {
+    let difference = left.iter().zip(right).fold(0_u8, |difference, (left, right)| {
+        // Hidden from the optimiser, which could otherwise stop at the first difference.
+        std::hint::black_box(difference | (left ^ right))
+    });
+    left.len() == right.len() && difference == 0
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Token, constant_time_eq};
+
+    #[test]
+    fn a_token_matches_itself_and_nothing_near() {
+        let token = Token::generate().unwrap();
+        let text = token.reveal().to_owned();
+        assert_eq!(text.len(), 64);
+        assert!(token.matches(&text));
+        let last = if text.ends_with('0') { '1' } else { '0' };
+        assert!(!token.matches(&format!("{}{last}", &text[..63])));
+        assert!(!token.matches(&text[..63]));
+        assert!(!token.matches(&format!("{text}0")));
+        assert!(!token.matches(""));
+        assert!(!token.matches(Token::generate().unwrap().reveal()));
+    }
+
+    #[test]
+    fn comparison() {
+        assert!(constant_time_eq(b"", b""));
+        assert!(constant_time_eq(b"abc", b"abc"));
+        assert!(!constant_time_eq(b"abc", b"abd"));
+        assert!(!constant_time_eq(b"abc", b"ab"));
+        assert!(!constant_time_eq(b"", b"a"));
+    }
+
+    #[test]
+    fn the_secret_is_never_shown_and_only_tokens_are_read() {
+        let token = Token::generate().unwrap();
+        assert_eq!(format!("{token:?}"), "Token(hidden)");
+        let json = serde_json::to_string(&token).unwrap();
+        assert!(serde_json::from_str::<Token>(&json).unwrap().matches(token.reveal()));
+        assert!(serde_json::from_str::<Token>("\"short\"").is_err());
+    }
+}

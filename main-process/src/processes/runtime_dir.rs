@@ -1,0 +1,213 @@
+//! The directory only we can enter, where sockets and discovery records live.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fchmod, fstat, mkdirat, openat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+use thiserror::Error;
+
+const NAME: &str = "draftboard";
+const PRIVATE: u32 = 0o700;
+
+/// A directory that was checked to be ours alone. Inside it no further protection is needed: nobody else can
+/// list, open or connect to anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuntimeDir {
+    path: PathBuf,
+}
+
+/// Why a directory is not safe to put sockets and tokens in.
+#[derive(Debug, Error)]
+pub enum RuntimeDirError {
+    #[error("{path} cannot be created: {source}; set XDG_RUNTIME_DIR to a directory that only you can enter")]
+    Create { path: PathBuf, source: io::Error },
+    #[error(
+        "{path} cannot be checked: {source}; remove it or set XDG_RUNTIME_DIR to another private directory"
+    )]
+    Check { path: PathBuf, source: io::Error },
+    #[error("{path} is a link or a file where a directory is needed; remove it and start again")]
+    NotADirectory { path: PathBuf },
+    #[error(
+        "{path} belongs to another user (uid {owner}); ask them to remove it, or set XDG_RUNTIME_DIR to a directory of yours"
+    )]
+    ForeignOwner { path: PathBuf, owner: u32 },
+    #[error(
+        "{path} can be entered by others (mode {mode:04o}); look who changed it, then run: chmod 700 {path}"
+    )]
+    TooOpen { path: PathBuf, mode: u32 },
+}
+
+impl RuntimeDir {
+    /// The directory of this user and machine: below `$XDG_RUNTIME_DIR` where that is private, else in the
+    /// directory for temporary files.
+    pub fn of_user() -> Result<Self, RuntimeDirError> {
+        let xdg = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        Self::choose(xdg.as_deref(), &std::env::temp_dir())
+    }
+
+    /// As [`of_user`](Self::of_user), with the places given instead of read from the environment.
+    pub fn choose(xdg: Option<&Path>, temporary: &Path) -> Result<Self, RuntimeDirError> {
+        match xdg.filter(|xdg| xdg.is_absolute() && is_private(xdg)) {
+            Some(xdg) => Self::at(&xdg.join(NAME)),
+            None => Self::at(&temporary.join(format!("{NAME}-{}", geteuid().as_raw()))),
+        }
+    }
+
+    /// Exactly this directory: created if missing, refused unless it is a real directory of ours with mode
+    /// 0700.
+    pub fn at(path: &Path) -> Result<Self, RuntimeDirError> {
+        let created = match mkdirat(CWD, path, Mode::from_raw_mode(PRIVATE)) {
+            Ok(()) => true,
+            Err(Errno::EXIST) => false,
+            Err(error) => {
+                return Err(RuntimeDirError::Create { path: path.to_owned(), source: error.into() });
+            }
+        };
+        let check = |error: Errno| RuntimeDirError::Check { path: path.to_owned(), source: error.into() };
+        // Opened first and asked second, so that the answer is about one and the same directory.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = match openat(CWD, without_trailing_slash(path), flags, Mode::empty()) {
+            Err(Errno::LOOP | Errno::NOTDIR) => {
+                return Err(RuntimeDirError::NotADirectory { path: path.to_owned() });
+            }
+            // Not even we may open it: its owner and mode, below, tell why.
+            Err(Errno::ACCESS) => None,
+            Err(error) => return Err(check(error)),
+            Ok(directory) => Some(directory),
+        };
+        let stat = match &directory {
+            Some(directory) => {
+                if created {
+                    // An unusual umask may have taken our own rights away.
+                    fchmod(directory, Mode::from_raw_mode(PRIVATE)).map_err(check)?;
+                }
+                fstat(directory).map_err(check)?
+            }
+            None => rustix::fs::lstat(path).map_err(check)?,
+        };
+        verify(path, &stat)?;
+        Ok(Self { path: path.to_owned() })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// With a slash at the end the kernel would follow a link in spite of `NOFOLLOW`.
+fn without_trailing_slash(path: &Path) -> &Path {
+    let bytes = path.as_os_str().as_bytes();
+    let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(bytes.len().min(1), |last| last + 1);
+    Path::new(OsStr::from_bytes(bytes.get(..end).unwrap_or(bytes)))
+}
+
+fn is_private(path: &Path) -> bool {
+    rustix::fs::lstat(path).is_ok_and(|stat| verify(path, &stat).is_ok())
+}
+
+fn verify(path: &Path, stat: &Stat) -> Result<(), RuntimeDirError> {
+    let path = || path.to_owned();
+    if !FileType::from_raw_mode(stat.st_mode).is_dir() {
+        return Err(RuntimeDirError::NotADirectory { path: path() });
+    }
+    if stat.st_uid != geteuid().as_raw() {
+        return Err(RuntimeDirError::ForeignOwner { path: path(), owner: stat.st_uid });
+    }
+    let mode = stat.st_mode & 0o7777;
+    if mode & 0o777 != PRIVATE {
+        return Err(RuntimeDirError::TooOpen { path: path(), mode });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RuntimeDir, RuntimeDirError};
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+    use std::path::Path;
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().mode() & 0o777
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_missing_directory_is_created_private_and_accepted_again() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("new");
+        assert_eq!(RuntimeDir::at(&path).unwrap().path(), path);
+        assert_eq!(mode(&path), 0o700);
+        RuntimeDir::at(&path).unwrap();
+    }
+
+    #[test]
+    fn a_directory_open_to_others_is_refused_and_left_alone() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("open");
+        fs::create_dir(&path).unwrap();
+        for open in [0o755, 0o750, 0o701, 0o777] {
+            set_mode(&path, open);
+            let error = RuntimeDir::at(&path).unwrap_err();
+            assert!(error.to_string().contains("chmod 700"), "{error}");
+            assert!(matches!(error, RuntimeDirError::TooOpen { mode, .. } if mode == open));
+            assert_eq!(mode(&path), open);
+        }
+    }
+
+    #[test]
+    fn a_link_is_refused_even_to_a_private_directory() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (target, link) = (tmp.path().join("target"), tmp.path().join("link"));
+        RuntimeDir::at(&target).unwrap();
+        symlink(&target, &link).unwrap();
+        for path in [link.clone(), link.join("")] {
+            let error = RuntimeDir::at(&path).unwrap_err();
+            assert!(matches!(error, RuntimeDirError::NotADirectory { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_refused() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("file");
+        fs::write(&path, "").unwrap();
+        assert!(matches!(RuntimeDir::at(&path).unwrap_err(), RuntimeDirError::NotADirectory { .. }));
+    }
+
+    #[test]
+    fn a_directory_of_another_user_is_refused() {
+        if !rustix::process::geteuid().is_root() {
+            return; // only root can give a directory away
+        }
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("foreign");
+        RuntimeDir::at(&path).unwrap();
+        chown(&path, Some(65534), None).unwrap();
+        let error = RuntimeDir::at(&path).unwrap_err();
+        assert!(matches!(error, RuntimeDirError::ForeignOwner { owner: 65534, .. }), "{error}");
+    }
+
+    #[test]
+    fn the_desktop_s_directory_is_used_only_when_it_is_private() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (xdg, fallback) = (tmp.path().join("xdg"), tmp.path().join("tmp"));
+        fs::create_dir(&xdg).unwrap();
+        fs::create_dir(&fallback).unwrap();
+        let in_fallback = fallback.join(format!("draftboard-{}", rustix::process::geteuid().as_raw()));
+
+        set_mode(&xdg, 0o755);
+        assert_eq!(RuntimeDir::choose(Some(&xdg), &fallback).unwrap().path(), in_fallback);
+        assert_eq!(RuntimeDir::choose(None, &fallback).unwrap().path(), in_fallback);
+        assert_eq!(RuntimeDir::choose(Some(Path::new("relative")), &fallback).unwrap().path(), in_fallback);
+        set_mode(&xdg, 0o700);
+        assert_eq!(RuntimeDir::choose(Some(&xdg), &fallback).unwrap().path(), xdg.join("draftboard"));
+    }
+}

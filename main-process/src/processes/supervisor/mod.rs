@@ -1,0 +1,184 @@
+//! Keeps the children running: one thread that starts them, waits for them and starts them again.
+//!
+//! It is one thread for the whole life of main because the kernel ties a child's parent-death signal to the
+//! *thread* that started it. It never polls: it sleeps until a child ends, a command arrives or a deadline
+//! comes.
+
+mod thread;
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::ChildStderr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use rustix::event::{EventfdFlags, eventfd};
+use thiserror::Error;
+
+use super::exit_reason::ExitReason;
+use super::restart::RestartPolicy;
+use super::spawn::{Environment, StdStream};
+use thread::SupervisorThread;
+
+const MOST_COMMANDS: usize = 64;
+const MOST_EVENTS: usize = 256;
+/// How long children may take to stop when main ends without saying otherwise.
+const STOP_LIMIT: Duration = Duration::from_secs(2);
+
+/// What to start and how to keep it running.
+#[derive(Debug, Clone)]
+pub struct ChildSpec {
+    /// For logs and events; need not be unique.
+    pub name: String,
+    pub exe: PathBuf,
+    pub args: Vec<OsString>,
+    pub env: Environment,
+    /// With [`StdStream::Pipe`], the reading end comes with [`EventKind::Started`].
+    pub stderr: StdStream,
+    pub policy: RestartPolicy,
+}
+
+/// One child across its restarts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChildId(u64);
+
+/// Something happened to a child.
+#[derive(Debug)]
+pub struct ChildEvent {
+    pub id: ChildId,
+    pub name: Arc<str>,
+    pub kind: EventKind,
+}
+
+/// After [`Supervisor::start`] a child has any number of runs, each `Started` then `Exited` or a
+/// `StartFailed`, and at the end exactly one `Stopped` or `GaveUp`.
+#[derive(Debug)]
+pub enum EventKind {
+    Started {
+        pid: u32,
+        channel: UnixStream,
+        stderr: Option<ChildStderr>,
+    },
+    StartFailed {
+        error: String,
+    },
+    Exited {
+        reason: ExitReason,
+        uptime: Duration,
+    },
+    Restarting {
+        after: Duration,
+    },
+    /// It crashed too often; it runs again only when somebody starts it anew.
+    GaveUp {
+        reason: ExitReason,
+    },
+    /// It ended as it was asked to, or by itself without a fault.
+    Stopped,
+}
+
+/// Why a command was not taken.
+#[derive(Debug, Error)]
+pub enum SupervisorError {
+    #[error("too many commands are waiting for the supervisor; read its events, then try again")]
+    Busy,
+    #[error("the supervisor has ended; restart Draftboard")]
+    Ended,
+}
+
+#[derive(Debug)]
+enum Command {
+    Start { id: ChildId, spec: Box<ChildSpec> },
+    Stop { id: ChildId, limit: Duration },
+    Kill { id: ChildId, reason: ExitReason },
+}
+
+/// The way to command the supervisor thread. Dropping it stops every child and then the thread.
+#[derive(Debug)]
+pub struct Supervisor {
+    commands: Sender<Command>,
+    wake: Arc<OwnedFd>,
+    next_id: AtomicU64,
+    /// Beside the commands, so that closing gets through when their queue is full.
+    closing: Option<Sender<Duration>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Supervisor {
+    /// Starts the thread. Somebody has to read the events: when many of them lie unread, the supervisor
+    /// waits, so that a child that crashes over and over cannot fill the memory.
+    pub fn launch() -> io::Result<(Self, Receiver<ChildEvent>)> {
+        let (commands, command_queue) = bounded(MOST_COMMANDS);
+        let (event_queue, events) = bounded(MOST_EVENTS);
+        let (closing, closing_signal) = bounded(1);
+        let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let supervised = SupervisorThread::new(command_queue, event_queue, closing_signal, Arc::clone(&wake));
+        let thread = std::thread::Builder::new().name("supervisor".into()).spawn(move || supervised.run())?;
+        let supervisor =
+            Self { commands, wake, next_id: AtomicU64::new(1), closing: Some(closing), thread: Some(thread) };
+        Ok((supervisor, events))
+    }
+
+    /// Never waits; how it went comes as an event.
+    pub fn start(&self, spec: ChildSpec) -> Result<ChildId, SupervisorError> {
+        let id = ChildId(self.next_id.fetch_add(1, Ordering::Relaxed));
+        self.send(Command::Start { id, spec: Box::new(spec) })?;
+        Ok(id)
+    }
+
+    /// Ends the child's channel, which asks it to stop, and kills it with its process group after `limit`.
+    /// Cancels a restart that is due. Does nothing to a child that is gone.
+    pub fn stop(&self, id: ChildId, limit: Duration) -> Result<(), SupervisorError> {
+        self.send(Command::Stop { id, limit })
+    }
+
+    /// Kills the child at once and treats that as a crash for `reason`: for one that stopped answering or
+    /// that sent what it must not.
+    pub fn kill(&self, id: ChildId, reason: ExitReason) -> Result<(), SupervisorError> {
+        self.send(Command::Kill { id, reason })
+    }
+
+    /// Stops every child as [`stop`](Self::stop) does, all at once, and returns when they are gone.
+    pub fn shutdown(mut self, limit: Duration) {
+        self.close(limit);
+    }
+
+    fn send(&self, command: Command) -> Result<(), SupervisorError> {
+        self.commands.try_send(command).map_err(|error| match error {
+            TrySendError::Full(_) => SupervisorError::Busy,
+            TrySendError::Disconnected(_) => SupervisorError::Ended,
+        })?;
+        self.wake();
+        Ok(())
+    }
+
+    fn wake(&self) {
+        // Fails only when the counter is full, and then the thread is awake anyway.
+        let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
+    }
+
+    fn close(&mut self, limit: Duration) {
+        if let Some(closing) = self.closing.take() {
+            // There is room for one message and this is the only one.
+            let _ = closing.try_send(limit);
+        }
+        self.wake();
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the supervisor thread panicked; its children ended with it");
+        }
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        self.close(STOP_LIMIT);
+    }
+}

@@ -1,0 +1,21 @@
+//! Running programs that are not ours so that nothing they start outlives main.
+//!
+//! Terraform starts providers, an MCP server starts whatever it likes, and any of them may daemonise: a
+//! parent-death signal reaches only the first of them, and it is lost when that one forks. So between main
+//! and the program stands a *warden*, a role of our own executable that does nothing else:
+//!
+//! - it is the subreaper of its descendants: whoever loses its parent becomes the warden's child, so none
+//!   gets away;
+//! - it holds one end of a channel whose other end only main has, so it learns of main's end however main
+//!   ended;
+//! - then it asks the program to end, then everything that is left, then kills until nothing is left.
+//!
+//! Main itself has no parent-death signal on the warden on purpose: that would kill the one process that can
+//! clean up.
+
+mod guarded;
+mod report;
+mod role;
+
+pub use guarded::{GuardError, GuardedChild, GuardedProgram, WardenCommand, spawn_guarded};
+pub use role::run_warden;

@@ -1,0 +1,176 @@
+//! From the board to the screen and back. Board coordinates are kept in 64 bits, so that a board far from its origin
+//! is as steady as one near it; what is drawn is snapped to whole pixels, so that panning never makes text shimmer.
+
+use egui::{Pos2, Rect, Vec2, pos2, vec2};
+use shared_protocol::{Placement, Point, messages::Viewport};
+
+pub const MIN_ZOOM: f32 = 0.05;
+pub const MAX_ZOOM: f32 = 4.0;
+
+/// Beyond every coordinate that a nest of containers can reach.
+const FARTHEST: f32 = 64_000_000.0;
+
+/// One look at a board: how much it is enlarged and where on the screen it falls.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Camera {
+    zoom: f32,
+    /// Where the board's origin falls on the screen, on a whole pixel.
+    origin: (f64, f64),
+    view: Rect,
+}
+
+impl Camera {
+    /// Looks at `viewport` through the rectangle `view` of the screen.
+    pub fn new(viewport: Viewport, view: Rect, pixels_per_point: f32) -> Self {
+        let Viewport { x, y, zoom } = sound(viewport);
+        let view = if view.is_finite() { view } else { Rect::ZERO };
+        let pixels = f64::from(if pixels_per_point.is_finite() { pixels_per_point.max(0.1) } else { 1.0 });
+        let snap = |at: f64| (at * pixels).round() / pixels;
+        let centre = view.center();
+        let origin = (
+            snap(f64::from(centre.x) - f64::from(x) * f64::from(zoom)),
+            snap(f64::from(centre.y) - f64::from(y) * f64::from(zoom)),
+        );
+        Self { zoom, origin, view }
+    }
+
+    /// Shows all of `bounds` in `view`, at 100 % at most.
+    pub fn fit(bounds: Placement, view: Rect, padding: f32) -> Self {
+        Self::new(fitting(bounds, view, padding, 1.0), view, 1.0)
+    }
+
+    pub fn zoom(&self) -> f32 {
+        self.zoom
+    }
+
+    pub fn view(&self) -> Rect {
+        self.view
+    }
+
+    pub(crate) fn x(&self, x: f32) -> f32 {
+        (f64::from(x) * f64::from(self.zoom) + self.origin.0) as f32
+    }
+
+    pub(crate) fn y(&self, y: f32) -> f32 {
+        (f64::from(y) * f64::from(self.zoom) + self.origin.1) as f32
+    }
+
+    /// A point of the board on the screen.
+    pub fn to_screen(&self, board: Pos2) -> Pos2 {
+        pos2(self.x(board.x), self.y(board.y))
+    }
+
+    pub fn rect_to_screen(&self, placement: Placement) -> Rect {
+        let Placement { x, y, w, h } = placement;
+        let at = |coordinate: i32, origin: f64| (f64::from(coordinate) * f64::from(self.zoom) + origin) as f32;
+        Rect::from_min_max(
+            pos2(at(x, self.origin.0), at(y, self.origin.1)),
+            pos2(at(x.saturating_add(w), self.origin.0), at(y.saturating_add(h), self.origin.1)),
+        )
+    }
+
+    /// A point of the screen on the board.
+    pub fn to_board(&self, screen: Pos2) -> Pos2 {
+        let back = |at: f32, origin: f64| ((f64::from(at) - origin) / f64::from(self.zoom)) as f32;
+        pos2(back(screen.x, self.origin.0), back(screen.y, self.origin.1))
+    }
+
+    /// The same in whole units.
+    pub fn to_point(&self, screen: Pos2) -> Point {
+        whole(self.to_board(screen))
+    }
+
+    /// The part of the board that is in view, rounded outwards.
+    pub(crate) fn visible(&self) -> Placement {
+        around(Rect::from_min_max(self.to_board(self.view.min), self.to_board(self.view.max)))
+    }
+
+    pub(crate) fn scaled(&self, size: Vec2) -> Vec2 {
+        size * self.zoom
+    }
+
+    /// For meshes in board units: screen = board × zoom + this.
+    pub(crate) fn translation(&self) -> Vec2 {
+        vec2(self.origin.0 as f32, self.origin.1 as f32)
+    }
+}
+
+pub(crate) fn whole(at: Pos2) -> Point {
+    let whole = |value: f32| if value.is_finite() { value.round().clamp(-FARTHEST, FARTHEST) as i32 } else { 0 };
+    Point { x: whole(at.x), y: whole(at.y) }
+}
+
+/// The smallest whole placement around a rectangle of the board.
+pub(crate) fn around(rect: Rect) -> Placement {
+    let min = whole(pos2(rect.min.x.floor(), rect.min.y.floor()));
+    let max = whole(pos2(rect.max.x.ceil(), rect.max.y.ceil()));
+    Placement { x: min.x, y: min.y, w: max.x - min.x, h: max.y - min.y }
+}
+
+pub(crate) fn rect_of(placement: Placement) -> Rect {
+    let Placement { x, y, w, h } = placement;
+    Rect::from_min_size(pos2(x as f32, y as f32), vec2(w as f32, h as f32))
+}
+
+/// A viewport that can be drawn, whatever a file or a process said.
+pub(crate) fn sound(viewport: Viewport) -> Viewport {
+    let within = |value: f32| if value.is_finite() { value.clamp(-FARTHEST, FARTHEST) } else { 0.0 };
+    let zoom = if viewport.zoom.is_finite() && viewport.zoom > 0.0 { viewport.zoom } else { 1.0 };
+    Viewport { x: within(viewport.x), y: within(viewport.y), zoom: zoom.clamp(MIN_ZOOM, MAX_ZOOM) }
+}
+
+/// The viewport that shows all of `bounds` with so many points of the screen around it.
+pub(crate) fn fitting(bounds: Placement, view: Rect, padding: f32, most: f32) -> Viewport {
+    let rect = rect_of(bounds);
+    let padding = if padding.is_finite() { padding.max(0.0) } else { 0.0 };
+    let room = (view.size() - Vec2::splat(2.0 * padding)).max(Vec2::splat(1.0));
+    let zoom = (room.x / rect.width().max(1.0)).min(room.y / rect.height().max(1.0)).min(most);
+    sound(Viewport { x: rect.center().x, y: rect.center().y, zoom })
+}
+
+/// Enlarges by `factor` so that the board point under `cursor` stays there.
+pub(crate) fn zoomed_at(viewport: Viewport, factor: f32, cursor: Pos2, view: Rect) -> Viewport {
+    let before = sound(viewport);
+    let factor = if factor.is_finite() && factor > 0.0 { factor } else { 1.0 };
+    let zoom = (before.zoom * factor).clamp(MIN_ZOOM, MAX_ZOOM);
+    let away = cursor - view.center();
+    let keep = 1.0 / before.zoom - 1.0 / zoom;
+    sound(Viewport { x: before.x + away.x * keep, y: before.y + away.y * keep, zoom })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VIEW: Rect = Rect { min: pos2(100.0, 50.0), max: pos2(900.0, 650.0) };
+
+    #[test]
+    fn zooming_keeps_the_point_under_the_cursor() {
+        let mut viewport = Viewport { x: 10.0, y: -20.0, zoom: 1.0 };
+        let cursor = pos2(333.0, 222.0);
+        let before = Camera::new(viewport, VIEW, 1.0).to_board(cursor);
+        for factor in [1.1, 1.3, 0.5, 0.25, 2.0, 8.0, 0.001] {
+            viewport = zoomed_at(viewport, factor, cursor, VIEW);
+            let camera = Camera::new(viewport, VIEW, 1.0);
+            // The origin is snapped to a pixel: half a pixel at most is lost, and never adds up.
+            let drift = (camera.to_board(cursor) - before) * camera.zoom();
+            assert!(drift.abs().max_elem() <= 0.75, "{factor}: {drift:?}");
+        }
+    }
+
+    #[test]
+    fn nonsense_becomes_a_view_that_can_be_drawn() {
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -3.0, 1e30] {
+            let camera = Camera::new(Viewport { x: bad, y: bad, zoom: bad }, VIEW, bad);
+            assert!(camera.to_screen(Pos2::ZERO).is_finite());
+            assert!((MIN_ZOOM..=MAX_ZOOM).contains(&camera.zoom()));
+        }
+    }
+
+    #[test]
+    fn what_is_fitted_is_in_view() {
+        let bounds = Placement { x: -500, y: 300, w: 5000, h: 100 };
+        let camera = Camera::fit(bounds, VIEW, 20.0);
+        assert!(VIEW.contains_rect(camera.rect_to_screen(bounds)));
+    }
+}

@@ -1,0 +1,24 @@
+use crate::{MAX_PIXELS, MAX_PIXELS_PER_POINT, MAX_SIDE, MIN_PIXELS_PER_POINT};
+
+/// Why there is no image.
+#[derive(Debug, thiserror::Error)]
+pub enum RasterError {
+    #[error("an image of {width} × {height} pixels has nothing in it")]
+    Empty { width: usize, height: usize },
+
+    #[error(
+        "an image of {width} × {height} pixels is too large: at most {MAX_SIDE} pixels a side and {MAX_PIXELS} in all"
+    )]
+    TooLarge { width: usize, height: usize },
+
+    #[error("there is not enough memory for an image of {width} × {height} pixels")]
+    OutOfMemory { width: usize, height: usize },
+
+    #[error(
+        "{0} pixels per point is out of range: it must be between {MIN_PIXELS_PER_POINT} and {MAX_PIXELS_PER_POINT}"
+    )]
+    Scale(f32),
+
+    #[error("the image could not be written as PNG: {0}")]
+    Png(#[from] image::ImageError),
+}

@@ -1,0 +1,110 @@
+//! Turns what egui wants painted into pixels, on the CPU.
+//!
+//! This crate owns one step: from egui's tessellated output (clipped meshes of coloured, textured triangles, and
+//! the textures they refer to) to a [`Surface`] of pixels, and from there to a PNG. It needs neither a window nor
+//! a GPU, so it serves exported images, snapshot tests of the interface, and any process that may open no device.
+//! It must not know what is drawn: no boards, nodes, themes or files, only meshes, textures and sizes. Whatever it
+//! is given (vertices that are not numbers, indices past the end, textures that were never sent) it draws what
+//! makes sense, leaves out the rest, and never panics.
+//!
+//! [`render_ui`] goes all the way from a closure that builds an interface to pixels. [`Rasteriser`] is for callers
+//! that run their own [`egui::Context`] and draw frame after frame.
+//!
+//! What it does not draw: paint callbacks (they are GPU code) and mipmaps (a texture shown much smaller than it is
+//! looks coarser than it would on a GPU).
+
+mod blend;
+mod error;
+mod headless;
+mod quads;
+mod surface;
+mod textures;
+mod triangles;
+
+#[cfg(feature = "kittest")]
+mod kittest;
+
+pub use error::RasterError;
+pub use headless::{MAX_PIXELS_PER_POINT, MIN_PIXELS_PER_POINT, render_ui, render_ui_in};
+pub use surface::{MAX_PIXELS, MAX_SIDE, Surface};
+
+#[cfg(feature = "kittest")]
+pub use kittest::SnapshotRenderer;
+
+use egui::epaint::{ClippedPrimitive, Mesh, Primitive, textures::TexturesDelta};
+use quads::Quad;
+use surface::Clip;
+use textures::{Texture, TextureStore};
+use triangles::Triangle;
+
+/// Draws tessellated frames. It holds the textures the frames refer to, as a graphics card would.
+///
+/// For each frame: [`update_textures`](Self::update_textures), [`draw`](Self::draw), then
+/// [`free_textures`](Self::free_textures), because a frame may still show a texture that it gives up.
+#[derive(Default)]
+pub struct Rasteriser {
+    textures: TextureStore,
+}
+
+impl Rasteriser {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the new and changed textures out of `delta`. To be called before drawing the frame it came with.
+    ///
+    /// A change that cannot be right (pixels that do not match the size, a part of a texture that was never sent)
+    /// is left out; of a part that reaches past its texture, what fits is taken.
+    pub fn update_textures(&mut self, delta: &mut TexturesDelta) {
+        for (id, changes) in delta.set.drain() {
+            for change in changes {
+                self.textures.apply(id, change);
+            }
+        }
+    }
+
+    /// Forgets the textures that `delta` gives up. To be called after drawing the frame it came with.
+    pub fn free_textures(&mut self, delta: &mut TexturesDelta) {
+        for id in delta.free.drain() {
+            self.textures.free(id);
+        }
+    }
+
+    /// Paints the primitives, in order, over what the surface already shows.
+    ///
+    /// Skipped without a word: meshes whose texture is unknown, triangles with a corner that is missing or not
+    /// finite, paint callbacks, and everything if `pixels_per_point` is not a positive number.
+    pub fn draw(&self, surface: &mut Surface, primitives: &[ClippedPrimitive], pixels_per_point: f32) {
+        if !(pixels_per_point.is_finite() && pixels_per_point > 0.0) {
+            return;
+        }
+        for ClippedPrimitive { clip_rect, primitive } in primitives {
+            let Primitive::Mesh(mesh) = primitive else { continue };
+            let Some(texture) = self.textures.get(mesh.texture_id) else { continue };
+            let Some(clip) = Clip::new(*clip_rect * pixels_per_point, surface) else { continue };
+            draw_mesh(surface, &clip, texture, mesh, pixels_per_point);
+        }
+    }
+}
+
+/// Draws the triangles in order; two that follow each other and make up an upright rectangle go the fast way.
+fn draw_mesh(surface: &mut Surface, clip: &Clip, texture: &Texture, mesh: &Mesh, pixels_per_point: f32) {
+    let mut waiting: Option<Triangle> = None;
+    let (corner_indices, _incomplete) = mesh.indices.as_chunks::<3>();
+    for &indices in corner_indices {
+        let Some(triangle) = Triangle::from_mesh(mesh, indices, pixels_per_point) else { continue };
+        let Some(previous) = waiting.take() else {
+            waiting = Some(triangle);
+            continue;
+        };
+        let drawn =
+            Quad::from_triangles(&previous, &triangle).is_some_and(|quad| quad.draw(surface, clip, texture));
+        if !drawn {
+            previous.draw(surface, clip, texture);
+            waiting = Some(triangle);
+        }
+    }
+    if let Some(last) = waiting {
+        last.draw(surface, clip, texture);
+    }
+}

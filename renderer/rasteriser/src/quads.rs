@@ -1,0 +1,155 @@
+//! The fast way for what most of an interface is made of: upright rectangles in one colour, either plain or showing
+//! a texture texel for pixel, as glyphs do.
+
+use crate::blend;
+use crate::surface::{Clip, Surface, covered};
+use crate::textures::{TexelPosition, Texture};
+use crate::triangles::{Corner, Triangle};
+use egui::{Color32, Pos2, pos2};
+use std::ops::Range;
+
+/// How far, in pixels, texels may be off their pixels and still be copied one to one.
+const ALIGNMENT_TOLERANCE: f64 = 1.0 / 64.0;
+
+/// An upright rectangle of one colour. The texture, if it shows one, is neither turned nor skewed.
+pub(crate) struct Quad {
+    left: f64,
+    top: f64,
+    right: f64,
+    bottom: f64,
+    uv_left_top: Pos2,
+    uv_right_bottom: Pos2,
+    colour: Color32,
+}
+
+impl Quad {
+    /// The rectangle that two triangles make up together, if they do.
+    #[inline]
+    pub(crate) fn from_triangles(first: &Triangle, second: &Triangle) -> Option<Self> {
+        let colour = first.corners[0].colour;
+        let corners = || first.corners.iter().chain(&second.corners);
+        if corners().any(|corner| corner.colour != colour) {
+            return None;
+        }
+        let (mut left_top, mut right_bottom) = (&first.corners[0], &first.corners[0]);
+        for corner in corners() {
+            if corner.x <= left_top.x && corner.y <= left_top.y {
+                left_top = corner;
+            }
+            if corner.x >= right_bottom.x && corner.y >= right_bottom.y {
+                right_bottom = corner;
+            }
+        }
+        let quad = Self {
+            left: left_top.x,
+            top: left_top.y,
+            right: right_bottom.x,
+            bottom: right_bottom.y,
+            uv_left_top: left_top.uv,
+            uv_right_bottom: right_bottom.uv,
+            colour,
+        };
+        let (missing_in_first, missing_in_second) =
+            (quad.missing_corner(first)?, quad.missing_corner(second)?);
+        (missing_in_first == missing_in_second.opposite()).then_some(quad)
+    }
+
+    /// The corner of the rectangle that the triangle leaves out. None unless it has exactly the other three.
+    fn missing_corner(&self, triangle: &Triangle) -> Option<Place> {
+        let [a, b, c] = &triangle.corners;
+        let places = [self.place(a)?, self.place(b)?, self.place(c)?];
+        let mut missing = Place::ALL.into_iter().filter(|place| !places.contains(place));
+        let only = missing.next()?;
+        missing.next().is_none().then_some(only)
+    }
+
+    /// Which corner of the rectangle this is, if it is one and shows its corner of the texture.
+    fn place(&self, corner: &Corner) -> Option<Place> {
+        let place = Place { right: corner.x == self.right, bottom: corner.y == self.bottom };
+        let x = if place.right { self.right } else { self.left };
+        let y = if place.bottom { self.bottom } else { self.top };
+        let u = if place.right { self.uv_right_bottom.x } else { self.uv_left_top.x };
+        let v = if place.bottom { self.uv_right_bottom.y } else { self.uv_left_top.y };
+        (corner.x == x && corner.y == y && corner.uv == pos2(u, v)).then_some(place)
+    }
+
+    /// Draws the rectangle, or says that it takes the long way: then nothing was drawn.
+    pub(crate) fn draw(&self, surface: &mut Surface, clip: &Clip, texture: &Texture) -> bool {
+        let columns = covered(self.left, self.right, &clip.columns);
+        let rows = covered(self.top, self.bottom, &clip.rows);
+        if columns.is_empty() || rows.is_empty() {
+            return true;
+        }
+        if self.uv_left_top == self.uv_right_bottom {
+            self.fill(surface, columns, rows, texture);
+            return true;
+        }
+        self.copy(surface, columns, rows, texture).is_some()
+    }
+
+    fn fill(&self, surface: &mut Surface, columns: Range<usize>, rows: Range<usize>, texture: &Texture) {
+        let colour = blend::multiply(self.colour.to_array(), texture.colour_at(self.uv_left_top));
+        for y in rows {
+            blend::paint_run(surface.run_mut(y, columns.clone()), colour);
+        }
+    }
+
+    /// Paints one texel on each pixel. None, and nothing painted, if texels and pixels do not line up or the
+    /// rectangle reaches past the texture.
+    fn copy(
+        &self,
+        surface: &mut Surface,
+        columns: Range<usize>,
+        rows: Range<usize>,
+        texture: &Texture,
+    ) -> Option<()> {
+        let TexelPosition { x: texel_left, y: texel_top } = texture.position(self.uv_left_top);
+        let TexelPosition { x: texel_right, y: texel_bottom } = texture.position(self.uv_right_bottom);
+        let texel_left =
+            columns.start as i64 + whole_offset((self.left, texel_left), (self.right, texel_right))?;
+        let down = whole_offset((self.top, texel_top), (self.bottom, texel_bottom))?;
+        // If the first and the last row are inside the texture, so are those between.
+        texture.run(texel_left, rows.start as i64 + down, columns.len())?;
+        texture.run(texel_left, rows.end as i64 - 1 + down, columns.len())?;
+        let colour = self.colour.to_array();
+        for y in rows {
+            let texels = texture.run(texel_left, y as i64 + down, columns.len())?;
+            for (target, texel) in surface.run_mut(y, columns.clone()).iter_mut().zip(texels) {
+                if *texel != Color32::TRANSPARENT {
+                    blend::paint_over(target, blend::multiply(colour, texel.to_array()));
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// One of the four corners of a rectangle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    right: bool,
+    bottom: bool,
+}
+
+impl Place {
+    const ALL: [Self; 4] = [
+        Self { right: false, bottom: false },
+        Self { right: true, bottom: false },
+        Self { right: false, bottom: true },
+        Self { right: true, bottom: true },
+    ];
+
+    fn opposite(self) -> Self {
+        Self { right: !self.right, bottom: !self.bottom }
+    }
+}
+
+/// What to add to a pixel to get its texel, if that is the same whole number at both ends of a side.
+fn whole_offset((pixel_start, texel_start): (f64, f32), (pixel_end, texel_end): (f64, f32)) -> Option<i64> {
+    let (at_start, at_end) = (f64::from(texel_start) - pixel_start, f64::from(texel_end) - pixel_end);
+    let whole = at_start.round();
+    let is_close = |offset: f64| (offset - whole).abs() <= ALIGNMENT_TOLERANCE;
+    // Beyond this no surface and no texture reaches, and adding to a column could overflow.
+    let is_plausible = whole.abs() < f64::from(i32::MAX);
+    (is_close(at_start) && is_close(at_end) && is_plausible).then_some(whole as i64)
+}

@@ -1,0 +1,98 @@
+//! Keys as people press them. A key matches by what it says or by where it is, so that Shift+1 works on every layout,
+//! and modifiers match exactly, so that Ctrl+Z is not also Ctrl+Shift+Z.
+
+use egui::{Event, Key, Modifiers};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Keys {
+    modifiers: Modifiers,
+    key: Key,
+}
+
+impl Keys {
+    pub(crate) const fn plain(key: Key) -> Self {
+        Self { modifiers: Modifiers::NONE, key }
+    }
+
+    pub(crate) const fn ctrl(key: Key) -> Self {
+        Self { modifiers: Modifiers::COMMAND, key }
+    }
+
+    pub(crate) const fn ctrl_shift(key: Key) -> Self {
+        Self { modifiers: Modifiers::COMMAND.plus(Modifiers::SHIFT), key }
+    }
+
+    pub(crate) const fn shift(key: Key) -> Self {
+        Self { modifiers: Modifiers::SHIFT, key }
+    }
+
+    pub(crate) const fn alt(key: Key) -> Self {
+        Self { modifiers: Modifiers::ALT, key }
+    }
+
+    pub(crate) const fn alt_shift(key: Key) -> Self {
+        Self { modifiers: Modifiers::ALT.plus(Modifiers::SHIFT), key }
+    }
+
+    fn matches(self, key: Key, physical: Option<Key>, modifiers: Modifiers) -> bool {
+        // Signs such as `?` sit behind Shift on some layouts and not on others.
+        let sign = matches!(self.key, Key::Questionmark | Key::Plus | Key::Equals | Key::Minus);
+        let modifiers = if sign { Modifiers { shift: self.modifiers.shift, ..modifiers } } else { modifiers };
+        let place = physical == Some(self.key) && !sign;
+        (key == self.key || place) && modifiers.matches_exact(self.modifiers)
+    }
+
+    /// As it stands in menus and on the sheet.
+    pub(crate) fn text(self) -> String {
+        let mut text = String::new();
+        let Modifiers { alt, ctrl, shift, mac_cmd, command } = self.modifiers;
+        for (held, word) in [(ctrl || mac_cmd || command, "Ctrl+"), (alt, "Alt+"), (shift, "Shift+")] {
+            if held {
+                text.push_str(word);
+            }
+        }
+        text.push_str(match self.key {
+            Key::ArrowLeft => "Left",
+            Key::ArrowRight => "Right",
+            Key::ArrowUp => "Up",
+            Key::ArrowDown => "Down",
+            Key::Questionmark => "?",
+            Key::Plus => "+",
+            Key::Minus => "-",
+            Key::Escape => "Esc",
+            key => key.name(),
+        });
+        text
+    }
+}
+
+/// Takes the presses of these keys out of the input, so that nothing else reacts to them, and says how many there were.
+pub(crate) fn pressed(events: &mut Vec<Event>, keys: Keys) -> usize {
+    let before = events.len();
+    events.retain(|event| {
+        !matches!(event, Event::Key { key, physical_key, pressed: true, modifiers, .. }
+            if keys.matches(*key, *physical_key, *modifiers))
+    });
+    before - events.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(key: Key, physical_key: Option<Key>, modifiers: Modifiers) -> Vec<Event> {
+        vec![Event::Key { key, physical_key, pressed: true, repeat: false, modifiers }]
+    }
+
+    #[test]
+    fn keys_match_by_sign_or_by_place_and_with_exact_modifiers() {
+        let ctrl = Modifiers { ctrl: true, command: true, ..Modifiers::NONE };
+        let check = |mut events: Vec<Event>, keys: Keys| pressed(&mut events, keys) == 1;
+        assert!(check(press(Key::Z, None, ctrl), Keys::ctrl(Key::Z)));
+        assert!(!check(press(Key::Z, None, ctrl | Modifiers::SHIFT), Keys::ctrl(Key::Z)));
+        assert!(check(press(Key::Exclamationmark, Some(Key::Num1), Modifiers::SHIFT), Keys::shift(Key::Num1)));
+        assert!(check(press(Key::Questionmark, Some(Key::Slash), Modifiers::SHIFT), Keys::plain(Key::Questionmark)));
+        assert!(!check(press(Key::F, None, Modifiers::SHIFT), Keys::plain(Key::F)));
+        assert_eq!(Keys::ctrl_shift(Key::L).text(), "Ctrl+Shift+L");
+    }
+}

@@ -1,0 +1,225 @@
+//! Every command of the workbench, in one table: menus, keys, context menus, the command palette and the sheet of
+//! shortcuts all read it, so they cannot disagree.
+
+mod facts;
+mod keys;
+mod table;
+
+pub(crate) use facts::Facts;
+pub(crate) use keys::{Keys, pressed};
+pub(crate) use table::TABLE;
+
+use std::borrow::Cow;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum CommandId {
+    OpenWorkspace,
+    Save,
+    ExportBoard,
+    Quit,
+    Undo,
+    Redo,
+    Cut,
+    Copy,
+    Paste,
+    Duplicate,
+    Delete,
+    SelectAll,
+    Deselect,
+    Rename,
+    QuickAdd,
+    AlignLeft,
+    AlignRight,
+    AlignTop,
+    AlignBottom,
+    AlignCentre,
+    AlignMiddle,
+    DistributeHorizontally,
+    DistributeVertically,
+    Tidy,
+    Nudge(Towards, Reach),
+    NewBoard,
+    RenameBoard,
+    RemoveBoard,
+    ZoomIn,
+    ZoomOut,
+    ZoomFull,
+    ZoomToFit,
+    ZoomToSelection,
+    ToggleLeftPanel,
+    ToggleInspector,
+    ToggleBottomPanel,
+    LightTheme,
+    DarkTheme,
+    SystemTheme,
+    CommandPalette,
+    Shortcuts,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Towards {
+    Left,
+    Right,
+    Up,
+    Down,
+}
+
+impl Towards {
+    pub(crate) fn step(self, reach: Reach) -> (i32, i32) {
+        let by = match reach {
+            Reach::Unit => 1,
+            Reach::Ten => 10,
+        };
+        match self {
+            Self::Left => (-by, 0),
+            Self::Right => (by, 0),
+            Self::Up => (0, -by),
+            Self::Down => (0, by),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Reach {
+    Unit,
+    Ten,
+}
+
+/// Where a command stands in the menus. Nudges stand in none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Menu {
+    File,
+    Edit,
+    Arrange,
+    Board,
+    View,
+    Help,
+    None,
+}
+
+impl Menu {
+    pub(crate) const SHOWN: [Self; 6] =
+        [Self::File, Self::Edit, Self::Arrange, Self::Board, Self::View, Self::Help];
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::File => "File",
+            Self::Edit => "Edit",
+            Self::Arrange => "Arrange",
+            Self::Board => "Board",
+            Self::View => "View",
+            Self::Help => "Help",
+            Self::None => "Keys",
+        }
+    }
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub(crate) struct CommandDef {
+    pub(crate) id: CommandId,
+    pub(crate) text: &'static str,
+    pub(crate) menu: Menu,
+    /// A line above it in its menu.
+    pub(crate) starts_group: bool,
+    /// The first is shown in menus.
+    pub(crate) keys: &'static [Keys],
+    pub(crate) needs: Needs,
+    /// Also while somebody types: what no text field wants for itself.
+    pub(crate) while_typing: bool,
+}
+
+/// What must be there for a command to make sense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    Nothing,
+    Workspace,
+    Board,
+    EditableBoard,
+    /// So many nodes selected, on a board that may change.
+    EditableNodes(usize),
+    /// Nodes or edges selected, on a board that may change.
+    EditableSelection,
+    Nodes,
+    Selection,
+    Undo,
+    Redo,
+}
+
+impl CommandDef {
+    pub(crate) fn is_enabled(&self, facts: &Facts<'_>) -> bool {
+        let editable = facts.board && !facts.held;
+        match self.needs {
+            Needs::Nothing => true,
+            Needs::Workspace => facts.workspace,
+            Needs::Board => facts.board,
+            Needs::EditableBoard => editable,
+            Needs::EditableNodes(least) => editable && facts.nodes >= least,
+            Needs::EditableSelection => editable && facts.nodes + facts.edges > 0,
+            Needs::Nodes => facts.board && facts.nodes > 0,
+            Needs::Selection => facts.nodes + facts.edges > 0,
+            Needs::Undo => facts.undo.is_some(),
+            Needs::Redo => facts.redo.is_some(),
+        }
+    }
+
+    /// The words in menus: undo and redo say what they would take back or do again.
+    pub(crate) fn caption(&self, facts: &Facts<'_>) -> Cow<'static, str> {
+        let what = match self.id {
+            CommandId::Undo => facts.undo,
+            CommandId::Redo => facts.redo,
+            _ => None,
+        };
+        match what {
+            Some(what) => {
+                let short: String = what.chars().take(40).collect();
+                let more = if short.len() < what.len() { "…" } else { "" };
+                Cow::Owned(format!("{} {short}{more}", self.text))
+            }
+            None => Cow::Borrowed(self.text),
+        }
+    }
+}
+
+pub(crate) fn find(id: CommandId) -> Option<&'static CommandDef> {
+    TABLE.iter().find(|def| def.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_command_stands_in_the_table_once_and_no_two_share_keys() {
+        let mut ids = BTreeSet::new();
+        let mut keys: Vec<Keys> = Vec::new();
+        for def in TABLE {
+            assert!(ids.insert(def.id), "{:?} twice", def.id);
+            for key in def.keys {
+                assert!(!keys.contains(key), "{key:?} twice, again for {:?}", def.id);
+                keys.push(*key);
+            }
+        }
+    }
+
+    #[test]
+    fn captions_say_what_would_be_undone() {
+        let facts = Facts { undo: Some("moves web"), ..Facts::default() };
+        let undo = find(CommandId::Undo).unwrap();
+        assert_eq!(undo.caption(&facts), "Undo moves web");
+        assert!(undo.is_enabled(&facts));
+        assert!(!find(CommandId::Redo).unwrap().is_enabled(&facts));
+    }
+
+    #[test]
+    fn a_held_board_can_be_looked_at_only() {
+        let facts = Facts { workspace: true, board: true, held: true, nodes: 3, ..Facts::default() };
+        for id in [CommandId::Delete, CommandId::Duplicate, CommandId::AlignLeft, CommandId::QuickAdd] {
+            assert!(!find(id).unwrap().is_enabled(&facts), "{id:?}");
+        }
+        for id in [CommandId::Copy, CommandId::SelectAll, CommandId::ZoomToFit, CommandId::Save] {
+            assert!(find(id).unwrap().is_enabled(&facts), "{id:?}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The rows. Order is the order in menus.
+
+use super::{CommandDef, CommandId as Id, Keys, Menu, Needs, Reach, Towards};
+use egui::Key;
+
+const fn row(id: Id, menu: Menu, text: &'static str, keys: &'static [Keys], needs: Needs) -> CommandDef {
+    CommandDef { id, text, menu, starts_group: false, keys, needs, while_typing: false }
+}
+
+const fn group(def: CommandDef) -> CommandDef {
+    CommandDef { starts_group: true, ..def }
+}
+
+const fn typing(def: CommandDef) -> CommandDef {
+    CommandDef { while_typing: true, ..def }
+}
+
+const fn nudge(towards: Towards, reach: Reach, text: &'static str, keys: &'static [Keys]) -> CommandDef {
+    row(Id::Nudge(towards, reach), Menu::None, text, keys, Needs::EditableNodes(1))
+}
+
+pub(crate) const TABLE: &[CommandDef] = &[
+    typing(row(Id::OpenWorkspace, Menu::File, "Open workspace…", &[Keys::ctrl(Key::O)], Needs::Nothing)),
+    typing(row(Id::Save, Menu::File, "Save", &[Keys::ctrl(Key::S)], Needs::Workspace)),
+    group(typing(row(Id::ExportBoard, Menu::File, "Export board…", &[Keys::ctrl(Key::E)], Needs::Board))),
+    group(typing(row(Id::Quit, Menu::File, "Quit", &[Keys::ctrl(Key::Q)], Needs::Nothing))),
+    row(Id::Undo, Menu::Edit, "Undo", &[Keys::ctrl(Key::Z)], Needs::Undo),
+    row(Id::Redo, Menu::Edit, "Redo", &[Keys::ctrl_shift(Key::Z), Keys::ctrl(Key::Y)], Needs::Redo),
+    group(row(Id::Cut, Menu::Edit, "Cut", &[Keys::ctrl(Key::X)], Needs::EditableNodes(1))),
+    row(Id::Copy, Menu::Edit, "Copy", &[Keys::ctrl(Key::C)], Needs::Nodes),
+    row(Id::Paste, Menu::Edit, "Paste", &[Keys::ctrl(Key::V)], Needs::EditableBoard),
+    row(Id::Duplicate, Menu::Edit, "Duplicate", &[Keys::ctrl(Key::D)], Needs::EditableNodes(1)),
+    row(
+        Id::Delete,
+        Menu::Edit,
+        "Delete",
+        &[Keys::plain(Key::Delete), Keys::plain(Key::Backspace)],
+        Needs::EditableSelection,
+    ),
+    group(row(Id::SelectAll, Menu::Edit, "Select all", &[Keys::ctrl(Key::A)], Needs::Board)),
+    row(Id::Deselect, Menu::Edit, "Deselect", &[Keys::plain(Key::Escape)], Needs::Selection),
+    group(row(Id::Rename, Menu::Edit, "Rename", &[Keys::plain(Key::F2)], Needs::EditableNodes(1))),
+    row(Id::QuickAdd, Menu::Edit, "Quick add…", &[Keys::plain(Key::Tab)], Needs::EditableBoard),
+    row(Id::AlignLeft, Menu::Arrange, "Align left", &[Keys::alt(Key::A)], Needs::EditableNodes(2)),
+    row(Id::AlignRight, Menu::Arrange, "Align right", &[Keys::alt(Key::D)], Needs::EditableNodes(2)),
+    row(Id::AlignTop, Menu::Arrange, "Align top", &[Keys::alt(Key::W)], Needs::EditableNodes(2)),
+    row(Id::AlignBottom, Menu::Arrange, "Align bottom", &[Keys::alt(Key::S)], Needs::EditableNodes(2)),
+    row(Id::AlignCentre, Menu::Arrange, "Align centres", &[Keys::alt(Key::H)], Needs::EditableNodes(2)),
+    row(Id::AlignMiddle, Menu::Arrange, "Align middles", &[Keys::alt(Key::V)], Needs::EditableNodes(2)),
+    group(row(
+        Id::DistributeHorizontally,
+        Menu::Arrange,
+        "Distribute horizontally",
+        &[Keys::alt_shift(Key::H)],
+        Needs::EditableNodes(3),
+    )),
+    row(
+        Id::DistributeVertically,
+        Menu::Arrange,
+        "Distribute vertically",
+        &[Keys::alt_shift(Key::V)],
+        Needs::EditableNodes(3),
+    ),
+    group(row(Id::Tidy, Menu::Arrange, "Tidy", &[Keys::ctrl_shift(Key::L)], Needs::EditableBoard)),
+    nudge(Towards::Left, Reach::Unit, "Nudge left", &[Keys::plain(Key::ArrowLeft)]),
+    nudge(Towards::Right, Reach::Unit, "Nudge right", &[Keys::plain(Key::ArrowRight)]),
+    nudge(Towards::Up, Reach::Unit, "Nudge up", &[Keys::plain(Key::ArrowUp)]),
+    nudge(Towards::Down, Reach::Unit, "Nudge down", &[Keys::plain(Key::ArrowDown)]),
+    nudge(Towards::Left, Reach::Ten, "Nudge left by 10", &[Keys::shift(Key::ArrowLeft)]),
+    nudge(Towards::Right, Reach::Ten, "Nudge right by 10", &[Keys::shift(Key::ArrowRight)]),
+    nudge(Towards::Up, Reach::Ten, "Nudge up by 10", &[Keys::shift(Key::ArrowUp)]),
+    nudge(Towards::Down, Reach::Ten, "Nudge down by 10", &[Keys::shift(Key::ArrowDown)]),
+    row(Id::NewBoard, Menu::Board, "New board…", &[Keys::ctrl_shift(Key::N)], Needs::Workspace),
+    row(Id::RenameBoard, Menu::Board, "Rename board…", &[], Needs::EditableBoard),
+    group(row(Id::RemoveBoard, Menu::Board, "Remove board…", &[], Needs::EditableBoard)),
+    row(Id::ZoomIn, Menu::View, "Zoom in", &[Keys::ctrl(Key::Plus), Keys::ctrl(Key::Equals)], Needs::Board),
+    row(Id::ZoomOut, Menu::View, "Zoom out", &[Keys::ctrl(Key::Minus)], Needs::Board),
+    row(Id::ZoomFull, Menu::View, "Zoom to 100 %", &[Keys::shift(Key::Num0)], Needs::Board),
+    row(Id::ZoomToFit, Menu::View, "Zoom to fit", &[Keys::shift(Key::Num1)], Needs::Board),
+    row(
+        Id::ZoomToSelection,
+        Menu::View,
+        "Zoom to selection",
+        &[Keys::shift(Key::Num2), Keys::plain(Key::F)],
+        Needs::Nodes,
+    ),
+    group(row(Id::ToggleLeftPanel, Menu::View, "Palette and outline", &[Keys::ctrl(Key::Num1)], Needs::Nothing)),
+    row(Id::ToggleInspector, Menu::View, "Inspector", &[Keys::ctrl(Key::Num2)], Needs::Nothing),
+    row(Id::ToggleBottomPanel, Menu::View, "Problems and log", &[Keys::ctrl(Key::Num3)], Needs::Nothing),
+    group(row(Id::LightTheme, Menu::View, "Light theme", &[], Needs::Nothing)),
+    row(Id::DarkTheme, Menu::View, "Dark theme", &[], Needs::Nothing),
+    row(Id::SystemTheme, Menu::View, "Follow the system", &[], Needs::Nothing),
+    typing(row(Id::CommandPalette, Menu::Help, "Search and commands…", &[Keys::ctrl(Key::K)], Needs::Nothing)),
+    row(Id::Shortcuts, Menu::Help, "Keyboard shortcuts", &[Keys::plain(Key::Questionmark)], Needs::Nothing),
+];

@@ -1,0 +1,59 @@
+//! The window: a replica of the workspace and a mouse.
+//!
+//! Owns: the shell around the canvas (menus, tabs, panels, dialogs, notices), the link to the main process, and what
+//! lives only while a window does: half-typed text, open popups, the debounce of presence.
+//! Must not know: files, the journal, how a command is decided. It holds no truth: every change is a request, and what
+//! it shows is what main said last. Kill it at any moment and nothing is lost.
+//!
+//! One frame: [`Workbench::receive`] drains the link into the replica, [`Workbench::show_ui`] draws panels and canvas
+//! from it, each panel pushes [`view::Action`]s, and the workbench performs them at the end of the frame.
+
+mod app;
+mod clipboard;
+mod command_palette;
+mod commands;
+mod context_menu;
+mod dialogs;
+mod icon;
+mod link;
+mod panels;
+mod picker;
+mod placing;
+mod presence;
+mod quick_add;
+mod replica;
+mod shortcuts_sheet;
+mod view;
+mod widgets;
+
+pub use app::Workbench;
+pub use link::{Incoming, Link};
+pub use replica::{Received, Replica};
+
+use std::os::unix::net::UnixStream;
+
+#[derive(Debug, thiserror::Error)]
+pub enum RendererError {
+    #[error("the window could not be opened: {0}. A display server with OpenGL is needed; without one, use `draftboard serve`")]
+    Window(String),
+}
+
+/// Opens the window and shows the workspace that main sends over `channel`, until either end closes.
+pub fn run(channel: UnixStream) -> Result<(), RendererError> {
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("Draftboard")
+        .with_app_id("draftboard")
+        .with_inner_size([1440.0, 900.0])
+        .with_min_inner_size([800.0, 500.0])
+        .with_icon(icon::window_icon());
+    let options = eframe::NativeOptions { viewport, persist_window: false, ..Default::default() };
+    eframe::run_native(
+        "draftboard",
+        options,
+        Box::new(move |creation| {
+            let link = Link::over(channel, creation.egui_ctx.clone())?;
+            Ok(Box::new(Workbench::new(&creation.egui_ctx, link)))
+        }),
+    )
+    .map_err(|error| RendererError::Window(error.to_string()))
+}

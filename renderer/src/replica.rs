@@ -1,0 +1,182 @@
+//! The replica: what main said last. Pure: messages go in, and what the window has to do about each comes out.
+
+use authority::{Problems, Registry, Snapshot};
+use shared_protocol::{
+    Change, Refusal,
+    messages::{Answer, Patch, Presence, RegistryView, Status, ToRenderer, WorkspaceView},
+};
+use std::sync::Arc;
+
+/// The workspace as this window knows it.
+pub struct Workspace {
+    pub root: String,
+    pub name: String,
+    pub snapshot: Snapshot,
+    pub problems: Problems,
+    pub status: Status,
+}
+
+#[derive(Default)]
+pub struct Replica {
+    workspace: Option<Workspace>,
+    /// A resync was asked for: patches mean nothing until everything has come again.
+    waiting: bool,
+}
+
+/// What a message asks of the window.
+#[derive(Debug)]
+pub enum Received {
+    /// Nothing: it came while a resync is under way.
+    Ignored,
+    /// Everything is new; where the designer was comes along.
+    Opened(Presence),
+    Patched(Vec<Change>),
+    /// The types changed; all that depends on them must be drawn anew.
+    Registry,
+    Status,
+    Answered { request: u64, result: Result<Answer, Refusal> },
+    Raise,
+    /// A patch does not fit: everything must be sent again.
+    Resync,
+    /// Main said something that cannot be: this window has to end.
+    Broken(String),
+}
+
+impl Replica {
+    pub fn workspace(&self) -> Option<&Workspace> {
+        self.workspace.as_ref()
+    }
+
+    pub fn receive(&mut self, message: ToRenderer) -> Received {
+        match message {
+            ToRenderer::Challenge { .. } => Received::Broken("main sent a second challenge".to_owned()),
+            ToRenderer::Workspace(view) => self.open(*view),
+            ToRenderer::Patch(patch) => self.patch(patch),
+            ToRenderer::Registry(view) => self.registry(view),
+            ToRenderer::Status(status) => match &mut self.workspace {
+                Some(workspace) => {
+                    workspace.status = status;
+                    Received::Status
+                }
+                None => Received::Ignored,
+            },
+            ToRenderer::Answer { request, result } => Received::Answered { request, result },
+            ToRenderer::Raise => Received::Raise,
+        }
+    }
+
+    fn open(&mut self, view: WorkspaceView) -> Received {
+        let WorkspaceView { root, name, document, registry, presence, status } = view;
+        match Snapshot::from_document(document, compose(registry)) {
+            Ok(snapshot) => {
+                let problems = Problems::of(&snapshot);
+                self.workspace = Some(Workspace { root, name, snapshot, problems, status });
+                self.waiting = false;
+                Received::Opened(presence)
+            }
+            Err(error) => Received::Broken(format!("the workspace that main sent does not hold together: {error}")),
+        }
+    }
+
+    fn patch(&mut self, patch: Patch) -> Received {
+        let Some(workspace) = self.workspace.as_mut().filter(|_| !self.waiting) else { return Received::Ignored };
+        if let Err(error) = workspace.snapshot.apply(patch.revision, &patch.changes) {
+            tracing::warn!(%error, "a patch does not fit; asking for everything again");
+            self.waiting = true;
+            return Received::Resync;
+        }
+        workspace.problems.update(&workspace.snapshot, &patch.changes);
+        Received::Patched(patch.changes)
+    }
+
+    fn registry(&mut self, view: RegistryView) -> Received {
+        let Some(workspace) = &mut self.workspace else { return Received::Ignored };
+        workspace.snapshot = workspace.snapshot.clone().with_registry(compose(view));
+        workspace.problems = Problems::of(&workspace.snapshot);
+        Received::Registry
+    }
+}
+
+fn compose(view: RegistryView) -> Arc<Registry> {
+    Arc::new(Registry::from_parts(view.types, view.rules, view.problems))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared_protocol::{
+        Actor, ActorKind, Board, BoardId, BoardKind, BoardName, Document, Revision, messages::WorkspaceView,
+    };
+
+    fn board(bits: u64, name: &str) -> Board {
+        let name = BoardName::parse(name).unwrap();
+        Board { id: BoardId::from_bits(bits), kind: BoardKind::Infrastructure, title: name.to_string(), name }
+    }
+
+    fn workspace(revision: u64) -> ToRenderer {
+        ToRenderer::Workspace(Box::new(WorkspaceView {
+            root: "/tmp/work".into(),
+            name: "work".into(),
+            document: Document {
+                revision: Revision(revision),
+                boards: vec![board(1, "main")],
+                ..Document::default()
+            },
+            registry: RegistryView::default(),
+            presence: Presence::default(),
+            status: Status::default(),
+        }))
+    }
+
+    fn patch(revision: u64, bits: u64) -> ToRenderer {
+        let added = board(bits, &format!("board-{bits}"));
+        ToRenderer::Patch(Patch {
+            revision: Revision(revision),
+            actor: Actor::new(ActorKind::Window, "tester"),
+            summary: "adds a board".into(),
+            changes: vec![Change::Board { id: added.id, before: None, after: Some(Box::new(added)) }],
+        })
+    }
+
+    #[test]
+    fn patches_follow_each_other() {
+        let mut replica = Replica::default();
+        assert!(matches!(replica.receive(patch(5, 2)), Received::Ignored), "nothing is open yet");
+        assert!(matches!(replica.receive(workspace(4)), Received::Opened(_)));
+        assert!(matches!(replica.receive(patch(5, 2)), Received::Patched(changes) if changes.len() == 1));
+        let snapshot = &replica.workspace().unwrap().snapshot;
+        assert_eq!((snapshot.revision(), snapshot.boards().count()), (Revision(5), 2));
+    }
+
+    #[test]
+    fn a_gap_asks_once_and_waits_for_everything() {
+        let mut replica = Replica::default();
+        replica.receive(workspace(4));
+        assert!(matches!(replica.receive(patch(6, 2)), Received::Resync));
+        assert!(matches!(replica.receive(patch(7, 3)), Received::Ignored), "not asked for twice");
+        assert_eq!(replica.workspace().unwrap().snapshot.revision(), Revision(4), "nothing half applied");
+        assert!(matches!(replica.receive(workspace(7)), Received::Opened(_)));
+        assert!(matches!(replica.receive(patch(8, 4)), Received::Patched(_)));
+    }
+
+    #[test]
+    fn a_patch_that_does_not_fit_asks_too() {
+        let mut replica = Replica::default();
+        replica.receive(workspace(4));
+        assert!(matches!(replica.receive(patch(5, 1)), Received::Resync), "the board is there already");
+    }
+
+    #[test]
+    fn status_and_answers_pass_through() {
+        let mut replica = Replica::default();
+        assert!(matches!(replica.receive(ToRenderer::Status(Status::default())), Received::Ignored));
+        replica.receive(workspace(4));
+        let status = Status { saved: Revision(3), ..Status::default() };
+        assert!(matches!(replica.receive(ToRenderer::Status(status.clone())), Received::Status));
+        assert_eq!(replica.workspace().unwrap().status, status);
+        let answer = ToRenderer::Answer { request: 7, result: Ok(Answer::Done) };
+        assert!(matches!(replica.receive(answer), Received::Answered { request: 7, .. }));
+        let challenge = ToRenderer::Challenge { protocol: 1, token: [0; 32] };
+        assert!(matches!(replica.receive(challenge), Received::Broken(_)));
+    }
+}

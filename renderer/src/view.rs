@@ -1,0 +1,82 @@
+//! What panels see and what they may ask for. A panel gets a [`View`] of the replica and a list to push [`Action`]s
+//! onto; it never touches the link, the replica or another panel.
+
+use crate::{commands::CommandId, dialogs::Modal};
+use authority::{Problems, Snapshot};
+use canvas::theme::Theme;
+use shared_protocol::{
+    Board, BoardId, BoardKind, Command, EdgeId, ElementId, Endpoint, Node, NodeId, Point, TypeDef, TypeId,
+    messages::{Request, Status},
+};
+use std::collections::BTreeSet;
+
+/// One frame's picture of the workspace.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) root: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) problems: &'a Problems,
+    pub(crate) status: &'a Status,
+    pub(crate) board: Option<BoardId>,
+    pub(crate) selection: &'a BTreeSet<ElementId>,
+    pub(crate) theme: &'a Theme,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn board(&self) -> Option<&'a Board> {
+        self.snapshot.board(self.board?)
+    }
+
+    pub(crate) fn board_kind(&self) -> Option<BoardKind> {
+        self.board().map(|board| board.kind)
+    }
+
+    /// The board waits for a decision; nothing on it may change.
+    pub(crate) fn is_held(&self) -> bool {
+        self.board.is_some_and(|board| self.holds(board))
+    }
+
+    pub(crate) fn holds(&self, board: BoardId) -> bool {
+        self.status.held.iter().any(|held| held.board == board)
+    }
+
+    pub(crate) fn selected_nodes(&self) -> Vec<NodeId> {
+        nodes_of(self.selection)
+    }
+
+    pub(crate) fn selected_edges(&self) -> Vec<EdgeId> {
+        self.selection.iter().filter_map(|id| if let ElementId::Edge(id) = id { Some(*id) } else { None }).collect()
+    }
+
+    pub(crate) fn type_of(&self, node: &'a Node) -> Option<&'a TypeDef> {
+        self.snapshot.type_of(node)
+    }
+}
+
+pub(crate) fn nodes_of(elements: &BTreeSet<ElementId>) -> Vec<NodeId> {
+    elements.iter().filter_map(|id| if let ElementId::Node(id) = id { Some(*id) } else { None }).collect()
+}
+
+/// What a panel wants to happen, after the frame is drawn.
+#[derive(Debug, Clone)]
+pub(crate) enum Action {
+    /// A command of the table.
+    Do(CommandId),
+    /// A change of the workspace.
+    Run(Command),
+    Ask(Request),
+    Select(BTreeSet<ElementId>),
+    /// Selects it, on whatever board it is, and brings it into view.
+    Reveal(ElementId),
+    OpenBoard(BoardId),
+    /// Adds a node where there is room, in the selected container if it may stand there.
+    Add(TypeId),
+    /// Adds a node with its middle at a point of the board.
+    AddAt { type_id: TypeId, at: Point },
+    /// Adds a node and connects it to an endpoint.
+    AddConnected { type_id: TypeId, at: Point, from: Endpoint },
+    Open(Modal),
+    ShowProblems,
+    Refuse(shared_protocol::Refusal),
+}

@@ -1,0 +1,100 @@
+//! Changes are primitive and invertible: each carries what was there before and what is there after. A command becomes a
+//! list of changes; an accepted list is one operation.
+
+use crate::{Board, BoardId, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey, Revision, Value};
+use serde::{Deserialize, Serialize};
+
+/// One primitive step. Applying it sets `after`; inverting it swaps the two.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Change {
+    Board { id: BoardId, before: Option<Box<Board>>, after: Option<Box<Board>> },
+    Node { id: NodeId, before: Option<Box<Node>>, after: Option<Box<Node>> },
+    Name { node: NodeId, before: Name, after: Name },
+    Label { node: NodeId, before: String, after: String },
+    Parent { node: NodeId, before: Option<NodeId>, after: Option<NodeId> },
+    Prop { node: NodeId, key: PropKey, before: Option<Value>, after: Option<Value> },
+    References { node: NodeId, key: PropKey, before: Vec<NodeId>, after: Vec<NodeId> },
+    Edge { id: EdgeId, before: Option<Box<Edge>>, after: Option<Box<Edge>> },
+    /// Layout, apart from all that has a meaning.
+    Placement { node: NodeId, before: Option<Placement>, after: Option<Placement> },
+}
+
+impl Change {
+    #[must_use]
+    pub fn inverted(&self) -> Self {
+        match self.clone() {
+            Self::Board { id, before, after } => Self::Board { id, before: after, after: before },
+            Self::Node { id, before, after } => Self::Node { id, before: after, after: before },
+            Self::Name { node, before, after } => Self::Name { node, before: after, after: before },
+            Self::Label { node, before, after } => Self::Label { node, before: after, after: before },
+            Self::Parent { node, before, after } => Self::Parent { node, before: after, after: before },
+            Self::Prop { node, key, before, after } => Self::Prop { node, key, before: after, after: before },
+            Self::References { node, key, before, after } => {
+                Self::References { node, key, before: after, after: before }
+            }
+            Self::Edge { id, before, after } => Self::Edge { id, before: after, after: before },
+            Self::Placement { node, before, after } => Self::Placement { node, before: after, after: before },
+        }
+    }
+
+    pub fn is_layout(&self) -> bool {
+        matches!(self, Self::Placement { .. })
+    }
+}
+
+/// The changes that take back `changes`: each inverted, last first.
+pub fn inverse(changes: &[Change]) -> Vec<Change> {
+    changes.iter().rev().map(Change::inverted).collect()
+}
+
+/// Who asked for a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Actor {
+    pub kind: ActorKind,
+    /// The user's or client's name, as far as it is known.
+    pub name: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ActorKind {
+    /// A person in the window.
+    Window,
+    /// A person in a terminal.
+    Terminal,
+    /// A file that somebody else changed.
+    External,
+}
+
+impl Actor {
+    pub fn new(kind: ActorKind, name: impl Into<String>) -> Self {
+        Self { kind, name: name.into() }
+    }
+}
+
+/// What an operation is in the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OperationKind {
+    Edit,
+    Undo(Revision),
+    Redo(Revision),
+    Revert(Revision),
+}
+
+/// One accepted command: one row of the journal, one step of undo.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Operation {
+    /// The revision it leads to; also its identity.
+    pub revision: Revision,
+    /// Milliseconds since 1970, UTC.
+    pub time: u64,
+    pub actor: Actor,
+    pub kind: OperationKind,
+    /// One line for the log, in the words of the workbench.
+    pub summary: String,
+    pub changes: Vec<Change>,
+}

@@ -1,0 +1,312 @@
+//! Commands: what somebody wants. The authority decides each against one snapshot and turns it into changes or a refusal.
+//! As JSON a command is an object with one key: `{"addNode": {"board": "main", "type": "aws/compute/instance"}}`.
+
+use crate::{BoardId, BoardKind, BoardName, Document, EdgeId, Name, NodeId, Placement, Point, PortId, PropKey, TypeId, Value};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Command {
+    AddBoard {
+        kind: BoardKind,
+        title: String,
+        /// Derived from the title when absent.
+        #[serde(default)]
+        name: Option<BoardName>,
+    },
+    UpdateBoard {
+        board: BoardRef,
+        #[serde(default)]
+        title: Option<String>,
+        #[serde(default)]
+        name: Option<BoardName>,
+    },
+    RemoveBoard { board: BoardRef },
+    AddNode(AddNode),
+    /// Touches only what is given.
+    UpdateNode {
+        node: NodeRef,
+        #[serde(default)]
+        name: Option<Name>,
+        #[serde(default)]
+        label: Option<String>,
+        #[serde(default)]
+        set: BTreeMap<PropKey, Value>,
+        #[serde(default)]
+        unset: Vec<PropKey>,
+        /// Replaces the targets of each key; an empty list clears it.
+        #[serde(default)]
+        references: BTreeMap<PropKey, Vec<NodeRef>>,
+    },
+    /// Removes nodes with all they contain, edges that lose an end, and references to them.
+    Remove {
+        #[serde(default)]
+        nodes: Vec<NodeRef>,
+        #[serde(default)]
+        edges: Vec<EdgeRef>,
+    },
+    Connect {
+        source: EndpointRef,
+        target: EndpointRef,
+        #[serde(default)]
+        label: String,
+    },
+    UpdateEdge { edge: EdgeRef, label: String },
+    /// Moves and resizes within the container each node stands in.
+    Place { items: Vec<Placed> },
+    /// Puts nodes into another container (or onto the board), where they were on the screen plus `delta`.
+    Reparent {
+        nodes: Vec<NodeRef>,
+        parent: Option<NodeRef>,
+        #[serde(default)]
+        delta: Point,
+    },
+    Duplicate {
+        nodes: Vec<NodeRef>,
+        #[serde(default = "duplicate_offset")]
+        offset: Point,
+    },
+    Paste {
+        board: BoardRef,
+        #[serde(default)]
+        parent: Option<NodeRef>,
+        fragment: Fragment,
+        /// Where the top left of what is pasted goes; found without overlap when absent.
+        #[serde(default)]
+        at: Option<Point>,
+    },
+    Align { nodes: Vec<NodeRef>, to: Alignment },
+    Distribute { nodes: Vec<NodeRef>, along: Axis },
+    /// Lays siblings out in layers along their edges.
+    Tidy { nodes: Vec<NodeRef> },
+    /// All or nothing, one operation; later commands see what earlier ones made.
+    Batch {
+        #[serde(default)]
+        summary: Option<String>,
+        commands: Vec<Command>,
+    },
+}
+
+fn duplicate_offset() -> Point {
+    Point { x: 24, y: 24 }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AddNode {
+    pub board: BoardRef,
+    #[serde(rename = "type")]
+    pub type_id: TypeId,
+    #[serde(default)]
+    pub parent: Option<NodeRef>,
+    /// Top left, from the container's; found without overlap when absent.
+    #[serde(default)]
+    pub at: Option<Point>,
+    /// Derived from the label or the type when absent; made unique.
+    #[serde(default)]
+    pub name: Option<Name>,
+    #[serde(default)]
+    pub label: Option<String>,
+    #[serde(default)]
+    pub props: BTreeMap<PropKey, Value>,
+    #[serde(default)]
+    pub references: BTreeMap<PropKey, Vec<NodeRef>>,
+}
+
+impl AddNode {
+    pub fn new(board: impl Into<BoardRef>, type_id: TypeId) -> Self {
+        Self {
+            board: board.into(),
+            type_id,
+            parent: None,
+            at: None,
+            name: None,
+            label: None,
+            props: BTreeMap::new(),
+            references: BTreeMap::new(),
+        }
+    }
+}
+
+/// A node with a new place, size or both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Placed {
+    pub node: NodeRef,
+    pub x: i32,
+    pub y: i32,
+    #[serde(default)]
+    pub w: Option<i32>,
+    #[serde(default)]
+    pub h: Option<i32>,
+}
+
+impl Placed {
+    pub fn new(node: NodeId, placement: Placement) -> Self {
+        Self { node: node.into(), x: placement.x, y: placement.y, w: Some(placement.w), h: Some(placement.h) }
+    }
+}
+
+/// One end of a connection. Without a port, the first pair of ports that the rules allow is taken.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndpointRef {
+    pub node: NodeRef,
+    #[serde(default)]
+    pub port: Option<PortId>,
+}
+
+/// A copied part of a graph: what the clipboard holds. References and edges that lead out of it are kept only where
+/// their other end still exists on the board it is pasted to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Fragment(pub Document);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Alignment {
+    Left,
+    Centre,
+    Right,
+    Top,
+    Middle,
+    Bottom,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Axis {
+    Horizontal,
+    Vertical,
+}
+
+/// Names an element by id, or by a name that people know. As text: the id, or the name.
+macro_rules! by_id_or_name {
+    ($(#[$doc:meta])* $reference:ident, $id:ty, $name:ty) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub enum $reference {
+            Id($id),
+            Name($name),
+        }
+
+        impl From<$id> for $reference {
+            fn from(id: $id) -> Self {
+                Self::Id(id)
+            }
+        }
+
+        impl fmt::Display for $reference {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    Self::Id(id) => id.fmt(f),
+                    Self::Name(name) => name.fmt(f),
+                }
+            }
+        }
+
+        impl Serialize for $reference {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $reference {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+            }
+        }
+    };
+}
+
+by_id_or_name!(
+    /// A board by id or name.
+    BoardRef, BoardId, BoardName
+);
+by_id_or_name!(
+    /// A node by id, by name, or by `board/name` where a name occurs on several boards.
+    NodeRef, NodeId, NodePath
+);
+
+/// An edge by id.
+pub type EdgeRef = EdgeId;
+
+impl From<BoardName> for BoardRef {
+    fn from(name: BoardName) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl FromStr for BoardRef {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(id) => Ok(Self::Id(id)),
+            Err(_) => text.parse().map(Self::Name).map_err(|error: crate::NameError| error.to_string()),
+        }
+    }
+}
+
+/// A node's name, with its board where that is needed to tell it apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NodePath {
+    pub board: Option<BoardName>,
+    pub name: Name,
+}
+
+impl fmt::Display for NodePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.board {
+            Some(board) => write!(f, "{board}/{}", self.name),
+            None => self.name.fmt(f),
+        }
+    }
+}
+
+impl FromStr for NodeRef {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(id) = text.parse() {
+            return Ok(Self::Id(id));
+        }
+        let (board, name) = match text.split_once('/') {
+            Some((board, name)) => (Some(board.parse().map_err(|error: crate::NameError| error.to_string())?), name),
+            None => (None, text),
+        };
+        let name = name.parse().map_err(|error: crate::NameError| error.to_string())?;
+        Ok(Self::Name(NodePath { board, name }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_read_well_as_json_and_are_strict() {
+        let text = r#"{"addNode":{"board":"main","type":"aws/compute/instance","name":"web","parent":"private_a"}}"#;
+        let command: Command = serde_json::from_str(text).unwrap();
+        let Command::AddNode(add) = &command else { panic!("{command:?}") };
+        assert_eq!(add.parent.as_ref().unwrap().to_string(), "private_a");
+        assert_eq!(postcard::from_bytes::<Command>(&postcard::to_stdvec(&command).unwrap()).unwrap(), command);
+
+        for wrong in [
+            r#"{"addNode":{"board":"main","type":"aws/compute/instance","color":1}}"#,
+            r#"{"fly":{}}"#,
+            r#"{"remove":{"nodes":["Not A Name"]}}"#,
+            r#"{"remove":{},"connect":{}}"#,
+        ] {
+            assert!(serde_json::from_str::<Command>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_node_is_named_by_id_name_or_path() {
+        for text in ["n-000000000011", "web", "main/web"] {
+            assert_eq!(text.parse::<NodeRef>().unwrap().to_string(), text);
+        }
+    }
+}

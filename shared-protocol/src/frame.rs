@@ -1,0 +1,168 @@
+//! Frames: four bytes of length, then the message. The reader takes whatever bytes arrive and gives whole frames, so it
+//! works over any stream and can be tested without one. After an error the stream cannot be trusted any more.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+const HEADER: usize = 4;
+
+/// What a renderer may send in one frame: large enough for a pasted fragment.
+pub const MAX_FROM_RENDERER: usize = 8 << 20;
+/// What main may send a renderer: large enough for the largest workspace.
+pub const MAX_TO_RENDERER: usize = 512 << 20;
+/// What goes either way between main and a terminal.
+pub const MAX_TERMINAL: usize = 64 << 20;
+
+#[derive(Debug, thiserror::Error)]
+pub enum FrameError {
+    #[error("a frame of {length} bytes is over the limit of {most}")]
+    TooLarge { length: usize, most: usize },
+    #[error("an empty frame")]
+    Empty,
+    #[error("the connection ended inside a frame, {missing} bytes short")]
+    Truncated { missing: usize },
+    #[error("a frame that is not a message of this protocol: {0}")]
+    Malformed(String),
+}
+
+/// A message with its length in front.
+pub fn frame(payload: &[u8], most: usize) -> Result<Vec<u8>, FrameError> {
+    let too_large = FrameError::TooLarge { length: payload.len(), most };
+    if payload.len() > most {
+        return Err(too_large);
+    }
+    let length = u32::try_from(payload.len()).map_err(|_| too_large)?;
+    let mut framed = Vec::with_capacity(HEADER + payload.len());
+    framed.extend_from_slice(&length.to_be_bytes());
+    framed.extend_from_slice(payload);
+    Ok(framed)
+}
+
+/// Collects bytes into frames.
+#[derive(Debug)]
+pub struct FrameReader {
+    buffer: Vec<u8>,
+    most: usize,
+}
+
+impl FrameReader {
+    pub fn new(most: usize) -> Self {
+        Self { buffer: Vec::new(), most }
+    }
+
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The next whole frame, if it has arrived. Over-large frames are refused from their header alone.
+    pub fn next_frame(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
+        let Some(length) = self.announced() else { return Ok(None) };
+        if length == 0 {
+            return Err(FrameError::Empty);
+        }
+        if length > self.most {
+            return Err(FrameError::TooLarge { length, most: self.most });
+        }
+        if self.buffer.len() < HEADER + length {
+            return Ok(None);
+        }
+        let rest = self.buffer.split_off(HEADER + length);
+        let mut frame = std::mem::replace(&mut self.buffer, rest);
+        frame.drain(..HEADER);
+        Ok(Some(frame))
+    }
+
+    /// Part of a frame has arrived and the rest has not.
+    pub fn is_mid_frame(&self) -> bool {
+        !self.buffer.is_empty()
+    }
+
+    /// The stream has ended: fine between frames, an error inside one.
+    pub fn finish(&self) -> Result<(), FrameError> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let expected = self.announced().map_or(HEADER, |length| HEADER + length);
+        Err(FrameError::Truncated { missing: expected.saturating_sub(self.buffer.len()) })
+    }
+
+    fn announced(&self) -> Option<usize> {
+        let header = self.buffer.first_chunk::<HEADER>()?;
+        Some(u32::from_be_bytes(*header) as usize)
+    }
+}
+
+/// A message for another role of the same build.
+pub fn encode<T: Serialize>(message: &T, most: usize) -> Result<Vec<u8>, FrameError> {
+    let payload = postcard::to_stdvec(message).map_err(|error| FrameError::Malformed(error.to_string()))?;
+    frame(&payload, most)
+}
+
+/// Strict: every byte of the frame must belong to the message.
+pub fn decode<T: DeserializeOwned>(payload: &[u8]) -> Result<T, FrameError> {
+    match postcard::take_from_bytes(payload) {
+        Ok((message, [])) => Ok(message),
+        Ok((_, rest)) => Err(FrameError::Malformed(format!("{} bytes too many", rest.len()))),
+        Err(error) => Err(FrameError::Malformed(error.to_string())),
+    }
+}
+
+/// A message for another program, as JSON.
+pub fn encode_json<T: Serialize>(message: &T, most: usize) -> Result<Vec<u8>, FrameError> {
+    let payload = serde_json::to_vec(message).map_err(|error| FrameError::Malformed(error.to_string()))?;
+    frame(&payload, most)
+}
+
+pub fn decode_json<T: DeserializeOwned>(payload: &[u8]) -> Result<T, FrameError> {
+    serde_json::from_slice(payload).map_err(|error| FrameError::Malformed(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn limits_hold_from_the_header_alone() {
+        let mut reader = FrameReader::new(1024);
+        reader.push(&u32::MAX.to_be_bytes());
+        assert!(matches!(reader.next_frame(), Err(FrameError::TooLarge { .. })));
+        let mut reader = FrameReader::new(1024);
+        reader.push(&[0, 0, 0, 0]);
+        assert!(matches!(reader.next_frame(), Err(FrameError::Empty)));
+        assert!(frame(&[0; 2048], 1024).is_err());
+    }
+
+    #[test]
+    fn an_end_inside_a_frame_is_told() {
+        let mut reader = FrameReader::new(1024);
+        reader.push(&[0, 0, 0, 9, 1, 2]);
+        assert!(reader.next_frame().unwrap().is_none());
+        assert!(matches!(reader.finish(), Err(FrameError::Truncated { missing: 7 })));
+    }
+
+    proptest! {
+        #[test]
+        fn any_cut_of_the_stream_gives_the_same_frames(
+            payloads in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..200), 0..10),
+            cuts in prop::collection::vec(1usize..50, 1..40),
+        ) {
+            let stream: Vec<u8> = payloads.iter().flat_map(|payload| frame(payload, 1024).unwrap()).collect();
+            let (mut reader, mut frames, mut rest, mut cuts) = (FrameReader::new(1024), vec![], &stream[..], cuts.iter().cycle());
+            while !rest.is_empty() {
+                let (now, later) = rest.split_at((*cuts.next().unwrap()).min(rest.len()));
+                reader.push(now);
+                while let Some(frame) = reader.next_frame().unwrap() { frames.push(frame); }
+                rest = later;
+            }
+            prop_assert_eq!(frames, payloads);
+            prop_assert!(reader.finish().is_ok());
+        }
+
+        #[test]
+        fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+            let _ = decode::<crate::messages::FromRenderer>(&bytes);
+            let _ = decode::<crate::messages::ToRenderer>(&bytes);
+            let _ = decode_json::<crate::messages::FromTerminal>(&bytes);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Every type that crosses a process or a file boundary, and the versions of those boundaries.
+//!
+//! Owns: ids and revisions, the registry's module format, the graph, commands, changes, operations,
+//! refusals, the messages between processes and how they are framed, and the v0 workbench shapes.
+//! Must not know: files, sockets, clocks, threads, egui, MCP. Decoding any bytes never panics.
+//!
+//! Types that travel between main and renderer go through `postcard`, which is not self-describing:
+//! they have no skipped, flattened or internally tagged fields, and nothing recursive but [`Value`], which
+//! travels as JSON text (its parser bounds the depth).
+
+pub mod change;
+pub mod command;
+pub mod frame;
+pub mod graph;
+pub mod ids;
+pub mod limits;
+pub mod messages;
+pub mod names;
+pub mod refusal;
+pub mod registry;
+pub mod v0;
+pub mod value;
+
+pub use change::{Actor, ActorKind, Change, Operation, OperationKind};
+pub use command::{AddNode, Command, EdgeRef, EndpointRef, Fragment, NodeRef};
+pub use graph::{Board, BoardKind, Document, Edge, Endpoint, Node, Placement, Point};
+pub use ids::{BoardId, EdgeId, ElementId, NodeId, Revision};
+pub use names::{BoardName, Name, NameError, PortId, PropKey, TypeId};
+pub use refusal::{Code, Refusal};
+pub use registry::TypeDef;
+pub use value::Value;

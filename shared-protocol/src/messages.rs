@@ -1,0 +1,290 @@
+//! What the processes say to each other. Main and renderer speak postcard over an inherited socket; terminals speak JSON
+//! over a named one. Nothing is accepted before the hello.
+
+use crate::{
+    Actor, BoardId, Change, Code, Command, Document, ElementId, OperationKind, Refusal, Revision,
+    limits::{MAX_BOARDS, MAX_NODES},
+    registry::{ConnectionRule, RegistryProblem, TypeDef},
+};
+use serde::{Deserialize, Serialize};
+
+/// Raised with every change of a message; both ends must have the same.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// Given to one child for one connection.
+pub type Token = [u8; 32];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Role {
+    Renderer,
+    Terminal,
+}
+
+/// The first message of a child.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    pub protocol: u32,
+    pub build: String,
+    pub role: Role,
+    /// The token of the challenge, given back.
+    pub token: Token,
+}
+
+// ---- main ↔ renderer ------------------------------------------------------------------------------------------------
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum ToRenderer {
+    /// The first message of all.
+    Challenge { protocol: u32, token: Token },
+    /// Everything: after the hello, after a resync, and when another workspace is opened.
+    Workspace(Box<WorkspaceView>),
+    Patch(Patch),
+    /// The registry changed with a module or the project file.
+    Registry(RegistryView),
+    Status(Status),
+    Answer { request: u64, result: Result<Answer, Refusal> },
+    /// Somebody started the workbench again: come to the front.
+    Raise,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum FromRenderer {
+    Hello(Hello),
+    Request { id: u64, request: Request },
+    Presence(Presence),
+    /// A patch was missed: send everything again.
+    Resync,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkspaceView {
+    /// The folder.
+    pub root: String,
+    /// The project's name.
+    pub name: String,
+    pub document: Document,
+    pub registry: RegistryView,
+    pub presence: Presence,
+    pub status: Status,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RegistryView {
+    pub types: Vec<TypeDef>,
+    pub rules: Vec<ConnectionRule>,
+    pub problems: Vec<RegistryProblem>,
+}
+
+/// One operation, as a replica needs it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Patch {
+    /// The revision it leads to; it fits only on the one before.
+    pub revision: Revision,
+    pub actor: Actor,
+    pub summary: String,
+    pub changes: Vec<Change>,
+}
+
+/// What the window shows about the workspace besides its content.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// The revision that the files hold.
+    pub saved: Revision,
+    /// What undo and redo would take back or do again.
+    pub undo: Option<String>,
+    pub redo: Option<String>,
+    /// Boards that cannot be changed now.
+    pub held: Vec<HeldBoard>,
+    /// Things a person should know: a failed save, a watcher that stopped, a module with errors.
+    pub notices: Vec<String>,
+}
+
+/// A board that waits for a person's decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HeldBoard {
+    pub board: BoardId,
+    pub name: String,
+    pub why: HeldReason,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum HeldReason {
+    /// The file cannot be read; the last good state is shown.
+    Damaged,
+    /// The file was changed by somebody else in the same places as unsaved work.
+    Conflict,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Keep {
+    /// What the workbench has: the file is replaced at the next save, its content set aside.
+    Mine,
+    /// What the file says.
+    Theirs,
+}
+
+/// What the designer sees; not journaled, not undoable.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Presence {
+    pub board: Option<BoardId>,
+    pub selection: Vec<ElementId>,
+    pub viewports: Vec<(BoardId, Viewport)>,
+}
+
+/// The middle of the view in board units, and how much it is enlarged.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Viewport {
+    pub x: f32,
+    pub y: f32,
+    pub zoom: f32,
+}
+
+impl Presence {
+    /// Within bounds and finite; whatever a renderer says is checked before it is kept.
+    pub fn is_sound(&self) -> bool {
+        let finite = |v: &Viewport| v.x.is_finite() && v.y.is_finite() && v.zoom.is_finite() && v.zoom > 0.0;
+        self.selection.len() <= MAX_NODES
+            && self.viewports.len() <= MAX_BOARDS
+            && self.viewports.iter().all(|(_, viewport)| finite(viewport))
+    }
+}
+
+// ---- requests and answers, the same from window and terminal ----------------------------------------------------------
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Request {
+    Run(Command),
+    Undo,
+    Redo,
+    /// Takes back one older operation and keeps later work; `partial` leaves out what is in conflict.
+    Revert { revision: Revision, partial: bool },
+    /// Writes the files.
+    Save,
+    /// Opens another workspace in place of this one.
+    Open(String),
+    Resolve { board: BoardId, keep: Keep },
+    /// The newest operations first.
+    Log { limit: u32 },
+    ChangesSince(Revision),
+    Problems,
+    Document,
+    Instance,
+    /// Draws a board into a file; the ending decides the format.
+    Export { board: BoardId, path: String },
+    /// Brings the window to the front.
+    Raise,
+    /// Ends the workbench, journal intact.
+    Quit,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Answer {
+    Done,
+    Applied(Applied),
+    Saved { revision: Revision, files: Vec<String> },
+    Log(Vec<LogEntry>),
+    /// The patches after a revision, or none when they are no longer kept and everything must be read again.
+    Changes(Option<Vec<Patch>>),
+    Problems(Vec<Problem>),
+    Document(Box<Document>),
+    Instance(InstanceView),
+    Exported { path: String, bytes: u64 },
+}
+
+/// An accepted command, durable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Applied {
+    pub revision: Revision,
+    pub summary: String,
+    /// What it made, in the order asked for.
+    pub created: Vec<ElementId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogEntry {
+    pub revision: Revision,
+    pub time: u64,
+    pub actor: Actor,
+    pub kind: OperationKind,
+    pub summary: String,
+    pub changes: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InstanceView {
+    pub pid: u32,
+    pub version: String,
+    pub workspace: String,
+    pub revision: Revision,
+    pub saved: Revision,
+    pub window: bool,
+    pub boards: u64,
+    pub nodes: u64,
+    pub edges: u64,
+    pub held: Vec<HeldBoard>,
+}
+
+/// Something a person should mend; it never stops them from drawing.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    pub severity: Severity,
+    pub element: ElementId,
+    pub board: BoardId,
+    /// The property it is about.
+    pub field: Option<String>,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+// ---- terminals --------------------------------------------------------------------------------------------------------
+
+/// A terminal sends its hello, then requests; each is answered in turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum FromTerminal {
+    Hello { protocol: u32, token: String },
+    Request(Request),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ToTerminal {
+    Welcome { protocol: u32, version: String },
+    Answer(Answer),
+    Refused(Refusal),
+}
+
+impl From<Result<Answer, Refusal>> for ToTerminal {
+    fn from(result: Result<Answer, Refusal>) -> Self {
+        result.map_or_else(Self::Refused, Self::Answer)
+    }
+}
+
+/// Why a hello is not accepted; `None` when it is.
+pub fn refuse_hello(protocol: u32, token_fits: bool) -> Option<Refusal> {
+    if protocol != PROTOCOL_VERSION {
+        let message = format!("protocol {protocol} is not {PROTOCOL_VERSION}, which this build speaks");
+        return Some(Refusal::new(Code::BadRequest, message).hint("Use the same version of draftboard on both sides."));
+    }
+    (!token_fits).then(|| Refusal::new(Code::BadRequest, "the token is not the one that was given out"))
+}

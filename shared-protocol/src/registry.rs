@@ -1,0 +1,490 @@
+//! The registry's module format: node types as data. A module is a JSON file with types and connection rules; the
+//! authority composes modules and project overrides into the effective registry, one bad entry disabling only itself.
+
+use crate::{BoardKind, PortId, PropKey, TypeId, Value};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+/// The version of the module format that this build reads.
+pub const MODULE_FORMAT: u32 = 1;
+
+/// A module as it stands in a file. Entries stay undecoded so that a wrong one can be named and left out.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ModuleFile {
+    pub format: u32,
+    /// Unique among modules; a later module with the same id replaces nothing but the types it declares.
+    pub module: String,
+    pub title: String,
+    #[serde(default)]
+    pub types: Vec<serde_json::Value>,
+    #[serde(default)]
+    pub connections: Vec<serde_json::Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TypeDef {
+    pub id: TypeId,
+    pub title: String,
+    #[serde(default)]
+    pub description: String,
+    /// The heading in the palette.
+    pub category: String,
+    /// Board kinds it may stand on; empty means all.
+    #[serde(default)]
+    pub boards: Vec<BoardKind>,
+    /// A word from the icon set.
+    #[serde(default)]
+    pub icon: String,
+    /// The accent that tells families apart.
+    #[serde(default)]
+    pub accent: Accent,
+    /// How it is drawn.
+    #[serde(default)]
+    pub shape: Shape,
+    /// Holds other nodes.
+    #[serde(default)]
+    pub container: bool,
+    /// Containers it may stand in.
+    #[serde(default)]
+    pub parents: Vec<Pattern>,
+    /// May stand on the board itself; when absent: only if it names no parents.
+    #[serde(default)]
+    pub root: Option<bool>,
+    #[serde(default)]
+    pub size: Option<Size>,
+    #[serde(default)]
+    pub ports: Vec<PortDef>,
+    #[serde(default)]
+    pub props: Vec<PropDef>,
+    #[serde(default)]
+    pub outputs: Vec<OutputDef>,
+    /// The Terraform resource it becomes.
+    #[serde(default)]
+    pub terraform: Option<String>,
+    /// The reference that standing in a container sets.
+    #[serde(default)]
+    pub parent_reference: Option<PropKey>,
+    /// Short form for naming conventions.
+    #[serde(default)]
+    pub abbreviation: Option<String>,
+}
+
+impl TypeDef {
+    pub fn prop(&self, key: &str) -> Option<&PropDef> {
+        self.props.iter().find(|prop| prop.key.as_str() == key)
+    }
+
+    pub fn port(&self, id: &str) -> Option<&PortDef> {
+        self.ports.iter().find(|port| port.id.as_str() == id)
+    }
+
+    pub fn may_stand_on(&self, kind: BoardKind) -> bool {
+        self.boards.is_empty() || self.boards.contains(&kind)
+    }
+
+    pub fn may_be_root(&self) -> bool {
+        self.root.unwrap_or(self.parents.is_empty())
+    }
+
+    pub fn may_stand_in(&self, container: &TypeDef) -> bool {
+        container.container && self.parents.iter().any(|pattern| pattern.matches(&container.id))
+    }
+
+    pub fn default_size(&self) -> Size {
+        self.size.unwrap_or(match (self.container, self.shape) {
+            (true, _) => Size { w: 320, h: 200 },
+            (false, Shape::Note) => Size { w: 200, h: 120 },
+            (false, Shape::Card) => Size { w: 184, h: 64 },
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Size {
+    pub w: i32,
+    pub h: i32,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Shape {
+    #[default]
+    Card,
+    /// A sticky note: its text is its face.
+    Note,
+}
+
+/// Named accents; the theme decides the colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Accent {
+    #[default]
+    Grey,
+    Blue,
+    Teal,
+    Green,
+    Yellow,
+    Orange,
+    Red,
+    Purple,
+    Pink,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PortDef {
+    pub id: PortId,
+    pub label: String,
+    pub direction: Direction,
+    #[serde(default)]
+    pub side: Option<Side>,
+    #[serde(default)]
+    pub max_connections: Option<u32>,
+}
+
+impl PortDef {
+    pub fn side(&self) -> Side {
+        self.side.unwrap_or(match self.direction {
+            Direction::In => Side::Left,
+            Direction::Out => Side::Right,
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Direction {
+    In,
+    Out,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Side {
+    Left,
+    Right,
+    Top,
+    Bottom,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PropDef {
+    pub key: PropKey,
+    pub label: String,
+    #[serde(default)]
+    pub description: String,
+    pub kind: PropKind,
+    /// The heading in the inspector.
+    #[serde(default)]
+    pub group: String,
+    #[serde(default)]
+    pub exposure: Exposure,
+    /// Why an opaque property cannot be shown.
+    #[serde(default)]
+    pub reason: String,
+    #[serde(default)]
+    pub required: bool,
+    #[serde(default)]
+    pub default: Option<Value>,
+    #[serde(default)]
+    pub placeholder: String,
+    #[serde(default)]
+    pub unit: String,
+    #[serde(default)]
+    pub step: Option<f64>,
+    /// Smallest number, fewest characters or fewest items.
+    #[serde(default)]
+    pub min: Option<f64>,
+    #[serde(default)]
+    pub max: Option<f64>,
+    /// Whole numbers only.
+    #[serde(default)]
+    pub whole: bool,
+    /// A regular expression that the whole text must match.
+    #[serde(default)]
+    pub pattern: Option<String>,
+    /// What the pattern means, in words.
+    #[serde(default)]
+    pub pattern_hint: String,
+    #[serde(default)]
+    pub options: Vec<Choice>,
+    /// Types a reference may point at.
+    #[serde(default)]
+    pub targets: Vec<Pattern>,
+    /// A reference may have several targets.
+    #[serde(default)]
+    pub many: bool,
+    #[serde(default)]
+    pub visible_when: Option<Condition>,
+    /// Masked on screen, never shown to agents.
+    #[serde(default)]
+    pub sensitive: bool,
+    /// Where it goes in Terraform, when not under its own key.
+    #[serde(default)]
+    pub argument: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PropKind {
+    Text,
+    Multiline,
+    Number,
+    Boolean,
+    Select,
+    Multiselect,
+    Colour,
+    Cidr,
+    /// Text to text.
+    Tags,
+    /// A list of texts.
+    List,
+    Object,
+    Json,
+    Reference,
+    /// A place for child components; filled by nesting, not by a value.
+    Slot,
+}
+
+impl PropKind {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Multiline => "text of several lines",
+            Self::Number => "a number",
+            Self::Boolean => "true or false",
+            Self::Select => "one of the options",
+            Self::Multiselect => "a list of options",
+            Self::Colour => "a colour such as #3366ff",
+            Self::Cidr => "an address range such as 10.0.0.0/16",
+            Self::Tags => "an object of texts",
+            Self::List => "a list of texts",
+            Self::Object => "an object",
+            Self::Json => "any JSON",
+            Self::Reference => "a reference to a node",
+            Self::Slot => "filled by nesting",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Exposure {
+    #[default]
+    Editable,
+    ReadOnly,
+    Opaque,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Choice {
+    pub value: Arc<str>,
+    pub label: String,
+    #[serde(default)]
+    pub description: String,
+}
+
+/// When a property is shown and may be set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Condition {
+    pub prop: PropKey,
+    pub is: Operator,
+    #[serde(default)]
+    pub value: Value,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Operator {
+    Eq,
+    Neq,
+    In,
+    NotIn,
+    Truthy,
+    Falsy,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OutputDef {
+    pub key: PropKey,
+    pub label: String,
+    /// The Terraform attribute, when not the key.
+    #[serde(default)]
+    pub attribute: Option<String>,
+    #[serde(default)]
+    pub sensitive: bool,
+}
+
+/// Two ports may be connected when a rule says so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConnectionRule {
+    pub source: PortPattern,
+    pub target: PortPattern,
+    #[serde(default)]
+    pub label: String,
+    /// A reference that the connection stands for: set with it, cleared with it.
+    #[serde(default)]
+    pub sets: Option<SetsReference>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortPattern {
+    #[serde(rename = "type")]
+    pub type_id: Pattern,
+    pub port: PortId,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetsReference {
+    /// The end whose property is set; it then points at the other end.
+    pub on: End,
+    pub prop: PropKey,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum End {
+    Source,
+    Target,
+}
+
+/// Matches type ids; `*` stands for any run of characters.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Pattern(Arc<str>);
+
+impl Pattern {
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "_-./*".contains(c);
+        if text.is_empty() || text.len() > 128 || !text.chars().all(fits) {
+            return Err(format!("{text:?} is not a type pattern: expected a type id in which `*` stands for anything"));
+        }
+        Ok(Self(Arc::from(text)))
+    }
+
+    pub fn matches(&self, type_id: &TypeId) -> bool {
+        glob(self.0.as_bytes(), type_id.as_str().as_bytes())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Names exactly one type.
+    pub fn is_exact(&self) -> bool {
+        !self.0.contains('*')
+    }
+}
+
+/// Linear in practice: on a mismatch only the last `*` takes one more character.
+fn glob(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t, mut last_star) = (0, 0, None);
+    while t < text.len() {
+        if p < pattern.len() && pattern[p] == b'*' {
+            last_star = Some((p, t));
+            p += 1;
+        } else if p < pattern.len() && pattern[p] == text[t] {
+            p += 1;
+            t += 1;
+        } else if let Some((star, taken)) = last_star {
+            last_star = Some((star, taken + 1));
+            p = star + 1;
+            t = taken + 1;
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|&byte| byte == b'*')
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl Serialize for Pattern {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// What a project changes about a type, from `draftboard.toml`. It can only restrict and reword what modules declare.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TypeOverride {
+    #[serde(default)]
+    pub disabled: bool,
+    #[serde(default)]
+    pub title: Option<String>,
+    #[serde(default)]
+    pub props: BTreeMap<PropKey, PropOverride>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PropOverride {
+    #[serde(default)]
+    pub label: Option<String>,
+    #[serde(default)]
+    pub description: Option<String>,
+    #[serde(default)]
+    pub group: Option<String>,
+    #[serde(default)]
+    pub exposure: Option<Exposure>,
+    #[serde(default)]
+    pub required: Option<bool>,
+    #[serde(default)]
+    pub default: Option<Value>,
+    #[serde(default)]
+    pub min: Option<f64>,
+    #[serde(default)]
+    pub max: Option<f64>,
+    /// Keeps only these options.
+    #[serde(default)]
+    pub options: Option<Vec<String>>,
+}
+
+/// An entry of a module or an override that was left out, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RegistryProblem {
+    /// The module or file it stands in.
+    pub origin: String,
+    /// The type, rule or property.
+    pub entry: String,
+    pub message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_whole_ids() {
+        let check = |pattern: &str, id: &str| Pattern::parse(pattern).unwrap().matches(&TypeId::parse(id).unwrap());
+        assert!(check("aws/*", "aws/compute/instance"));
+        assert!(check("*", "ui.button"));
+        assert!(check("a*c*e", "abcde"));
+        assert!(check("aws/compute/instance", "aws/compute/instance"));
+        assert!(!check("aws/*", "azurerm/core/resource_group"));
+        assert!(!check("aws/compute", "aws/compute/instance"));
+        assert!(!check("a*c", "abcd"));
+        assert!(Pattern::parse("").is_err());
+        assert!(Pattern::parse("a b").is_err());
+    }
+}

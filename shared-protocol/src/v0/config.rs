@@ -1,0 +1,158 @@
+//! The project's workbench configuration, as evaluated to JSON.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+
+use super::common::{ComponentTypeId, JsonValue, Number, PreviewLauncherId, SchemaVersion};
+use super::registry::{ControlKind, ExposureKind};
+use super::strict::{object, present};
+
+/// The whole configuration; `{}` is a valid one. Written with its defaults filled in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "camelCase")]
+pub struct WorkbenchConfig {
+    #[serde(default = "v0")]
+    pub schema_version: SchemaVersion,
+    /// In order of precedence, later over earlier. Ids may repeat.
+    #[serde(default)]
+    pub modules: Vec<ModuleConfig>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub preview: Option<PreviewConfig>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub components: Option<ComponentsConfig>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub ai: Option<AiConfig>,
+}
+
+fn v0() -> SchemaVersion {
+    SchemaVersion::V0
+}
+
+/// An extension module to load: from `path`, else `package`, else the package called `id`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "camelCase")]
+pub struct ModuleConfig {
+    pub id: String,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub contributions: Option<JsonValue>,
+}
+
+/// How the project is previewed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "camelCase")]
+pub struct PreviewConfig {
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub styles: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub decorators: Option<Vec<JsonValue>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub environment: Option<Map<String, JsonValue>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub launcher: Option<LauncherConfig>,
+}
+
+/// The launcher to use, with its options.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "camelCase")]
+pub struct LauncherConfig {
+    pub id: PreviewLauncherId,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub options: Option<Map<String, JsonValue>>,
+}
+
+/// Adjustments to what modules declare.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "camelCase")]
+pub struct ComponentsConfig {
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub overrides: Option<BTreeMap<ComponentTypeId, ComponentOverride>>,
+}
+
+/// Adjustments to one component.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "camelCase")]
+pub struct ComponentOverride {
+    /// Takes the component out of the registry.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub disabled: Option<bool>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub props: Option<BTreeMap<String, PropOverride>>,
+}
+
+/// Adjustments to one prop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "camelCase")]
+pub struct PropOverride {
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub order: Option<Number>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub exposure: Option<ExposureOverride>,
+}
+
+/// Adjustments to an exposure. Constraints cannot be adjusted in v0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "camelCase")]
+pub struct ExposureOverride {
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ExposureKind>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub control: Option<ControlOverride>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub ui_default_value: Option<JsonValue>,
+}
+
+/// A replacement control; whether it is complete only shows once it is merged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "camelCase")]
+pub struct ControlOverride {
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ControlKind>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub options: Option<JsonValue>,
+}
+
+/// Placeholder section of v0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "camelCase")]
+pub struct AiConfig {
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<Vec<AiPrompt>>,
+}
+
+/// A named prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "camelCase")]
+pub struct AiPrompt {
+    pub name: String,
+    pub template: String,
+}
+
+object!(
+    WorkbenchConfig,
+    ModuleConfig,
+    PreviewConfig,
+    LauncherConfig,
+    ComponentsConfig,
+    ComponentOverride,
+    PropOverride,
+    ExposureOverride,
+    ControlOverride,
+    AiConfig,
+    AiPrompt,
+);

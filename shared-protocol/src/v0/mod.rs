@@ -1,0 +1,61 @@
+//! The v0 workbench shapes: the JSON that v0 producers, adapters and stored files speak.
+//!
+//! Decode with `serde_json::from_str` / `from_value`. As in v0, unknown keys are dropped, ids are free strings
+//! and an absent optional field stays absent when written back. Beyond plain derives, decoding refuses what
+//! serde would let through: an array for an object, a number for a tag, `null` for an absent field.
+//! (Do not call `Shape::deserialize(..)` by that path: the helper derive of the same name skips these checks.)
+//!
+//! Stricter than v0, where v0 was known to be wrong: preview URLs must be `http(s)://host`, prop paths must be
+//! JSON Pointers, `min` may not exceed `max`, and `pattern` must compile.
+
+mod common;
+mod config;
+mod edits;
+mod graph;
+mod overrides;
+mod patch;
+mod pointer;
+mod preview;
+mod registry;
+mod runtime;
+mod save;
+mod selection;
+mod strict;
+mod time;
+mod url;
+mod workspace;
+
+pub use common::{
+    AdapterId, ComponentTypeId, InspectorSectionId, InstanceId, JsonValue, Number, PreviewLauncherId,
+    PreviewSessionId, RouteId, SchemaVersion, SourceRef,
+};
+pub use config::{
+    AiConfig, AiPrompt, ComponentOverride, ComponentsConfig, ControlOverride, ExposureOverride,
+    LauncherConfig, ModuleConfig, PreviewConfig, PropOverride, WorkbenchConfig,
+};
+pub use edits::{AppliedFile, ApplyEditsResult, EditError, EditErrorCode, FileEdit, TextEdit, TextRange};
+pub use graph::{
+    GraphEdge, GraphNode, GraphOp, GraphPatch, GraphQuery, GraphSnapshot, NodeRef, QueryNodeRef,
+};
+pub use overrides::{
+    InstanceRef, OverrideOp, OverridePatch, PersistedOverride, PersistedOverrideList, PersistedOverridesFile,
+};
+pub use pointer::{JsonPointer, JsonPointerError, PropPath};
+pub use preview::{
+    PreviewLaunchResult, PreviewLauncherDescriptor, PreviewLogEntry, PreviewLogLevel, PreviewSessionState,
+    PreviewSessionTarget, PreviewSessionType, SetPreviewViewportRequest, ViewportBounds,
+};
+pub use registry::{
+    ColorFormat, ComponentImplementationHint, ComponentRegistry, ComponentRegistryEntry, ControlDefinition,
+    ControlKind, DisplayHint, ExposureKind, ImplementationHints, PropConstraints, PropDefinition,
+    PropExposure, SelectOption,
+};
+pub use runtime::{AdapterCapabilities, HostCommand, RuntimeEvent, SelectionCause};
+pub use save::{
+    DraftOverride, DraftOverrideAddress, SaveFailure, SavePlan, SaveResult, ValidationCode, ValidationResult,
+};
+pub use selection::{InstanceDescriptor, SelectionChangedEvent};
+pub use strict::UnknownValue;
+pub use time::{UtcTimestamp, UtcTimestampError};
+pub use url::{HttpUrl, HttpUrlError};
+pub use workspace::{InspectorSectionContribution, WorkspaceOpenError, WorkspaceOpenErrorCode};

@@ -1,0 +1,247 @@
+//! Property values: JSON without surprises. Numbers are finite and exact, objects are sorted, depth is bounded, so that
+//! equal values have equal bytes.
+
+use crate::limits::MAX_VALUE_DEPTH;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Value {
+    #[default]
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Arc<str>),
+    List(Vec<Value>),
+    Object(BTreeMap<Arc<str>, Value>),
+}
+
+impl Eq for Value {}
+
+/// A finite number; whole numbers are exact up to 2^53.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Number(f64);
+
+impl Eq for Number {}
+
+const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+impl Number {
+    pub fn new(number: f64) -> Option<Self> {
+        // Adding zero turns -0.0 into 0.0: one number, one text.
+        (number.is_finite() && number.abs() <= 1e300).then_some(Self(number + 0.0))
+    }
+
+    pub fn get(self) -> f64 {
+        self.0
+    }
+
+    fn whole(self) -> Option<i64> {
+        (self.0.fract() == 0.0 && self.0.abs() <= LARGEST_WHOLE).then_some(self.0 as i64)
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.whole() {
+            Some(whole) => whole.fmt(f),
+            None => self.0.fmt(f),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ValueError {
+    #[error("lists and objects are nested deeper than {MAX_VALUE_DEPTH}: flatten the value")]
+    TooDeep,
+    #[error("{0} cannot be kept exactly as a number: write it as text")]
+    Inexact(String),
+    #[error("not JSON: {0}")]
+    NotJson(String),
+}
+
+impl Value {
+    pub fn text(text: impl Into<Arc<str>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub fn number(number: f64) -> Option<Self> {
+        Number::new(number).map(Self::Number)
+    }
+
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn as_number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(number.get()),
+            _ => None,
+        }
+    }
+
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Self::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Null, false, zero and everything empty count as "no".
+    pub fn is_truthy(&self) -> bool {
+        match self {
+            Self::Null => false,
+            Self::Bool(value) => *value,
+            Self::Number(number) => number.get() != 0.0,
+            Self::Text(text) => !text.is_empty(),
+            Self::List(items) => !items.is_empty(),
+            Self::Object(fields) => !fields.is_empty(),
+        }
+    }
+
+    /// What a person would call it in an error.
+    pub fn kind_name(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "text",
+            Self::List(_) => "a list",
+            Self::Object(_) => "an object",
+        }
+    }
+
+    pub fn from_json(json: &serde_json::Value) -> Result<Self, ValueError> {
+        Self::from_json_at(json, 0)
+    }
+
+    fn from_json_at(json: &serde_json::Value, depth: usize) -> Result<Self, ValueError> {
+        if depth > MAX_VALUE_DEPTH {
+            return Err(ValueError::TooDeep);
+        }
+        Ok(match json {
+            serde_json::Value::Null => Self::Null,
+            serde_json::Value::Bool(value) => Self::Bool(*value),
+            serde_json::Value::Number(number) => Self::Number(exact(number)?),
+            serde_json::Value::String(text) => Self::text(text.as_str()),
+            serde_json::Value::Array(items) => {
+                Self::List(items.iter().map(|item| Self::from_json_at(item, depth + 1)).collect::<Result<_, _>>()?)
+            }
+            serde_json::Value::Object(fields) => Self::Object(
+                fields
+                    .iter()
+                    .map(|(key, value)| Ok((Arc::from(key.as_str()), Self::from_json_at(value, depth + 1)?)))
+                    .collect::<Result<_, ValueError>>()?,
+            ),
+        })
+    }
+
+    pub fn parse_json(text: &str) -> Result<Self, ValueError> {
+        let json: serde_json::Value =
+            serde_json::from_str(text).map_err(|error| ValueError::NotJson(error.to_string()))?;
+        Self::from_json(&json)
+    }
+
+    /// The canonical text: sorted keys, no spaces.
+    pub fn to_json(&self) -> String {
+        // Values hold only what JSON can say, so this cannot fail; the fallback keeps the function total.
+        serde_json::to_string(self).unwrap_or_else(|_| "null".to_owned())
+    }
+}
+
+fn exact(number: &serde_json::Number) -> Result<Number, ValueError> {
+    let inexact = || ValueError::Inexact(number.to_string());
+    if let Some(whole) = number.as_i64()
+        && (whole as f64).abs() > LARGEST_WHOLE
+    {
+        return Err(inexact());
+    }
+    if number.is_u64() && number.as_i64().is_none() {
+        return Err(inexact());
+    }
+    number.as_f64().and_then(Number::new).ok_or_else(inexact)
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Number(number) => number.fmt(f),
+            other => f.write_str(&other.to_json()),
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<i32> for Value {
+    fn from(number: i32) -> Self {
+        Self::Number(Number(f64::from(number)))
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return serializer.serialize_str(&serde_json::to_string(self).map_err(S::Error::custom)?);
+        }
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Number(number) => match number.whole() {
+                Some(whole) => serializer.serialize_i64(whole),
+                None => serializer.serialize_f64(number.get()),
+            },
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::List(items) => serializer.collect_seq(items),
+            Self::Object(fields) => serializer.collect_map(fields),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            Self::from_json(&serde_json::Value::deserialize(deserializer)?).map_err(D::Error::custom)
+        } else {
+            Self::parse_json(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_have_equal_bytes() {
+        let a = Value::parse_json(r#"{"b":1.0,"a":[true,null,"x",-0.0,0.5]}"#).unwrap();
+        let b = Value::parse_json(r#"{ "a": [true, null, "x", 0, 5e-1], "b": 1 }"#).unwrap();
+        assert_eq!(a, b);
+        assert_eq!(a.to_json(), r#"{"a":[true,null,"x",0,0.5],"b":1}"#);
+        assert_eq!(postcard::from_bytes::<Value>(&postcard::to_stdvec(&a).unwrap()).unwrap(), b);
+    }
+
+    #[test]
+    fn what_cannot_be_kept_is_refused() {
+        for text in ["9007199254740993", "18446744073709551615", "1e999", "-9007199254740993"] {
+            assert!(Value::parse_json(text).is_err(), "{text}");
+        }
+        let deep = format!("{}{}", "[".repeat(40), "]".repeat(40));
+        assert_eq!(Value::parse_json(&deep), Err(ValueError::TooDeep));
+        assert!(Value::parse_json(&"[".repeat(100_000)).is_err());
+    }
+}
