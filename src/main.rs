@@ -1,1 +1,41 @@
-fn main() {}
+//! One executable plays every role; the first argument picks it. Nothing else happens here.
+
+use main_process::{
+    cli::{self, Roles},
+    processes::{inherited_channel, run_warden},
+};
+use std::{ffi::OsString, process::ExitCode};
+
+/// A graph of fifty thousand nodes is many small allocations, and a frame of it a few large ones.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let word = |index: usize| arguments.get(index).and_then(|word| word.to_str());
+    match (word(1), word(2)) {
+        (Some("--role"), Some("warden")) => {
+            let program = arguments.get(3..).unwrap_or_default();
+            let program = program.strip_prefix(&[OsString::from("--")]).unwrap_or(program);
+            ExitCode::from(run_warden(program))
+        }
+        (Some("--role"), Some("renderer")) => window(),
+        _ => match std::env::current_exe() {
+            Ok(exe) => cli::main(arguments, &Roles { exe }),
+            Err(error) => fail(&format!("this program does not know where it is: {error}")),
+        },
+    }
+}
+
+fn window() -> ExitCode {
+    match inherited_channel().map_err(|error| error.to_string()).and_then(|channel| renderer::run(channel).map_err(|error| error.to_string())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "the roles have no other way to say why they end")]
+fn fail(reason: &str) -> ExitCode {
+    eprintln!("draftboard: {reason}");
+    ExitCode::FAILURE
+}

@@ -1,0 +1,14 @@
+//! The main process: it holds all state, and is the only one that touches the workspace.
+//!
+//! Owns: wiring. Opening workspaces, the one writer, the renderer's supervisor, the socket for terminals, the command line.
+//! Must not know: how a graph may change (that is `authority`) or how it is stored (`journal`).
+
+pub mod cli;
+mod export;
+mod host;
+mod moment;
+mod paths;
+pub mod processes;
+mod renderer_link;
+mod terminal;
+pub mod workspace;

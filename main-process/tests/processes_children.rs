@@ -35,9 +35,9 @@ fn child_entry() {
         "be-deaf" => sleep_for_ever(),
         "have-a-child" => {
             let mut channel = inherited_channel().unwrap();
-            let sleeper = Command::new("sleep").arg("300").spawn().unwrap();
+            let mut sleeper = Command::new("sleep").arg("300").spawn().unwrap();
             writeln!(channel, "{}", sleeper.id()).unwrap();
-            sleep_for_ever();
+            sleeper.wait().unwrap();
         }
         "crash" => {
             // No core files in the source tree.
@@ -308,6 +308,7 @@ fn a_child_killed_by_a_stranger_is_restarted() {
     assert!(shape(&next(&events, id)).starts_with("exited: was killed from outside"));
     assert_eq!(shape(&next(&events, id)), "restarting in 100ms");
     next_started(&events, id);
+    supervisor.shutdown(Duration::ZERO);
 }
 
 #[test]

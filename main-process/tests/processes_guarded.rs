@@ -217,14 +217,14 @@ fn a_program_that_cleans_up_is_asked_once_and_left_in_peace() {
     // Its helper must not be asked before the program itself is done: it is still needed.
     let script = format!(
         r#"sh -c 'trap "echo helper >> {0}; exit" TERM; while :; do sleep 0.02; done' & helper=$!
-           trap 'echo asked >> {0}; sleep 0.4; kill $helper; wait $helper; echo done >> {0}; exit 5' TERM
+           trap 'echo asked >> {0}; sleep 0.3; echo stopping >> {0}; kill $helper; wait $helper; echo done >> {0}; exit 5' TERM
            while :; do sleep 0.02; done"#,
         file.display()
     );
     let mut child = shell(&script, &mark, |_| {}).unwrap();
     wait_for_sleepers(&mark, 2);
     let status = child.stop().unwrap();
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "asked\nhelper\ndone\n");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "asked\nstopping\nhelper\ndone\n");
     assert_eq!(ExitReason::from(status), ExitReason::Failed(5));
     assert_eq!(marked(&mark), []);
 }
@@ -271,7 +271,7 @@ fn what_a_program_leaves_behind_ends_with_it() {
 #[test]
 fn a_program_that_is_not_there_is_named() {
     let mut program = GuardedProgram::new("no-such-program", ["x"]);
-    program.env = Environment::keep(["PATH"]).with(PART, "warden");
+    program.env = Environment::clean().with("PATH", "/usr/bin:/bin").with(PART, "warden");
     let error = spawn_guarded(&warden(), &program).unwrap_err();
     assert!(error.to_string().contains("no-such-program could not be started"), "{error}");
     assert!(
@@ -282,17 +282,19 @@ fn a_program_that_is_not_there_is_named() {
 #[test]
 fn the_streams_belong_to_the_program_alone() {
     let mark = new_mark();
-    let script = "read line; echo \"got $line\"; exec >&-; exec sleep 300";
+    let script = "read line; echo \"got $line\"; exec >&-; exec sleep 8";
     let mut child = shell(script, &mark, |program| {
         program.stdin = StdStream::Pipe;
         program.stdout = StdStream::Pipe;
     })
     .unwrap();
     child.take_stdin().unwrap().write_all(b"hello\n").unwrap();
+    let begin = Instant::now();
     // Ends although the program runs on: nobody but the program had its output open.
     let mut output = String::new();
     child.take_stdout().unwrap().read_to_string(&mut output).unwrap();
     assert!(output.ends_with("got hello\n"), "{output}");
+    assert!(begin.elapsed() < Duration::from_secs(5), "the warden kept the output open");
     assert!(child.wait(Some(Duration::ZERO)).unwrap().is_none());
     child.stop().unwrap();
 }

@@ -3,20 +3,30 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use main_process::processes::instance::{find, list};
 use main_process::processes::{Instance, LockError, PublishError, RuntimeDir, WorkspaceLock};
 
 const RUNTIME: &str = "DRAFTBOARD_TEST_RUNTIME";
 const WORKSPACE: &str = "DRAFTBOARD_TEST_WORKSPACE";
+const SOCKET: &str = "DRAFTBOARD_TEST_SOCKET";
 
-/// No test of its own: a second process that serves a workspace until it is killed or its input ends.
+/// No test of its own: a second process that connects to a socket, or serves a workspace until it is killed
+/// or its input ends.
 #[test]
 fn child_entry() {
+    if let Some(socket) = std::env::var_os(SOCKET) {
+        let mut stream = UnixStream::connect(socket).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let turned_away = stream.read(&mut [0]).is_ok_and(|count| count == 0);
+        std::process::exit(if turned_away { 0 } else { 1 });
+    }
     let (Some(runtime), Some(workspace)) = (std::env::var_os(RUNTIME), std::env::var_os(WORKSPACE)) else {
         return;
     };
@@ -33,7 +43,7 @@ fn publish(runtime: &RuntimeDir, workspace: &Path) -> Result<Instance, PublishEr
 }
 
 struct Place {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     runtime: RuntimeDir,
     workspace: PathBuf,
 }
@@ -43,7 +53,7 @@ fn place() -> Place {
     let runtime = RuntimeDir::at(&folder.path().join("run")).unwrap();
     let workspace = folder.path().canonicalize().unwrap().join("workspace");
     fs::create_dir(&workspace).unwrap();
-    Place { _folder: folder, runtime, workspace }
+    Place { folder, runtime, workspace }
 }
 
 impl Place {
@@ -99,6 +109,38 @@ fn an_instance_is_found_connected_to_and_gone_when_dropped() {
 }
 
 #[test]
+fn a_process_of_another_user_is_turned_away() {
+    if !rustix::process::geteuid().is_root() {
+        return; // only root can become somebody else
+    }
+    let place = place();
+    let instance = publish(&place.runtime, &place.workspace).unwrap();
+    // As if every wall around the socket had fallen.
+    let socket = &instance.record().socket;
+    for (path, mode) in
+        [(place.folder.path(), 0o755), (place.runtime.path(), 0o755), (socket.as_path(), 0o666)]
+    {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let stranger = Command::new(std::env::current_exe().unwrap())
+        .args(["child_entry", "--exact", "--nocapture", "--test-threads=1"])
+        .env(SOCKET, socket)
+        .uid(65534)
+        .gid(65534)
+        .stdout(Stdio::null())
+        .spawn();
+    let Ok(mut stranger) = stranger else { return }; // others may not even run this binary
+    std::thread::scope(|scope| {
+        let accepted = scope.spawn(|| instance.accept().unwrap());
+        let turned_away = stranger.wait().unwrap().success();
+        let still_waiting = !accepted.is_finished();
+        let _friend = UnixStream::connect(socket).unwrap();
+        accepted.join().unwrap();
+        assert!(turned_away && still_waiting);
+    });
+}
+
+#[test]
 fn another_way_to_name_the_workspace_finds_the_same_instance() {
     let place = place();
     let _instance = publish(&place.runtime, &place.workspace).unwrap();
@@ -132,7 +174,7 @@ fn what_a_killed_process_left_is_ignored_cleaned_and_replaced() {
     let mut first = place.another_process();
     first.kill().unwrap();
     // Not yet waited for: a zombie is dead as well.
-    let begin = std::time::Instant::now();
+    let begin = Instant::now();
     while find(&place.runtime, &place.workspace).unwrap().is_some() {
         assert!(begin.elapsed().as_secs() < 5);
     }
@@ -148,7 +190,7 @@ fn what_a_killed_process_left_is_ignored_cleaned_and_replaced() {
     assert_eq!(place.files(), Vec::<String>::new());
 }
 
-/// Writes the record of a process that stopped being there, as if its pid had been given to `pid`.
+/// Leaves the record of a killed process, changed.
 fn rewrite_record(place: &Place, change: impl Fn(&mut serde_json::Value)) -> PathBuf {
     let mut first = place.another_process();
     let path = fs::read_dir(place.runtime.path())
@@ -167,7 +209,10 @@ fn rewrite_record(place: &Place, change: impl Fn(&mut serde_json::Value)) -> Pat
 #[test]
 fn a_pid_that_was_given_to_somebody_else_is_not_the_instance() {
     let place = place();
-    let path = rewrite_record(&place, |record| record["pid"] = std::process::id().into());
+    let path = rewrite_record(&place, |record| {
+        record["pid"] = std::process::id().into();
+        record["start_time"] = 1.into(); // long before this process
+    });
     assert!(list(&place.runtime).unwrap().is_empty());
     assert!(!path.exists());
 }

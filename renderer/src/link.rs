@@ -1,7 +1,7 @@
 //! The connection to main: two named threads move frames, bounded channels lead to the UI thread, and the UI thread
 //! never waits for either.
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use shared_protocol::{
     frame::{FrameError, FrameReader, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},
     messages::{FromRenderer, Hello, PROTOCOL_VERSION, Presence, Request, Role, ToRenderer},
@@ -79,10 +79,7 @@ impl Link {
 
     /// The next thing that arrived, without waiting.
     pub fn next(&self) -> Option<Incoming> {
-        match self.incoming.try_recv() {
-            Ok(incoming) => Some(incoming),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-        }
+        self.incoming.try_recv().ok()
     }
 
     /// Asks main for something; the answer carries the number that is given back.

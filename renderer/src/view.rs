@@ -1,7 +1,7 @@
 //! What panels see and what they may ask for. A panel gets a [`View`] of the replica and a list to push [`Action`]s
 //! onto; it never touches the link, the replica or another panel.
 
-use crate::{commands::CommandId, dialogs::Modal};
+use crate::commands::CommandId;
 use authority::{Problems, Snapshot};
 use canvas::theme::Theme;
 use shared_protocol::{
@@ -21,6 +21,8 @@ pub(crate) struct View<'a> {
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
     pub(crate) theme: &'a Theme,
+    /// Nodes and edges on the board.
+    pub(crate) counts: (usize, usize),
 }
 
 impl<'a> View<'a> {
@@ -76,7 +78,6 @@ pub(crate) enum Action {
     AddAt { type_id: TypeId, at: Point },
     /// Adds a node and connects it to an endpoint.
     AddConnected { type_id: TypeId, at: Point, from: Endpoint },
-    Open(Modal),
     ShowProblems,
     Refuse(shared_protocol::Refusal),
 }

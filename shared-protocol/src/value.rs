@@ -155,7 +155,7 @@ impl Value {
 fn exact(number: &serde_json::Number) -> Result<Number, ValueError> {
     let inexact = || ValueError::Inexact(number.to_string());
     if let Some(whole) = number.as_i64()
-        && (whole as f64).abs() > LARGEST_WHOLE
+        && whole.unsigned_abs() > 1 << 53
     {
         return Err(inexact());
     }

@@ -1,7 +1,7 @@
 //! What can be undone and redone. Undo is a new operation; the history is read off the operations, so it survives a
 //! restart.
 
-use shared_protocol::{Operation, OperationKind, Revision, limits::MAX_HISTORY};
+use shared_protocol::{OperationKind, Revision, limits::MAX_HISTORY};
 use std::collections::VecDeque;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,10 +13,11 @@ pub struct History {
 }
 
 impl History {
-    pub fn of<'a>(operations: impl IntoIterator<Item = &'a Operation>) -> Self {
+    /// Read off the operations that are kept, oldest first.
+    pub fn of(operations: impl IntoIterator<Item = (Revision, OperationKind)>) -> Self {
         let mut history = Self::default();
-        for operation in operations {
-            history.record(operation.revision, operation.kind);
+        for (revision, kind) in operations {
+            history.record(revision, kind);
         }
         history
     }

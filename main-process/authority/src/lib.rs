@@ -22,7 +22,7 @@ mod snapshot;
 mod spatial;
 
 pub use apply::ApplyError;
-pub use decide::{Decision, decide};
+pub use decide::{Decision, decide, place_missing};
 pub use diff::diff;
 pub use history::History;
 pub use problems::Problems;
@@ -30,3 +30,6 @@ pub use rebase::{Rebased, boards_touched, rebase};
 pub use registry::{Module, Registry};
 pub use rules::{Connection, check_prop, connection, is_visible, may_contain};
 pub use snapshot::Snapshot;
+
+#[cfg(test)]
+mod tests;

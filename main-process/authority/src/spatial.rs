@@ -12,7 +12,7 @@ const MOST_CELLS: i64 = 256;
 /// The content of one container, or of the board itself.
 pub(crate) type Room = (BoardId, Option<NodeId>);
 
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 pub(crate) struct Occupancy {
     cells: OrdSet<(Room, i32, i32, NodeId)>,
     huge: OrdSet<(Room, NodeId)>,

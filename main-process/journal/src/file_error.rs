@@ -55,7 +55,9 @@ pub enum FileError {
     QuotaUsedUp { path: String },
     #[error("{path} could not be written, the disk is mounted read-only: make it writable, then try again")]
     ReadOnlyDisk { path: String },
-    #[error("{path} may not be opened by you: correct the permissions of the file and its folder, then try again")]
+    #[error(
+        "{path} may not be opened by you: correct the permissions of the file and its folder, then try again"
+    )]
     Denied { path: String },
     #[error("{path}: {problem}; check the disk, then try again")]
     Failed { path: String, problem: String },

@@ -33,7 +33,9 @@ pub enum JournalError {
     Damaged { revision: Revision, problem: String, readable: Box<Recovered> },
     #[error("operations must follow each other: expected revision {expected}, got {found}")]
     Gap { expected: Revision, found: Revision },
-    #[error("revision {revision} is not one the journal holds: take the checkpoint at a revision of its operations")]
+    #[error(
+        "revision {revision} is not one the journal holds: take the checkpoint at a revision of its operations"
+    )]
     NotKept { revision: Revision },
     #[error("{what} cannot be stored in the journal: {problem}")]
     Unstorable { what: &'static str, problem: String },
@@ -77,6 +79,9 @@ impl From<rusqlite::Error> for JournalError {
             }
             Some(ErrorCode::SystemIoFailure) => Self::Disk { problem },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::InUse,
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Unreadable { path: PathBuf::from("journal.db"), problem }
+            }
             Some(ErrorCode::TooBig) => Self::unstorable("the operation", problem),
             _ => Self::Unexpected { problem },
         }

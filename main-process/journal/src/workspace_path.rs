@@ -74,7 +74,19 @@ mod tests {
 
     #[test]
     fn nothing_outside_can_be_named() {
-        for text in ["", "/", "/etc/passwd", "..", "../x", "boards/../../x", "a//b", "a/", "./a", "a\0b", &"a".repeat(256)] {
+        for text in [
+            "",
+            "/",
+            "/etc/passwd",
+            "..",
+            "../x",
+            "boards/../../x",
+            "a//b",
+            "a/",
+            "./a",
+            "a\0b",
+            &"a".repeat(256),
+        ] {
             assert!(matches!(WorkspacePath::parse(text), Err(FileError::NotInWorkspace { .. })), "{text:?}");
         }
         for text in ["draftboard.toml", "boards/main.board.json", "boards/..x", "a/b/c"] {

@@ -6,7 +6,7 @@
 //! window.
 //!
 //! Every child dies with main, even when main is killed with `SIGKILL`: roles by their parent-death signal
-//! and by the end of their channel, external programs by their [warden](warden).
+//! and by the end of their channel, external programs by their [warden].
 
 mod child_setup;
 pub mod exit_reason;

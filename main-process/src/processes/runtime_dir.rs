@@ -32,7 +32,7 @@ pub enum RuntimeDirError {
     #[error("{path} is a link or a file where a directory is needed; remove it and start again")]
     NotADirectory { path: PathBuf },
     #[error(
-        "{path} belongs to another user (uid {owner}); ask them to remove it, or set XDG_RUNTIME_DIR to a directory of yours"
+        "{path} belongs to uid {owner}; have it removed, or set XDG_RUNTIME_DIR to a private directory of yours"
     )]
     ForeignOwner { path: PathBuf, owner: u32 },
     #[error(

@@ -100,7 +100,7 @@ impl From<StdStream> for Stdio {
 #[derive(Debug, Error)]
 pub enum SpawnError {
     #[error(
-        "no channel for a new process could be made: {0}; close some programs or raise the limit of open files"
+        "a new process could not be given a channel: {0}; close programs or raise the limit of open files"
     )]
     Channel(#[source] io::Error),
     #[error("{exe} could not be started: {source}; check that it exists and may be executed")]

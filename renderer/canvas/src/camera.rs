@@ -85,9 +85,6 @@ impl Camera {
         around(Rect::from_min_max(self.to_board(self.view.min), self.to_board(self.view.max)))
     }
 
-    pub(crate) fn scaled(&self, size: Vec2) -> Vec2 {
-        size * self.zoom
-    }
 
     /// For meshes in board units: screen = board × zoom + this.
     pub(crate) fn translation(&self) -> Vec2 {

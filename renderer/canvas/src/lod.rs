@@ -29,6 +29,11 @@ pub(crate) fn label_opacity(zoom: f32) -> f32 {
     ((zoom - 0.34) / (0.44 - 0.34)).clamp(0.0, 1.0)
 }
 
+/// The same for icons: below ten pixels they are specks, and their tile says as much.
+pub(crate) fn icon_opacity(zoom: f32) -> f32 {
+    ((zoom - 0.38) / (0.46 - 0.38)).clamp(0.0, 1.0)
+}
+
 /// Text is laid out at these zooms only, ten to an e-fold: a step is hardly seen, and panning or zooming a little lays
 /// out nothing anew. The step below the zoom is taken, so that text never grows out of its place.
 const STEPS: f32 = 10.0;

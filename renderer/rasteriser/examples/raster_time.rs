@@ -1,4 +1,5 @@
-//! How long a page of widgets takes on the CPU, in milliseconds per frame of 1280 × 800 pixels (median of 50).
+//! How long a page of widgets takes on the CPU, in milliseconds per frame of 1280 × 800 pixels (median of
+//! 50).
 //!
 //! `cargo run --release -p rasteriser --example raster_time [where-to-save.png]`
 #![allow(clippy::print_stdout, reason = "printing the times is what this program is for")]

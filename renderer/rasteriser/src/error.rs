@@ -7,7 +7,8 @@ pub enum RasterError {
     Empty { width: usize, height: usize },
 
     #[error(
-        "an image of {width} × {height} pixels is too large: at most {MAX_SIDE} pixels a side and {MAX_PIXELS} in all"
+        "an image of {width} × {height} pixels is too large: \
+         at most {MAX_SIDE} pixels a side and {MAX_PIXELS} in all"
     )]
     TooLarge { width: usize, height: usize },
 
@@ -15,7 +16,8 @@ pub enum RasterError {
     OutOfMemory { width: usize, height: usize },
 
     #[error(
-        "{0} pixels per point is out of range: it must be between {MIN_PIXELS_PER_POINT} and {MAX_PIXELS_PER_POINT}"
+        "{0} pixels per point is out of range: \
+         it must be between {MIN_PIXELS_PER_POINT} and {MAX_PIXELS_PER_POINT}"
     )]
     Scale(f32),
 

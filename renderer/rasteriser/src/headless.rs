@@ -6,23 +6,26 @@ use egui::{Color32, Context, FullOutput, Pos2, RawInput, Rect, Ui, Vec2, Viewpor
 /// The least detail [`render_ui`] draws in.
 pub const MIN_PIXELS_PER_POINT: f32 = 0.125;
 
-/// The most detail [`render_ui`] draws in. Glyphs are drawn at full size first, and must fit into a texture.
+/// The most detail [`render_ui`] draws in. Text of 100 points still shows at this scale; egui leaves out glyphs
+/// of more than 1024 pixels.
 pub const MAX_PIXELS_PER_POINT: f32 = 8.0;
 
 /// The first pass measures and asks for glyphs; only the second one has everything in its place.
 const MIN_PASSES: u32 = 2;
 
-/// An interface that keeps asking for one more pass (it shows a spinner, say) is drawn as it is after this many.
+/// An interface that keeps asking for one more pass (it shows a spinner, say) is drawn as it is after this
+/// many.
 const MAX_PASSES: u32 = 8;
 
-/// Wide enough for glyphs of large text at [`MAX_PIXELS_PER_POINT`].
+/// Room for the glyphs of large text at [`MAX_PIXELS_PER_POINT`], and for large pictures.
 const MAX_TEXTURE_SIDE: usize = 8192;
 
 /// Draws the interface that `ui` builds, `size` points large, over `background`.
 ///
-/// `ui` is called two times or more, as egui does, until it asks for no further pass. Animations are off and time
-/// stands a second later in each pass, so that the same closure gives the same pixels. The interface has egui's own
-/// fonts and its dark look unless `ui` sets others; see [`render_ui_in`] for setting them beforehand.
+/// `ui` is called two times or more, as egui does, until it asks for no further pass. Animations are off and
+/// time stands a second later in each pass, so that the same closure gives the same pixels. The interface has
+/// egui's own fonts and its dark look unless `ui` sets others; see [`render_ui_in`] for setting them
+/// beforehand.
 pub fn render_ui(
     size: Vec2,
     pixels_per_point: f32,

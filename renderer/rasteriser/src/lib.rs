@@ -1,17 +1,17 @@
 //! Turns what egui wants painted into pixels, on the CPU.
 //!
-//! This crate owns one step: from egui's tessellated output (clipped meshes of coloured, textured triangles, and
-//! the textures they refer to) to a [`Surface`] of pixels, and from there to a PNG. It needs neither a window nor
-//! a GPU, so it serves exported images, snapshot tests of the interface, and any process that may open no device.
-//! It must not know what is drawn: no boards, nodes, themes or files, only meshes, textures and sizes. Whatever it
-//! is given (vertices that are not numbers, indices past the end, textures that were never sent) it draws what
-//! makes sense, leaves out the rest, and never panics.
+//! This crate owns one step: from egui's tessellated output (clipped meshes of coloured, textured triangles,
+//! and the textures they refer to) to a [`Surface`] of pixels, and from there to a PNG. It needs neither a
+//! window nor a GPU, so it serves exported images, snapshot tests of the interface, and any process that may
+//! open no device. It must not know what is drawn: no boards, nodes, themes or files, only meshes, textures
+//! and sizes. Whatever it is given (vertices that are not numbers, indices past the end, textures that were
+//! never sent) it draws what makes sense, leaves out the rest, and never panics.
 //!
-//! [`render_ui`] goes all the way from a closure that builds an interface to pixels. [`Rasteriser`] is for callers
-//! that run their own [`egui::Context`] and draw frame after frame.
+//! [`render_ui`] goes all the way from a closure that builds an interface to pixels. [`Rasteriser`] is for
+//! callers that run their own [`egui::Context`] and draw frame after frame.
 //!
-//! What it does not draw: paint callbacks (they are GPU code) and mipmaps (a texture shown much smaller than it is
-//! looks coarser than it would on a GPU).
+//! What it does not draw: paint callbacks (they are GPU code) and mipmaps (a texture shown much smaller than
+//! it is looks coarser than it would on a GPU).
 
 mod blend;
 mod error;
@@ -53,8 +53,8 @@ impl Rasteriser {
 
     /// Takes the new and changed textures out of `delta`. To be called before drawing the frame it came with.
     ///
-    /// A change that cannot be right (pixels that do not match the size, a part of a texture that was never sent)
-    /// is left out; of a part that reaches past its texture, what fits is taken.
+    /// A change that cannot be right (pixels that do not match the size, a part of a texture that was never
+    /// sent) is left out; of a part that reaches past its texture, what fits is taken.
     pub fn update_textures(&mut self, delta: &mut TexturesDelta) {
         for (id, changes) in delta.set.drain() {
             for change in changes {
@@ -72,8 +72,8 @@ impl Rasteriser {
 
     /// Paints the primitives, in order, over what the surface already shows.
     ///
-    /// Skipped without a word: meshes whose texture is unknown, triangles with a corner that is missing or not
-    /// finite, paint callbacks, and everything if `pixels_per_point` is not a positive number.
+    /// Skipped without a word: meshes whose texture is unknown, triangles with a corner that is missing or
+    /// not finite, paint callbacks, and everything if `pixels_per_point` is not a positive number.
     pub fn draw(&self, surface: &mut Surface, primitives: &[ClippedPrimitive], pixels_per_point: f32) {
         if !(pixels_per_point.is_finite() && pixels_per_point > 0.0) {
             return;

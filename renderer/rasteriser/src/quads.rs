@@ -1,5 +1,5 @@
-//! The fast way for what most of an interface is made of: upright rectangles in one colour, either plain or showing
-//! a texture texel for pixel, as glyphs do.
+//! The fast way for what most of an interface is made of: upright rectangles in one colour, either plain or
+//! showing a texture texel for pixel, as glyphs do.
 
 use crate::blend;
 use crate::surface::{Clip, Surface, covered};

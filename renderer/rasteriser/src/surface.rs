@@ -13,7 +13,8 @@ pub const MAX_SIDE: usize = 16_384;
 /// The most pixels a [`Surface`] has in all (256 MiB of them).
 pub const MAX_PIXELS: usize = 64 * 1024 * 1024;
 
-/// An image in memory: rows from top to bottom, each pixel red, green, blue and alpha, premultiplied by alpha.
+/// An image in memory: rows from top to bottom, each pixel red, green, blue and alpha, premultiplied by
+/// alpha.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surface {
     width: usize,
@@ -121,7 +122,8 @@ impl Clip {
     }
 }
 
-/// The pixels within `limits` whose centres lie in `from..to`. Shapes that touch share no pixel and leave no gap.
+/// The pixels within `limits` whose centres lie in `from..to`. Shapes that touch share no pixel and leave no
+/// gap.
 #[inline]
 pub(crate) fn covered(from: f64, to: f64, limits: &Range<usize>) -> Range<usize> {
     first_centre(from, limits)..first_centre(to, limits)

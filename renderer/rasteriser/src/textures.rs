@@ -1,6 +1,6 @@
 //! The textures that meshes refer to, and how a colour is read from one.
 
-use crate::blend::Pixel;
+use crate::blend::{Pixel, per_channel};
 use egui::epaint::{ColorImage, ImageData, ImageDelta, WHITE_UV};
 use egui::{Color32, Pos2, TextureFilter, TextureId, TextureOptions, TextureWrapMode};
 use std::collections::HashMap;
@@ -130,7 +130,7 @@ impl Texture {
         let rows = [self.wrap(top, self.height), self.wrap(top + 1, self.height)];
         let upper = mix(self.texel(columns[0], rows[0]), self.texel(columns[1], rows[0]), right_share);
         let lower = mix(self.texel(columns[0], rows[1]), self.texel(columns[1], rows[1]), right_share);
-        [0, 1, 2, 3].map(|channel| {
+        per_channel(|channel| {
             let sum = upper[channel] * (256 - bottom_share) + lower[channel] * bottom_share;
             ((sum + (1 << 15)) >> 16) as u8
         })
@@ -157,7 +157,8 @@ impl Texture {
     }
 }
 
-/// Rounded down. Far outside any texture it stops at the ends of `i32`, so that neighbours can still be counted.
+/// Rounded down. Far outside any texture it stops at the ends of `i32`, so that neighbours can still be
+/// counted.
 #[inline]
 fn floor(value: f32) -> i64 {
     let towards_zero = value as i32;
@@ -175,7 +176,7 @@ fn split(value: f32) -> (i64, u32) {
 /// Both texels by their share, scaled by 256.
 #[inline]
 fn mix(first: Pixel, second: Pixel, second_share: u32) -> [u32; 4] {
-    [0, 1, 2, 3].map(|channel| {
+    per_channel(|channel| {
         u32::from(first[channel]) * (256 - second_share) + u32::from(second[channel]) * second_share
     })
 }

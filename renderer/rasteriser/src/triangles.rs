@@ -1,10 +1,11 @@
 //! Triangles of any shape: colour and texture change linearly from corner to corner.
 //!
-//! A pixel belongs to a triangle if its centre does. A centre on a side that two triangles share belongs to exactly
-//! one of them, so that see-through meshes show no seams. Smooth edges need nothing here: egui sends thin triangles
-//! that fade out. Positions are worked out in `f64`, where no product of finite `f32` overflows.
+//! A pixel belongs to a triangle if its centre does. A centre on a side that two triangles share belongs to
+//! exactly one of them, so that see-through meshes show no seams. Smooth edges need nothing here: egui sends
+//! thin triangles that fade out. Positions are worked out in `f64`, where no product of finite `f32`
+//! overflows.
 
-use crate::blend::{self, Pixel};
+use crate::blend::{self, Pixel, per_channel};
 use crate::surface::{Clip, Surface, covered};
 use crate::textures::{TexelPosition, Texture};
 use egui::epaint::{Mesh, Vertex};
@@ -68,7 +69,8 @@ impl Triangle {
     }
 }
 
-/// A side, seen from its upper end whichever way the triangle runs, so that neighbours agree on every crossing.
+/// A side, seen from its upper end whichever way the triangle runs, so that neighbours agree on every
+/// crossing.
 struct Side {
     top: f64,
     bottom: f64,
@@ -123,7 +125,7 @@ impl Paint {
             }
             let tinted = colours.map(|colour| {
                 let colour = colour.to_array();
-                [0, 1, 2, 3].map(|channel| f64::from(colour[channel]) * f64::from(texel[channel]) / 255.0)
+                per_channel(|channel| f64::from(colour[channel]) * f64::from(texel[channel]) / 255.0)
             });
             return Some(Self::Gradient { colour: Ramp::new(triangle, tinted)? });
         }
@@ -174,7 +176,7 @@ fn signed_area([a, b, c]: [[f64; 2]; 3]) -> f64 {
 #[inline]
 fn rounded(colour: [f32; 4]) -> Pixel {
     // Casts from float saturate, so that a hair's breadth outside the triangle cannot wrap around.
-    colour.map(|channel| (channel + 0.5) as u8)
+    per_channel(|channel| (colour[channel] + 0.5) as u8)
 }
 
 /// Values that change linearly across the surface.
@@ -229,6 +231,10 @@ impl<const N: usize> RowRamp<N> {
     #[inline]
     fn at(&self, step: u16) -> [f32; N] {
         let step = f32::from(step);
-        std::array::from_fn(|n| self.start[n] + self.step[n] * step)
+        let mut values = self.start;
+        for (value, per_step) in values.iter_mut().zip(&self.step) {
+            *value += per_step * step;
+        }
+        values
     }
 }

@@ -33,6 +33,17 @@ pub fn decide(snapshot: &Snapshot, command: &Command, seed: u64) -> Result<Decis
     Ok(draft.finish(summary))
 }
 
+/// Places for the nodes that these changes (not yet applied) add without one: a file may leave that to us.
+pub fn place_missing(snapshot: &Snapshot, changes: &[Change]) -> Result<Vec<Change>, Refusal> {
+    let mut draft = Draft::new(snapshot, 0);
+    for change in changes {
+        draft.push(change.clone())?;
+    }
+    let added = changes.len();
+    place::place_missing(&mut draft, changes)?;
+    Ok(draft.changes.split_off(added))
+}
+
 fn run(draft: &mut Draft, command: &Command) -> Result<String, Refusal> {
     match command {
         Command::AddBoard { kind, title, name } => boards::add(draft, *kind, title, name.as_ref()),

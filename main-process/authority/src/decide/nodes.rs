@@ -8,7 +8,7 @@ use super::{
 use crate::{layout, rules};
 use shared_protocol::{
     AddNode, Change, Code, ElementId, Name, Node, NodeId, NodeRef, Placement, PropKey, Refusal, TypeDef, Value,
-    limits::MAX_PROPS, registry::PropKind,
+    limits::MAX_PROPS,
 };
 use std::collections::BTreeMap;
 
@@ -140,9 +140,8 @@ pub(super) fn set_props(
     let registry = draft.state.registry().clone();
     for (key, value) in set {
         let before = draft.node(id)?.props.get(key).cloned();
-        let is_json = def.prop(key.as_str()).is_some_and(|prop| prop.kind == PropKind::Json);
-        // Null takes a value away, except where null is a value.
-        let after = if *value == Value::Null && !is_json {
+        // Null takes a value away.
+        let after = if *value == Value::Null {
             rules::editable(def, key)?;
             None
         } else {

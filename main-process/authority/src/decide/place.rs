@@ -6,6 +6,7 @@ use shared_protocol::{
     Change, Code, NodeId, NodeRef, Placement, Point, Refusal,
     command::Placed,
     limits::{MAX_COORDINATE, MAX_SIZE, MIN_SIZE},
+    registry::Size,
 };
 
 pub(super) fn place(draft: &mut Draft, items: &[Placed]) -> Result<String, Refusal> {
@@ -103,4 +104,21 @@ fn move_into(draft: &mut Draft, id: NodeId, parent: Option<NodeId>, delta: Point
         references::follow_parent(draft, id, &def)?;
     }
     draft.place(id, absolute.at(layout::inside(parent, Point { x, y })))
+}
+
+pub(super) fn place_missing(draft: &mut Draft, changes: &[Change]) -> Result<(), Refusal> {
+    let mut placed = Vec::new();
+    for change in changes {
+        let Change::Node { id, after: Some(_), .. } = change else { continue };
+        let Some(node) = draft.state.node(*id) else { continue };
+        if draft.state.placement(*id).is_some() {
+            continue;
+        }
+        let room = (node.board, node.parent);
+        let size = draft.state.type_of(node).map_or(Size { w: 184, h: 64 }, |def| def.default_size());
+        let at = layout::free_place(&draft.state, room, size, None);
+        draft.place(*id, Placement { x: at.x, y: at.y, w: size.w, h: size.h })?;
+        placed.push(*id);
+    }
+    layout::make_room(draft, &placed)
 }

@@ -17,28 +17,20 @@ pub(crate) fn effective<'a>(
     props.get(key).or_else(|| def.prop(key.as_str())?.default.as_ref())
 }
 
-/// Whether a property is shown and may be set, given the others.
+/// Whether a property is shown and may be set, given the others. Only its own condition counts, on the values as they
+/// stand: two properties may each rule the other out.
 pub fn is_visible(def: &TypeDef, props: &BTreeMap<PropKey, Value>, prop: &PropDef) -> bool {
-    // Conditions may build on each other; a cycle of them ends by the count.
-    let mut current = Some(prop);
-    for _ in 0..8 {
-        let Some(condition) = current.and_then(|prop| prop.visible_when.as_ref()) else { return true };
-        let actual = effective(def, props, &condition.prop).unwrap_or(&Value::Null);
-        let listed = |list: &Value| matches!(list, Value::List(items) if items.contains(actual));
-        let holds = match condition.is {
-            Operator::Eq => *actual == condition.value,
-            Operator::Neq => *actual != condition.value,
-            Operator::In => listed(&condition.value),
-            Operator::NotIn => !listed(&condition.value),
-            Operator::Truthy => actual.is_truthy(),
-            Operator::Falsy => !actual.is_truthy(),
-        };
-        if !holds {
-            return false;
-        }
-        current = def.prop(condition.prop.as_str());
+    let Some(condition) = &prop.visible_when else { return true };
+    let actual = effective(def, props, &condition.prop).unwrap_or(&Value::Null);
+    let listed = || matches!(&condition.value, Value::List(items) if items.contains(actual));
+    match condition.is {
+        Operator::Eq => *actual == condition.value,
+        Operator::Neq => *actual != condition.value,
+        Operator::In => listed(),
+        Operator::NotIn => !listed(),
+        Operator::Truthy => actual.is_truthy(),
+        Operator::Falsy => !actual.is_truthy(),
     }
-    true
 }
 
 /// Whether this value may be set on a node of this type; the refusal names the rule.

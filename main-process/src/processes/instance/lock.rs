@@ -15,7 +15,7 @@ const FILE: &str = "lock";
 /// Why a workspace cannot be opened by this process.
 #[derive(Debug, Error)]
 pub enum LockError {
-    #[error("the workspace {workspace} is already open in another Draftboard{}; use that one or close it first", by(*.pid))]
+    #[error("{workspace} is already open in another Draftboard{}; use that one or close it first", by(*.pid))]
     Held {
         workspace: PathBuf,
         /// As the holder wrote it; missing for the moment between its locking and its writing.

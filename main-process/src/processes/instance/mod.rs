@@ -29,7 +29,7 @@ use record::{RecordFile, is_alive};
 #[derive(Debug, Error)]
 pub enum PublishError {
     #[error(
-        "another Draftboard (pid {pid}) runs on this workspace although its lock file is gone; end that one first"
+        "another Draftboard (pid {pid}) serves this workspace though its lock file is gone; end it first"
     )]
     AlreadyRunning { pid: u32 },
     #[error(
@@ -37,7 +37,7 @@ pub enum PublishError {
     )]
     PathTooLong { path: PathBuf },
     #[error(
-        "{path} could not be opened for connections: {source}; check the rights and free space of its directory"
+        "{path} could not be opened for connections: {source}; check the rights and space of its directory"
     )]
     Socket { path: PathBuf, source: io::Error },
     #[error("{path} could not be written: {source}; check the rights and free space of its directory")]

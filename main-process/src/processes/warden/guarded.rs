@@ -76,9 +76,9 @@ impl GuardedProgram {
 pub enum GuardError {
     #[error(transparent)]
     Warden(#[from] SpawnError),
-    #[error("{} could not be started: {source}; check that it is installed and on the PATH given to it", .program.display())]
+    #[error("{} could not be started: {source}; check that it is installed and on its PATH", .program.display())]
     Program { program: OsString, source: io::Error },
-    #[error("the warden of {} ended or kept silent before the program ran; see the log, then try again", .program.display())]
+    #[error("the warden of {} fell silent before it ran; see the log, then try again", .program.display())]
     NoAnswer { program: OsString },
 }
 
@@ -164,8 +164,8 @@ impl GuardedChild {
         Ok(self.program_status.filter(|_| self.warden_reaped))
     }
 
-    /// Asks the program to end and returns once it and all its descendants are gone, killed if they took
-    /// longer than their grace.
+    /// Asks the program to end (by closing its input, if nobody has taken that, and by a signal) and returns
+    /// once it and all its descendants are gone, killed if they took longer than their grace.
     pub fn stop(&mut self) -> io::Result<ExitStatus> {
         self.ask_to_end();
         if let Some(status) = self.wait(Some(self.longest_end()))? {

@@ -10,8 +10,9 @@
 //!   ended;
 //! - then it asks the program to end, then everything that is left, then kills until nothing is left.
 //!
-//! Main itself has no parent-death signal on the warden on purpose: that would kill the one process that can
-//! clean up.
+//! The warden itself gets no parent-death signal, on purpose: that would kill the one process that can clean
+//! up. Killing the *warden* with `SIGKILL` is the one gap: main then clears the warden's session, but a
+//! descendant that made a session of its own has escaped.
 
 mod guarded;
 mod report;

@@ -1,0 +1,155 @@
+//! What must hold for every sequence of commands.
+
+use super::{Bench, integrity::check_whole, random};
+use crate::{History, Problems, Snapshot, decide};
+use proptest::prelude::*;
+use shared_protocol::{Change, OperationKind, Revision, change::inverse};
+
+const COMMANDS: usize = 40;
+
+/// Runs a random sequence; gives the bench and how many commands were accepted and refused.
+fn played(seed: u64, commands: usize) -> (Bench, usize) {
+    let mut bench = Bench::empty();
+    let mut dice = random::Dice::new(seed);
+    let mut refused = 0;
+    for _ in 0..commands {
+        let command = random::command(&mut dice, &bench.state);
+        refused += usize::from(bench.run(&command).is_err());
+    }
+    (bench, refused)
+}
+
+fn bytes(state: &Snapshot) -> Vec<u8> {
+    serde_json::to_vec(&state.to_document()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn applying_and_inverting_is_identity(seed: u64) {
+        let mut bench = Bench::empty();
+        let mut dice = random::Dice::new(seed);
+        for step in 0..COMMANDS as u64 {
+            let before = bench.state.clone();
+            let command = random::command(&mut dice, &before);
+            let Ok(decision) = decide(&before, &command, seed ^ step) else { continue };
+            let mut state = before.clone();
+            for change in decision.changes.iter().chain(&inverse(&decision.changes)) {
+                state.apply_change(change).unwrap();
+            }
+            prop_assert_eq!(bytes(&state), bytes(&before));
+            bench.run(&command).unwrap();
+        }
+        check_whole(&bench.state);
+    }
+
+    #[test]
+    fn a_replica_fed_with_patches_equals_the_authority(seed: u64) {
+        let (bench, _) = played(seed, COMMANDS);
+        let mut replica = Snapshot::new(bench.state.registry().clone());
+        let mut problems = Problems::default();
+        for (index, changes) in bench.log.iter().enumerate() {
+            // Over the wire and back, as a renderer gets it.
+            let wire = postcard::to_stdvec(changes).unwrap();
+            let changes: Vec<Change> = postcard::from_bytes(&wire).unwrap();
+            replica.apply(Revision(index as u64 + 1), &changes).unwrap();
+            problems.update(&replica, &changes);
+        }
+        prop_assert_eq!(bytes(&replica), bytes(&bench.state));
+        prop_assert_eq!(problems, Problems::of(&bench.state));
+    }
+
+    #[test]
+    fn undo_all_the_way_gives_the_start_and_redo_the_end(seed: u64) {
+        let (bench, _) = played(seed, COMMANDS);
+        let start = Snapshot::new(bench.state.registry().clone());
+        let end = bytes(&bench.state);
+        let mut state = bench.state.clone();
+        let mut log = bench.log.clone();
+        let mut history = History::default();
+        for revision in 1..=log.len() as u64 {
+            history.record(Revision(revision), OperationKind::Edit);
+        }
+        let step = |state: &mut Snapshot, log: &mut Vec<Vec<Change>>, of: Revision| {
+            let changes = inverse(&log[of.0 as usize - 1]);
+            state.apply(state.revision().next(), &changes).unwrap();
+            log.push(changes);
+        };
+        while let Some(of) = history.to_undo() {
+            step(&mut state, &mut log, of);
+            history.record(state.revision(), OperationKind::Undo(of));
+        }
+        prop_assert_eq!(state.node_count() + state.edge_count() + state.boards().count(), start.node_count());
+        while let Some(of) = history.to_redo() {
+            step(&mut state, &mut log, of);
+            history.record(state.revision(), OperationKind::Redo(of));
+        }
+        let mut document = state.to_document();
+        document.revision = bench.state.revision();
+        prop_assert_eq!(serde_json::to_vec(&document).unwrap(), end);
+    }
+
+    #[test]
+    fn reverting_any_operation_keeps_the_graph_whole(seed: u64, which: usize) {
+        let (bench, _) = played(seed, COMMANDS);
+        prop_assume!(!bench.log.is_empty());
+        let operation = &bench.log[which % bench.log.len()];
+        let rebased = crate::rebase(&bench.state, &inverse(operation));
+        let mut state = bench.state.clone();
+        state.apply(state.revision().next(), &rebased.fitting).unwrap();
+        check_content_of_partial(&state);
+    }
+
+    #[test]
+    fn a_diff_leads_from_any_board_to_any_other_version(seed: u64, more in 1usize..20) {
+        let mut bench = Bench::empty();
+        let mut dice = random::Dice::new(seed);
+        for _ in 0..COMMANDS {
+            let command = random::command(&mut dice, &bench.state);
+            let _ = bench.run(&command);
+        }
+        let before = bench.state.clone();
+        for _ in 0..more {
+            let command = random::command(&mut dice, &bench.state);
+            let _ = bench.run(&command);
+        }
+        for board in before.boards() {
+            let wanted = bench.state.board_document(board.id);
+            let changes = match crate::diff(&before, board.id, &wanted) {
+                Ok(changes) => changes,
+                // Another board took the name meanwhile: each board is read on its own.
+                Err(crate::ApplyError::Taken { .. }) => continue,
+                Err(error) => return Err(TestCaseError::fail(error.to_string())),
+            };
+            let mut state = before.clone();
+            state.apply(state.revision().next(), &changes).unwrap();
+            let mut found = state.board_document(board.id);
+            found.revision = wanted.revision;
+            prop_assert_eq!(found, wanted);
+        }
+    }
+}
+
+/// Everything but places: a partial revert may leave a node where it was put later.
+fn check_content_of_partial(state: &Snapshot) {
+    let mut document = state.to_document();
+    let placed: std::collections::BTreeSet<_> = document.layout.iter().map(|(id, _)| *id).collect();
+    document.nodes.retain(|node| placed.contains(&node.id) || node.parent.is_none());
+    let fresh = Snapshot::from_document(state.to_document(), state.registry().clone()).unwrap();
+    assert_eq!(fresh, *state);
+}
+
+#[test]
+fn random_commands_get_somewhere() {
+    let (mut accepted, mut refused, mut nodes, mut edges) = (0, 0, 0, 0);
+    for seed in 0..50 {
+        let (bench, no) = played(seed, 200);
+        accepted += bench.log.len();
+        refused += no;
+        nodes += bench.state.node_count();
+        edges += bench.state.edge_count();
+    }
+    println!("accepted {accepted}, refused {refused}, nodes left {nodes}, edges left {edges}");
+    assert!(accepted > 3000 && refused > 500 && nodes > 500 && edges > 50);
+}

@@ -1,0 +1,191 @@
+//! Random commands that fit the present state often enough to get somewhere, and miss often enough to be refused.
+
+use crate::Snapshot;
+use shared_protocol::{
+    AddNode, BoardId, BoardKind, Command, EdgeId, EndpointRef, Fragment, NodeId, NodeRef, Point, TypeDef, Value,
+    command::{Alignment, Axis, Placed},
+    registry::{PropDef, PropKind},
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+pub(super) struct Dice(u64);
+
+impl Dice {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) ^ self.0 >> 11
+    }
+
+    pub(super) fn below(&mut self, most: usize) -> usize {
+        (self.next() % most.max(1) as u64) as usize
+    }
+
+    fn one_in(&mut self, count: usize) -> bool {
+        self.below(count) == 0
+    }
+
+    fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
+        items.get(self.below(items.len()))
+    }
+
+    fn coordinate(&mut self) -> i32 {
+        self.below(3000) as i32 - 500
+    }
+}
+
+pub(super) fn command(dice: &mut Dice, state: &Snapshot) -> Command {
+    match dice.below(40) {
+        0 => {
+            let count = 1 + dice.below(4);
+            Command::Batch { summary: None, commands: (0..count).map(|_| single(dice, state)).collect() }
+        }
+        _ => single(dice, state),
+    }
+}
+
+fn single(dice: &mut Dice, state: &Snapshot) -> Command {
+    let boards: Vec<BoardId> = state.boards().map(|board| board.id).collect();
+    let Some(&board) = dice.pick(&boards) else { return add_board(dice) };
+    let nodes: Vec<NodeId> = state.nodes_on(board).map(|node| node.id).collect();
+    let edges: Vec<EdgeId> = state.edges_on(board).map(|edge| edge.id).collect();
+    let some = |dice: &mut Dice| -> Vec<NodeRef> {
+        (0..1 + dice.below(4)).filter_map(|_| dice.pick(&nodes).copied()).map(NodeRef::Id).collect()
+    };
+    match dice.below(26) {
+        0 => add_board(dice),
+        1 if dice.one_in(4) => Command::RemoveBoard { board: board.into() },
+        2 => Command::UpdateBoard { board: board.into(), title: Some(format!("Board {}", dice.below(9))), name: None },
+        3..=9 => add_node(dice, state, board, &nodes),
+        10..=12 => update(dice, state, &nodes).unwrap_or_else(|| add_node(dice, state, board, &nodes)),
+        13 => Command::Remove { nodes: some(dice).into_iter().take(2).collect(), edges: Vec::new() },
+        14 => Command::Remove { nodes: Vec::new(), edges: dice.pick(&edges).copied().into_iter().collect() },
+        15..=17 => connect(dice, state, &nodes).unwrap_or_else(|| add_node(dice, state, board, &nodes)),
+        18 => Command::Place {
+            items: some(dice)
+                .into_iter()
+                .map(|node| {
+                    let size = |dice: &mut Dice| dice.one_in(3).then(|| 16 + dice.below(600) as i32);
+                    Placed { node, x: dice.coordinate(), y: dice.coordinate(), w: size(dice), h: size(dice) }
+                })
+                .collect(),
+        },
+        19 => Command::Reparent {
+            nodes: some(dice),
+            parent: if dice.one_in(3) { None } else { dice.pick(&nodes).copied().map(NodeRef::Id) },
+            delta: Point { x: dice.coordinate() / 10, y: dice.coordinate() / 10 },
+        },
+        20 => Command::Duplicate { nodes: some(dice), offset: Point { x: 24, y: 24 } },
+        21 => {
+            let roots: Vec<NodeId> = (0..2).filter_map(|_| dice.pick(&nodes).copied()).collect();
+            let to = dice.pick(&boards).copied().unwrap_or(board);
+            let at = dice.one_in(2).then(|| Point { x: dice.coordinate(), y: dice.coordinate() });
+            Command::Paste { board: to.into(), parent: None, fragment: Fragment(state.copy(&roots)), at }
+        }
+        22 => Command::Align {
+            nodes: some(dice),
+            to: *dice.pick(&[Alignment::Left, Alignment::Middle, Alignment::Bottom]).unwrap_or(&Alignment::Top),
+        },
+        23 => Command::Distribute {
+            nodes: some(dice),
+            along: if dice.one_in(2) { Axis::Horizontal } else { Axis::Vertical },
+        },
+        24 => Command::Tidy { nodes: some(dice) },
+        _ => match dice.pick(&edges) {
+            Some(edge) => Command::UpdateEdge { edge: *edge, label: format!("label {}", dice.below(5)) },
+            None => add_node(dice, state, board, &nodes),
+        },
+    }
+}
+
+fn add_board(dice: &mut Dice) -> Command {
+    let kind = BoardKind::ALL[dice.below(3)];
+    Command::AddBoard { kind, title: format!("Board {}", dice.below(9)), name: None }
+}
+
+fn add_node(dice: &mut Dice, state: &Snapshot, board: BoardId, nodes: &[NodeId]) -> Command {
+    let kind = state.board(board).map(|board| board.kind);
+    let fitting: Vec<&Arc<TypeDef>> =
+        state.registry().types().filter(|def| kind.is_none_or(|kind| def.may_stand_on(kind))).collect();
+    let def = dice.pick(&fitting).copied();
+    let Some(def) = def else { return add_board(dice) };
+    // Mostly into a container that takes it, sometimes anywhere.
+    let takers: Vec<NodeId> = nodes
+        .iter()
+        .copied()
+        .filter(|id| {
+            state.node(*id).and_then(|node| state.type_of(node)).is_some_and(|container| def.may_stand_in(container))
+        })
+        .collect();
+    let parent = if dice.one_in(8) { dice.pick(nodes) } else { dice.pick(&takers) };
+    let mut add = AddNode::new(board, def.id.clone());
+    add.parent = parent.copied().map(NodeRef::Id);
+    add.at = dice.one_in(2).then(|| Point { x: dice.coordinate(), y: dice.coordinate() });
+    if dice.one_in(4) {
+        add.label = Some(format!("Thing {}", dice.below(6)));
+    }
+    for prop in &def.props {
+        if dice.one_in(3)
+            && let Some(value) = value(dice, prop)
+        {
+            add.props.insert(prop.key.clone(), value);
+        }
+    }
+    Command::AddNode(add)
+}
+
+/// Mostly a pair that some rule connects, sometimes any.
+fn connect(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Command> {
+    let mut pair = (*dice.pick(nodes)?, *dice.pick(nodes)?);
+    for _ in 0..dice.below(30) {
+        if crate::connection(state, (pair.0, None), (pair.1, None)).is_ok() {
+            break;
+        }
+        pair = (*dice.pick(nodes)?, *dice.pick(nodes)?);
+    }
+    let end = |node: NodeId| EndpointRef { node: node.into(), port: None };
+    Some(Command::Connect { source: end(pair.0), target: end(pair.1), label: String::new() })
+}
+
+fn update(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Command> {
+    let node = state.node(*dice.pick(nodes)?)?;
+    let def = state.type_of(node)?;
+    let prop = dice.pick(&def.props)?;
+    let (mut set, mut references) = (BTreeMap::new(), BTreeMap::new());
+    if prop.kind == PropKind::Reference {
+        let targets: Vec<NodeRef> = (0..dice.below(3)).filter_map(|_| dice.pick(nodes).copied()).map(NodeRef::Id).collect();
+        references.insert(prop.key.clone(), targets);
+    } else {
+        set.insert(prop.key.clone(), value(dice, prop).unwrap_or(Value::Null));
+    }
+    Some(Command::UpdateNode {
+        node: node.id.into(),
+        name: if dice.one_in(5) { format!("name_{}", dice.below(6)).parse().ok() } else { None },
+        label: dice.one_in(5).then(|| format!("Label {}", dice.below(6))),
+        set,
+        unset: dice.pick(&def.props).filter(|_| dice.0 % 4 == 0).map(|prop| prop.key.clone()).into_iter().collect(),
+        references,
+    })
+}
+
+fn value(dice: &mut Dice, prop: &PropDef) -> Option<Value> {
+    if dice.one_in(12) {
+        return Some(Value::text("not what was expected"));
+    }
+    Some(match prop.kind {
+        PropKind::Text | PropKind::Multiline => Value::text(format!("text-{}", dice.below(99))),
+        PropKind::Number => Value::number(prop.min.unwrap_or(0.0) + dice.below(3) as f64)?,
+        PropKind::Boolean => Value::Bool(dice.one_in(2)),
+        PropKind::Select => Value::text(dice.pick(&prop.options)?.value.clone()),
+        PropKind::Multiselect => Value::List(vec![Value::text(dice.pick(&prop.options)?.value.clone())]),
+        PropKind::Colour => Value::text("#336699"),
+        PropKind::Cidr => Value::text(format!("10.{}.0.0/16", dice.below(200))),
+        PropKind::Tags | PropKind::Object => Value::parse_json(r#"{"team":"core"}"#).ok()?,
+        PropKind::List => Value::parse_json(r#"["a","b"]"#).ok()?,
+        PropKind::Json => Value::parse_json(r#"{"deep":[1,{"x":null}]}"#).ok()?,
+        PropKind::Reference | PropKind::Slot => return None,
+    })
+}

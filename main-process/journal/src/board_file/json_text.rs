@@ -1,0 +1,60 @@
+//! JSON on one line, in which nothing hides: characters that break lines or change the direction of what follows are
+//! escaped, so that a diff shows what is there.
+
+use serde::Serialize;
+use serde_json::ser::Formatter;
+use std::io;
+
+/// The value on one line, without spaces.
+pub(super) fn one_line(value: &impl Serialize) -> Result<String, serde_json::Error> {
+    let mut bytes = Vec::new();
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Plain))?;
+    String::from_utf8(bytes).map_err(serde::ser::Error::custom)
+}
+
+struct Plain;
+
+impl Formatter for Plain {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut plain_from = 0;
+        for (at, c) in fragment.char_indices().filter(|(_, c)| hides(*c)) {
+            writer.write_all(&fragment.as_bytes()[plain_from..at])?;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
+            plain_from = at + c.len_utf8();
+        }
+        writer.write_all(&fragment.as_bytes()[plain_from..])
+    }
+}
+
+/// Line breaks and controls beyond ASCII, marks of direction, the byte order mark, invisible tags. Joiners are left: words
+/// and emoji are made of them.
+fn hides(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hides_is_escaped_and_the_rest_is_not() {
+        for (text, json) in [
+            ("a \"b\"\n\\", r#""a \"b\"\n\\""#),
+            ("ü 漢 👩\u{200d}👩", "\"ü 漢 👩\u{200d}👩\""),
+            ("x\u{202e}y\u{2028}", r#""x\u202ey\u2028""#),
+            ("\u{e0041}\u{7f}\u{85}\u{feff}", r#""\udb40\udc41\u007f\u0085\ufeff""#),
+        ] {
+            let written = one_line(&text).unwrap();
+            assert_eq!(written, json);
+            assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);
+        }
+    }
+}

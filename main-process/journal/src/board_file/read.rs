@@ -1,0 +1,204 @@
+//! Reading a board: strictly, within bounds, never panicking, saying where and what was expected.
+
+use super::{
+    BOARD_FORMAT, MAX_FILE_BYTES,
+    check::check_whole,
+    strict::{Entries, StrictValue, given, short_text},
+};
+use crate::{FileError, Position, WorkspacePath};
+use serde::{Deserialize, Deserializer, de::Error as _};
+use shared_protocol::{
+    Board, BoardId, BoardKind, BoardName, Document, Edge, EdgeId, Endpoint, Name, Node, NodeId, Placement,
+    PortId, PropKey, Revision, TypeId,
+    limits::{MAX_COORDINATE, MAX_EDGES, MAX_NODES, MAX_PROPS, MAX_REFERENCES, MAX_SIZE, MIN_SIZE},
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BoardFile {
+    format: u64,
+    board: Head,
+    nodes: Entries<NodeId, NodeLine, MAX_NODES>,
+    #[serde(default)]
+    edges: Entries<EdgeId, EdgeLine, MAX_EDGES>,
+    #[serde(default)]
+    layout: Entries<NodeId, Rectangle, MAX_NODES>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    id: BoardId,
+    kind: BoardKind,
+    #[serde(deserialize_with = "short_text")]
+    title: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodeLine {
+    r#type: TypeId,
+    name: Name,
+    #[serde(default, deserialize_with = "short_text")]
+    label: String,
+    #[serde(default, deserialize_with = "given")]
+    parent: Option<NodeId>,
+    #[serde(default)]
+    props: Entries<PropKey, StrictValue, MAX_PROPS>,
+    #[serde(default)]
+    references: Entries<PropKey, Targets, MAX_PROPS>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EdgeLine {
+    from: EdgeEnd,
+    to: EdgeEnd,
+    #[serde(default, deserialize_with = "short_text")]
+    label: String,
+}
+
+struct EdgeEnd(Endpoint);
+
+impl<'de> Deserialize<'de> for EdgeEnd {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let (node, port) = text.split_once(':').ok_or_else(|| {
+            D::Error::custom("expected an end such as \"n-0123456789ab:out\": node, colon, port")
+        })?;
+        let node: NodeId = node.parse().map_err(D::Error::custom)?;
+        let port = PortId::parse(port).map_err(D::Error::custom)?;
+        Ok(Self(Endpoint { node, port }))
+    }
+}
+
+struct Targets(Vec<NodeId>);
+
+impl<'de> Deserialize<'de> for Targets {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let targets = Vec::<NodeId>::deserialize(deserializer)?;
+        if targets.is_empty() || targets.len() > MAX_REFERENCES {
+            return Err(D::Error::custom(format_args!(
+                "expected 1 to {MAX_REFERENCES} targets; leave the key out when there is none"
+            )));
+        }
+        Ok(Self(targets))
+    }
+}
+
+struct Rectangle(Placement);
+
+impl<'de> Deserialize<'de> for Rectangle {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let [x, y, w, h] = <[i32; 4]>::deserialize(deserializer)?;
+        let places = -MAX_COORDINATE..=MAX_COORDINATE;
+        let sizes = MIN_SIZE..=MAX_SIZE;
+        if places.contains(&x) && places.contains(&y) && sizes.contains(&w) && sizes.contains(&h) {
+            Ok(Self(Placement { x, y, w, h }))
+        } else {
+            Err(D::Error::custom(format_args!(
+                "expected [x,y,w,h] with x and y within ±{MAX_COORDINATE}, w and h from {MIN_SIZE} to {MAX_SIZE}"
+            )))
+        }
+    }
+}
+
+/// Reads a board's file; the board's name comes from the file's. The document is at revision 0: a file has none.
+///
+/// Checks what the file alone can tell: its shape, the limits, and that parents, edge ends, references and places name
+/// nodes of the file. A node without a place is accepted, so that one written by hand or by a merge needs none: it
+/// is up to the caller to place it. Types, names taken twice and connection rules are the authority's to judge.
+pub fn read_board(text: &str, name: &BoardName) -> Result<Document, FileError> {
+    let path = WorkspacePath::board(name);
+    if text.len() as u64 > MAX_FILE_BYTES {
+        return Err(FileError::TooLarge { path: path.to_string(), most: MAX_FILE_BYTES });
+    }
+    // Some editors put a byte order mark before the text.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let file: BoardFile = serde_json::from_str(text).map_err(|error| malformed(&path, text, &error))?;
+    check_format(&path, file.format)?;
+    let document = file.into_document(name);
+    check_whole(&document).map_err(|(element, problem)| {
+        let position = text.find(&format!("\"{element}\"")).map(|at| Position::of_offset(text, at));
+        FileError::malformed(&path, position, format!("{element}: {problem}"))
+    })?;
+    Ok(document)
+}
+
+fn check_format(path: &WorkspacePath, found: u64) -> Result<(), FileError> {
+    if found > u64::from(BOARD_FORMAT) {
+        return Err(FileError::Newer { path: path.to_string(), found, known: BOARD_FORMAT });
+    }
+    if found != u64::from(BOARD_FORMAT) {
+        return Err(FileError::malformed(
+            path,
+            None,
+            format!("expected \"format\": {BOARD_FORMAT}, found {found}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Why the text was not understood. A newer format explains any surprise, so it is looked for first.
+fn malformed(path: &WorkspacePath, text: &str, error: &serde_json::Error) -> FileError {
+    #[derive(Deserialize)]
+    struct Peek {
+        format: u64,
+    }
+    if let Ok(Peek { format }) = serde_json::from_str(text)
+        && let Err(newer @ FileError::Newer { .. }) = check_format(path, format)
+    {
+        return newer;
+    }
+    let markers = ["<<<<<<< ", "=======\n", ">>>>>>> "];
+    let conflict = text.lines().position(|line| line.starts_with(markers[0]));
+    if let Some(line) = conflict
+        && markers.iter().all(|marker| text.contains(marker))
+    {
+        let position = Position { line: line + 1, column: 1 };
+        return FileError::malformed(
+            path,
+            Some(position),
+            "a merge left both versions here: keep one, remove the markers",
+        );
+    }
+    let position = (error.line() > 0).then(|| Position { line: error.line(), column: error.column().max(1) });
+    // serde_json says where at the end; the position says so already.
+    let said = error.to_string();
+    let problem = said.rsplit_once(" at line ").map_or(said.as_str(), |(problem, _)| problem);
+    FileError::malformed(path, position, problem)
+}
+
+impl BoardFile {
+    fn into_document(self, name: &BoardName) -> Document {
+        let Head { id: board, kind, title } = self.board;
+        Document {
+            revision: Revision::START,
+            boards: vec![Board { id: board, kind, name: name.clone(), title }],
+            nodes: self.nodes.0.into_iter().map(|(id, line)| line.into_node(id, board)).collect(),
+            edges: self.edges.0.into_iter().map(|(id, line)| line.into_edge(id, board)).collect(),
+            layout: self.layout.0.into_iter().map(|(id, Rectangle(placement))| (id, placement)).collect(),
+        }
+    }
+}
+
+impl NodeLine {
+    fn into_node(self, id: NodeId, board: BoardId) -> Node {
+        Node {
+            id,
+            board,
+            type_id: self.r#type,
+            name: self.name,
+            label: self.label,
+            parent: self.parent,
+            props: self.props.0.into_iter().map(|(key, StrictValue(value))| (key, value)).collect(),
+            references: self.references.0.into_iter().map(|(key, Targets(targets))| (key, targets)).collect(),
+        }
+    }
+}
+
+impl EdgeLine {
+    fn into_edge(self, id: EdgeId, board: BoardId) -> Edge {
+        Edge { id, board, source: self.from.0, target: self.to.0, label: self.label }
+    }
+}

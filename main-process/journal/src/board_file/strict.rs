@@ -1,0 +1,188 @@
+//! Decoding without leniency: a key that appears twice, too many entries or a value too deep is an error where it stands.
+//! `serde_json` alone would silently keep the last of two equal keys.
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor},
+};
+use shared_protocol::{
+    Value,
+    limits::{MAX_LABEL, MAX_VALUE_BYTES, MAX_VALUE_DEPTH},
+};
+use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
+
+/// An object whose keys are all different and at most `MOST`.
+#[derive(Debug)]
+pub(super) struct Entries<K, V, const MOST: usize>(pub(super) BTreeMap<K, V>);
+
+impl<K, V, const MOST: usize> Default for Entries<K, V, MOST> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<'de, K, V, const MOST: usize> Deserialize<'de> for Entries<K, V, MOST>
+where
+    K: Deserialize<'de> + Ord + fmt::Display,
+    V: Deserialize<'de>,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect<K, V, const MOST: usize>(PhantomData<(K, V)>);
+
+        impl<'de, K, V, const MOST: usize> Visitor<'de> for Collect<K, V, MOST>
+        where
+            K: Deserialize<'de> + Ord + fmt::Display,
+            V: Deserialize<'de>,
+        {
+            type Value = Entries<K, V, MOST>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = BTreeMap::new();
+                while let Some(key) = map.next_key::<K>()? {
+                    if entries.contains_key(&key) {
+                        return Err(A::Error::custom(format_args!(
+                            "{key} appears twice: keep one of the two"
+                        )));
+                    }
+                    if entries.len() == MOST {
+                        return Err(A::Error::custom(format_args!(
+                            "more than {MOST} entries: split the board"
+                        )));
+                    }
+                    entries.insert(key, map.next_value()?);
+                }
+                Ok(Entries(entries))
+            }
+        }
+
+        deserializer.deserialize_map(Collect(PhantomData))
+    }
+}
+
+/// A property value within its bounds.
+#[derive(Debug)]
+pub(super) struct StrictValue(pub(super) Value);
+
+impl<'de> Deserialize<'de> for StrictValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = AtDepth(0).deserialize(deserializer)?;
+        let is_small = matches!(value, Value::Null | Value::Bool(_) | Value::Number(_));
+        if !is_small && value.to_json().len() > MAX_VALUE_BYTES {
+            return Err(D::Error::custom(format_args!(
+                "a value of more than {MAX_VALUE_BYTES} bytes: shorten it"
+            )));
+        }
+        Ok(Self(value))
+    }
+}
+
+/// Decodes a value that stands within `.0` lists and objects.
+struct AtDepth(usize);
+
+impl AtDepth {
+    fn deeper<E: Error>(&self) -> Result<usize, E> {
+        if self.0 < MAX_VALUE_DEPTH {
+            Ok(self.0 + 1)
+        } else {
+            Err(E::custom(format_args!(
+                "lists and objects nested deeper than {MAX_VALUE_DEPTH}: flatten the value"
+            )))
+        }
+    }
+}
+
+/// A whole number that a float cannot hold would change silently.
+fn whole<E: Error>(value: impl Into<i128>) -> Result<Value, E> {
+    let value = value.into();
+    let near = value as f64;
+    if near as i128 == value {
+        number(near)
+    } else {
+        Err(E::custom(format_args!("{value} cannot be kept exactly as a number: write it as text")))
+    }
+}
+
+fn number<E: Error>(number: f64) -> Result<Value, E> {
+    Value::number(number).ok_or_else(|| E::custom("a number out of range: write it as text"))
+}
+
+impl<'de> DeserializeSeed<'de> for AtDepth {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for AtDepth {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        whole(value)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        whole(value)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        number(value)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let depth = self.deeper()?;
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element_seed(AtDepth(depth))? {
+            items.push(item);
+        }
+        Ok(Value::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let depth = self.deeper()?;
+        let mut fields = BTreeMap::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let value = map.next_value_seed(AtDepth(depth))?;
+            if fields.insert(Arc::from(key.as_str()), value).is_some() {
+                return Err(A::Error::custom(format_args!("{key:?} appears twice: keep one of the two")));
+            }
+        }
+        Ok(Value::Object(fields))
+    }
+}
+
+/// For an optional key: absent is none, but `null` is an error and not another way to say so.
+pub(super) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+/// A label or title.
+pub(super) fn short_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.chars().count() > MAX_LABEL {
+        return Err(D::Error::custom(format_args!("a text of more than {MAX_LABEL} characters: shorten it")));
+    }
+    Ok(text)
+}

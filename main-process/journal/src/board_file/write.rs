@@ -1,0 +1,104 @@
+//! Writing a board.
+
+use super::{BOARD_FORMAT, json_text::one_line};
+use crate::FileError;
+use serde::Serialize;
+use shared_protocol::{
+    BoardId, BoardKind, Document, Edge, Endpoint, Name, Node, NodeId, PropKey, TypeId, Value,
+};
+use std::{
+    collections::BTreeMap,
+    fmt::{Display, Write as _},
+};
+
+#[derive(Serialize)]
+struct Head<'a> {
+    id: BoardId,
+    kind: BoardKind,
+    title: &'a str,
+}
+
+#[derive(Serialize)]
+struct NodeLine<'a> {
+    r#type: &'a TypeId,
+    name: &'a Name,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    label: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<NodeId>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    props: &'a BTreeMap<PropKey, Value>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    references: &'a BTreeMap<PropKey, Vec<NodeId>>,
+}
+
+#[derive(Serialize)]
+struct EdgeLine<'a> {
+    from: String,
+    to: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    label: &'a str,
+}
+
+impl<'a> NodeLine<'a> {
+    fn of(node: &'a Node) -> Self {
+        let Node { id: _, board: _, type_id, name, label, parent, props, references } = node;
+        Self { r#type: type_id, name, label, parent: *parent, props, references }
+    }
+}
+
+impl<'a> EdgeLine<'a> {
+    fn of(edge: &'a Edge) -> Self {
+        let end = |end: &Endpoint| format!("{}:{}", end.node, end.port);
+        Self { from: end(&edge.source), to: end(&edge.target), label: &edge.label }
+    }
+}
+
+/// The text of a board's file. Equal documents give equal texts, whatever the order of their lists. The revision is left
+/// out: the file belongs to git, not to one journal. Refuses a document that is not exactly one board and what is on it.
+pub fn write_board(document: &Document) -> Result<String, FileError> {
+    let not_one = |problem: String| FileError::NotOneBoard { problem };
+    let [board] = document.boards.as_slice() else {
+        return Err(not_one(format!("this document has {}", document.boards.len())));
+    };
+    let node_boards = document.nodes.iter().map(|node| (node.id.to_string(), node.board));
+    let edge_boards = document.edges.iter().map(|edge| (edge.id.to_string(), edge.board));
+    if let Some((stray, _)) = node_boards.chain(edge_boards).find(|(_, on)| *on != board.id) {
+        return Err(not_one(format!("{stray} is on another")));
+    }
+    let nodes: BTreeMap<_, _> = document.nodes.iter().map(|node| (node.id, NodeLine::of(node))).collect();
+    let edges: BTreeMap<_, _> = document.edges.iter().map(|edge| (edge.id, EdgeLine::of(edge))).collect();
+    let layout: BTreeMap<_, _> =
+        document.layout.iter().map(|(id, at)| (*id, [at.x, at.y, at.w, at.h])).collect();
+    let head = Head { id: board.id, kind: board.kind, title: &board.title };
+
+    let unwritable = |error: serde_json::Error| not_one(error.to_string());
+    let mut text = String::new();
+    // Writing into a String does not fail.
+    let _ = write!(
+        text,
+        "{{\n  \"format\": {BOARD_FORMAT},\n  \"board\": {},\n",
+        one_line(&head).map_err(unwritable)?
+    );
+    section(&mut text, "nodes", &nodes).map_err(unwritable)?;
+    text.push_str(",\n");
+    section(&mut text, "edges", &edges).map_err(unwritable)?;
+    text.push_str(",\n");
+    section(&mut text, "layout", &layout).map_err(unwritable)?;
+    text.push_str("\n}\n");
+    Ok(text)
+}
+
+fn section<K: Display, V: Serialize>(
+    text: &mut String,
+    name: &str,
+    lines: &BTreeMap<K, V>,
+) -> Result<(), serde_json::Error> {
+    let _ = write!(text, "  \"{name}\": {{");
+    for (place, (id, line)) in lines.iter().enumerate() {
+        let comma = if place == 0 { "" } else { "," };
+        let _ = write!(text, "{comma}\n    \"{id}\": {}", one_line(line)?);
+    }
+    text.push_str(if lines.is_empty() { "}" } else { "\n  }" });
+    Ok(())
+}

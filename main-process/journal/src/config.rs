@@ -1,0 +1,216 @@
+//! `draftboard.toml`: the project's own file, written by people. Draftboard reads it and creates it, and never rewrites it.
+
+use crate::{FileError, Position, WorkspacePath};
+use serde::Deserialize;
+use shared_protocol::{TypeId, limits::MAX_LABEL, registry::TypeOverride};
+use std::{collections::BTreeMap, ops::Range};
+use toml::{
+    Spanned,
+    de::{DeArray, DeTable, DeValue},
+};
+
+/// The version of the format that this build writes and the newest it reads.
+pub const CONFIG_FORMAT: u32 = 1;
+
+const MOST_BYTES: usize = 1024 * 1024;
+const MOST_MODULES: usize = 200;
+const KNOWN: [&str; 5] = ["format", "name", "description", "modules", "types"];
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct ProjectConfig {
+    pub format: u32,
+    /// What people call the project.
+    pub name: String,
+    #[serde(default)]
+    pub description: String,
+    /// Module files of the workspace; `*` in the last part stands for any run of characters.
+    #[serde(default = "all_modules")]
+    pub modules: Vec<String>,
+    /// What the project changes about types, by type id.
+    #[serde(default)]
+    pub types: BTreeMap<String, TypeOverride>,
+}
+
+fn all_modules() -> Vec<String> {
+    vec!["modules/*.json".to_owned()]
+}
+
+/// Reads the project's file. Tables at the top that this version does not know are left for a later one that does; a key
+/// that is unknown anywhere else is an error, because it is most likely misspelt.
+pub fn read_config(text: &str) -> Result<ProjectConfig, FileError> {
+    let path = WorkspacePath::config();
+    if text.len() > MOST_BYTES {
+        return Err(FileError::TooLarge { path: path.to_string(), most: MOST_BYTES as u64 });
+    }
+    let wrong = |at: Option<Range<usize>>, problem: &str| {
+        FileError::malformed(&path, at.map(|at| Position::of_offset(text, at.start)), problem)
+    };
+    let parsed = DeTable::parse(text).map_err(|error| wrong(error.span(), error.message()))?;
+    let table = parsed.get_ref();
+    if let Some(found) = newer_format(table) {
+        return Err(FileError::Newer { path: path.to_string(), found, known: CONFIG_FORMAT });
+    }
+    check_top(table).map_err(|(at, problem)| wrong(Some(at), &problem))?;
+    let config: ProjectConfig = toml::from_str(text).map_err(|error| wrong(error.span(), error.message()))?;
+    check_values(&config).map_err(|(key, problem)| {
+        let at = table.get_key_value(key).map(|(key, _)| key.span());
+        wrong(at, &problem)
+    })?;
+    Ok(config)
+}
+
+/// A newer format explains any surprise, so it is looked for before anything else.
+fn newer_format(table: &DeTable<'_>) -> Option<u64> {
+    let number = table.get("format")?.get_ref().as_integer()?;
+    let format = u64::from_str_radix(number.as_str(), number.radix()).ok()?;
+    (format > u64::from(CONFIG_FORMAT)).then_some(format)
+}
+
+/// Unknown keys at the top, and kinds of values that JSON has no words for.
+fn check_top(table: &DeTable<'_>) -> Result<(), (Range<usize>, String)> {
+    for (key, value) in table {
+        let name: &str = key.get_ref();
+        if KNOWN.contains(&name) {
+            check_json_can_say(value)?;
+        } else if !is_section(value.get_ref()) {
+            return Err((key.span(), format!("unknown key `{name}`: expected one of {}", KNOWN.join(", "))));
+        }
+    }
+    Ok(())
+}
+
+/// `[section]` or `[[section]]`.
+fn is_section(value: &DeValue<'_>) -> bool {
+    let all_tables =
+        |items: &DeArray<'_>| !items.is_empty() && items.iter().all(|item| item.get_ref().is_table());
+    value.is_table() || value.as_array().is_some_and(all_tables)
+}
+
+fn check_json_can_say(value: &Spanned<DeValue<'_>>) -> Result<(), (Range<usize>, String)> {
+    match value.get_ref() {
+        DeValue::Datetime(_) => {
+            Err((value.span(), "a date cannot be kept: write it as text, in quotes".to_owned()))
+        }
+        DeValue::Float(number) if number.as_str().parse::<f64>().is_ok_and(|number| !number.is_finite()) => {
+            Err((value.span(), "not a finite number: write one".to_owned()))
+        }
+        DeValue::Array(items) => items.iter().try_for_each(check_json_can_say),
+        DeValue::Table(entries) => entries.iter().try_for_each(|(_, value)| check_json_can_say(value)),
+        _ => Ok(()),
+    }
+}
+
+/// What the types alone do not say; the key tells where.
+fn check_values(config: &ProjectConfig) -> Result<(), (&'static str, String)> {
+    if config.format != CONFIG_FORMAT {
+        return Err(("format", format!("expected `format = {CONFIG_FORMAT}`")));
+    }
+    if config.name.trim().is_empty() || config.name.chars().count() > MAX_LABEL {
+        return Err(("name", format!("expected a name of 1 to {MAX_LABEL} characters")));
+    }
+    if config.modules.len() > MOST_MODULES {
+        return Err(("modules", format!("expected {MOST_MODULES} entries at most")));
+    }
+    for pattern in &config.modules {
+        WorkspacePath::parse(pattern.as_str()).map_err(|error| ("modules", error.to_string()))?;
+    }
+    for type_id in config.types.keys() {
+        TypeId::parse(type_id.as_str()).map_err(|error| ("types", error.to_string()))?;
+    }
+    Ok(())
+}
+
+/// The text of a new workspace's file.
+pub fn new_project(name: &str) -> String {
+    let name = toml::Value::String(name.to_owned());
+    format!(
+        r#"# A Draftboard project. This file is yours: Draftboard reads it and never rewrites it.
+
+format = {CONFIG_FORMAT}
+name = {name}
+description = ""
+
+# Files that declare node types of your own; `*` stands for any name.
+modules = ["modules/*.json"]
+
+# What this project changes about a type, for example:
+#
+# [types."aws/compute/instance"]
+# title = "Server"
+#
+# [types."aws/compute/instance".props.instance_type]
+# options = ["t3.micro", "t3.small"]
+# default = "t3.micro"
+"#
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "format = 1\nname = 'x'\n";
+
+    #[test]
+    fn a_new_project_reads_back() {
+        for name in ["Shop", "say \"hi\"", "two\nlines # no comment", "ünï \u{202e} '''"] {
+            let config = read_config(&new_project(name)).unwrap();
+            assert_eq!((config.name.as_str(), config.modules), (name, all_modules()));
+        }
+    }
+
+    #[test]
+    fn types_are_overridden_and_later_sections_are_left_alone() {
+        let config = read_config(
+            "format = 1\nname = 'Shop'\n[types.'a/b']\ndisabled = true\n[types.'a/b'.props.size]\ndefault = 3\n\
+             [backend]\nkind = 's3'\n[[bundles]]\nwhen = 2020-01-01\n",
+        )
+        .unwrap();
+        assert!(config.types["a/b"].disabled);
+        assert_eq!(config.types["a/b"].props.len(), 1);
+    }
+
+    #[test]
+    fn refusals_name_the_key_and_the_line() {
+        for (text, words) in [
+            ("module = ['y']\n", "line 3, column 1: unknown key `module`"),
+            ("[types.'a/b']\ntitel = 'y'\n", "line 4, column 1: unknown field `titel`"),
+            ("[types.'a/b'.props.p]\nread-only = true\n", "line 4, column 1: unknown field `read-only`"),
+            ("[types.'a b']\n", "line 3, column 2"),
+            ("modules = ['../x']\n", "line 3, column 1"),
+            ("description = 3\n", "line 3, column 15"),
+            ("name = 'y'\n", "line 3"),
+            ("description = \n", "line 3"),
+            ("[types.'a/b'.props.p]\ndefault = 2020-01-01\n", "line 4, column 11: a date"),
+            ("[types.'a/b'.props.p]\ndefault = nan\n", "line 4, column 11: not a finite"),
+        ] {
+            let refusal = read_config(&format!("{HEAD}{text}")).unwrap_err().to_string();
+            assert!(refusal.contains(words), "{text:?}: {refusal}");
+        }
+        for (text, words) in [
+            ("format = 1\nname = ''\n", "line 2, column 1: expected a name"),
+            ("format = 0\nname = 'x'\n", "line 1, column 1: expected `format = 1`"),
+            ("name = 'x'\n", "missing field `format`"),
+        ] {
+            let refusal = read_config(text).unwrap_err().to_string();
+            assert!(refusal.contains(words), "{text:?}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn a_newer_format_is_refused_politely_whatever_else_is_new() {
+        let error = read_config("format = 7\nname = { new = true }\nfuture = 1\n").unwrap_err();
+        assert!(matches!(error, FileError::Newer { found: 7, .. }));
+        assert!(error.to_string().contains("update Draftboard"));
+    }
+
+    #[test]
+    fn no_text_panics() {
+        let valid = new_project("x") + "[types.'a/b'.props.p]\ndefault = [1, {a = 'é'}]\n";
+        for (at, _) in valid.char_indices() {
+            let _ = read_config(&valid[..at]);
+        }
+        let _ = read_config(&format!("x = {}", "[".repeat(100_000)));
+        let _ = read_config("\0\u{feff}=");
+    }
+}

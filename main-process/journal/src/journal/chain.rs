@@ -1,0 +1,100 @@
+//! The hash chain: each operation's hash covers the one before it, so that a changed, missing or reordered row shows.
+
+use super::{Journal, row::Row};
+use crate::{Digest, JournalError};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use shared_protocol::Revision;
+
+/// One link: an operation and its hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Link {
+    pub(super) revision: Revision,
+    pub(super) hash: Digest,
+}
+
+/// The kept operations, all of them proven to follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VerifiedChain {
+    /// The oldest operation that is kept; one after `last` when there is none.
+    pub first: Revision,
+    pub last: Revision,
+    pub count: u64,
+}
+
+impl Link {
+    pub(super) const START: Self = Self { revision: Revision::START, hash: Digest::ZERO };
+
+    pub(super) fn from_columns(
+        row: &rusqlite::Row<'_>,
+        revision: usize,
+        hash: usize,
+    ) -> Result<Self, rusqlite::Error> {
+        let number: i64 = row.get(revision)?;
+        let number =
+            u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(revision, number))?;
+        Ok(Self { revision: Revision(number), hash: row.get(hash)? })
+    }
+
+    /// The link to `row`, if it follows this one. The error names the revision where the chain breaks.
+    pub(super) fn follow(self, row: &Row) -> Result<Self, (Revision, String)> {
+        let expected = self.revision.next();
+        if row.revision != expected {
+            return Err((expected, format!("it is missing; the next is {}", row.revision)));
+        }
+        if row.previous != self.hash {
+            return Err((expected, "it does not follow the operation before it".to_owned()));
+        }
+        if row.computed_hash() != row.hash {
+            return Err((expected, "its content does not match its hash".to_owned()));
+        }
+        Ok(Self { revision: row.revision, hash: row.hash })
+    }
+}
+
+impl Journal {
+    /// Checks every kept operation and the checkpoint against the hashes. Reads everything: for a check on demand, not
+    /// for every start.
+    pub fn verify(&self) -> Result<VerifiedChain, JournalError> {
+        let anchor = self.anchor()?;
+        let checkpoint = self.read_checkpoint()?.map(|(_, link)| link);
+        let mut link = anchor;
+        let mut count = 0;
+        check_against(checkpoint, link)?;
+        self.rows_after(anchor.revision, &mut |row| {
+            link =
+                link.follow(&row).map_err(|(revision, problem)| JournalError::damaged(revision, problem))?;
+            check_against(checkpoint, link)?;
+            row.decode()?;
+            count += 1;
+            Ok(())
+        })?;
+        Ok(VerifiedChain { first: anchor.revision.next(), last: link.revision, count })
+    }
+}
+
+/// Where the chain passes the checkpoint, both must agree.
+fn check_against(checkpoint: Option<Link>, link: Link) -> Result<(), JournalError> {
+    match checkpoint {
+        Some(checkpoint) if checkpoint.revision == link.revision && checkpoint != link => {
+            Err(JournalError::damaged(
+                link.revision,
+                "the checkpoint does not belong to the operations around it",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl ToSql for Digest {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.as_bytes())))
+    }
+}
+
+impl FromSql for Digest {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let bytes = value.as_blob()?;
+        Self::from_slice(bytes)
+            .ok_or(FromSqlError::InvalidBlobSize { expected_size: 32, blob_size: bytes.len() })
+    }
+}

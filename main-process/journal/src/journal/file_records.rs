@@ -1,0 +1,105 @@
+//! What is known of the workspace's files: the content that is on record, and the content that a save was about to put
+//! there. After a crash in the middle of a save both are recognised as ours, and neither is taken for somebody's edit.
+
+use super::{Durability, Journal};
+use crate::{Digest, JournalError, WorkspacePath};
+use rusqlite::OptionalExtension as _;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The content we wrote or took in last.
+    pub recorded: Option<Digest>,
+    /// The content a save was about to write, and may have written.
+    pub pending: Option<Digest>,
+}
+
+impl Known {
+    /// The content comes from us.
+    pub fn is_ours(&self, content: Digest) -> bool {
+        self.recorded == Some(content) || self.pending == Some(content)
+    }
+}
+
+impl Journal {
+    /// Before a save: these contents are about to be written. Durable when it returns.
+    ///
+    /// A file has one pending content. One left by a crash must be settled before the next save, by [`Self::confirm`] if
+    /// the file has it and by [`Self::record`] if not; [`Self::known_files`] tells which.
+    pub fn record_pending(&mut self, files: &[(WorkspacePath, Digest)]) -> Result<(), JournalError> {
+        self.for_each(
+            Durability::Durable,
+            "INSERT INTO files (path, recorded, pending) VALUES (?1, NULL, ?2)
+             ON CONFLICT (path) DO UPDATE SET pending = ?2",
+            files.iter().map(|(path, content)| (path.as_str(), *content)),
+        )
+    }
+
+    /// After a save: the pending contents are in place. If this is lost in a crash, they are still known as pending.
+    pub fn confirm(&mut self, paths: &[WorkspacePath]) -> Result<(), JournalError> {
+        self.for_each(
+            Durability::Relaxed,
+            "UPDATE files SET recorded = pending, pending = NULL WHERE path = ?1 AND pending IS NOT NULL",
+            paths.iter().map(|path| (path.as_str(),)),
+        )
+    }
+
+    /// The content of these files is on record now, and nothing is pending: after taking in somebody's edit, or after a
+    /// save that failed before it wrote.
+    pub fn record(&mut self, files: &[(WorkspacePath, Digest)]) -> Result<(), JournalError> {
+        self.for_each(
+            Durability::Durable,
+            "INSERT OR REPLACE INTO files (path, recorded, pending) VALUES (?1, ?2, NULL)",
+            files.iter().map(|(path, content)| (path.as_str(), *content)),
+        )
+    }
+
+    /// The file is gone, or no longer ours.
+    pub fn forget(&mut self, path: &WorkspacePath) -> Result<(), JournalError> {
+        self.for_each(
+            Durability::Durable,
+            "DELETE FROM files WHERE path = ?1",
+            [(path.as_str(),)].into_iter(),
+        )
+    }
+
+    pub fn known(&self, path: &WorkspacePath) -> Result<Known, JournalError> {
+        let mut select =
+            self.connection.prepare_cached("SELECT recorded, pending FROM files WHERE path = ?1")?;
+        let known = select
+            .query_row([path.as_str()], |row| Ok(Known { recorded: row.get(0)?, pending: row.get(1)? }))
+            .optional()?;
+        Ok(known.unwrap_or_default())
+    }
+
+    /// Every file something is known of, sorted by path.
+    pub fn known_files(&self) -> Result<Vec<(WorkspacePath, Known)>, JournalError> {
+        let mut select =
+            self.connection.prepare_cached("SELECT path, recorded, pending FROM files ORDER BY path")?;
+        let rows = select.query_map([], |row| {
+            Ok((row.get::<_, String>(0)?, Known { recorded: row.get(1)?, pending: row.get(2)? }))
+        })?;
+        let mut files = Vec::new();
+        for row in rows {
+            let (path, known) = row?;
+            // A path that is none cannot have come from us.
+            files.extend(WorkspacePath::parse(path).ok().map(|path| (path, known)));
+        }
+        Ok(files)
+    }
+
+    fn for_each<P: rusqlite::Params>(
+        &mut self,
+        durability: Durability,
+        sql: &str,
+        rows: impl Iterator<Item = P>,
+    ) -> Result<(), JournalError> {
+        let transaction = self.transaction(durability)?;
+        {
+            let mut statement = transaction.prepare_cached(sql)?;
+            for row in rows {
+                statement.execute(row)?;
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+}

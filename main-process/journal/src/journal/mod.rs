@@ -1,0 +1,73 @@
+//! The journal: every accepted operation, durable before it is acknowledged.
+//!
+//! One process, one connection, one writer. The database is held with an exclusive lock, which the operating system lets
+//! go of as soon as **any** descriptor of the file is closed in this process: nothing else here may open `journal.db`
+//! while a [`Journal`] is alive.
+
+mod append;
+mod chain;
+mod compact;
+mod file_records;
+mod open;
+mod query;
+mod recover;
+mod row;
+mod schema;
+mod state;
+
+pub use chain::VerifiedChain;
+pub use file_records::Known;
+pub use query::LogEntry;
+pub use recover::Recovered;
+pub use schema::JOURNAL_FORMAT;
+
+use crate::JournalError;
+use chain::Link;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use shared_protocol::Revision;
+
+/// Durable operations, the newest checkpoint, what is known of files, and small state.
+#[derive(Debug)]
+pub struct Journal {
+    connection: Connection,
+    /// The newest operation, or the checkpoint when there is none after it.
+    tail: Link,
+    since_checkpoint: Growth,
+}
+
+/// What came after the checkpoint.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Growth {
+    operations: u64,
+    bytes: u64,
+}
+
+/// Whether a transaction must have reached the disk when it returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Durability {
+    /// Synced: survives the loss of power.
+    Durable,
+    /// Not synced: the newest of these may be lost with the power, but the file stays whole.
+    Relaxed,
+}
+
+impl Journal {
+    /// The newest revision that is safe.
+    pub fn revision(&self) -> Revision {
+        self.tail.revision
+    }
+
+    fn transaction(&mut self, durability: Durability) -> Result<Transaction<'_>, JournalError> {
+        let synchronous = match durability {
+            Durability::Durable => "FULL",
+            Durability::Relaxed => "NORMAL",
+        };
+        self.connection.pragma_update(None, "synchronous", synchronous)?;
+        Ok(self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
+    }
+}
+
+/// SQLite's integers are signed.
+fn to_sql(number: u64) -> Result<i64, JournalError> {
+    i64::try_from(number).map_err(|error| JournalError::unstorable("a number above 2^63", error))
+}

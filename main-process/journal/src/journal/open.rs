@@ -1,0 +1,181 @@
+//! Opening: settings, version, integrity, and the end of the chain.
+
+use super::{Growth, Journal, chain::Link, schema};
+use crate::{JOURNAL_FORMAT, JournalError};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use shared_protocol::Revision;
+use std::{
+    fs::{File, Metadata, OpenOptions, Permissions},
+    io,
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+const FILE: &str = "journal.db";
+/// Another Draftboard that is just ending gets this long to let go of the journal.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Up to this size the whole file is checked at every start: a few milliseconds.
+const ALWAYS_CHECKED: u64 = 16 * 1024 * 1024;
+/// The write-ahead log is cut back to this after a burst.
+const WAL_BYTES: i64 = 16 * 1024 * 1024;
+
+impl Journal {
+    /// Opens or creates `journal.db` in `dir`, which is the workspace's `.draftboard` folder and must exist.
+    ///
+    /// SQLite's quick check runs when the file is small or when it was not closed cleanly (its write-ahead log is still
+    /// there). Pages get damaged by crashes and failing disks, so a large file that was closed in good order is not read
+    /// twice at every start; [`Journal::recover`] checks the hash of every operation it hands out in any case.
+    pub fn open(dir: &Path) -> Result<Self, JournalError> {
+        let dir = dir.canonicalize().map_err(|error| JournalError::of_io(&error))?;
+        let path = dir.join(FILE);
+        let size = prepare_file(&dir, &path)?;
+        let was_left_open = path.with_extension("db-wal").metadata().is_ok_and(|wal| wal.len() > 0);
+        let mut connection = connect(&path)?;
+        let format = match schema::look(&connection).map_err(|error| broken(&path, error))? {
+            schema::Found::Empty => 0,
+            schema::Found::Format(found) if found > JOURNAL_FORMAT => {
+                return Err(JournalError::Newer { found, known: JOURNAL_FORMAT });
+            }
+            schema::Found::Format(found) => found,
+            schema::Found::Foreign => {
+                return Err(unreadable(&path, "it is a database of another program".to_owned()));
+            }
+        };
+        configure(&connection).map_err(|error| broken(&path, error))?;
+        if size <= ALWAYS_CHECKED || was_left_open {
+            quick_check(&connection, &path)?;
+        }
+        schema::migrate(&mut connection, format)?;
+        let (tail, since_checkpoint) = read_end(&connection).map_err(|error| broken(&path, error))?;
+        Ok(Self { connection, tail, since_checkpoint })
+    }
+
+    /// Moves the journal of `dir` to `dir/aside` so that a new one can be started; nothing is deleted. For a journal
+    /// that is [`JournalError::Unreadable`] or [`JournalError::Damaged`], once it is closed.
+    pub fn set_aside(dir: &Path) -> Result<PathBuf, JournalError> {
+        let moved = || -> io::Result<PathBuf> {
+            let aside = dir.join("aside");
+            std::fs::create_dir_all(&aside)?;
+            let target = (1..10_000)
+                .map(|number| aside.join(format!("journal-{number}.db")))
+                .find(|target| target.symlink_metadata().is_err())
+                .ok_or_else(|| io::Error::other("too many journals set aside: remove some"))?;
+            // The log first: one that stayed behind would be replayed into the new database.
+            for suffix in ["db-wal", "db-shm", "db"] {
+                match std::fs::rename(dir.join(FILE).with_extension(suffix), target.with_extension(suffix)) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    other => other?,
+                }
+            }
+            File::open(&aside)?.sync_all()?;
+            File::open(dir)?.sync_all()?;
+            Ok(target)
+        };
+        moved().map_err(|error| JournalError::of_io(&error))
+    }
+
+    /// Reads the end of the chain again, after a transaction whose outcome is not certain.
+    pub(super) fn read_end_again(&mut self) {
+        match read_end(&self.connection) {
+            Ok((tail, growth)) => (self.tail, self.since_checkpoint) = (tail, growth),
+            Err(error) => tracing::warn!(%error, "the end of the journal could not be read after a failure"),
+        }
+    }
+}
+
+/// Creates the file for its owner alone, and narrows one that is open to others; SQLite gives its log the same mode.
+/// A file that exists is not opened here: closing it would let go of a lock that this process holds on it.
+fn prepare_file(dir: &Path, path: &Path) -> Result<u64, JournalError> {
+    let prepared = || -> io::Result<Metadata> {
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+            Ok(file) => {
+                file.sync_all()?;
+                File::open(dir)?.sync_all()?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        path.symlink_metadata()
+    };
+    let metadata = prepared().map_err(|error| JournalError::of_io(&error))?;
+    if !metadata.is_file() {
+        return Err(unreadable(path, "it is a link or a folder".to_owned()));
+    }
+    if metadata.permissions().mode() & 0o077 != 0 {
+        std::fs::set_permissions(path, Permissions::from_mode(0o600))
+            .map_err(|error| JournalError::of_io(&error))?;
+    }
+    Ok(metadata.len())
+}
+
+fn connect(path: &Path) -> Result<Connection, JournalError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW
+        | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    let connection = Connection::open_with_flags(path, flags)?;
+    // SQLite opens what it may not write for reading, without a word.
+    if connection.is_readonly("main")? {
+        return Err(JournalError::ReadOnly { problem: "journal.db may only be read".to_owned() });
+    }
+    connection.busy_timeout(PATIENCE)?;
+    // Exclusive before the first access: no shared memory file, and a second writer is refused instead of interleaved.
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    Ok(connection)
+}
+
+/// Only once the file is known to be ours: the mode is written into it.
+fn configure(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "journal_size_limit", WAL_BYTES)
+}
+
+fn quick_check(connection: &Connection, path: &Path) -> Result<(), JournalError> {
+    let answer: String = connection
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|error| broken(path, error))?;
+    if answer == "ok" { Ok(()) } else { Err(unreadable(path, answer)) }
+}
+
+fn read_end(connection: &Connection) -> Result<(Link, Growth), rusqlite::Error> {
+    let link = |row: &rusqlite::Row<'_>| Link::from_columns(row, 0, 1);
+    let newest = connection
+        .query_row("SELECT revision, hash FROM operations ORDER BY revision DESC LIMIT 1", [], link)
+        .optional()?;
+    let checkpoint =
+        connection.query_row("SELECT revision, chain_hash FROM checkpoint", [], link).optional()?;
+    let since = checkpoint.map_or(Revision::START, |link| link.revision);
+    let growth = connection.query_row(
+        "SELECT count(*), coalesce(sum(octet_length(changes)), 0) FROM operations WHERE revision > ?1",
+        [i64::try_from(since.0).unwrap_or(i64::MAX)],
+        |row| Ok(Growth { operations: unsigned(row.get(0)?), bytes: unsigned(row.get(1)?) }),
+    )?;
+    let tail = newest.filter(|newest| newest.revision >= since).or(checkpoint).unwrap_or(Link::START);
+    Ok((tail, growth))
+}
+
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+fn unreadable(path: &Path, problem: String) -> JournalError {
+    JournalError::Unreadable { path: path.to_owned(), problem }
+}
+
+/// An error while opening: a broken file is named by its path.
+fn broken(path: &Path, error: rusqlite::Error) -> JournalError {
+    let wrong_column = matches!(
+        error,
+        rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)
+    );
+    if JournalError::is_corruption(&error) || wrong_column {
+        unreadable(path, error.to_string())
+    } else {
+        error.into()
+    }
+}

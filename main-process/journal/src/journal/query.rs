@@ -1,0 +1,82 @@
+//! Looking things up in the history.
+
+use super::{
+    Journal,
+    row::{COLUMNS, Row},
+    to_sql,
+};
+use crate::JournalError;
+use rusqlite::OptionalExtension as _;
+use shared_protocol::{Actor, Operation, OperationKind, Revision};
+
+/// A line of the log: an operation without its changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogEntry {
+    pub revision: Revision,
+    /// Milliseconds since 1970, UTC.
+    pub time: u64,
+    pub actor: Actor,
+    pub kind: OperationKind,
+    pub summary: String,
+    pub change_count: usize,
+}
+
+impl Journal {
+    /// The operation that led to a revision; none when it is not kept, or not there yet.
+    pub fn operation(&self, revision: Revision) -> Result<Option<Operation>, JournalError> {
+        let sql = format!("SELECT {COLUMNS} FROM operations WHERE revision = ?1");
+        let mut select = self.connection.prepare_cached(&sql)?;
+        let row = select.query_row([to_sql(revision.0)?], |row| Ok(Row::from_sql(row))).optional()?;
+        row.map(|row| row?.decode()).transpose()
+    }
+
+    /// The newest operations, newest first, without reading their changes.
+    pub fn log(&self, limit: usize) -> Result<Vec<LogEntry>, JournalError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT revision, time, actor, kind, summary, change_count FROM operations ORDER BY revision DESC LIMIT ?1",
+        )?;
+        let rows = select.query_map([to_sql(limit as u64)?], |row| {
+            let numbers: (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(5)?);
+            let texts: (String, String, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
+            Ok((numbers, texts))
+        })?;
+        rows.map(|row| {
+            let ((revision, time, change_count), (actor, kind, summary)) = row?;
+            let revision = Revision(u64::try_from(revision).unwrap_or(0));
+            let undecodable = |error: serde_json::Error| JournalError::damaged(revision, error.to_string());
+            Ok(LogEntry {
+                revision,
+                time: u64::try_from(time).unwrap_or(0),
+                actor: serde_json::from_str(&actor).map_err(undecodable)?,
+                kind: serde_json::from_str(&kind).map_err(undecodable)?,
+                summary,
+                change_count: usize::try_from(change_count).unwrap_or(0),
+            })
+        })
+        .collect()
+    }
+
+    /// Up to `most` operations after a revision, oldest first; none when some of them are no longer kept.
+    pub fn since(&self, revision: Revision, most: usize) -> Result<Option<Vec<Operation>>, JournalError> {
+        if revision < self.anchor()?.revision {
+            return Ok(None);
+        }
+        let sql = format!("SELECT {COLUMNS} FROM operations WHERE revision > ?1 ORDER BY revision LIMIT ?2");
+        self.select(&sql, (to_sql(revision.0)?, to_sql(most as u64)?)).map(Some)
+    }
+
+    /// The newest kept operations, oldest first: what a history of undo starts from, whether or not a checkpoint
+    /// stands between them.
+    pub fn newest(&self, most: usize) -> Result<Vec<Operation>, JournalError> {
+        let sql = format!("SELECT {COLUMNS} FROM operations ORDER BY revision DESC LIMIT ?1");
+        let mut operations = self.select(&sql, [to_sql(most as u64)?])?;
+        operations.reverse();
+        Ok(operations)
+    }
+
+    fn select(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<Operation>, JournalError> {
+        let mut select = self.connection.prepare_cached(sql)?;
+        let rows = select.query_map(params, |row| Ok(Row::from_sql(row)))?;
+        rows.map(|row| row??.decode()).collect()
+    }
+}

@@ -1,0 +1,108 @@
+//! Reading back what was acknowledged, proving on the way that it is what was written.
+
+use super::{
+    Journal,
+    chain::Link,
+    row::{COLUMNS, Row},
+};
+use crate::{Digest, JournalError};
+use rusqlite::OptionalExtension as _;
+use shared_protocol::{Document, Operation, Revision};
+
+/// The state at the last checkpoint and what came after it, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recovered {
+    pub checkpoint: Option<Document>,
+    pub operations: Vec<Operation>,
+}
+
+impl Journal {
+    /// The checkpoint and every operation after it. On damage the error carries what could be read before it. Older
+    /// operations, kept for undo, are not looked at: damage among them does not keep a workspace from opening.
+    pub fn recover(&self) -> Result<Recovered, JournalError> {
+        let (checkpoint, mut link) = match self.read_checkpoint()? {
+            Some((document, link)) => (Some(document), link),
+            None => (None, self.anchor()?),
+        };
+        let mut operations = Vec::new();
+        let walked = self.rows_after(link.revision, &mut |row| {
+            link =
+                link.follow(&row).map_err(|(revision, problem)| JournalError::damaged(revision, problem))?;
+            operations.push(row.decode()?);
+            Ok(())
+        });
+        let recovered = Recovered { checkpoint, operations };
+        match walked {
+            Ok(()) => Ok(recovered),
+            Err(JournalError::Damaged { revision, problem, .. }) => {
+                Err(JournalError::Damaged { revision, problem, readable: Box::new(recovered) })
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Hands every kept operation after `revision` to `take`, oldest first, one in memory at a time.
+    pub(super) fn rows_after(
+        &self,
+        revision: Revision,
+        take: &mut dyn FnMut(Row) -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
+        let sql = format!("SELECT {COLUMNS} FROM operations WHERE revision > ?1 ORDER BY revision");
+        let mut select = self.connection.prepare_cached(&sql)?;
+        let mut rows = select.query([i64::try_from(revision.0).unwrap_or(i64::MAX)])?;
+        let mut reached = revision;
+        loop {
+            match rows.next() {
+                Ok(None) => return Ok(()),
+                Ok(Some(row)) => {
+                    let row = Row::from_sql(row)?;
+                    reached = row.revision;
+                    take(row)?;
+                }
+                Err(error) if JournalError::is_corruption(&error) => {
+                    return Err(JournalError::damaged(reached.next(), error.to_string()));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// The checkpoint, checked against its hash, and its place in the chain.
+    pub(super) fn read_checkpoint(&self) -> Result<Option<(Document, Link)>, JournalError> {
+        let sql = "SELECT revision, chain_hash, document_hash, document FROM checkpoint";
+        let found = self.connection.query_row(sql, [], |row| {
+            let text: String = row.get(3)?;
+            Ok((Link::from_columns(row, 0, 1)?, row.get::<_, Digest>(2)?, text))
+        });
+        let (link, hash, text) = match found.optional() {
+            Ok(Some(found)) => found,
+            Ok(None) => return Ok(None),
+            Err(error) if error.sqlite_error_code().is_some() && !JournalError::is_corruption(&error) => {
+                return Err(error.into());
+            }
+            Err(error) => {
+                return Err(JournalError::damaged(Revision::START, format!("the checkpoint: {error}")));
+            }
+        };
+        let damaged =
+            |problem: String| JournalError::damaged(link.revision, format!("the checkpoint {problem}"));
+        if Digest::of(text.as_bytes()) != hash {
+            return Err(damaged("does not match its hash".to_owned()));
+        }
+        let document: Document =
+            serde_json::from_str(&text).map_err(|error| damaged(format!("cannot be decoded: {error}")))?;
+        if document.revision != link.revision {
+            return Err(damaged(format!("is of revision {}", document.revision)));
+        }
+        Ok(Some((document, link)))
+    }
+
+    /// What the oldest kept operation hangs on.
+    pub(super) fn anchor(&self) -> Result<Link, JournalError> {
+        let found = self
+            .connection
+            .query_row("SELECT revision, hash FROM anchor", [], |row| Link::from_columns(row, 0, 1))
+            .optional()?;
+        Ok(found.unwrap_or(Link::START))
+    }
+}

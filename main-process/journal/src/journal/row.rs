@@ -1,0 +1,243 @@
+//! An operation as a row: JSON texts in columns, hashed as they stand. Verifying therefore never depends on how this
+//! build would write the same operation.
+
+use crate::{Digest, JournalError};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use shared_protocol::{
+    Board, BoardId, Change, Edge, EdgeId, Name, Node, NodeId, Operation, Placement, PropKey, Revision, Value,
+};
+
+pub(super) const COLUMNS: &str =
+    "revision, time, actor, kind, summary, change_count, previous_hash, hash, changes";
+
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) revision: Revision,
+    pub(super) time: u64,
+    pub(super) actor: String,
+    pub(super) kind: String,
+    pub(super) summary: String,
+    pub(super) change_count: usize,
+    pub(super) previous: Digest,
+    pub(super) hash: Digest,
+    pub(super) changes: String,
+}
+
+impl Row {
+    pub(super) fn encode(operation: &Operation, previous: Digest) -> Result<Self, JournalError> {
+        let unstorable = |error: serde_json::Error| JournalError::unstorable("the operation", error);
+        let changes: Vec<Written<'_>> = operation.changes.iter().map(Written).collect();
+        let mut row = Self {
+            revision: operation.revision,
+            time: operation.time,
+            actor: serde_json::to_string(&operation.actor).map_err(unstorable)?,
+            kind: serde_json::to_string(&operation.kind).map_err(unstorable)?,
+            summary: operation.summary.clone(),
+            change_count: changes.len(),
+            previous,
+            hash: previous,
+            changes: serde_json::to_string(&changes).map_err(unstorable)?,
+        };
+        row.hash = row.computed_hash();
+        Ok(row)
+    }
+
+    /// SHA-256 over the hash before and the operation as JSON, keys in the order of the columns.
+    pub(super) fn computed_hash(&self) -> Digest {
+        let head = format!(r#"{{"revision":{},"time":{},"actor":"#, self.revision, self.time);
+        let summary = Value::text(self.summary.as_str()).to_json();
+        let parts = [
+            &head,
+            &self.actor,
+            r#","kind":"#,
+            &self.kind,
+            r#","summary":"#,
+            &summary,
+            r#","changes":"#,
+            &self.changes,
+            "}",
+        ];
+        let bytes = parts.iter().map(|part| part.as_bytes());
+        Digest::of_parts(std::iter::once(&self.previous.as_bytes()[..]).chain(bytes))
+    }
+
+    pub(super) fn decode(&self) -> Result<Operation, JournalError> {
+        let undecodable = |error: serde_json::Error| {
+            JournalError::damaged(self.revision, format!("it cannot be decoded: {error}"))
+        };
+        let changes: Vec<Read> = serde_json::from_str(&self.changes).map_err(undecodable)?;
+        if changes.len() != self.change_count {
+            return Err(JournalError::damaged(
+                self.revision,
+                "the number of its changes is not the one noted",
+            ));
+        }
+        Ok(Operation {
+            revision: self.revision,
+            time: self.time,
+            actor: serde_json::from_str(&self.actor).map_err(undecodable)?,
+            kind: serde_json::from_str(&self.kind).map_err(undecodable)?,
+            summary: self.summary.clone(),
+            changes: changes.into_iter().map(|Read(change)| change).collect(),
+        })
+    }
+
+    /// Reads a row selected by [`COLUMNS`]. A column of the wrong kind is damage, named by the revision.
+    pub(super) fn from_sql(row: &rusqlite::Row<'_>) -> Result<Self, JournalError> {
+        let number: i64 = row.get(0)?;
+        let revision = Revision(u64::try_from(number).unwrap_or(0));
+        Self::from_columns(row, revision)
+            .map_err(|error| JournalError::damaged(revision, format!("it cannot be read: {error}")))
+    }
+
+    fn from_columns(row: &rusqlite::Row<'_>, revision: Revision) -> Result<Self, rusqlite::Error> {
+        let unsigned = |column: usize| {
+            let number: i64 = row.get(column)?;
+            u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
+        };
+        Ok(Self {
+            revision,
+            time: unsigned(1)?,
+            actor: row.get(2)?,
+            kind: row.get(3)?,
+            summary: row.get(4)?,
+            change_count: usize::try_from(unsigned(5)?).unwrap_or(usize::MAX),
+            previous: row.get(6)?,
+            hash: row.get(7)?,
+            changes: row.get(8)?,
+        })
+    }
+}
+
+/// A change on its way into a row.
+struct Written<'a>(&'a Change);
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        StoredChange::serialize(self.0, serializer)
+    }
+}
+
+/// A change on its way out of a row.
+struct Read(Change);
+
+impl<'de> Deserialize<'de> for Read {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        StoredChange::deserialize(deserializer).map(Self)
+    }
+}
+
+/// [`Change`] as it stands in the journal: the same JSON, except that a property which was set to null is told from one
+/// that was not set. Plain JSON writes both as `null`, and the replay would fail at the next change of that property.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Change", rename_all = "camelCase")]
+enum StoredChange {
+    Board {
+        id: BoardId,
+        before: Option<Box<Board>>,
+        after: Option<Box<Board>>,
+    },
+    Node {
+        id: NodeId,
+        before: Option<Box<Node>>,
+        after: Option<Box<Node>>,
+    },
+    Name {
+        node: NodeId,
+        before: Name,
+        after: Name,
+    },
+    Label {
+        node: NodeId,
+        before: String,
+        after: String,
+    },
+    Parent {
+        node: NodeId,
+        before: Option<NodeId>,
+        after: Option<NodeId>,
+    },
+    Prop {
+        node: NodeId,
+        key: PropKey,
+        #[serde(with = "set_or_not")]
+        before: Option<Value>,
+        #[serde(with = "set_or_not")]
+        after: Option<Value>,
+    },
+    References {
+        node: NodeId,
+        key: PropKey,
+        before: Vec<NodeId>,
+        after: Vec<NodeId>,
+    },
+    Edge {
+        id: EdgeId,
+        before: Option<Box<Edge>>,
+        after: Option<Box<Edge>>,
+    },
+    Placement {
+        node: NodeId,
+        before: Option<Placement>,
+        after: Option<Placement>,
+    },
+}
+
+/// Not set is `null`, set is a list of the one value.
+mod set_or_not {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+    use shared_protocol::Value;
+
+    pub(super) fn serialize<S: Serializer>(value: &Option<Value>, serializer: S) -> Result<S::Ok, S::Error> {
+        value.as_ref().map(|value| [value]).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+        Ok(Option::<[Value; 1]>::deserialize(deserializer)?.map(|[value]| value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared_protocol::{Actor, ActorKind, OperationKind};
+
+    #[test]
+    fn null_is_not_the_same_as_not_set() {
+        let prop = |before, after| Change::Prop {
+            node: NodeId::from_bits(1),
+            key: PropKey::parse("k").unwrap(),
+            before,
+            after,
+        };
+        let operation = Operation {
+            revision: Revision(1),
+            time: 2,
+            actor: Actor::new(ActorKind::Window, "a\"b"),
+            kind: OperationKind::Undo(Revision(1)),
+            summary: "say \"hi\"\n\0".to_owned(),
+            changes: vec![prop(None, Some(Value::Null)), prop(Some(Value::Null), Some(Value::List(vec![])))],
+        };
+        let row = Row::encode(&operation, Digest::ZERO).unwrap();
+        assert_eq!(row.decode().unwrap(), operation);
+    }
+
+    #[test]
+    fn the_hash_is_over_the_hash_before_and_the_operation_as_json() {
+        let operation = Operation {
+            revision: Revision(7),
+            time: 2,
+            actor: Actor::new(ActorKind::Window, "a"),
+            kind: OperationKind::Edit,
+            summary: "Rename \"x\"".to_owned(),
+            changes: vec![Change::Label {
+                node: NodeId::from_bits(1),
+                before: String::new(),
+                after: "é".to_owned(),
+            }],
+        };
+        let row = Row::encode(&operation, Digest::of(b"before")).unwrap();
+        let json = serde_json::to_string(&operation).unwrap();
+        assert_eq!(row.hash, Digest::of_parts([&Digest::of(b"before").as_bytes()[..], json.as_bytes()]));
+    }
+}

@@ -1,0 +1,90 @@
+//! The tables and their versions.
+
+use crate::JournalError;
+use rusqlite::{Connection, TransactionBehavior};
+
+/// The version of the database that this build writes; kept in `PRAGMA user_version`.
+pub const JOURNAL_FORMAT: i64 = 1;
+
+/// "DrBd": tells our database from any other.
+const APPLICATION_ID: i64 = 0x4472_4264;
+
+/// Step *n* takes a database of format *n* to *n* + 1. The first creates it.
+const STEPS: [&str; JOURNAL_FORMAT as usize] = [FORMAT_1];
+
+/// `changes` stands last: SQLite reads the columns before it without loading it.
+const FORMAT_1: &str = "
+    CREATE TABLE operations (
+        revision      INTEGER PRIMARY KEY,
+        time          INTEGER NOT NULL,
+        actor         TEXT NOT NULL,
+        kind          TEXT NOT NULL,
+        summary       TEXT NOT NULL,
+        change_count  INTEGER NOT NULL,
+        previous_hash BLOB NOT NULL,
+        hash          BLOB NOT NULL,
+        changes       TEXT NOT NULL
+    ) STRICT;
+
+    -- The document that operations start from; one row at most.
+    CREATE TABLE checkpoint (
+        only          INTEGER PRIMARY KEY CHECK (only = 1),
+        revision      INTEGER NOT NULL,
+        chain_hash    BLOB NOT NULL,
+        document_hash BLOB NOT NULL,
+        document      TEXT NOT NULL
+    ) STRICT;
+
+    -- The newest operation that is no longer kept: the chain of those that are hangs on it; one row at most.
+    CREATE TABLE anchor (
+        only          INTEGER PRIMARY KEY CHECK (only = 1),
+        revision      INTEGER NOT NULL,
+        hash          BLOB NOT NULL
+    ) STRICT;
+
+    -- Contents of workspace files that we wrote or took in.
+    CREATE TABLE files (
+        path          TEXT PRIMARY KEY,
+        recorded      BLOB,
+        pending       BLOB
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE state (
+        key           TEXT PRIMARY KEY,
+        value         TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+";
+
+pub(super) enum Found {
+    /// No tables yet.
+    Empty,
+    Format(i64),
+    /// A database, but of another program.
+    Foreign,
+}
+
+/// Looks without changing anything.
+pub(super) fn look(connection: &Connection) -> Result<Found, rusqlite::Error> {
+    let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(match (application, format, tables) {
+        (0, 0, 0) => Found::Empty,
+        (APPLICATION_ID, format, _) if format > 0 => Found::Format(format),
+        _ => Found::Foreign,
+    })
+}
+
+/// Brings a database from format `from` to the present one, all or nothing.
+pub(super) fn migrate(connection: &mut Connection, from: i64) -> Result<(), JournalError> {
+    if from == JOURNAL_FORMAT {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    for step in STEPS.iter().skip(usize::try_from(from).unwrap_or(0)) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", JOURNAL_FORMAT)?;
+    Ok(transaction.commit()?)
+}

@@ -1,0 +1,261 @@
+//! Notices that somebody else changed a file: an editor, a git pull. Tells which, never what: reading is the caller's, and
+//! the caller's own saves come by here as well.
+//!
+//! Folders are watched and not files, because editors replace files by renaming. News is gathered until nothing has
+//! happened for a moment, each path once. When it cannot be told what changed (the kernel's queue ran over, a folder
+//! came or went, too much at once) it says [`FileChanged::Everything`].
+
+use crate::{WorkspacePath, workspace_files::is_temporary};
+use crossbeam_channel::{Receiver, Sender, bounded, select};
+use notify::{
+    Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _,
+    event::{AccessKind, AccessMode, ModifyKind},
+};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+const FOLDERS: [&str; 3] = ["boards", "modules", "components"];
+/// News is passed on when nothing has happened for this long …
+const QUIET: Duration = Duration::from_millis(100);
+/// … or, where something happens all the time, after this long.
+const LONGEST: Duration = Duration::from_secs(1);
+/// More paths than this at once are `Everything`.
+const MOST_PATHS: usize = 1_000;
+
+/// Some files may be other than they were.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileChanged {
+    /// This file was written, created, renamed or removed.
+    Path(WorkspacePath),
+    /// Any file: look at all of them.
+    Everything,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    #[error(
+        "the limit on watched folders is reached: raise it (sysctl fs.inotify.max_user_watches) or close other programs that watch files"
+    )]
+    LimitReached,
+    #[error("{} cannot be watched ({problem}): edits by other programs are noticed only at the next start", path.display())]
+    Failed { path: PathBuf, problem: String },
+}
+
+/// Watches until it is dropped.
+#[derive(Debug)]
+pub struct Watcher {
+    /// Dropping it ends the thread.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watcher {
+    /// Watches `boards/`, `modules/`, `components/` and `draftboard.toml` under `root`; folders may come later. The channel
+    /// should be bounded: while it is full, news is gathered here.
+    pub fn start(root: &Path, sender: Sender<FileChanged>) -> Result<Self, WatchError> {
+        let failed = |error: &dyn std::fmt::Display| WatchError::Failed {
+            path: root.to_owned(),
+            problem: error.to_string(),
+        };
+        let root = root.canonicalize().map_err(|error| failed(&error))?;
+        let news = Arc::new(Mutex::new(News::default()));
+        // Room for one: a second wake-up says nothing that the first does not.
+        let (wake, woken) = bounded(1);
+        let (stop, stopped) = bounded(0);
+        let handler = {
+            let (root, news) = (root.clone(), Arc::clone(&news));
+            move |event: notify::Result<Event>| {
+                if lock(&news).take_in(&root, &event) {
+                    let _ = wake.try_send(());
+                }
+            }
+        };
+        let watcher = notify::recommended_watcher(handler).map_err(|error| failed(&error))?;
+        let mut folders = Folders { watcher, root };
+        folders.watch_root()?;
+        folders.watch_subfolders()?;
+        let thread = std::thread::Builder::new()
+            .name("file-watcher".to_owned())
+            .spawn(move || Courier { folders, news, woken, stopped, sender }.run())
+            .map_err(|error| failed(&error))?;
+        Ok(Self { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What has been noticed and not passed on.
+#[derive(Debug, Default)]
+struct News {
+    paths: BTreeSet<WorkspacePath>,
+    everything: bool,
+    /// One of the watched folders came or went.
+    folders: bool,
+}
+
+fn lock(news: &Mutex<News>) -> MutexGuard<'_, News> {
+    news.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl News {
+    /// Whether there is something new.
+    fn take_in(&mut self, root: &Path, event: &notify::Result<Event>) -> bool {
+        match event {
+            Err(error) => {
+                tracing::warn!(%error, "watching files failed for a moment");
+                self.everything = true;
+                true
+            }
+            Ok(event) if event.need_rescan() => {
+                (self.everything, self.folders) = (true, true);
+                true
+            }
+            Ok(event) if !may_change_content(event.kind) => false,
+            Ok(event) => {
+                let mut is_news = false;
+                for path in &event.paths {
+                    is_news |= self.take_in_path(root, path, event.kind);
+                }
+                is_news
+            }
+        }
+    }
+
+    fn take_in_path(&mut self, root: &Path, path: &Path, kind: EventKind) -> bool {
+        let Ok(relative) = path.strip_prefix(root) else { return false };
+        let Some(relative) = relative.to_str() else { return false };
+        match relative.split_once('/') {
+            None if relative.is_empty() || FOLDERS.contains(&relative) => {
+                let came_or_went =
+                    !matches!(kind, EventKind::Modify(ModifyKind::Metadata(_) | ModifyKind::Data(_)));
+                self.everything |= came_or_went;
+                self.folders |= came_or_went;
+                came_or_went
+            }
+            None if relative == "draftboard.toml" => self.add(relative),
+            Some((folder, name)) if FOLDERS.contains(&folder) && !is_passing(name) => self.add(relative),
+            _ => false,
+        }
+    }
+
+    fn add(&mut self, relative: &str) -> bool {
+        if self.paths.len() >= MOST_PATHS {
+            self.everything = true;
+        }
+        if !self.everything {
+            self.paths.extend(WorkspacePath::parse(relative).ok());
+        }
+        true
+    }
+
+    fn into_changes(self) -> Vec<FileChanged> {
+        if self.everything {
+            vec![FileChanged::Everything]
+        } else {
+            self.paths.into_iter().map(FileChanged::Path).collect()
+        }
+    }
+}
+
+/// Reading a file is news as well to the kernel, and not to us.
+fn may_change_content(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Access(access) => access == AccessKind::Close(AccessMode::Write),
+        _ => true,
+    }
+}
+
+/// Temporary files and backups: ours, and what editors leave for a moment.
+fn is_passing(name: &str) -> bool {
+    is_temporary(name) || name.starts_with('.') || name.ends_with('~')
+}
+
+struct Folders {
+    watcher: RecommendedWatcher,
+    root: PathBuf,
+}
+
+impl Folders {
+    fn watch_root(&mut self) -> Result<(), WatchError> {
+        let root = self.root.clone();
+        self.watch(&root)
+    }
+
+    /// Watches the folders that are there, anew: one may have been replaced by another of the same name.
+    fn watch_subfolders(&mut self) -> Result<(), WatchError> {
+        for folder in FOLDERS {
+            let path = self.root.join(folder);
+            // It is no error that it was not watched, or that it is gone.
+            let _ = self.watcher.unwatch(&path);
+            // Not through a link: nothing outside the workspace is looked at.
+            if path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
+                self.watch(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn watch(&mut self, path: &Path) -> Result<(), WatchError> {
+        self.watcher.watch(path, RecursiveMode::NonRecursive).map_err(|error| match error.kind {
+            notify::ErrorKind::MaxFilesWatch => WatchError::LimitReached,
+            _ => WatchError::Failed { path: path.to_owned(), problem: error.to_string() },
+        })
+    }
+}
+
+/// The thread that carries news from the kernel's side to the caller's.
+struct Courier {
+    folders: Folders,
+    news: Arc<Mutex<News>>,
+    woken: Receiver<()>,
+    stopped: Receiver<()>,
+    sender: Sender<FileChanged>,
+}
+
+impl Courier {
+    fn run(mut self) {
+        while self.wait_for_news() {
+            let news = std::mem::take(&mut *lock(&self.news));
+            if news.folders
+                && let Err(error) = self.folders.watch_subfolders()
+            {
+                tracing::warn!(%error, "a folder is no longer watched");
+            }
+            for change in news.into_changes() {
+                select! {
+                    send(self.sender, change) -> sent => if sent.is_err() { return },
+                    recv(self.stopped) -> _ => return,
+                }
+            }
+        }
+    }
+
+    /// Waits for news and then until it is quiet. False when it is time to stop.
+    fn wait_for_news(&self) -> bool {
+        select! {
+            recv(self.woken) -> woken => if woken.is_err() { return false },
+            recv(self.stopped) -> _ => return false,
+        }
+        let latest = Instant::now() + LONGEST;
+        while Instant::now() < latest {
+            select! {
+                recv(self.woken) -> woken => if woken.is_err() { return false },
+                recv(self.stopped) -> _ => return false,
+                default(QUIET) => return true,
+            }
+        }
+        true
+    }
+}

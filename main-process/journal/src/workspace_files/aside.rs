@@ -1,0 +1,93 @@
+//! Setting aside: a file that is damaged, or that lost against another version, is kept in `.draftboard/aside/`.
+
+use super::{STATE_FOLDER, WorkspaceFiles, atomic, beneath};
+use crate::{FileError, WorkspacePath};
+use rustix::{
+    fd::AsFd as _,
+    fs::{AtFlags, Mode},
+};
+use std::{
+    fs::File,
+    io::{self, Read},
+};
+
+const FOLDER: [&str; 2] = [STATE_FOLDER, "aside"];
+const MOST: u32 = 10_000;
+
+impl WorkspaceFiles {
+    /// Copies a file as it is to `.draftboard/aside/` and tells where. The file itself stays: whoever wants it gone writes
+    /// over it or removes it afterwards, so that at no moment there is less than one copy.
+    pub fn set_aside(&self, path: &WorkspacePath, reason: &str) -> Result<WorkspacePath, FileError> {
+        let mut file = self.open_regular(path)?;
+        self.keep(path, reason, &mut file)
+    }
+
+    /// The same for a content that is not in a file, such as our version when another one was chosen.
+    pub fn set_aside_bytes(
+        &self,
+        path: &WorkspacePath,
+        reason: &str,
+        bytes: &[u8],
+    ) -> Result<WorkspacePath, FileError> {
+        self.keep(path, reason, &mut &bytes[..])
+    }
+
+    fn keep(
+        &self,
+        path: &WorkspacePath,
+        reason: &str,
+        content: &mut dyn Read,
+    ) -> Result<WorkspacePath, FileError> {
+        let folder = beneath::create_folder(self.root_fd.as_fd(), &FOLDER)
+            .map_err(|errno| FileError::of_errno(FOLDER.join("/"), errno))?;
+        for number in 1..=MOST {
+            let name = aside_name(path, reason, number);
+            let kept = WorkspacePath::parse(format!("{}/{name}", FOLDER.join("/")))?;
+            match atomic::create_new(folder.as_fd(), &name, Mode::RUSR | Mode::WUSR) {
+                Ok(mut file) => {
+                    return copy_synced(content, &mut file)
+                        .and_then(|()| Ok(rustix::fs::fsync(&folder)?))
+                        .map(|()| kept.clone())
+                        .map_err(|error| {
+                            let _ = rustix::fs::unlinkat(&folder, &name, AtFlags::empty());
+                            FileError::of_io(&kept, &error)
+                        });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(FileError::of_io(&kept, &error)),
+            }
+        }
+        let problem = format!("{MOST} versions are set aside already; remove some");
+        Err(FileError::Failed { path: FOLDER.join("/"), problem })
+    }
+}
+
+fn copy_synced(content: &mut dyn Read, file: &mut File) -> io::Result<()> {
+    io::copy(content, file)?;
+    file.sync_all()
+}
+
+/// `main.board.json`, set aside for `damaged`, is `main-damaged-1.board.json`.
+fn aside_name(path: &WorkspacePath, reason: &str, number: u32) -> String {
+    let (_, name) = path.split();
+    let (stem, ending) =
+        name.split_once('.').map_or((name, String::new()), |(stem, rest)| (stem, format!(".{rest}")));
+    let fits = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
+    let reason: String = reason.chars().filter(fits).take(40).collect();
+    let stem: String = stem.chars().take(40).collect();
+    let ending: String = if ending.len() <= 60 { ending } else { String::new() };
+    format!("{stem}-{reason}-{number}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_safe_whatever_they_come_from() {
+        let name = |path: &str, reason| aside_name(&WorkspacePath::parse(path).unwrap(), reason, 1);
+        assert_eq!(name("boards/main.board.json", "damaged"), "main-damaged-1.board.json");
+        assert_eq!(name("README", "../../x y"), "README-xy-1");
+        assert!(name(&"ü".repeat(120), "r").len() < 255);
+    }
+}

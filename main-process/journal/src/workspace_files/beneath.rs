@@ -1,0 +1,133 @@
+//! Folders beneath a descriptor, reached without following a link.
+
+use rustix::{
+    fd::{AsFd as _, BorrowedFd, OwnedFd},
+    fs::{AtFlags, Dir, FileType, Mode, OFlags},
+    io::Errno,
+};
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+pub(super) struct Entry {
+    /// With replacement characters where it is not UTF-8; such a name is never one of ours.
+    pub(super) name: String,
+    pub(super) kind: FileType,
+}
+
+/// Opens a folder. A link on the way is [`Errno::LOOP`].
+pub(super) fn open_folder(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> {
+    match open_at_once(root, parts) {
+        // Not there in older kernels (ENOSYS), hidden by some sandboxes (EPERM), or confused by a rename (EAGAIN).
+        Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN | Errno::INVAL) => open_part_by_part(root, parts),
+        other => other,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn open_at_once(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> {
+    use rustix::fs::ResolveFlags;
+    let path = if parts.is_empty() { ".".to_owned() } else { parts.join("/") };
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    // Without NOFOLLOW, so that a link in the last place is reported as a link and not as "not a folder".
+    rustix::fs::openat2(root, path, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty(), resolve)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_at_once(_root: BorrowedFd<'_>, _parts: &[&str]) -> Result<OwnedFd, Errno> {
+    Err(Errno::NOSYS)
+}
+
+fn open_part_by_part(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> {
+    let mut folder = rustix::fs::openat(root, ".", FOLDER, Mode::empty())?;
+    for part in parts {
+        folder = open_part(folder.as_fd(), part)?;
+    }
+    Ok(folder)
+}
+
+fn open_part(folder: BorrowedFd<'_>, part: &str) -> Result<OwnedFd, Errno> {
+    rustix::fs::openat(folder, part, FOLDER, Mode::empty()).map_err(|errno| match errno {
+        Errno::NOTDIR if kind_of(folder, part) == Ok(FileType::Symlink) => Errno::LOOP,
+        other => other,
+    })
+}
+
+/// Opens a folder, making what is missing of it. The machine's own folder is made for its owner alone.
+pub(super) fn create_folder(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> {
+    match open_folder(root, parts) {
+        Err(Errno::NOENT) => {}
+        other => return other,
+    }
+    let mut folder = rustix::fs::openat(root, ".", FOLDER, Mode::empty())?;
+    for part in parts {
+        let mode = if part.starts_with('.') { Mode::RWXU } else { Mode::from_raw_mode(0o777) };
+        match rustix::fs::mkdirat(&folder, *part, mode) {
+            Ok(()) => rustix::fs::fsync(&folder)?,
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+        folder = open_part(folder.as_fd(), part)?;
+    }
+    Ok(folder)
+}
+
+fn kind_of(folder: BorrowedFd<'_>, name: &str) -> Result<FileType, Errno> {
+    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(FileType::from_raw_mode(stat.st_mode))
+}
+
+/// What is in a folder, sorted by name.
+pub(super) fn list(folder: BorrowedFd<'_>) -> Result<Vec<Entry>, Errno> {
+    let mut entries = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name == "." || name == ".." {
+            continue;
+        }
+        // Some file systems do not tell the kind while listing.
+        let kind = match entry.file_type() {
+            FileType::Unknown => kind_of(folder, &name).unwrap_or(FileType::Unknown),
+            kind => kind,
+        };
+        entries.push(Entry { name, kind });
+    }
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn both_ways_refuse_links_and_agree() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("a/b")).unwrap();
+        std::fs::write(root.path().join("file"), "").unwrap();
+        symlink("/etc", root.path().join("out")).unwrap();
+        symlink("a", root.path().join("inside")).unwrap();
+        symlink("../..", root.path().join("a/up")).unwrap();
+        let fd = std::fs::File::open(root.path()).unwrap();
+        let expected: [(&[&str], Option<Errno>); 9] = [
+            (&[], None),
+            (&["a"], None),
+            (&["a", "b"], None),
+            (&["out"], Some(Errno::LOOP)),
+            (&["out", "ssl"], Some(Errno::LOOP)),
+            (&["inside", "b"], Some(Errno::LOOP)),
+            (&["a", "up"], Some(Errno::LOOP)),
+            (&["file"], Some(Errno::NOTDIR)),
+            (&["missing"], Some(Errno::NOENT)),
+        ];
+        for (parts, error) in expected {
+            assert_eq!(open_folder(fd.as_fd(), parts).err(), error, "at once: {parts:?}");
+            assert_eq!(open_part_by_part(fd.as_fd(), parts).err(), error, "part by part: {parts:?}");
+        }
+        assert_eq!(create_folder(fd.as_fd(), &["out", "new"]).err(), Some(Errno::LOOP));
+        assert!(create_folder(fd.as_fd(), &["a", "c", "d"]).is_ok());
+        let names: Vec<String> = list(fd.as_fd()).unwrap().into_iter().map(|entry| entry.name).collect();
+        assert_eq!(names, ["a", "file", "inside", "out"]);
+    }
+}

@@ -1,0 +1,58 @@
+//! Which boards a workspace has.
+
+use super::{WorkspaceFiles, atomic, beneath};
+use crate::{FileError, workspace_path::BOARD_SUFFIX};
+use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
+use shared_protocol::BoardName;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BoardList {
+    /// Sorted.
+    pub boards: Vec<BoardName>,
+    /// What else is in `boards/`, so that a misnamed board is noticed and not missed.
+    pub others: Vec<NotABoard>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("boards/{file} is left out: {reason}")]
+pub struct NotABoard {
+    pub file: String,
+    pub reason: String,
+}
+
+impl WorkspaceFiles {
+    /// The boards in `boards/`; none when there is no such folder. Hidden files and editors' backups (`…~`) are nobody's
+    /// boards and not worth a word.
+    pub fn list_boards(&self) -> Result<BoardList, FileError> {
+        let folder = match beneath::open_folder(self.root_fd.as_fd(), &["boards"]) {
+            Err(Errno::NOENT) => return Ok(BoardList::default()),
+            other => other.map_err(|errno| FileError::of_errno("boards", errno))?,
+        };
+        let entries = beneath::list(folder.as_fd()).map_err(|errno| FileError::of_errno("boards", errno))?;
+        let mut list = BoardList::default();
+        for entry in entries {
+            if entry.name.starts_with('.') || entry.name.ends_with('~') || atomic::is_temporary(&entry.name) {
+                continue;
+            }
+            match board_name(&entry) {
+                Ok(name) => list.boards.push(name),
+                Err(reason) => list.others.push(NotABoard { file: entry.name, reason }),
+            }
+        }
+        // Files sort by their whole name, in which `-` comes before the dot.
+        list.boards.sort();
+        Ok(list)
+    }
+}
+
+fn board_name(entry: &beneath::Entry) -> Result<BoardName, String> {
+    let Some(stem) = entry.name.strip_suffix(BOARD_SUFFIX) else {
+        return Err(format!("expected a name that ends in {BOARD_SUFFIX}"));
+    };
+    let name = BoardName::parse(stem).map_err(|error| error.to_string())?;
+    match entry.kind {
+        FileType::RegularFile => Ok(name),
+        FileType::Symlink => Err("it is a symbolic link; put the file itself there".to_owned()),
+        _ => Err("it is not a regular file".to_owned()),
+    }
+}

@@ -1,0 +1,121 @@
+//! Module files: node types that a workspace declares.
+
+use super::{WorkspaceFiles, beneath, into_text};
+use crate::{FileError, WorkspacePath};
+use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
+use std::collections::BTreeMap;
+
+const MOST_FILES: usize = 1_000;
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
+impl WorkspaceFiles {
+    /// The texts of the module files that the patterns name, each once, sorted by path. In the last part of a pattern `*`
+    /// stands for any run of characters. A file or pattern that fails is in the list with its error, beside the others.
+    pub fn read_modules(&self, patterns: &[String]) -> Vec<(String, Result<String, FileError>)> {
+        let mut found = BTreeMap::new();
+        for pattern in patterns {
+            match self.matching(pattern) {
+                Ok(paths) => {
+                    for path in paths {
+                        let is_new = !found.contains_key(path.as_str());
+                        if is_new && found.len() < MOST_FILES {
+                            let text =
+                                self.read_up_to(&path, MOST_BYTES).and_then(|bytes| into_text(&path, bytes));
+                            found.insert(path.to_string(), text);
+                        } else if is_new {
+                            let problem =
+                                format!("more than {MOST_FILES} module files; this one is left out");
+                            return finished(
+                                found,
+                                path.to_string(),
+                                FileError::Failed { path: path.to_string(), problem },
+                            );
+                        }
+                    }
+                }
+                Err(error) => drop(found.insert(pattern.clone(), Err(error))),
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    fn matching(&self, pattern: &str) -> Result<Vec<WorkspacePath>, FileError> {
+        let path = WorkspacePath::parse(pattern)?;
+        let (folders, name) = path.split();
+        if folders.iter().any(|folder| folder.contains('*')) {
+            return Err(FileError::malformed(
+                pattern,
+                None,
+                "`*` may stand in the last part of the path only",
+            ));
+        }
+        if !name.contains('*') {
+            return Ok(vec![path]);
+        }
+        let folder = match beneath::open_folder(self.root_fd.as_fd(), &folders) {
+            // A workspace without modules is fine.
+            Err(Errno::NOENT) => return Ok(Vec::new()),
+            other => other.map_err(|errno| FileError::of_errno(folders.join("/"), errno))?,
+        };
+        let entries =
+            beneath::list(folder.as_fd()).map_err(|errno| FileError::of_errno(folders.join("/"), errno))?;
+        entries
+            .iter()
+            .filter(|entry| entry.kind != FileType::Directory && !entry.name.starts_with('.'))
+            .filter(|entry| matches(name, &entry.name))
+            .map(|entry| {
+                let parts = folders.iter().copied().chain([entry.name.as_str()]);
+                WorkspacePath::parse(parts.collect::<Vec<_>>().join("/"))
+            })
+            .collect()
+    }
+}
+
+fn finished(
+    mut found: BTreeMap<String, Result<String, FileError>>,
+    origin: String,
+    error: FileError,
+) -> Vec<(String, Result<String, FileError>)> {
+    found.insert(origin, Err(error));
+    found.into_iter().collect()
+}
+
+/// Whether `name` is `pattern` with something in place of each `*`. Each piece between stars is taken at its first place,
+/// the last at the end.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let first = pieces.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut pieces: Vec<&str> = pieces.collect();
+    let Some(last) = pieces.pop() else { return rest.is_empty() };
+    for piece in pieces {
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_match_any_run() {
+        for (pattern, name, expected) in [
+            ("*.json", "a.json", true),
+            ("*.json", ".json", true),
+            ("*.json", "a.jsonx", false),
+            ("a.json", "a.json", true),
+            ("a.json", "a.jsonb", false),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "a-c-b", false),
+            ("ab*ba", "aba", false),
+            ("*", "", true),
+            ("**", "é", true),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! `draftboard doctor`: what Draftboard needs, what is there, and what to do about the rest.
+
+use super::format;
+use crate::{paths, processes::RuntimeDir};
+use std::{path::Path, process::ExitCode};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Verdict {
+    Ok,
+    /// Something is missing that not everybody needs.
+    Optional,
+    Missing,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct Finding {
+    what: &'static str,
+    verdict: Verdict,
+    found: String,
+    /// What to do about it.
+    fix: Option<String>,
+}
+
+pub(super) fn run(json: bool) -> ExitCode {
+    let mut findings = vec![display(), keyboard_library(), graphics_library(), dialogs(), runtime_dir(), data_dir()];
+    findings.push(program("terraform or tofu", &["terraform", "tofu"], "runs of infrastructure boards"));
+    findings.push(program("git", &["git"], "history of the files"));
+    let failed = findings.iter().any(|finding| finding.verdict == Verdict::Missing);
+    if json {
+        format::print_json(&serde_json::json!({ "ok": !failed, "data": findings }));
+    } else {
+        format::print(&findings.iter().map(line).collect::<Vec<_>>().join("\n"));
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn line(finding: &Finding) -> String {
+    let mark = match finding.verdict {
+        Verdict::Ok => "ok      ",
+        Verdict::Optional => "optional",
+        Verdict::Missing => "missing ",
+    };
+    let fix = finding.fix.as_ref().map_or_else(String::new, |fix| format!("\n          {fix}"));
+    format!("{mark}  {}: {}{fix}", finding.what, finding.found)
+}
+
+fn ok(what: &'static str, found: impl Into<String>) -> Finding {
+    Finding { what, verdict: Verdict::Ok, found: found.into(), fix: None }
+}
+
+fn lacking(what: &'static str, verdict: Verdict, found: impl Into<String>, fix: impl Into<String>) -> Finding {
+    Finding { what, verdict, found: found.into(), fix: Some(fix.into()) }
+}
+
+fn display() -> Finding {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    match (set("WAYLAND_DISPLAY"), set("DISPLAY")) {
+        (Some(name), _) => ok("display", format!("Wayland ({name})")),
+        (None, Some(name)) => ok("display", format!("X11 ({name})")),
+        (None, None) => lacking(
+            "display",
+            Verdict::Missing,
+            "neither DISPLAY nor WAYLAND_DISPLAY is set",
+            "Start it in a desktop session, or work without a window: draftboard serve WORKSPACE",
+        ),
+    }
+}
+
+/// Libraries are loaded when the window starts, so a missing one shows only then.
+fn library(what: &'static str, names: &[&str], packages: &str) -> Finding {
+    const FOLDERS: [&str; 6] =
+        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/lib/x86_64-linux-gnu", "/lib64"];
+    let there = |name: &&&str| FOLDERS.iter().any(|folder| Path::new(folder).join(name).exists());
+    match names.iter().find(there) {
+        Some(name) => ok(what, *name),
+        None => lacking(what, Verdict::Missing, format!("none of {}", names.join(", ")), format!("Install {packages} (names of Debian's packages)")),
+    }
+}
+
+fn graphics_library() -> Finding {
+    library("OpenGL", &["libGL.so.1", "libEGL.so.1"], "libgl1 libgl1-mesa-dri")
+}
+
+fn keyboard_library() -> Finding {
+    library("keyboard", &["libxkbcommon.so.0"], "libxkbcommon0 libxkbcommon-x11-0 xkb-data")
+}
+
+fn dialogs() -> Finding {
+    let portal = ["/usr/libexec/xdg-desktop-portal", "/usr/lib/xdg-desktop-portal"];
+    match portal.iter().find(|path| Path::new(path).exists()) {
+        Some(path) => ok("native dialogs", *path),
+        None => lacking(
+            "native dialogs",
+            Verdict::Optional,
+            "no desktop portal",
+            "Install xdg-desktop-portal for the system's own file dialogs; without it Draftboard shows its own",
+        ),
+    }
+}
+
+fn runtime_dir() -> Finding {
+    match RuntimeDir::of_user() {
+        Ok(runtime) => ok("runtime folder", runtime.path().display().to_string()),
+        Err(error) => lacking("runtime folder", Verdict::Missing, error.to_string(), "Terminals and agents find a running Draftboard there"),
+    }
+}
+
+fn data_dir() -> Finding {
+    let example = paths::example();
+    let folder = example.parent().unwrap_or(&example);
+    match std::fs::create_dir_all(folder) {
+        Ok(()) => ok("data folder", folder.display().to_string()),
+        Err(error) => lacking("data folder", Verdict::Missing, format!("{}: {error}", folder.display()), "Make it writable, or set XDG_DATA_HOME"),
+    }
+}
+
+fn program(what: &'static str, names: &[&str], needed_for: &str) -> Finding {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).flat_map(|folder| names.iter().map(move |name| folder.join(name))).find(|file| file.is_file());
+    match found {
+        Some(file) => ok(what, file.display().to_string()),
+        None => lacking(what, Verdict::Optional, "not on PATH", format!("Install it for {needed_for}")),
+    }
+}

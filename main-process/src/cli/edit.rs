@@ -1,0 +1,39 @@
+//! `draftboard edit`: commands from a file, as one operation.
+
+use shared_protocol::{Code, Command, Refusal};
+use std::{io::Read, path::Path};
+
+pub(super) const HELP: &str = r#"A command is an object with one key. Nodes are named by id, by name, or by board/name:
+
+  [
+    {"addNode": {"board": "main", "type": "aws/networking/vpc", "name": "net"}},
+    {"addNode": {"board": "main", "type": "aws/networking/subnet", "name": "a", "parent": "net",
+                 "props": {"cidr_block": "10.0.1.0/24"}}},
+    {"connect": {"source": {"node": "web"}, "target": {"node": "db"}, "label": "reads"}}
+  ]
+
+Commands: addBoard updateBoard removeBoard addNode updateNode remove connect updateEdge place reparent duplicate paste
+align distribute tidy. All of them are done, or none.
+
+Example: draftboard edit -f network.json -m "Add the network""#;
+
+const MAX_BYTES: u64 = 32 << 20;
+
+pub(super) fn read(file: &Path, summary: Option<String>) -> Result<Command, Refusal> {
+    let refuse = |message: String| Refusal::new(Code::BadRequest, message).field("file");
+    let mut text = String::new();
+    let read = if file == Path::new("-") {
+        std::io::stdin().take(MAX_BYTES + 1).read_to_string(&mut text)
+    } else {
+        std::fs::File::open(file).and_then(|opened| opened.take(MAX_BYTES + 1).read_to_string(&mut text))
+    };
+    read.map_err(|error| refuse(format!("{} could not be read: {error}", file.display())))?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(Refusal::new(Code::LimitExceeded, format!("{} is larger than {MAX_BYTES} bytes", file.display())));
+    }
+    let commands: Vec<Command> = serde_json::from_str(&text).map_err(|error| {
+        refuse(format!("{} is not a list of commands: {error}", file.display()))
+            .hint("`draftboard edit --help` shows what a command looks like.")
+    })?;
+    Ok(Command::Batch { summary, commands })
+}

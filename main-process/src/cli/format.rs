@@ -1,0 +1,141 @@
+//! Answers for people and for machines.
+
+use shared_protocol::{
+    OperationKind, Refusal,
+    messages::{Answer, InstanceView, LogEntry, Problem, Severity},
+};
+use std::{
+    io::{IsTerminal, Write},
+    process::ExitCode,
+};
+
+/// Writes the result and nothing else to standard output; a reader that went away is no error.
+pub(super) fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    drop(out.write_all(text.as_bytes()).and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }));
+}
+
+pub(super) fn print_json(value: &impl serde::Serialize) {
+    match serde_json::to_string_pretty(value) {
+        Ok(text) => print(&text),
+        Err(error) => complain(&format!("the answer could not be written as JSON: {error}")),
+    }
+}
+
+pub(super) fn complain(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let coloured = err.is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let (red, plain) = if coloured { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
+    drop(writeln!(err, "{red}draftboard{plain}: {text}"));
+}
+
+/// Tells what was refused and what to do next.
+pub(super) fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
+    if json {
+        print_json(&serde_json::json!({ "ok": false, "error": refusal }));
+    } else {
+        complain(&refusal.to_string());
+    }
+    ExitCode::FAILURE
+}
+
+/// An answer on standard output; the exit code says whether anything was found.
+pub(super) fn answer(answer: &Answer, json: bool) -> ExitCode {
+    let failed = matches!(answer, Answer::Problems(found) if found.iter().any(|p| p.severity == Severity::Error));
+    if json {
+        print_json(&serde_json::json!({ "ok": true, "data": data(answer) }));
+    } else {
+        print(&words(answer));
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn data(answer: &Answer) -> serde_json::Value {
+    let value = |value: serde_json::Result<serde_json::Value>| value.unwrap_or_default();
+    match answer {
+        Answer::Done => serde_json::Value::Null,
+        Answer::Applied(applied) => value(serde_json::to_value(applied)),
+        Answer::Saved { revision, files } => serde_json::json!({ "revision": revision, "files": files }),
+        Answer::Log(entries) => value(serde_json::to_value(entries)),
+        Answer::Changes(patches) => serde_json::json!({ "resync": patches.is_none(), "patches": patches }),
+        Answer::Problems(problems) => value(serde_json::to_value(problems)),
+        Answer::Document(document) => value(serde_json::to_value(document)),
+        Answer::Instance(instance) => value(serde_json::to_value(instance)),
+        Answer::Exported { path, bytes } => serde_json::json!({ "path": path, "bytes": bytes }),
+    }
+}
+
+fn words(answer: &Answer) -> String {
+    match answer {
+        Answer::Done => "Done".to_owned(),
+        Answer::Applied(applied) => {
+            let made: Vec<String> = applied.created.iter().map(ToString::to_string).collect();
+            let made = if made.is_empty() { String::new() } else { format!("\n{}", made.join("\n")) };
+            format!("{} (revision {}){made}", applied.summary, applied.revision)
+        }
+        Answer::Saved { revision, files } if files.is_empty() => format!("Nothing to save at revision {revision}"),
+        Answer::Saved { revision, files } => format!("Saved revision {revision}\n{}", files.join("\n")),
+        Answer::Log(entries) => entries.iter().map(log_line).collect::<Vec<_>>().join("\n"),
+        Answer::Problems(problems) if problems.is_empty() => "No problems".to_owned(),
+        Answer::Problems(problems) => problems.iter().map(problem_line).collect::<Vec<_>>().join("\n"),
+        Answer::Instance(instance) => instance_line(instance),
+        Answer::Exported { path, bytes } => format!("{path} ({bytes} bytes)"),
+        Answer::Document(_) | Answer::Changes(_) => data(answer).to_string(),
+    }
+}
+
+fn log_line(entry: &LogEntry) -> String {
+    let kind = match entry.kind {
+        OperationKind::Edit => String::new(),
+        OperationKind::Undo(of) | OperationKind::Redo(of) | OperationKind::Revert(of) => format!(" (of {of})"),
+    };
+    let who = if entry.actor.name.is_empty() { format!("{:?}", entry.actor.kind).to_lowercase() } else { entry.actor.name.clone() };
+    format!("{:>6}  {}  {who}  {}{kind}", entry.revision.0, utc(entry.time), entry.summary)
+}
+
+fn problem_line(problem: &Problem) -> String {
+    let severity = if problem.severity == Severity::Error { "error" } else { "warning" };
+    let field = problem.field.as_ref().map_or_else(String::new, |field| format!(".{field}"));
+    format!("{severity}: {}{field}: {}", problem.element, problem.message)
+}
+
+pub(super) fn instance_line(instance: &InstanceView) -> String {
+    let window = if instance.window { "window" } else { "no window" };
+    let saved = if instance.saved == instance.revision { "saved" } else { "unsaved" };
+    let mut line = format!(
+        "{}\n  pid {}, {window}, version {}\n  revision {} ({saved}), {} boards, {} nodes, {} edges",
+        instance.workspace, instance.pid, instance.version, instance.revision, instance.boards, instance.nodes, instance.edges
+    );
+    for held in &instance.held {
+        line.push_str(&format!("\n  {} is read-only: {}", held.name, held.message));
+    }
+    line
+}
+
+/// `2026-11-16 10:40:00`, in UTC: the calendar by Howard Hinnant's method.
+fn utc(millis: u64) -> String {
+    let seconds = millis / 1000;
+    let (days, rest) = ((seconds / 86_400) as i64, seconds % 86_400);
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::utc;
+
+    #[test]
+    fn times_are_shown_in_utc() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00");
+        assert_eq!(utc(951_827_696_000), "2000-02-29 12:34:56");
+        assert_eq!(utc(1_794_825_600_000), "2026-11-16 10:40:00");
+    }
+}

@@ -1,0 +1,158 @@
+//! The command line: what it understands, and how it answers. Results go to standard output, everything else to standard
+//! error; exit code 0 is success, 1 a finding or refusal, 2 wrong usage.
+
+mod doctor;
+mod edit;
+mod format;
+mod run;
+mod window;
+mod workspace_at;
+
+use crate::workspace::Template;
+use clap::{CommandFactory, Parser, Subcommand};
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
+
+/// How to start the roles of this executable; the outermost crate knows them.
+#[derive(Debug, Clone)]
+pub struct Roles {
+    pub exe: PathBuf,
+}
+
+const AFTER_HELP: &str = "Without a command it opens the window: on WORKSPACE, on the last workspace, or on the example.";
+
+#[derive(Debug, Parser)]
+#[command(name = "draftboard", version, about = "One board for what you specify, what you build and where it runs", after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+struct Arguments {
+    /// The workspace to open: a folder with a draftboard.toml
+    workspace: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Verb>,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+struct At {
+    /// The workspace [default: the one around the current folder]
+    #[arg(long, short = 'w', value_name = "FOLDER", global = true)]
+    workspace: Option<PathBuf>,
+    /// Answers in JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Opens the window on a workspace
+    #[command(after_help = "Example: draftboard open ~/projects/parcels")]
+    Open { workspace: Option<PathBuf> },
+    /// Runs without a window until stopped; prints one line when ready
+    #[command(after_help = "Example: draftboard serve ~/projects/parcels --json")]
+    Serve {
+        folder: Option<PathBuf>,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Makes a workspace
+    #[command(after_help = "Example: draftboard new ~/projects/parcels --template example")]
+    New {
+        folder: PathBuf,
+        #[arg(long, value_enum, default_value = "blank")]
+        template: Template,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Running instances, or the state of one workspace
+    #[command(after_help = "Examples:\n  draftboard status\n  draftboard status -w ~/projects/parcels --json")]
+    Status(At),
+    /// Writes the files
+    #[command(after_help = "Example: draftboard save")]
+    Save(At),
+    /// Takes back the last operation
+    Undo(At),
+    /// Does again what was undone last
+    Redo(At),
+    /// The newest operations first
+    #[command(after_help = "Example: draftboard log --limit 5")]
+    Log {
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Takes back one older operation and keeps later work
+    #[command(after_help = "Example: draftboard revert 41")]
+    Revert {
+        /// Its number in `draftboard log`
+        operation: u64,
+        /// Reverts what can be, and leaves what is in conflict
+        #[arg(long)]
+        partial: bool,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Applies commands from a JSON file as one operation
+    #[command(after_help = edit::HELP)]
+    Edit {
+        /// A list of commands; `-` reads standard input
+        #[arg(long, short = 'f')]
+        file: PathBuf,
+        /// What the log says
+        #[arg(long, short = 'm')]
+        summary: Option<String>,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Problems of all boards; exit code 1 when there is an error
+    Validate(At),
+    /// Draws a board into a file
+    #[command(after_help = "Example: draftboard export main --to main.png")]
+    Export {
+        /// A board's name
+        board: String,
+        /// Ends in .png, .svg or .md
+        #[arg(long)]
+        to: PathBuf,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Decides which version of a held board to keep
+    #[command(after_help = "Example: draftboard resolve main --keep mine")]
+    Resolve {
+        board: String,
+        #[arg(long, value_enum)]
+        keep: KeepArgument,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Checks what Draftboard needs, and says what to fix
+    Doctor(At),
+    /// Prints a completion script
+    #[command(after_help = "Example: draftboard completions bash > ~/.local/share/bash-completion/completions/draftboard")]
+    Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum KeepArgument {
+    /// What Draftboard has; the file's version is set aside
+    Mine,
+    /// What the file says; what Draftboard has is set aside
+    Theirs,
+}
+
+/// Runs the command line.
+pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => error.exit(),
+    };
+    match arguments.command {
+        None => window::open(arguments.workspace.as_deref(), roles),
+        Some(Verb::Open { workspace }) => window::open(workspace.as_deref(), roles),
+        Some(Verb::Serve { folder, at }) => window::serve(folder.as_deref().or(at.workspace.as_deref()), at.json),
+        Some(Verb::Completions { shell }) => {
+            clap_complete::generate(shell, &mut Arguments::command(), "draftboard", &mut std::io::stdout());
+            ExitCode::SUCCESS
+        }
+        Some(Verb::Doctor(at)) => doctor::run(at.json),
+        Some(verb) => run::run(verb),
+    }
+}

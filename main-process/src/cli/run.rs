@@ -1,0 +1,144 @@
+//! Commands that ask a workspace something and print the answer.
+
+use super::{
+    KeepArgument, Verb, edit, format,
+    workspace_at::{self, Reached},
+};
+use crate::{
+    moment::now,
+    processes::{RuntimeDir, instance},
+    terminal::Client,
+    workspace::create,
+};
+use shared_protocol::{
+    BoardId, BoardName, Code, Document, Refusal, Revision,
+    messages::{Answer, InstanceView, Keep, Request},
+};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+pub(super) fn run(verb: Verb) -> ExitCode {
+    let at = match &verb {
+        Verb::New { at, .. }
+        | Verb::Log { at, .. }
+        | Verb::Revert { at, .. }
+        | Verb::Edit { at, .. }
+        | Verb::Export { at, .. }
+        | Verb::Resolve { at, .. }
+        | Verb::Serve { at, .. }
+        | Verb::Status(at)
+        | Verb::Save(at)
+        | Verb::Undo(at)
+        | Verb::Redo(at)
+        | Verb::Validate(at)
+        | Verb::Doctor(at) => at.clone(),
+        Verb::Open { .. } | Verb::Completions { .. } => super::At { workspace: None, json: false },
+    };
+    let (root, json) = (at.workspace.as_deref(), at.json);
+    let result = match verb {
+        Verb::New { folder, template, .. } => return new(&folder, template, json),
+        Verb::Status(_) if root.is_none() => return status(json),
+        Verb::Status(_) => ask(root, Request::Instance),
+        Verb::Save(_) => ask(root, Request::Save),
+        Verb::Undo(_) => ask(root, Request::Undo),
+        Verb::Redo(_) => ask(root, Request::Redo),
+        Verb::Log { limit, .. } => ask(root, Request::Log { limit }),
+        Verb::Revert { operation, partial, .. } => {
+            ask(root, Request::Revert { revision: Revision(operation), partial })
+        }
+        Verb::Edit { file, summary, .. } => {
+            edit::read(&file, summary).and_then(|command| ask(root, Request::Run(command)))
+        }
+        Verb::Validate(_) => ask(root, Request::Problems),
+        Verb::Export { board, to, .. } => export(root, &board, &to),
+        Verb::Resolve { board, keep, .. } => resolve(root, &board, keep),
+        Verb::Open { .. } | Verb::Serve { .. } | Verb::Doctor(_) | Verb::Completions { .. } => Ok(Answer::Done),
+    };
+    match result {
+        Ok(answer) => format::answer(&answer, json),
+        Err(refusal) => format::refuse(&refusal, json),
+    }
+}
+
+fn ask(root: Option<&Path>, request: Request) -> Result<Answer, Refusal> {
+    Reached::workspace(&workspace_at::find(root)?)?.request(request)
+}
+
+fn board_id(reached: &mut Reached, name: &str) -> Result<BoardId, Refusal> {
+    let Answer::Document(document) = reached.request(Request::Document)? else {
+        return Err(Refusal::new(Code::Internal, "an answer that was not asked for"));
+    };
+    let Document { boards, .. } = *document;
+    let wanted = |board: &&shared_protocol::Board| board.name.as_str() == name || board.id.to_string() == name;
+    boards.iter().find(wanted).map(|board| board.id).ok_or_else(|| {
+        let names: Vec<String> = boards.iter().map(|board| BoardName::to_string(&board.name)).collect();
+        Refusal::new(Code::NotFound, format!("there is no board `{name}`"))
+            .field("board")
+            .hint(format!("The boards are {}.", names.join(", ")))
+    })
+}
+
+fn export(root: Option<&Path>, board: &str, to: &Path) -> Result<Answer, Refusal> {
+    let mut reached = Reached::workspace(&workspace_at::find(root)?)?;
+    let board = board_id(&mut reached, board)?;
+    // The running Draftboard may stand in another folder than this terminal.
+    let to = std::path::absolute(to).unwrap_or_else(|_| to.to_owned());
+    reached.request(Request::Export { board, path: to.display().to_string() })
+}
+
+fn resolve(root: Option<&Path>, board: &str, keep: KeepArgument) -> Result<Answer, Refusal> {
+    let mut reached = Reached::workspace(&workspace_at::find(root)?)?;
+    let board = board_id(&mut reached, board)?;
+    let keep = match keep {
+        KeepArgument::Mine => Keep::Mine,
+        KeepArgument::Theirs => Keep::Theirs,
+    };
+    reached.request(Request::Resolve { board, keep })
+}
+
+fn new(folder: &Path, template: crate::workspace::Template, json: bool) -> ExitCode {
+    match create(folder, template, BoardId::from_bits(now().seed)) {
+        Ok(()) => {
+            let folder = folder.canonicalize().unwrap_or_else(|_| PathBuf::from(folder));
+            if json {
+                format::print_json(&serde_json::json!({ "ok": true, "data": { "workspace": folder } }));
+            } else {
+                format::print(&format!("{}\nOpen it with: draftboard {}", folder.display(), folder.display()));
+            }
+            ExitCode::SUCCESS
+        }
+        Err(error) => format::refuse(&Refusal::new(Code::BadRequest, error.to_string()), json),
+    }
+}
+
+/// Every Draftboard of this user that is running.
+fn status(json: bool) -> ExitCode {
+    let found = RuntimeDir::of_user()
+        .map_err(|error| error.to_string())
+        .and_then(|runtime| instance::list(&runtime).map_err(|error| error.to_string()));
+    let records = match found {
+        Ok(records) => records,
+        Err(error) => return format::refuse(&Refusal::new(Code::StorageError, error), json),
+    };
+    let views: Vec<InstanceView> = records
+        .iter()
+        .filter_map(|record| match Client::connect(record).and_then(|mut client| client.request(Request::Instance)) {
+            Ok(Answer::Instance(view)) => Some(view),
+            Ok(_) => None,
+            Err(error) => {
+                format::complain(&error.to_string());
+                None
+            }
+        })
+        .collect();
+    if json {
+        format::print_json(&serde_json::json!({ "ok": true, "data": views }));
+    } else if views.is_empty() {
+        format::print("No Draftboard is running");
+    } else {
+        format::print(&views.iter().map(format::instance_line).collect::<Vec<_>>().join("\n"));
+    }
+    ExitCode::SUCCESS
+}

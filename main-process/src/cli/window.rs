@@ -1,0 +1,213 @@
+//! The long-running ways to start: with a window, and without one.
+
+use super::{Roles, format, workspace_at};
+use crate::{
+    host::{Host, Job, Session, SessionError, Signal},
+    moment::now,
+    paths,
+    processes::{
+        ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream, Supervisor,
+    },
+    renderer_link,
+    workspace::unpack_example,
+};
+use crossbeam_channel::{Receiver, select};
+use shared_protocol::{BoardId, Code, Refusal, messages::Request};
+use signal_hook::{consts::{SIGHUP, SIGINT, SIGTERM}, iterator::Signals};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    thread::JoinHandle,
+    time::Duration,
+};
+
+/// Crashes of the window in a row before it is left alone.
+const MAX_CRASHES: u32 = 3;
+const STOP_LIMIT: Duration = Duration::from_secs(3);
+
+/// Opens the window.
+pub(super) fn open(workspace: Option<&Path>, roles: &Roles) -> ExitCode {
+    start_logging();
+    if let Err(missing) = display() {
+        return format::refuse(&missing, false);
+    }
+    let root = match workspace.map(Path::to_owned).map_or_else(last_or_example, Ok) {
+        Ok(root) => root,
+        Err(refusal) => return format::refuse(&refusal, false),
+    };
+    let session = match Session::open(&root) {
+        Ok(session) => session,
+        Err(SessionError::Lock(error @ LockError::Held { .. })) => return raise(&root, &error),
+        Err(error) => return format::refuse(&error.into(), false),
+    };
+    match run(session, Some(roles)) {
+        Ok(code) => code,
+        Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), false),
+    }
+}
+
+/// Runs without a window.
+pub(super) fn serve(folder: Option<&Path>, json: bool) -> ExitCode {
+    start_logging();
+    let opened = workspace_at::find(folder).and_then(|root| Session::open(&root).map_err(Refusal::from));
+    let session = match opened {
+        Ok(session) => session,
+        Err(refusal) => return format::refuse(&refusal, json),
+    };
+    let root = session.workspace().root().display().to_string();
+    let revision = session.workspace().snapshot().revision();
+    if json {
+        let line = serde_json::json!({ "ready": true, "pid": std::process::id(), "workspace": root, "revision": revision });
+        format::print(&line.to_string());
+    } else {
+        format::print(&format!("Serving {root} at revision {revision}, without a window. Stop with Ctrl+C."));
+    }
+    match run(session, None) {
+        Ok(code) => code,
+        Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), json),
+    }
+}
+
+fn last_or_example() -> Result<PathBuf, Refusal> {
+    if let Some(last) = paths::recent().into_iter().next() {
+        return Ok(last);
+    }
+    let example = paths::example();
+    unpack_example(&example, BoardId::from_bits(now().seed))
+        .map_err(|error| Refusal::new(Code::StorageError, error.to_string()))?;
+    Ok(example)
+}
+
+/// Without a display there is no window, and waiting for one would not help.
+fn display() -> Result<(), Refusal> {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if set("DISPLAY") || set("WAYLAND_DISPLAY") {
+        return Ok(());
+    }
+    Err(Refusal::new(Code::BadRequest, "there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set")
+        .hint("Run `draftboard serve WORKSPACE` to work without a window; `draftboard doctor` shows what is missing."))
+}
+
+fn raise(root: &Path, held: &LockError) -> ExitCode {
+    let raised = workspace_at::running(root).and_then(|client| match client {
+        Some(mut client) => client.request(Request::Raise).map_err(Refusal::from),
+        None => Err(Refusal::new(Code::Conflict, held.to_string())),
+    });
+    match raised {
+        Ok(_) => {
+            format::print(&format!("{} is open already; its window comes to the front", root.display()));
+            ExitCode::SUCCESS
+        }
+        Err(refusal) => format::refuse(&refusal, false),
+    }
+}
+
+fn start_logging() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("DRAFTBOARD_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    let started = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    drop(started);
+}
+
+fn run(session: Session, roles: Option<&Roles>) -> anyhow::Result<ExitCode> {
+    let (supervisor, children) = Supervisor::launch()?;
+    let (host, signals, writer) = Host::start(session, roles.is_some())?;
+    let stops = stops()?;
+    if let Some(roles) = roles {
+        supervisor.start(renderer(roles))?;
+    }
+    let code = attend(&host, &children, &signals, &stops);
+    supervisor.shutdown(STOP_LIMIT);
+    finish(&host, writer);
+    Ok(code)
+}
+
+fn renderer(roles: &Roles) -> ChildSpec {
+    ChildSpec {
+        name: "renderer".to_owned(),
+        exe: roles.exe.clone(),
+        args: vec!["--role".into(), "renderer".into()],
+        env: Environment::inherit(),
+        stderr: StdStream::Inherit,
+        policy: RestartPolicy::new(MAX_CRASHES),
+    }
+}
+
+/// Ctrl+C and the like, as messages.
+fn stops() -> anyhow::Result<Receiver<i32>> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let (sender, receiver) = crossbeam_channel::bounded(4);
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        for signal in signals.forever() {
+            // Full: the end is asked for already.
+            let _ = sender.try_send(signal);
+        }
+    })?;
+    Ok(receiver)
+}
+
+/// Until somebody asks for the end, the window is closed, or it crashed too often.
+fn attend(host: &Host, children: &Receiver<ChildEvent>, signals: &Receiver<Signal>, stops: &Receiver<i32>) -> ExitCode {
+    loop {
+        select! {
+            recv(stops) -> _ => return ExitCode::SUCCESS,
+            recv(signals) -> signal => match signal {
+                Ok(Signal::Quit) | Err(_) => return ExitCode::SUCCESS,
+            },
+            recv(children) -> event => match event {
+                Ok(event) => if let Some(code) = child_event(host, event) { return code },
+                Err(_) => return ExitCode::FAILURE,
+            },
+        }
+    }
+}
+
+fn child_event(host: &Host, event: ChildEvent) -> Option<ExitCode> {
+    match event.kind {
+        EventKind::Started { pid, channel, .. } => {
+            tracing::info!(pid, "the window starts");
+            let host = host.clone();
+            let serve = move || {
+                if let Err(reason) = renderer_link::serve(channel, &host) {
+                    tracing::error!(%reason, "the window's connection was ended");
+                }
+            };
+            if let Err(error) = std::thread::Builder::new().name("renderer-in".to_owned()).spawn(serve) {
+                tracing::error!(%error, "no thread for the window's connection");
+            }
+            None
+        }
+        EventKind::Exited { reason: ExitReason::Clean, .. } => None,
+        EventKind::Exited { reason, uptime } => {
+            tracing::error!(%reason, ?uptime, "the window ended; nothing is lost");
+            None
+        }
+        EventKind::StartFailed { error } => {
+            tracing::error!(%error, "the window did not start");
+            None
+        }
+        EventKind::Restarting { after } => {
+            tracing::warn!(?after, "the window comes back");
+            None
+        }
+        EventKind::GaveUp { reason } => {
+            format::complain(&format!(
+                "the window failed {MAX_CRASHES} times in a row (last: {reason}) and is not started again.\nNothing is lost: \
+                 every acknowledged change is in the journal.\nRun `draftboard doctor` to see what is missing, or `draftboard \
+                 serve` to work without a window."
+            ));
+            Some(ExitCode::FAILURE)
+        }
+        EventKind::Stopped => Some(ExitCode::SUCCESS),
+    }
+}
+
+fn finish(host: &Host, writer: JoinHandle<()>) {
+    if let Err(refusal) = host.send(Job::Stop) {
+        tracing::error!(%refusal, "the writer did not take the end");
+        return;
+    }
+    if writer.join().is_err() {
+        tracing::error!("the writer ended with a fault; every acknowledged change is in the journal");
+    }
+}

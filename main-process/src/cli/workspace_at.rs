@@ -1,0 +1,70 @@
+//! Which workspace a command means, and how to reach it: through a running Draftboard if there is one, else directly.
+
+use crate::{
+    host::ask,
+    moment::now,
+    processes::{LockError, RuntimeDir, WorkspaceLock, instance},
+    renderer_link::user_name,
+    terminal::Client,
+    workspace::{OpenError, Workspace},
+};
+use shared_protocol::{
+    Actor, ActorKind, Code, Refusal,
+    messages::{Answer, Request},
+};
+use std::path::{Path, PathBuf};
+
+/// The named folder, or the nearest one upwards that is a workspace.
+pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Refusal> {
+    if let Some(named) = named {
+        return Ok(named.to_owned());
+    }
+    let here = std::env::current_dir().map_err(|error| Refusal::new(Code::NotFound, error.to_string()))?;
+    let found = here.ancestors().find(|folder| folder.join("draftboard.toml").is_file());
+    found.map(Path::to_owned).ok_or_else(|| {
+        Refusal::new(Code::NoWorkspace, "there is no workspace here")
+            .hint("Name one with --workspace, or make one with `draftboard new FOLDER`.")
+    })
+}
+
+/// Where requests go.
+pub(super) enum Reached {
+    Running(Box<Client>),
+    Direct { workspace: Box<Workspace>, _lock: WorkspaceLock },
+}
+
+impl Reached {
+    pub(super) fn workspace(root: &Path) -> Result<Self, Refusal> {
+        if !root.join("draftboard.toml").exists() {
+            return Err(OpenError::NotAWorkspace(root.to_owned()).into());
+        }
+        if let Some(client) = running(root)? {
+            return Ok(Self::Running(Box::new(client)));
+        }
+        match WorkspaceLock::acquire(root) {
+            Ok(lock) => Ok(Self::Direct { workspace: Box::new(Workspace::open(root)?), _lock: lock }),
+            Err(error @ LockError::Held { .. }) => {
+                Err(Refusal::new(Code::Conflict, error.to_string()).hint("Another command may be at work: try again."))
+            }
+            Err(error) => Err(Refusal::new(Code::StorageError, error.to_string())),
+        }
+    }
+
+    pub(super) fn request(&mut self, request: Request) -> Result<Answer, Refusal> {
+        match self {
+            Self::Running(client) => Ok(client.request(request)?),
+            Self::Direct { workspace, .. } => {
+                let actor = Actor::new(ActorKind::Terminal, user_name());
+                ask(workspace, &request, &actor, now()).result
+            }
+        }
+    }
+}
+
+/// A client of the Draftboard that has this workspace open, if there is one.
+pub(super) fn running(root: &Path) -> Result<Option<Client>, Refusal> {
+    let unavailable = |error: String| Refusal::new(Code::StorageError, error);
+    let runtime = RuntimeDir::of_user().map_err(|error| unavailable(error.to_string()))?;
+    let record = instance::find(&runtime, root).map_err(|error| unavailable(error.to_string()))?;
+    record.map(|record| Client::connect(&record)).transpose().map_err(Refusal::from)
+}

@@ -1,0 +1,76 @@
+//! Answering a request on a workspace. The writer does this for the window and for terminals; without a running Draftboard
+//! the command line does it itself.
+
+use crate::workspace::{Moment, Mutation, Workspace};
+use shared_protocol::{
+    Actor, BoardId, Code, Refusal,
+    messages::{Answer, InstanceView, Patch, Request},
+};
+use std::path::Path;
+
+/// What a request did.
+pub(crate) struct Asked {
+    pub(crate) result: Result<Answer, Refusal>,
+    pub(crate) patches: Vec<Patch>,
+}
+
+/// The mutation that a request asks for, if it does.
+pub(super) fn mutation(request: &Request) -> Option<Mutation> {
+    match request {
+        Request::Run(command) => Some(Mutation::Run(Box::new(command.clone()))),
+        Request::Undo => Some(Mutation::Undo),
+        Request::Redo => Some(Mutation::Redo),
+        Request::Revert { revision, partial } => Some(Mutation::Revert { revision: *revision, partial: *partial }),
+        _ => None,
+    }
+}
+
+/// Carries out a request that concerns the workspace alone.
+pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, moment: Moment) -> Asked {
+    let mut patches = Vec::new();
+    let result = match request {
+        Request::Run(_) | Request::Undo | Request::Redo | Request::Revert { .. } => mutation(request)
+            .ok_or_else(|| Refusal::new(Code::Internal, "a mutation that is none"))
+            .and_then(|mutation| workspace.execute(&mutation, actor, moment))
+            .map(|(applied, made)| {
+                patches = made;
+                Answer::Applied(applied)
+            }),
+        Request::Save => workspace.save().map(|(revision, files)| Answer::Saved { revision, files }),
+        Request::Resolve { board, keep } => workspace.resolve(*board, *keep, moment).map(|(applied, made)| {
+            patches = made;
+            Answer::Applied(applied)
+        }),
+        Request::Log { limit } => workspace.log(*limit as usize).map(Answer::Log),
+        Request::ChangesSince(revision) => workspace.changes_since(*revision).map(Answer::Changes),
+        Request::Problems => Ok(Answer::Problems(workspace.problems())),
+        Request::Document => Ok(Answer::Document(Box::new(workspace.snapshot().to_document()))),
+        Request::Instance => Ok(Answer::Instance(instance(workspace, false))),
+        Request::Export { board, path } => export(workspace, *board, path),
+        Request::Open(_) | Request::Raise | Request::Quit => {
+            Err(Refusal::new(Code::BadRequest, "no Draftboard is running that could do this"))
+        }
+    };
+    Asked { result, patches }
+}
+
+pub(super) fn instance(workspace: &Workspace, window: bool) -> InstanceView {
+    let snapshot = workspace.snapshot();
+    InstanceView {
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        workspace: workspace.root().display().to_string(),
+        revision: snapshot.revision(),
+        saved: workspace.saved_revision(),
+        window,
+        boards: snapshot.boards().count() as u64,
+        nodes: snapshot.node_count() as u64,
+        edges: snapshot.edge_count() as u64,
+        held: workspace.held_boards(),
+    }
+}
+
+fn export(workspace: &Workspace, board: BoardId, path: &str) -> Result<Answer, Refusal> {
+    let bytes = crate::export::export(workspace.snapshot(), board, Path::new(path))?;
+    Ok(Answer::Exported { path: path.to_owned(), bytes })
+}

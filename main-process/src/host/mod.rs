@@ -1,0 +1,81 @@
+//! The one writer. A thread owns the open workspace; everybody else sends it jobs over a bounded channel and hears back when
+//! what they asked for is durable.
+
+mod answer;
+mod session;
+mod subscriber;
+mod writer;
+
+pub(crate) use answer::ask;
+pub(crate) use session::{Session, SessionError};
+
+use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
+use journal::FileChanged;
+use shared_protocol::{
+    Actor, Code, Refusal,
+    messages::{Answer, Presence, Request, ToRenderer},
+};
+use std::{io, thread::JoinHandle, time::Duration};
+
+/// Jobs that may wait; whoever comes after that is told to try again.
+const MAX_WAITING: usize = 1_024;
+const SEND_LIMIT: Duration = Duration::from_secs(10);
+
+pub(crate) type Reply = Box<dyn FnOnce(Result<Answer, Refusal>) + Send>;
+
+pub(crate) enum Job {
+    Request { request: Request, actor: Actor, reply: Reply },
+    Presence(Presence),
+    /// A renderer is there: it gets everything, then patches.
+    Attach(Sender<ToRenderer>),
+    /// The renderer missed something.
+    Resync,
+    FileChanged(FileChanged),
+    Stop,
+}
+
+/// What the writer tells the process around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// Somebody asked for the end.
+    Quit,
+}
+
+/// How to reach the writer.
+#[derive(Clone)]
+pub(crate) struct Host {
+    jobs: Sender<Job>,
+}
+
+impl Host {
+    /// Starts the writer's thread on an open workspace.
+    pub(crate) fn start(session: Session, window: bool) -> io::Result<(Self, Receiver<Signal>, JoinHandle<()>)> {
+        let (jobs, waiting) = bounded(MAX_WAITING);
+        let (signals, heard) = bounded(4);
+        let host = Self { jobs };
+        let own = host.clone();
+        let thread = std::thread::Builder::new()
+            .name("writer".to_owned())
+            .spawn(move || writer::Writer::new(session, own, signals, window).run(&waiting))?;
+        Ok((host, heard, thread))
+    }
+
+    pub(crate) fn send(&self, job: Job) -> Result<(), Refusal> {
+        self.jobs.send_timeout(job, SEND_LIMIT).map_err(|error| match error {
+            SendTimeoutError::Timeout(_) => {
+                Refusal::new(Code::Timeout, "too many requests are waiting").hint("Try again in a moment.")
+            }
+            SendTimeoutError::Disconnected(_) => Refusal::new(Code::NoWorkspace, "Draftboard is closing"),
+        })
+    }
+
+    /// Asks and waits for the answer.
+    pub(crate) fn request(&self, request: Request, actor: Actor, limit: Duration) -> Result<Answer, Refusal> {
+        let (done, answered) = bounded(1);
+        let reply: Reply = Box::new(move |result| drop(done.send(result)));
+        self.send(Job::Request { request, actor, reply })?;
+        answered.recv_timeout(limit).unwrap_or_else(|_| {
+            Err(Refusal::new(Code::Timeout, "no answer in time; the request may still be carried out"))
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! An open workspace with all that belongs to having it open: the lock, the socket that others find it by, the watcher.
+
+use super::{Host, Job};
+use crate::{
+    paths,
+    processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, WorkspaceLock},
+    terminal,
+    workspace::{OpenError, Workspace},
+};
+use journal::{FileChanged, Watcher};
+use shared_protocol::{Code, Refusal};
+use std::path::Path;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SessionError {
+    #[error("{0}")]
+    Lock(#[from] LockError),
+    #[error("{0}")]
+    Open(#[from] OpenError),
+    #[error("{0}")]
+    Publish(#[from] PublishError),
+    #[error("{0}")]
+    Runtime(#[from] RuntimeDirError),
+}
+
+impl From<SessionError> for Refusal {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Open(error) => error.into(),
+            SessionError::Lock(error @ LockError::Held { .. }) => Self::new(Code::Conflict, error.to_string()),
+            other => Self::new(Code::StorageError, other.to_string()),
+        }
+    }
+}
+
+pub(crate) struct Session {
+    pub(super) workspace: Workspace,
+    instance: Instance,
+    server: Option<terminal::Server>,
+    watcher: Option<Watcher>,
+}
+
+impl Session {
+    /// Locks and opens a workspace and makes it known. It serves nobody before [`Self::serve`].
+    pub(crate) fn open(root: &Path) -> Result<Self, SessionError> {
+        if !root.join("draftboard.toml").exists() {
+            return Err(OpenError::NotAWorkspace(root.to_owned()).into());
+        }
+        let lock = WorkspaceLock::acquire(root)?;
+        let workspace = Workspace::open(root)?;
+        let instance = Instance::publish(&RuntimeDir::of_user()?, lock, env!("CARGO_PKG_VERSION"))?;
+        paths::remember(workspace.root());
+        Ok(Self { workspace, instance, server: None, watcher: None })
+    }
+
+    pub(crate) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// Starts answering terminals and watching files.
+    pub(super) fn serve(&mut self, host: &Host) {
+        match terminal::Server::start(&self.instance, host.clone()) {
+            Ok(server) => self.server = Some(server),
+            Err(error) => tracing::error!(%error, "terminals cannot reach this Draftboard"),
+        }
+        let (changed, changes) = crossbeam_channel::bounded::<FileChanged>(256);
+        match Watcher::start(self.workspace.root(), changed) {
+            Ok(watcher) => self.watcher = Some(watcher),
+            Err(error) => tracing::error!(%error, "edits by other programs are not noticed"),
+        }
+        let host = host.clone();
+        let forward = move || changes.iter().try_for_each(|change| host.send(Job::FileChanged(change)).map_err(drop));
+        let spawned = std::thread::Builder::new().name("file-changes".to_owned()).spawn(forward);
+        if let Err(error) = spawned {
+            tracing::error!(%error, "edits by other programs are not noticed");
+        }
+    }
+
+    pub(super) fn close(self) {
+        drop(self.watcher);
+        drop(self.server);
+        self.workspace.close();
+        drop(self.instance);
+    }
+}

@@ -1,0 +1,196 @@
+//! The writer's thread. Jobs that wait together are decided together and share one write to the disk.
+
+use super::{
+    Host, Job, Reply, Session, Signal,
+    answer::{self, ask, mutation},
+    subscriber::Subscriber,
+};
+use crate::{
+    moment::now,
+    workspace::{Mutation, Workspace},
+};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use journal::FileChanged;
+use shared_protocol::{
+    Actor, Refusal,
+    messages::{Answer, Applied, Patch, Request, ToRenderer},
+};
+use std::{path::Path, time::Duration};
+
+/// Jobs taken at once.
+const MAX_GROUP: usize = 256;
+/// How often a renderer that fell behind is looked at.
+const CATCH_UP: Duration = Duration::from_millis(50);
+
+pub(super) struct Writer {
+    session: Session,
+    host: Host,
+    signals: Sender<Signal>,
+    renderer: Subscriber,
+    window: bool,
+}
+
+/// A mutation that waits for its group.
+struct Waiting {
+    mutation: Mutation,
+    actor: Actor,
+    reply: Reply,
+}
+
+impl Writer {
+    pub(super) fn new(mut session: Session, host: Host, signals: Sender<Signal>, window: bool) -> Self {
+        session.serve(&host);
+        Self { session, host, signals, renderer: Subscriber::default(), window }
+    }
+
+    pub(super) fn run(mut self, jobs: &Receiver<Job>) {
+        loop {
+            let first = match jobs.recv_timeout(CATCH_UP) {
+                Ok(job) => job,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.renderer.catch_up(&self.session.workspace);
+                    match jobs.recv() {
+                        Ok(job) => job,
+                        Err(_) => break,
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            let mut waiting = Vec::new();
+            let mut stop = false;
+            for job in std::iter::once(first).chain(jobs.try_iter()).take(MAX_GROUP) {
+                stop |= self.take(job, &mut waiting);
+            }
+            self.flush(&mut waiting);
+            self.renderer.catch_up(&self.session.workspace);
+            self.renderer.tell_status(&self.session.workspace);
+            if stop {
+                break;
+            }
+        }
+        self.session.close();
+    }
+
+    /// Mutations gather; anything else is done in its turn. True when it is time to stop.
+    fn take(&mut self, job: Job, waiting: &mut Vec<Waiting>) -> bool {
+        let (request, actor, reply) = match job {
+            Job::Request { request, actor, reply } => (request, actor, reply),
+            other => {
+                self.flush(waiting);
+                return self.other(other);
+            }
+        };
+        if let Some(mutation) = mutation(&request) {
+            waiting.push(Waiting { mutation, actor, reply });
+            return false;
+        }
+        self.flush(waiting);
+        self.answer(request, &actor, reply);
+        false
+    }
+
+    fn other(&mut self, job: Job) -> bool {
+        let workspace = &mut self.session.workspace;
+        match job {
+            Job::Stop => return true,
+            Job::Presence(presence) if presence.is_sound() => workspace.set_presence(presence),
+            Job::Presence(_) => tracing::warn!("a selection or viewport out of bounds was ignored"),
+            Job::Attach(queue) => self.renderer.attach(queue, workspace),
+            Job::Resync => self.renderer.resync(workspace),
+            Job::FileChanged(changed) => self.file_changed(&changed),
+            Job::Request { .. } => {}
+        }
+        false
+    }
+
+    /// Decides the group, makes it durable, shows it, acknowledges it.
+    fn flush(&mut self, waiting: &mut Vec<Waiting>) {
+        if waiting.is_empty() {
+            return;
+        }
+        let mut group = self.session.workspace.begin();
+        let decided: Vec<(Reply, Result<Applied, Refusal>)> = waiting
+            .drain(..)
+            .map(|Waiting { mutation, actor, reply }| (reply, group.run(&mutation, &actor, now())))
+            .collect();
+        let committed = group.commit();
+        let failed = committed.as_ref().err().cloned();
+        self.broadcast(committed.unwrap_or_default());
+        for (reply, result) in decided {
+            let result = match (&failed, result) {
+                (Some(refusal), Ok(_)) => Err(refusal.clone()),
+                (_, result) => result.map(Answer::Applied),
+            };
+            reply(result);
+        }
+    }
+
+    fn broadcast(&mut self, patches: Vec<Patch>) {
+        for patch in patches {
+            self.renderer.tell(ToRenderer::Patch(patch));
+        }
+    }
+
+    fn answer(&mut self, request: Request, actor: &Actor, reply: Reply) {
+        let workspace: &mut Workspace = &mut self.session.workspace;
+        let result = match request {
+            Request::Open(path) => self.open(&path),
+            Request::Raise => {
+                self.renderer.tell(ToRenderer::Raise);
+                Ok(Answer::Done)
+            }
+            Request::Quit => {
+                // Full: the end is asked for already.
+                let _ = self.signals.try_send(Signal::Quit);
+                Ok(Answer::Done)
+            }
+            Request::Instance => Ok(Answer::Instance(answer::instance(workspace, self.window))),
+            Request::Export { board, path } => return export_aside(workspace, board, path, reply),
+            other => {
+                let asked = ask(workspace, &other, actor, now());
+                self.broadcast(asked.patches);
+                asked.result
+            }
+        };
+        self.renderer.tell_status(&self.session.workspace);
+        reply(result);
+    }
+
+    /// Opens another workspace in place of this one; when that fails, this one stays.
+    fn open(&mut self, path: &str) -> Result<Answer, Refusal> {
+        let path = Path::new(path);
+        if path.canonicalize().is_ok_and(|path| path == self.session.workspace.root()) {
+            return Ok(Answer::Done);
+        }
+        let mut session = Session::open(path)?;
+        session.serve(&self.host);
+        std::mem::replace(&mut self.session, session).close();
+        self.renderer.resync(&self.session.workspace);
+        Ok(Answer::Done)
+    }
+
+    fn file_changed(&mut self, changed: &FileChanged) {
+        let workspace = &mut self.session.workspace;
+        let noticed = match changed {
+            FileChanged::Path(path) => workspace.file_changed(path, now()),
+            FileChanged::Everything => workspace.everything_changed(now()),
+        };
+        if noticed.registry_changed {
+            let view = self.session.workspace.registry_view();
+            self.renderer.tell(ToRenderer::Registry(view));
+        }
+        self.broadcast(noticed.patches);
+    }
+}
+
+/// Drawing may take a while; the writer goes on meanwhile.
+fn export_aside(workspace: &Workspace, board: shared_protocol::BoardId, path: String, reply: Reply) {
+    let snapshot = workspace.snapshot().clone();
+    let work = move || {
+        let drawn = crate::export::export(&snapshot, board, Path::new(&path));
+        reply(drawn.map(|bytes| Answer::Exported { path, bytes }));
+    };
+    if let Err(error) = std::thread::Builder::new().name("export".to_owned()).spawn(work) {
+        tracing::error!(%error, "no thread for the export");
+    }
+}

@@ -1,0 +1,172 @@
+//! The connection to a renderer: a challenge, a hello, then everything and patches one way, requests the other. Whatever is
+//! malformed ends the connection with a logged reason; the supervisor starts another renderer.
+
+use crate::{
+    host::{Host, Job, Reply},
+    processes::instance::constant_time_eq,
+};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use shared_protocol::{
+    Actor, ActorKind, Refusal,
+    frame::{FrameError, FrameReader, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},
+    messages::{Answer, FromRenderer, Hello, PROTOCOL_VERSION, Role, ToRenderer, Token, refuse_hello},
+};
+use std::{
+    io::{self, Read, Write},
+    net::Shutdown,
+    os::unix::net::UnixStream,
+    time::{Duration, Instant},
+};
+
+/// Messages that may wait for a renderer before it is sent everything anew.
+const MAX_QUEUED: usize = 512;
+const HELLO_LIMIT: Duration = Duration::from_secs(10);
+/// From the first byte of a frame to its last.
+const FRAME_LIMIT: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(250);
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LinkError {
+    #[error("no hello within {} s", HELLO_LIMIT.as_secs())]
+    NoHello,
+    #[error("a message before the hello")]
+    HelloMissing,
+    #[error("{0}")]
+    Refused(Refusal),
+    #[error("a frame was not finished within {} s", FRAME_LIMIT.as_secs())]
+    Stalled,
+    #[error("{0}")]
+    Frame(#[from] FrameError),
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("Draftboard is closing")]
+    Closing,
+}
+
+/// Serves one renderer until its connection ends. Runs on a thread of its own.
+pub(crate) fn serve(channel: UnixStream, host: &Host) -> Result<(), LinkError> {
+    let result = Link::new(&channel)?.serve(host);
+    // Also ends the writing thread and tells the renderer.
+    drop(channel.shutdown(Shutdown::Both));
+    result
+}
+
+struct Link {
+    stream: UnixStream,
+    reader: FrameReader,
+    mid_frame_since: Option<Instant>,
+}
+
+impl Link {
+    fn new(channel: &UnixStream) -> Result<Self, LinkError> {
+        let stream = channel.try_clone()?;
+        stream.set_read_timeout(Some(POLL))?;
+        Ok(Self { stream, reader: FrameReader::new(MAX_FROM_RENDERER), mid_frame_since: None })
+    }
+
+    fn serve(mut self, host: &Host) -> Result<(), LinkError> {
+        self.shake_hands()?;
+        let (queue, queued) = bounded(MAX_QUEUED);
+        let out = self.stream.try_clone()?;
+        std::thread::Builder::new().name("renderer-out".to_owned()).spawn(move || write_all(out, &queued))?;
+        host.send(Job::Attach(queue.clone())).map_err(LinkError::Refused)?;
+        while let Some(frame) = self.next_frame(None)? {
+            take(decode(&frame)?, host, &queue)?;
+        }
+        Ok(())
+    }
+
+    fn shake_hands(&mut self) -> Result<(), LinkError> {
+        let mut token: Token = [0; 32];
+        getrandom::fill(&mut token).map_err(io::Error::other)?;
+        let challenge = ToRenderer::Challenge { protocol: PROTOCOL_VERSION, token };
+        self.stream.write_all(&encode(&challenge, MAX_TO_RENDERER)?)?;
+        let deadline = Instant::now() + HELLO_LIMIT;
+        let frame = self.next_frame(Some(deadline))?.ok_or(LinkError::NoHello)?;
+        let FromRenderer::Hello(Hello { protocol, build, role, token: answer }) = decode(&frame)? else {
+            return Err(LinkError::HelloMissing);
+        };
+        let fits = constant_time_eq(&token, &answer) && role == Role::Renderer && build == env!("CARGO_PKG_VERSION");
+        match refuse_hello(protocol, fits) {
+            Some(refusal) => Err(LinkError::Refused(refusal)),
+            None => Ok(()),
+        }
+    }
+
+    /// The next frame; none when the other side has closed between frames.
+    fn next_frame(&mut self, deadline: Option<Instant>) -> Result<Option<Vec<u8>>, LinkError> {
+        let mut bytes = [0; 64 * 1024];
+        loop {
+            if let Some(frame) = self.reader.next_frame()? {
+                self.mid_frame_since = self.reader.is_mid_frame().then(Instant::now);
+                return Ok(Some(frame));
+            }
+            if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+                return Err(LinkError::NoHello);
+            }
+            if self.mid_frame_since.is_some_and(|since| since.elapsed() > FRAME_LIMIT) {
+                return Err(LinkError::Stalled);
+            }
+            match self.stream.read(&mut bytes) {
+                Ok(0) => return self.reader.finish().map(|()| None).map_err(LinkError::Frame),
+                Ok(count) => {
+                    self.reader.push(&bytes[..count]);
+                    self.mid_frame_since.get_or_insert_with(Instant::now);
+                }
+                Err(error) if is_quiet(&error) => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+fn is_quiet(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}
+
+fn take(message: FromRenderer, host: &Host, queue: &Sender<ToRenderer>) -> Result<(), LinkError> {
+    let job = match message {
+        // A second hello is out of place.
+        FromRenderer::Hello(_) => return Err(LinkError::HelloMissing),
+        FromRenderer::Presence(presence) => Job::Presence(presence),
+        FromRenderer::Resync => Job::Resync,
+        FromRenderer::Request { id, request } => {
+            let actor = Actor::new(ActorKind::Window, user_name());
+            let (answers, refusals) = (queue.clone(), queue.clone());
+            let reply: Reply = Box::new(move |result: Result<Answer, Refusal>| {
+                answer(&answers, id, result);
+            });
+            return host.send(Job::Request { request, actor, reply }).or_else(|refusal| {
+                answer(&refusals, id, Err(refusal));
+                Ok(())
+            });
+        }
+    };
+    host.send(job).map_err(|_| LinkError::Closing)
+}
+
+/// An answer waits for room longer than a patch does, because nothing else brings it again.
+fn answer(queue: &Sender<ToRenderer>, request: u64, result: Result<Answer, Refusal>) {
+    let message = ToRenderer::Answer { request, result };
+    if queue.send_timeout(message, Duration::from_secs(1)).is_err() {
+        tracing::warn!(request, "the renderer did not take an answer");
+    }
+}
+
+pub(crate) fn user_name() -> String {
+    std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_default()
+}
+
+fn write_all(mut stream: UnixStream, queued: &Receiver<ToRenderer>) {
+    for message in queued {
+        let sent = encode(&message, MAX_TO_RENDERER)
+            .map_err(LinkError::Frame)
+            .and_then(|framed| stream.write_all(&framed).map_err(LinkError::Io));
+        if let Err(error) = sent {
+            tracing::debug!(%error, "the renderer's connection ended");
+            drop(stream.shutdown(Shutdown::Both));
+            return;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Answers terminals. Each connection has a thread; there is a limit on how many.
+
+use crate::{
+    host::Host,
+    processes::{
+        Instance,
+        instance::{Token, check_peer},
+    },
+    renderer_link::user_name,
+};
+use rustix::event::{PollFd, PollFlags, poll};
+use shared_protocol::{
+    Actor, ActorKind, Code, Refusal,
+    frame::{FrameReader, MAX_TERMINAL, decode_json, encode_json},
+    messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal, refuse_hello},
+};
+use std::{
+    io::{self, Read, Write},
+    os::unix::net::{UnixListener, UnixStream},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+const MAX_CONNECTIONS: usize = 64;
+/// A terminal that says nothing for this long is let go.
+const IDLE_LIMIT: Duration = Duration::from_secs(60);
+const ANSWER_LIMIT: Duration = Duration::from_secs(120);
+
+/// Dropping it ends the listening thread.
+pub(crate) struct Server {
+    _stop: UnixStream,
+}
+
+impl Server {
+    pub(crate) fn start(instance: &Instance, host: Host) -> io::Result<Self> {
+        let listener = instance.listener().try_clone()?;
+        listener.set_nonblocking(true)?;
+        let token = instance.record().token.clone();
+        let (stop, stopped) = UnixStream::pair()?;
+        std::thread::Builder::new()
+            .name("terminals".to_owned())
+            .spawn(move || listen(&listener, &stopped, &token, &host))?;
+        Ok(Self { _stop: stop })
+    }
+}
+
+fn listen(listener: &UnixListener, stopped: &UnixStream, token: &Token, host: &Host) {
+    let open = Arc::new(AtomicUsize::new(0));
+    loop {
+        let mut waits = [PollFd::new(listener, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
+        if let Err(error) = poll(&mut waits, None)
+            && error != rustix::io::Errno::INTR
+        {
+            tracing::error!(%error, "terminals cannot reach this Draftboard any more");
+            return;
+        }
+        if !waits[1].revents().is_empty() {
+            return;
+        }
+        let Ok((stream, _)) = listener.accept() else { continue };
+        if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
+            open.fetch_sub(1, Ordering::SeqCst);
+            continue;
+        }
+        let (token, host, count) = (token.clone(), host.clone(), Arc::clone(&open));
+        let serve = move || {
+            if let Err(reason) = converse(stream, &token, &host) {
+                tracing::info!(%reason, "a terminal's connection ended");
+            }
+            count.fetch_sub(1, Ordering::SeqCst);
+        };
+        if let Err(error) = std::thread::Builder::new().name("terminal".to_owned()).spawn(serve) {
+            tracing::error!(%error, "no thread for a terminal");
+            open.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// One conversation; `Err` is why it was ended by us.
+fn converse(mut stream: UnixStream, token: &Token, host: &Host) -> Result<(), String> {
+    check_peer(&stream).map_err(|error| error.to_string())?;
+    stream.set_nonblocking(false).map_err(|error| error.to_string())?;
+    stream.set_read_timeout(Some(IDLE_LIMIT)).map_err(|error| error.to_string())?;
+    stream.set_write_timeout(Some(IDLE_LIMIT)).map_err(|error| error.to_string())?;
+    let mut reader = FrameReader::new(MAX_TERMINAL);
+    let mut greeted = false;
+    while let Some(frame) = next_frame(&mut stream, &mut reader)? {
+        let message: FromTerminal = decode_json(&frame).map_err(|error| error.to_string())?;
+        let answer = match message {
+            FromTerminal::Hello { protocol, token: shown } => match refuse_hello(protocol, token.matches(&shown)) {
+                Some(refusal) => {
+                    let reason = refusal.message.clone();
+                    send(&mut stream, &ToTerminal::Refused(refusal))?;
+                    return Err(reason);
+                }
+                None => {
+                    greeted = true;
+                    ToTerminal::Welcome { protocol: PROTOCOL_VERSION, version: env!("CARGO_PKG_VERSION").to_owned() }
+                }
+            },
+            FromTerminal::Request(_) if !greeted => return Err("a request before the hello".to_owned()),
+            FromTerminal::Request(request) => {
+                let actor = Actor::new(ActorKind::Terminal, user_name());
+                host.request(request, actor, ANSWER_LIMIT).into()
+            }
+        };
+        send(&mut stream, &answer)?;
+    }
+    Ok(())
+}
+
+fn next_frame(stream: &mut UnixStream, reader: &mut FrameReader) -> Result<Option<Vec<u8>>, String> {
+    let mut bytes = [0; 16 * 1024];
+    loop {
+        if let Some(frame) = reader.next_frame().map_err(|error| error.to_string())? {
+            return Ok(Some(frame));
+        }
+        match stream.read(&mut bytes) {
+            Ok(0) => return reader.finish().map(|()| None).map_err(|error| error.to_string()),
+            Ok(count) => reader.push(&bytes[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+}
+
+fn send(stream: &mut UnixStream, message: &ToTerminal) -> Result<(), String> {
+    let framed = encode_json(message, MAX_TERMINAL).or_else(|error| {
+        let refusal = Refusal::new(Code::LimitExceeded, format!("the answer is too large: {error}"));
+        encode_json(&ToTerminal::Refused(refusal), MAX_TERMINAL)
+    });
+    stream.write_all(&framed.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+}

@@ -1,0 +1,38 @@
+//! Why a workspace cannot be opened.
+
+use journal::{FileError, JournalError};
+use shared_protocol::{Code, Refusal};
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("{} is not a workspace, it has no draftboard.toml: make one with `draftboard new {}`", .0.display(), .0.display())]
+    NotAWorkspace(PathBuf),
+    #[error("{0}")]
+    File(#[from] FileError),
+    #[error("{0}")]
+    Journal(#[from] JournalError),
+    #[error("the journal does not fit together ({0}): set .draftboard/journal.db aside to open the saved boards")]
+    Inconsistent(String),
+}
+
+impl From<OpenError> for Refusal {
+    fn from(error: OpenError) -> Self {
+        let code = match &error {
+            OpenError::NotAWorkspace(_) => Code::NotFound,
+            OpenError::File(FileError::Newer { .. }) | OpenError::Journal(JournalError::Newer { .. }) => Code::BadRequest,
+            OpenError::Journal(JournalError::InUse) => Code::Conflict,
+            _ => Code::StorageError,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+/// A change that could not be made durable.
+pub(super) fn storage(error: &JournalError) -> Refusal {
+    Refusal::new(Code::StorageError, format!("nothing was changed: {error}"))
+}
+
+pub(super) fn storage_file(error: &FileError) -> Refusal {
+    Refusal::new(Code::StorageError, error.to_string())
+}

@@ -1,0 +1,172 @@
+//! A group of mutations: decided one on the other, made durable together, then acknowledged. Under load many commands share
+//! one write to the disk; a failed write refuses all of them and changes nothing.
+
+use super::{Workspace, error::storage};
+use authority::{History, Rebased, Snapshot, boards_touched, decide, rebase};
+use shared_protocol::{
+    Actor, Change, Code, Command, Operation, OperationKind, Refusal, Revision,
+    change::inverse,
+    limits::MAX_HISTORY,
+    messages::{Applied, Patch},
+};
+
+/// What changes the graph.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mutation {
+    Run(Box<Command>),
+    Undo,
+    Redo,
+    Revert { revision: Revision, partial: bool },
+    /// Somebody else's edit of a file, already fitted to the present state.
+    External { summary: String, changes: Vec<Change> },
+}
+
+/// Where ids and times come from: the outside.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    /// Milliseconds since 1970, UTC.
+    pub time: u64,
+    pub seed: u64,
+}
+
+pub struct Group<'w> {
+    workspace: &'w mut Workspace,
+    state: Snapshot,
+    history: History,
+    operations: Vec<Operation>,
+}
+
+impl Workspace {
+    pub fn begin(&mut self) -> Group<'_> {
+        let (state, history) = (self.snapshot.clone(), self.history.clone());
+        Group { workspace: self, state, history, operations: Vec::new() }
+    }
+
+    /// One mutation, durable when it returns.
+    pub fn execute(
+        &mut self,
+        mutation: &Mutation,
+        actor: &Actor,
+        moment: Moment,
+    ) -> Result<(Applied, Vec<Patch>), Refusal> {
+        let mut group = self.begin();
+        let applied = group.run(mutation, actor, moment)?;
+        let patches = group.commit()?;
+        Ok((applied, patches))
+    }
+}
+
+impl Group<'_> {
+    /// Decides a mutation on what the group has so far. It counts only after [`Self::commit`].
+    pub fn run(&mut self, mutation: &Mutation, actor: &Actor, moment: Moment) -> Result<Applied, Refusal> {
+        let (kind, summary, changes, created) = match mutation {
+            Mutation::Run(command) => {
+                let decision = decide(&self.state, command, moment.seed)?;
+                (OperationKind::Edit, decision.summary, decision.changes, decision.created)
+            }
+            Mutation::Undo => {
+                let of = self.history.to_undo().ok_or_else(|| nothing("undo"))?;
+                let undone = self.operation(of)?;
+                let changes = self.fit(&inverse(&undone.changes)).all("undoing this")?;
+                (OperationKind::Undo(of), format!("Undo: {}", undone.summary), changes, Vec::new())
+            }
+            Mutation::Redo => {
+                let of = self.history.to_redo().ok_or_else(|| nothing("redo"))?;
+                let undone = self.operation(of)?;
+                let changes = self.fit(&inverse(&undone.changes)).all("redoing this")?;
+                let what = undone.summary.strip_prefix("Undo: ").unwrap_or(&undone.summary);
+                (OperationKind::Redo(of), format!("Redo: {what}"), changes, Vec::new())
+            }
+            Mutation::Revert { revision, partial } => {
+                let reverted = self.operation(*revision)?;
+                let rebased = self.fit(&inverse(&reverted.changes));
+                let summary = format!("Revert {revision}: {}", reverted.summary);
+                let changes = if *partial { rebased.fitting } else { rebased.all(&summary)? };
+                (OperationKind::Revert(*revision), summary, changes, Vec::new())
+            }
+            Mutation::External { summary, changes } => {
+                (OperationKind::Edit, summary.clone(), changes.clone(), Vec::new())
+            }
+        };
+        if changes.is_empty() {
+            return Ok(Applied { revision: self.state.revision(), summary, created });
+        }
+        if !matches!(mutation, Mutation::External { .. }) {
+            self.refuse_held(&changes)?;
+        }
+        let revision = self.state.revision().next();
+        self.state.apply(revision, &changes).map_err(|error| {
+            Refusal::new(Code::Internal, format!("a decided change did not apply ({error}); nothing was changed"))
+        })?;
+        self.history.record(revision, kind);
+        let applied = Applied { revision, summary: summary.clone(), created };
+        self.operations.push(Operation { revision, time: moment.time, actor: actor.clone(), kind, summary, changes });
+        Ok(applied)
+    }
+
+    fn fit(&self, changes: &[Change]) -> Rebased {
+        rebase(&self.state, changes)
+    }
+
+    fn operation(&self, revision: Revision) -> Result<Operation, Refusal> {
+        if let Some(own) = self.operations.iter().find(|operation| operation.revision == revision) {
+            return Ok(own.clone());
+        }
+        self.workspace.journal.operation(revision).map_err(|error| storage(&error))?.ok_or_else(|| {
+            let message = format!("operation {revision} is not in the journal");
+            Refusal::new(Code::NotFound, message).hint("`draftboard log` shows the operations that are kept.")
+        })
+    }
+
+    /// A board whose file is damaged or in conflict is not changed until a person has decided.
+    fn refuse_held(&self, changes: &[Change]) -> Result<(), Refusal> {
+        if self.workspace.held.is_empty() {
+            return Ok(());
+        }
+        let touched = boards_touched(&self.state, changes);
+        match touched.iter().find_map(|board| Some((board, self.workspace.held.get(board)?))) {
+            Some((board, held)) => {
+                let name = self.state.board(*board).map_or_else(|| board.to_string(), |board| board.name.to_string());
+                let refusal = Refusal::new(Code::ReadOnly, format!("board {name} is read-only: {}", held.message));
+                Err(refusal.hint("Choose in the banner of the window, or correct the file."))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the group durable, then visible. On an error nothing of it happened.
+    pub fn commit(self) -> Result<Vec<Patch>, Refusal> {
+        let Self { workspace, state, history, operations } = self;
+        if operations.is_empty() {
+            return Ok(Vec::new());
+        }
+        workspace.journal.append(&operations).map_err(|error| storage(&error))?;
+        for operation in &operations {
+            // Judged before and after: an added board is known only then, a removed one only before.
+            let mut touched = boards_touched(&workspace.snapshot, &operation.changes);
+            touched.extend(boards_touched(&state, &operation.changes));
+            workspace.dirty.extend(touched);
+            workspace.summaries.insert(operation.revision, operation.summary.clone());
+        }
+        while workspace.summaries.len() > MAX_HISTORY {
+            workspace.summaries.pop_first();
+        }
+        workspace.snapshot = state;
+        workspace.history = history;
+        if workspace.journal.should_compact()
+            && let Err(error) = workspace.journal.checkpoint(&workspace.snapshot.to_document(), MAX_HISTORY)
+        {
+            workspace.notice("journal", format!("the journal was not compacted: {error}"));
+        }
+        Ok(operations.into_iter().map(patch).collect())
+    }
+}
+
+pub(super) fn patch(operation: Operation) -> Patch {
+    let Operation { revision, actor, summary, changes, .. } = operation;
+    Patch { revision, actor, summary, changes }
+}
+
+fn nothing(what: &str) -> Refusal {
+    Refusal::new(Code::NotFound, format!("there is nothing to {what}"))
+}

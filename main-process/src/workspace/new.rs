@@ -1,0 +1,75 @@
+//! Making a workspace: empty, or as the bundled example.
+
+use include_dir::{Dir, include_dir};
+use journal::{FileError, WorkspaceFiles, WorkspacePath, new_project, write_board};
+use shared_protocol::{Board, BoardId, BoardKind, BoardName, Document};
+use std::path::{Path, PathBuf};
+
+static EXAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/example");
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Template {
+    /// One empty infrastructure board.
+    Blank,
+    /// A three-tier architecture, an interface and a spec.
+    Example,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum NewError {
+    #[error("{} is a workspace already: open it with `draftboard {}`", .0.display(), .0.display())]
+    Exists(PathBuf),
+    #[error("{} could not be made: {source}; choose a folder that you may write to", .path.display())]
+    Folder { path: PathBuf, source: std::io::Error },
+    #[error("{0}")]
+    File(#[from] FileError),
+}
+
+/// Makes a workspace in a folder, which may have other files but no `draftboard.toml`. That file comes last: a folder
+/// without it is no workspace yet.
+pub fn create(folder: &Path, template: Template, board_id: BoardId) -> Result<(), NewError> {
+    if folder.join(WorkspacePath::config().as_str()).exists() {
+        return Err(NewError::Exists(folder.to_owned()));
+    }
+    std::fs::create_dir_all(folder).map_err(|source| NewError::Folder { path: folder.to_owned(), source })?;
+    let files = WorkspaceFiles::open(folder)?;
+    match template {
+        Template::Blank => {
+            let name = BoardName::of_kind(BoardKind::Infrastructure);
+            let board =
+                Board { id: board_id, kind: BoardKind::Infrastructure, name: name.clone(), title: "Main".to_owned() };
+            let document = Document { boards: vec![board], ..Document::default() };
+            files.write_atomic(&WorkspacePath::board(&name), write_board(&document)?.as_bytes())?;
+            let folder_name = files.root().file_name().map(|name| name.to_string_lossy().into_owned());
+            let config = new_project(folder_name.as_deref().unwrap_or("Workspace"));
+            files.write_atomic(&WorkspacePath::config(), config.as_bytes())?;
+        }
+        Template::Example => unpack(&files)?,
+    }
+    Ok(())
+}
+
+fn unpack(files: &WorkspaceFiles) -> Result<(), NewError> {
+    let config = WorkspacePath::config();
+    let mut contents: Vec<(WorkspacePath, &[u8])> = Vec::new();
+    for file in bundled(&EXAMPLE) {
+        contents.push((WorkspacePath::parse(file.path().to_string_lossy().into_owned())?, file.contents()));
+    }
+    contents.sort_by_key(|(path, _)| (*path == config, path.to_string()));
+    for (path, bytes) in contents {
+        files.write_atomic(&path, bytes)?;
+    }
+    Ok(())
+}
+
+fn bundled<'d>(folder: &'d Dir<'d>) -> Vec<&'d include_dir::File<'d>> {
+    folder.files().chain(folder.dirs().flat_map(bundled)).collect()
+}
+
+/// The example in the user's own folder, made on the first start and the user's from then on.
+pub fn unpack_example(folder: &Path, board_id: BoardId) -> Result<(), NewError> {
+    match create(folder, Template::Example, board_id) {
+        Err(NewError::Exists(_)) => Ok(()),
+        done => done,
+    }
+}

@@ -1,0 +1,108 @@
+//! What a frame of the canvas costs: CPU time of layout and tessellation, without a GPU.
+//!
+//! `cargo run --release -p canvas --example canvas_frames [-- 1000 10000 50000]`
+
+#![allow(clippy::print_stdout, reason = "it prints a table")]
+#![allow(clippy::unwrap_used, reason = "a measurement that cannot be made should stop")]
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use authority::Problems;
+use canvas::{Canvas, Scene, Theme, board_bounds};
+use common::BOARD;
+use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, pos2, vec2};
+use shared_protocol::{Placement, messages::Viewport};
+use std::collections::BTreeSet;
+
+/// As in the workbench itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const VIEW: Vec2 = vec2(1600.0, 1000.0);
+const FRAMES: usize = 240;
+const WARM_UP: usize = 3;
+
+fn main() {
+    let asked: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
+    let counts = if asked.is_empty() { vec![1_000, 10_000, 50_000] } else { asked };
+    println!("{:>7}  {:<6} {:>9} {:>9} {:>9} {:>10}", "nodes", "view", "median", "p95", "most", "vertices");
+    for count in counts {
+        let snapshot = common::large(count);
+        let problems = Problems::default();
+        let bounds = board_bounds(&snapshot, BOARD).unwrap();
+        let (selection, theme) = (BTreeSet::new(), Theme::dark());
+        let scene = Scene {
+            snapshot: &snapshot,
+            board: BOARD,
+            selection: &selection,
+            problems: &problems,
+            theme: &theme,
+            read_only: false,
+        };
+        for view in ["near", "out", "mixed"] {
+            measure(&scene, bounds, count, view);
+        }
+        let start = now();
+        let mut canvas = Canvas::new();
+        canvas.document_changed(&snapshot, BOARD, None);
+        println!("{count:>7}  index built in {:.1} ms", now() - start);
+    }
+}
+
+fn measure(scene: &Scene<'_>, bounds: Placement, count: usize, view: &str) {
+    let ctx = Context::default();
+    ctx.enable_accesskit();
+    scene.theme.apply(&ctx);
+    let mut canvas = Canvas::new();
+    canvas.document_changed(scene.snapshot, scene.board, None);
+    let (mut times, mut vertices) = (Vec::new(), 0);
+    for frame in 0..FRAMES + WARM_UP {
+        canvas.set_viewport(camera(bounds, view, frame.saturating_sub(WARM_UP) as f32 / FRAMES as f32));
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, VIEW)),
+            time: Some(frame as f64 / 60.0),
+            // A pointer that moves: finding what is under it is a part of the cost.
+            events: vec![Event::PointerMoved(pos2(400.0 + frame as f32, 300.0))],
+            ..RawInput::default()
+        };
+        let start = now();
+        let mut output = ctx.run_ui(input, |ui| drop(canvas.show(ui, scene)));
+        let shapes = std::mem::take(&mut output.shapes);
+        let primitives = ctx.tessellate(shapes, output.pixels_per_point);
+        let time = now() - start;
+        output.drop_without_applying_deltas();
+        if frame >= WARM_UP {
+            times.push(time);
+        }
+        let count = |primitive: &egui::ClippedPrimitive| match &primitive.primitive {
+            egui::epaint::Primitive::Mesh(mesh) => mesh.vertices.len(),
+            egui::epaint::Primitive::Callback(_) => 0,
+        };
+        vertices = vertices.max(primitives.iter().map(count).sum());
+    }
+    times.sort_by(f64::total_cmp);
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    println!("{count:>7}  {view:<6} {:>6.2} ms {:>6.2} ms {:>6.2} ms {vertices:>10}", at(0.5), at(0.95), at(1.0));
+}
+
+/// Near: 100 % and moving. Out: the whole board. Mixed: from one to the other and back.
+fn camera(bounds: Placement, view: &str, share: f32) -> Viewport {
+    let (w, h) = (bounds.w as f32, bounds.h as f32);
+    let fit = (VIEW.x / w).min(VIEW.y / h) * 0.95;
+    let (x, y) = (bounds.x as f32 + w * 0.4 + 800.0 * share, bounds.y as f32 + h * 0.4 + 300.0 * share);
+    match view {
+        "near" => Viewport { x, y, zoom: 1.0 },
+        "out" => Viewport { x: bounds.x as f32 + w / 2.0, y: bounds.y as f32 + h / 2.0, zoom: fit * (1.0 - 0.02 * share) },
+        _ => {
+            let wave = (share * std::f32::consts::TAU).cos() * 0.5 + 0.5;
+            Viewport { x, y, zoom: (fit.ln() * (1.0 - wave)).exp() }
+        }
+    }
+}
+
+/// CPU time of this thread in milliseconds: other programs on the machine do not count.
+fn now() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+}

@@ -1,0 +1,95 @@
+//! The board for those who do not see it, and for tests: visible nodes by name, with whether they are selected. They
+//! only tell; the pointer goes to the board below, whose hit test is the one there is.
+
+use crate::{
+    Camera, CanvasEvent, Scene,
+    draw::face,
+    index::{BoardIndex, NodeKind, NodeSlot},
+};
+use egui::{Rect, Role, Sense, Ui, WidgetInfo, accesskit::Action};
+use shared_protocol::{EdgeId, ElementId};
+use std::collections::BTreeSet;
+
+/// Below this zoom labels cannot be read, and nodes are not listed either.
+const READABLE: f32 = 0.4;
+
+/// Lists what is in view; a click that an assistive technology asks for becomes a selection.
+pub(crate) fn describe(
+    ui: &Ui,
+    scene: &Scene<'_>,
+    index: &BoardIndex,
+    camera: &Camera,
+    drawn: &[u32],
+    hovered_edge: Option<EdgeId>,
+) -> Option<CanvasEvent> {
+    if camera.zoom() < READABLE {
+        return None;
+    }
+    let mut wanted = None;
+    for slot in drawn.iter().map(|&place| index.node(place)) {
+        let Some(rect) = visible(slot, camera) else { continue };
+        let element = ElementId::Node(slot.id);
+        let selected = scene.selection.contains(&element);
+        if tell(ui, rect, element, selected, || node_name(scene, slot)) {
+            wanted = Some(element);
+        }
+    }
+    let selected = scene.selection.iter().filter_map(|element| match element {
+        ElementId::Edge(id) => Some(*id),
+        _ => None,
+    });
+    let edges: BTreeSet<EdgeId> = selected.chain(hovered_edge).collect();
+    for slot in edges.iter().filter_map(|id| index.edge_slot(*id)) {
+        let rect = camera.rect_to_screen(slot.area).intersect(camera.view());
+        let element = ElementId::Edge(slot.id);
+        let selected = scene.selection.contains(&element);
+        if rect.is_positive() && tell(ui, rect, element, selected, || edge_name(scene, slot.id)) {
+            wanted = Some(element);
+        }
+    }
+    wanted.map(|element| CanvasEvent::Select([element].into()))
+}
+
+/// The part of a node that a person can point at: of a container its title, since its middle belongs to its content.
+fn visible(slot: &NodeSlot, camera: &Camera) -> Option<Rect> {
+    let whole = camera.rect_to_screen(slot.area);
+    let rect = match slot.kind {
+        NodeKind::Container => {
+            let strip = face::header_strip(slot.area);
+            Rect::from_min_max(camera.to_screen(strip.min), camera.to_screen(strip.max))
+        }
+        _ => whole,
+    };
+    let seen = rect.intersect(camera.view());
+    seen.is_positive().then_some(seen)
+}
+
+fn tell(ui: &Ui, rect: Rect, element: ElementId, selected: bool, name: impl Fn() -> String) -> bool {
+    let id = ui.make_persistent_id(element);
+    let response = ui.interact(rect, id, Sense::hover());
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, name()));
+    ui.accesskit_node_builder(id, |node| {
+        node.set_selected(selected);
+        node.add_action(Action::Click);
+    });
+    ui.input(|input| input.has_accesskit_action_request(id, Action::Click))
+}
+
+/// "EC2 instance Web server, 2 problems".
+fn node_name(scene: &Scene<'_>, slot: &NodeSlot) -> String {
+    let Some(node) = scene.snapshot.node(slot.id) else { return slot.id.to_string() };
+    let kind = scene.snapshot.type_of(node).map_or(node.type_id.as_str(), |def| def.title.as_str());
+    let name = if node.label == kind { node.label.clone() } else { format!("{kind} {}", node.label) };
+    match scene.problems.of_node(slot.id).len() {
+        0 => name,
+        1 => format!("{name}, 1 problem"),
+        many => format!("{name}, {many} problems"),
+    }
+}
+
+fn edge_name(scene: &Scene<'_>, id: EdgeId) -> String {
+    let Some(edge) = scene.snapshot.edge(id) else { return id.to_string() };
+    let label = |node| scene.snapshot.node(node).map_or("?", |node| node.label.as_str());
+    let name = format!("Connection from {} to {}", label(edge.source.node), label(edge.target.node));
+    if edge.label.is_empty() { name } else { format!("{name}, {}", edge.label) }
+}

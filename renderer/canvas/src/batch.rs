@@ -1,0 +1,161 @@
+//! Many plain shapes as one mesh, with soft edges. The painter's own shapes are tessellated one by one; thousands of
+//! lines and blocks are cheaper this way, and the buffer is used again in the next frame.
+
+use egui::{
+    Color32, Mesh, Pos2, Rect, Shape, Vec2,
+    epaint::{Vertex, WHITE_UV},
+    vec2,
+};
+use std::sync::Arc;
+
+/// Past this a mitre would become a spike.
+const LONGEST_MITRE: f32 = 2.0;
+
+#[derive(Default)]
+pub(crate) struct Batch {
+    mesh: Arc<Mesh>,
+    /// The width over which an edge fades: one pixel.
+    feather: f32,
+}
+
+impl Batch {
+    /// Starts empty, with last frame's memory if the painter has let go of it.
+    pub(crate) fn start(&mut self, pixels_per_point: f32) {
+        self.feather = 1.0 / pixels_per_point.max(0.1);
+        match Arc::get_mut(&mut self.mesh) {
+            Some(mesh) => mesh.clear(),
+            None => self.mesh = Arc::default(),
+        }
+    }
+
+    pub(crate) fn shape(&self) -> Shape {
+        Shape::Mesh(Arc::clone(&self.mesh))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.mesh.indices.is_empty()
+    }
+
+    fn mesh(&mut self) -> &mut Mesh {
+        // Unshared since `start`, so nothing is copied.
+        Arc::make_mut(&mut self.mesh)
+    }
+
+    /// A rectangle with hard edges.
+    pub(crate) fn block(&mut self, rect: Rect, colour: Color32) {
+        quad(self.mesh(), [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()], colour);
+    }
+
+    /// A line through the points, soft at its sides.
+    pub(crate) fn line(&mut self, points: &[Pos2], width: f32, colour: Color32) {
+        let feather = self.feather;
+        line(self.mesh(), points, false, width, feather, colour);
+    }
+
+    /// A triangle with soft edges.
+    pub(crate) fn triangle(&mut self, corners: [Pos2; 3], colour: Color32) {
+        let feather = self.feather;
+        let centre = corners[0] + ((corners[1] - corners[0]) + (corners[2] - corners[0])) / 3.0;
+        let mesh = self.mesh();
+        let first = mesh.vertices.len() as u32;
+        for corner in corners {
+            let outwards = (corner - centre).normalized() * feather;
+            mesh.vertices.push(Vertex { pos: corner - outwards / 2.0, uv: WHITE_UV, color: colour });
+            mesh.vertices.push(Vertex { pos: corner + outwards, uv: WHITE_UV, color: Color32::TRANSPARENT });
+        }
+        mesh.indices.extend_from_slice(&[first, first + 2, first + 4]);
+        for (a, b) in [(0, 2), (2, 4), (4, 0)] {
+            let (a, b) = (first + a, first + b);
+            mesh.indices.extend_from_slice(&[a, a + 1, b + 1, a, b + 1, b]);
+        }
+    }
+}
+
+/// A line through the points, back to the first if it is closed, that fades over `feather` at its sides.
+pub(crate) fn line(mesh: &mut Mesh, points: &[Pos2], closed: bool, width: f32, feather: f32, colour: Color32) {
+    let count = points.len();
+    if count < 2 {
+        return;
+    }
+    // Thinner than a pixel is a pixel that is less there.
+    let colour = if width < feather { colour.gamma_multiply(width / feather) } else { colour };
+    let (inner, outer) = (((width - feather) / 2.0).max(0.0), (width.max(feather) + feather) / 2.0);
+    let first = mesh.vertices.len() as u32;
+    for (place, &point) in points.iter().enumerate() {
+        let (before, after) = if closed {
+            (Some(points[(place + count - 1) % count]), Some(points[(place + 1) % count]))
+        } else {
+            (place.checked_sub(1).map(|before| points[before]), points.get(place + 1).copied())
+        };
+        let across = mitre(before, point, after);
+        for (reach, colour) in
+            [(outer, Color32::TRANSPARENT), (inner, colour), (-inner, colour), (-outer, Color32::TRANSPARENT)]
+        {
+            mesh.vertices.push(Vertex { pos: point + across * reach, uv: WHITE_UV, color: colour });
+        }
+    }
+    let count = count as u32;
+    for place in 0..(if closed { count } else { count - 1 }) {
+        let (here, next) = (first + place * 4, first + (place + 1) % count * 4);
+        for column in 0..3 {
+            let (a, b) = (here + column, next + column);
+            mesh.indices.extend_from_slice(&[a, a + 1, b, a + 1, b + 1, b]);
+        }
+    }
+}
+
+/// Across a line at a point, long enough that both segments keep their width.
+fn mitre(before: Option<Pos2>, at: Pos2, after: Option<Pos2>) -> Vec2 {
+    let normal = |from: Pos2, to: Pos2| {
+        let along = (to - from).normalized();
+        vec2(along.y, -along.x)
+    };
+    match (before, after) {
+        (Some(before), Some(after)) => {
+            let (a, b) = (normal(before, at), normal(at, after));
+            let middle = a + b;
+            let length = middle.length_sq();
+            if length < 1e-6 { a } else { middle * (2.0 / length).min(LONGEST_MITRE) }
+        }
+        (Some(before), None) => normal(before, at),
+        (None, Some(after)) => normal(at, after),
+        (None, None) => Vec2::ZERO,
+    }
+}
+
+pub(crate) fn quad(mesh: &mut Mesh, corners: [Pos2; 4], colour: Color32) {
+    let first = mesh.vertices.len() as u32;
+    mesh.vertices.extend(corners.map(|pos| Vertex { pos, uv: WHITE_UV, color: colour }));
+    mesh.indices.extend_from_slice(&[first, first + 1, first + 2, first, first + 2, first + 3]);
+}
+
+/// Replaces the corners of a polyline by arcs.
+pub(crate) fn rounded(points: &[Pos2], radius: f32, out: &mut Vec<Pos2>) {
+    /// Points of an arc besides its ends.
+    const STEPS: u32 = 5;
+    out.clear();
+    for (place, &point) in points.iter().enumerate() {
+        let (Some(before), Some(&after)) = (place.checked_sub(1).map(|at| points[at]), points.get(place + 1)) else {
+            out.push(point);
+            continue;
+        };
+        let room = (point.distance(before) / 2.0).min(point.distance(after) / 2.0);
+        let radius = radius.min(room);
+        if radius < 0.75 {
+            out.push(point);
+            continue;
+        }
+        let (start, end) =
+            (point + (before - point).normalized() * radius, point + (after - point).normalized() * radius);
+        // A quarter circle between two axes; for any other angle it is an ellipse, which is as smooth.
+        let centre = start + (end - point);
+        for step in 0..=STEPS {
+            let angle = step as f32 / STEPS as f32 * std::f32::consts::FRAC_PI_2;
+            let next = centre + (start - centre) * angle.cos() + (end - centre) * angle.sin();
+            // Two arcs that meet share a point; twice the same has no direction.
+            if out.last().is_none_or(|last| last.distance_sq(next) > 0.01) {
+                out.push(next);
+            }
+        }
+    }
+}

@@ -1,0 +1,539 @@
+//! One board in a window: the view, the gesture under way, and the order in which a frame does its work.
+
+use crate::{
+    Camera, CanvasEvent, Scene, a11y,
+    camera::{fitting, rect_of, sound, whole, zoomed_at},
+    draw::{self, Marks, Pen, Store},
+    gesture::{
+        Ending, Gesture, Moment,
+        connect::Connecting,
+        drag::Moving,
+        marquee::Marquee,
+        resize::{self, Resizing},
+    },
+    hit::{self, Hit, Part},
+    index::{BoardIndex, NodeKind},
+    rename::{Editing, Rename},
+};
+use authority::Snapshot;
+use egui::{CursorIcon, Event, Key, Modifiers, PointerButton, Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo, vec2};
+use shared_protocol::{BoardId, Change, ElementId, NodeId, Placement, Point, messages::Viewport};
+use std::{collections::BTreeSet, time::Duration};
+
+/// What was dropped stays where it was dropped for this long while the authority decides.
+const PATIENCE: f64 = 0.5;
+/// The view moves when a gesture comes this close to its edge, so many points a second.
+const EDGE: f32 = 24.0;
+const EDGE_SPEED: f32 = 900.0;
+/// Zooming to a few nodes enlarges them no further than this.
+const CLOSE_UP: f32 = 1.5;
+
+/// The view of one board: camera, gesture, caches.
+pub struct Canvas {
+    viewport: Viewport,
+    /// As last told to the owner.
+    told: Viewport,
+    view: Option<Rect>,
+    pixels_per_point: f32,
+    /// To be shown as soon as it is known how large the view is.
+    wanted: Option<Wanted>,
+    index: BoardIndex,
+    store: Store,
+    gesture: Gesture,
+    hovered: Option<Hit>,
+    rename: Option<Rename>,
+    rename_wanted: Option<NodeId>,
+    /// Until when what was dropped is shown where it was dropped.
+    dropped_until: Option<f64>,
+    pointer: Option<Pos2>,
+}
+
+#[derive(Clone, Copy)]
+struct Wanted {
+    bounds: Placement,
+    padding: f32,
+    most: f32,
+}
+
+impl Default for Canvas {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Canvas {
+    pub fn new() -> Self {
+        let viewport = Viewport { x: 0.0, y: 0.0, zoom: 1.0 };
+        Self {
+            viewport,
+            told: viewport,
+            view: None,
+            pixels_per_point: 1.0,
+            wanted: None,
+            index: BoardIndex::default(),
+            store: Store::default(),
+            gesture: Gesture::Idle,
+            hovered: None,
+            rename: None,
+            rename_wanted: None,
+            dropped_until: None,
+            pointer: None,
+        }
+    }
+
+    // ---- the view --------------------------------------------------------------------------------------------------
+
+    pub fn viewport(&self) -> Viewport {
+        self.viewport
+    }
+
+    /// Goes there at once, whatever it was about to show.
+    pub fn set_viewport(&mut self, viewport: Viewport) {
+        self.viewport = sound(viewport);
+        self.told = self.viewport;
+        self.wanted = None;
+    }
+
+    /// Shows the whole board, with so many points of the screen around it.
+    pub fn zoom_to_fit(&mut self, scene: &Scene<'_>, padding: f32) {
+        self.catch_up(scene);
+        match self.index.bounds() {
+            Some(bounds) => self.show_area(Wanted { bounds, padding, most: 1.0 }),
+            None => self.viewport = Viewport { x: 0.0, y: 0.0, zoom: 1.0 },
+        }
+    }
+
+    /// Shows these nodes.
+    pub fn zoom_to(&mut self, scene: &Scene<'_>, nodes: &[NodeId]) {
+        self.catch_up(scene);
+        let areas = nodes.iter().filter_map(|id| self.index.slot(*id)).map(|slot| slot.area);
+        if let Some(bounds) = areas.reduce(Placement::union) {
+            self.show_area(Wanted { bounds, padding: 80.0, most: CLOSE_UP });
+        }
+    }
+
+    fn show_area(&mut self, wanted: Wanted) {
+        match self.view {
+            Some(view) => self.viewport = fitting(wanted.bounds, view, wanted.padding, wanted.most),
+            None => self.wanted = Some(wanted),
+        }
+    }
+
+    /// Enlarges around the middle of the view.
+    pub fn zoom_by(&mut self, factor: f32) {
+        let view = self.view.unwrap_or(Rect::ZERO);
+        self.viewport = zoomed_at(self.viewport, factor, view.center(), view);
+    }
+
+    pub fn set_zoom(&mut self, zoom: f32) {
+        self.viewport = sound(Viewport { zoom, ..self.viewport });
+    }
+
+    /// Where the pointer is on the board, while it is over it.
+    pub fn pointer_board_position(&self) -> Option<Point> {
+        self.pointer.map(|at| self.camera().to_point(at))
+    }
+
+    /// The middle of the view on the board.
+    pub fn centre(&self) -> Point {
+        whole(egui::pos2(self.viewport.x, self.viewport.y))
+    }
+
+    /// The innermost container at a point of the board: where something added there belongs.
+    pub fn container_at(&self, at: Point) -> Option<NodeId> {
+        hit::container_at(&self.index, at)
+    }
+
+    /// Whether a gesture is under way, which Esc would take back.
+    pub fn is_busy(&self) -> bool {
+        self.gesture.is_active() || self.rename.is_some()
+    }
+
+    fn camera(&self) -> Camera {
+        Camera::new(self.viewport, self.view.unwrap_or(Rect::ZERO), self.pixels_per_point)
+    }
+
+    // ---- the document ----------------------------------------------------------------------------------------------
+
+    /// Follows a change of the document. `changes` are those that led to `snapshot`; without them everything is read
+    /// anew.
+    pub fn document_changed(&mut self, snapshot: &Snapshot, board: BoardId, changes: Option<&[Change]>) {
+        match changes {
+            Some(changes) => self.index.update(snapshot, board, changes),
+            None => self.index.rebuild(snapshot, board),
+        }
+        self.dropped_until = None;
+    }
+
+    /// Edits the label of a node in place from the next frame on.
+    pub fn rename(&mut self, node: NodeId) {
+        if self.rename.as_ref().is_none_or(|rename| rename.node() != node) {
+            self.rename_wanted = Some(node);
+        }
+    }
+
+    /// Nobody can forget to tell a change: what is drawn is always the scene's own state.
+    fn catch_up(&mut self, scene: &Scene<'_>) {
+        if !self.index.is_current(scene.snapshot, scene.board) {
+            self.index.rebuild(scene.snapshot, scene.board);
+            self.dropped_until = None;
+        }
+    }
+
+    // ---- a frame ---------------------------------------------------------------------------------------------------
+
+    /// Draws the board into the room that is left and says what was done on it.
+    pub fn show(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<CanvasEvent> {
+        let mut events = Vec::new();
+        let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
+        if !rect.is_positive() || !rect.is_finite() {
+            return events;
+        }
+        let title = scene.snapshot.board(scene.board).map_or("", |board| board.title.as_str());
+        response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, format!("Board {title}")));
+        self.catch_up(scene);
+        self.view = Some(rect);
+        self.pixels_per_point = ui.pixels_per_point();
+        if let Some(wanted) = self.wanted.take() {
+            self.show_area(wanted);
+        }
+        self.let_go_of_dropped(ui, scene);
+        self.pointer = response.hover_pos().or_else(|| response.interact_pointer_pos());
+        self.navigate(ui, &response);
+        self.gestures(ui, &response, scene, &mut events);
+        if !self.gesture.is_active() {
+            self.clicks(ui, &response, scene, &mut events);
+        }
+        self.hover(&response, scene);
+        self.paint(ui, scene, rect);
+        self.set_cursor(ui, &response);
+        self.describe(ui, scene, &mut events);
+        self.edit_label(ui, scene, &mut events);
+        if self.viewport != self.told {
+            self.told = self.viewport;
+            events.push(CanvasEvent::ViewportChanged);
+        }
+        events
+    }
+
+    fn let_go_of_dropped(&mut self, ui: &Ui, scene: &Scene<'_>) {
+        let Some(until) = self.dropped_until else { return };
+        let left = until - ui.input(|input| input.time);
+        if left <= 0.0 {
+            self.dropped_until = None;
+            self.index.clear_preview(scene.snapshot);
+        } else {
+            ui.request_repaint_after(Duration::from_secs_f64(left + 0.01));
+        }
+    }
+
+    /// Scrolling pans, Ctrl and pinching zoom to the pointer.
+    fn navigate(&mut self, ui: &Ui, response: &Response) {
+        let Some(view) = self.view else { return };
+        if !response.contains_pointer() && !self.gesture.is_active() {
+            return;
+        }
+        let (zoom, pan, pointer) = ui.input(|input| {
+            (input.zoom_delta(), input.translation_delta(), input.pointer.latest_pos().unwrap_or(view.center()))
+        });
+        if zoom != 1.0 {
+            self.viewport = zoomed_at(self.viewport, zoom, pointer, view);
+        } else if pan != egui::Vec2::ZERO && pan.is_finite() {
+            self.pan_by(pan);
+        }
+    }
+
+    fn pan_by(&mut self, screen: egui::Vec2) {
+        let Viewport { x, y, zoom } = self.viewport;
+        self.viewport = sound(Viewport { x: x - screen.x / zoom, y: y - screen.y / zoom, zoom });
+    }
+
+    fn gestures(&mut self, ui: &Ui, response: &Response, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
+        let (down, press_origin, latest) = ui.input(|input| {
+            (input.pointer.any_down(), input.pointer.press_origin(), input.pointer.latest_pos())
+        });
+        if self.gesture.is_active() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+            return self.take_back(scene, events);
+        }
+        if response.drag_started()
+            && let Some(origin) = press_origin
+        {
+            self.begin(ui, response, scene, origin, events);
+        }
+        if self.gesture.is_active() {
+            let pointer = response.interact_pointer_pos().or(latest);
+            if let Some(pointer) = pointer {
+                self.keep_in_view(ui, pointer);
+                self.step(ui, scene, pointer, events);
+            }
+            if response.drag_stopped() {
+                // The button is still down: the drag was stopped by Esc, whoever else has seen the key.
+                if down {
+                    return self.take_back(scene, events);
+                }
+                self.finish(ui, scene, events);
+            }
+        }
+        if !down && !response.dragged() {
+            self.gesture = Gesture::Idle;
+        }
+    }
+
+    fn begin(
+        &mut self,
+        ui: &Ui,
+        response: &Response,
+        scene: &Scene<'_>,
+        origin: Pos2,
+        events: &mut Vec<CanvasEvent>,
+    ) {
+        let camera = self.camera();
+        let at = camera.to_board(origin);
+        let space = ui.input(|input| input.key_down(Key::Space));
+        if response.drag_started_by(PointerButton::Middle)
+            || (space && response.drag_started_by(PointerButton::Primary))
+        {
+            self.gesture = Gesture::Pan(at);
+            return;
+        }
+        if !response.drag_started_by(PointerButton::Primary) {
+            return;
+        }
+        self.index.clear_preview(scene.snapshot);
+        self.dropped_until = None;
+        self.hovered = None;
+        self.gesture = self.gesture_at(ui, scene, &camera, origin, events).unwrap_or_default();
+    }
+
+    fn gesture_at(
+        &self,
+        ui: &Ui,
+        scene: &Scene<'_>,
+        camera: &Camera,
+        origin: Pos2,
+        events: &mut Vec<CanvasEvent>,
+    ) -> Option<Gesture> {
+        let at = camera.to_board(origin);
+        let marquee = || Some(Gesture::Marquee(Marquee::start(scene, at)));
+        if scene.read_only {
+            return marquee();
+        }
+        if let Some((node, handle)) = resize::handle_at(scene, &self.index, camera, origin) {
+            return Resizing::start(scene, &self.index, node, handle, at).map(Gesture::Resize);
+        }
+        match hit::hit_test(scene, &self.index, camera, origin) {
+            None | Some(Hit::Edge(_)) => marquee(),
+            Some(Hit::Port { node, port, direction }) => {
+                let connecting = Connecting::start(scene, &self.index, node, port, direction, at)?;
+                Some(Gesture::Connect(Box::new(connecting)))
+            }
+            Some(Hit::Node { id, part: Part::Inside }) if !scene.is_selected(id) => marquee(),
+            Some(Hit::Node { id, .. }) => {
+                let mut selection = scene.selection.clone();
+                if !scene.is_selected(id) {
+                    if !ui.input(|input| input.modifiers.shift) {
+                        selection.clear();
+                    }
+                    selection.insert(ElementId::Node(id));
+                    events.push(CanvasEvent::Select(selection.clone()));
+                }
+                let moving = Moving::start(scene, &self.index, &selection, id, at)?;
+                Some(Gesture::Move(Box::new(moving)))
+            }
+        }
+    }
+
+    fn step(&mut self, ui: &Ui, scene: &Scene<'_>, pointer: Pos2, events: &mut Vec<CanvasEvent>) {
+        let camera = self.camera();
+        if let Gesture::Pan(anchor) = self.gesture {
+            let moved = camera.to_board(pointer) - anchor;
+            let Viewport { x, y, zoom } = self.viewport;
+            self.viewport = sound(Viewport { x: x - moved.x, y: y - moved.y, zoom });
+            return;
+        }
+        let modifiers = ui.input(|input| input.modifiers);
+        let moment = Moment { at: camera.to_board(pointer), modifiers, zoom: camera.zoom() };
+        self.gesture.step(scene, &mut self.index, moment, events);
+    }
+
+    /// Moves the view along with a gesture that reaches its edge.
+    fn keep_in_view(&mut self, ui: &Ui, pointer: Pos2) {
+        let Some(view) = self.view.filter(|_| self.gesture.wants_room()) else { return };
+        let inner = view.shrink(EDGE.min(view.width().min(view.height()) / 4.0));
+        let past = pointer - inner.clamp(pointer);
+        if past == egui::Vec2::ZERO {
+            return;
+        }
+        let time = ui.input(|input| input.stable_dt.min(0.05));
+        let speed = (past / EDGE).clamp(vec2(-1.0, -1.0), vec2(1.0, 1.0)) * EDGE_SPEED;
+        self.pan_by(-speed * time);
+        ui.request_repaint();
+    }
+
+    fn finish(&mut self, ui: &Ui, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
+        match self.gesture.finish() {
+            Ending::Nothing => self.index.clear_preview(scene.snapshot),
+            Ending::Event(event) => {
+                self.index.clear_preview(scene.snapshot);
+                events.push(event);
+            }
+            Ending::Moved(event) => {
+                self.dropped_until = Some(ui.input(|input| input.time) + PATIENCE);
+                ui.request_repaint_after(Duration::from_secs_f64(PATIENCE));
+                events.push(event);
+            }
+        }
+    }
+
+    fn take_back(&mut self, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
+        events.extend(self.gesture.cancel(scene));
+        self.index.clear_preview(scene.snapshot);
+    }
+
+    fn clicks(&mut self, ui: &Ui, response: &Response, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
+        let Some(at) = response.interact_pointer_pos() else { return };
+        let camera = self.camera();
+        if response.secondary_clicked() {
+            let element = hit::hit_test(scene, &self.index, &camera, at).map(|hit| hit.element());
+            if let Some(element) = element.filter(|element| !scene.selection.contains(element)) {
+                events.push(CanvasEvent::Select([element].into()));
+            }
+            events.push(CanvasEvent::ContextMenu { at, element, board_point: camera.to_point(at) });
+        } else if response.double_clicked() {
+            self.double_click(scene, &camera, at, events);
+        } else if response.clicked() {
+            let hit = hit::hit_test(scene, &self.index, &camera, at).map(|hit| hit.element());
+            let wanted = clicked(scene, hit, click_modifiers(ui));
+            if wanted != *scene.selection {
+                events.push(CanvasEvent::Select(wanted));
+            }
+        }
+    }
+
+    fn double_click(&mut self, scene: &Scene<'_>, camera: &Camera, at: Pos2, events: &mut Vec<CanvasEvent>) {
+        let add = CanvasEvent::QuickAdd { at: camera.to_point(at), from: None };
+        match hit::hit_test(scene, &self.index, camera, at) {
+            None if !scene.read_only => events.push(add),
+            Some(Hit::Node { part: Part::Inside, .. }) if !scene.read_only => events.push(add),
+            Some(Hit::Node { id, part: Part::Label }) if !scene.read_only => self.rename(id),
+            Some(Hit::Node { id, .. }) if self.index.slot(id).is_some_and(|slot| slot.kind != NodeKind::Container) => {
+                events.push(CanvasEvent::Open(id));
+            }
+            _ => {}
+        }
+    }
+
+    fn hover(&mut self, response: &Response, scene: &Scene<'_>) {
+        let idle = matches!(self.gesture, Gesture::Idle) && self.rename.is_none();
+        self.hovered = match response.hover_pos().filter(|_| idle && response.hovered()) {
+            Some(at) => hit::hit_test(scene, &self.index, &self.camera(), at),
+            None => None,
+        };
+    }
+
+    fn paint(&mut self, ui: &Ui, scene: &Scene<'_>, rect: Rect) {
+        let painter = ui.painter_at(rect);
+        let gesture = &self.gesture;
+        let takes = |node: NodeId| match gesture {
+            Gesture::Connect(connecting) => connecting.takes(scene, node),
+            _ => true,
+        };
+        let marks = Marks {
+            hovered: self.hovered.clone(),
+            drop: if let Gesture::Move(moving) = gesture { moving.drop_mark() } else { None },
+            takes_connection: matches!(gesture, Gesture::Connect(_)).then_some(&takes),
+            renamed: self.rename.as_ref().map(Rename::node),
+        };
+        let camera = self.camera();
+        let pen = Pen::new(&painter, camera, scene, &self.index, &marks);
+        draw::draw(&pen, &mut self.store);
+        if self.index.nodes().next().is_none() {
+            draw::overlay::draw_invitation(&pen);
+        }
+        draw::overlay::draw(&pen, &mut self.store, gesture, self.pointer);
+    }
+
+    fn set_cursor(&self, ui: &Ui, response: &Response) {
+        let space = || response.hovered() && !ui.egui_wants_keyboard_input() && ui.input(|input| input.key_down(Key::Space));
+        let icon = match self.gesture.cursor() {
+            Some(icon) => icon,
+            None if space() => CursorIcon::Grab,
+            None => match (self.pointer.filter(|_| response.hovered()), &self.hovered) {
+                (Some(at), Some(Hit::Port { .. })) if at.is_finite() => CursorIcon::Crosshair,
+                _ => return,
+            },
+        };
+        ui.set_cursor_icon(icon);
+    }
+
+    fn describe(&self, ui: &Ui, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
+        let edge = match self.hovered {
+            Some(Hit::Edge(id)) => Some(id),
+            _ => None,
+        };
+        events.extend(a11y::describe(ui, scene, &self.index, &self.camera(), self.store.drawn_nodes(), edge));
+    }
+
+    fn edit_label(&mut self, ui: &mut Ui, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
+        if !scene.read_only && !ui.egui_wants_keyboard_input() && ui.input(|input| input.key_pressed(Key::F2)) {
+            let mut selected = scene.selection.iter();
+            if let (Some(ElementId::Node(id)), None) = (selected.next(), selected.next()) {
+                self.rename(*id);
+            }
+        }
+        if let Some(node) = self.rename_wanted.take().filter(|_| !scene.read_only) {
+            self.rename = Rename::start(scene, &self.index, node);
+            self.bring_into_view(node);
+            ui.request_repaint();
+        }
+        let camera = self.camera();
+        if let Some(rename) = &mut self.rename
+            && let Editing::Done(event) = rename.show(ui, scene, &self.index, &camera)
+        {
+            self.rename = None;
+            events.extend(event);
+        }
+    }
+
+    fn bring_into_view(&mut self, node: NodeId) {
+        let Some(slot) = self.index.slot(node) else { return };
+        let camera = self.camera();
+        if !camera.view().intersects(camera.rect_to_screen(slot.area)) {
+            let middle = rect_of(slot.area).center();
+            self.viewport = sound(Viewport { x: middle.x, y: middle.y, ..self.viewport });
+        }
+    }
+}
+
+/// What a click selects.
+fn clicked(scene: &Scene<'_>, hit: Option<ElementId>, modifiers: Modifiers) -> BTreeSet<ElementId> {
+    match hit {
+        Some(element) if modifiers.shift => {
+            let mut wanted = scene.selection.clone();
+            if !wanted.remove(&element) {
+                wanted.insert(element);
+            }
+            wanted
+        }
+        Some(element) => [element].into(),
+        None if modifiers.shift => scene.selection.clone(),
+        None => BTreeSet::new(),
+    }
+}
+
+/// Modifiers as they were when the button moved: they may have changed again within the frame.
+fn click_modifiers(ui: &Ui) -> Modifiers {
+    ui.input(|input| {
+        let with_click = input.events.iter().rev().find_map(|event| match event {
+            Event::PointerButton { modifiers, .. } => Some(*modifiers),
+            _ => None,
+        });
+        with_click.unwrap_or(input.modifiers)
+    })
+}
+
+impl std::fmt::Debug for Canvas {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Canvas").field("viewport", &self.viewport).field("busy", &self.is_busy()).finish_non_exhaustive()
+    }
+}

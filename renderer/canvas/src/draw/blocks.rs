@@ -1,0 +1,90 @@
+//! Far out, a node is a block and an edge a line: one mesh for all of them.
+
+use super::{Pen, Store, node};
+use crate::{
+    index::{NodeKind, NodeSlot},
+    text::{Part, Words},
+    theme::{Theme, mix, size},
+};
+use egui::{Color32, Rect, Stroke, StrokeKind, vec2};
+use shared_protocol::ElementId;
+
+/// A container this wide on the screen keeps its name, as a landmark.
+const LANDMARK_WIDTH: f32 = 72.0;
+
+pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, nodes: &[u32], edges: &[u32]) {
+    let theme = pen.scene.theme;
+    let first_card = nodes.partition_point(|&place| pen.index.node(place).kind == NodeKind::Container);
+    let batch = &mut store.lines;
+    batch.start(pen.painter.pixels_per_point());
+    for &place in &nodes[..first_card] {
+        let slot = pen.index.node(place);
+        let rect = pen.camera.rect_to_screen(slot.area);
+        batch.block(rect, container_line(theme, slot));
+        batch.block(rect.shrink(1.0), container_fill(theme, slot));
+    }
+    let width = (size::EDGE_WIDTH * pen.zoom()).max(0.8);
+    for &place in edges {
+        let slot = pen.index.edge(place);
+        store.points.clear();
+        store.points.extend(slot.route.points().iter().map(|&point| pen.camera.to_screen(point)));
+        let selected = pen.scene.selection.contains(&ElementId::Edge(slot.id));
+        batch.line(&store.points, width, if selected { theme.accent } else { theme.edge.gamma_multiply(0.8) });
+    }
+    for &place in &nodes[first_card..] {
+        let slot = pen.index.node(place);
+        let rect = pen.camera.rect_to_screen(slot.area);
+        batch.block(rect, fill(pen, slot));
+        if node::worst(pen.scene.problems.of_node(slot.id)).is_some() {
+            let side = (rect.height() * 0.3).clamp(2.5, 6.0);
+            batch.block(Rect::from_min_size(rect.right_top() - vec2(side, 0.0), vec2(side, side)), theme.danger);
+        }
+    }
+    pen.painter.add(batch.shape());
+    for &place in nodes {
+        let slot = pen.index.node(place);
+        if pen.scene.is_selected(slot.id) {
+            let rect = pen.camera.rect_to_screen(slot.area).expand(1.5);
+            pen.painter.rect_stroke(rect, 2.0, Stroke::new(1.5, theme.accent), StrokeKind::Middle);
+        }
+    }
+    for &place in &nodes[..first_card] {
+        landmark(pen, store, pen.index.node(place));
+    }
+}
+
+pub(super) fn container_line(theme: &Theme, slot: &NodeSlot) -> Color32 {
+    mix(theme.border, theme.accent(slot.accent), 0.3)
+}
+
+pub(super) fn container_fill(theme: &Theme, slot: &NodeSlot) -> Color32 {
+    mix(theme.container_fill(usize::from(slot.depth)), theme.accent(slot.accent), 0.05)
+}
+
+fn fill(pen: &Pen<'_>, slot: &NodeSlot) -> Color32 {
+    let theme = pen.scene.theme;
+    let colour = match slot.kind {
+        NodeKind::Note => theme.note(note_tone(pen, slot)).0,
+        _ => theme.block(slot.accent),
+    };
+    if pen.is_faint(slot.id) { mix(theme.canvas, colour, 0.35) } else { colour }
+}
+
+fn note_tone<'a>(pen: &Pen<'a>, slot: &NodeSlot) -> &'a str {
+    let snapshot = pen.scene.snapshot;
+    snapshot.node(slot.id).map_or("grey", |node| super::note::face(snapshot, node).tone.unwrap_or("grey"))
+}
+
+/// The name of an outermost container, at a size that can be read, above it: its own strip is too low by now.
+pub(super) fn landmark(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
+    let rect = pen.camera.rect_to_screen(slot.area);
+    if slot.depth > 0 || rect.width() < LANDMARK_WIDTH {
+        return;
+    }
+    let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
+    // Laid out for the screen, not for the board: the zoom does not matter.
+    let words = Words::line(slot.id.bits(), Part::Landmark, slot.generation, &node.label, 12.0, rect.width());
+    let galley = store.texts.lay_out(pen.painter, 1.0, &words);
+    let at = rect.left_top() - vec2(0.0, galley.size().y + 2.0);
+    pen.painter.galley(at, galley, pen.scene.theme.text_muted);
+}

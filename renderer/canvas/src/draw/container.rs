@@ -1,0 +1,62 @@
+//! Containers: titled frames behind their content, a shade different with each step inwards.
+
+use super::{Pen, Store, face, node};
+use crate::{
+    index::NodeSlot,
+    lod::Detail,
+    text::{Part, Words},
+    theme::{mix, size},
+};
+use egui::{Stroke, StrokeKind, vec2};
+
+pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
+    let theme = pen.scene.theme;
+    let painter = if pen.is_faint(slot.id) { &pen.faint } else { pen.painter };
+    let rect = pen.camera.rect_to_screen(slot.area);
+    let radius = size::CONTAINER_RADIUS * pen.zoom();
+    let accent = theme.accent(slot.accent);
+    let fill = mix(theme.container_fill(usize::from(slot.depth)), accent, 0.03);
+    let (line, fill) = match pen.marks.drop.filter(|(target, _)| *target == slot.id) {
+        Some((_, true)) => (Stroke::new(2.0, theme.success), mix(fill, theme.success, 0.08)),
+        Some((_, false)) => (Stroke::new(2.0, theme.danger), mix(fill, theme.danger, 0.08)),
+        None if pen.is_hovered(slot.id) => (Stroke::new(1.0, theme.border_strong), fill),
+        None => (Stroke::new(1.0, mix(theme.border, accent, 0.22)), fill),
+    };
+    painter.rect(rect, radius, fill, line, StrokeKind::Inside);
+    title(pen, store, slot, painter);
+    node::draw_selection(pen, slot, rect, radius);
+    node::draw_badge(pen, slot, rect);
+}
+
+fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &egui::Painter) {
+    let theme = pen.scene.theme;
+    let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
+    let def = pen.scene.snapshot.type_of(node);
+    let face = face::header(slot.area);
+    let icon = pen.place(face.icon);
+    if icon.width() >= 6.5 {
+        store.icons.paint(painter, def.map_or("", |def| def.icon.as_str()), icon, theme.accent(slot.accent));
+    }
+    if pen.marks.renamed == Some(slot.id) {
+        return;
+    }
+    // Titles keep to a size that can be read as long as their strip allows it.
+    let full = pen.detail == Detail::Full;
+    let text_size = if full { size::LABEL } else { size::LABEL * 1.5 };
+    let text = pen.place(face.text);
+    let key = slot.id.bits();
+    let words = Words::line(key, Part::Label, slot.generation, &node.label, text_size, face.text.width());
+    let label = store.texts.lay_out(painter, pen.zoom(), &words);
+    let used = label.size().x;
+    let at = |height: f32| text.left_center() - vec2(0.0, height / 2.0);
+    painter.galley(at(label.size().y), label, theme.text);
+
+    let kind = def.map_or(node.type_id.as_str(), |def| def.title.as_str());
+    let left = (text.width() - used) / pen.zoom() - size::GAP;
+    if full && left >= 40.0 && kind != node.label {
+        let words = Words::line(key, Part::Kind, slot.generation, kind, size::SMALL, left);
+        let galley = store.texts.lay_out(painter, pen.zoom(), &words);
+        let place = at(galley.size().y) + vec2(used + size::GAP * pen.zoom(), 0.5 * pen.zoom());
+        painter.galley(place, galley, theme.text_subtle);
+    }
+}

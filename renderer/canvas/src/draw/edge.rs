@@ -1,0 +1,133 @@
+//! Edges: one mesh for all that are in view, then their labels on pills that keep clear of nodes.
+
+use super::{Pen, Store};
+use crate::{
+    batch::{Batch, rounded},
+    hit::Hit,
+    index::{EdgeSlot, route::Route},
+    lod::Detail,
+    text::{Part, Words},
+    theme::{mix, size},
+};
+use egui::{Color32, Pos2, Rect, Stroke, StrokeKind, vec2};
+use shared_protocol::{Edge, EdgeId, ElementId};
+
+/// Labels need room: below this zoom they would be specks.
+const LABELS_FROM: f32 = 0.65;
+/// The gap between an arrow and the middle of its port.
+pub(crate) const ARROW_GAP: f32 = size::PORT_RADIUS + 1.0;
+
+pub(super) fn draw_all(pen: &Pen<'_>, store: &mut Store, edges: &[u32]) {
+    let mut lines = std::mem::take(&mut store.lines);
+    lines.start(pen.painter.pixels_per_point());
+    // What is pointed out lies over what is not.
+    for emphasised in [false, true] {
+        for &place in edges {
+            let slot = pen.index.edge(place);
+            let (colour, width, over) = look(pen, slot.id);
+            if over == emphasised {
+                screen_points(pen, &slot.route, store);
+                add_line(pen, &mut lines, &mut store.screen_points, width, colour);
+            }
+        }
+    }
+    if !lines.is_empty() {
+        pen.painter.add(lines.shape());
+    }
+    store.lines = lines;
+}
+
+/// Colour, width, and whether it lies over other edges.
+fn look(pen: &Pen<'_>, id: EdgeId) -> (Color32, f32, bool) {
+    let theme = pen.scene.theme;
+    if pen.scene.selection.contains(&ElementId::Edge(id)) {
+        return (theme.accent, 2.5, true);
+    }
+    if matches!(pen.marks.hovered, Some(Hit::Edge(hovered)) if hovered == id) {
+        return (theme.text_muted, 2.25, true);
+    }
+    let faint = pen.marks.takes_connection.is_some();
+    if faint {
+        return (theme.edge.gamma_multiply(0.4), size::EDGE_WIDTH, false);
+    }
+    if !pen.scene.selection.is_empty()
+        && let Some(edge) = pen.scene.snapshot.edge(id)
+        && (pen.scene.is_selected(edge.source.node) || pen.scene.is_selected(edge.target.node))
+    {
+        return (mix(theme.edge, theme.accent, 0.75), size::EDGE_WIDTH, true);
+    }
+    (theme.edge, size::EDGE_WIDTH, false)
+}
+
+fn screen_points(pen: &Pen<'_>, route: &Route, store: &mut Store) {
+    store.points.clear();
+    store.points.extend(route.points().iter().map(|&point| pen.camera.to_screen(point)));
+    rounded(&store.points, size::EDGE_RADIUS * pen.zoom(), &mut store.screen_points);
+}
+
+fn add_line(pen: &Pen<'_>, lines: &mut Batch, points: &mut [Pos2], width: f32, colour: Color32) {
+    let zoom = pen.zoom();
+    let [.., before, tip] = points else { return };
+    let along = (*tip - *before).normalized();
+    let length = size::ARROW * zoom.max(0.5);
+    let gap = if pen.detail == Detail::Full { ARROW_GAP * zoom } else { 0.0 };
+    let point = *tip - along * gap;
+    let base = point - along * length;
+    let across = vec2(-along.y, along.x) * (length * 0.45);
+    // The line ends in the arrow, not at its point.
+    *tip = base + along;
+    lines.line(points, width * zoom.clamp(0.75, 1.6), colour);
+    lines.triangle([point, base + across, base - across], colour);
+}
+
+/// A connection that is being drawn.
+pub(super) fn draw_loose(pen: &Pen<'_>, store: &mut Store, route: &Route, colour: Color32) {
+    let mut lines = std::mem::take(&mut store.lines);
+    // Its own mesh: the edges' one is already with the painter.
+    lines.start(pen.painter.pixels_per_point());
+    screen_points(pen, route, store);
+    add_line(pen, &mut lines, &mut store.screen_points, 2.0, colour);
+    pen.painter.add(lines.shape());
+    store.lines = lines;
+}
+
+pub(super) fn draw_labels(pen: &Pen<'_>, store: &mut Store, edges: &[u32]) {
+    if pen.zoom() < LABELS_FROM {
+        return;
+    }
+    for &place in edges {
+        let slot = pen.index.edge(place);
+        let Some(edge) = pen.scene.snapshot.edge(slot.id).filter(|edge| !edge.label.is_empty()) else { continue };
+        draw_label(pen, store, slot, edge);
+    }
+}
+
+fn draw_label(pen: &Pen<'_>, store: &mut Store, slot: &EdgeSlot, edge: &Edge) {
+    let theme = pen.scene.theme;
+    let zoom = pen.zoom();
+    let words =
+        Words::line(edge.id.bits(), Part::EdgeLabel, slot.generation, &edge.label, size::EDGE_LABEL, 160.0);
+    let galley = store.texts.lay_out(pen.painter, zoom, &words);
+    let pill = galley.size() + vec2(10.0, 4.0) * zoom;
+    let Some(middle) = label_place(pen.index, &slot.route, pill / zoom, &mut store.near) else { return };
+    let rect = Rect::from_center_size(pen.camera.to_screen(middle), pill);
+    let selected = pen.scene.selection.contains(&ElementId::Edge(slot.id));
+    let line = Stroke::new(1.0, if selected { theme.accent } else { theme.border });
+    pen.painter.rect(rect, pill.y / 2.0, theme.surface_card, line, StrokeKind::Inside);
+    pen.painter.galley(rect.center() - galley.size() / 2.0, galley, theme.text_muted);
+}
+
+/// The middle of the longest stretch on which a label of this size covers no node.
+pub(crate) fn label_place(
+    index: &crate::index::BoardIndex,
+    route: &Route,
+    pill: egui::Vec2,
+    near: &mut Vec<u32>,
+) -> Option<Pos2> {
+    let mut stretches: Vec<[Pos2; 2]> = route.segments().collect();
+    stretches.sort_by(|a, b| b[0].distance_sq(b[1]).total_cmp(&a[0].distance_sq(a[1])));
+    stretches.into_iter().map(|[a, b]| a + (b - a) / 2.0).find(|&middle| {
+        let area = crate::camera::around(Rect::from_center_size(middle, pill).expand(2.0));
+        index.is_free(area, near)
+    })
+}

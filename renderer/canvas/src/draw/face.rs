@@ -1,0 +1,55 @@
+//! Where the parts of a node go, in board units: one answer for the screen, the SVG and the label that is clicked.
+
+use crate::{camera::rect_of, theme::size};
+use egui::{Rect, pos2, vec2};
+use shared_protocol::Placement;
+
+/// The parts of a card.
+pub(crate) struct CardFace {
+    /// The coloured square of the icon; small cards have none.
+    pub(crate) tile: Option<Rect>,
+    pub(crate) label: Rect,
+    /// The line below the label, where there is room for it.
+    pub(crate) kind: Option<Rect>,
+}
+
+pub(crate) fn card(area: Placement) -> CardFace {
+    let rect = rect_of(area);
+    let side = size::TILE.min(rect.height() - 12.0);
+    let roomy = rect.width() >= 96.0 && side >= 16.0;
+    let inset = size::TILE_INSET.min((rect.height() - side) / 2.0).max(4.0);
+    let tile = roomy.then(|| {
+        let corner = pos2(rect.left() + inset, rect.center().y - side / 2.0);
+        Rect::from_min_size(corner, vec2(side, side))
+    });
+    let left = tile.map_or(rect.left() + size::GAP, |tile| tile.right() + size::GAP);
+    let right = (rect.right() - size::GAP).max(left + 1.0);
+    let (first, second) = (size::LABEL * 1.25, size::SMALL * 1.25);
+    let two_lines = rect.height() >= first + second + 10.0;
+    let top = if two_lines { rect.center().y - (first + second + 1.0) / 2.0 } else { rect.center().y - first / 2.0 };
+    let line = |top: f32, height: f32| Rect::from_min_max(pos2(left, top), pos2(right, top + height));
+    CardFace { tile, label: line(top, first), kind: two_lines.then(|| line(top + first + 1.0, second)) }
+}
+
+/// The parts of a container's title; the label and the type share what is left of the icon.
+pub(crate) struct HeaderFace {
+    pub(crate) icon: Rect,
+    pub(crate) text: Rect,
+}
+
+pub(crate) fn header(area: Placement) -> HeaderFace {
+    let rect = rect_of(area);
+    let height = size::HEADER.min(rect.height());
+    let middle = rect.top() + height / 2.0;
+    let side = size::HEADER_ICON.min(height);
+    let icon = Rect::from_min_size(pos2(rect.left() + size::TILE_INSET, middle - side / 2.0), vec2(side, side));
+    let left = icon.right() + 8.0;
+    let right = (rect.right() - size::TILE_INSET).max(left + 1.0);
+    HeaderFace { icon, text: Rect::from_min_max(pos2(left, rect.top()), pos2(right, rect.top() + height)) }
+}
+
+/// The strip by which a container is grabbed.
+pub(crate) fn header_strip(area: Placement) -> Rect {
+    let rect = rect_of(area);
+    rect.with_max_y(rect.top() + size::HEADER.min(rect.height()))
+}

@@ -1,0 +1,105 @@
+//! The whole board from far away: one mesh in board units, made when the board changes and moved to where the camera
+//! looks in each frame.
+
+use super::{Pen, Store, blocks};
+use crate::{
+    batch::quad,
+    camera::rect_of,
+    index::{BoardIndex, NodeKind},
+    theme::Theme,
+};
+use egui::{Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, epaint::Vertex, pos2, vec2};
+use shared_protocol::{ElementId, NodeId};
+use std::sync::Arc;
+
+/// Thin lines of edges would be most of the mesh and less than a pixel wide: with more edges they are left out.
+const MOST_EDGES: usize = 6_000;
+/// Selected nodes that are outlined one by one.
+const MOST_OUTLINES: usize = 2_000;
+
+#[derive(Default)]
+pub(crate) struct FarMesh {
+    made_for: Option<(u64, bool)>,
+    board: Mesh,
+    /// Outermost containers, whose names stay.
+    landmarks: Vec<NodeId>,
+    /// What the painter got last time; its memory is used again.
+    shown: Arc<Mesh>,
+}
+
+impl FarMesh {
+    fn update(&mut self, index: &BoardIndex, theme: &Theme) {
+        let wanted = Some((index.version(), theme.dark));
+        if self.made_for == wanted {
+            return;
+        }
+        self.made_for = wanted;
+        self.board.clear();
+        let mut containers: Vec<_> = index.nodes().filter(|slot| slot.kind == NodeKind::Container).collect();
+        containers.sort_unstable_by_key(|slot| (slot.depth, slot.id));
+        self.landmarks.clear();
+        self.landmarks.extend(containers.iter().filter(|slot| slot.depth == 0).map(|slot| slot.id));
+        for slot in containers {
+            let rect = rect_of(slot.area);
+            block(&mut self.board, rect, blocks::container_line(theme, slot));
+            block(&mut self.board, rect.shrink(10.0), blocks::container_fill(theme, slot));
+        }
+        if index.edges().nth(MOST_EDGES).is_none() {
+            let colour = theme.edge.gamma_multiply(0.55);
+            for [a, b] in index.edges().flat_map(|slot| slot.route.segments().collect::<Vec<_>>()) {
+                block(&mut self.board, Rect::from_two_pos(a, b).expand(4.0), colour);
+            }
+        }
+        for slot in index.nodes().filter(|slot| slot.kind != NodeKind::Container) {
+            let colour = match slot.kind {
+                NodeKind::Note => theme.note("").0,
+                _ => theme.block(slot.accent),
+            };
+            block(&mut self.board, rect_of(slot.area), colour);
+        }
+    }
+
+    /// The mesh where the camera sees it.
+    fn at(&mut self, zoom: f32, translation: egui::Vec2) -> Shape {
+        if Arc::get_mut(&mut self.shown).is_none() {
+            self.shown = Arc::default();
+        }
+        let shown = Arc::make_mut(&mut self.shown);
+        shown.clear();
+        shown.indices.extend_from_slice(&self.board.indices);
+        shown.vertices.extend(self.board.vertices.iter().map(|vertex| Vertex {
+            pos: pos2(vertex.pos.x * zoom + translation.x, vertex.pos.y * zoom + translation.y),
+            ..*vertex
+        }));
+        Shape::Mesh(Arc::clone(&self.shown))
+    }
+}
+
+fn block(mesh: &mut Mesh, rect: Rect, colour: Color32) {
+    let corners: [Pos2; 4] = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
+    quad(mesh, corners, colour);
+}
+
+pub(super) fn draw(pen: &Pen<'_>, store: &mut Store) {
+    let theme = pen.scene.theme;
+    store.far.update(pen.index, theme);
+    pen.painter.add(store.far.at(pen.zoom(), pen.camera.translation()));
+    let selected = pen.scene.selection.iter().filter_map(|element| match element {
+        ElementId::Node(id) => pen.index.slot(*id),
+        _ => None,
+    });
+    for slot in selected.take(MOST_OUTLINES) {
+        let rect = pen.camera.rect_to_screen(slot.area);
+        let rect = Rect::from_center_size(rect.center(), rect.size().max(vec2(4.0, 4.0)));
+        if rect.intersects(pen.camera.view()) {
+            pen.painter.rect_stroke(rect.expand(1.0), 1.0, Stroke::new(1.5, theme.accent), StrokeKind::Middle);
+        }
+    }
+    let landmarks = std::mem::take(&mut store.far.landmarks);
+    for slot in landmarks.iter().filter_map(|id| pen.index.slot(*id)) {
+        if pen.camera.rect_to_screen(slot.area).intersects(pen.camera.view()) {
+            blocks::landmark(pen, store, slot);
+        }
+    }
+    store.far.landmarks = landmarks;
+}

@@ -1,0 +1,152 @@
+//! Drawing a board, back to front: ground, containers from the outside in, edges, cards and notes, then what a gesture
+//! adds. One file per kind of thing; how much of each is drawn follows from the zoom.
+
+mod background;
+mod blocks;
+mod container;
+pub(crate) mod edge;
+pub(crate) mod face;
+mod far;
+mod node;
+pub(crate) mod note;
+pub(crate) mod overlay;
+
+use crate::{
+    Camera, Scene,
+    batch::Batch,
+    hit::Hit,
+    icons::IconCache,
+    index::{BoardIndex, NodeKind},
+    lod::Detail,
+    text::TextCache,
+};
+use egui::{Painter, Pos2, Rect};
+use shared_protocol::{NodeId, registry::TypeDef};
+
+/// What is kept from frame to frame so that a frame allocates next to nothing.
+#[derive(Default)]
+pub(crate) struct Store {
+    pub(crate) texts: TextCache,
+    icons: IconCache,
+    nodes: Vec<u32>,
+    edges: Vec<u32>,
+    near: Vec<u32>,
+    points: Vec<Pos2>,
+    screen_points: Vec<Pos2>,
+    blocks: Batch,
+    lines: Batch,
+    far: far::FarMesh,
+}
+
+impl Store {
+    /// Nodes that the last frame drew one by one.
+    pub(crate) fn drawn_nodes(&self) -> &[u32] {
+        &self.nodes
+    }
+}
+
+/// What a gesture says about the things on the board.
+#[derive(Default)]
+pub(crate) struct Marks<'a> {
+    pub(crate) hovered: Option<Hit>,
+    /// The container that would take what is dragged, and whether it may.
+    pub(crate) drop: Option<(NodeId, bool)>,
+    /// Whether a node may be the other end of the connection being drawn.
+    pub(crate) takes_connection: Option<&'a dyn Fn(NodeId) -> bool>,
+    /// Its label is being edited, so it is not drawn.
+    pub(crate) renamed: Option<NodeId>,
+}
+
+pub(crate) struct Pen<'a> {
+    pub(crate) painter: &'a Painter,
+    /// For what stands back while something else is pointed out.
+    pub(crate) faint: Painter,
+    pub(crate) camera: Camera,
+    pub(crate) scene: &'a Scene<'a>,
+    pub(crate) index: &'a BoardIndex,
+    pub(crate) marks: &'a Marks<'a>,
+    pub(crate) detail: Detail,
+}
+
+impl<'a> Pen<'a> {
+    pub(crate) fn new(
+        painter: &'a Painter,
+        camera: Camera,
+        scene: &'a Scene<'a>,
+        index: &'a BoardIndex,
+        marks: &'a Marks<'a>,
+    ) -> Self {
+        let mut faint = painter.clone();
+        faint.multiply_opacity(0.32);
+        Self { painter, faint, camera, scene, index, marks, detail: Detail::at(camera.zoom()) }
+    }
+
+    fn zoom(&self) -> f32 {
+        self.camera.zoom()
+    }
+
+    /// A rectangle of the board on the screen.
+    fn place(&self, rect: Rect) -> Rect {
+        Rect::from_min_max(self.camera.to_screen(rect.min), self.camera.to_screen(rect.max))
+    }
+
+    fn def_of(&self, id: NodeId) -> Option<&'a TypeDef> {
+        let snapshot = self.scene.snapshot;
+        snapshot.node(id).and_then(|node| snapshot.type_of(node))
+    }
+
+    fn is_hovered(&self, id: NodeId) -> bool {
+        self.marks.hovered.as_ref().and_then(Hit::node) == Some(id)
+    }
+
+    fn is_faint(&self, id: NodeId) -> bool {
+        self.marks.takes_connection.is_some_and(|takes| !takes(id))
+    }
+}
+
+/// Draws everything that is in view.
+pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store) {
+    background::draw(pen, &mut store.blocks);
+    store.nodes.clear();
+    store.texts.start(pen.painter);
+    if pen.detail == Detail::Far {
+        far::draw(pen, store);
+        return;
+    }
+    // A little more than the view: shadows, ports and badges reach out of a node.
+    let area = pen.camera.visible().grown((12.0 / pen.zoom()) as i32 + 1);
+    let (mut nodes, mut edges) = (std::mem::take(&mut store.nodes), std::mem::take(&mut store.edges));
+    pen.index.nodes_in(area, &mut nodes);
+    pen.index.edges_in(area, &mut edges);
+    if pen.detail == Detail::Blocks {
+        blocks::draw(pen, store, &nodes, &edges);
+    } else {
+        let first_card = nodes.partition_point(|&place| pen.index.node(place).kind == NodeKind::Container);
+        for &place in &nodes[..first_card] {
+            container::draw(pen, store, pen.index.node(place));
+        }
+        edge::draw_all(pen, store, &edges);
+        for &place in &nodes[first_card..] {
+            let slot = pen.index.node(place);
+            match slot.kind {
+                NodeKind::Note => note::draw(pen, store, slot),
+                _ => node::draw(pen, store, slot),
+            }
+        }
+        // Over everything, so that a container's own ports are not under its content.
+        for &place in &nodes[..first_card] {
+            node::draw_ports(pen, pen.index.node(place));
+        }
+        edge::draw_labels(pen, store, &edges);
+    }
+    (store.nodes, store.edges) = (nodes, edges);
+}
+
+/// Draws a board without a window or any interaction: what an exported picture shows.
+pub fn draw_board(painter: &Painter, scene: &Scene<'_>, camera: Camera) {
+    let index = BoardIndex::of(scene.snapshot, scene.board);
+    let marks = Marks::default();
+    let painter = painter.with_clip_rect(painter.clip_rect().intersect(camera.view()));
+    let pen = Pen::new(&painter, camera, scene, &index, &marks);
+    draw(&pen, &mut Store::default());
+}

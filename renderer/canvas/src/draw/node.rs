@@ -1,0 +1,185 @@
+//! Cards: what most nodes are. An icon in the colour of the family, a label, the type below it, ports on the sides.
+
+use super::{Pen, Store, face};
+use crate::{
+    hit::Hit,
+    index::{NodeSlot, ports},
+    lod::{Detail, icon_opacity, label_opacity},
+    text::{Part, Words},
+    theme::size,
+};
+use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, epaint::Shadow, pos2, vec2};
+use shared_protocol::{
+    messages::{Problem, Severity},
+    registry::{Direction, Side},
+};
+
+pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
+    let theme = pen.scene.theme;
+    let painter = if pen.is_faint(slot.id) { &pen.faint } else { pen.painter };
+    let rect = pen.camera.rect_to_screen(slot.area);
+    let radius = size::CARD_RADIUS * pen.zoom();
+    shadow(pen, painter, rect, radius);
+    let takes = pen.marks.takes_connection.is_some_and(|takes| takes(slot.id));
+    let line = match () {
+        () if takes => Stroke::new(1.5, theme.success),
+        () if pen.is_hovered(slot.id) => Stroke::new(1.0, theme.border_strong),
+        () => Stroke::new(1.0, theme.border),
+    };
+    painter.rect(rect, radius, theme.surface_card, line, StrokeKind::Inside);
+    content(pen, store, slot, painter);
+    draw_selection(pen, slot, rect, radius);
+    draw_ports(pen, slot);
+    draw_badge(pen, slot, rect);
+}
+
+/// A card lies on the board; one that is being moved is held a little above it.
+pub(super) fn shadow(pen: &Pen<'_>, painter: &Painter, rect: Rect, radius: f32) {
+    // On a dark ground there is nothing for a shadow to darken.
+    if pen.detail != Detail::Full || pen.scene.theme.dark {
+        return;
+    }
+    let zoom = pen.zoom().min(2.0);
+    let shadow = Shadow {
+        offset: [0, (2.0 * zoom).round() as i8],
+        blur: (6.0 * zoom).round() as u8,
+        spread: 0,
+        color: pen.scene.theme.shadow,
+    };
+    painter.add(shadow.as_shape(rect, radius));
+}
+
+fn content(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &Painter) {
+    let theme = pen.scene.theme;
+    let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
+    let def = pen.scene.snapshot.type_of(node);
+    let face = face::card(slot.area);
+    if let Some(tile) = face.tile {
+        let screen = pen.place(tile);
+        painter.rect_filled(screen, size::TILE_RADIUS * pen.zoom(), theme.tile(slot.accent));
+        let icon = Rect::from_center_size(screen.center(), screen.size() * (size::TILE_ICON / size::TILE));
+        let opacity = icon_opacity(pen.zoom());
+        if opacity > 0.0 {
+            let word = def.map_or("", |def| def.icon.as_str());
+            store.icons.paint(painter, word, icon, theme.accent(slot.accent).gamma_multiply(opacity));
+        }
+    }
+    if pen.marks.renamed == Some(slot.id) {
+        return;
+    }
+    let key = slot.id.bits();
+    let kind = def.map_or(node.type_id.as_str(), |def| def.title.as_str());
+    if pen.detail != Detail::Full {
+        // One larger text instead of two lines: readable for longer on the way out.
+        let opacity = label_opacity(pen.zoom());
+        if opacity > 0.0 {
+            let room = face.label.width();
+            let words = Words { rows: 2, ..Words::line(key, Part::Label, slot.generation, &node.label, 17.0, room) };
+            let galley = store.texts.lay_out(painter, pen.zoom(), &words);
+            let place = pen.place(face.label);
+            let middle = pen.camera.rect_to_screen(slot.area).center().y;
+            let at = pos2(place.left(), middle - galley.size().y / 2.0);
+            painter.galley(at, galley, theme.text.gamma_multiply(opacity));
+        }
+        return;
+    }
+    let label = Words::line(key, Part::Label, slot.generation, &node.label, size::LABEL, face.label.width());
+    line(pen, store, painter, (face.label, theme.text), &label);
+    if let Some(place) = face.kind {
+        let second = if kind == node.label { node.name.as_str() } else { kind };
+        let words = Words::line(key, Part::Kind, slot.generation, second, size::SMALL, place.width());
+        line(pen, store, painter, (place, theme.text_muted), &words);
+    }
+}
+
+fn line(pen: &Pen<'_>, store: &mut Store, painter: &Painter, (place, colour): (Rect, Color32), words: &Words<'_>) {
+    let galley = store.texts.lay_out(painter, pen.zoom(), words);
+    let place = pen.place(place);
+    painter.galley(pos2(place.left(), place.center().y - galley.size().y / 2.0), galley, colour);
+}
+
+pub(super) fn draw_selection(pen: &Pen<'_>, slot: &NodeSlot, rect: Rect, radius: f32) {
+    if pen.scene.is_selected(slot.id) {
+        let line = Stroke::new(2.0, pen.scene.theme.accent);
+        pen.painter.rect_stroke(rect.expand(1.0), radius + 1.0, line, StrokeKind::Middle);
+    }
+}
+
+/// Ports are drawn only where they can be grabbed.
+pub(super) fn draw_ports(pen: &Pen<'_>, slot: &NodeSlot) {
+    if pen.detail != Detail::Full {
+        return;
+    }
+    let Some(def) = pen.def_of(slot.id) else { return };
+    let theme = pen.scene.theme;
+    let painter = if pen.is_faint(slot.id) { &pen.faint } else { pen.painter };
+    let hovered = match &pen.marks.hovered {
+        Some(Hit::Port { node, port, .. }) if *node == slot.id => Some(port),
+        _ => None,
+    };
+    for (port, at, side) in ports::ports(def, slot.area) {
+        let centre = pen.camera.to_screen(at);
+        let radius = size::PORT_RADIUS * pen.zoom();
+        if hovered == Some(&port.id) {
+            painter.circle_filled(centre, radius + 3.5, theme.surface_card);
+            painter.circle_filled(centre, radius + 2.0, theme.accent);
+            port_label(pen, centre, radius + 2.5, side, &port.label);
+        } else {
+            let line = if port.direction == Direction::Out { theme.accent(slot.accent) } else { theme.border_strong };
+            // Two discs instead of a ring: a disc is four corners of a texture, a ring a hundred of a mesh.
+            painter.circle_filled(centre, radius + 0.75, line);
+            painter.circle_filled(centre, radius - 0.75, theme.surface_card);
+        }
+    }
+}
+
+fn port_label(pen: &Pen<'_>, centre: Pos2, radius: f32, side: Side, label: &str) {
+    let theme = pen.scene.theme;
+    let font = egui::FontId::proportional(size::SMALL);
+    let text: String = label.chars().take(48).collect();
+    let galley = pen.painter.layout_no_wrap(text, font, theme.text);
+    let pill = galley.size() + vec2(12.0, 6.0);
+    let away = radius + 6.0;
+    let middle = match side {
+        Side::Left => centre - vec2(away + pill.x / 2.0, 0.0),
+        Side::Right => centre + vec2(away + pill.x / 2.0, 0.0),
+        Side::Top => centre - vec2(0.0, away + pill.y / 2.0),
+        Side::Bottom => centre + vec2(0.0, away + pill.y / 2.0),
+    };
+    let rect = Rect::from_center_size(middle, pill);
+    pen.painter.rect(rect, 6.0, theme.surface_raised, Stroke::new(1.0, theme.border), StrokeKind::Inside);
+    pen.painter.galley(rect.min + vec2(6.0, 3.0), galley, theme.text);
+}
+
+/// The worst of a node's problems.
+pub(crate) fn worst(problems: &[Problem]) -> Option<Severity> {
+    problems.iter().map(|problem| problem.severity).min()
+}
+
+/// A sign on the corner of a node with problems: a disc with a cross for errors, a triangle for warnings.
+pub(super) fn draw_badge(pen: &Pen<'_>, slot: &NodeSlot, rect: Rect) {
+    let Some(severity) = worst(pen.scene.problems.of_node(slot.id)) else { return };
+    let theme = pen.scene.theme;
+    let radius = (size::BADGE_RADIUS * pen.zoom()).clamp(4.0, 16.0);
+    let centre = rect.right_top() + vec2(-radius * 0.5, radius * 0.5);
+    let painter = pen.painter;
+    let glyph = Stroke::new((radius * 0.22).max(1.0), theme.status_text);
+    match severity {
+        Severity::Error => {
+            painter.circle_filled(centre, radius + 1.5, theme.surface_card);
+            painter.circle_filled(centre, radius, theme.danger);
+            let reach = radius * 0.38;
+            painter.line_segment([centre + vec2(-reach, -reach), centre + vec2(reach, reach)], glyph);
+            painter.line_segment([centre + vec2(-reach, reach), centre + vec2(reach, -reach)], glyph);
+        }
+        Severity::Warning => {
+            let triangle = |reach: f32| {
+                vec![centre + vec2(0.0, -reach), centre + vec2(reach, reach * 0.8), centre + vec2(-reach, reach * 0.8)]
+            };
+            painter.add(Shape::convex_polygon(triangle(radius + 2.5), theme.surface_card, Stroke::NONE));
+            painter.add(Shape::convex_polygon(triangle(radius), theme.warning, Stroke::NONE));
+            painter.line_segment([centre + vec2(0.0, -radius * 0.45), centre + vec2(0.0, radius * 0.2)], glyph);
+            painter.circle_filled(centre + vec2(0.0, radius * 0.52), glyph.width * 0.6, theme.status_text);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Drawing a connection from a port. What it may lead to is the authority's rule, asked for each node once.
+
+use super::{Ending, Moment};
+use crate::{
+    CanvasEvent, Scene, hit,
+    index::{
+        BoardIndex, NodeKind, ports,
+        route::{Route, RouteEnd, route},
+    },
+};
+use authority::{Connection, connection};
+use egui::{CursorIcon, Pos2};
+use shared_protocol::{
+    Command, Endpoint, NodeId, Placement, PortId, Refusal,
+    registry::{Direction, Side},
+};
+use std::{cell::RefCell, collections::HashMap};
+
+pub(crate) struct Connecting {
+    from: Endpoint,
+    direction: Direction,
+    end: RouteEnd,
+    now: Pos2,
+    over: Option<Over>,
+    takers: RefCell<HashMap<NodeId, bool>>,
+}
+
+struct Over {
+    node: NodeId,
+    verdict: Result<Box<Connection>, Refusal>,
+    /// Where the other end would meet the node.
+    end: Option<RouteEnd>,
+}
+
+impl Connecting {
+    pub(crate) fn start(
+        scene: &Scene<'_>,
+        index: &BoardIndex,
+        node: NodeId,
+        port: PortId,
+        direction: Direction,
+        at: Pos2,
+    ) -> Option<Self> {
+        let area = index.slot(node)?.area;
+        let def = scene.snapshot.type_of(scene.snapshot.node(node)?);
+        let (anchor, side) = ports::anchor(def, area, port.as_str(), direction);
+        let end = RouteEnd { at: anchor, side, node: area };
+        let from = Endpoint { node, port };
+        Some(Self { from, direction, end, now: at, over: None, takers: RefCell::default() })
+    }
+
+    /// The connection with a node, by that port of it or by the first that fits.
+    fn ask(&self, scene: &Scene<'_>, node: NodeId, port: Option<&str>) -> Result<Connection, Refusal> {
+        let own = (self.from.node, Some(self.from.port.as_str()));
+        match self.direction {
+            Direction::Out => connection(scene.snapshot, own, (node, port)),
+            Direction::In => connection(scene.snapshot, (node, port), own),
+        }
+    }
+
+    pub(crate) fn takes(&self, scene: &Scene<'_>, node: NodeId) -> bool {
+        if node == self.from.node {
+            return true;
+        }
+        if let Some(known) = self.takers.borrow().get(&node) {
+            return *known;
+        }
+        let takes = self.ask(scene, node, None).is_ok();
+        self.takers.borrow_mut().insert(node, takes);
+        takes
+    }
+
+    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &BoardIndex, moment: Moment) {
+        self.now = moment.at;
+        self.over = self.look(scene, index, moment);
+    }
+
+    fn look(&self, scene: &Scene<'_>, index: &BoardIndex, moment: Moment) -> Option<Over> {
+        let (node, port) = target(scene, index, moment)?;
+        if node == self.from.node {
+            return None;
+        }
+        // A port of the wrong direction is just a part of the node.
+        let named = port.as_ref().map(PortId::as_str);
+        let verdict = self.ask(scene, node, named).or_else(|refusal| self.ask(scene, node, None).map_err(|_| refusal));
+        let slot = index.slot(node)?;
+        // Over the room in a container people aim at the board, unless the container itself can be meant.
+        if verdict.is_err() && slot.kind == NodeKind::Container {
+            return None;
+        }
+        let end = verdict.as_ref().ok().map(|found| {
+            let (other, direction) = match self.direction {
+                Direction::Out => (&found.target, Direction::In),
+                Direction::In => (&found.source, Direction::Out),
+            };
+            let def = scene.snapshot.node(node).and_then(|node| scene.snapshot.type_of(node));
+            let (at, side) = ports::anchor(def, slot.area, other.port.as_str(), direction);
+            RouteEnd { at, side, node: slot.area }
+        });
+        Some(Over { node, verdict: verdict.map(Box::new), end })
+    }
+
+    pub(crate) fn finish(self) -> Ending {
+        match self.over {
+            Some(Over { verdict: Ok(found), .. }) => {
+                let (source, target) = found.endpoints();
+                Ending::Event(CanvasEvent::Run(Command::Connect { source, target, label: String::new() }))
+            }
+            Some(Over { verdict: Err(refusal), .. }) => Ending::Event(CanvasEvent::Refused(refusal)),
+            None => {
+                let at = crate::camera::whole(self.now);
+                // Let go where it began: a click on a port asks for nothing.
+                if crate::camera::rect_of(self.end.node).expand(8.0).contains(self.now) {
+                    return Ending::Nothing;
+                }
+                Ending::Event(CanvasEvent::QuickAdd { at, from: Some(self.from) })
+            }
+        }
+    }
+
+    /// The way as it would be, from source to target, and whether it is allowed.
+    pub(crate) fn way(&self) -> (Route, Option<bool>) {
+        let over = self.over.as_ref();
+        let loose = || {
+            let side = match self.end.side {
+                Side::Left => Side::Right,
+                Side::Right => Side::Left,
+                Side::Top => Side::Bottom,
+                Side::Bottom => Side::Top,
+            };
+            let at = crate::camera::whole(self.now);
+            RouteEnd { at: self.now, side, node: Placement { x: at.x, y: at.y, w: 1, h: 1 } }
+        };
+        let other = over.and_then(|over| over.end).unwrap_or_else(loose);
+        let (source, target) = match self.direction {
+            Direction::Out => (self.end, other),
+            Direction::In => (other, self.end),
+        };
+        (route(source, target), over.map(|over| over.verdict.is_ok()))
+    }
+
+    pub(crate) fn over(&self) -> Option<NodeId> {
+        self.over.as_ref().map(|over| over.node)
+    }
+
+    pub(crate) fn refusal(&self) -> Option<&Refusal> {
+        self.over.as_ref().and_then(|over| over.verdict.as_ref().err())
+    }
+
+    pub(crate) fn cursor(&self) -> CursorIcon {
+        if self.refusal().is_some() { CursorIcon::NotAllowed } else { CursorIcon::Crosshair }
+    }
+}
+
+fn target(scene: &Scene<'_>, index: &BoardIndex, moment: Moment) -> Option<(NodeId, Option<PortId>)> {
+    // Edges do not stand in the way of a connection.
+    let found = hit::node_at(scene, index, moment.at, moment.zoom)?;
+    match found {
+        hit::Hit::Port { node, port, .. } => Some((node, Some(port))),
+        hit::Hit::Node { id, .. } => Some((id, None)),
+        hit::Hit::Edge(_) => None,
+    }
+}

@@ -1,0 +1,152 @@
+//! Moving nodes, into other containers too, and duplicating them.
+
+use super::{Ending, Moment, roots, snapped};
+use crate::{CanvasEvent, Scene, index::BoardIndex};
+use authority::may_contain;
+use egui::{CursorIcon, Pos2};
+use shared_protocol::{
+    Code, Command, ElementId, NodeId, NodeRef, Placement, Point, Refusal,
+    command::Placed,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) struct Moving {
+    start: Pos2,
+    grabbed: NodeId,
+    home: Option<NodeId>,
+    roots: Vec<NodeId>,
+    /// All that moves along, with where the model has it.
+    places: BTreeMap<NodeId, Placement>,
+    /// Where the roots stand in their containers.
+    relative: Vec<(NodeId, Placement)>,
+    delta: Point,
+    duplicate: bool,
+    landing: Landing,
+}
+
+/// Where it would land.
+enum Landing {
+    Home,
+    /// Another container, or the board itself.
+    Elsewhere { parent: Option<NodeId>, verdict: Result<(), Refusal> },
+}
+
+impl Moving {
+    /// Grabs the selection by one of its nodes.
+    pub(crate) fn start(
+        scene: &Scene<'_>,
+        index: &BoardIndex,
+        selection: &BTreeSet<ElementId>,
+        grabbed: NodeId,
+        start: Pos2,
+    ) -> Option<Self> {
+        let roots = roots(scene, selection);
+        let home = scene.snapshot.node(grabbed)?.parent;
+        let within = roots.iter().flat_map(|&root| scene.snapshot.subtree(root));
+        let places = within.filter_map(|id| Some((id, index.model_area(id)?))).collect();
+        let relative = roots.iter().filter_map(|&id| Some((id, scene.snapshot.placement(id)?))).collect();
+        let (delta, landing) = (Point::default(), Landing::Home);
+        Some(Self { start, grabbed, home, roots, places, relative, delta, duplicate: false, landing })
+    }
+
+    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: Moment) {
+        let Some(origin) = self.places.get(&self.grabbed).map(|place| place.origin()) else { return };
+        let moved = moment.at - self.start;
+        self.delta = Point {
+            x: snapped(origin.x as f32 + moved.x, moment.modifiers) - origin.x,
+            y: snapped(origin.y as f32 + moved.y, moment.modifiers) - origin.y,
+        };
+        self.duplicate = moment.modifiers.alt;
+        if self.duplicate {
+            self.landing = Landing::Home;
+            index.clear_preview(scene.snapshot);
+            return;
+        }
+        self.look_where(scene, index, moment.at);
+        let Point { x, y } = self.delta;
+        index.set_preview(scene.snapshot, self.places.iter().map(|(id, place)| (*id, place.moved_by(x, y))));
+    }
+
+    fn look_where(&mut self, scene: &Scene<'_>, index: &BoardIndex, at: Pos2) {
+        let parent = index.container_at(at, |id| self.places.contains_key(&id));
+        if parent == self.home {
+            self.landing = Landing::Home;
+        } else if !matches!(self.landing, Landing::Elsewhere { parent: known, .. } if known == parent) {
+            let verdict = self.roots.iter().try_for_each(|&root| allowed(scene, root, parent));
+            self.landing = Landing::Elsewhere { parent, verdict };
+        }
+    }
+
+    pub(crate) fn finish(self) -> Ending {
+        let nodes = || self.roots.iter().map(|&id| NodeRef::Id(id)).collect();
+        let run = |command| CanvasEvent::Run(command);
+        let still = self.delta == Point::default();
+        match self.landing {
+            _ if self.duplicate && still => Ending::Nothing,
+            _ if self.duplicate => Ending::Event(run(Command::Duplicate { nodes: nodes(), offset: self.delta })),
+            Landing::Elsewhere { verdict: Err(refusal), .. } => Ending::Event(CanvasEvent::Refused(refusal)),
+            Landing::Elsewhere { parent, verdict: Ok(()) } => Ending::Moved(run(Command::Reparent {
+                nodes: nodes(),
+                parent: parent.map(NodeRef::Id),
+                delta: self.delta,
+            })),
+            Landing::Home if still => Ending::Nothing,
+            Landing::Home => {
+                let Point { x, y } = self.delta;
+                let place = |&(id, place): &(NodeId, Placement)| Placed {
+                    node: NodeRef::Id(id),
+                    x: place.x + x,
+                    y: place.y + y,
+                    w: None,
+                    h: None,
+                };
+                Ending::Moved(run(Command::Place { items: self.relative.iter().map(place).collect() }))
+            }
+        }
+    }
+
+    pub(crate) fn cursor(&self) -> CursorIcon {
+        match &self.landing {
+            _ if self.duplicate => CursorIcon::Copy,
+            Landing::Elsewhere { verdict: Err(_), .. } => CursorIcon::NotAllowed,
+            _ => CursorIcon::Move,
+        }
+    }
+
+    /// The container that would take it, and whether it may.
+    pub(crate) fn drop_mark(&self) -> Option<(NodeId, bool)> {
+        match &self.landing {
+            Landing::Elsewhere { parent: Some(parent), verdict } => Some((*parent, verdict.is_ok())),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn refusal(&self) -> Option<&Refusal> {
+        match &self.landing {
+            Landing::Elsewhere { verdict: Err(refusal), .. } => Some(refusal),
+            _ => None,
+        }
+    }
+
+    /// Where the copies would stand.
+    pub(crate) fn ghosts(&self) -> impl Iterator<Item = Placement> + '_ {
+        let shown = if self.duplicate { self.roots.as_slice() } else { &[] };
+        let Point { x, y } = self.delta;
+        shown.iter().filter_map(move |id| Some(self.places.get(id)?.moved_by(x, y)))
+    }
+}
+
+fn allowed(scene: &Scene<'_>, node: NodeId, parent: Option<NodeId>) -> Result<(), Refusal> {
+    let gone = || Refusal::new(Code::NotFound, "what is being moved is no longer there");
+    let node = scene.snapshot.node(node).ok_or_else(gone)?;
+    if node.parent == parent {
+        return Ok(());
+    }
+    let board = scene.snapshot.board(node.board).ok_or_else(gone)?;
+    let def = scene.snapshot.type_of(node).ok_or_else(|| {
+        let message = format!("the type `{}` of {} is unknown", node.type_id, node.label);
+        Refusal::new(Code::ContainmentError, message)
+            .hint("It can be moved within its container; enable its module to move it elsewhere.")
+    })?;
+    may_contain(scene.snapshot, board, parent, def)
+}

@@ -1,0 +1,66 @@
+//! Selecting by a rectangle: nodes it touches, containers and edges it holds whole.
+
+use super::Moment;
+use crate::{
+    CanvasEvent, Scene,
+    camera::{around, rect_of},
+    index::{BoardIndex, NodeKind},
+};
+use egui::{Pos2, Rect};
+use shared_protocol::ElementId;
+use std::collections::BTreeSet;
+
+pub(crate) struct Marquee {
+    start: Pos2,
+    now: Pos2,
+    before: BTreeSet<ElementId>,
+    told: BTreeSet<ElementId>,
+}
+
+impl Marquee {
+    pub(crate) fn start(scene: &Scene<'_>, at: Pos2) -> Self {
+        Self { start: at, now: at, before: scene.selection.clone(), told: scene.selection.clone() }
+    }
+
+    /// On the board.
+    pub(crate) fn rect(&self) -> Rect {
+        Rect::from_two_pos(self.start, self.now)
+    }
+
+    /// The selection as it would be, when it has changed.
+    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &BoardIndex, moment: Moment) -> Option<CanvasEvent> {
+        self.now = moment.at;
+        let held = self.held(scene, index);
+        let wanted: BTreeSet<ElementId> = if moment.modifiers.alt {
+            self.before.difference(&held).copied().collect()
+        } else if moment.modifiers.shift {
+            self.before.union(&held).copied().collect()
+        } else {
+            held
+        };
+        (wanted != self.told).then(|| {
+            self.told = wanted.clone();
+            CanvasEvent::Select(wanted)
+        })
+    }
+
+    fn held(&self, _scene: &Scene<'_>, index: &BoardIndex) -> BTreeSet<ElementId> {
+        let rect = self.rect();
+        let mut found = Vec::new();
+        index.nodes_in(around(rect), &mut found);
+        let nodes = found.iter().map(|&place| index.node(place)).filter(|slot| match slot.kind {
+            NodeKind::Container => rect.contains_rect(rect_of(slot.area)),
+            NodeKind::Card | NodeKind::Note => rect.intersects(rect_of(slot.area)),
+        });
+        let mut held: BTreeSet<ElementId> = nodes.map(|slot| ElementId::Node(slot.id)).collect();
+        index.edges_in(around(rect), &mut found);
+        let edges = found.iter().map(|&place| index.edge(place));
+        let whole = edges.filter(|slot| slot.route.points().iter().all(|&point| rect.contains(point)));
+        held.extend(whole.map(|slot| ElementId::Edge(slot.id)));
+        held
+    }
+
+    pub(crate) fn cancel(self, scene: &Scene<'_>) -> Option<CanvasEvent> {
+        (self.before != *scene.selection).then_some(CanvasEvent::Select(self.before))
+    }
+}

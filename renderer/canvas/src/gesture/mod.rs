@@ -1,0 +1,123 @@
+//! Gestures: what a press, a movement and a release mean together. At most one is under way; it shows what it would
+//! do and ends in one command, or in nothing when it is taken back.
+
+pub(crate) mod connect;
+pub(crate) mod drag;
+pub(crate) mod marquee;
+pub(crate) mod resize;
+
+use crate::{CanvasEvent, Scene, index::BoardIndex};
+use connect::Connecting;
+use drag::Moving;
+use egui::{CursorIcon, Modifiers, Pos2};
+use marquee::Marquee;
+use resize::Resizing;
+use shared_protocol::{ElementId, NodeId};
+use std::collections::BTreeSet;
+
+#[derive(Default)]
+pub(crate) enum Gesture {
+    #[default]
+    Idle,
+    /// This point of the board stays under the pointer.
+    Pan(Pos2),
+    Marquee(Marquee),
+    Move(Box<Moving>),
+    Resize(Resizing),
+    Connect(Box<Connecting>),
+    /// Taken back while the button is still down: nothing until it is released.
+    Cancelled,
+}
+
+/// The pointer at one moment of a gesture.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment {
+    /// On the board.
+    pub(crate) at: Pos2,
+    pub(crate) modifiers: Modifiers,
+    pub(crate) zoom: f32,
+}
+
+/// What a gesture leaves behind when it ends.
+pub(crate) enum Ending {
+    /// Back to how it was.
+    Nothing,
+    Event(CanvasEvent),
+    /// A command that will move things to where they are shown now: they stay there until the answer.
+    Moved(CanvasEvent),
+}
+
+impl Gesture {
+    pub(crate) fn is_active(&self) -> bool {
+        !matches!(self, Self::Idle | Self::Cancelled)
+    }
+
+    /// Whether the view follows a pointer that nears its edge.
+    pub(crate) fn wants_room(&self) -> bool {
+        matches!(self, Self::Marquee(_) | Self::Move(_) | Self::Resize(_) | Self::Connect(_))
+    }
+
+    pub(crate) fn step(
+        &mut self,
+        scene: &Scene<'_>,
+        index: &mut BoardIndex,
+        moment: Moment,
+        events: &mut Vec<CanvasEvent>,
+    ) {
+        match self {
+            Self::Idle | Self::Cancelled | Self::Pan(_) => {}
+            Self::Marquee(marquee) => events.extend(marquee.step(scene, index, moment)),
+            Self::Move(moving) => moving.step(scene, index, moment),
+            Self::Resize(resizing) => resizing.step(scene, index, moment),
+            Self::Connect(connecting) => connecting.step(scene, index, moment),
+        }
+    }
+
+    pub(crate) fn finish(&mut self) -> Ending {
+        match std::mem::take(self) {
+            Self::Idle | Self::Cancelled | Self::Pan(_) | Self::Marquee(_) => Ending::Nothing,
+            Self::Move(moving) => moving.finish(),
+            Self::Resize(resizing) => resizing.finish(),
+            Self::Connect(connecting) => connecting.finish(),
+        }
+    }
+
+    /// Takes it back; what it shows is for the caller to clear.
+    pub(crate) fn cancel(&mut self, scene: &Scene<'_>) -> Option<CanvasEvent> {
+        match std::mem::replace(self, Self::Cancelled) {
+            Self::Marquee(marquee) => marquee.cancel(scene),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn cursor(&self) -> Option<CursorIcon> {
+        match self {
+            Self::Idle | Self::Cancelled | Self::Marquee(_) => None,
+            Self::Pan(_) => Some(CursorIcon::Grabbing),
+            Self::Move(moving) => Some(moving.cursor()),
+            Self::Resize(resizing) => Some(resizing.cursor()),
+            Self::Connect(connecting) => Some(connecting.cursor()),
+        }
+    }
+}
+
+/// Selected nodes that no other selected node contains: moving these moves all.
+pub(crate) fn roots(scene: &Scene<'_>, selection: &BTreeSet<ElementId>) -> Vec<NodeId> {
+    let selected = |id: NodeId| selection.contains(&ElementId::Node(id));
+    selection
+        .iter()
+        .filter_map(|element| match element {
+            ElementId::Node(id) => scene.snapshot.node(*id).filter(|node| node.board == scene.board),
+            _ => None,
+        })
+        .filter(|node| !scene.snapshot.ancestors(node.parent).any(|above| selected(above.id)))
+        .map(|node| node.id)
+        .collect()
+}
+
+/// The multiple of the grid nearest to `value`, or `value` itself while snapping is suspended.
+pub(crate) fn snapped(value: f32, modifiers: Modifiers) -> i32 {
+    let grid = crate::theme::size::GRID;
+    let value = if value.is_finite() { value.clamp(-3e7, 3e7) } else { 0.0 };
+    if modifiers.command { value.round() as i32 } else { (value / grid as f32).round() as i32 * grid }
+}

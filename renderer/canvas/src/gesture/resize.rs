@@ -1,0 +1,151 @@
+//! Changing the size of a container or a note by its eight handles. What stands in a container stays where it is on
+//! the board, and the container never shrinks past it.
+
+use super::{Ending, Moment, snapped};
+use crate::{Camera, CanvasEvent, Scene, index::BoardIndex, index::NodeKind, theme::size};
+use egui::{CursorIcon, Pos2, Rect, vec2};
+use shared_protocol::{Command, ElementId, NodeId, NodeRef, Placement, command::Placed};
+
+const LEAST_WIDTH: i32 = 48;
+const LEAST_HEIGHT: i32 = 40;
+
+/// Which sides a handle moves: -1 left or top, 1 right or bottom, 0 neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Handle {
+    x: i8,
+    y: i8,
+}
+
+const HANDLES: [Handle; 8] = [
+    Handle { x: -1, y: -1 },
+    Handle { x: 1, y: -1 },
+    Handle { x: -1, y: 1 },
+    Handle { x: 1, y: 1 },
+    Handle { x: 0, y: -1 },
+    Handle { x: 0, y: 1 },
+    Handle { x: -1, y: 0 },
+    Handle { x: 1, y: 0 },
+];
+
+impl Handle {
+    pub(crate) fn cursor(self) -> CursorIcon {
+        match (self.x, self.y) {
+            (0, _) => CursorIcon::ResizeVertical,
+            (_, 0) => CursorIcon::ResizeHorizontal,
+            (x, y) if x == y => CursorIcon::ResizeNwSe,
+            _ => CursorIcon::ResizeNeSw,
+        }
+    }
+}
+
+/// The one selected node that can be resized.
+pub(crate) fn resizable(scene: &Scene<'_>, index: &BoardIndex) -> Option<(NodeId, Placement)> {
+    let mut selected = scene.selection.iter();
+    let (Some(ElementId::Node(id)), None) = (selected.next(), selected.next()) else { return None };
+    let slot = index.slot(*id)?;
+    (slot.kind != NodeKind::Card && !scene.read_only).then_some((*id, slot.area))
+}
+
+/// Where the handles are on the screen; those of the sides only if there is room between the corners.
+pub(crate) fn handles(camera: &Camera, area: Placement) -> impl Iterator<Item = (Handle, Rect)> {
+    let rect = camera.rect_to_screen(area);
+    let roomy = vec2(rect.width(), rect.height()) / (size::HANDLE * 4.0);
+    HANDLES
+        .into_iter()
+        .filter(move |handle| match (handle.x, handle.y) {
+            (0, _) => roomy.x >= 1.0,
+            (_, 0) => roomy.y >= 1.0,
+            _ => true,
+        })
+        .map(move |handle| {
+            let at = rect.center() + vec2(f32::from(handle.x), f32::from(handle.y)) * rect.size() / 2.0;
+            (handle, Rect::from_center_size(at, vec2(size::HANDLE, size::HANDLE)))
+        })
+}
+
+pub(crate) fn handle_at(scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, at: Pos2) -> Option<(NodeId, Handle)> {
+    let (id, area) = resizable(scene, index)?;
+    let reach = size::HANDLE_REACH - size::HANDLE / 2.0;
+    let (handle, _) = handles(camera, area).find(|(_, rect)| rect.expand(reach).contains(at))?;
+    Some((id, handle))
+}
+
+pub(crate) struct Resizing {
+    node: NodeId,
+    handle: Handle,
+    start: Pos2,
+    before: Placement,
+    now: Placement,
+    /// In its own container.
+    relative: Placement,
+    /// What it holds, in it, and around all of that the smallest area.
+    content: Vec<(NodeId, Placement)>,
+    least: Option<Placement>,
+}
+
+impl Resizing {
+    pub(crate) fn start(scene: &Scene<'_>, index: &BoardIndex, node: NodeId, handle: Handle, at: Pos2) -> Option<Self> {
+        let before = index.model_area(node)?;
+        let relative = scene.snapshot.placement(node)?;
+        let content: Vec<(NodeId, Placement)> = scene
+            .snapshot
+            .children(scene.board, Some(node))
+            .filter_map(|id| Some((id, scene.snapshot.placement(id)?)))
+            .collect();
+        let held = content.iter().map(|(_, place)| place.moved_by(before.x, before.y));
+        let least = held.reduce(Placement::union).map(|content| content.grown(size::GRID)).filter(|content| {
+            before.x <= content.x
+                && before.y <= content.y
+                && content.right() <= before.right()
+                && content.bottom() <= before.bottom()
+        });
+        Some(Self { node, handle, start: at, before, now: before, relative, content, least })
+    }
+
+    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: Moment) {
+        let moved = moment.at - self.start;
+        let (before, least) = (self.before, self.least);
+        let side = |at: i32, by: f32| snapped(at as f32 + by, moment.modifiers);
+        let (mut left, mut top, mut right, mut bottom) = (before.x, before.y, before.right(), before.bottom());
+        match self.handle.x {
+            -1 => left = side(left, moved.x).min(least.map_or(i32::MAX, |l| l.x)).min(right - LEAST_WIDTH),
+            1 => right = side(right, moved.x).max(least.map_or(i32::MIN, |l| l.right())).max(left + LEAST_WIDTH),
+            _ => {}
+        }
+        match self.handle.y {
+            -1 => top = side(top, moved.y).min(least.map_or(i32::MAX, |l| l.y)).min(bottom - LEAST_HEIGHT),
+            1 => bottom = side(bottom, moved.y).max(least.map_or(i32::MIN, |l| l.bottom())).max(top + LEAST_HEIGHT),
+            _ => {}
+        }
+        self.now = Placement { x: left, y: top, w: right - left, h: bottom - top };
+        index.set_preview(scene.snapshot, [(self.node, self.now)]);
+    }
+
+    pub(crate) fn finish(self) -> Ending {
+        if self.now == self.before {
+            return Ending::Nothing;
+        }
+        let (dx, dy) = (self.now.x - self.before.x, self.now.y - self.before.y);
+        let place = Placement {
+            x: self.relative.x + dx,
+            y: self.relative.y + dy,
+            w: self.now.w,
+            h: self.now.h,
+        };
+        let mut items = vec![Placed::new(self.node, place)];
+        if (dx, dy) != (0, 0) {
+            items.extend(self.content.iter().map(|&(id, place)| Placed {
+                node: NodeRef::Id(id),
+                x: place.x - dx,
+                y: place.y - dy,
+                w: None,
+                h: None,
+            }));
+        }
+        Ending::Moved(CanvasEvent::Run(Command::Place { items }))
+    }
+
+    pub(crate) fn cursor(&self) -> CursorIcon {
+        self.handle.cursor()
+    }
+}

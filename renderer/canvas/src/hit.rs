@@ -1,0 +1,123 @@
+//! What is under the pointer. The same index and the same sizes as the drawing, so that what is seen is what is hit.
+
+use crate::{
+    Camera, Scene,
+    camera::{around, rect_of},
+    draw::face,
+    index::{BoardIndex, NodeKind, NodeSlot, ports},
+    lod::Detail,
+    theme::size,
+};
+use egui::{Pos2, Rect, vec2};
+use shared_protocol::{EdgeId, ElementId, NodeId, Point, PortId, registry::Direction};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Hit {
+    Port { node: NodeId, port: PortId, direction: Direction },
+    Node { id: NodeId, part: Part },
+    Edge(EdgeId),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Body,
+    /// The text that a double click edits.
+    Label,
+    /// The room in a container: it selects, but a drag there draws a marquee.
+    Inside,
+}
+
+impl Hit {
+    pub(crate) fn node(&self) -> Option<NodeId> {
+        match self {
+            Self::Port { node, .. } => Some(*node),
+            Self::Node { id, .. } => Some(*id),
+            Self::Edge(_) => None,
+        }
+    }
+
+    pub(crate) fn element(&self) -> ElementId {
+        match self {
+            Self::Port { node, .. } => ElementId::Node(*node),
+            Self::Node { id, .. } => ElementId::Node(*id),
+            Self::Edge(id) => ElementId::Edge(*id),
+        }
+    }
+}
+
+/// The topmost thing at a point of the screen: ports, then cards and notes, then edges, then containers.
+pub(crate) fn hit_test(scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, at: Pos2) -> Option<Hit> {
+    topmost(scene, index, camera.to_board(at), camera.zoom(), true)
+}
+
+/// The topmost node or port at a point of the board; edges do not count.
+pub(crate) fn node_at(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32) -> Option<Hit> {
+    topmost(scene, index, board, zoom, false)
+}
+
+fn topmost(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32, edges: bool) -> Option<Hit> {
+    let reach = size::PORT_REACH / zoom;
+    let near = around(Rect::from_center_size(board, vec2(reach, reach) * 2.0));
+    let mut found = Vec::new();
+    index.nodes_in(near, &mut found);
+    let topmost_first = || found.iter().rev().map(|&place| index.node(place));
+
+    if Detail::at(zoom) == Detail::Full
+        && let Some(port) = topmost_first().find_map(|slot| port_at(scene, slot, board, reach))
+    {
+        return Some(port);
+    }
+    let card = topmost_first().find(|slot| slot.kind != NodeKind::Container && rect_of(slot.area).contains(board));
+    if let Some(slot) = card {
+        let label = match slot.kind {
+            NodeKind::Note => true,
+            _ => face::card(slot.area).label.contains(board),
+        };
+        return Some(Hit::Node { id: slot.id, part: if label { Part::Label } else { Part::Body } });
+    }
+    if edges && let Some(edge) = edge_at(index, board, zoom) {
+        return Some(Hit::Edge(edge));
+    }
+    let container =
+        topmost_first().find(|slot| slot.kind == NodeKind::Container && rect_of(slot.area).contains(board))?;
+    Some(Hit::Node { id: container.id, part: container_part(container, board, zoom) })
+}
+
+fn port_at(scene: &Scene<'_>, slot: &NodeSlot, board: Pos2, reach: f32) -> Option<Hit> {
+    let def = scene.snapshot.type_of(scene.snapshot.node(slot.id)?)?;
+    // On a small card the ports must leave something to grab the card by.
+    let reach = reach.min(slot.area.h.min(slot.area.w) as f32 / 4.0);
+    ports::ports(def, slot.area)
+        .filter(|(_, at, _)| at.distance(board) <= reach)
+        .min_by(|a, b| a.1.distance_sq(board).total_cmp(&b.1.distance_sq(board)))
+        .map(|(port, ..)| Hit::Port { node: slot.id, port: port.id.clone(), direction: port.direction })
+}
+
+fn edge_at(index: &BoardIndex, board: Pos2, zoom: f32) -> Option<EdgeId> {
+    let reach = size::EDGE_REACH / zoom;
+    let mut found = Vec::new();
+    index.edges_in(around(Rect::from_center_size(board, vec2(reach, reach) * 2.0)), &mut found);
+    found
+        .iter()
+        .map(|&place| index.edge(place))
+        .map(|slot| (slot.route.distance_to(board), slot.id))
+        .filter(|(distance, _)| *distance <= reach)
+        .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
+        .map(|(_, id)| id)
+}
+
+fn container_part(slot: &NodeSlot, board: Pos2, zoom: f32) -> Part {
+    let border = (4.0 / zoom).min(slot.area.w.min(slot.area.h) as f32 / 4.0);
+    if face::header(slot.area).text.contains(board) {
+        Part::Label
+    } else if face::header_strip(slot.area).contains(board) || !rect_of(slot.area).shrink(border).contains(board) {
+        Part::Body
+    } else {
+        Part::Inside
+    }
+}
+
+/// The innermost container at a point of the board.
+pub(crate) fn container_at(index: &BoardIndex, at: Point) -> Option<NodeId> {
+    index.container_at(egui::pos2(at.x as f32, at.y as f32), |_| false)
+}

@@ -1,0 +1,434 @@
+//! What is where on one board: absolute places of nodes and ways of edges, in a grid. Kept from changes, so that an
+//! edit costs what it touches; a moved container moves all that stands in it.
+
+mod grid;
+pub(crate) mod ports;
+pub(crate) mod route;
+
+use authority::{Registry, Snapshot};
+use egui::Pos2;
+use grid::Grid;
+use route::{Route, RouteEnd};
+use shared_protocol::{
+    BoardId, Change, Edge, EdgeId, Node, NodeId, Placement, Revision,
+    registry::{Accent, Direction, Shape, Size},
+};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+/// More changes than this, and building anew is cheaper.
+const MOST_CHANGES: usize = 4_000;
+/// Deeper than any nest the model allows; a cycle in a broken snapshot ends here.
+const DEEPEST: u16 = 64;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NodeKind {
+    Card,
+    Container,
+    Note,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct NodeSlot {
+    pub(crate) id: NodeId,
+    /// From the origin of the board, as it is drawn now.
+    pub(crate) area: Placement,
+    pub(crate) depth: u16,
+    pub(crate) kind: NodeKind,
+    pub(crate) accent: Accent,
+    /// Raised with every change of what is written on it.
+    pub(crate) generation: u32,
+    alive: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct EdgeSlot {
+    pub(crate) id: EdgeId,
+    pub(crate) route: Route,
+    pub(crate) area: Placement,
+    pub(crate) generation: u32,
+    alive: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct BoardIndex {
+    built: Option<(BoardId, Revision, Arc<Registry>)>,
+    nodes: Vec<NodeSlot>,
+    node_slots: HashMap<NodeId, u32>,
+    free_nodes: Vec<u32>,
+    edges: Vec<EdgeSlot>,
+    edge_slots: HashMap<EdgeId, u32>,
+    free_edges: Vec<u32>,
+    node_grid: Grid,
+    edge_grid: Grid,
+    /// Places that a gesture shows instead of the model's.
+    preview: HashMap<NodeId, Placement>,
+    generations: u32,
+    /// Raised with every change of anything; cached meshes compare it.
+    version: u64,
+}
+
+impl BoardIndex {
+    pub(crate) fn of(snapshot: &Snapshot, board: BoardId) -> Self {
+        let mut index = Self::default();
+        index.rebuild(snapshot, board);
+        index
+    }
+
+    /// Whether it shows exactly this state.
+    pub(crate) fn is_current(&self, snapshot: &Snapshot, board: BoardId) -> bool {
+        self.built.as_ref().is_some_and(|(built, revision, registry)| {
+            *built == board && *revision == snapshot.revision() && Arc::ptr_eq(registry, snapshot.registry())
+        })
+    }
+
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    pub(crate) fn rebuild(&mut self, snapshot: &Snapshot, board: BoardId) {
+        self.nodes.clear();
+        self.node_slots.clear();
+        self.free_nodes.clear();
+        self.edges.clear();
+        self.edge_slots.clear();
+        self.free_edges.clear();
+        self.node_grid.clear();
+        self.edge_grid.clear();
+        self.preview.clear();
+        self.built = Some((board, snapshot.revision(), Arc::clone(snapshot.registry())));
+        let mut within: Vec<(Option<NodeId>, (i32, i32), u16)> = vec![(None, (0, 0), 0)];
+        while let Some((parent, origin, depth)) = within.pop() {
+            for id in snapshot.children(board, parent) {
+                let Some(node) = snapshot.node(id) else { continue };
+                let area = place(snapshot, node, origin);
+                self.put_node(snapshot, node, area, depth);
+                if depth < DEEPEST {
+                    within.push((Some(id), (area.x, area.y), depth + 1));
+                }
+            }
+        }
+        for edge in snapshot.edges_on(board) {
+            self.put_edge(snapshot, edge);
+        }
+        self.version += 1;
+    }
+
+    /// Follows the changes that led to `snapshot`.
+    pub(crate) fn update(&mut self, snapshot: &Snapshot, board: BoardId, changes: &[Change]) {
+        let follows = self.built.as_ref().is_some_and(|(built, revision, registry)| {
+            *built == board
+                && revision.next() == snapshot.revision()
+                && Arc::ptr_eq(registry, snapshot.registry())
+        });
+        if !follows || changes.len() > MOST_CHANGES {
+            return self.rebuild(snapshot, board);
+        }
+        self.clear_preview(snapshot);
+        let (mut nodes, mut edges) = (BTreeSet::new(), BTreeSet::new());
+        for change in changes {
+            match change {
+                Change::Node { id, .. } => drop(nodes.insert(*id)),
+                Change::Label { node, .. }
+                | Change::Name { node, .. }
+                | Change::Prop { node, .. }
+                | Change::Parent { node, .. }
+                | Change::Placement { node, .. } => drop(nodes.insert(*node)),
+                Change::Edge { id, .. } => drop(edges.insert(*id)),
+                Change::Board { .. } | Change::References { .. } => {}
+            }
+        }
+        for id in nodes {
+            self.refresh_tree(snapshot, board, id, &mut edges);
+        }
+        for id in edges {
+            match snapshot.edge(id).filter(|edge| edge.board == board) {
+                Some(edge) => self.put_edge(snapshot, edge),
+                None => self.take_edge(id),
+            }
+        }
+        self.built = Some((board, snapshot.revision(), Arc::clone(snapshot.registry())));
+        self.version += 1;
+    }
+
+    /// A node and, if it stands elsewhere now, all within it; their edges are added to `edges`.
+    fn refresh_tree(&mut self, snapshot: &Snapshot, board: BoardId, id: NodeId, edges: &mut BTreeSet<EdgeId>) {
+        let Some(node) = snapshot.node(id).filter(|node| node.board == board) else {
+            return self.take_node(id);
+        };
+        let origin = snapshot.origin_of(node.parent);
+        let depth = depth_of(snapshot, node);
+        let area = place(snapshot, node, (origin.x, origin.y));
+        let before = self.slot(id).map(|slot| (slot.area, slot.depth));
+        self.put_node(snapshot, node, area, depth);
+        if before == Some((area, depth)) {
+            return;
+        }
+        edges.extend(snapshot.edges_of(id).map(|edge| edge.id));
+        let mut within = vec![(id, (area.x, area.y), depth)];
+        while let Some((parent, origin, depth)) = within.pop() {
+            if depth >= DEEPEST {
+                continue;
+            }
+            for child in snapshot.children(board, Some(parent)) {
+                let Some(node) = snapshot.node(child) else { continue };
+                let area = place(snapshot, node, origin);
+                self.put_node(snapshot, node, area, depth + 1);
+                edges.extend(snapshot.edges_of(child).map(|edge| edge.id));
+                within.push((child, (area.x, area.y), depth + 1));
+            }
+        }
+    }
+
+    fn put_node(&mut self, snapshot: &Snapshot, node: &Node, area: Placement, depth: u16) {
+        let def = snapshot.type_of(node);
+        let kind = match def {
+            Some(def) if def.container => NodeKind::Container,
+            Some(def) if def.shape == Shape::Note => NodeKind::Note,
+            _ => NodeKind::Card,
+        };
+        self.generations = self.generations.wrapping_add(1);
+        let accent = def.map(|def| def.accent).unwrap_or_default();
+        let slot =
+            NodeSlot { id: node.id, area, depth, kind, accent, generation: self.generations, alive: true };
+        match self.node_slots.get(&node.id) {
+            Some(&place) => {
+                let before = self.nodes[place as usize].area;
+                if before != area {
+                    self.node_grid.remove(place, before);
+                    self.node_grid.insert(place, area);
+                }
+                self.nodes[place as usize] = slot;
+            }
+            None => {
+                let place = claim(&mut self.nodes, &mut self.free_nodes, slot);
+                self.node_slots.insert(node.id, place);
+                self.node_grid.insert(place, area);
+            }
+        }
+    }
+
+    fn take_node(&mut self, id: NodeId) {
+        if let Some(place) = self.node_slots.remove(&id) {
+            let slot = &mut self.nodes[place as usize];
+            slot.alive = false;
+            self.node_grid.remove(place, slot.area);
+            self.free_nodes.push(place);
+        }
+    }
+
+    fn put_edge(&mut self, snapshot: &Snapshot, edge: &Edge) {
+        let Some(route) = self.route_of(snapshot, edge) else { return self.take_edge(edge.id) };
+        self.generations = self.generations.wrapping_add(1);
+        let area = route.area();
+        let slot = EdgeSlot { id: edge.id, route, area, generation: self.generations, alive: true };
+        match self.edge_slots.get(&edge.id) {
+            Some(&place) => {
+                let before = self.edges[place as usize].area;
+                if before != area {
+                    self.edge_grid.remove(place, before);
+                    self.edge_grid.insert(place, area);
+                }
+                self.edges[place as usize] = slot;
+            }
+            None => {
+                let place = claim(&mut self.edges, &mut self.free_edges, slot);
+                self.edge_slots.insert(edge.id, place);
+                self.edge_grid.insert(place, area);
+            }
+        }
+    }
+
+    fn take_edge(&mut self, id: EdgeId) {
+        if let Some(place) = self.edge_slots.remove(&id) {
+            let slot = &mut self.edges[place as usize];
+            slot.alive = false;
+            self.edge_grid.remove(place, slot.area);
+            self.free_edges.push(place);
+        }
+    }
+
+    fn route_of(&self, snapshot: &Snapshot, edge: &Edge) -> Option<Route> {
+        let end = |id: NodeId, port: &str, direction| {
+            let area = self.slot(id)?.area;
+            let def = snapshot.node(id).and_then(|node| snapshot.type_of(node));
+            let (at, side) = ports::anchor(def, area, port, direction);
+            Some(RouteEnd { at, side, node: area })
+        };
+        let source = end(edge.source.node, edge.source.port.as_str(), Direction::Out)?;
+        let target = end(edge.target.node, edge.target.port.as_str(), Direction::In)?;
+        Some(route::route(source, target))
+    }
+
+    // ---- what a gesture shows --------------------------------------------------------------------------------------
+
+    /// Shows these nodes there until the preview ends; all other nodes stand where the model has them.
+    pub(crate) fn set_preview(&mut self, snapshot: &Snapshot, places: impl IntoIterator<Item = (NodeId, Placement)>) {
+        let wanted: HashMap<NodeId, Placement> = places.into_iter().collect();
+        if wanted.len() == self.preview.len()
+            && wanted.iter().all(|(id, area)| self.slot(*id).is_none_or(|slot| slot.area == *area))
+        {
+            return;
+        }
+        let mut edges = BTreeSet::new();
+        let gone: Vec<(NodeId, Placement)> =
+            self.preview.iter().filter(|(id, _)| !wanted.contains_key(id)).map(|(id, area)| (*id, *area)).collect();
+        for (id, area) in gone {
+            self.preview.remove(&id);
+            self.relocate(id, area);
+            edges.extend(snapshot.edges_of(id).map(|edge| edge.id));
+        }
+        for (id, area) in wanted {
+            if let Some(before) = self.relocate(id, area) {
+                self.preview.entry(id).or_insert(before);
+                edges.extend(snapshot.edges_of(id).map(|edge| edge.id));
+            }
+        }
+        for edge in edges.into_iter().filter_map(|id| snapshot.edge(id)) {
+            self.put_edge(snapshot, edge);
+        }
+        self.version += 1;
+    }
+
+    pub(crate) fn clear_preview(&mut self, snapshot: &Snapshot) {
+        if !self.preview.is_empty() {
+            self.set_preview(snapshot, []);
+        }
+    }
+
+    /// Where the model has a node, whatever a gesture shows.
+    pub(crate) fn model_area(&self, id: NodeId) -> Option<Placement> {
+        self.preview.get(&id).copied().or_else(|| self.slot(id).map(|slot| slot.area))
+    }
+
+    fn relocate(&mut self, id: NodeId, area: Placement) -> Option<Placement> {
+        let place = *self.node_slots.get(&id)?;
+        let slot = &mut self.nodes[place as usize];
+        let before = std::mem::replace(&mut slot.area, area);
+        if before != area {
+            self.node_grid.remove(place, before);
+            self.node_grid.insert(place, area);
+        }
+        Some(before)
+    }
+
+    // ---- questions -------------------------------------------------------------------------------------------------
+
+    pub(crate) fn slot(&self, id: NodeId) -> Option<&NodeSlot> {
+        self.nodes.get(*self.node_slots.get(&id)? as usize)
+    }
+
+    pub(crate) fn edge_slot(&self, id: EdgeId) -> Option<&EdgeSlot> {
+        self.edges.get(*self.edge_slots.get(&id)? as usize)
+    }
+
+    pub(crate) fn node(&self, place: u32) -> &NodeSlot {
+        &self.nodes[place as usize]
+    }
+
+    pub(crate) fn edge(&self, place: u32) -> &EdgeSlot {
+        &self.edges[place as usize]
+    }
+
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &NodeSlot> {
+        self.nodes.iter().filter(|slot| slot.alive)
+    }
+
+    pub(crate) fn edges(&self) -> impl Iterator<Item = &EdgeSlot> {
+        self.edges.iter().filter(|slot| slot.alive)
+    }
+
+    /// Nodes that touch the area, outermost containers first.
+    pub(crate) fn nodes_in(&self, area: Placement, found: &mut Vec<u32>) {
+        self.node_grid.query(area, found);
+        found.retain(|&place| touches(self.nodes[place as usize].area, area));
+        found.sort_unstable_by_key(|&place| self.paint_order(place));
+    }
+
+    /// Containers by depth, then everything else by depth: children over their containers, cards over all frames.
+    fn paint_order(&self, place: u32) -> (bool, bool, u16, NodeId) {
+        let slot = &self.nodes[place as usize];
+        (slot.kind != NodeKind::Container, self.preview.contains_key(&slot.id), slot.depth, slot.id)
+    }
+
+    /// Edges whose surroundings touch the area, in no order that means anything.
+    pub(crate) fn edges_in(&self, area: Placement, found: &mut Vec<u32>) {
+        self.edge_grid.query(area, found);
+        found.retain(|&place| touches(self.edges[place as usize].area, area));
+    }
+
+    /// Cards and notes that touch the area.
+    pub(crate) fn is_free(&self, area: Placement, found: &mut Vec<u32>) -> bool {
+        self.node_grid.query(area, found);
+        !found.iter().any(|&place| {
+            let slot = &self.nodes[place as usize];
+            slot.kind != NodeKind::Container && slot.area.overlaps(area)
+        })
+    }
+
+    /// The innermost container at a point that is not left out.
+    pub(crate) fn container_at(&self, at: Pos2, left_out: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+        let mut found = Vec::new();
+        let point = crate::camera::whole(at);
+        self.nodes_in(Placement { x: point.x, y: point.y, w: 0, h: 0 }, &mut found);
+        let containers = found.iter().rev().map(|&place| &self.nodes[place as usize]);
+        containers
+            .filter(|slot| slot.kind == NodeKind::Container && crate::camera::rect_of(slot.area).contains(at))
+            .map(|slot| slot.id)
+            .find(|id| !left_out(*id))
+    }
+
+    pub(crate) fn bounds(&self) -> Option<Placement> {
+        let nodes = self.nodes().map(|slot| slot.area);
+        nodes.chain(self.edges().map(|slot| slot.area)).reduce(Placement::union)
+    }
+}
+
+/// Edges included: two that share a side touch.
+fn touches(a: Placement, b: Placement) -> bool {
+    a.x <= b.right() && b.x <= a.right() && a.y <= b.bottom() && b.y <= a.bottom()
+}
+
+fn claim<T>(slots: &mut Vec<T>, free: &mut Vec<u32>, slot: T) -> u32 {
+    match free.pop() {
+        Some(place) => {
+            slots[place as usize] = slot;
+            place
+        }
+        None => {
+            slots.push(slot);
+            (slots.len() - 1) as u32
+        }
+    }
+}
+
+/// Where a node stands; one without a place is shown at the origin of its container.
+fn place(snapshot: &Snapshot, node: &Node, origin: (i32, i32)) -> Placement {
+    let placement = snapshot.placement(node.id).unwrap_or_else(|| {
+        let size = snapshot.type_of(node).map_or(Size { w: 184, h: 64 }, |def| def.default_size());
+        Placement { x: 0, y: 0, w: size.w, h: size.h }
+    });
+    // Within a range in which sums cannot overflow, whatever the layout says.
+    let within = |value: i32| value.clamp(-32_000_000, 32_000_000);
+    let side = |value: i32| value.clamp(1, 1_000_000);
+    Placement {
+        x: within(placement.x.saturating_add(origin.0)),
+        y: within(placement.y.saturating_add(origin.1)),
+        w: side(placement.w),
+        h: side(placement.h),
+    }
+}
+
+fn depth_of(snapshot: &Snapshot, node: &Node) -> u16 {
+    snapshot.ancestors(node.parent).take(usize::from(DEEPEST)).count() as u16
+}
+
+/// The smallest rectangle around everything on a board, from its origin.
+pub fn board_bounds(snapshot: &Snapshot, board: BoardId) -> Option<Placement> {
+    BoardIndex::of(snapshot, board).bounds()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! Where ports sit: on the side their type names, spread evenly, always in the same order.
+
+use crate::{camera::rect_of, theme::size};
+use egui::{Pos2, pos2};
+use shared_protocol::{
+    Placement, TypeDef,
+    registry::{Direction, PortDef, Side},
+};
+
+/// Between the ports beside a container's title.
+const HEADER_STEP: f32 = 20.0;
+
+/// Every port of a type on a node that covers `area`.
+pub(crate) fn ports(def: &TypeDef, area: Placement) -> impl Iterator<Item = (&PortDef, Pos2, Side)> {
+    def.ports.iter().enumerate().map(move |(place, port)| {
+        let side = port.side();
+        let before = def.ports.iter().take(place).filter(|other| other.side() == side).count();
+        let all = def.ports.iter().filter(|other| other.side() == side).count();
+        (port, on_side(area, side, before, all, def.container), side)
+    })
+}
+
+/// Where an edge meets a node. A port that the type no longer has gets the middle of the usual side.
+pub(crate) fn anchor(def: Option<&TypeDef>, area: Placement, port: &str, direction: Direction) -> (Pos2, Side) {
+    let known = def.and_then(|def| ports(def, area).find(|(known, ..)| known.id.as_str() == port));
+    match known {
+        Some((_, at, side)) => (at, side),
+        None => {
+            let side = if direction == Direction::Out { Side::Right } else { Side::Left };
+            (on_side(area, side, 0, 1, def.is_some_and(|def| def.container)), side)
+        }
+    }
+}
+
+fn on_side(area: Placement, side: Side, place: usize, all: usize, container: bool) -> Pos2 {
+    let rect = rect_of(area);
+    let share = (place + 1) as f32 / (all + 1) as f32;
+    // Beside the title a container's edges cross less of its content.
+    let y = if container {
+        (rect.top() + size::HEADER / 2.0 + place as f32 * HEADER_STEP).min(rect.bottom())
+    } else {
+        rect.top() + rect.height() * share
+    };
+    let x = rect.left() + rect.width() * share;
+    match side {
+        Side::Left => pos2(rect.left(), y),
+        Side::Right => pos2(rect.right(), y),
+        Side::Top => pos2(x, rect.top()),
+        Side::Bottom => pos2(x, rect.bottom()),
+    }
+}

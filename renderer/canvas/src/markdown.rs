@@ -1,0 +1,163 @@
+//! A board as a document: what is on it, nested as it stands, and what is connected with what.
+
+use authority::Snapshot;
+use shared_protocol::{BoardId, Node, NodeId, PropKey, TypeDef, Value};
+use std::fmt::Write;
+
+/// What stands for a value that must not be shown.
+const MASK: &str = "••••";
+/// A longer value belongs in the workbench, not in a document.
+const LONGEST_VALUE: usize = 400;
+/// Deeper than the model nests; a cycle in a broken snapshot ends here.
+const DEEPEST: usize = 64;
+
+/// The board as Markdown. Empty when there is no such board.
+pub fn to_markdown(snapshot: &Snapshot, board: BoardId) -> String {
+    let mut out = String::new();
+    let Some(found) = snapshot.board(board) else { return out };
+    let nodes = snapshot.nodes_on(board).count();
+    let mut edges: Vec<_> = snapshot.edges_on(board).collect();
+    edges.sort_by_key(|edge| {
+        let label = |id: NodeId| snapshot.node(id).map(|node| node.label.clone());
+        (label(edge.source.node), label(edge.target.node), edge.id)
+    });
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "# {}\n", escaped(&found.title));
+    let _ = writeln!(
+        out,
+        "Board `{}`, kind {}. {}, {}.\n",
+        found.name,
+        found.kind.word(),
+        counted(nodes, "node"),
+        counted(edges.len(), "connection")
+    );
+    if nodes > 0 {
+        out.push_str("## Nodes\n\n");
+        write_children(&mut out, snapshot, board, None, 0);
+        out.push('\n');
+    }
+    if !edges.is_empty() {
+        out.push_str("## Connections\n\n| From | To | Label |\n|---|---|---|\n");
+        for edge in edges {
+            let end = |id: NodeId, port: &str| match snapshot.node(id) {
+                Some(node) => format!("{} · {}", escaped(&node.label), escaped(&port_label(snapshot, node, port))),
+                None => "?".to_owned(),
+            };
+            let _ = writeln!(
+                out,
+                "| {} | {} | {} |",
+                end(edge.source.node, edge.source.port.as_str()),
+                end(edge.target.node, edge.target.port.as_str()),
+                escaped(&edge.label)
+            );
+        }
+    }
+    out
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+fn port_label(snapshot: &Snapshot, node: &Node, port: &str) -> String {
+    let known = snapshot.type_of(node).and_then(|def| def.port(port));
+    known.map_or_else(|| port.to_owned(), |port| port.label.clone())
+}
+
+fn write_children(out: &mut String, snapshot: &Snapshot, board: BoardId, parent: Option<NodeId>, depth: usize) {
+    if depth >= DEEPEST {
+        return;
+    }
+    // As one reads the board: from the top, then from the left.
+    let mut children: Vec<NodeId> = snapshot.children(board, parent).collect();
+    children.sort_by_key(|id| (snapshot.placement(*id).map(|place| (place.y, place.x)), *id));
+    for node in children.into_iter().filter_map(|id| snapshot.node(id)) {
+        let indent = "  ".repeat(depth);
+        let def = snapshot.type_of(node);
+        let kind = def.map_or_else(|| format!("`{}`", node.type_id), |def| escaped(&def.title));
+        let _ = writeln!(out, "{indent}- **{}** (`{}`) – {kind}", escaped(&node.label), node.name);
+        write_props(out, node, def, &indent);
+        write_references(out, snapshot, node, def, &indent);
+        write_children(out, snapshot, board, Some(node.id), depth + 1);
+    }
+}
+
+fn write_props(out: &mut String, node: &Node, def: Option<&TypeDef>, indent: &str) {
+    for key in in_order(node.props.keys(), def) {
+        let Some(value) = node.props.get(key) else { continue };
+        let prop = def.and_then(|def| def.prop(key.as_str()));
+        let label = prop.map_or(key.as_str(), |prop| prop.label.as_str());
+        // A type that is not known may well have called it sensitive.
+        let shown = match prop {
+            Some(prop) if !prop.sensitive => {
+                let unit = if prop.unit.is_empty() { String::new() } else { format!(" {}", escaped(&prop.unit)) };
+                format!("{}{unit}", value_text(value))
+            }
+            _ => MASK.to_owned(),
+        };
+        let _ = writeln!(out, "{indent}  - {}: {shown}", escaped(label));
+    }
+}
+
+fn write_references(out: &mut String, snapshot: &Snapshot, node: &Node, def: Option<&TypeDef>, indent: &str) {
+    for key in in_order(node.references.keys(), def) {
+        let Some(targets) = node.references.get(key) else { continue };
+        let label = def.and_then(|def| def.prop(key.as_str())).map_or(key.as_str(), |prop| prop.label.as_str());
+        let names: Vec<String> =
+            targets.iter().map(|id| snapshot.node(*id).map_or("?".to_owned(), |node| escaped(&node.label))).collect();
+        let _ = writeln!(out, "{indent}  - {} → {}", escaped(label), names.join(", "));
+    }
+}
+
+/// Keys in the order of the type, then those it does not know.
+fn in_order<'a>(keys: impl Iterator<Item = &'a PropKey>, def: Option<&TypeDef>) -> Vec<&'a PropKey> {
+    let place = |key: &PropKey| {
+        def.and_then(|def| def.props.iter().position(|prop| prop.key == *key)).unwrap_or(usize::MAX)
+    };
+    let mut keys: Vec<&PropKey> = keys.collect();
+    keys.sort_by_key(|key| (place(key), *key));
+    keys
+}
+
+fn value_text(value: &Value) -> String {
+    let text = match value {
+        Value::Text(text) => text.to_string(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        other => other.to_json(),
+    };
+    let shown: String = text.chars().take(LONGEST_VALUE).collect();
+    let more = if shown.len() < text.len() { "…" } else { "" };
+    format!("{}{more}", escaped(&shown))
+}
+
+/// Text that reads as it is written, in a line of Markdown or a cell of a table.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => out.push(' '),
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '+' | '!' | '|' | '~' | '$' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn nothing_in_a_text_becomes_markup() {
+        assert_eq!(escaped("a|b\n# *x* <img> [l](u)"), r"a\|b \# \*x\* &lt;img&gt; \[l\]\(u\)");
+        assert_eq!(escaped("plain words, 10.0.0.0/16"), "plain words, 10.0.0.0/16");
+    }
+}

@@ -1,0 +1,326 @@
+//! A board as SVG: the same geometry, colours and icons as on the screen, text as text.
+
+use crate::{
+    Scene,
+    batch::rounded,
+    camera::rect_of,
+    draw::{edge, face, note},
+    icons::{self, Mark, arc},
+    index::{BoardIndex, EdgeSlot, NodeKind, NodeSlot},
+    theme::{mix, size},
+};
+use egui::{Align, Color32, Pos2, Rect, vec2};
+use std::fmt::Write;
+
+const MARGIN: i32 = 32;
+const FONTS: &str = "Ubuntu, Inter, 'Segoe UI', 'Noto Sans', system-ui, sans-serif";
+
+/// The whole board as an SVG document.
+pub fn to_svg(scene: &Scene<'_>) -> String {
+    let index = BoardIndex::of(scene.snapshot, scene.board);
+    let bounds = index.bounds().map_or(Rect::from_min_size(Pos2::ZERO, vec2(320.0, 200.0)), |bounds| {
+        rect_of(bounds.grown(MARGIN))
+    });
+    let mut sheet = Sheet { out: String::new(), scene, index: &index };
+    let title = scene.snapshot.board(scene.board).map_or("", |board| board.title.as_str());
+    sheet.add(format_args!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="{} {} {} {}" width="{}" height="{}" font-family="{FONTS}">"#,
+        bounds.left(),
+        bounds.top(),
+        bounds.width(),
+        bounds.height(),
+        bounds.width(),
+        bounds.height()
+    ));
+    sheet.add(format_args!("<title>{}</title>", escaped(title)));
+    sheet.rect(bounds, 0.0, scene.theme.canvas, None);
+
+    let mut nodes: Vec<&NodeSlot> = index.nodes().collect();
+    nodes.sort_unstable_by_key(|slot| (slot.kind != NodeKind::Container, slot.depth, slot.id));
+    let first_card = nodes.partition_point(|slot| slot.kind == NodeKind::Container);
+    let mut edges: Vec<&EdgeSlot> = index.edges().collect();
+    edges.sort_unstable_by_key(|slot| slot.id);
+    nodes[..first_card].iter().for_each(|slot| sheet.container(slot));
+    edges.iter().for_each(|slot| sheet.edge(slot));
+    for slot in &nodes[first_card..] {
+        match slot.kind {
+            NodeKind::Note => sheet.note(slot),
+            _ => sheet.card(slot),
+        }
+    }
+    edges.iter().for_each(|slot| sheet.edge_label(slot));
+    sheet.out.push_str("</svg>\n");
+    sheet.out
+}
+
+struct Sheet<'a> {
+    out: String,
+    scene: &'a Scene<'a>,
+    index: &'a BoardIndex,
+}
+
+impl Sheet<'_> {
+    fn add(&mut self, element: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.out.write_fmt(element);
+        self.out.push('\n');
+    }
+
+    fn rect(&mut self, rect: Rect, radius: f32, fill: Color32, line: Option<Color32>) {
+        let line = line.map_or_else(String::new, |colour| format!(r#" stroke="{}""#, hex(colour)));
+        self.add(format_args!(
+            r#"<rect x="{}" y="{}" width="{}" height="{}" rx="{radius}" fill="{}"{line}/>"#,
+            rect.left(),
+            rect.top(),
+            rect.width(),
+            rect.height(),
+            hex(fill)
+        ));
+    }
+
+    fn text(&mut self, at: Pos2, words: &str, text_size: f32, colour: Color32, weight: u32, anchor: &str) {
+        self.add(format_args!(
+            r#"<text x="{}" y="{}" font-size="{text_size}" font-weight="{weight}" text-anchor="{anchor}" fill="{}">{}</text>"#,
+            at.x,
+            at.y,
+            hex(colour),
+            escaped(words)
+        ));
+    }
+
+    /// A line of text in the middle of a strip.
+    fn line_in(&mut self, strip: Rect, words: &str, text_size: f32, colour: Color32, weight: u32) -> f32 {
+        let shown = elided(words, text_size, strip.width());
+        let baseline = strip.center().y + text_size * 0.35;
+        self.text(egui::pos2(strip.left(), baseline), &shown, text_size, colour, weight, "start");
+        width_of(&shown, text_size)
+    }
+
+    fn container(&mut self, slot: &NodeSlot) {
+        let theme = self.scene.theme;
+        let accent = theme.accent(slot.accent);
+        let fill = mix(theme.container_fill(usize::from(slot.depth)), accent, 0.03);
+        self.rect(rect_of(slot.area), size::CONTAINER_RADIUS, fill, Some(mix(theme.border, accent, 0.22)));
+        let Some(node) = self.scene.snapshot.node(slot.id) else { return };
+        let def = self.scene.snapshot.type_of(node);
+        let parts = face::header(slot.area);
+        self.icon(def.map_or("", |def| def.icon.as_str()), parts.icon, accent);
+        let used = self.line_in(parts.text, &node.label, size::LABEL, theme.text, 600);
+        let kind = def.map_or(node.type_id.as_str(), |def| def.title.as_str());
+        let rest = parts.text.with_min_x(parts.text.left() + used + size::GAP);
+        if rest.width() >= 40.0 && kind != node.label {
+            self.line_in(rest, kind, size::SMALL, theme.text_subtle, 400);
+        }
+    }
+
+    fn card(&mut self, slot: &NodeSlot) {
+        let theme = self.scene.theme;
+        self.rect(rect_of(slot.area), size::CARD_RADIUS, theme.surface_card, Some(theme.border));
+        let Some(node) = self.scene.snapshot.node(slot.id) else { return };
+        let def = self.scene.snapshot.type_of(node);
+        let parts = face::card(slot.area);
+        if let Some(tile) = parts.tile {
+            self.rect(tile, size::TILE_RADIUS, theme.tile(slot.accent), None);
+            let icon = Rect::from_center_size(tile.center(), tile.size() * (size::TILE_ICON / size::TILE));
+            self.icon(def.map_or("", |def| def.icon.as_str()), icon, theme.accent(slot.accent));
+        }
+        self.line_in(parts.label, &node.label, size::LABEL, theme.text, 600);
+        if let Some(strip) = parts.kind {
+            let kind = def.map_or(node.type_id.as_str(), |def| def.title.as_str());
+            let second = if kind == node.label { node.name.as_str() } else { kind };
+            self.line_in(strip, second, size::SMALL, theme.text_muted, 400);
+        }
+    }
+
+    fn note(&mut self, slot: &NodeSlot) {
+        let theme = self.scene.theme;
+        let Some(node) = self.scene.snapshot.node(slot.id) else { return };
+        let parts = note::face(self.scene.snapshot, node);
+        let rect = rect_of(slot.area);
+        let ink = match parts.tone {
+            Some(tone) => {
+                let (paper, ink) = theme.note(tone);
+                self.rect(rect, 4.0, paper, None);
+                ink
+            }
+            None => theme.text,
+        };
+        let padding = if parts.tone.is_some() { note::PADDING } else { 4.0 };
+        let inner = rect.shrink(padding.min(rect.width().min(rect.height()) / 4.0));
+        let (x, anchor) = match parts.align {
+            Align::Min => (inner.left(), "start"),
+            Align::Center => (inner.center().x, "middle"),
+            Align::Max => (inner.right(), "end"),
+        };
+        let rows = note::rows(inner.height() + note::PADDING * 2.0, parts.size);
+        for (row, words) in wrapped(parts.text, parts.size, inner.width(), rows).iter().enumerate() {
+            let baseline = inner.top() + parts.size * (0.95 + 1.25 * row as f32);
+            self.text(egui::pos2(x, baseline), words, parts.size, ink, 400, anchor);
+        }
+    }
+
+    fn edge(&mut self, slot: &EdgeSlot) {
+        let colour = hex(self.scene.theme.edge);
+        let mut points = Vec::new();
+        rounded(slot.route.points(), size::EDGE_RADIUS, &mut points);
+        let [.., before, tip] = points.as_mut_slice() else { return };
+        let along = (*tip - *before).normalized();
+        let point = *tip - along * edge::ARROW_GAP;
+        let base = point - along * size::ARROW;
+        let across = vec2(-along.y, along.x) * (size::ARROW * 0.45);
+        *tip = base;
+        let way: Vec<String> = points.iter().map(|point| format!("{:.1},{:.1}", point.x, point.y)).collect();
+        self.add(format_args!(
+            r#"<polyline points="{}" fill="none" stroke="{colour}" stroke-width="{}"/>"#,
+            way.join(" "),
+            size::EDGE_WIDTH
+        ));
+        let (left, right) = (base + across, base - across);
+        self.add(format_args!(
+            r#"<polygon points="{:.1},{:.1} {:.1},{:.1} {:.1},{:.1}" fill="{colour}"/>"#,
+            point.x, point.y, left.x, left.y, right.x, right.y
+        ));
+    }
+
+    fn edge_label(&mut self, slot: &EdgeSlot) {
+        let theme = self.scene.theme;
+        let Some(edge) = self.scene.snapshot.edge(slot.id).filter(|edge| !edge.label.is_empty()) else { return };
+        let words = elided(&edge.label, size::EDGE_LABEL, 160.0);
+        let pill = vec2(width_of(&words, size::EDGE_LABEL) + 10.0, size::EDGE_LABEL * 1.25 + 4.0);
+        let Some(middle) = edge::label_place(self.index, &slot.route, pill, &mut Vec::new()) else { return };
+        self.rect(Rect::from_center_size(middle, pill), pill.y / 2.0, theme.surface_card, Some(theme.border));
+        let baseline = egui::pos2(middle.x, middle.y + size::EDGE_LABEL * 0.35);
+        self.text(baseline, &words, size::EDGE_LABEL, theme.text_muted, 400, "middle");
+    }
+
+    fn icon(&mut self, word: &str, rect: Rect, colour: Color32) {
+        let colour = hex(colour);
+        self.add(format_args!(
+            r#"<g transform="translate({} {}) scale({})" fill="none" stroke="{colour}" stroke-width="{}" stroke-linecap="round" stroke-linejoin="round">"#,
+            rect.left(),
+            rect.top(),
+            rect.width() / icons::SIDE,
+            icons::STROKE
+        ));
+        let line = |points: &[(f32, f32)]| -> String {
+            points.iter().map(|(x, y)| format!("{x},{y}")).collect::<Vec<_>>().join(" ")
+        };
+        for mark in icons::icon(word) {
+            match *mark {
+                Mark::L(points) => self.add(format_args!(r#"<polyline points="{}"/>"#, line(points))),
+                Mark::C(points) => self.add(format_args!(r#"<polygon points="{}"/>"#, line(points))),
+                Mark::R(x, y, w, h, radius) => self
+                    .add(format_args!(r#"<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="{radius}"/>"#)),
+                Mark::O(x, y, radius) => self.add(format_args!(r#"<circle cx="{x}" cy="{y}" r="{radius}"/>"#)),
+                Mark::D(x, y, radius) => self
+                    .add(format_args!(r#"<circle cx="{x}" cy="{y}" r="{radius}" fill="{colour}" stroke="none"/>"#)),
+                Mark::A(x, y, rx, ry, from, to) => {
+                    let points: Vec<(f32, f32)> = arc(x, y, rx, ry, from, to)
+                        .map(|point| ((point.x * 100.0).round() / 100.0, (point.y * 100.0).round() / 100.0))
+                        .collect();
+                    self.add(format_args!(r#"<polyline points="{}"/>"#, line(&points)));
+                }
+            }
+        }
+        self.add(format_args!("</g>"));
+    }
+}
+
+fn hex(colour: Color32) -> String {
+    format!("#{:02x}{:02x}{:02x}", colour.r(), colour.g(), colour.b())
+}
+
+/// Whoever shows the SVG chooses the font, so widths are a careful guess: better a little room than text in the way.
+fn width_of(text: &str, text_size: f32) -> f32 {
+    let width = |c: char| match c {
+        'i' | 'l' | 'j' | 't' | 'f' | 'r' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 0.34,
+        'm' | 'w' | 'M' | 'W' | '@' => 0.92,
+        c if c.is_uppercase() => 0.68,
+        c if (c as u32) < 0x2e80 => 0.56,
+        _ => 1.0,
+    };
+    text.chars().map(width).sum::<f32>() * text_size
+}
+
+fn elided(text: &str, text_size: f32, room: f32) -> String {
+    let text = text.replace(['\n', '\r', '\t'], " ");
+    if width_of(&text, text_size) <= room {
+        return text;
+    }
+    let mut left = room - width_of("…", text_size);
+    let fits = |c: &char| {
+        left -= width_of(c.encode_utf8(&mut [0; 4]), text_size);
+        left >= 0.0
+    };
+    let shown: String = text.chars().take_while(fits).collect();
+    format!("{}…", shown.trim_end())
+}
+
+fn wrapped(text: &str, text_size: f32, room: f32, rows: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for paragraph in text.lines() {
+        let mut line = String::new();
+        for word in paragraph.split(' ') {
+            let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
+            if line.is_empty() || width_of(&longer, text_size) <= room {
+                line = longer;
+            } else {
+                lines.push(elided(&line, text_size, room));
+                line = word.to_owned();
+            }
+            if lines.len() > rows {
+                break;
+            }
+        }
+        lines.push(elided(&line, text_size, room));
+        if lines.len() > rows {
+            break;
+        }
+    }
+    if lines.len() > rows {
+        lines.truncate(rows);
+        if let Some(last) = lines.last_mut().filter(|line| !line.ends_with('…')) {
+            *last = elided(&format!("{last} ……"), text_size, room.min(width_of(last, text_size) + text_size));
+        }
+    }
+    lines
+}
+
+/// Text that cannot end an element or an attribute; characters that XML has no place for are left out.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\r' | '\t' => out.push(' '),
+            '\u{fffe}' | '\u{ffff}' => {}
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_can_become_markup() {
+        assert_eq!(escaped("</text><script>'\"&\u{0}\u{8}"), "&lt;/text&gt;&lt;script&gt;&#39;&quot;&amp;");
+    }
+
+    #[test]
+    fn what_is_elided_fits() {
+        for text in ["A rather long label for a small card", "iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii", "寸法が大きすぎる名前のノード"] {
+            let shown = elided(text, 14.0, 90.0);
+            assert!(shown.ends_with('…') && width_of(&shown, 14.0) <= 90.0, "{shown}");
+        }
+        assert_eq!(elided("short", 14.0, 90.0), "short");
+        assert!(wrapped("one two three four five six seven eight", 13.0, 60.0, 2).len() == 2);
+    }
+}

@@ -1,0 +1,105 @@
+//! Text that has been laid out, kept while it stays right. A text is laid out again when its content, its zoom step or
+//! the fonts change, never because a frame is drawn.
+
+use crate::{
+    lod::{bucket_zoom, text_bucket},
+    theme::size,
+};
+use egui::{Align, Color32, FontId, Galley, Painter, text::LayoutJob, text::TextWrapping};
+use std::{collections::HashMap, sync::Arc};
+
+/// What is written where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Part {
+    Label,
+    Kind,
+    Note,
+    EdgeLabel,
+    Landmark,
+}
+
+/// More than a screen can hold; then everything is laid out anew.
+const MOST: usize = 16_384;
+
+struct Entry {
+    generation: u32,
+    bucket: i32,
+    width: u32,
+    galley: Arc<Galley>,
+}
+
+#[derive(Default)]
+pub(crate) struct TextCache {
+    /// Laid out in every frame. The fonts' own cache gives the same one back until it is emptied, which it is
+    /// whenever glyphs move in the font texture; then all that is kept here points at the wrong glyphs.
+    sentinel: Option<Arc<Galley>>,
+    entries: HashMap<(u64, Part), Entry>,
+}
+
+/// One text to lay out: sizes in board units.
+pub(crate) struct Words<'a> {
+    pub(crate) key: u64,
+    pub(crate) part: Part,
+    pub(crate) generation: u32,
+    pub(crate) text: &'a str,
+    pub(crate) size: f32,
+    pub(crate) width: f32,
+    pub(crate) rows: usize,
+    pub(crate) align: Align,
+}
+
+impl<'a> Words<'a> {
+    /// One line, elided.
+    pub(crate) fn line(key: u64, part: Part, generation: u32, text: &'a str, size: f32, width: f32) -> Self {
+        Self { key, part, generation, text, size, width, rows: 1, align: Align::LEFT }
+    }
+}
+
+impl TextCache {
+    pub(crate) fn start(&mut self, painter: &Painter) {
+        let job = LayoutJob::simple_singleline("…".to_owned(), FontId::proportional(size::LABEL), Color32::PLACEHOLDER);
+        let sentinel = painter.layout_job(job);
+        let same = self.sentinel.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, &sentinel));
+        if !same || self.entries.len() > MOST {
+            self.entries.clear();
+        }
+        self.sentinel = Some(sentinel);
+    }
+
+    /// The text at this zoom, at most as wide as its place; its colour is left to the painter.
+    pub(crate) fn lay_out(&mut self, painter: &Painter, zoom: f32, words: &Words<'_>) -> Arc<Galley> {
+        let bucket = text_bucket(zoom);
+        let width = words.width.max(0.0).round() as u32;
+        let key = (words.key, words.part);
+        if let Some(entry) = self.entries.get(&key)
+            && entry.generation == words.generation
+            && entry.bucket == bucket
+            && entry.width == width
+        {
+            return Arc::clone(&entry.galley);
+        }
+        let galley = painter.layout_job(job(words, bucket_zoom(bucket)));
+        let kept = Entry { generation: words.generation, bucket, width, galley: Arc::clone(&galley) };
+        self.entries.insert(key, kept);
+        galley
+    }
+}
+
+fn job(words: &Words<'_>, zoom: f32) -> LayoutJob {
+    let font = FontId::proportional(words.size * zoom);
+    let mut job = if words.rows == 1 {
+        // A line break in a label is a space.
+        let line = words.text.replace(['\n', '\r', '\t'], " ");
+        LayoutJob::simple_singleline(line, font, Color32::PLACEHOLDER)
+    } else {
+        LayoutJob::simple(words.text.to_owned(), font, Color32::PLACEHOLDER, f32::INFINITY)
+    };
+    job.wrap = TextWrapping {
+        max_width: (words.width * zoom).max(1.0),
+        max_rows: words.rows.max(1),
+        break_anywhere: words.rows == 1,
+        overflow_character: Some('…'),
+    };
+    job.halign = words.align;
+    job
+}

@@ -1,0 +1,209 @@
+//! A small cloud drawing with containers, edges, notes and problems, for tests, pictures and measurements.
+
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
+
+use authority::{Module, Problems, Registry, Snapshot};
+use shared_protocol::{
+    Board, BoardId, BoardKind, BoardName, Document, Edge, EdgeId, Endpoint, Name, Node, NodeId, Placement, PortId,
+    PropKey, Revision, TypeId, Value,
+};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+};
+
+pub const BOARD: BoardId = BoardId::from_bits(1);
+
+pub const MODULE: &str = r#"{
+  "format": 1, "module": "test", "title": "Test",
+  "types": [
+    { "id": "net", "title": "Network", "category": "Network", "icon": "network", "accent": "purple", "container": true },
+    { "id": "subnet", "title": "Subnet", "category": "Network", "icon": "subnet", "accent": "teal", "container": true, "parents": ["net"],
+      "ports": [{ "id": "in", "label": "Routes to it", "direction": "in" }] },
+    { "id": "server", "title": "EC2 instance", "category": "Compute", "icon": "server", "accent": "orange", "parents": ["subnet", "notes/frame"], "root": true,
+      "ports": [{ "id": "in", "label": "Receives", "direction": "in" }, { "id": "out", "label": "Talks to", "direction": "out" }],
+      "props": [{ "key": "size", "label": "Instance size", "kind": "text", "required": true },
+                { "key": "token", "label": "Token", "kind": "text", "sensitive": true },
+                { "key": "role", "label": "Role", "kind": "reference", "targets": ["key"] }] },
+    { "id": "database", "title": "Database", "category": "Storage", "icon": "database", "accent": "blue", "parents": ["subnet"], "root": true,
+      "ports": [{ "id": "in", "label": "Connections", "direction": "in", "maxConnections": 8 }] },
+    { "id": "balancer", "title": "Load balancer", "category": "Network", "icon": "loadbalancer", "accent": "green", "parents": ["net", "subnet"], "root": true,
+      "ports": [{ "id": "in", "label": "Traffic", "direction": "in" }, { "id": "out", "label": "Targets", "direction": "out" }] },
+    { "id": "bucket", "title": "Bucket", "category": "Storage", "icon": "bucket", "accent": "pink",
+      "ports": [{ "id": "in", "label": "Written by", "direction": "in", "side": "top" }] },
+    { "id": "globe", "title": "Internet gateway", "category": "Network", "icon": "globe", "accent": "red",
+      "ports": [{ "id": "out", "label": "Requests", "direction": "out" }] },
+    { "id": "key", "title": "Role", "category": "Identity", "icon": "key", "accent": "yellow" }
+  ],
+  "connections": [
+    { "source": { "type": "server", "port": "out" }, "target": { "type": "database", "port": "in" }, "label": "queries" },
+    { "source": { "type": "server", "port": "out" }, "target": { "type": "bucket", "port": "in" }, "label": "writes" },
+    { "source": { "type": "server", "port": "out" }, "target": { "type": "server", "port": "in" }, "label": "calls" },
+    { "source": { "type": "balancer", "port": "out" }, "target": { "type": "server", "port": "in" }, "label": "forwards" },
+    { "source": { "type": "globe", "port": "out" }, "target": { "type": "balancer", "port": "in" }, "label": "serves" }
+  ]
+}"#;
+
+const NOTES: &str = include_str!("../../../../main-process/catalogue/modules/notes.json");
+
+pub fn registry() -> Arc<Registry> {
+    let module = |origin: &str, text: &str| Module { origin: origin.to_owned(), text: Arc::from(text) };
+    let registry = Registry::compose(&[module("test", MODULE), module("notes", NOTES)], &BTreeMap::new());
+    assert_eq!(registry.problems(), []);
+    Arc::new(registry)
+}
+
+/// Puts a board together.
+#[derive(Default)]
+pub struct Drawing {
+    document: Document,
+}
+
+impl Drawing {
+    pub fn new() -> Self {
+        let mut drawing = Self::default();
+        drawing.document.boards.push(Board {
+            id: BOARD,
+            kind: BoardKind::Infrastructure,
+            name: BoardName::parse("main").unwrap(),
+            title: "Shop".to_owned(),
+        });
+        drawing
+    }
+
+    pub fn node(&mut self, type_id: &str, label: &str, parent: Option<NodeId>, place: [i32; 4]) -> NodeId {
+        let id = NodeId::from_bits(self.document.nodes.len() as u64 + 1);
+        let fallback = Name::parse("node").unwrap();
+        self.document.nodes.push(Node {
+            id,
+            board: BOARD,
+            type_id: TypeId::parse(type_id).unwrap(),
+            name: Name::from_words(label, &fallback).numbered(self.document.nodes.len() as u32),
+            label: label.to_owned(),
+            parent,
+            props: BTreeMap::new(),
+            references: BTreeMap::new(),
+        });
+        let [x, y, w, h] = place;
+        self.document.layout.push((id, Placement { x, y, w, h }));
+        id
+    }
+
+    pub fn prop(&mut self, node: NodeId, key: &str, value: &str) {
+        let found = self.document.nodes.iter_mut().find(|other| other.id == node).unwrap();
+        found.props.insert(PropKey::parse(key).unwrap(), Value::text(value));
+    }
+
+    pub fn refer(&mut self, node: NodeId, key: &str, target: NodeId) {
+        let found = self.document.nodes.iter_mut().find(|other| other.id == node).unwrap();
+        found.references.insert(PropKey::parse(key).unwrap(), vec![target]);
+    }
+
+    pub fn edge(&mut self, from: NodeId, to: NodeId, label: &str) -> EdgeId {
+        let id = EdgeId::from_bits(self.document.edges.len() as u64 + 1);
+        let end = |node, port: &str| Endpoint { node, port: PortId::parse(port).unwrap() };
+        self.document.edges.push(Edge {
+            id,
+            board: BOARD,
+            source: end(from, "out"),
+            target: end(to, "in"),
+            label: label.to_owned(),
+        });
+        id
+    }
+
+    pub fn snapshot(mut self) -> Snapshot {
+        self.document.revision = Revision(7);
+        Snapshot::from_document(self.document, registry()).unwrap()
+    }
+}
+
+/// What the pictures show.
+pub struct Shop {
+    pub snapshot: Snapshot,
+    pub problems: Problems,
+    pub web: NodeId,
+    pub database: NodeId,
+    pub private: NodeId,
+    pub network: NodeId,
+}
+
+pub fn shop() -> Shop {
+    let mut drawing = Drawing::new();
+    let gateway = drawing.node("globe", "Internet", None, [0, 160, 184, 64]);
+    let network = drawing.node("net", "Production network", None, [264, 0, 880, 560]);
+    let balancer = drawing.node("balancer", "Front door", Some(network), [24, 160, 184, 64]);
+    let public = drawing.node("subnet", "Public A", Some(network), [256, 56, 280, 288]);
+    let web = drawing.node("server", "Web server", Some(public), [48, 56, 184, 64]);
+    let api = drawing.node("server", "Checkout and orders service with a long name", Some(public), [48, 168, 184, 64]);
+    let private = drawing.node("subnet", "Private A", Some(network), [592, 56, 264, 288]);
+    let database = drawing.node("database", "Orders", Some(private), [40, 56, 184, 64]);
+    let replica = drawing.node("database", "Read replica", Some(private), [40, 184, 184, 64]);
+    let key = drawing.node("key", "Deploy role", None, [0, 320, 184, 64]);
+    let bucket = drawing.node("bucket", "Receipts", None, [1200, 304, 184, 64]);
+    let note = drawing.node("notes/sticky", "Note", Some(network), [24, 376, 232, 128]);
+    drawing.prop(note, "text", "Both subnets need a second zone before launch. Ask platform for the address plan, then copy this block.");
+    let other = drawing.node("notes/sticky", "Open question", None, [1200, 120, 184, 112]);
+    drawing.prop(other, "tone", "blue");
+    drawing.prop(other, "text", "Do receipts have to stay in the EU?");
+    let heading = drawing.node("notes/text", "Heading", None, [0, -56, 320, 48]);
+    drawing.prop(heading, "text", "Shop, production");
+    drawing.prop(heading, "size", "large");
+    let frame = drawing.node("notes/frame", "Later", Some(network), [296, 376, 560, 152]);
+    let unknown = drawing.node("server", "Batch worker", Some(frame), [24, 56, 184, 64]);
+    drawing.prop(web, "size", "t3.small");
+    drawing.prop(web, "token", "hunter2");
+    drawing.refer(web, "role", key);
+    drawing.edge(gateway, balancer, "https");
+    drawing.edge(balancer, web, "");
+    drawing.edge(balancer, api, "/orders");
+    drawing.edge(web, database, "queries");
+    drawing.edge(api, database, "");
+    drawing.edge(api, replica, "");
+    drawing.edge(api, bucket, "writes");
+    drawing.edge(unknown, web, "");
+    let snapshot = drawing.snapshot();
+    let problems = Problems::of(&snapshot);
+    Shop { snapshot, problems, web, database, private, network }
+}
+
+/// A large board: cards in rows, containers of 4 × 4 in containers of 16 × 16, 1.5 edges to a node.
+pub fn large(count: usize) -> Snapshot {
+    let mut drawing = Drawing::new();
+    let columns = (count as f64).sqrt().ceil() as usize;
+    let rows = count.div_ceil(columns);
+    let place = |step: usize, at: usize| (at * step + at / 4 * 48 + at / 16 * 64) as i32;
+    let (x, y) = (|column| place(216, column), |row| place(104, row));
+    let mut outer = BTreeMap::new();
+    let mut inner = BTreeMap::new();
+    for row in (0..rows).step_by(16) {
+        for column in (0..columns).step_by(16) {
+            let area = [x(column) - 48, y(row) - 88, 16 * 216 + 4 * 48 + 48, 16 * 104 + 4 * 48 + 88];
+            outer.insert((row / 16, column / 16), (drawing.node("net", &format!("Network {row} {column}"), None, area), area));
+        }
+    }
+    for row in (0..rows).step_by(4) {
+        for column in (0..columns).step_by(4) {
+            let (parent, around) = outer[&(row / 16, column / 16)];
+            let area = [x(column) - 20 - around[0], y(row) - 44 - around[1], 4 * 216 + 8, 4 * 104 + 24];
+            let id = drawing.node("subnet", &format!("Subnet {row} {column}"), Some(parent), area);
+            inner.insert((row / 4, column / 4), (id, [area[0] + around[0], area[1] + around[1]]));
+        }
+    }
+    let mut ids = Vec::with_capacity(count);
+    for place in 0..count {
+        let (row, column) = (place / columns, place % columns);
+        let (parent, origin) = inner[&(row / 4, column / 4)];
+        let at = [x(column) - origin[0], y(row) - origin[1], 184, 64];
+        ids.push(drawing.node("server", &format!("Worker {place}"), Some(parent), at));
+    }
+    for place in 0..count {
+        if place % columns + 1 < columns && place + 1 < count {
+            drawing.edge(ids[place], ids[place + 1], "");
+        }
+        if place % 2 == 0 && place + columns < count {
+            drawing.edge(ids[place], ids[place + columns], "");
+        }
+    }
+    drawing.snapshot()
+}

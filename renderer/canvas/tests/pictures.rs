@@ -1,0 +1,147 @@
+//! Boards drawn without a window. With `CANVAS_PICTURES=folder` the pictures are kept, to be looked at.
+
+mod common;
+
+use canvas::{Camera, Scene, Theme, board_bounds, draw_board, to_markdown, to_svg};
+use common::{BOARD, shop};
+use egui::{Rect, vec2};
+use rasteriser::{Surface, render_ui};
+use shared_protocol::{ElementId, messages::Viewport};
+use std::collections::BTreeSet;
+
+fn draw(theme: &Theme, zoom: f32, selection: &BTreeSet<ElementId>) -> Surface {
+    let shop = shop();
+    let scene = Scene {
+        snapshot: &shop.snapshot,
+        board: BOARD,
+        selection,
+        problems: &shop.problems,
+        theme,
+        read_only: false,
+    };
+    let size = vec2(1500.0, 760.0);
+    let viewport = Viewport { x: 690.0, y: 260.0, zoom };
+    let surface = render_ui(size, 1.0, theme.canvas, |ui| {
+        let view = Rect::from_min_size(egui::Pos2::ZERO, size);
+        draw_board(ui.painter(), &scene, Camera::new(viewport, view, ui.pixels_per_point()));
+    });
+    surface.unwrap()
+}
+
+fn keep(name: &str, bytes: &[u8]) {
+    if let Some(folder) = std::env::var_os("CANVAS_PICTURES") {
+        std::fs::write(std::path::Path::new(&folder).join(name), bytes).unwrap();
+    }
+}
+
+#[test]
+fn a_board_is_drawn_at_every_level_of_detail_in_both_themes() {
+    let shop = shop();
+    let selection: BTreeSet<ElementId> = [ElementId::Node(shop.web), ElementId::Node(shop.private)].into();
+    for (name, theme) in [("light", Theme::light()), ("dark", Theme::dark())] {
+        for zoom in [2.0, 1.0, 0.5, 0.38, 0.2, 0.08] {
+            let surface = draw(&theme, zoom, &selection);
+            let bytes = surface.into_png().unwrap();
+            // An empty ground packs into next to nothing.
+            assert!(bytes.len() > 3_000, "{name} at {zoom}: {} bytes", bytes.len());
+            keep(&format!("{name}-{zoom}.png"), &bytes);
+        }
+    }
+}
+
+#[test]
+fn an_svg_holds_every_label_and_no_markup_of_others() {
+    let shop = shop();
+    let theme = Theme::light();
+    let (selection, problems) = (BTreeSet::new(), &shop.problems);
+    let scene = Scene { snapshot: &shop.snapshot, board: BOARD, selection: &selection, problems, theme: &theme, read_only: true };
+    let svg = to_svg(&scene);
+    for label in ["Web server", "Orders", "Production network", "Do receipts have", "queries"] {
+        assert!(svg.contains(label), "{label}");
+    }
+    assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
+    assert!(!svg.contains("NaN"));
+    keep("board.svg", svg.as_bytes());
+}
+
+#[test]
+fn a_document_nests_nodes_and_masks_what_is_secret() {
+    let shop = shop();
+    let text = to_markdown(&shop.snapshot, BOARD);
+    keep("board.md", text.as_bytes());
+    assert!(text.contains("- **Production network** (`production_network_1`) – Network"), "{text}");
+    assert!(text.contains("    - **Web server**"), "{text}");
+    assert!(text.contains("      - Instance size: t3.small"), "{text}");
+    assert!(text.contains("Token: ••••") && !text.contains("hunter2"), "{text}");
+    assert!(text.contains("Role → Deploy role"), "{text}");
+    assert!(text.contains("| Web server · Talks to | Orders · Connections | queries |"), "{text}");
+}
+
+#[test]
+fn bounds_hold_everything() {
+    let shop = shop();
+    let bounds = board_bounds(&shop.snapshot, BOARD).unwrap();
+    for node in shop.snapshot.nodes_on(BOARD) {
+        let place = shop.snapshot.absolute(node.id).unwrap();
+        assert_eq!(bounds.union(place), bounds);
+    }
+}
+
+/// The board in the middle of a gesture.
+#[test]
+fn gestures_show_what_they_would_do() {
+    use canvas::Canvas;
+    use egui::{Event, Modifiers, PointerButton, Pos2, pos2};
+    use egui_kittest::Harness;
+    use std::cell::RefCell;
+
+    for (name, theme) in [("light", Theme::light()), ("dark", Theme::dark())] {
+        let moves: [(&str, Pos2, Pos2, Modifiers); 6] = [
+            ("refused", pos2(680.0, 190.0), pos2(440.0, 500.0), Modifiers::NONE),
+            ("into", pos2(680.0, 190.0), pos2(1120.0, 260.0), Modifiers::NONE),
+            ("connect", pos2(772.0, 214.0), pos2(1000.0, 330.0), Modifiers::NONE),
+            ("no-connect", pos2(772.0, 214.0), pos2(150.0, 270.0), Modifiers::NONE),
+            ("marquee", pos2(570.0, 140.0), pos2(1000.0, 400.0), Modifiers::NONE),
+            ("duplicate", pos2(680.0, 190.0), pos2(640.0, 380.0), Modifiers::ALT),
+        ];
+        for (gesture, from, to, modifiers) in moves {
+            let shop = shop();
+            let selection = RefCell::new(BTreeSet::from([ElementId::Node(shop.private)]));
+            let mut canvas = Canvas::new();
+            canvas.set_viewport(Viewport { x: 690.0, y: 280.0, zoom: 1.0 });
+            let theme = theme.clone();
+            let mut harness = Harness::builder()
+                .with_size(vec2(1420.0, 700.0))
+                .renderer(rasteriser::SnapshotRenderer::new())
+                .build_ui(move |ui| {
+                    let now = selection.borrow().clone();
+                    let scene = Scene {
+                        snapshot: &shop.snapshot,
+                        board: BOARD,
+                        selection: &now,
+                        problems: &shop.problems,
+                        theme: &theme,
+                        read_only: false,
+                    };
+                    for event in canvas.show(ui, &scene) {
+                        if let canvas::CanvasEvent::Select(wanted) = event {
+                            selection.replace(wanted);
+                        }
+                    }
+                });
+            harness.hover_at(from);
+            harness.step();
+            harness.event(Event::ModifiersChanged(modifiers));
+            harness.event(Event::PointerButton { pos: from, button: PointerButton::Primary, pressed: true, modifiers });
+            harness.step();
+            harness.hover_at(from + (to - from) * 0.5);
+            harness.hover_at(to);
+            harness.step();
+            harness.step();
+            let image = harness.render().unwrap();
+            if let Some(folder) = std::env::var_os("CANVAS_PICTURES") {
+                image.save(std::path::Path::new(&folder).join(format!("{name}-{gesture}.png"))).unwrap();
+            }
+        }
+    }
+}

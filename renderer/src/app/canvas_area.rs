@@ -1,0 +1,153 @@
+//! The middle: the canvas of the board, what is dropped on it, and what it says.
+
+use super::{Workbench, view_of};
+use crate::{
+    commands::CommandId,
+    context_menu::ContextMenu,
+    panels::palette::Dragged,
+    placing::{container_at, parent_for},
+    quick_add::QuickAdd,
+    view::{Action, View},
+    widgets::{body_font, paint_type_mark, small_font},
+};
+use canvas::{Canvas, CanvasEvent, Scene};
+use egui::{CornerRadius, DragAndDrop, Id, LayerId, Order, Rect, Stroke, StrokeKind, Ui, Vec2, vec2};
+use shared_protocol::{ElementId, NodeId, Point, TypeDef, messages::Viewport};
+
+const FIT_PADDING: f32 = 48.0;
+
+impl Workbench {
+    pub(super) fn canvas_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+        let (counts, reveal) = (self.counted(), std::mem::take(&mut self.session.reveal));
+        let Some(view) = view_of(&self.replica, &self.session, &self.theme, counts) else { return };
+        let Some(board) = view.board else {
+            no_board_ui(ui, &view, actions);
+            return;
+        };
+        let rect = ui.max_rect();
+        self.canvas_size = rect.size();
+        let canvas = self.canvases.entry(board).or_insert_with(|| {
+            let mut canvas = Canvas::new();
+            canvas.document_changed(view.snapshot, board, None);
+            canvas
+        });
+        let scene = Scene {
+            snapshot: view.snapshot,
+            board,
+            selection: view.selection,
+            problems: view.problems,
+            theme: view.theme,
+            read_only: view.is_held(),
+        };
+        let mut events = canvas.show(ui, &scene);
+        if self.fitted.insert(board) {
+            // Now the canvas knows its size. Small boards are not blown up.
+            canvas.zoom_to_fit(&scene, FIT_PADDING);
+            if canvas.viewport().zoom > 1.0 {
+                canvas.set_zoom(1.0);
+            }
+            ui.request_repaint();
+            events.push(CanvasEvent::ViewportChanged);
+        }
+        if let Some(viewport) = revealing(&view, canvas.viewport(), rect.size(), &reveal) {
+            canvas.set_viewport(viewport);
+            ui.request_repaint();
+            events.push(CanvasEvent::ViewportChanged);
+        }
+        drop_ui(ui, &view, canvas.viewport(), rect, actions);
+        self.hear_canvas(ui, events, actions);
+    }
+
+    fn hear_canvas(&mut self, ui: &Ui, events: Vec<CanvasEvent>, actions: &mut Vec<Action>) {
+        for event in events {
+            match event {
+                CanvasEvent::Select(selection) => actions.push(Action::Select(selection)),
+                CanvasEvent::Run(command) => actions.push(Action::Run(command)),
+                CanvasEvent::ViewportChanged => self.presence_changed(ui.ctx()),
+                CanvasEvent::QuickAdd { at, from } => {
+                    let screen = ui.pointer_latest_pos().unwrap_or(ui.max_rect().center());
+                    self.overlays.quick_add = Some(QuickAdd::new(screen, at, from));
+                }
+                CanvasEvent::ContextMenu { at, element, .. } => {
+                    let on_element = element.is_some_and(|element| !matches!(element, ElementId::Board(_)));
+                    self.overlays.context_menu = Some(ContextMenu::new(at, on_element));
+                }
+                CanvasEvent::Refused(refusal) => actions.push(Action::Refuse(refusal)),
+                CanvasEvent::Open(_) => self.panels.inspector_open = true,
+            }
+        }
+    }
+}
+
+fn no_board_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    ui.painter().rect_filled(ui.max_rect(), CornerRadius::ZERO, view.theme.canvas);
+    ui.vertical_centered(|ui| {
+        ui.add_space(ui.available_height() * 0.38);
+        ui.label(egui::RichText::new("This workspace has no boards yet").heading());
+        ui.add_space(2.0);
+        crate::widgets::muted_ui(ui, view.theme, "A board is one drawing: infrastructure, an interface, or a spec.");
+        ui.add_space(12.0);
+        if ui.button("Create a board…").clicked() {
+            actions.push(Action::Do(CommandId::NewBoard));
+        }
+    });
+}
+
+/// Where the view should go to show these nodes, if they are not all in it already.
+fn revealing(view: &View<'_>, now: Viewport, size: Vec2, nodes: &[NodeId]) -> Option<Viewport> {
+    let all = nodes.iter().filter_map(|id| view.snapshot.absolute(*id)).reduce(|a, b| a.union(b))?;
+    let (half_w, half_h) = (size.x / now.zoom / 2.0, size.y / now.zoom / 2.0);
+    let inside = all.x as f32 >= now.x - half_w
+        && all.right() as f32 <= now.x + half_w
+        && all.y as f32 >= now.y - half_h
+        && all.bottom() as f32 <= now.y + half_h;
+    // From far away a node is a dot; come near enough to read it.
+    let zoom = now.zoom.max(0.6);
+    let middle = (all.x as f32 + all.w as f32 / 2.0, all.y as f32 + all.h as f32 / 2.0);
+    (!inside || zoom > now.zoom).then_some(Viewport { x: middle.0, y: middle.1, zoom })
+}
+
+/// What is dragged from the palette: a ghost at the pointer that says whether it may be dropped here.
+fn drop_ui(ui: &Ui, view: &View<'_>, viewport: Viewport, rect: Rect, actions: &mut Vec<Action>) {
+    let Some(dragged) = DragAndDrop::payload::<Dragged>(ui.ctx()) else { return };
+    let (Some(pointer), Some(def)) = (ui.pointer_latest_pos(), view.snapshot.registry().get(&dragged.0)) else { return };
+    // The canvas itself is not hovered while something else is dragged.
+    let from_middle = (pointer - rect.center()) / viewport.zoom;
+    let point = Point { x: (viewport.x + from_middle.x).round() as i32, y: (viewport.y + from_middle.y).round() as i32 };
+    let at = rect.contains(pointer).then_some(point);
+    let refusal = match (view.board(), at) {
+        (Some(_), Some(_)) if view.is_held() => Some("This board waits for your decision".to_owned()),
+        (Some(board), Some(at)) => {
+            let inner = container_at(view.snapshot, board.id, at);
+            parent_for(view.snapshot, board, inner, def).err().map(|refusal| refusal.message)
+        }
+        _ => None,
+    };
+    ghost_ui(ui, view, pointer, def, refusal.as_deref());
+    if ui.input(|input| input.pointer.any_released())
+        && let Some(at) = at
+    {
+        DragAndDrop::clear_payload(ui.ctx());
+        if !view.is_held() {
+            actions.push(Action::AddAt { type_id: dragged.0.clone(), at });
+        }
+    }
+}
+
+fn ghost_ui(ui: &Ui, view: &View<'_>, pointer: egui::Pos2, def: &TypeDef, refusal: Option<&str>) {
+    let theme = view.theme;
+    let painter = ui.ctx().layer_painter(LayerId::new(Order::Tooltip, Id::unique("dragged type")));
+    let title = painter.layout_no_wrap(def.title.clone(), body_font(ui), theme.text);
+    let why = refusal.map(|why| painter.layout(why.to_owned(), small_font(ui), theme.danger, 220.0));
+    let text_width = title.size().x.max(why.as_ref().map_or(0.0, |why| why.size().x));
+    let height = 34.0 + why.as_ref().map_or(0.0, |why| why.size().y + 4.0);
+    let card = Rect::from_min_size(pointer + vec2(12.0, 12.0), vec2(text_width + 52.0, height));
+    let edge = if refusal.is_some() { theme.danger } else { theme.accent };
+    painter.rect(card, CornerRadius::same(6), theme.surface_card, Stroke::new(1.0, edge), StrokeKind::Inside);
+    let mark = Rect::from_min_size(card.min + vec2(8.0, 7.0), Vec2::splat(20.0));
+    paint_type_mark(&painter, mark, theme, Some(def));
+    painter.galley(card.min + vec2(36.0, 17.0 - title.size().y / 2.0), title, theme.text);
+    if let Some(why) = why {
+        painter.galley(card.min + vec2(36.0, 32.0), why, theme.danger);
+    }
+}

@@ -1,0 +1,72 @@
+//! Keys to commands. A text field that is being typed in keeps its keys; so does a popup or a modal.
+
+use super::Workbench;
+use crate::{
+    commands::{CommandId, Facts, TABLE, pressed},
+    view::Action,
+};
+use egui::{Context, Event, FocusDirection};
+
+impl Workbench {
+    pub(super) fn keys(&mut self, context: &Context, actions: &mut Vec<Action>) {
+        // A drag under way takes Esc and everything else for itself.
+        let dragging = context.input(|input| input.pointer.any_down());
+        if self.dialogs.is_open() || self.overlays.take_keys() || dragging || egui::Popup::is_any_open(context) {
+            return;
+        }
+        // Somewhere text is typed; a field of the inspector that nothing was typed into does not mind.
+        let typing = context.text_edit_focused() && !self.panels.inspector.has_clean_focus(context);
+        let in_field = context.text_edit_focused();
+        // Tab and the arrows lead from widget to widget while one has the keyboard.
+        let on_widget = context.memory(|memory| memory.focused()).is_some();
+        let facts = Facts::of(self.view().as_ref());
+        let mut pasted = Vec::new();
+        context.input_mut(|input| {
+            for def in TABLE {
+                let belongs_to_widget = match def.id {
+                    CommandId::Undo | CommandId::Redo => typing,
+                    CommandId::Nudge(..) | CommandId::QuickAdd => on_widget,
+                    CommandId::Deselect => on_widget || self.had_focus,
+                    _ => in_field && !def.while_typing,
+                };
+                if belongs_to_widget || !def.is_enabled(&facts) {
+                    continue;
+                }
+                let times: usize = def.keys.iter().map(|keys| pressed(&mut input.events, *keys)).sum();
+                // Only nudges add up; a key that repeats is one press for the rest.
+                let times = if matches!(def.id, CommandId::Nudge(..)) { times } else { times.min(1) };
+                actions.extend(std::iter::repeat_n(Action::Do(def.id), times));
+            }
+            if !in_field {
+                take_clipboard_events(&mut input.events, &facts, actions, &mut pasted);
+            }
+        });
+        if actions.iter().any(|action| matches!(action, Action::Do(CommandId::QuickAdd))) {
+            // The same key would move the keyboard to the first widget.
+            context.memory_mut(|memory| memory.move_focus(FocusDirection::None));
+        }
+        for text in pasted {
+            self.paste(&text);
+        }
+    }
+}
+
+/// The window system turns Ctrl+C, X and V into events of their own.
+fn take_clipboard_events(events: &mut Vec<Event>, facts: &Facts<'_>, actions: &mut Vec<Action>, pasted: &mut Vec<String>) {
+    let enabled = |id| crate::commands::find(id).is_some_and(|def| def.is_enabled(facts));
+    events.retain(|event| match event {
+        Event::Copy if enabled(CommandId::Copy) => {
+            actions.push(Action::Do(CommandId::Copy));
+            false
+        }
+        Event::Cut if enabled(CommandId::Cut) => {
+            actions.push(Action::Do(CommandId::Cut));
+            false
+        }
+        Event::Paste(text) if enabled(CommandId::Paste) => {
+            pasted.push(text.clone());
+            false
+        }
+        _ => true,
+    });
+}

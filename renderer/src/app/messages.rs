@@ -1,0 +1,229 @@
+//! What main said, and what the window tells it.
+
+use super::{Pending, Workbench};
+use crate::{link::Incoming, panels::notices::Tone, panels::status_bar::counted, replica::Received, view::nodes_of};
+use egui::{Context, ViewportCommand};
+use shared_protocol::{
+    BoardId, Change, ElementId, Refusal,
+    messages::{Answer, Presence, Request},
+};
+use std::collections::BTreeSet;
+
+impl Workbench {
+    /// Takes everything that has arrived. Never waits.
+    pub fn receive(&mut self, context: &Context) {
+        while let Some(incoming) = self.link.next() {
+            match incoming {
+                Incoming::Message(message) => {
+                    let received = self.replica.receive(message);
+                    self.react(received, context);
+                }
+                Incoming::NotSent { request, why } => {
+                    request.and_then(|request| self.pending.remove(&request));
+                    self.notices.tell(Tone::Bad, "This is too much to send at once.", vec![why]);
+                }
+                Incoming::Closed { why } => self.end(why.as_deref(), context),
+            }
+        }
+    }
+
+    fn react(&mut self, received: Received, context: &Context) {
+        match received {
+            Received::Ignored | Received::Status => {}
+            Received::Opened(presence) => self.opened(presence),
+            Received::Patched(changes) => self.patched(&changes, context),
+            Received::Registry => self.redraw_all(None),
+            Received::Answered { request, result } => self.answered(request, result, context),
+            Received::Raise => {
+                context.send_viewport_cmd(ViewportCommand::Minimized(false));
+                context.send_viewport_cmd(ViewportCommand::Focus);
+            }
+            Received::Resync => {
+                if let Err(error) = self.link.resync() {
+                    tracing::error!(%error, "cannot ask for the workspace again");
+                }
+            }
+            Received::Broken(why) => self.end(Some(&why), context),
+        }
+    }
+
+    /// Main is gone or not to be trusted: the window has nothing to show any more. Main starts another one if it lives.
+    fn end(&mut self, why: Option<&str>, context: &Context) {
+        if let Some(why) = why {
+            tracing::error!(why, "the window ends");
+        }
+        self.leaving = true;
+        context.send_viewport_cmd(ViewportCommand::Close);
+    }
+
+    /// A new workspace takes the window over; the same one again (after a resync) leaves the designer where they were.
+    fn opened(&mut self, presence: Presence) {
+        let Some(workspace) = self.replica.workspace() else { return };
+        let known = self.opened_root.as_deref() == Some(workspace.root.as_str());
+        if !known {
+            self.opened_root = Some(workspace.root.clone());
+            self.canvases.clear();
+            self.fitted.clear();
+            self.session.board = presence.board;
+            self.session.selection = presence.selection.into_iter().collect();
+            for (board, viewport) in presence.viewports {
+                if workspace.snapshot.board(board).is_some() {
+                    self.canvases.entry(board).or_default().set_viewport(viewport);
+                    self.fitted.insert(board);
+                }
+            }
+        }
+        self.panels.log.reset();
+        self.redraw_all(None);
+        self.keep_what_exists();
+    }
+
+    fn patched(&mut self, changes: &[Change], context: &Context) {
+        self.redraw_all(Some(changes));
+        self.keep_what_exists();
+        self.panels.log.changed();
+        self.select_awaited(context);
+        self.send_nudge_backlog();
+    }
+
+    /// Tells each canvas what changed; `None` means everything.
+    fn redraw_all(&mut self, changes: Option<&[Change]>) {
+        let Some(workspace) = self.replica.workspace() else { return };
+        self.canvases.retain(|board, _| workspace.snapshot.board(*board).is_some());
+        for (board, canvas) in &mut self.canvases {
+            canvas.document_changed(&workspace.snapshot, *board, changes);
+        }
+    }
+
+    /// Drops what is gone from the selection, and moves to another board if this one went.
+    pub(super) fn keep_what_exists(&mut self) {
+        let Some(workspace) = self.replica.workspace() else { return };
+        let snapshot = &workspace.snapshot;
+        if self.session.board.and_then(|board| snapshot.board(board)).is_none() {
+            let mut boards: Vec<_> = snapshot.boards().collect();
+            boards.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| a.name.cmp(&b.name)));
+            self.session.board = boards.first().map(|board| board.id);
+        }
+        let board = self.session.board;
+        self.session.selection.retain(|element| match element {
+            ElementId::Node(id) => snapshot.node(*id).is_some_and(|node| Some(node.board) == board),
+            ElementId::Edge(id) => snapshot.edge(*id).is_some_and(|edge| Some(edge.board) == board),
+            ElementId::Board(_) => false,
+        });
+    }
+
+    fn answered(&mut self, request: u64, result: Result<Answer, Refusal>, context: &Context) {
+        let pending = self.pending.remove(&request);
+        let answer = match result {
+            Ok(answer) => answer,
+            Err(refusal) => {
+                match pending {
+                    Some(Pending::Log) => self.panels.log.forget_asking(),
+                    Some(Pending::Nudge) => self.nudge.give_up(),
+                    _ => {}
+                }
+                self.notices.refuse(&refusal);
+                return;
+            }
+        };
+        match answer {
+            Answer::Applied(applied) => match pending {
+                Some(Pending::Change { select_created: true }) => {
+                    self.session.awaited = applied.created;
+                    self.select_awaited(context);
+                }
+                Some(Pending::Nudge) => {
+                    self.nudge.answered(applied.revision);
+                    self.send_nudge_backlog();
+                }
+                _ => {}
+            },
+            Answer::Saved { files, .. } => {
+                let more = if files.is_empty() { vec!["Nothing had changed.".to_owned()] } else { Vec::new() };
+                let what = if files.is_empty() { "Saved".to_owned() } else { format!("Saved {}", counted(files.len(), "file")) };
+                self.notices.tell(Tone::Good, what, more);
+            }
+            Answer::Log(entries) => self.panels.log.receive(entries),
+            Answer::Exported { path, .. } => self.notices.tell(Tone::Good, "Exported the board", vec![path]),
+            _ => {}
+        }
+    }
+
+    /// The answer and the patch may come in either order; what was made is selected when both are here.
+    fn select_awaited(&mut self, context: &Context) {
+        let Some(workspace) = self.replica.workspace() else { return };
+        let awaited = &self.session.awaited;
+        let here = |element: &ElementId| match element {
+            ElementId::Node(id) => workspace.snapshot.node(*id).is_some(),
+            ElementId::Edge(id) => workspace.snapshot.edge(*id).is_some(),
+            ElementId::Board(id) => workspace.snapshot.board(*id).is_some(),
+        };
+        if awaited.is_empty() || !awaited.iter().all(here) {
+            return;
+        }
+        let awaited: BTreeSet<ElementId> = std::mem::take(&mut self.session.awaited).into_iter().collect();
+        let board = awaited.iter().find_map(|id| if let ElementId::Board(id) = id { Some(*id) } else { None });
+        if let Some(board) = board {
+            return self.open_board(board, context);
+        }
+        // What came inside something else that came is part of it.
+        let outermost: BTreeSet<ElementId> = nodes_of(&awaited)
+            .into_iter()
+            .filter(|id| {
+                let parent = workspace.snapshot.node(*id).and_then(|node| node.parent);
+                parent.is_none_or(|parent| !awaited.contains(&ElementId::Node(parent)))
+            })
+            .map(ElementId::Node)
+            .collect();
+        self.session.reveal = nodes_of(&outermost);
+        self.select(outermost, context);
+    }
+
+    /// Asks main for something. A full queue is told and forgotten: nothing was changed.
+    pub(super) fn ask(&mut self, request: Request, pending: Pending) {
+        match self.link.request(request) {
+            Ok(id) => drop(self.pending.insert(id, pending)),
+            Err(error) => {
+                let more = vec!["Nothing was changed. Try again in a moment.".to_owned()];
+                let message = format!("{error}.");
+                self.notices.tell(Tone::Bad, super::perform::capitalised(&message), more);
+            }
+        }
+    }
+
+    pub(super) fn presence_changed(&mut self, context: &Context) {
+        let now = context.input(|input| input.time);
+        self.presence.changed(now, context);
+    }
+
+    pub(super) fn tell_presence(&mut self, context: &Context) {
+        let now = context.input(|input| input.time);
+        if self.presence.is_due(now, context)
+            && let Err(error) = self.link.presence(self.present())
+        {
+            tracing::warn!(%error, "presence was not told");
+        }
+    }
+
+    fn present(&self) -> Presence {
+        let viewport = |board: &BoardId| self.canvases.get(board).map(|canvas| (*board, canvas.viewport()));
+        Presence {
+            board: self.session.board,
+            selection: self.session.selection.iter().copied().collect(),
+            viewports: self.fitted.iter().filter_map(viewport).collect(),
+        }
+    }
+
+    /// The window is being closed by a person: main should end too, and know where they were.
+    pub(super) fn leave(&mut self) {
+        self.leaving = true;
+        if self.presence.is_waiting()
+            && let Err(error) = self.link.presence(self.present())
+        {
+            tracing::warn!(%error, "presence was not told");
+        }
+        if let Err(error) = self.link.request(Request::Quit) {
+            tracing::warn!(%error, "main was not told that the window closes");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The workbench: one frame after another. State that the window owns lives here; everything else is in the replica.
+
+mod canvas_area;
+mod keys;
+mod layout;
+mod messages;
+mod nudge;
+mod perform;
+mod run_command;
+
+use crate::{
+    command_palette::CommandPalette,
+    context_menu::ContextMenu,
+    dialogs::Dialogs,
+    link::Link,
+    panels::{Panels, notices::Notices},
+    presence::Debounce,
+    quick_add::QuickAdd,
+    replica::{Replica, Workspace},
+    view::{Action, View},
+};
+use canvas::{Canvas, theme::Theme};
+use egui::{Context, ThemePreference, Ui, Vec2, ViewportCommand};
+use nudge::Nudge;
+use shared_protocol::{BoardId, ElementId, NodeId, Revision};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the designer is looking at.
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    pub(crate) board: Option<BoardId>,
+    pub(crate) selection: BTreeSet<ElementId>,
+    /// Nodes to bring into view once the canvas knows its size.
+    reveal: Vec<NodeId>,
+    /// What a command made, to be selected as soon as the replica has it.
+    awaited: Vec<ElementId>,
+}
+
+/// What a request was for, until it is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pending {
+    Change { select_created: bool },
+    Nudge,
+    Log,
+    Other,
+}
+
+/// Popups over everything else.
+#[derive(Default)]
+struct Overlays {
+    quick_add: Option<QuickAdd>,
+    context_menu: Option<ContextMenu>,
+    command_palette: Option<CommandPalette>,
+    shortcuts: bool,
+}
+
+impl Overlays {
+    /// Something has the keyboard for itself.
+    fn take_keys(&self) -> bool {
+        self.quick_add.is_some() || self.context_menu.is_some() || self.command_palette.is_some() || self.shortcuts
+    }
+}
+
+pub struct Workbench {
+    link: Link,
+    replica: Replica,
+    session: Session,
+    canvases: BTreeMap<BoardId, Canvas>,
+    /// Boards that have been shown, and so have a viewport of their own.
+    fitted: BTreeSet<BoardId>,
+    canvas_size: Vec2,
+    theme: Theme,
+    preference: ThemePreference,
+    panels: Panels,
+    overlays: Overlays,
+    dialogs: Dialogs,
+    notices: Notices,
+    pending: BTreeMap<u64, Pending>,
+    nudge: Nudge,
+    presence: Debounce,
+    counts: Option<(Revision, Option<BoardId>, (usize, usize))>,
+    title: String,
+    /// The workspace that this window has taken its place in.
+    opened_root: Option<String>,
+    /// A widget had the keyboard in the last frame: Esc takes it away before anything of ours sees the key.
+    had_focus: bool,
+    /// The window was closed on purpose and main has been told.
+    leaving: bool,
+}
+
+impl Workbench {
+    pub fn new(context: &Context, link: Link) -> Self {
+        for theme in [Theme::light(), Theme::dark()] {
+            theme.apply(context);
+        }
+        context.set_theme(ThemePreference::System);
+        context.options_mut(|options| {
+            // Both keys belong to the canvas and the menus.
+            options.quit_shortcuts.clear();
+            options.zoom_with_keyboard = false;
+        });
+        Self {
+            link,
+            replica: Replica::default(),
+            session: Session::default(),
+            canvases: BTreeMap::new(),
+            fitted: BTreeSet::new(),
+            canvas_size: Vec2::ZERO,
+            theme: Theme::light(),
+            preference: ThemePreference::System,
+            panels: Panels::default(),
+            overlays: Overlays::default(),
+            dialogs: Dialogs::default(),
+            notices: Notices::default(),
+            pending: BTreeMap::new(),
+            nudge: Nudge::default(),
+            presence: Debounce::default(),
+            counts: None,
+            title: String::new(),
+            opened_root: None,
+            had_focus: false,
+            leaving: false,
+        }
+    }
+
+    /// Draws one frame and does what was asked for in it.
+    pub fn show_ui(&mut self, ui: &mut Ui) {
+        let context = ui.ctx().clone();
+        self.follow_theme(&context);
+        self.count();
+        let mut actions = Vec::new();
+        self.settle(&context, &mut actions);
+        self.keys(&context, &mut actions);
+        self.layout_ui(ui, &mut actions);
+        self.overlays_ui(&context, &mut actions);
+        self.hear_dialogs(&mut actions);
+        for action in actions {
+            self.perform(action, &context);
+        }
+        self.tell_presence(&context);
+        self.title(&context);
+        self.had_focus = context.memory(|memory| memory.focused().is_some());
+    }
+
+    fn workspace(&self) -> Option<&Workspace> {
+        self.replica.workspace()
+    }
+
+    fn view(&self) -> Option<View<'_>> {
+        view_of(&self.replica, &self.session, &self.theme, self.counted())
+    }
+
+    fn counted(&self) -> (usize, usize) {
+        self.counts.map_or((0, 0), |(_, _, counts)| counts)
+    }
+
+    /// The look of the system, unless somebody chose one.
+    fn follow_theme(&mut self, context: &Context) {
+        let dark = context.theme() == egui::Theme::Dark;
+        if self.theme.dark != dark {
+            self.theme = if dark { Theme::dark() } else { Theme::light() };
+        }
+    }
+
+    /// Counting walks the board, so it is done once for a revision.
+    fn count(&mut self) {
+        let Some(workspace) = self.replica.workspace() else { return };
+        let (revision, board) = (workspace.snapshot.revision(), self.session.board);
+        if self.counts.is_some_and(|(at, of, _)| (at, of) == (revision, board)) {
+            return;
+        }
+        let counts = board.map_or((0, 0), |board| {
+            (workspace.snapshot.nodes_on(board).count(), workspace.snapshot.edges_on(board).count())
+        });
+        self.counts = Some((revision, board, counts));
+    }
+
+    fn settle(&mut self, context: &Context, actions: &mut Vec<Action>) {
+        let view = view_of(&self.replica, &self.session, &self.theme, self.counted());
+        if let Some(view) = view {
+            self.panels.inspector.settle(context, &view, actions);
+        }
+    }
+
+    fn hear_dialogs(&mut self, actions: &mut Vec<Action>) {
+        let root = self.replica.workspace().map_or("", |workspace| workspace.root.as_str());
+        self.dialogs.receive(root, actions);
+    }
+
+    fn title(&mut self, context: &Context) {
+        let title = match self.workspace() {
+            Some(workspace) => format!("Draftboard — {}", workspace.name),
+            None => "Draftboard".to_owned(),
+        };
+        if title != self.title {
+            context.send_viewport_cmd(ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
+    }
+}
+
+/// A view of some fields, so that others can be changed meanwhile.
+fn view_of<'a>(
+    replica: &'a Replica,
+    session: &'a Session,
+    theme: &'a Theme,
+    counts: (usize, usize),
+) -> Option<View<'a>> {
+    let workspace = replica.workspace()?;
+    Some(View {
+        root: &workspace.root,
+        name: &workspace.name,
+        snapshot: &workspace.snapshot,
+        problems: &workspace.problems,
+        status: &workspace.status,
+        board: session.board,
+        selection: &session.selection,
+        theme,
+        counts,
+    })
+}
+
+impl eframe::App for Workbench {
+    fn logic(&mut self, context: &Context, _frame: &mut eframe::Frame) {
+        self.receive(context);
+        if !self.leaving && context.input(|input| input.viewport().close_requested()) {
+            self.leave();
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+        self.show_ui(ui);
+    }
+
+    fn clear_color(&self, _visuals: &egui::Visuals) -> [f32; 4] {
+        self.theme.surface_app.to_normalized_gamma_f32()
+    }
+}

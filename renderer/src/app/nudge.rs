@@ -1,0 +1,72 @@
+//! Arrow keys repeat faster than an operation becomes durable. While one nudge is under way the next ones add up, and
+//! go out together when the replica has caught up; so none is computed from a place that is already past.
+
+use super::{Pending, Workbench};
+use shared_protocol::{Command, NodeId, Revision, command::Placed, messages::Request};
+use std::collections::BTreeSet;
+
+#[derive(Debug, Default)]
+pub(super) struct Nudge {
+    state: State,
+    backlog: (i32, i32),
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Idle,
+    Asked,
+    /// Accepted; the replica must reach this revision.
+    Until(Revision),
+}
+
+impl Nudge {
+    pub(super) fn answered(&mut self, revision: Revision) {
+        self.state = State::Until(revision);
+    }
+
+    pub(super) fn give_up(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Workbench {
+    pub(super) fn nudge(&mut self, (dx, dy): (i32, i32)) {
+        self.nudge.backlog.0 += dx;
+        self.nudge.backlog.1 += dy;
+        self.send_nudge_backlog();
+    }
+
+    pub(super) fn send_nudge_backlog(&mut self) {
+        let Some(workspace) = self.replica.workspace() else { return };
+        match self.nudge.state {
+            State::Asked => return,
+            State::Until(revision) if workspace.snapshot.revision() < revision => return,
+            State::Idle | State::Until(_) => self.nudge.state = State::Idle,
+        }
+        let (dx, dy) = std::mem::take(&mut self.nudge.backlog);
+        if (dx, dy) == (0, 0) {
+            return;
+        }
+        let items: Vec<Placed> = self
+            .outermost_selected()
+            .into_iter()
+            .filter_map(|id| Some(Placed::new(id, workspace.snapshot.placement(id)?.moved_by(dx, dy))))
+            .collect();
+        if !items.is_empty() {
+            self.nudge.state = State::Asked;
+            self.ask(Request::Run(Command::Place { items }), Pending::Nudge);
+        }
+    }
+
+    /// Selected nodes that stand in no other selected node: moving those moves all.
+    pub(super) fn outermost_selected(&self) -> Vec<NodeId> {
+        let Some(view) = self.view() else { return Vec::new() };
+        let selected: BTreeSet<NodeId> = view.selected_nodes().into_iter().collect();
+        let outermost = |id: &NodeId| {
+            let parent = view.snapshot.node(*id).and_then(|node| node.parent);
+            !view.snapshot.ancestors(parent).any(|container| selected.contains(&container.id))
+        };
+        selected.iter().copied().filter(outermost).collect()
+    }
+}

@@ -1,0 +1,130 @@
+//! Doing what panels asked for.
+
+use super::{Pending, Workbench};
+use crate::{
+    panels::BottomTab,
+    placing::{add_at, add_connected, parent_for},
+    view::Action,
+};
+use egui::Context;
+use shared_protocol::{
+    AddNode, BoardId, Command, ElementId, Endpoint, NodeRef, Point, Refusal, TypeId, messages::Request,
+};
+use std::collections::BTreeSet;
+
+impl Workbench {
+    pub(super) fn perform(&mut self, action: Action, context: &Context) {
+        match action {
+            Action::Do(id) => self.run_command(id, context),
+            Action::Run(command) => self.run(command),
+            Action::Ask(request) => {
+                let pending = if matches!(request, Request::Log { .. }) { Pending::Log } else { Pending::Other };
+                self.ask(request, pending);
+            }
+            Action::Select(selection) => self.select(selection, context),
+            Action::Reveal(element) => self.reveal(element, context),
+            Action::OpenBoard(board) => self.open_board(board, context),
+            Action::Add(type_id) => self.run_or_refuse(|workbench| workbench.add(&type_id)),
+            Action::AddAt { type_id, at } => self.run_or_refuse(|workbench| workbench.add_at(&type_id, at)),
+            Action::AddConnected { type_id, at, from } => {
+                self.run_or_refuse(|workbench| workbench.add_connected(&type_id, at, &from));
+            }
+            Action::ShowProblems => {
+                self.panels.bottom_open = !self.panels.bottom_open || self.panels.bottom_tab != BottomTab::Problems;
+                self.panels.bottom_tab = BottomTab::Problems;
+            }
+            Action::Refuse(refusal) => self.notices.refuse(&refusal),
+        }
+    }
+
+    /// Sends a change; what it makes is selected when it is there.
+    pub(super) fn run(&mut self, command: Command) {
+        let select_created = selects_what_it_makes(&command);
+        self.ask(Request::Run(command), Pending::Change { select_created });
+    }
+
+    fn run_or_refuse(&mut self, command: impl FnOnce(&Self) -> Result<Option<Command>, Refusal>) {
+        match command(self) {
+            Ok(Some(command)) => self.run(command),
+            Ok(None) => {}
+            Err(refusal) => self.notices.refuse(&refusal),
+        }
+    }
+
+    pub(super) fn select(&mut self, selection: BTreeSet<ElementId>, context: &Context) {
+        if self.session.selection != selection {
+            self.session.selection = selection;
+            self.presence_changed(context);
+        }
+    }
+
+    pub(super) fn open_board(&mut self, board: BoardId, context: &Context) {
+        if self.session.board == Some(board) {
+            return;
+        }
+        self.session.board = Some(board);
+        self.session.selection.clear();
+        self.session.reveal.clear();
+        self.overlays.quick_add = None;
+        self.overlays.context_menu = None;
+        self.presence_changed(context);
+    }
+
+    fn reveal(&mut self, element: ElementId, context: &Context) {
+        let Some(workspace) = self.workspace() else { return };
+        let (board, nodes) = match element {
+            ElementId::Board(board) => (Some(board), Vec::new()),
+            ElementId::Node(id) => (workspace.snapshot.node(id).map(|node| node.board), vec![id]),
+            ElementId::Edge(id) => match workspace.snapshot.edge(id) {
+                Some(edge) => (Some(edge.board), vec![edge.source.node, edge.target.node]),
+                None => (None, Vec::new()),
+            },
+        };
+        let Some(board) = board else { return };
+        self.open_board(board, context);
+        if !matches!(element, ElementId::Board(_)) {
+            self.select([element].into(), context);
+            self.session.reveal = nodes;
+        }
+    }
+
+    /// Where there is room: in the selected container (or around it) if it takes the type, else on the board.
+    fn add(&self, type_id: &TypeId) -> Result<Option<Command>, Refusal> {
+        let Some(view) = self.view() else { return Ok(None) };
+        let Some(board) = view.board() else { return Ok(None) };
+        let def = view.snapshot.registry().require(type_id)?;
+        let selected = view.selected_nodes();
+        let inner = if let [only] = selected.as_slice() { Some(*only) } else { None };
+        let parent = parent_for(view.snapshot, board, inner, def)?;
+        let mut add = AddNode::new(board.id, type_id.clone());
+        add.parent = parent.map(NodeRef::Id);
+        Ok(Some(Command::AddNode(add)))
+    }
+
+    fn add_at(&self, type_id: &TypeId, at: Point) -> Result<Option<Command>, Refusal> {
+        let Some(view) = self.view() else { return Ok(None) };
+        let Some(board) = view.board() else { return Ok(None) };
+        let def = view.snapshot.registry().require(type_id)?;
+        Ok(Some(Command::AddNode(add_at(view.snapshot, board, def, at)?)))
+    }
+
+    fn add_connected(&self, type_id: &TypeId, at: Point, from: &Endpoint) -> Result<Option<Command>, Refusal> {
+        let Some(view) = self.view() else { return Ok(None) };
+        let Some(board) = view.board() else { return Ok(None) };
+        let def = view.snapshot.registry().require(type_id)?;
+        add_connected(view.snapshot, board, def, at, from).map(Some)
+    }
+}
+
+fn selects_what_it_makes(command: &Command) -> bool {
+    match command {
+        Command::AddBoard { .. } | Command::AddNode(_) | Command::Paste { .. } | Command::Duplicate { .. } => true,
+        Command::Batch { commands, .. } => commands.iter().any(selects_what_it_makes),
+        _ => false,
+    }
+}
+
+pub(super) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,249 @@
+//! What each command of the table does.
+
+use super::{Pending, Workbench};
+use crate::{
+    clipboard,
+    command_palette::CommandPalette,
+    commands::CommandId as Id,
+    dialogs::{Modal, Purpose},
+    panels::notices::Tone,
+    placing::container_at,
+    quick_add::QuickAdd,
+};
+use authority::may_contain;
+use canvas::Scene;
+use egui::{Context, ThemePreference, ViewportCommand};
+use shared_protocol::{
+    BoardKind, Command, ElementId, Fragment, NodeId, NodeRef, Point,
+    command::{Alignment, Axis},
+    messages::Request,
+};
+
+const ZOOM_STEP: f32 = 1.25;
+const FIT_PADDING: f32 = 48.0;
+
+impl Workbench {
+    pub(super) fn run_command(&mut self, id: Id, context: &Context) {
+        match id {
+            Id::OpenWorkspace => self.ask_path(Purpose::OpenWorkspace, context),
+            Id::Save => self.save(context),
+            Id::ExportBoard => self.export(context),
+            Id::Quit => self.ask(Request::Quit, Pending::Other),
+            Id::Undo => self.ask(Request::Undo, Pending::Other),
+            Id::Redo => self.ask(Request::Redo, Pending::Other),
+            Id::Cut => {
+                self.copy(context);
+                self.delete();
+            }
+            Id::Copy => self.copy(context),
+            // The text arrives as an event of its own.
+            Id::Paste => context.send_viewport_cmd(ViewportCommand::RequestPaste),
+            Id::Duplicate => self.on_selected(|nodes| Command::Duplicate { nodes, offset: Point { x: 24, y: 24 } }),
+            Id::Delete => self.delete(),
+            Id::SelectAll => self.select_all(context),
+            Id::Deselect => self.select(Default::default(), context),
+            Id::Rename => self.rename(),
+            Id::QuickAdd => self.quick_add(context),
+            Id::AlignLeft => self.align(Alignment::Left),
+            Id::AlignRight => self.align(Alignment::Right),
+            Id::AlignTop => self.align(Alignment::Top),
+            Id::AlignBottom => self.align(Alignment::Bottom),
+            Id::AlignCentre => self.align(Alignment::Centre),
+            Id::AlignMiddle => self.align(Alignment::Middle),
+            Id::DistributeHorizontally => {
+                self.on_selected(|nodes| Command::Distribute { nodes, along: Axis::Horizontal });
+            }
+            Id::DistributeVertically => self.on_selected(|nodes| Command::Distribute { nodes, along: Axis::Vertical }),
+            Id::Tidy => self.tidy(),
+            Id::Nudge(towards, reach) => self.nudge(towards.step(reach)),
+            Id::NewBoard => {
+                let kind = self.view().and_then(|view| view.board_kind()).unwrap_or(BoardKind::Infrastructure);
+                self.dialogs.open(Modal::new_board(kind));
+            }
+            Id::RenameBoard => self.rename_board(),
+            Id::RemoveBoard => {
+                if let Some(board) = self.session.board {
+                    self.dialogs.open(Modal::RemoveBoard { board });
+                }
+            }
+            Id::ZoomIn | Id::ZoomOut | Id::ZoomFull | Id::ZoomToFit | Id::ZoomToSelection => self.zoom(id, context),
+            Id::ToggleLeftPanel => self.panels.left_open = !self.panels.left_open,
+            Id::ToggleInspector => self.panels.inspector_open = !self.panels.inspector_open,
+            Id::ToggleBottomPanel => self.panels.bottom_open = !self.panels.bottom_open,
+            Id::LightTheme => self.prefer(ThemePreference::Light, context),
+            Id::DarkTheme => self.prefer(ThemePreference::Dark, context),
+            Id::SystemTheme => self.prefer(ThemePreference::System, context),
+            Id::CommandPalette => self.overlays.command_palette = Some(CommandPalette::default()),
+            Id::Shortcuts => self.overlays.shortcuts = true,
+        }
+    }
+
+    /// Whether a command that can be on is on: for the marks in menus.
+    pub(super) fn is_on(&self, id: Id) -> bool {
+        match id {
+            Id::ToggleLeftPanel => self.panels.left_open,
+            Id::ToggleInspector => self.panels.inspector_open,
+            Id::ToggleBottomPanel => self.panels.bottom_open,
+            Id::LightTheme => self.preference == ThemePreference::Light,
+            Id::DarkTheme => self.preference == ThemePreference::Dark,
+            Id::SystemTheme => self.preference == ThemePreference::System,
+            _ => false,
+        }
+    }
+
+    fn prefer(&mut self, preference: ThemePreference, context: &Context) {
+        self.preference = preference;
+        context.set_theme(preference);
+    }
+
+    fn ask_path(&mut self, purpose: Purpose, context: &Context) {
+        let root = self.replica.workspace().map_or("", |workspace| workspace.root.as_str());
+        self.dialogs.ask_path(purpose, root, context);
+    }
+
+    /// What is half typed in the inspector belongs to what is saved.
+    fn save(&mut self, context: &Context) {
+        let mut actions = Vec::new();
+        let view = super::view_of(&self.replica, &self.session, &self.theme, self.counted());
+        if let Some(view) = view {
+            self.panels.inspector.finish(&view, &mut actions);
+        }
+        for action in actions {
+            self.perform(action, context);
+        }
+        self.ask(Request::Save, Pending::Other);
+    }
+
+    fn export(&mut self, context: &Context) {
+        let Some(view) = self.view() else { return };
+        let Some(board) = view.board() else { return };
+        let purpose = Purpose::Export { board: board.id, suggestion: format!("{}.png", board.name) };
+        self.ask_path(purpose, context);
+    }
+
+    fn copy(&mut self, context: &Context) {
+        let Some(view) = self.view() else { return };
+        if let Some(text) = clipboard::fragment(view.snapshot, &view.selected_nodes()).as_ref().and_then(clipboard::to_text) {
+            context.copy_text(text);
+        }
+    }
+
+    /// What arrived from the clipboard.
+    pub(super) fn paste(&mut self, text: &str) {
+        let Some(fragment) = clipboard::from_text(text) else {
+            let more = vec!["Copy nodes on a board first.".to_owned()];
+            self.notices.tell(Tone::Bad, "The clipboard holds nothing from a board.", more);
+            return;
+        };
+        let Some(view) = self.view() else { return };
+        let Some(board) = view.board() else { return };
+        let pointer = self.canvases.get(&board.id).and_then(|canvas| canvas.pointer_board_position());
+        let selected = view.selected_nodes();
+        let inner = match (pointer, selected.as_slice()) {
+            (Some(at), _) => container_at(view.snapshot, board.id, at),
+            (None, [only]) => Some(*only),
+            (None, _) => None,
+        };
+        let takes_all = |parent: Option<NodeId>| {
+            roots(&fragment).all(|type_id| {
+                let def = view.snapshot.registry().get(type_id);
+                def.is_none_or(|def| may_contain(view.snapshot, board, parent, def).is_ok())
+            })
+        };
+        let parent = view.snapshot.ancestors(inner).map(|node| node.id).find(|id| takes_all(Some(*id)));
+        let origin = view.snapshot.origin_of(parent);
+        let at = pointer.map(|at| Point { x: at.x - origin.x, y: at.y - origin.y });
+        let command = Command::Paste { board: board.id.into(), parent: parent.map(NodeRef::Id), fragment, at };
+        self.run(command);
+    }
+
+    fn delete(&mut self) {
+        let Some(view) = self.view() else { return };
+        let nodes = view.selected_nodes().into_iter().map(NodeRef::Id).collect();
+        let command = Command::Remove { nodes, edges: view.selected_edges() };
+        self.run(command);
+    }
+
+    fn select_all(&mut self, context: &Context) {
+        let Some(view) = self.view() else { return };
+        let Some(board) = view.board else { return };
+        let nodes = view.snapshot.nodes_on(board).map(|node| ElementId::Node(node.id));
+        let edges = view.snapshot.edges_on(board).map(|edge| ElementId::Edge(edge.id));
+        let all = nodes.chain(edges).collect();
+        self.select(all, context);
+    }
+
+    fn rename(&mut self) {
+        let Some(view) = self.view() else { return };
+        if let ([node], Some(canvas)) = (view.selected_nodes().as_slice(), view.board.and_then(|board| self.canvases.get_mut(&board))) {
+            canvas.rename(*node);
+        }
+    }
+
+    fn rename_board(&mut self) {
+        let Some(board) = self.view().and_then(|view| view.board().cloned()) else { return };
+        let (title, name) = (board.title, board.name.to_string());
+        self.dialogs.open(Modal::RenameBoard { board: board.id, title, name });
+    }
+
+    fn quick_add(&mut self, context: &Context) {
+        let Some(canvas) = self.session.board.and_then(|board| self.canvases.get(&board)) else { return };
+        let middle = context.content_rect().center() - egui::vec2(150.0, 120.0);
+        let (screen, at) = match (context.pointer_latest_pos(), canvas.pointer_board_position()) {
+            (Some(screen), Some(at)) => (screen, at),
+            _ => (middle, canvas.centre()),
+        };
+        self.overlays.quick_add = Some(QuickAdd::new(screen, at, None));
+    }
+
+    fn align(&mut self, to: Alignment) {
+        self.on_selected(|nodes| Command::Align { nodes, to });
+    }
+
+    fn on_selected(&mut self, command: impl FnOnce(Vec<NodeRef>) -> Command) {
+        let nodes: Vec<NodeRef> = self.outermost_selected().into_iter().map(NodeRef::Id).collect();
+        if !nodes.is_empty() {
+            self.run(command(nodes));
+        }
+    }
+
+    /// The selection, or all that stands on the board itself.
+    fn tidy(&mut self) {
+        let Some(view) = self.view() else { return };
+        let Some(board) = view.board else { return };
+        let selected = self.outermost_selected();
+        let nodes: Vec<NodeId> =
+            if selected.len() > 1 { selected } else { view.snapshot.children(board, selected.first().copied()).collect() };
+        if !nodes.is_empty() {
+            self.run(Command::Tidy { nodes: nodes.into_iter().map(NodeRef::Id).collect() });
+        }
+    }
+
+    fn zoom(&mut self, id: Id, context: &Context) {
+        let view = super::view_of(&self.replica, &self.session, &self.theme, self.counted());
+        let Some(view) = view else { return };
+        let Some(board) = view.board else { return };
+        let Some(canvas) = self.canvases.get_mut(&board) else { return };
+        let scene = Scene {
+            snapshot: view.snapshot,
+            board,
+            selection: view.selection,
+            problems: view.problems,
+            theme: view.theme,
+            read_only: view.is_held(),
+        };
+        match id {
+            Id::ZoomIn => canvas.zoom_by(ZOOM_STEP),
+            Id::ZoomOut => canvas.zoom_by(1.0 / ZOOM_STEP),
+            Id::ZoomFull => canvas.set_zoom(1.0),
+            Id::ZoomToSelection => canvas.zoom_to(&scene, &view.selected_nodes()),
+            _ => canvas.zoom_to_fit(&scene, FIT_PADDING),
+        }
+        self.presence_changed(context);
+    }
+}
+
+/// The types of the outermost nodes of a fragment.
+fn roots(fragment: &Fragment) -> impl Iterator<Item = &shared_protocol::TypeId> {
+    fragment.0.nodes.iter().filter(|node| node.parent.is_none()).map(|node| &node.type_id)
+}

@@ -1,0 +1,113 @@
+//! Ctrl+K: every command, board and node by name.
+
+use crate::{
+    commands::{CommandDef, Facts, Menu, TABLE},
+    panels::menu_bar::kind_icon,
+    picker::{Entry, Mark, Picker, rank},
+    view::{Action, View},
+};
+use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, vec2};
+use shared_protocol::ElementId;
+
+const WIDTH: f32 = 480.0;
+/// Enough to choose from; more words narrow it down.
+const MOST_NODES: usize = 30;
+
+#[derive(Default)]
+pub(crate) struct CommandPalette {
+    picker: Picker,
+    shown_before: bool,
+}
+
+/// A thing that was found, best first.
+struct Found<'a> {
+    rank: u32,
+    entry: Entry<'a>,
+    action: Action,
+}
+
+impl CommandPalette {
+    /// Gives back `false` when it is done with.
+    pub(crate) fn show_ui(&mut self, context: &Context, view: Option<&View<'_>>, theme: &canvas::Theme, actions: &mut Vec<Action>) -> bool {
+        if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+            return false;
+        }
+        let found = find_all(view, &self.picker.query);
+        let (entries, found): (Vec<Entry<'_>>, Vec<Action>) =
+            found.into_iter().map(|found| (found.entry, found.action)).unzip();
+        let area = egui::Area::new(Id::unique("command palette"))
+            .order(Order::Foreground)
+            .anchor(Align2::CENTER_TOP, vec2(0.0, 64.0))
+            .show(context, |ui| {
+                Frame::popup(ui.style())
+                    .show(ui, |ui| {
+                        ui.set_width(WIDTH);
+                        let hint = "Search commands, boards and nodes";
+                        self.picker.show_ui(ui, theme, ("Search and commands", hint), &entries)
+                    })
+                    .inner
+            });
+        if let Some(index) = area.inner {
+            actions.extend(found.into_iter().nth(index));
+            return false;
+        }
+        // The click or key that opened it may still be under way.
+        let first = !std::mem::replace(&mut self.shown_before, true);
+        first || !area.response.clicked_elsewhere()
+    }
+}
+
+fn find_all<'a>(view: Option<&View<'a>>, query: &str) -> Vec<Found<'a>> {
+    let facts = Facts::of(view);
+    let mut found: Vec<Found<'a>> = TABLE.iter().filter_map(|def| command(def, &facts, query)).collect();
+    if let Some(view) = view {
+        found.extend(boards(view, query));
+        if !query.trim().is_empty() {
+            let mut nodes = nodes(view, query);
+            nodes.sort_by_key(|found| found.rank);
+            nodes.truncate(MOST_NODES);
+            found.extend(nodes);
+        }
+    }
+    // Stable: commands stay in the order of the menus, before boards and nodes of the same rank.
+    found.sort_by_key(|found| found.rank);
+    found
+}
+
+fn command<'a>(def: &CommandDef, facts: &Facts<'_>, query: &str) -> Option<Found<'a>> {
+    if def.menu == Menu::None || def.id == crate::commands::CommandId::CommandPalette || !def.is_enabled(facts) {
+        return None;
+    }
+    let title = def.caption(facts).into_owned();
+    let rank = rank(query, &title, def.menu.title())?;
+    let note = def.keys.first().map(|keys| keys.text()).unwrap_or_default();
+    let entry = Entry { title, note, mark: Mark::Icon("arrow"), enabled: true };
+    Some(Found { rank, entry, action: Action::Do(def.id) })
+}
+
+fn boards<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
+    let boards = view.snapshot.boards().filter(|board| Some(board.id) != view.board);
+    boards
+        .filter_map(|board| {
+            let rank = rank(query, &board.title, "board go open")?;
+            let note = format!("{} board", board.kind.word());
+            let entry = Entry { title: board.title.clone(), note, mark: Mark::Icon(kind_icon(board.kind)), enabled: true };
+            Some(Found { rank, entry, action: Action::OpenBoard(board.id) })
+        })
+        .collect()
+}
+
+fn nodes<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
+    view.snapshot
+        .nodes()
+        .filter_map(|node| {
+            let def = view.snapshot.type_of(node);
+            let rank = rank(query, &node.label, node.name.as_str())?;
+            let kind = def.map_or(node.type_id.as_str(), |def| def.title.as_str());
+            let board = view.snapshot.board(node.board).map_or("", |board| board.title.as_str());
+            let note = format!("{kind} on {board}");
+            let entry = Entry { title: node.label.clone(), note, mark: Mark::Type(def), enabled: true };
+            Some(Found { rank, entry, action: Action::Reveal(ElementId::Node(node.id)) })
+        })
+        .collect()
+}

@@ -1,0 +1,76 @@
+//! The menu at the pointer: rows of the table that make sense for what is under it.
+
+use crate::{
+    commands::{CommandId, Facts, find},
+    view::{Action, View},
+};
+use egui::{Button, Context, Frame, Id, Key, Modifiers, Order, Pos2};
+
+pub(crate) struct ContextMenu {
+    at: Pos2,
+    /// Something is under the pointer, rather than the bare board.
+    on_element: bool,
+    fresh: bool,
+}
+
+const FOR_ELEMENTS: &[&[CommandId]] = &[
+    &[CommandId::Rename],
+    &[CommandId::Cut, CommandId::Copy, CommandId::Duplicate, CommandId::Delete],
+    &[CommandId::AlignLeft, CommandId::AlignTop, CommandId::DistributeHorizontally, CommandId::Tidy],
+    &[CommandId::ZoomToSelection],
+];
+const FOR_THE_BOARD: &[&[CommandId]] = &[
+    &[CommandId::QuickAdd, CommandId::Paste],
+    &[CommandId::SelectAll, CommandId::Tidy],
+    &[CommandId::ZoomToFit, CommandId::ZoomFull],
+    &[CommandId::ExportBoard],
+];
+
+impl ContextMenu {
+    pub(crate) fn new(at: Pos2, on_element: bool) -> Self {
+        Self { at, on_element, fresh: true }
+    }
+
+    /// Gives back `false` when it is done with.
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
+        if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+            return false;
+        }
+        let facts = Facts::of(Some(view));
+        let groups = if self.on_element { FOR_ELEMENTS } else { FOR_THE_BOARD };
+        let area = egui::Area::new(Id::unique("context menu"))
+            .order(Order::Foreground)
+            .fixed_pos(self.at)
+            .constrain(true)
+            .show(context, |ui| {
+                Frame::menu(ui.style()).show(ui, |ui| menu_ui(ui, groups, &facts)).inner
+            });
+        if let Some(id) = area.inner {
+            actions.push(Action::Do(id));
+            return false;
+        }
+        let fresh = std::mem::replace(&mut self.fresh, false);
+        fresh || !area.response.clicked_elsewhere()
+    }
+}
+
+fn menu_ui(ui: &mut egui::Ui, groups: &[&[CommandId]], facts: &Facts<'_>) -> Option<CommandId> {
+    ui.set_width(230.0);
+    egui::containers::menu::menu_style(ui.style_mut());
+    let mut chosen = None;
+    ui.with_layout(egui::Layout::top_down_justified(egui::Align::LEFT), |ui| {
+        for (index, group) in groups.iter().enumerate() {
+            if index > 0 {
+                ui.separator();
+            }
+            for def in group.iter().filter_map(|id| find(*id)) {
+                let keys = def.keys.first().map(|keys| keys.text()).unwrap_or_default();
+                let button = Button::new(def.caption(facts).into_owned()).shortcut_text(keys);
+                if ui.add_enabled(def.is_enabled(facts), button).clicked() {
+                    chosen = Some(def.id);
+                }
+            }
+        }
+    });
+    chosen
+}

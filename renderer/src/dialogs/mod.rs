@@ -1,0 +1,76 @@
+//! Dialogs: the system's own for files and folders, small modals for what is ours. None of them blocks the window.
+
+mod modals;
+mod native;
+
+pub(crate) use modals::{Modal, kind_title};
+
+use crate::view::{Action, View};
+use crossbeam_channel::Receiver;
+use egui::Context;
+use native::{Picked, pick};
+use shared_protocol::{BoardId, messages::Request};
+
+/// What a path is wanted for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Purpose {
+    OpenWorkspace,
+    Export { board: BoardId, suggestion: String },
+}
+
+impl Purpose {
+    fn request(&self, path: String) -> Request {
+        match self {
+            Self::OpenWorkspace => Request::Open(path),
+            Self::Export { board, .. } => Request::Export { board: *board, path },
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Dialogs {
+    modal: Option<Modal>,
+    native: Option<(Purpose, Receiver<Picked>)>,
+}
+
+impl Dialogs {
+    pub(crate) fn open(&mut self, modal: Modal) {
+        self.modal = Some(modal);
+    }
+
+    /// A modal takes the keyboard.
+    pub(crate) fn is_open(&self) -> bool {
+        self.modal.is_some()
+    }
+
+    /// Asks for a path with the system's dialog, or with our own where there is none.
+    pub(crate) fn ask_path(&mut self, purpose: Purpose, root: &str, context: &Context) {
+        if self.native.is_some() {
+            return;
+        }
+        match pick(&purpose, root, context.clone()) {
+            Ok(picked) => self.native = Some((purpose, picked)),
+            Err(why) => self.modal = Some(Modal::path(purpose, root, why)),
+        }
+    }
+
+    /// What the system's dialog said, if it has been answered.
+    pub(crate) fn receive(&mut self, root: &str, actions: &mut Vec<Action>) {
+        let Some((purpose, picked)) = &self.native else { return };
+        let Ok(picked) = picked.try_recv() else { return };
+        match picked {
+            Picked::Path(path) => actions.push(Action::Ask(purpose.request(path))),
+            Picked::Cancelled => {}
+            Picked::Unavailable(why) => self.modal = Some(Modal::path(purpose.clone(), root, why)),
+        }
+        self.native = None;
+    }
+
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) {
+        if let Some(modal) = &mut self.modal
+            && !modal.show_ui(context, view, actions)
+        {
+            self.modal = None;
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Modals: a question, its fields, and two buttons. Enter answers, Esc leaves.
+
+use super::Purpose;
+use crate::{
+    view::{Action, View},
+    widgets::muted_ui,
+};
+use egui::{Context, Id, Key, RichText, TextEdit, Ui};
+use shared_protocol::{BoardId, BoardKind, BoardName, Command, limits::MAX_LABEL};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Modal {
+    NewBoard { kind: BoardKind, title: String },
+    RenameBoard { board: BoardId, title: String, name: String },
+    RemoveBoard { board: BoardId },
+    Path { purpose: Purpose, path: String, why: String },
+}
+
+/// What a modal's fields amount to.
+enum Verdict {
+    Ready(Action),
+    /// What is still missing or wrong; empty while nothing has been typed.
+    Not(String),
+}
+
+impl Modal {
+    pub(crate) fn new_board(kind: BoardKind) -> Self {
+        Self::NewBoard { kind, title: String::new() }
+    }
+
+    pub(super) fn path(purpose: Purpose, root: &str, why: String) -> Self {
+        let path = match &purpose {
+            Purpose::OpenWorkspace => root.to_owned(),
+            Purpose::Export { suggestion, .. } => format!("{root}/{suggestion}"),
+        };
+        Self::Path { purpose, path, why }
+    }
+
+    fn title(&self) -> &'static str {
+        match self {
+            Self::NewBoard { .. } => "New board",
+            Self::RenameBoard { .. } => "Rename board",
+            Self::RemoveBoard { .. } => "Remove board",
+            Self::Path { purpose: Purpose::OpenWorkspace, .. } => "Open workspace",
+            Self::Path { purpose: Purpose::Export { .. }, .. } => "Export board",
+        }
+    }
+
+    fn button(&self) -> &'static str {
+        match self {
+            Self::NewBoard { .. } => "Create",
+            Self::RenameBoard { .. } => "Rename",
+            Self::RemoveBoard { .. } => "Remove",
+            Self::Path { purpose: Purpose::OpenWorkspace, .. } => "Open",
+            Self::Path { purpose: Purpose::Export { .. }, .. } => "Export",
+        }
+    }
+
+    /// Gives back `false` when it is answered or left.
+    pub(super) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
+        let response = egui::Modal::new(Id::unique("modal")).show(context, |ui| {
+            ui.set_width(360.0);
+            ui.label(RichText::new(self.title()).heading());
+            ui.add_space(8.0);
+            self.fields_ui(ui, view);
+            let verdict = self.verdict(view);
+            if let Verdict::Not(why) = &verdict
+                && !why.is_empty()
+            {
+                ui.label(RichText::new(why).small().color(view.theme.danger));
+            }
+            ui.add_space(12.0);
+            self.buttons_ui(ui, view, verdict, actions)
+        });
+        response.inner && !response.should_close()
+    }
+
+    fn buttons_ui(&self, ui: &mut Ui, view: &View<'_>, verdict: Verdict, actions: &mut Vec<Action>) -> bool {
+        let theme = view.theme;
+        let fill = if matches!(self, Self::RemoveBoard { .. }) { theme.danger } else { theme.accent };
+        let text = if matches!(self, Self::RemoveBoard { .. }) { theme.status_text } else { theme.accent_text };
+        let mut open = true;
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let ready = matches!(verdict, Verdict::Ready(_));
+            let button = egui::Button::new(RichText::new(self.button()).color(if ready { text } else { theme.text_subtle }))
+                .min_size(egui::vec2(84.0, 28.0));
+            let button = if ready { button.fill(fill) } else { button };
+            let pressed = ui.add_enabled(ready, button).clicked();
+            let entered = ui.input(|input| input.key_pressed(Key::Enter));
+            if let Verdict::Ready(action) = verdict
+                && (pressed || entered)
+            {
+                actions.push(action);
+                open = false;
+            }
+            if ui.add(egui::Button::new("Cancel").min_size(egui::vec2(84.0, 28.0))).clicked() {
+                open = false;
+            }
+        });
+        open
+    }
+
+    fn fields_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+        match self {
+            Self::NewBoard { kind, title } => {
+                muted_ui(ui, view.theme, "Kind");
+                ui.horizontal(|ui| {
+                    for each in BoardKind::ALL {
+                        ui.selectable_value(kind, each, kind_title(each));
+                    }
+                });
+                muted_ui(ui, view.theme, kind_text(*kind));
+                ui.add_space(6.0);
+                text_ui(ui, view, "Board title", title, true);
+            }
+            Self::RenameBoard { title, name, .. } => {
+                text_ui(ui, view, "Board title", title, true);
+                ui.add_space(6.0);
+                text_ui(ui, view, "Board name", name, false);
+                muted_ui(ui, view.theme, "The name is also the name of the board's file.");
+            }
+            Self::RemoveBoard { board } => {
+                let title = view.snapshot.board(*board).map_or("this board", |board| board.title.as_str());
+                let nodes = view.snapshot.nodes_on(*board).count();
+                let what = if nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") };
+                ui.label(format!("“{title}” and the {what} on it will be removed. Undo brings them back."));
+            }
+            Self::Path { path, why, .. } => {
+                muted_ui(ui, view.theme, why.as_str());
+                ui.add_space(4.0);
+                text_ui(ui, view, "Path", path, true);
+            }
+        }
+    }
+
+    fn verdict(&self, view: &View<'_>) -> Verdict {
+        match self {
+            Self::NewBoard { kind, title } => match check_title(title) {
+                Ok(title) => Verdict::Ready(Action::Run(Command::AddBoard { kind: *kind, title, name: None })),
+                Err(why) => Verdict::Not(why),
+            },
+            Self::RenameBoard { board, title, name } => match (check_title(title), BoardName::parse(name.as_str())) {
+                (Ok(title), Ok(name)) => {
+                    let taken = view.snapshot.board_named(&name).is_some_and(|other| other.id != *board);
+                    if taken {
+                        return Verdict::Not(format!("Another board is called {name} already."));
+                    }
+                    let (title, name) = (Some(title), Some(name));
+                    Verdict::Ready(Action::Run(Command::UpdateBoard { board: (*board).into(), title, name }))
+                }
+                (Err(why), _) => Verdict::Not(why),
+                (_, Err(error)) => Verdict::Not(format!("{error}.")),
+            },
+            Self::RemoveBoard { board } => {
+                Verdict::Ready(Action::Run(Command::RemoveBoard { board: (*board).into() }))
+            }
+            Self::Path { purpose, path, .. } => {
+                let ending = path.rsplit('.').next().unwrap_or_default();
+                match purpose {
+                    _ if path.trim().is_empty() => Verdict::Not(String::new()),
+                    Purpose::Export { .. } if !matches!(ending, "png" | "svg" | "md") => {
+                        Verdict::Not("The path should end in .png, .svg or .md.".to_owned())
+                    }
+                    _ => Verdict::Ready(Action::Ask(purpose.request(path.trim().to_owned()))),
+                }
+            }
+        }
+    }
+}
+
+fn check_title(title: &str) -> Result<String, String> {
+    let title = title.trim();
+    match title.chars().count() {
+        0 => Err(String::new()),
+        length if length > MAX_LABEL => Err(format!("A title has {MAX_LABEL} characters at most.")),
+        _ => Ok(title.to_owned()),
+    }
+}
+
+fn text_ui(ui: &mut Ui, view: &View<'_>, label: &str, text: &mut String, first: bool) {
+    let label = muted_ui(ui, view.theme, label);
+    let field = ui.add(TextEdit::singleline(text).desired_width(f32::INFINITY)).labelled_by(label.id);
+    // The first field takes the keyboard, unless somebody has gone elsewhere.
+    if first && ui.memory(|memory| memory.focused().is_none()) {
+        field.request_focus();
+    }
+}
+
+pub(crate) fn kind_title(kind: BoardKind) -> &'static str {
+    match kind {
+        BoardKind::Infrastructure => "Infrastructure",
+        BoardKind::Interface => "Interface",
+        BoardKind::Spec => "Spec",
+    }
+}
+
+fn kind_text(kind: BoardKind) -> &'static str {
+    match kind {
+        BoardKind::Infrastructure => "Cloud resources that become Terraform.",
+        BoardKind::Interface => "Pages and components with a live preview.",
+        BoardKind::Spec => "Requirements, decisions and what they lead to.",
+    }
+}

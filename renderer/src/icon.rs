@@ -1,0 +1,37 @@
+//! The window's icon, drawn from the theme: three cards on a board.
+
+use canvas::theme::Theme;
+use egui::{Color32, IconData};
+
+const SIDE: u32 = 64;
+
+pub(crate) fn window_icon() -> IconData {
+    let theme = Theme::light();
+    let mut rgba = Vec::with_capacity((SIDE * SIDE * 4) as usize);
+    for y in 0..SIDE {
+        for x in 0..SIDE {
+            let color = colour_at(&theme, x as f32 + 0.5, y as f32 + 0.5);
+            rgba.extend_from_slice(&color.to_srgba_unmultiplied());
+        }
+    }
+    IconData { rgba, width: SIDE, height: SIDE }
+}
+
+fn colour_at(theme: &Theme, x: f32, y: f32) -> Color32 {
+    let cards = [(12.0, 14.0, 26.0, 28.0), (38.0, 14.0, 52.0, 28.0), (25.0, 38.0, 39.0, 52.0)];
+    let wires = [(18.0, 28.0, 20.0, 46.0), (44.0, 28.0, 46.0, 46.0), (18.0, 44.0, 46.0, 46.0)];
+    let within = |(left, top, right, bottom): (f32, f32, f32, f32)| x >= left && x < right && y >= top && y < bottom;
+    if !rounded(x, y, 13.0) {
+        Color32::TRANSPARENT
+    } else if cards.into_iter().chain(wires).any(within) {
+        theme.accent_text
+    } else {
+        theme.accent
+    }
+}
+
+/// Inside the square with round corners.
+fn rounded(x: f32, y: f32, radius: f32) -> bool {
+    let beyond = |v: f32| (radius - v).max(v - (SIDE as f32 - radius)).max(0.0);
+    beyond(x).hypot(beyond(y)) <= radius
+}

@@ -1,0 +1,189 @@
+//! The inspector: what is selected and all that can be said about it.
+
+mod controls;
+mod fields;
+mod header;
+mod pickers;
+mod rows;
+
+use crate::{
+    view::{Action, View},
+    widgets::{disclosure_ui, empty_state_ui, muted_ui},
+};
+use egui::{Context, Key, RichText, Ui};
+use fields::{Editing, Field, Part, Subject, interpret};
+use shared_protocol::{
+    Node, NodeId, PropKey, TypeDef,
+    registry::{PropDef, PropKind},
+};
+use std::collections::BTreeSet;
+
+#[derive(Default)]
+pub(crate) struct Inspector {
+    editing: Option<Editing>,
+    /// Groups that are folded, by heading.
+    folded: BTreeSet<String>,
+    /// Sensitive values that are shown, until the selection changes.
+    revealed: BTreeSet<PropKey>,
+    /// A list or tags property with an empty row at its end.
+    adding: Option<PropKey>,
+    shown: Option<Subject>,
+}
+
+/// What every control needs to know about its property.
+pub(crate) struct Subjects<'a> {
+    pub(crate) ids: &'a [NodeId],
+    pub(crate) nodes: &'a [&'a Node],
+    pub(crate) def: &'a TypeDef,
+}
+
+impl Inspector {
+    /// The text field that has the keyboard is one of these, and nothing has been typed into it.
+    pub(crate) fn has_clean_focus(&self, context: &Context) -> bool {
+        let focused = context.memory(|memory| memory.focused());
+        self.editing.as_ref().is_some_and(|editing| Some(editing.widget) == focused && !editing.is_changed())
+    }
+
+    /// Ends what was typed once its field has lost the keyboard, wherever the field has gone: a click on another node
+    /// takes it off the screen in the same frame. Esc gives up what was typed. A text that cannot be taken stays, with
+    /// its message, until it is mended or left.
+    pub(crate) fn settle(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) {
+        let Some(editing) = &self.editing else { return };
+        if context.memory(|memory| memory.focused()) == Some(editing.widget) {
+            return;
+        }
+        if context.input(|input| input.key_pressed(Key::Escape)) {
+            self.editing = None;
+            return;
+        }
+        let still_shown = subject_of(view).is_some_and(|subject| subject == editing.field.subject);
+        if editing.problem.is_none() || !still_shown {
+            self.finish(view, actions);
+        }
+    }
+
+    /// Takes over what is typed now, before something that needs it, such as saving.
+    pub(crate) fn finish(&mut self, view: &View<'_>, actions: &mut Vec<Action>) {
+        let Some(editing) = self.editing.take() else { return };
+        if matches!(editing.field.part, Part::NewListItem(_) | Part::NewTag(_)) {
+            self.adding = None;
+            if editing.text.trim().is_empty() {
+                return;
+            }
+        }
+        if editing.is_changed()
+            && let Ok(command) = interpret(view, &editing.field, &editing.text)
+        {
+            actions.push(Action::Run(command));
+        }
+    }
+
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        let subject = subject_of(view);
+        if self.shown != subject {
+            self.revealed.clear();
+            self.adding = None;
+            self.shown.clone_from(&subject);
+        }
+        egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+            // Room for the scroll bar.
+            ui.set_width(ui.available_width() - 4.0);
+            ui.add_enabled_ui(!view.is_held(), |ui| match subject {
+                None if view.board().is_none() => {
+                    empty_state_ui(ui, view.theme, "Nothing to show", "Create a board to begin.");
+                }
+                None => self.several_ui(ui, view, actions),
+                Some(Subject::Board(_)) => self.board_ui(ui, view, actions),
+                Some(Subject::Edge(edge)) => self.edge_ui(ui, view, edge, actions),
+                Some(Subject::Nodes(ids)) => self.nodes_ui(ui, view, &ids, actions),
+            });
+        });
+    }
+
+    fn nodes_ui(&mut self, ui: &mut Ui, view: &View<'_>, ids: &[NodeId], actions: &mut Vec<Action>) {
+        let nodes: Vec<&Node> = ids.iter().filter_map(|id| view.snapshot.node(*id)).collect();
+        let Some(first) = nodes.first() else { return };
+        let Some(def) = view.type_of(first) else {
+            self.unknown_type_ui(ui, view, first, ids, actions);
+            return;
+        };
+        let subjects = Subjects { ids, nodes: &nodes, def };
+        self.header_ui(ui, view, &subjects, actions);
+        for (group, props) in groups(&subjects) {
+            ui.add_space(4.0);
+            ui.separator();
+            let title = if group.is_empty() { "General" } else { group };
+            let mut open = !self.folded.contains(title);
+            disclosure_ui(ui, view.theme, title, None, &mut open);
+            if open {
+                self.folded.remove(title);
+                for prop in props {
+                    self.prop_ui(ui, view, &subjects, prop, actions);
+                }
+            } else {
+                self.folded.insert(title.to_owned());
+            }
+        }
+        ui.add_space(16.0);
+    }
+
+    /// Several things that have no properties in common.
+    fn several_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        use crate::{commands::CommandId, panels::status_bar::counted};
+        let (nodes, edges) = (view.selected_nodes().len(), view.selected_edges().len());
+        ui.add_space(4.0);
+        ui.label(RichText::new(format!("{} selected", counted(nodes + edges, "element"))).heading());
+        let parts = [(nodes, "node"), (edges, "edge")];
+        let parts: Vec<String> =
+            parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| counted(*count, word)).collect();
+        muted_ui(ui, view.theme, format!("{} of different types", parts.join(" and ")));
+        ui.add_space(8.0);
+        for id in [CommandId::Duplicate, CommandId::Tidy, CommandId::Delete] {
+            let Some(def) = crate::commands::find(id) else { continue };
+            if ui.button(def.text).clicked() {
+                actions.push(Action::Do(id));
+            }
+        }
+    }
+}
+
+/// What the inspector is about: the board when nothing is selected, nodes of one type, or one edge. `None`: a mixture.
+fn subject_of(view: &View<'_>) -> Option<Subject> {
+    if view.selection.is_empty() {
+        return view.board().map(|board| Subject::Board(board.id));
+    }
+    let (nodes, edges) = (view.selected_nodes(), view.selected_edges());
+    match (nodes.as_slice(), edges.as_slice()) {
+        ([], [edge]) => Some(Subject::Edge(*edge)),
+        ([_, ..], []) => {
+            let mut types = nodes.iter().filter_map(|id| view.snapshot.node(*id)).map(|node| &node.type_id);
+            let first = types.next();
+            types.all(|other| Some(other) == first).then_some(Subject::Nodes(nodes))
+        }
+        _ => None,
+    }
+}
+
+/// Properties by heading, headings and properties in the order of the type; what its condition hides is left out.
+fn groups<'a>(subjects: &Subjects<'a>) -> Vec<(&'a str, Vec<&'a PropDef>)> {
+    let mut groups: Vec<(&str, Vec<&PropDef>)> = Vec::new();
+    for prop in &subjects.def.props {
+        let visible = subjects.nodes.iter().all(|node| authority::is_visible(subjects.def, &node.props, prop));
+        // Several nodes cannot share what is each one's own.
+        let common = subjects.nodes.len() == 1 || prop.kind != PropKind::Slot;
+        if !visible || !common {
+            continue;
+        }
+        match groups.iter_mut().find(|(group, _)| *group == prop.group) {
+            Some((_, props)) => props.push(prop),
+            None => groups.push((prop.group.as_str(), vec![prop])),
+        }
+    }
+    groups
+}
+
+impl Field {
+    fn new(subject: Subject, part: Part) -> Self {
+        Self { subject, part }
+    }
+}

@@ -1,0 +1,95 @@
+//! References: which nodes a property points at.
+
+use super::{
+    Subjects,
+    fields::{refer, targets},
+};
+use crate::{
+    view::{Action, View},
+    widgets::{close_button_ui, muted_ui, paint_type_mark},
+};
+use egui::{RichText, Sense, Ui, Vec2};
+use shared_protocol::{ElementId, Node, NodeId, registry::PropDef};
+
+/// Beyond this a list helps nobody; the field above it narrows it down.
+const MOST: usize = 200;
+
+pub(super) fn reference_ui(ui: &mut Ui, view: &View<'_>, subjects: &Subjects<'_>, prop: &PropDef, actions: &mut Vec<Action>) {
+    let Some(current) = targets(subjects.nodes, &prop.key) else {
+        muted_ui(ui, view.theme, "They differ; select one to edit it.");
+        return;
+    };
+    if prop.many {
+        for &target in &current {
+            target_ui(ui, view, subjects, prop, &current, target, actions);
+        }
+    }
+    let text = match current.first().filter(|_| !prop.many).and_then(|id| view.snapshot.node(*id)) {
+        Some(node) => RichText::new(&node.label),
+        None if prop.many => RichText::new("Add…").color(view.theme.text_subtle),
+        None => RichText::new("None").color(view.theme.text_subtle),
+    };
+    let combo = egui::ComboBox::from_id_salt("reference").selected_text(text).width(ui.available_width()).truncate();
+    let response = combo.show_ui(ui, |ui| {
+        let candidates = candidates(view, subjects, prop, &current);
+        if !prop.many && !current.is_empty() && ui.selectable_label(false, "None").clicked() {
+            actions.push(Action::Run(refer(subjects.ids, &prop.key, &[])));
+        }
+        if candidates.is_empty() {
+            let kinds: Vec<&str> = prop.targets.iter().map(|pattern| pattern.as_str()).collect();
+            muted_ui(ui, view.theme, format!("Nothing on this board fits ({}).", kinds.join(", ")));
+        }
+        for node in candidates {
+            let chosen = current.contains(&node.id);
+            if ui.selectable_label(chosen, &node.label).on_hover_text(node.name.as_str()).clicked() {
+                let mut next = if prop.many { current.clone() } else { Vec::new() };
+                next.push(node.id);
+                actions.push(Action::Run(refer(subjects.ids, &prop.key, &next)));
+            }
+        }
+    });
+    response.response.accessible_name(prop.label.as_str());
+}
+
+fn target_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    subjects: &Subjects<'_>,
+    prop: &PropDef,
+    current: &[NodeId],
+    target: NodeId,
+    actions: &mut Vec<Action>,
+) {
+    let Some(node) = view.snapshot.node(target) else { return };
+    ui.push_id(target.bits(), |ui| {
+        ui.horizontal(|ui| {
+            let (mark, _) = ui.allocate_exact_size(Vec2::splat(18.0), Sense::hover());
+            paint_type_mark(ui.painter(), mark, view.theme, view.type_of(node));
+            if ui.link(&node.label).on_hover_text("Show it on the board").clicked() {
+                actions.push(Action::Reveal(ElementId::Node(target)));
+            }
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                if close_button_ui(ui, view.theme, &format!("Remove {} from {}", node.label, prop.label)).clicked() {
+                    let kept: Vec<NodeId> = current.iter().copied().filter(|id| *id != target).collect();
+                    actions.push(Action::Run(refer(subjects.ids, &prop.key, &kept)));
+                }
+            });
+        });
+    });
+}
+
+/// Nodes of the board that the reference may point at, by label.
+fn candidates<'a>(view: &View<'a>, subjects: &Subjects<'_>, prop: &PropDef, current: &[NodeId]) -> Vec<&'a Node> {
+    let Some(board) = view.board else { return Vec::new() };
+    let mut found: Vec<&Node> = view
+        .snapshot
+        .nodes_on(board)
+        .map(AsRef::as_ref)
+        .filter(|node| !subjects.ids.contains(&node.id))
+        .filter(|node| !prop.many || !current.contains(&node.id))
+        .filter(|node| prop.targets.is_empty() || prop.targets.iter().any(|pattern| pattern.matches(&node.type_id)))
+        .collect();
+    found.sort_by(|a, b| a.label.cmp(&b.label).then_with(|| a.name.cmp(&b.name)));
+    found.truncate(MOST);
+    found
+}

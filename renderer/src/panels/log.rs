@@ -1,0 +1,127 @@
+//! The log: recent operations, newest first, each of which can be reverted.
+
+use crate::{
+    view::{Action, View},
+    widgets::{body_font, empty_state_ui, paint_line, small_font},
+};
+use egui::{Align2, Sense, Ui, vec2};
+use shared_protocol::{
+    ActorKind, OperationKind,
+    messages::{LogEntry, Request},
+};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const LIMIT: u32 = 200;
+const ROW: f32 = 28.0;
+
+#[derive(Default)]
+pub(crate) struct Log {
+    entries: Vec<LogEntry>,
+    /// Something happened since the entries were asked for.
+    stale: bool,
+    asked: bool,
+}
+
+impl Log {
+    pub(crate) fn changed(&mut self) {
+        self.stale = true;
+    }
+
+    pub(crate) fn receive(&mut self, entries: Vec<LogEntry>) {
+        self.entries = entries;
+        self.asked = false;
+    }
+
+    /// Asking failed; it may be tried again.
+    pub(crate) fn forget_asking(&mut self) {
+        self.asked = false;
+    }
+
+    pub(crate) fn reset(&mut self) {
+        *self = Self { stale: true, ..Self::default() };
+    }
+
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        if (self.stale || self.entries.is_empty()) && !self.asked && view.snapshot.revision().0 > 0 {
+            (self.stale, self.asked) = (false, true);
+            actions.push(Action::Ask(Request::Log { limit: LIMIT }));
+        }
+        if self.entries.is_empty() {
+            empty_state_ui(ui, view.theme, "Nothing has happened yet", "Every change is listed here and can be reverted.");
+            return;
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+        ui.spacing_mut().item_spacing.y = 0.0;
+        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, ROW, self.entries.len(), |ui, range| {
+            for entry in self.entries.get(range).unwrap_or_default() {
+                entry_ui(ui, view, entry, now, actions);
+            }
+        });
+    }
+}
+
+fn entry_ui(ui: &mut Ui, view: &View<'_>, entry: &LogEntry, now: u64, actions: &mut Vec<Action>) {
+    let theme = view.theme;
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    if !ui.is_rect_visible(rect) {
+        return;
+    }
+    let room = rect.shrink2(vec2(6.0, 0.0));
+    let number = room.with_max_x(room.left() + 44.0);
+    paint_line(ui, number, Align2::LEFT_CENTER, &entry.revision.to_string(), small_font(ui), theme.text_subtle);
+    let note = format!("{} · {}", who(entry), ago(now, entry.time));
+    let right = room.with_max_x(room.right() - 76.0).with_min_x(room.left() + room.width() * 0.5);
+    let width = paint_line(ui, right, Align2::RIGHT_CENTER, &note, small_font(ui), theme.text_muted);
+    let summary = room.with_min_x(number.right() + 4.0).with_max_x(right.right() - width - 12.0);
+    paint_line(ui, summary, Align2::LEFT_CENTER, &words(entry), body_font(ui), theme.text);
+    let button = egui::Rect::from_center_size(egui::pos2(room.right() - 32.0, room.center().y), vec2(62.0, 22.0));
+    let mut child = ui.new_child(egui::UiBuilder::new().max_rect(button).id_salt(entry.revision.0));
+    let response = child
+        .add_sized(button.size(), egui::Button::new(egui::RichText::new("Revert").small()))
+        .accessible_name(format!("Revert {}", entry.summary));
+    if response.on_hover_text("Takes back this operation and keeps what came after").clicked() {
+        actions.push(Action::Ask(Request::Revert { revision: entry.revision, partial: false }));
+    }
+}
+
+fn words(entry: &LogEntry) -> String {
+    match entry.kind {
+        OperationKind::Edit => entry.summary.clone(),
+        OperationKind::Undo(of) => format!("Undo of {of} · {}", entry.summary),
+        OperationKind::Redo(of) => format!("Redo of {of} · {}", entry.summary),
+        OperationKind::Revert(of) => format!("Revert of {of} · {}", entry.summary),
+    }
+}
+
+fn who(entry: &LogEntry) -> String {
+    let kind = match entry.actor.kind {
+        ActorKind::Window => "window",
+        ActorKind::Terminal => "terminal",
+        ActorKind::External => "file",
+    };
+    if entry.actor.name.is_empty() { kind.to_owned() } else { format!("{} ({kind})", entry.actor.name) }
+}
+
+fn ago(now: u64, time: u64) -> String {
+    let seconds = now.saturating_sub(time) / 1000;
+    match seconds {
+        0..=44 => "just now".to_owned(),
+        45..=3599 => format!("{} min ago", seconds.div_ceil(60)),
+        3600..=86_399 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} d ago", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ago;
+
+    #[test]
+    fn times_are_told_as_people_do() {
+        let now = 1_000_000_000;
+        for (seconds, words) in [(0, "just now"), (45, "1 min ago"), (3599, "60 min ago"), (7200, "2 h ago"), (200_000, "2 d ago")] {
+            assert_eq!(ago(now, now - seconds * 1000), words);
+        }
+        assert_eq!(ago(0, 5), "just now", "a clock that went back");
+    }
+}

@@ -1,0 +1,140 @@
+//! The top: menus from the table, the workspace's name, search, and a tab per board.
+
+use crate::{
+    commands::{CommandId, Facts, Menu, TABLE, find},
+    view::{Action, View},
+    widgets::{body_font, focus_ring, icon_button_ui, paint_icon, paint_line},
+};
+use canvas::theme::Theme;
+use egui::{Align, Align2, Button, CornerRadius, Layout, Rect, Response, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
+use shared_protocol::{Board, BoardKind};
+
+const TAB_HEIGHT: f32 = 32.0;
+const WIDEST_TAB: f32 = 200.0;
+
+pub(crate) fn menu_bar_ui(ui: &mut Ui, theme: &Theme, view: Option<&View<'_>>, is_on: impl Fn(CommandId) -> bool, actions: &mut Vec<Action>) {
+    let facts = Facts::of(view);
+    egui::MenuBar::new().ui(ui, |ui| {
+        for menu in Menu::SHOWN {
+            ui.menu_button(menu.title(), |ui| menu_ui(ui, menu, &facts, &is_on, actions));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            search_button_ui(ui, theme, actions);
+            if let Some(view) = view {
+                let label = egui::Label::new(RichText::new(view.name).color(theme.text_muted)).truncate();
+                ui.add_space(6.0);
+                ui.add(label).on_hover_text(view.root);
+            }
+        });
+    });
+}
+
+fn menu_ui(ui: &mut Ui, menu: Menu, facts: &Facts<'_>, is_on: &impl Fn(CommandId) -> bool, actions: &mut Vec<Action>) {
+    ui.set_min_width(240.0);
+    for def in TABLE.iter().filter(|def| def.menu == menu) {
+        if def.starts_group {
+            ui.separator();
+        }
+        let keys = def.keys.first().map(|keys| keys.text()).unwrap_or_default();
+        let button = Button::new(def.caption(facts).into_owned()).shortcut_text(keys).selected(is_on(def.id));
+        if ui.add_enabled(def.is_enabled(facts), button).clicked() {
+            actions.push(Action::Do(def.id));
+        }
+    }
+}
+
+fn search_button_ui(ui: &mut Ui, theme: &Theme, actions: &mut Vec<Action>) {
+    let keys = find(CommandId::CommandPalette).and_then(|def| def.keys.first()).map(|keys| keys.text()).unwrap_or_default();
+    let text = RichText::new("Search…").color(theme.text_muted);
+    let button = Button::new(text).shortcut_text(RichText::new(keys).small().color(theme.text_subtle))
+        .min_size(vec2(190.0, 24.0))
+        .fill(theme.surface_inset)
+        .stroke(egui::Stroke::new(1.0, theme.border));
+    if ui.add(button).on_hover_text("Search commands, boards and nodes").clicked() {
+        actions.push(Action::Do(CommandId::CommandPalette));
+    }
+}
+
+/// The row of boards.
+pub(crate) fn board_tabs_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let room = (ui.available_width() - 34.0).max(0.0);
+        egui::ScrollArea::horizontal()
+            .max_width(room)
+            .auto_shrink([true, true])
+            .scroll_bar_visibility(egui::scroll_area::ScrollBarVisibility::AlwaysHidden)
+            .show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    ui.spacing_mut().item_spacing.x = 2.0;
+                    let mut boards: Vec<&Board> = view.snapshot.boards().map(AsRef::as_ref).collect();
+                    boards.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| a.name.cmp(&b.name)));
+                    for board in boards {
+                        tab_ui(ui, view, board, actions);
+                    }
+                });
+            });
+        if icon_button_ui(ui, view.theme, "add", "New board").clicked() {
+            actions.push(Action::Do(CommandId::NewBoard));
+        }
+    });
+}
+
+fn tab_ui(ui: &mut Ui, view: &View<'_>, board: &Board, actions: &mut Vec<Action>) {
+    let (theme, chosen, held) = (view.theme, view.board == Some(board.id), view.holds(board.id));
+    let text = ui.painter().layout_no_wrap(board.title.clone(), body_font(ui), theme.text);
+    let width = (text.size().x + 42.0 + if held { 14.0 } else { 0.0 }).min(WIDEST_TAB);
+    let (rect, response) = ui.allocate_exact_size(vec2(width, TAB_HEIGHT), Sense::click());
+    let name = if held { format!("{} (held)", board.title) } else { board.title.clone() };
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, true, chosen, &name));
+    if ui.is_rect_visible(rect) {
+        paint_tab(ui, theme, board, rect, &response, chosen, held);
+    }
+    if response.clicked() {
+        actions.push(Action::OpenBoard(board.id));
+    }
+    let response = if held {
+        response.on_hover_text("This board waits for your decision; nothing on it can change until then.")
+    } else {
+        response.on_hover_text(format!("{} · {} board", board.name, board.kind.word()))
+    };
+    response.context_menu(|ui| {
+        for id in [CommandId::RenameBoard, CommandId::ExportBoard, CommandId::RemoveBoard] {
+            let Some(def) = find(id) else { continue };
+            if ui.button(def.text).clicked() {
+                actions.push(Action::OpenBoard(board.id));
+                actions.push(Action::Do(id));
+            }
+        }
+    });
+}
+
+fn paint_tab(ui: &Ui, theme: &Theme, board: &Board, rect: Rect, response: &Response, chosen: bool, held: bool) {
+    let corners = CornerRadius { nw: 6, ne: 6, sw: 0, se: 0 };
+    if chosen {
+        ui.painter().rect_filled(rect, corners, theme.canvas);
+        let line = Rect::from_min_max(rect.min, pos2(rect.right(), rect.top() + 2.0));
+        ui.painter().rect_filled(line, CornerRadius { nw: 2, ne: 2, sw: 0, se: 0 }, theme.accent);
+    } else if response.hovered() {
+        ui.painter().rect_filled(rect, corners, theme.hover);
+    }
+    focus_ring(ui, theme, rect, response);
+    let color = if chosen || response.hovered() { theme.text } else { theme.text_muted };
+    let glyph = Rect::from_center_size(pos2(rect.left() + 18.0, rect.center().y), Vec2::splat(15.0));
+    paint_icon(ui.painter(), kind_icon(board.kind), glyph, if chosen { theme.accent } else { theme.text_subtle });
+    let mut room = Rect::from_min_max(pos2(glyph.right() + 6.0, rect.top()), rect.max - vec2(10.0, 0.0));
+    if held {
+        let mark = pos2(room.right() - 4.0, room.center().y);
+        crate::widgets::paint_severity(ui.painter(), mark, theme, shared_protocol::messages::Severity::Warning);
+        room.max.x -= 14.0;
+    }
+    paint_line(ui, room, Align2::LEFT_CENTER, &board.title, body_font(ui), color);
+}
+
+pub(crate) fn kind_icon(kind: BoardKind) -> &'static str {
+    match kind {
+        BoardKind::Infrastructure => "cloud",
+        BoardKind::Interface => "page",
+        BoardKind::Spec => "requirement",
+    }
+}

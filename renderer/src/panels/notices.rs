@@ -1,0 +1,169 @@
+//! What just happened, at the bottom centre, for a few seconds; and above the canvas, what waits for a decision.
+
+use crate::{
+    view::{Action, View},
+    widgets::{close_button_ui, muted_ui, paint_severity},
+};
+use canvas::theme::Theme;
+use egui::{Align2, Context, Frame, Id, Order, RichText, Sense, Ui, Vec2, vec2};
+use shared_protocol::{
+    Refusal,
+    messages::{HeldReason, Keep, Request, Severity},
+};
+use std::time::Duration;
+
+const SHOWN_FOR: f64 = 6.0;
+/// More at once would be a wall; older ones go.
+const MOST: usize = 4;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Bad,
+}
+
+#[derive(Debug)]
+struct Notice {
+    number: u64,
+    tone: Tone,
+    message: String,
+    more: Vec<String>,
+    /// Seconds left; stands still while the pointer is on it.
+    left: f64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Notices {
+    shown: Vec<Notice>,
+    next: u64,
+}
+
+impl Notices {
+    pub(crate) fn tell(&mut self, tone: Tone, message: impl Into<String>, more: Vec<String>) {
+        let message = message.into();
+        // The same thing again is not news, only fresher.
+        self.shown.retain(|notice| notice.message != message);
+        self.shown.push(Notice { number: self.next, tone, message, more, left: SHOWN_FOR });
+        self.next += 1;
+        let surplus = self.shown.len().saturating_sub(MOST);
+        self.shown.drain(..surplus);
+    }
+
+    pub(crate) fn refuse(&mut self, refusal: &Refusal) {
+        let mut more = refusal.hints.clone();
+        if !refusal.suggestions.is_empty() {
+            more.push(format!("Did you mean {}?", refusal.suggestions.join(", ")));
+        }
+        self.tell(Tone::Bad, capitalised(&refusal.message), more);
+    }
+
+    pub(crate) fn show_ui(&mut self, context: &Context, theme: &Theme, bottom: f32) {
+        let passed = f64::from(context.input(|input| input.stable_dt)).min(0.5);
+        let mut above = bottom;
+        let mut still_shown = Vec::new();
+        // The newest is nearest to the bottom.
+        for mut notice in std::mem::take(&mut self.shown).into_iter().rev() {
+            let area = egui::Area::new(Id::unique(("notice", notice.number)))
+                .order(Order::Foreground)
+                .anchor(Align2::CENTER_BOTTOM, vec2(0.0, -above))
+                .show(context, |ui| notice_ui(ui, theme, &notice));
+            above += area.response.rect.height() + 8.0;
+            if !area.response.contains_pointer() {
+                notice.left -= passed;
+            }
+            if !area.inner && notice.left > 0.0 {
+                context.request_repaint_after(Duration::from_millis(250));
+                still_shown.push(notice);
+            }
+        }
+        still_shown.reverse();
+        self.shown = still_shown;
+    }
+}
+
+/// Gives back `true` when it was dismissed.
+fn notice_ui(ui: &mut Ui, theme: &Theme, notice: &Notice) -> bool {
+    let edge = match notice.tone {
+        Tone::Good => theme.success,
+        Tone::Bad => theme.danger,
+    };
+    Frame::popup(ui.style())
+        .inner_margin(egui::Margin::symmetric(12, 8))
+        .stroke(egui::Stroke::new(1.0, edge))
+        .show(ui, |ui| {
+            ui.set_max_width(460.0);
+            ui.horizontal_top(|ui| {
+                let (mark, _) = ui.allocate_exact_size(Vec2::splat(18.0), Sense::hover());
+                match notice.tone {
+                    Tone::Bad => paint_severity(ui.painter(), mark.center(), theme, Severity::Error),
+                    Tone::Good => paint_tick(ui, mark, theme),
+                }
+                ui.vertical(|ui| {
+                    ui.set_max_width(390.0);
+                    ui.label(RichText::new(&notice.message).color(theme.text));
+                    for line in &notice.more {
+                        muted_ui(ui, theme, line.as_str());
+                    }
+                });
+                close_button_ui(ui, theme, "Dismiss").clicked()
+            })
+            .inner
+        })
+        .inner
+}
+
+fn paint_tick(ui: &Ui, rect: egui::Rect, theme: &Theme) {
+    let c = rect.center();
+    let points = vec![c + vec2(-5.0, 0.0), c + vec2(-1.5, 3.5), c + vec2(5.0, -4.0)];
+    ui.painter().add(egui::Shape::line(points, egui::Stroke::new(2.0, theme.success)));
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+}
+
+/// Boards that wait for a decision, and what main wants people to know.
+pub(crate) fn banner_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    for held in &view.status.held {
+        strip_ui(ui, view.theme, &held.name, |ui| {
+            let text = format!("{} · {}", held.name, held.message);
+            let (mine, theirs) = match held.why {
+                HeldReason::Conflict => ("Keep mine", "Take theirs"),
+                HeldReason::Damaged => ("Keep mine", "Read the file again"),
+            };
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                for (text, keep) in [(theirs, Keep::Theirs), (mine, Keep::Mine)] {
+                    let button = ui.button(text).accessible_name(format!("{text} · {}", held.name));
+                    if button.clicked() {
+                        actions.push(Action::Ask(Request::Resolve { board: held.board, keep }));
+                    }
+                }
+                ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                    let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
+                    paint_severity(ui.painter(), mark.center(), view.theme, Severity::Warning);
+                    ui.add(egui::Label::new(text.as_str()).truncate()).on_hover_text(text.as_str());
+                });
+            });
+        });
+    }
+    for notice in &view.status.notices {
+        strip_ui(ui, view.theme, notice, |ui| {
+            let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
+            paint_severity(ui.painter(), mark.center(), view.theme, Severity::Warning);
+            ui.add(egui::Label::new(notice.as_str()).truncate()).on_hover_text(notice.as_str());
+        });
+    }
+}
+
+fn strip_ui(ui: &mut Ui, theme: &Theme, salt: &str, content: impl FnOnce(&mut Ui)) {
+    ui.push_id(("banner", salt), |ui| {
+        Frame::new().fill(theme.hover).inner_margin(egui::Margin::symmetric(12, 5)).show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.horizontal(|ui| {
+                ui.set_min_height(26.0);
+                content(ui);
+            });
+        });
+    });
+}

@@ -1,0 +1,245 @@
+//! The outline: the same board as a tree. Everything can be found and chosen here by keyboard.
+
+use crate::{
+    view::{Action, View},
+    widgets::{ROW, body_font, empty_state_ui, paint_disclosure, paint_line, paint_severity, paint_type_mark, small_font},
+};
+use egui::{Align2, EventFilter, Key, Modifiers, Rect, Sense, Ui, Vec2, pos2};
+use shared_protocol::{BoardId, ElementId, Node, NodeId, Revision};
+use std::collections::BTreeSet;
+
+const INDENT: f32 = 14.0;
+
+#[derive(Default)]
+pub(crate) struct Outline {
+    folded: BTreeSet<NodeId>,
+    /// The row the keyboard is on.
+    cursor: Option<NodeId>,
+    /// The selection when rows were last brought into view.
+    followed: Option<NodeId>,
+    /// The rows of a revision: a large tree is walked when it changes, not in every frame.
+    known: Option<(BoardId, Revision)>,
+    lines: Vec<Line>,
+}
+
+/// One visible line of the tree.
+struct Line {
+    node: NodeId,
+    depth: usize,
+    children: usize,
+}
+
+impl Outline {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        let Some(board) = view.board else {
+            empty_state_ui(ui, view.theme, "No board", "Open or create a board first.");
+            return;
+        };
+        self.unfold_to_selection(view);
+        let now = (board, view.snapshot.revision());
+        if self.known != Some(now) {
+            self.lines = self.walk(view, board);
+            self.known = Some(now);
+        }
+        // Put back below: drawing a row may fold it.
+        let lines = std::mem::take(&mut self.lines);
+        self.tree_ui(ui, view, &lines, actions);
+        if self.known.is_some() {
+            self.lines = lines;
+        }
+    }
+
+    fn tree_ui(&mut self, ui: &mut Ui, view: &View<'_>, lines: &[Line], actions: &mut Vec<Action>) {
+        if lines.is_empty() {
+            empty_state_ui(ui, view.theme, "Nothing here yet", "What you add to the board is listed here.");
+            return;
+        }
+        self.keys(ui, view, lines, actions);
+        let follow = self.line_to_follow(view, lines);
+        let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]);
+        if let Some(index) = follow {
+            let middle = (index as f32 * ROW - ui.available_height() / 2.0).max(0.0);
+            area = area.vertical_scroll_offset(middle);
+        }
+        ui.spacing_mut().item_spacing.y = 0.0;
+        area.show_rows(ui, ROW, lines.len(), |ui, range| {
+            for line in lines.get(range).unwrap_or_default() {
+                self.line_ui(ui, view, line, actions);
+            }
+        });
+    }
+
+    /// The tree as rows, in the order people read a board: top to bottom, then left to right.
+    fn walk(&self, view: &View<'_>, board: BoardId) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let mut stack: Vec<(NodeId, usize)> = sorted(view, board, None).into_iter().rev().map(|id| (id, 0)).collect();
+        while let Some((node, depth)) = stack.pop() {
+            let children = sorted(view, board, Some(node));
+            lines.push(Line { node, depth, children: children.len() });
+            if !self.folded.contains(&node) {
+                stack.extend(children.into_iter().rev().map(|id| (id, depth + 1)));
+            }
+        }
+        lines
+    }
+
+    fn fold(&mut self, node: NodeId) -> bool {
+        self.known = None;
+        self.folded.insert(node)
+    }
+
+    fn unfold(&mut self, node: NodeId) -> bool {
+        self.known = None;
+        self.folded.remove(&node)
+    }
+
+    /// What is selected elsewhere must be visible here.
+    fn unfold_to_selection(&mut self, view: &View<'_>) {
+        for node in view.selected_nodes() {
+            let parent = view.snapshot.node(node).and_then(|node| node.parent);
+            for container in view.snapshot.ancestors(parent).map(|node| node.id) {
+                if self.folded.remove(&container) {
+                    self.known = None;
+                }
+            }
+        }
+    }
+
+    /// The row of a selection that was made elsewhere, once.
+    fn line_to_follow(&mut self, view: &View<'_>, lines: &[Line]) -> Option<usize> {
+        let selected = view.selected_nodes().first().copied();
+        let moved = selected != self.followed && selected != self.cursor;
+        self.followed = selected;
+        let selected = selected.filter(|_| moved)?;
+        lines.iter().position(|line| line.node == selected)
+    }
+
+    fn keys(&mut self, ui: &Ui, view: &View<'_>, lines: &[Line], actions: &mut Vec<Action>) {
+        let Some(cursor) = self.cursor else { return };
+        if !ui.memory(|memory| memory.has_focus(row_id(cursor))) {
+            return;
+        }
+        let Some(place) = lines.iter().position(|line| line.node == cursor) else { return };
+        let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        let line = &lines[place];
+        let parent = view.snapshot.node(cursor).and_then(|node| node.parent);
+        let next = if pressed(Key::ArrowDown) {
+            lines.get(place + 1).map(|line| line.node)
+        } else if pressed(Key::ArrowUp) {
+            place.checked_sub(1).and_then(|above| lines.get(above)).map(|line| line.node)
+        } else if pressed(Key::ArrowRight) && line.children > 0 {
+            if self.unfold(cursor) { None } else { lines.get(place + 1).map(|line| line.node) }
+        } else if pressed(Key::ArrowLeft) {
+            if line.children > 0 && self.fold(cursor) { None } else { parent }
+        } else if pressed(Key::Enter) {
+            actions.push(Action::Reveal(ElementId::Node(cursor)));
+            None
+        } else {
+            None
+        };
+        if let Some(next) = next {
+            self.cursor = Some(next);
+            ui.memory_mut(|memory| memory.request_focus(row_id(next)));
+            actions.push(Action::Select([ElementId::Node(next)].into()));
+        }
+    }
+
+    fn line_ui(&mut self, ui: &mut Ui, view: &View<'_>, line: &Line, actions: &mut Vec<Action>) {
+        let Some(node) = view.snapshot.node(line.node) else { return };
+        let element = ElementId::Node(node.id);
+        let selected = view.selection.contains(&element);
+        let folded = self.folded.contains(&node.id);
+        let name = format!("{} in outline", node.label);
+        // A place of its own, so that the keyboard finds the row again after the tree has changed.
+        let id = row_id(node.id);
+        let (rect, _) = ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW), Sense::hover());
+        let child = ui.new_child(egui::UiBuilder::new().max_rect(rect));
+        let response = child.interact(rect, id, Sense::click());
+        let focused = response.has_focus();
+        paint_row(&child, view, node, line, Look { selected, focused, hovered: response.hovered(), folded });
+        response.widget_info(|| egui::WidgetInfo::selected(egui::Role::TreeItem, true, selected, &name));
+        if focused {
+            // Arrows move within the tree, not between widgets.
+            let filter = EventFilter { vertical_arrows: true, horizontal_arrows: true, ..EventFilter::default() };
+            ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
+            self.cursor = Some(node.id);
+        }
+        if response.clicked() {
+            let left = rect.left() + 4.0 + line.depth as f32 * INDENT;
+            let on_arrow = line.children > 0 && response.interact_pointer_pos().is_some_and(|at| (left..left + 16.0).contains(&at.x));
+            if on_arrow {
+                if !self.unfold(node.id) {
+                    self.fold(node.id);
+                }
+                return;
+            }
+            self.cursor = Some(node.id);
+            response.request_focus();
+            let many = ui.input(|input| input.modifiers.shift || input.modifiers.command);
+            actions.push(Action::Select(if many { toggled(view.selection, element) } else { [element].into() }));
+        }
+        if response.double_clicked() {
+            actions.push(Action::Reveal(element));
+        }
+    }
+}
+
+/// The same wherever the row stands.
+fn row_id(node: NodeId) -> egui::Id {
+    egui::Id::unique(("outline row", node.bits()))
+}
+
+fn toggled(selection: &BTreeSet<ElementId>, element: ElementId) -> BTreeSet<ElementId> {
+    let mut selection = selection.clone();
+    if !selection.remove(&element) {
+        selection.insert(element);
+    }
+    selection
+}
+
+fn sorted(view: &View<'_>, board: BoardId, parent: Option<NodeId>) -> Vec<NodeId> {
+    let mut children: Vec<NodeId> = view.snapshot.children(board, parent).collect();
+    children.sort_by_key(|&id| view.snapshot.placement(id).map(|place| (place.y, place.x, id)));
+    children
+}
+
+struct Look {
+    selected: bool,
+    focused: bool,
+    hovered: bool,
+    folded: bool,
+}
+
+fn paint_row(ui: &Ui, view: &View<'_>, node: &Node, line: &Line, look: Look) {
+    let Look { selected, focused, hovered, folded } = look;
+    let (theme, depth) = (view.theme, line.depth as f32 * INDENT);
+    let full = ui.max_rect();
+    let corners = egui::CornerRadius::same(4);
+    if selected {
+        ui.painter().rect_filled(full, corners, theme.selection);
+    } else if hovered {
+        ui.painter().rect_filled(full, corners, theme.hover);
+    }
+    if focused {
+        let stroke = egui::Stroke::new(1.5, theme.focus);
+        ui.painter().rect_stroke(full, corners, stroke, egui::StrokeKind::Inside);
+    }
+    let room = full.shrink2(egui::vec2(4.0, 0.0)).with_min_x(full.left() + 4.0 + depth);
+    if line.children > 0 {
+        let arrow = Rect::from_min_size(room.min, egui::vec2(14.0, room.height()));
+        paint_disclosure(ui.painter(), arrow, !folded, theme.text_subtle);
+    }
+    let def = view.type_of(node);
+    let mark = Rect::from_center_size(pos2(room.left() + 24.0, room.center().y), Vec2::splat(16.0));
+    paint_type_mark(ui.painter(), mark, theme, def);
+    let mut room = room.with_min_x(mark.right() + 6.0);
+    if let Some(worst) = view.problems.of_node(node.id).iter().map(|problem| problem.severity).min() {
+        paint_severity(ui.painter(), pos2(room.right() - 8.0, room.center().y), theme, worst);
+        room.max.x -= 18.0;
+    } else if folded && line.children > 0 {
+        let count = line.children.to_string();
+        room.max.x -= paint_line(ui, room, Align2::RIGHT_CENTER, &count, small_font(ui), theme.text_subtle) + 6.0;
+    }
+    let label = if node.label.is_empty() { node.name.as_str() } else { node.label.as_str() };
+    paint_line(ui, room, Align2::LEFT_CENTER, label, body_font(ui), theme.text);
+}

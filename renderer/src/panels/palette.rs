@@ -1,0 +1,105 @@
+//! The palette: the types that may stand on this kind of board, by category, to search, click or drag onto the canvas.
+
+use crate::{
+    picker::rank,
+    view::{Action, View},
+    widgets::{Row, body_font, disclosure_ui, empty_state_ui, paint_line, paint_type_mark, row_ui, search_field_ui},
+};
+use egui::{Align2, Key, Rect, Sense, Ui, Vec2, pos2};
+use shared_protocol::{BoardKind, TypeDef, TypeId};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+/// What a drag from the palette carries.
+#[derive(Debug, Clone)]
+pub(crate) struct Dragged(pub(crate) TypeId);
+
+#[derive(Default)]
+pub(crate) struct Palette {
+    query: String,
+    closed: BTreeSet<String>,
+}
+
+impl Palette {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        let Some(kind) = view.board_kind() else {
+            empty_state_ui(ui, view.theme, "No board", "Open or create a board to add things to it.");
+            return;
+        };
+        let field = search_field_ui(ui, view.theme, &mut self.query, "Search types", "Search types");
+        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        ui.add_space(4.0);
+        let found = by_category(view, kind, &self.query);
+        if entered && let Some(best) = best(&found) {
+            actions.push(Action::Add(best.id.clone()));
+        }
+        egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            if found.is_empty() {
+                empty_state_ui(ui, view.theme, "Nothing fits", "Try other words, or clear the search.");
+            }
+            let searching = !self.query.trim().is_empty();
+            for (category, types) in &found {
+                // A search shows what it found, whatever is folded.
+                let mut open = searching || !self.closed.contains(*category);
+                disclosure_ui(ui, view.theme, category, Some(types.len()), &mut open);
+                if !searching {
+                    if open {
+                        self.closed.remove(*category);
+                    } else {
+                        self.closed.insert((*category).to_owned());
+                    }
+                }
+                if open {
+                    for (_, def) in types {
+                        type_row_ui(ui, view, def, actions);
+                    }
+                    ui.add_space(6.0);
+                }
+            }
+        });
+    }
+}
+
+type Ranked<'a> = Vec<(u32, &'a Arc<TypeDef>)>;
+
+fn by_category<'a>(view: &View<'a>, kind: BoardKind, query: &str) -> BTreeMap<&'a str, Ranked<'a>> {
+    let mut found: BTreeMap<&str, Ranked<'_>> = BTreeMap::new();
+    for def in view.snapshot.registry().types().filter(|def| def.may_stand_on(kind)) {
+        let more = format!("{} {} {}", def.category, def.id, def.description);
+        if let Some(rank) = rank(query, &def.title, &more) {
+            found.entry(def.category.as_str()).or_default().push((rank, def));
+        }
+    }
+    for types in found.values_mut() {
+        types.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.title.cmp(&b.1.title)));
+    }
+    found
+}
+
+fn best<'a>(found: &BTreeMap<&str, Ranked<'a>>) -> Option<&'a Arc<TypeDef>> {
+    found.values().flatten().min_by_key(|(rank, _)| *rank).map(|(_, def)| *def)
+}
+
+fn type_row_ui(ui: &mut Ui, view: &View<'_>, def: &TypeDef, actions: &mut Vec<Action>) {
+    let row = Row { name: &def.title, selected: false, sense: Sense::click_and_drag() };
+    let response = row_ui(ui, view.theme, row, |ui, room| {
+        let mark = Rect::from_center_size(pos2(room.left() + 10.0, room.center().y), Vec2::splat(20.0));
+        paint_type_mark(ui.painter(), mark, view.theme, Some(def));
+        let room = room.with_min_x(mark.right() + 8.0);
+        paint_line(ui, room, Align2::LEFT_CENTER, &def.title, body_font(ui), view.theme.text);
+    });
+    response.dnd_set_drag_payload(Dragged(def.id.clone()));
+    if response.clicked() && !view.is_held() {
+        actions.push(Action::Add(def.id.clone()));
+    }
+    if !response.dragged() && !def.description.is_empty() {
+        response.on_hover_ui(|ui| {
+            ui.set_max_width(260.0);
+            ui.label(&def.title);
+            crate::widgets::muted_ui(ui, view.theme, def.description.as_str());
+        });
+    }
+}

@@ -1,0 +1,84 @@
+//! The bottom line: saved or not, how much there is, what is wrong, how large it is shown.
+
+use crate::{
+    commands::CommandId,
+    view::{Action, View},
+    widgets::paint_severity,
+};
+use egui::{Align, Button, Layout, RichText, Sense, Ui, Vec2};
+use shared_protocol::messages::Severity;
+
+pub(crate) fn status_bar_ui(ui: &mut Ui, view: &View<'_>, zoom: Option<f32>, actions: &mut Vec<Action>) {
+    ui.horizontal_centered(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        ui.spacing_mut().button_padding = egui::vec2(4.0, 2.0);
+        saved_ui(ui, view, actions);
+        dot_ui(ui, view);
+        counts_ui(ui, view);
+        dot_ui(ui, view);
+        problems_ui(ui, view, actions);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if let Some(zoom) = zoom {
+                let percent = format!("{:.0} %", zoom * 100.0);
+                let button = Button::new(RichText::new(&percent).small()).frame_when_inactive(false);
+                let button = ui.add(button).accessible_name(format!("Zoom {percent}"));
+                if button.on_hover_text("Zoom to 100 %").clicked() {
+                    actions.push(Action::Do(CommandId::ZoomFull));
+                }
+            }
+            let path = RichText::new(view.root).small().color(view.theme.text_subtle);
+            ui.add(egui::Label::new(path).truncate());
+        });
+    });
+}
+
+fn dot_ui(ui: &mut Ui, view: &View<'_>) {
+    ui.label(RichText::new("·").small().color(view.theme.text_subtle));
+}
+
+fn saved_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    let (theme, revision) = (view.theme, view.snapshot.revision());
+    let saved = view.status.saved >= revision;
+    let (rect, _) = ui.allocate_exact_size(Vec2::splat(10.0), Sense::hover());
+    if saved {
+        ui.painter().circle_filled(rect.center(), 3.5, theme.success);
+        ui.label(RichText::new(format!("Saved · rev {revision}")).small().color(theme.text_muted));
+    } else {
+        // An open ring: not said by colour alone.
+        ui.painter().circle_stroke(rect.center(), 3.2, egui::Stroke::new(1.5, theme.warning));
+        let text = RichText::new(format!("Unsaved · rev {revision}")).small().color(theme.text);
+        if ui.add(Button::new(text).frame_when_inactive(false)).on_hover_text("Write the files now").clicked() {
+            actions.push(Action::Do(CommandId::Save));
+        }
+    }
+}
+
+fn counts_ui(ui: &mut Ui, view: &View<'_>) {
+    let (nodes, edges) = view.counts;
+    let text = format!("{} · {}", counted(nodes, "node"), counted(edges, "edge"));
+    ui.label(RichText::new(text).small().color(view.theme.text_muted));
+}
+
+fn problems_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    let (errors, warnings) = (view.problems.errors(), view.problems.warnings());
+    let text = match (errors, warnings) {
+        (0, 0) => "No problems".to_owned(),
+        (errors, 0) => counted(errors, "error"),
+        (0, warnings) => counted(warnings, "warning"),
+        (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+    };
+    if errors + warnings > 0 {
+        let severity = if errors > 0 { Severity::Error } else { Severity::Warning };
+        let (rect, _) = ui.allocate_exact_size(Vec2::splat(12.0), Sense::hover());
+        paint_severity(ui.painter(), rect.center(), view.theme, severity);
+    }
+    let text = RichText::new(text).small().color(view.theme.text_muted);
+    if ui.add(Button::new(text).frame_when_inactive(false)).on_hover_text("Show the problems").clicked() {
+        actions.push(Action::ShowProblems);
+    }
+}
+
+/// `1 node`, `2 nodes`.
+pub(crate) fn counted(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}

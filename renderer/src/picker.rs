@@ -1,0 +1,129 @@
+//! A list to search and choose from with the keyboard: quick add and the command palette are both this.
+
+use crate::widgets::{ROW, Row, body_font, paint_icon, paint_line, paint_type_mark, row_ui, search_field_ui, small_font};
+use canvas::theme::Theme;
+use egui::{Align2, Key, Modifiers, Rect, Sense, Ui, Vec2, pos2, vec2};
+use shared_protocol::TypeDef;
+
+/// One thing to choose.
+pub(crate) struct Entry<'a> {
+    pub(crate) title: String,
+    /// Muted, at the right.
+    pub(crate) note: String,
+    pub(crate) mark: Mark<'a>,
+    pub(crate) enabled: bool,
+}
+
+pub(crate) enum Mark<'a> {
+    Type(Option<&'a TypeDef>),
+    Icon(&'static str),
+}
+
+/// What has been typed and which row is lit.
+#[derive(Debug, Default)]
+pub(crate) struct Picker {
+    pub(crate) query: String,
+    lit: usize,
+    shown_before: bool,
+}
+
+impl Picker {
+    /// Draws the search field and the list; gives back the entry that was chosen.
+    pub(crate) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        theme: &Theme,
+        (name, hint): (&str, &str),
+        entries: &[Entry<'_>],
+    ) -> Option<usize> {
+        // Before the field sees them, so that the cursor stays where it is.
+        let (down, up, enter) = ui.input_mut(|input| {
+            (
+                input.count_and_consume_key(Modifiers::NONE, Key::ArrowDown),
+                input.count_and_consume_key(Modifiers::NONE, Key::ArrowUp),
+                input.consume_key(Modifiers::NONE, Key::Enter),
+            )
+        });
+        let before = self.query.clone();
+        let field = search_field_ui(ui, theme, &mut self.query, hint, name);
+        if !self.shown_before {
+            field.request_focus();
+            self.shown_before = true;
+        }
+        let typed = before != self.query;
+        let last = entries.len().saturating_sub(1);
+        self.lit = if typed { 0 } else { (self.lit + down).saturating_sub(up).min(last) };
+        let mut chosen = enter.then_some(self.lit).filter(|index| entries.get(*index).is_some_and(|entry| entry.enabled));
+
+        ui.add_space(4.0);
+        egui::ScrollArea::vertical().max_height(ROW * 9.0).auto_shrink([false, true]).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            if entries.is_empty() {
+                ui.add_space(8.0);
+                ui.vertical_centered(|ui| crate::widgets::muted_ui(ui, theme, "Nothing fits. Try other words."));
+                ui.add_space(8.0);
+            }
+            for (index, entry) in entries.iter().enumerate() {
+                let lit = index == self.lit;
+                let response = ui.add_enabled_ui(entry.enabled, |ui| entry_ui(ui, theme, entry, lit)).inner;
+                if lit && (down + up > 0 || typed) {
+                    response.scroll_to_me(None);
+                }
+                if response.clicked() {
+                    chosen = Some(index);
+                }
+            }
+        });
+        chosen
+    }
+}
+
+fn entry_ui(ui: &mut Ui, theme: &Theme, entry: &Entry<'_>, lit: bool) -> egui::Response {
+    let row = Row { name: &entry.title, selected: lit, sense: Sense::click() };
+    row_ui(ui, theme, row, |ui, room| {
+        let mark = Rect::from_center_size(pos2(room.left() + 9.0, room.center().y), Vec2::splat(18.0));
+        match &entry.mark {
+            Mark::Type(def) => paint_type_mark(ui.painter(), mark, theme, *def),
+            Mark::Icon(icon) => paint_icon(ui.painter(), icon, mark.shrink(2.0), theme.text_muted),
+        }
+        let room = Rect::from_min_max(room.min + vec2(26.0, 0.0), room.max);
+        let note = paint_line(ui, room, Align2::RIGHT_CENTER, &entry.note, small_font(ui), theme.text_subtle);
+        let color = if entry.enabled { theme.text } else { theme.text_subtle };
+        let title = room.with_max_x(room.right() - note - 8.0);
+        paint_line(ui, title, Align2::LEFT_CENTER, &entry.title, body_font(ui), color);
+    })
+}
+
+/// How well words fit what was typed: every word must occur; the start of a title counts most. Lower is better.
+pub(crate) fn rank(query: &str, title: &str, more: &str) -> Option<u32> {
+    let (query, title, more) = (query.trim().to_lowercase(), title.to_lowercase(), more.to_lowercase());
+    if query.is_empty() {
+        return Some(0);
+    }
+    if title.starts_with(&query) {
+        return Some(1);
+    }
+    if title.split_whitespace().any(|word| word.starts_with(&query)) {
+        return Some(2);
+    }
+    if title.contains(&query) {
+        return Some(3);
+    }
+    query.split_whitespace().all(|word| title.contains(word) || more.contains(word)).then_some(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rank;
+
+    #[test]
+    fn titles_come_before_descriptions() {
+        let best = |query: &str, title: &str| rank(query, title, "virtual machine aws/compute/instance");
+        assert_eq!(best("inst", "Instance"), Some(1));
+        assert_eq!(best("bal", "Load balancer"), Some(2));
+        assert_eq!(best("stan", "Instance"), Some(3));
+        assert_eq!(best("aws machine", "Instance"), Some(4));
+        assert_eq!(best("bucket", "Instance"), None);
+        assert_eq!(best("  ", "Instance"), Some(0));
+    }
+}

@@ -1,0 +1,109 @@
+//! Where a new node may stand, and what to call it. Pure questions to the snapshot; the authority decides anew.
+
+use authority::{Snapshot, may_contain};
+use shared_protocol::{
+    AddNode, Board, BoardId, Command, Endpoint, EndpointRef, Name, NodeId, NodeRef, Point, PortId, Refusal, TypeDef,
+    command::NodePath,
+    registry::Direction,
+};
+
+/// The innermost container whose area holds this point of the board.
+pub(crate) fn container_at(snapshot: &Snapshot, board: BoardId, at: Point) -> Option<NodeId> {
+    let mut found = None;
+    loop {
+        let inner = snapshot.children(board, found).find(|&child| {
+            let is_container = snapshot.node(child).and_then(|node| snapshot.type_of(node)).is_some_and(|def| def.container);
+            is_container
+                && snapshot.absolute(child).is_some_and(|place| {
+                    (place.x..place.right()).contains(&at.x) && (place.y..place.bottom()).contains(&at.y)
+                })
+        });
+        match inner {
+            Some(inner) => found = Some(inner),
+            None => return found,
+        }
+    }
+}
+
+/// The first place that takes the type, from `inner` outwards to the board; the refusal is the innermost one.
+pub(crate) fn parent_for(
+    snapshot: &Snapshot,
+    board: &Board,
+    inner: Option<NodeId>,
+    def: &TypeDef,
+) -> Result<Option<NodeId>, Refusal> {
+    let outwards = snapshot.ancestors(inner).map(|node| Some(node.id)).chain([None]);
+    let mut refusal = None;
+    for parent in outwards {
+        match may_contain(snapshot, board, parent, def) {
+            Ok(()) => return Ok(parent),
+            Err(why) => refusal = refusal.or(Some(why)),
+        }
+    }
+    // There is always the board to ask, so there is always a refusal here.
+    Err(refusal.unwrap_or_else(|| {
+        Refusal::new(shared_protocol::Code::ContainmentError, format!("{} has no place here", def.title))
+    }))
+}
+
+/// A node of this type with its middle at a point of the board, in the container there.
+pub(crate) fn add_at(snapshot: &Snapshot, board: &Board, def: &TypeDef, at: Point) -> Result<AddNode, Refusal> {
+    let parent = parent_for(snapshot, board, container_at(snapshot, board.id, at), def)?;
+    let (origin, size) = (snapshot.origin_of(parent), def.default_size());
+    let mut add = AddNode::new(board.id, def.id.clone());
+    add.parent = parent.map(NodeRef::Id);
+    add.at = Some(Point { x: at.x - origin.x - size.w / 2, y: at.y - origin.y - size.h / 2 });
+    Ok(add)
+}
+
+/// A name that is free on the board, so that a batch can speak of a node that it makes.
+pub(crate) fn free_name(snapshot: &Snapshot, board: BoardId, def: &TypeDef) -> Option<Name> {
+    let fallback = Name::parse("node").ok()?;
+    let name = Name::from_words(&def.title, &fallback);
+    if snapshot.node_named(board, &name).is_none() {
+        return Some(name);
+    }
+    (2..100_000).map(|number| name.numbered(number)).find(|name| snapshot.node_named(board, name).is_none())
+}
+
+/// The port of `def` that a rule connects with `from`, if there is one.
+pub(crate) fn fitting_port(snapshot: &Snapshot, from: &Endpoint, def: &TypeDef) -> Option<PortId> {
+    let node = snapshot.node(from.node)?;
+    let direction = snapshot.type_of(node)?.port(from.port.as_str())?.direction;
+    snapshot.registry().rules().iter().find_map(|rule| {
+        let (near, far, wanted) = match direction {
+            Direction::Out => (&rule.source, &rule.target, Direction::In),
+            Direction::In => (&rule.target, &rule.source, Direction::Out),
+        };
+        let near_fits = near.port == from.port && near.type_id.matches(&node.type_id);
+        let far_fits = far.type_id.matches(&def.id)
+            && def.port(far.port.as_str()).is_some_and(|port| port.direction == wanted);
+        (near_fits && far_fits).then(|| far.port.clone())
+    })
+}
+
+/// Adds a node and connects it with `from`, as one operation. The batch names the node, because its id is the
+/// authority's to give.
+pub(crate) fn add_connected(
+    snapshot: &Snapshot,
+    board: &Board,
+    def: &TypeDef,
+    at: Point,
+    from: &Endpoint,
+) -> Result<Command, Refusal> {
+    let mut add = add_at(snapshot, board, def, at)?;
+    let refuse = |message: String| Refusal::new(shared_protocol::Code::ConnectionError, message);
+    let port = fitting_port(snapshot, from, def)
+        .ok_or_else(|| refuse(format!("no rule connects {} with this port", def.title)))?;
+    let name = free_name(snapshot, board.id, def).ok_or_else(|| refuse("no name is free on this board".to_owned()))?;
+    add.name = Some(name.clone());
+    let near = EndpointRef { node: from.node.into(), port: Some(from.port.clone()) };
+    let path = NodePath { board: Some(board.name.clone()), name };
+    let far = EndpointRef { node: NodeRef::Name(path), port: Some(port.clone()) };
+    let far_is_source = def.port(port.as_str()).is_some_and(|port| port.direction == Direction::Out);
+    let (source, target) = if far_is_source { (far, near) } else { (near, far) };
+    Ok(Command::Batch {
+        summary: Some(format!("adds {} and connects it", def.title)),
+        commands: vec![Command::AddNode(add), Command::Connect { source, target, label: String::new() }],
+    })
+}

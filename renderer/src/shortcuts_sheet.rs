@@ -1,0 +1,64 @@
+//! `?`: every shortcut on one sheet, from the table.
+
+use crate::commands::{Menu, TABLE};
+use canvas::theme::Theme;
+use egui::{Context, Id, RichText, Ui};
+
+/// What the pointer does on the canvas; keys come from the table.
+const POINTER: &[(&str, &str)] = &[
+    ("Pan", "Space+drag, scroll"),
+    ("Zoom to the pointer", "Ctrl+scroll"),
+    ("Add to the selection", "Shift+click"),
+    ("Duplicate", "Alt+drag"),
+    ("Quick add", "Double click"),
+];
+
+/// Gives back `false` when it is closed.
+pub(crate) fn shortcuts_sheet_ui(context: &Context, theme: &Theme) -> bool {
+    let response = egui::Modal::new(Id::unique("shortcuts")).show(context, |ui| {
+        ui.set_width(720.0_f32.min(context.content_rect().width() - 80.0));
+        ui.label(RichText::new("Keyboard shortcuts").heading());
+        ui.add_space(8.0);
+        let height = context.content_rect().height() - 200.0;
+        egui::ScrollArea::vertical().max_height(height).show(ui, |ui| {
+            ui.columns(2, |columns| {
+                for menu in [Menu::File, Menu::Edit, Menu::Help] {
+                    section_ui(&mut columns[0], theme, menu);
+                }
+                for menu in [Menu::Arrange, Menu::Board, Menu::View] {
+                    section_ui(&mut columns[1], theme, menu);
+                }
+                heading_ui(&mut columns[0], theme, "Canvas");
+                line_ui(&mut columns[0], theme, "Nudge, by 10 with Shift", "Arrows");
+                for (what, how) in POINTER {
+                    line_ui(&mut columns[0], theme, what, how);
+                }
+            });
+        });
+        ui.add_space(8.0);
+        !ui.button("Close").clicked()
+    });
+    response.inner && !response.should_close()
+}
+
+fn section_ui(ui: &mut Ui, theme: &Theme, menu: Menu) {
+    heading_ui(ui, theme, menu.title());
+    for def in TABLE.iter().filter(|def| def.menu == menu && !def.keys.is_empty()) {
+        let keys: Vec<String> = def.keys.iter().map(|keys| keys.text()).collect();
+        line_ui(ui, theme, def.text.trim_end_matches('…'), &keys.join(" or "));
+    }
+}
+
+fn heading_ui(ui: &mut Ui, theme: &Theme, text: &str) {
+    ui.add_space(6.0);
+    ui.label(RichText::new(text).small().color(theme.text_muted));
+}
+
+fn line_ui(ui: &mut Ui, theme: &Theme, what: &str, how: &str) {
+    ui.horizontal(|ui| {
+        ui.label(what);
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            ui.label(RichText::new(how).monospace().color(theme.text_muted));
+        });
+    });
+}

@@ -1,0 +1,236 @@
+//! Small pieces that several panels share. Colours come from the theme, never from here.
+
+use canvas::theme::Theme;
+use egui::{
+    Align2, Color32, CornerRadius, FontId, Painter, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind, TextStyle,
+    Ui, Vec2, WidgetInfo, pos2, vec2,
+};
+use shared_protocol::{
+    TypeDef,
+    messages::Severity,
+    registry::Accent,
+};
+
+/// The height of one row in lists and trees.
+pub(crate) const ROW: f32 = 26.0;
+
+/// Paints an icon: a sign of the shell, else one of the set that types use.
+pub(crate) fn paint_icon(painter: &Painter, name: &str, rect: Rect, color: Color32) {
+    let stroke = Stroke::new(1.5, color);
+    let (c, r) = (rect.center(), rect.width().min(rect.height()) / 2.0);
+    match name {
+        "search" => {
+            painter.circle_stroke(c - Vec2::splat(r * 0.18), r * 0.62, stroke);
+            painter.line_segment([c + Vec2::splat(r * 0.28), c + Vec2::splat(r * 0.85)], stroke);
+        }
+        "add" => {
+            painter.line_segment([c - vec2(r * 0.75, 0.0), c + vec2(r * 0.75, 0.0)], stroke);
+            painter.line_segment([c - vec2(0.0, r * 0.75), c + vec2(0.0, r * 0.75)], stroke);
+        }
+        _ => canvas::paint_icon(painter, name, rect, color),
+    }
+}
+
+/// An icon in the flow of a layout.
+pub(crate) fn icon_ui(ui: &mut Ui, name: &str, size: f32, color: Color32) {
+    let (rect, _) = ui.allocate_exact_size(Vec2::splat(size), Sense::hover());
+    paint_icon(ui.painter(), name, rect, color);
+}
+
+/// The mark of a type: its icon on a wash of its accent.
+pub(crate) fn paint_type_mark(painter: &Painter, rect: Rect, theme: &Theme, def: Option<&TypeDef>) {
+    let accent = def.map_or(Accent::Grey, |def| def.accent);
+    let icon = def.map_or("box", |def| def.icon.as_str());
+    painter.rect_filled(rect, CornerRadius::same(4), theme.tile(accent));
+    paint_icon(painter, icon, rect.shrink(rect.width() * 0.18), theme.accent(accent));
+}
+
+/// A button that is only an icon; its name is its tooltip.
+pub(crate) fn icon_button_ui(ui: &mut Ui, theme: &Theme, icon: &str, name: &str) -> Response {
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(22.0), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), name));
+    if ui.is_rect_visible(rect) {
+        if response.hovered() || response.has_focus() {
+            ui.painter().rect_filled(rect, CornerRadius::same(4), theme.hover);
+        }
+        focus_ring(ui, theme, rect, &response);
+        let color = match (ui.is_enabled(), response.hovered()) {
+            (false, _) => theme.text_subtle,
+            (true, true) => theme.text,
+            (true, false) => theme.text_muted,
+        };
+        paint_icon(ui.painter(), icon, rect.shrink(4.0), color);
+    }
+    response.on_hover_text(name)
+}
+
+/// Shows where the keyboard is.
+pub(crate) fn focus_ring(ui: &Ui, theme: &Theme, rect: Rect, response: &Response) {
+    if response.has_focus() {
+        ui.painter().rect_stroke(rect, CornerRadius::same(4), Stroke::new(1.5, theme.focus), StrokeKind::Inside);
+    }
+}
+
+/// How a list row is drawn and what it answers to.
+pub(crate) struct Row<'a> {
+    /// What a screen reader says.
+    pub(crate) name: &'a str,
+    pub(crate) selected: bool,
+    pub(crate) sense: Sense,
+}
+
+/// A row over the whole width: background by state, content by `paint`, which gets the room inside and its colour.
+pub(crate) fn row_ui(ui: &mut Ui, theme: &Theme, row: Row<'_>, paint: impl FnOnce(&mut Ui, Rect)) -> Response {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), row.sense);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, ui.is_enabled(), row.selected, row.name));
+    if ui.is_rect_visible(rect) {
+        let corners = CornerRadius::same(4);
+        if row.selected {
+            ui.painter().rect_filled(rect, corners, theme.selection);
+        } else if response.hovered() {
+            ui.painter().rect_filled(rect, corners, theme.hover);
+        }
+        focus_ring(ui, theme, rect, &response);
+        paint(ui, rect.shrink2(vec2(6.0, 0.0)));
+    }
+    response
+}
+
+/// One line of text in a room, cut off with `…` where it does not fit. Gives back how wide it became.
+pub(crate) fn paint_line(ui: &Ui, rect: Rect, align: Align2, text: &str, font: FontId, color: Color32) -> f32 {
+    let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, color);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(rect.width().max(0.0));
+    let galley = ui.painter().layout_job(job);
+    let place = align.align_size_within_rect(galley.size(), rect);
+    let width = galley.size().x;
+    ui.painter().galley(place.min, galley, color);
+    width
+}
+
+pub(crate) fn body_font(ui: &Ui) -> FontId {
+    TextStyle::Body.resolve(ui.style())
+}
+
+pub(crate) fn small_font(ui: &Ui) -> FontId {
+    TextStyle::Small.resolve(ui.style())
+}
+
+pub(crate) fn muted_ui(ui: &mut Ui, theme: &Theme, text: impl Into<String>) -> Response {
+    ui.label(RichText::new(text).small().color(theme.text_muted))
+}
+
+/// What a panel says when it has nothing to show.
+pub(crate) fn empty_state_ui(ui: &mut Ui, theme: &Theme, title: &str, text: &str) {
+    ui.add_space(24.0);
+    ui.vertical_centered(|ui| {
+        ui.label(RichText::new(title).color(theme.text));
+        ui.add_space(2.0);
+        muted_ui(ui, theme, text);
+    });
+}
+
+/// A search field with a way to empty it.
+pub(crate) fn search_field_ui(ui: &mut Ui, theme: &Theme, text: &mut String, hint: &str, name: &str) -> Response {
+    let room = ui.available_width();
+    let edit = egui::TextEdit::singleline(text)
+        .hint_text(hint.to_owned())
+        .desired_width(room)
+        .margin(egui::Margin { left: 26, right: 24, top: 5, bottom: 5 });
+    let response = ui.add(edit).accessible_name(name);
+    let middle = response.rect.center().y;
+    let lens = Rect::from_center_size(pos2(response.rect.left() + 14.0, middle), Vec2::splat(14.0));
+    paint_icon(ui.painter(), "search", lens, theme.text_subtle);
+    if !text.is_empty() {
+        let cross = Rect::from_center_size(pos2(response.rect.right() - 13.0, middle), Vec2::splat(16.0));
+        let clear = ui.interact(cross, response.id.with("clear"), Sense::click());
+        clear.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Clear {name}")));
+        paint_cross(ui.painter(), cross.shrink(4.5), if clear.hovered() { theme.text } else { theme.text_subtle });
+        if clear.clicked() {
+            text.clear();
+        }
+    }
+    response
+}
+
+pub(crate) fn paint_cross(painter: &Painter, rect: Rect, color: Color32) {
+    let stroke = Stroke::new(1.5, color);
+    painter.line_segment([rect.left_top(), rect.right_bottom()], stroke);
+    painter.line_segment([rect.right_top(), rect.left_bottom()], stroke);
+}
+
+/// A button that closes what it stands on.
+pub(crate) fn close_button_ui(ui: &mut Ui, theme: &Theme, name: &str) -> Response {
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(20.0), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    focus_ring(ui, theme, rect, &response);
+    paint_cross(ui.painter(), rect.shrink(6.0), if response.hovered() { theme.text } else { theme.text_muted });
+    response.on_hover_text(name)
+}
+
+/// A triangle that says open or closed.
+pub(crate) fn paint_disclosure(painter: &Painter, rect: Rect, open: bool, color: Color32) {
+    let (c, r) = (rect.center(), 3.5);
+    let points = if open {
+        vec![c + vec2(-r, -r * 0.6), c + vec2(r, -r * 0.6), c + vec2(0.0, r * 0.8)]
+    } else {
+        vec![c + vec2(-r * 0.6, -r), c + vec2(r * 0.8, 0.0), c + vec2(-r * 0.6, r)]
+    };
+    painter.add(egui::Shape::convex_polygon(points, color, Stroke::NONE));
+}
+
+/// A heading that opens and closes what follows. Gives back whether it is open.
+pub(crate) fn disclosure_ui(ui: &mut Ui, theme: &Theme, title: &str, count: Option<usize>, open: &mut bool) -> bool {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 24.0), Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::DisclosureTriangle, ui.is_enabled(), *open, title));
+    if response.clicked() {
+        *open = !*open;
+    }
+    if ui.is_rect_visible(rect) {
+        focus_ring(ui, theme, rect, &response);
+        let arrow = Rect::from_min_size(rect.min, vec2(14.0, rect.height()));
+        paint_disclosure(ui.painter(), arrow, *open, theme.text_subtle);
+        let color = if response.hovered() { theme.text } else { theme.text_muted };
+        let room = Rect::from_min_max(pos2(rect.left() + 16.0, rect.top()), pos2(rect.right() - 36.0, rect.bottom()));
+        paint_line(ui, room, Align2::LEFT_CENTER, title, small_font(ui), color);
+        if let Some(count) = count {
+            let room = rect.shrink2(vec2(6.0, 0.0));
+            paint_line(ui, room, Align2::RIGHT_CENTER, &count.to_string(), small_font(ui), theme.text_subtle);
+        }
+    }
+    *open
+}
+
+/// Severity as a shape with a colour: a disc with a bar for errors, a triangle for warnings.
+pub(crate) fn paint_severity(painter: &Painter, centre: egui::Pos2, theme: &Theme, severity: Severity) {
+    match severity {
+        Severity::Error => {
+            painter.circle_filled(centre, 5.5, theme.danger);
+            let bar = Rect::from_center_size(centre, vec2(6.0, 1.8));
+            painter.rect_filled(bar, CornerRadius::ZERO, theme.surface_panel);
+        }
+        Severity::Warning => {
+            let points = vec![centre + vec2(0.0, -5.5), centre + vec2(6.0, 5.0), centre + vec2(-6.0, 5.0)];
+            painter.add(egui::Shape::convex_polygon(points, theme.warning, Stroke::NONE));
+        }
+    }
+}
+
+/// A tab: plain text, underlined when it is the chosen one.
+pub(crate) fn tab_ui(ui: &mut Ui, theme: &Theme, text: &str, chosen: bool) -> Response {
+    let font = body_font(ui);
+    let color = if chosen { theme.text } else { theme.text_muted };
+    let galley = ui.painter().layout_no_wrap(text.to_owned(), font, color);
+    let (rect, response) = ui.allocate_exact_size(vec2(galley.size().x + 20.0, 30.0), Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, ui.is_enabled(), chosen, text));
+    if ui.is_rect_visible(rect) {
+        focus_ring(ui, theme, rect, &response);
+        let color = if response.hovered() { theme.text } else { color };
+        let at = Align2::CENTER_CENTER.align_size_within_rect(galley.size(), rect).min;
+        ui.painter().galley_with_override_text_color(at, galley, color);
+        if chosen {
+            let line = Rect::from_min_max(pos2(rect.left() + 8.0, rect.bottom() - 2.0), pos2(rect.right() - 8.0, rect.bottom()));
+            ui.painter().rect_filled(line, CornerRadius::same(1), theme.accent);
+        }
+    }
+    response
+}

@@ -1,0 +1,123 @@
+//! The socket: the hello, messages either way, and the end.
+
+use crate::shop::Shop;
+use renderer::{Incoming, Link};
+use shared_protocol::{
+    Command, Revision,
+    frame::{FrameReader, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},
+    messages::{FromRenderer, Hello, PROTOCOL_VERSION, Request, Role, Status, ToRenderer},
+};
+use std::{
+    io::{Read, Write},
+    os::unix::net::UnixStream,
+    time::{Duration, Instant},
+};
+
+struct Peer {
+    stream: UnixStream,
+    reader: FrameReader,
+}
+
+impl Peer {
+    fn pair() -> (Self, Link) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        ours.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        let link = Link::over(theirs, egui::Context::default()).unwrap();
+        (Self { stream: ours, reader: FrameReader::new(MAX_FROM_RENDERER) }, link)
+    }
+
+    fn send(&mut self, message: &ToRenderer) {
+        self.stream.write_all(&encode(message, MAX_TO_RENDERER).unwrap()).unwrap();
+    }
+
+    fn hear(&mut self) -> FromRenderer {
+        loop {
+            if let Some(frame) = self.reader.next_frame().unwrap() {
+                return decode(&frame).unwrap();
+            }
+            let mut bytes = [0; 4096];
+            let count = self.stream.read(&mut bytes).unwrap();
+            assert!(count > 0, "the window hung up");
+            self.reader.push(&bytes[..count]);
+        }
+    }
+}
+
+fn next(link: &Link) -> Incoming {
+    let started = Instant::now();
+    loop {
+        if let Some(incoming) = link.next() {
+            return incoming;
+        }
+        assert!(started.elapsed() < Duration::from_secs(5), "nothing arrived");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn it_answers_the_challenge_and_then_talks() {
+    let (mut peer, mut link) = Peer::pair();
+    peer.send(&ToRenderer::Challenge { protocol: PROTOCOL_VERSION, token: [7; 32] });
+    let FromRenderer::Hello(Hello { protocol, role, token, build }) = peer.hear() else { panic!("no hello") };
+    assert_eq!((protocol, role, token), (PROTOCOL_VERSION, Role::Renderer, [7; 32]));
+    assert!(!build.is_empty());
+    let first = link.request(Request::Save).unwrap();
+    let second = link.request(Request::Undo).unwrap();
+    assert_ne!(first, second);
+    assert_eq!(peer.hear(), FromRenderer::Request { id: first, request: Request::Save });
+    assert_eq!(peer.hear(), FromRenderer::Request { id: second, request: Request::Undo });
+    peer.send(&ToRenderer::Status(Status { saved: Revision(4), ..Status::default() }));
+    assert!(matches!(next(&link), Incoming::Message(ToRenderer::Status(status)) if status.saved == Revision(4)));
+    // The last words are written before the link is gone.
+    link.request(Request::Quit).unwrap();
+    drop(link);
+    assert!(matches!(peer.hear(), FromRenderer::Request { request: Request::Quit, .. }));
+}
+
+#[test]
+fn the_end_of_main_is_told() {
+    let (mut peer, link) = Peer::pair();
+    peer.send(&ToRenderer::Challenge { protocol: PROTOCOL_VERSION, token: [7; 32] });
+    peer.hear();
+    drop(peer);
+    assert!(matches!(next(&link), Incoming::Closed { why: None }));
+}
+
+#[test]
+fn anything_but_this_protocol_ends_it() {
+    let wrong = [
+        encode(&ToRenderer::Raise, MAX_TO_RENDERER).unwrap(),
+        encode(&ToRenderer::Challenge { protocol: PROTOCOL_VERSION + 1, token: [0; 32] }, MAX_TO_RENDERER).unwrap(),
+        vec![0, 0, 0, 3, 0xff, 0xff, 0xff],
+        vec![0xff; 16],
+    ];
+    for bytes in wrong {
+        let (mut peer, link) = Peer::pair();
+        peer.stream.write_all(&bytes).unwrap();
+        assert!(matches!(next(&link), Incoming::Closed { why: Some(_) }), "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_gap_in_the_patches_asks_for_everything_again() {
+    let mut shop = Shop::open();
+    let rename = |title: &str| Command::UpdateBoard { board: shop.infrastructure.into(), title: Some(title.into()), name: None };
+    let (missed, next) = (rename("Missed"), rename("Next"));
+    shop.main.quietly(&missed).unwrap();
+    shop.main.run(next);
+    shop.window.run();
+    assert_eq!(shop.main.heard().into_iter().filter(|said| *said == FromRenderer::Resync).count(), 1);
+    assert!(shop.shows("Board Production"), "nothing half applied");
+    shop.main.send_workspace();
+    shop.window.run();
+    assert!(shop.shows("Board Next"));
+}
+
+#[test]
+fn a_full_queue_is_told_and_never_waited_for() {
+    let (outgoing, _kept) = crossbeam_channel::bounded(1);
+    let (_to_window, incoming) = crossbeam_channel::bounded(1);
+    let mut link = Link::from_channels(outgoing, incoming);
+    assert!(link.request(Request::Save).is_ok());
+    assert!(link.request(Request::Save).is_err());
+}

@@ -1,0 +1,179 @@
+//! Palette, outline, tabs, problems, log, notices.
+
+use crate::shop::Shop;
+use egui::{Key, Theme};
+use egui_kittest::kittest::Queryable;
+use shared_protocol::{
+    Actor, ActorKind, BoardKind, Code, Command, ElementId, OperationKind, Refusal, Revision,
+    messages::{Answer, FromRenderer, HeldBoard, HeldReason, Keep, LogEntry, Request, Status, ToRenderer},
+};
+
+#[test]
+fn the_window_shows_the_board() {
+    let shop = Shop::open();
+    for text in ["Production", "Shop front", "EC2 instance Web", "6 nodes · 0 edges", "Unsaved"] {
+        assert!(shop.shows(text), "{text}");
+    }
+}
+
+#[test]
+fn the_palette_filters_and_adds() {
+    let mut shop = Shop::open();
+    assert!(shop.shows("Lambda function") && shop.shows("SQS queue"));
+    shop.retype("Search types", "sqs");
+    assert!(!shop.shows("Lambda function") && shop.shows("SQS queue"));
+    shop.window.get_by_label("SQS queue").click();
+    let requests = shop.settle();
+    let [Request::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
+    assert_eq!(add.type_id.as_str(), "aws/messaging/sqs_queue");
+    assert!(shop.field("Label").contains("SQS"), "it is selected");
+}
+
+#[test]
+fn the_palette_shows_what_fits_the_board() {
+    let mut shop = Shop::open();
+    assert!(!shop.shows("Checkbox"));
+    shop.window.get_by_label("Shop front").click();
+    shop.window.run();
+    assert!(shop.shows("Checkbox") && !shop.shows("Lambda function"));
+}
+
+#[test]
+fn what_cannot_stand_there_is_refused_with_a_hint() {
+    let mut shop = Shop::open();
+    shop.retype("Search types", "aws/networking/subnet");
+    shop.window.get_by_label("Subnet").click();
+    assert!(shop.settle().is_empty(), "a subnet needs a network");
+    assert!(shop.shows("Subnet cannot stand on the board itself"));
+    assert!(shop.shows("It stands in"));
+}
+
+#[test]
+fn tabs_switch_boards() {
+    let mut shop = Shop::open();
+    shop.window.get_by_label("Shop front").click();
+    shop.window.run();
+    assert!(shop.shows("Board Shop front") && shop.shows("2 nodes"));
+    shop.window.get_by_label("Production").click();
+    shop.window.run();
+    assert!(shop.shows("Board Production"));
+}
+
+#[test]
+fn a_new_board_is_asked_for_and_opened() {
+    let mut shop = Shop::open();
+    shop.window.get_by_label("New board").click();
+    shop.window.run();
+    shop.window.get_by_label("Spec").click();
+    shop.window.run();
+    shop.retype("Board title", "Wishes");
+    shop.press(Key::Enter);
+    let requests = shop.settle();
+    let [Request::Run(Command::AddBoard { kind, title, .. })] = &requests[..] else { panic!("{requests:?}") };
+    assert_eq!((*kind, title.as_str()), (BoardKind::Spec, "Wishes"));
+    assert!(shop.shows("Board Wishes"));
+}
+
+#[test]
+fn the_outline_selects_and_walks_by_keyboard() {
+    let mut shop = Shop::open();
+    shop.window.get_by_label("Outline").click();
+    shop.window.run();
+    shop.window.get_by_label("Web in outline").click();
+    shop.window.run();
+    assert_eq!(shop.selected(), [ElementId::Node(shop.web)].into());
+    shop.press(Key::ArrowDown);
+    assert_eq!(shop.selected(), [ElementId::Node(shop.worker)].into());
+    shop.press(Key::ArrowLeft);
+    assert_eq!(shop.selected(), [ElementId::Node(shop.subnet)].into());
+    shop.press(Key::ArrowLeft);
+    assert!(!shop.shows("Web in outline"), "folded");
+    shop.press(Key::ArrowRight);
+    assert!(shop.shows("Web in outline"));
+    assert!(shop.main.requests().is_empty(), "arrows do not nudge here");
+}
+
+#[test]
+fn problems_jump() {
+    let mut shop = Shop::open();
+    shop.window.get_by_label("3 errors").click();
+    shop.window.run();
+    let row = shop.rect_of_containing("(Pictures").center();
+    shop.click_at(row);
+    assert_eq!(shop.selected(), [ElementId::Node(shop.bucket)].into());
+    assert_eq!(shop.field("Label"), "Pictures");
+}
+
+#[test]
+fn a_refusal_is_a_notice_with_its_hint_and_can_be_dismissed() {
+    let mut shop = Shop::open();
+    shop.select("S3 bucket Pictures");
+    shop.press(Key::Delete);
+    let heard = shop.main.heard();
+    let Some(FromRenderer::Request { id, .. }) = heard.iter().find(|said| matches!(said, FromRenderer::Request { .. })) else {
+        panic!("{heard:?}")
+    };
+    let refusal = Refusal::new(Code::ReadOnly, "the board is held").hint("Decide its conflict first.");
+    shop.main.send(ToRenderer::Answer { request: *id, result: Err(refusal) });
+    shop.window.run();
+    assert!(shop.shows("The board is held") && shop.shows("Decide its conflict first."));
+    shop.window.get_by_label("Dismiss").click();
+    shop.window.run();
+    assert!(!shop.shows("The board is held"));
+}
+
+#[test]
+fn a_notice_goes_by_itself() {
+    let mut shop = Shop::open();
+    let answer = Answer::Exported { path: "/tmp/board.png".into(), bytes: 1 };
+    shop.main.send(ToRenderer::Answer { request: 77, result: Ok(answer) });
+    shop.window.run();
+    assert!(shop.shows("Exported the board"));
+    shop.window.run_steps(40);
+    assert!(!shop.shows("Exported the board"));
+}
+
+#[test]
+fn the_log_is_asked_for_while_it_is_open_and_reverts() {
+    let mut shop = Shop::open();
+    shop.main.log = vec![LogEntry {
+        revision: Revision(7),
+        time: 0,
+        actor: Actor::new(ActorKind::Terminal, "bob"),
+        kind: OperationKind::Edit,
+        summary: "adds Web".into(),
+        changes: 2,
+    }];
+    shop.window.get_by_label("3 errors").click();
+    shop.window.run();
+    shop.window.get_by_label("Log").click();
+    assert!(matches!(&shop.settle()[..], [Request::Log { .. }]));
+    shop.window.get_by_label("Revert adds Web").click();
+    shop.window.run();
+    assert_eq!(shop.main.requests(), [Request::Revert { revision: Revision(7), partial: false }]);
+    let again = shop.infrastructure;
+    shop.main.run(Command::UpdateBoard { board: again.into(), title: Some("Live".into()), name: None });
+    shop.window.run();
+    assert!(matches!(&shop.main.requests()[..], [Request::Log { .. }]), "asked again after a change");
+}
+
+#[test]
+fn a_held_board_waits_for_a_decision() {
+    let mut shop = Shop::open_as((1440.0, 900.0), Theme::Dark, |main| {
+        let board = main.snapshot.boards().find(|board| board.title == "Production").unwrap().id;
+        let held = HeldBoard {
+            board,
+            name: "production".into(),
+            why: HeldReason::Conflict,
+            message: "changed on disk in the same places".into(),
+        };
+        main.status = Status { held: vec![held], ..Status::default() };
+    });
+    assert!(shop.shows("changed on disk in the same places") && shop.shows("Production (held)"));
+    shop.select("S3 bucket Pictures");
+    shop.press(Key::Delete);
+    assert!(shop.main.requests().is_empty(), "nothing on it changes");
+    shop.window.get_by_label("Keep mine · production").click();
+    shop.window.run();
+    assert_eq!(shop.main.requests(), [Request::Resolve { board: shop.infrastructure, keep: Keep::Mine }]);
+}

@@ -1,0 +1,312 @@
+//! A main process in a few lines: it holds the truth with the real authority, and a test reads what the window sent.
+
+
+
+use authority::{Registry, Snapshot, decide};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use egui_kittest::{Harness, kittest::{NodeT, Queryable}};
+use renderer::{Incoming, Link, Workbench};
+use shared_protocol::{
+    Actor, ActorKind, AddNode, BoardId, BoardKind, Command, ElementId, EndpointRef, NodeId, Point, Refusal,
+    messages::{
+        Answer, Applied, FromRenderer, LogEntry, Patch, Presence, RegistryView, Request, Status, ToRenderer,
+        WorkspaceView,
+    },
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+pub(crate) struct Main {
+    from_window: Receiver<FromRenderer>,
+    to_window: Sender<Incoming>,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) status: Status,
+    pub(crate) presence: Presence,
+    pub(crate) log: Vec<LogEntry>,
+    /// Read while looking for something else.
+    unheard: Vec<FromRenderer>,
+    seed: u64,
+}
+
+impl Main {
+    pub(crate) fn new() -> (Self, Link) {
+        let (outgoing, from_window) = unbounded();
+        let (to_window, incoming) = unbounded();
+        let registry = Registry::compose(&catalogue::built_in(), &BTreeMap::new());
+        let main = Self {
+            from_window,
+            to_window,
+            snapshot: Snapshot::new(Arc::new(registry)),
+            status: Status::default(),
+            presence: Presence::default(),
+            log: Vec::new(),
+            unheard: Vec::new(),
+            seed: 1,
+        };
+        (main, Link::from_channels(outgoing, incoming))
+    }
+
+    pub(crate) fn send(&self, message: ToRenderer) {
+        self.to_window.send(Incoming::Message(message)).unwrap();
+    }
+
+    pub(crate) fn send_workspace(&self) {
+        let registry = self.snapshot.registry();
+        self.send(ToRenderer::Workspace(Box::new(WorkspaceView {
+            root: "/home/ada/shop".into(),
+            name: "shop".into(),
+            document: self.snapshot.to_document(),
+            registry: RegistryView {
+                types: registry.types().map(|def| (**def).clone()).collect(),
+                rules: registry.rules().to_vec(),
+                problems: registry.problems().to_vec(),
+            },
+            presence: self.presence.clone(),
+            status: self.status.clone(),
+        })));
+    }
+
+    /// Decides and applies, as main does, without telling the window.
+    pub(crate) fn quietly(&mut self, command: &Command) -> Result<(Patch, Vec<ElementId>), Refusal> {
+        self.seed += 1;
+        let decision = decide(&self.snapshot, command, self.seed)?;
+        let revision = self.snapshot.revision().next();
+        self.snapshot.apply(revision, &decision.changes).unwrap();
+        let actor = Actor::new(ActorKind::Window, "ada");
+        let patch = Patch { revision, actor, summary: decision.summary, changes: decision.changes };
+        Ok((patch, decision.created))
+    }
+
+    /// Somebody else changed something.
+    pub(crate) fn run(&mut self, command: Command) -> Vec<ElementId> {
+        let (patch, created) = self.quietly(&command).unwrap();
+        self.send(ToRenderer::Patch(patch));
+        created
+    }
+
+    pub(crate) fn add_board(&mut self, kind: BoardKind, title: &str) -> BoardId {
+        let command = Command::AddBoard { kind, title: title.into(), name: None };
+        match self.quietly(&command).unwrap().1[..] {
+            [ElementId::Board(id)] => id,
+            ref other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn add(&mut self, board: BoardId, type_id: &str, label: &str, parent: Option<NodeId>, at: (i32, i32)) -> NodeId {
+        let mut add = AddNode::new(board, type_id.parse().unwrap());
+        add.label = Some(label.into());
+        add.parent = parent.map(Into::into);
+        add.at = Some(Point { x: at.0, y: at.1 });
+        match self.quietly(&Command::AddNode(add)).unwrap().1[..] {
+            [ElementId::Node(id), ..] => id,
+            ref other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn connect(&mut self, source: NodeId, target: NodeId) {
+        let end = |node: NodeId| EndpointRef { node: node.into(), port: None };
+        self.quietly(&Command::Connect { source: end(source), target: end(target), label: String::new() }).unwrap();
+    }
+
+    /// Everything the window said since the last time.
+    pub(crate) fn heard(&mut self) -> Vec<FromRenderer> {
+        let mut heard = std::mem::take(&mut self.unheard);
+        heard.extend(self.from_window.try_iter());
+        heard
+    }
+
+    /// The requests the window made since the last time; none is answered.
+    pub(crate) fn requests(&mut self) -> Vec<Request> {
+        let request = |message| if let FromRenderer::Request { request, .. } = message { Some(request) } else { None };
+        self.heard().into_iter().filter_map(request).collect()
+    }
+
+    /// Answers every request as main would, and gives them back.
+    pub(crate) fn serve(&mut self) -> Vec<Request> {
+        let mut served = Vec::new();
+        for message in self.heard() {
+            let FromRenderer::Request { id, request } = message else { continue };
+            let result = match &request {
+                Request::Run(command) => self.quietly(command).map(|(patch, created)| {
+                    let applied = Applied { revision: patch.revision, summary: patch.summary.clone(), created };
+                    self.send(ToRenderer::Patch(patch));
+                    Answer::Applied(applied)
+                }),
+                Request::Log { .. } => Ok(Answer::Log(self.log.clone())),
+                Request::Save => Ok(Answer::Saved { revision: self.snapshot.revision(), files: vec!["main.json".into()] }),
+                _ => Ok(Answer::Done),
+            };
+            self.send(ToRenderer::Answer { request: id, result });
+            served.push(request);
+        }
+        served
+    }
+}
+
+pub(crate) struct App {
+    link: Option<Link>,
+    workbench: Option<Workbench>,
+}
+
+pub(crate) type Window = Harness<'static, App>;
+
+pub(crate) fn open(link: Link, size: (f32, f32), theme: egui::Theme) -> Window {
+    let mut window = Harness::builder()
+        .with_size(egui::vec2(size.0, size.1))
+        .renderer(rasteriser::SnapshotRenderer::new())
+        .build_ui_state(
+            |ui, app: &mut App| {
+                if let Some(link) = app.link.take() {
+                    app.workbench = Some(Workbench::new(ui.ctx(), link));
+                }
+                if let Some(workbench) = &mut app.workbench {
+                    workbench.receive(ui.ctx());
+                    // The whole window, as eframe gives it, without the margin of the harness.
+                    let whole = egui::UiBuilder::new().max_rect(ui.ctx().content_rect());
+                    workbench.show_ui(&mut ui.new_child(whole));
+                }
+            },
+            App { link: Some(link), workbench: None },
+        );
+    window.input_mut().system_theme = Some(theme);
+    window.run();
+    window
+}
+
+/// A small shop: two subnets in a network, a web server, a database, a bucket; and an interface board.
+pub(crate) struct Shop {
+    pub(crate) main: Main,
+    pub(crate) window: Window,
+    pub(crate) infrastructure: BoardId,
+    pub(crate) interface: BoardId,
+    pub(crate) network: NodeId,
+    pub(crate) subnet: NodeId,
+    pub(crate) web: NodeId,
+    pub(crate) worker: NodeId,
+    pub(crate) bucket: NodeId,
+}
+
+impl Shop {
+    pub(crate) fn open() -> Self {
+        Self::open_as((1440.0, 900.0), egui::Theme::Light, |_| {})
+    }
+
+    pub(crate) fn open_as(size: (f32, f32), theme: egui::Theme, prepare: impl FnOnce(&mut Main)) -> Self {
+        let (mut main, link) = Main::new();
+        let infrastructure = main.add_board(BoardKind::Infrastructure, "Production");
+        let network = main.add(infrastructure, "aws/networking/vpc", "Shop network", None, (0, 0));
+        let subnet = main.add(infrastructure, "aws/networking/subnet", "Private A", Some(network), (40, 60));
+        let web = main.add(infrastructure, "aws/compute/instance", "Web", Some(subnet), (24, 60));
+        let worker = main.add(infrastructure, "aws/compute/instance", "Worker", Some(subnet), (24, 160));
+        let bucket = main.add(infrastructure, "aws/storage/s3_bucket", "Pictures", None, (700, 60));
+        main.add(infrastructure, "notes/sticky", "Ask about retention", None, (700, 200));
+        let interface = main.add_board(BoardKind::Interface, "Shop front");
+        let page = main.add(interface, "ui.route", "Home", None, (0, 0));
+        main.add(interface, "ui.button", "Buy", Some(page), (24, 60));
+        prepare(&mut main);
+        main.send_workspace();
+        let window = open(link, size, theme);
+        Self { main, window, infrastructure, interface, network, subnet, web, worker, bucket }
+    }
+
+    /// Lets main answer and the window settle, until neither has anything to say.
+    pub(crate) fn settle(&mut self) -> Vec<Request> {
+        let mut all = Vec::new();
+        loop {
+            self.window.run();
+            let served = self.main.serve();
+            if served.is_empty() {
+                self.window.run();
+                return all;
+            }
+            all.extend(served);
+        }
+    }
+
+    /// Clicks the one thing whose name begins like this: nodes on the canvas are called `EC2 instance Web, 1 problem`.
+    pub(crate) fn select(&mut self, name: &str) {
+        let at = self.rect_of(name).center();
+        self.click_at(at);
+        self.window.run();
+    }
+
+    pub(crate) fn rect_of(&self, name: &str) -> egui::Rect {
+        let found: Vec<_> = self
+            .window
+            .query_all_by_label_contains(name)
+            .filter(|node| node.accesskit_node().label().is_some_and(|label| label.starts_with(name)))
+            .map(|node| node.rect())
+            .collect();
+        match found[..] {
+            [rect] => rect,
+            _ => panic!("{} things are called {name:?}", found.len()),
+        }
+    }
+
+    /// Whether anything is called or says this.
+    pub(crate) fn shows(&self, text: &str) -> bool {
+        self.window.query_all_by_label_contains(text).next().is_some()
+    }
+
+    pub(crate) fn field(&self, name: &str) -> String {
+        let role = egui::accesskit::Role::TextInput;
+        self.window.get_by_role_and_label(role, name).value().unwrap_or_default()
+    }
+
+    /// Types into a field from scratch; the keyboard stays there.
+    pub(crate) fn retype(&mut self, name: &str, text: &str) {
+        let role = egui::accesskit::Role::TextInput;
+        self.window.get_by_role_and_label(role, name).focus();
+        self.window.run();
+        self.window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
+        self.window.run();
+        self.window.get_by_role_and_label(role, name).type_text(text);
+        self.window.run();
+    }
+
+    pub(crate) fn press(&mut self, key: egui::Key) {
+        self.press_with(egui::Modifiers::NONE, key);
+    }
+
+    pub(crate) fn press_with(&mut self, modifiers: egui::Modifiers, key: egui::Key) {
+        self.window.key_press_modifiers(modifiers, key);
+        self.window.run();
+    }
+
+    pub(crate) fn rect_of_containing(&self, text: &str) -> egui::Rect {
+        self.window.get_by_label_contains(text).rect()
+    }
+
+    /// What the window told main that it has selected.
+    pub(crate) fn selected(&mut self) -> std::collections::BTreeSet<ElementId> {
+        self.window.run_steps(4);
+        for message in self.main.from_window.try_iter().collect::<Vec<_>>() {
+            match message {
+                FromRenderer::Presence(presence) => self.main.presence = presence,
+                other => self.main.unheard.push(other),
+            }
+        }
+        self.main.presence.selection.iter().copied().collect()
+    }
+
+    pub(crate) fn click_at(&mut self, at: egui::Pos2) {
+        self.click_with(at, egui::Modifiers::NONE);
+    }
+
+    pub(crate) fn click_with(&mut self, at: egui::Pos2, modifiers: egui::Modifiers) {
+        use egui::{Event, PointerButton};
+        self.window.hover_at(at);
+        self.window.run();
+        for pressed in [true, false] {
+            let button = Event::PointerButton { pos: at, button: PointerButton::Primary, pressed, modifiers };
+            self.window.event(button);
+            self.window.run();
+        }
+    }
+
+    pub(crate) fn picture(&mut self, name: &str) {
+        let image = self.window.render().unwrap();
+        let folder = std::env::temp_dir().join("draftboard-pictures");
+        std::fs::create_dir_all(&folder).unwrap();
+        image.save(folder.join(format!("{name}.png"))).unwrap();
+    }
+}

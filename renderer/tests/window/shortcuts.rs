@@ -1,0 +1,147 @@
+//! Keys and the clipboard.
+
+use crate::shop::Shop;
+use egui::{Event, Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use shared_protocol::{
+    Command, ElementId, Fragment,
+    command::Alignment,
+    messages::{Request, Status, ToRenderer},
+};
+
+fn undoable(shop: &mut Shop) {
+    let status = Status { undo: Some("adds Web".into()), redo: Some("moves Web".into()), ..Status::default() };
+    shop.main.send(ToRenderer::Status(status));
+    shop.window.run();
+}
+
+#[test]
+fn undo_redo_and_save() {
+    let mut shop = Shop::open();
+    shop.press_with(Modifiers::COMMAND, Key::Z);
+    assert!(shop.main.requests().is_empty(), "there is nothing to undo");
+    undoable(&mut shop);
+    shop.press_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(shop.main.requests(), [Request::Undo]);
+    shop.press_with(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
+    shop.press_with(Modifiers::COMMAND, Key::Y);
+    assert_eq!(shop.main.requests(), [Request::Redo, Request::Redo]);
+    shop.press_with(Modifiers::COMMAND, Key::S);
+    assert_eq!(shop.settle(), [Request::Save]);
+    assert!(shop.shows("Saved 1 file"));
+}
+
+#[test]
+fn a_field_that_is_typed_in_keeps_its_keys() {
+    let mut shop = Shop::open();
+    undoable(&mut shop);
+    shop.select("EC2 instance Web");
+    shop.retype("Label", "Web server");
+    for key in [Key::Delete, Key::Backspace, Key::F, Key::ArrowLeft] {
+        shop.press(key);
+    }
+    shop.press_with(Modifiers::COMMAND, Key::Z);
+    assert!(shop.main.requests().is_empty());
+    // Saving takes what is half typed along.
+    shop.retype("Label", "Front");
+    shop.press_with(Modifiers::COMMAND, Key::S);
+    let requests = shop.main.requests();
+    assert!(matches!(&requests[..], [Request::Run(Command::UpdateNode { .. }), Request::Save]), "{requests:?}");
+}
+
+#[test]
+fn delete_duplicate_and_nudge_act_on_the_selection() {
+    let mut shop = Shop::open();
+    shop.press(Key::Delete);
+    assert!(shop.main.requests().is_empty(), "nothing is selected");
+    shop.select("S3 bucket Pictures");
+    let before = shop.main.snapshot.placement(shop.bucket).unwrap();
+    shop.press(Key::ArrowRight);
+    // A second press while the first is under way waits for it.
+    shop.press_with(Modifiers::SHIFT, Key::ArrowDown);
+    let requests = shop.settle();
+    assert_eq!(requests.len(), 2, "{requests:?}");
+    let after = shop.main.snapshot.placement(shop.bucket).unwrap();
+    assert_eq!((after.x - before.x, after.y - before.y), (1, 10));
+    shop.press_with(Modifiers::COMMAND, Key::D);
+    let requests = shop.settle();
+    assert!(matches!(&requests[..], [Request::Run(Command::Duplicate { nodes, .. })] if nodes.len() == 1));
+    // What came into being is selected now.
+    shop.press(Key::Delete);
+    let requests = shop.settle();
+    let [Request::Run(Command::Remove { nodes, .. })] = &requests[..] else { panic!("{requests:?}") };
+    assert_ne!(nodes[..], [shop.bucket.into()]);
+    assert!(shop.main.snapshot.node(shop.bucket).is_some());
+}
+
+#[test]
+fn align_needs_two() {
+    let mut shop = Shop::open();
+    shop.select("EC2 instance Web");
+    shop.press_with(Modifiers::ALT, Key::A);
+    assert!(shop.main.requests().is_empty());
+    shop.press_with(Modifiers::COMMAND, Key::A);
+    shop.press_with(Modifiers::ALT, Key::A);
+    let requests = shop.main.requests();
+    let [Request::Run(Command::Align { nodes, to: Alignment::Left })] = &requests[..] else { panic!("{requests:?}") };
+    assert_eq!(nodes.len(), 3, "what stands inside something selected moves with it");
+}
+
+#[test]
+fn copy_and_paste_go_through_text() {
+    let mut shop = Shop::open();
+    shop.select("Subnet Private A");
+    shop.window.event(Event::Copy);
+    shop.window.step();
+    let copied = shop.window.output().platform_output.commands.iter().find_map(|command| match command {
+        egui::OutputCommand::CopyText(text) => Some(text.clone()),
+        _ => None,
+    });
+    let text = copied.expect("something was copied");
+    let fragment: Fragment = serde_json::from_str(&text).unwrap();
+    assert_eq!(fragment.0.nodes.len(), 3, "the subnet and the two instances in it");
+    shop.window.event(Event::Paste(text));
+    let requests = shop.settle();
+    let [Request::Run(Command::Paste { parent, .. })] = &requests[..] else { panic!("{requests:?}") };
+    assert!(parent.is_some(), "a subnet stands in a network");
+    assert_eq!(shop.main.snapshot.nodes_on(shop.infrastructure).count(), 9);
+
+    shop.window.event(Event::Paste("just words".into()));
+    assert!(shop.settle().is_empty());
+    assert!(shop.shows("The clipboard holds nothing from a board"));
+}
+
+#[test]
+fn the_command_palette_finds_commands_and_nodes() {
+    let mut shop = Shop::open();
+    shop.press_with(Modifiers::COMMAND, Key::K);
+    shop.window.get_by_label("Search and commands").type_text("new boa");
+    shop.window.run();
+    shop.press(Key::Enter);
+    assert!(shop.shows("New board"));
+    shop.press(Key::Escape);
+    shop.press_with(Modifiers::COMMAND, Key::K);
+    shop.window.get_by_label("Search and commands").type_text("buy");
+    shop.window.run();
+    shop.press(Key::Enter);
+    shop.window.run();
+    assert_eq!(shop.field("Name"), "buy", "on the other board, selected");
+}
+
+#[test]
+fn the_sheet_lists_every_shortcut() {
+    let mut shop = Shop::open();
+    shop.press_with(Modifiers::SHIFT, Key::Questionmark);
+    assert!(shop.shows("Ctrl+Shift+L") && shop.shows("Keyboard shortcuts"));
+    shop.press(Key::Escape);
+    assert!(!shop.shows("Ctrl+Shift+L"));
+}
+
+#[test]
+fn escape_deselects() {
+    let mut shop = Shop::open();
+    shop.select("EC2 instance Web");
+    assert!(shop.selected().contains(&ElementId::Node(shop.web)));
+    shop.press(Key::Escape);
+    assert!(shop.selected().is_empty());
+}
