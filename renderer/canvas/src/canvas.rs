@@ -447,6 +447,9 @@ impl Canvas {
         let camera = self.camera();
         let pen = Pen::new(&painter, camera, scene, &self.index, &marks);
         draw::draw(&pen, &mut self.store);
+        if self.store.texts.is_behind() {
+            ui.request_repaint();
+        }
         if self.index.nodes().next().is_none() {
             draw::overlay::draw_invitation(&pen);
         }

@@ -90,7 +90,10 @@ fn mesh(word: &str, side: f32, pixels_per_point: f32, colour: Color32) -> Mesh {
             }
             O(x, y, radius) => points.extend(arc(x, y, radius, radius, 0.0, 342.0).map(|p| at(p.x, p.y))),
             // A dot is a line as wide as it is long.
-            D(x, y, radius) => points.extend(arc(x, y, radius / 2.0, radius / 2.0, 0.0, 315.0).map(|p| at(p.x, p.y))),
+            D(x, y, radius) => {
+                let reach = radius * 0.5;
+                points.extend([at(x - reach, y), at(x, y - reach), at(x + reach, y), at(x, y + reach)]);
+            }
             A(x, y, rx, ry, from, to) if to - from >= 360.0 => {
                 points.extend(arc(x, y, rx, ry, from, to - 18.0).map(|p| at(p.x, p.y)));
             }

@@ -18,6 +18,11 @@ pub(crate) enum Part {
     Landmark,
 }
 
+/// While zooming, this many texts a frame are laid out for the new step; the others keep the one before for a frame or
+/// two. Steps further apart than this are laid out at once.
+const BUDGET: usize = 120;
+const NEAR_STEPS: u32 = 2;
+
 /// More than a screen can hold; then everything is laid out anew.
 const MOST: usize = 16_384;
 
@@ -34,6 +39,8 @@ pub(crate) struct TextCache {
     /// whenever glyphs move in the font texture; then all that is kept here points at the wrong glyphs.
     sentinel: Option<Arc<Galley>>,
     entries: HashMap<(u64, Part), Entry>,
+    left: usize,
+    is_behind: bool,
 }
 
 /// One text to lay out: sizes in board units.
@@ -56,7 +63,10 @@ impl<'a> Words<'a> {
 }
 
 impl TextCache {
-    pub(crate) fn start(&mut self, painter: &Painter) {
+    /// Begins a frame. `patient`: it is the only one, so that nothing can be left for the next.
+    pub(crate) fn start(&mut self, painter: &Painter, patient: bool) {
+        self.left = if patient { usize::MAX } else { BUDGET };
+        self.is_behind = false;
         let job = LayoutJob::simple_singleline("…".to_owned(), FontId::proportional(size::LABEL), Color32::PLACEHOLDER);
         let sentinel = painter.layout_job(job);
         let same = self.sentinel.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, &sentinel));
@@ -66,6 +76,11 @@ impl TextCache {
         self.sentinel = Some(sentinel);
     }
 
+    /// Whether texts were left for the next frame.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.is_behind
+    }
+
     /// The text at this zoom, at most as wide as its place; its colour is left to the painter.
     pub(crate) fn lay_out(&mut self, painter: &Painter, zoom: f32, words: &Words<'_>) -> Arc<Galley> {
         let bucket = text_bucket(zoom);
@@ -73,11 +88,17 @@ impl TextCache {
         let key = (words.key, words.part);
         if let Some(entry) = self.entries.get(&key)
             && entry.generation == words.generation
-            && entry.bucket == bucket
             && entry.width == width
         {
-            return Arc::clone(&entry.galley);
+            if entry.bucket == bucket {
+                return Arc::clone(&entry.galley);
+            }
+            if self.left == 0 && entry.bucket.abs_diff(bucket) <= NEAR_STEPS {
+                self.is_behind = true;
+                return Arc::clone(&entry.galley);
+            }
         }
+        self.left = self.left.saturating_sub(1);
         let galley = painter.layout_job(job(words, bucket_zoom(bucket)));
         let kept = Entry { generation: words.generation, bucket, width, galley: Arc::clone(&galley) };
         self.entries.insert(key, kept);

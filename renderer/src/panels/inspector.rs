@@ -179,6 +179,8 @@ fn groups<'a>(subjects: &Subjects<'a>) -> Vec<(&'a str, Vec<&'a PropDef>)> {
             None => groups.push((prop.group.as_str(), vec![prop])),
         }
     }
+    // What has no heading is what the type is about.
+    groups.sort_by_key(|(group, _)| !group.is_empty());
     groups
 }
 

@@ -45,6 +45,7 @@ fn menu_ui(ui: &mut Ui, menu: Menu, facts: &Facts<'_>, is_on: &impl Fn(CommandId
 
 fn search_button_ui(ui: &mut Ui, theme: &Theme, actions: &mut Vec<Action>) {
     let keys = find(CommandId::CommandPalette).and_then(|def| def.keys.first()).map(|keys| keys.text()).unwrap_or_default();
+    ui.spacing_mut().button_padding = vec2(8.0, 2.0);
     let text = RichText::new("Search…").color(theme.text_muted);
     let button = Button::new(text).shortcut_text(RichText::new(keys).small().color(theme.text_subtle))
         .min_size(vec2(190.0, 24.0))

@@ -139,7 +139,7 @@ fn several_of_one_type_are_changed_together() {
     shop.window.event(egui::Event::ModifiersChanged(egui::Modifiers::NONE));
     shop.window.run();
     assert!(shop.shows("2 × EC2 instance"));
-    shop.retype("AMI", "ami-0123456789abcdef0");
+    shop.retype("Image", "ami-0123456789abcdef0");
     shop.press(Key::Enter);
     let requests = shop.settle();
     let [Request::Run(Command::Batch { commands, .. })] = &requests[..] else { panic!("{requests:?}") };

@@ -1,19 +1,87 @@
 //! What the window looks like, drawn on the CPU. The pictures go to `draftboard-pictures` in the temporary folder, for
 //! people to look at; what is asserted is that drawing works at every size and in both themes.
 
-use crate::shop::Shop;
-use egui::Theme;
+use crate::shop::{Main, Shop};
+use egui::{Key, Modifiers, Theme};
+use egui_kittest::kittest::Queryable;
+use shared_protocol::{
+    Actor, ActorKind, Code, OperationKind, Refusal, Revision,
+    messages::{HeldBoard, HeldReason, LogEntry, Status, ToRenderer},
+};
+
+const THEMES: [(Theme, &str); 2] = [(Theme::Light, "light"), (Theme::Dark, "dark")];
 
 #[test]
 fn draws_in_both_themes_and_sizes() {
-    for (theme, word) in [(Theme::Light, "light"), (Theme::Dark, "dark")] {
+    for (theme, word) in THEMES {
         for size in [(1440.0, 900.0), (1024.0, 700.0), (800.0, 500.0)] {
             let mut shop = Shop::open_as(size, theme, |_| {});
             shop.settle();
             shop.picture(&format!("board-{word}-{}", size.0));
-            shop.select("EC2 instance Web");
+            shop.window.get_by_label("Outline").click();
+            shop.window.run();
+            shop.window.get_by_label("Web in outline").click();
             shop.settle();
             shop.picture(&format!("node-{word}-{}", size.0));
         }
+    }
+}
+
+fn log(main: &mut Main) {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as u64;
+    let entry = |revision: u64, kind, summary: &str| LogEntry {
+        revision: Revision(revision),
+        time: now - (20 - revision) * 100_000,
+        actor: Actor::new(ActorKind::Window, "ada"),
+        kind,
+        summary: summary.into(),
+        changes: 1,
+    };
+    main.log = vec![
+        entry(12, OperationKind::Undo(Revision(11)), "Move Web"),
+        entry(11, OperationKind::Edit, "Move Web"),
+        entry(10, OperationKind::Edit, "Add Sticky note"),
+    ];
+}
+
+#[test]
+fn draws_what_opens_over_it() {
+    for (theme, word) in THEMES {
+        let mut shop = Shop::open_as((1024.0, 700.0), theme, |main| {
+            log(main);
+            let board = main.snapshot.boards().find(|board| board.title == "Shop front").unwrap().id;
+            let message = "shop-front.json was changed by somebody else in the same places as your unsaved work".into();
+            let held = HeldBoard { board, name: "shop-front".into(), why: HeldReason::Conflict, message };
+            let notices = vec!["The module pricing.json has 2 errors; its other types are loaded.".into()];
+            main.status = Status { held: vec![held], notices, ..Status::default() };
+        });
+        shop.window.get_by_label("3 errors").click();
+        shop.settle();
+        let refusal = Refusal::new(Code::ContainmentError, "a database cannot stand on the board itself")
+            .hint("It stands in Subnet, Frame.")
+            .suggest(["aws/database/dynamodb_table".to_owned()]);
+        shop.main.send(ToRenderer::Answer { request: 99, result: Err(refusal) });
+        shop.settle();
+        shop.picture(&format!("problems-{word}"));
+        shop.window.get_by_label("Log").click();
+        shop.settle();
+        shop.picture(&format!("log-{word}"));
+        shop.window.get_by_label("Dismiss").click();
+        shop.press_with(Modifiers::COMMAND, Key::K);
+        shop.picture(&format!("commands-{word}"));
+        shop.press(Key::Escape);
+        shop.press(Key::Tab);
+        shop.picture(&format!("quick-add-{word}"));
+        shop.press(Key::Escape);
+        shop.press_with(Modifiers::SHIFT, Key::Questionmark);
+        shop.picture(&format!("shortcuts-{word}"));
+        shop.press(Key::Escape);
+        shop.window.get_by_label("New board").click();
+        shop.window.run();
+        shop.picture(&format!("new-board-{word}"));
+        shop.press(Key::Escape);
+        shop.window.get_by_label("Edit").click();
+        shop.window.run();
+        shop.picture(&format!("menu-{word}"));
     }
 }

@@ -66,6 +66,8 @@ pub(crate) struct Pen<'a> {
     pub(crate) index: &'a BoardIndex,
     pub(crate) marks: &'a Marks<'a>,
     pub(crate) detail: Detail,
+    /// There will be no further frame to finish in.
+    patient: bool,
 }
 
 impl<'a> Pen<'a> {
@@ -78,7 +80,7 @@ impl<'a> Pen<'a> {
     ) -> Self {
         let mut faint = painter.clone();
         faint.multiply_opacity(0.32);
-        Self { painter, faint, camera, scene, index, marks, detail: Detail::at(camera.zoom()) }
+        Self { painter, faint, camera, scene, index, marks, detail: Detail::at(camera.zoom()), patient: false }
     }
 
     fn zoom(&self) -> f32 {
@@ -108,7 +110,7 @@ impl<'a> Pen<'a> {
 pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store) {
     background::draw(pen, &mut store.blocks);
     store.nodes.clear();
-    store.texts.start(pen.painter);
+    store.texts.start(pen.painter, pen.patient);
     if pen.detail == Detail::Far {
         far::draw(pen, store);
         return;
@@ -147,6 +149,6 @@ pub fn draw_board(painter: &Painter, scene: &Scene<'_>, camera: Camera) {
     let index = BoardIndex::of(scene.snapshot, scene.board);
     let marks = Marks::default();
     let painter = painter.with_clip_rect(painter.clip_rect().intersect(camera.view()));
-    let pen = Pen::new(&painter, camera, scene, &index, &marks);
+    let pen = Pen { patient: true, ..Pen::new(&painter, camera, scene, &index, &marks) };
     draw(&pen, &mut Store::default());
 }

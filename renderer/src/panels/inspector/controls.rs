@@ -41,7 +41,8 @@ impl Inspector {
         actions: &mut Vec<Action>,
     ) {
         ui.push_id(prop.key.as_str(), |ui| {
-            ui.add_space(2.0);
+            ui.add_space(3.0);
+            ui.spacing_mut().item_spacing.y = 3.0;
             match prop.exposure {
                 Exposure::Opaque => fixed_ui(ui, view, prop, "Not editable here", &prop.reason),
                 Exposure::ReadOnly => {
@@ -94,8 +95,7 @@ impl Inspector {
         actions: &mut Vec<Action>,
     ) {
         let theme = view.theme;
-        ui.horizontal(|ui| {
-            ui.spacing_mut().interact_size.y = 18.0;
+        line_ui(ui, |ui| {
             let text = if prop.required { format!("{} *", prop.label) } else { prop.label.clone() };
             let label = muted_ui(ui, theme, text);
             hover_ui(&label, view, prop);
@@ -333,6 +333,7 @@ fn select_ui(ui: &mut Ui, view: &View<'_>, subjects: &Subjects<'_>, prop: &PropD
         (_, None, None) => RichText::new("Choose…").color(view.theme.text_subtle),
     };
     let combo = egui::ComboBox::from_id_salt("select").selected_text(text).width(ui.available_width()).truncate();
+    let combo = combo.icon(paint_combo_arrow);
     let response = combo.show_ui(ui, |ui| {
         for choice in &prop.options {
             let item = ui.selectable_label(chosen == Some(&*choice.value), choice.label.as_str());
@@ -393,6 +394,22 @@ fn hover_ui(response: &egui::Response, view: &View<'_>, prop: &PropDef) {
         let more = if prop.required { "Required" } else { prop.kind.word() };
         muted_ui(ui, view.theme, more);
     });
+}
+
+/// A line of small text with buttons of its height.
+fn line_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    ui.scope(|ui| {
+        ui.spacing_mut().interact_size.y = 16.0;
+        ui.spacing_mut().button_padding = egui::vec2(4.0, 0.0);
+        ui.horizontal(content);
+    });
+}
+
+/// The arrow of a combo box, no louder than its text.
+pub(super) fn paint_combo_arrow(ui: &Ui, rect: egui::Rect, visuals: &egui::style::WidgetVisuals, _is_open: bool) {
+    let (c, stroke) = (rect.center(), egui::Stroke::new(1.5, visuals.fg_stroke.color.gamma_multiply(0.7)));
+    let points = vec![c + egui::vec2(-4.0, -2.0), c + egui::vec2(0.0, 2.0), c + egui::vec2(4.0, -2.0)];
+    ui.painter().add(egui::Shape::line(points, stroke));
 }
 
 pub(super) fn small_button_ui(ui: &mut Ui, text: &str, name: &str) -> egui::Response {

@@ -132,8 +132,11 @@ impl Inspector {
         current: &str,
         actions: &mut Vec<Action>,
     ) {
-        muted_ui(ui, view.theme, label);
-        self.text_ui(ui, view, label, field, current, &TextLook::default(), actions);
+        ui.scope(|ui| {
+            ui.spacing_mut().item_spacing.y = 3.0;
+            muted_ui(ui, view.theme, label);
+            self.text_ui(ui, view, label, field, current, &TextLook::default(), actions);
+        });
     }
 }
 

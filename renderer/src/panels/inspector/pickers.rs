@@ -30,6 +30,7 @@ pub(super) fn reference_ui(ui: &mut Ui, view: &View<'_>, subjects: &Subjects<'_>
         None => RichText::new("None").color(view.theme.text_subtle),
     };
     let combo = egui::ComboBox::from_id_salt("reference").selected_text(text).width(ui.available_width()).truncate();
+    let combo = combo.icon(super::controls::paint_combo_arrow);
     let response = combo.show_ui(ui, |ui| {
         let candidates = candidates(view, subjects, prop, &current);
         if !prop.many && !current.is_empty() && ui.selectable_label(false, "None").clicked() {
