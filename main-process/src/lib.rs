@@ -11,4 +11,6 @@ mod paths;
 pub mod processes;
 mod renderer_link;
 mod terminal;
+#[cfg(test)]
+mod testing;
 pub mod workspace;

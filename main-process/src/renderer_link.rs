@@ -20,21 +20,29 @@ use std::{
 
 /// Messages that may wait for a renderer before it is sent everything anew.
 const MAX_QUEUED: usize = 512;
-const HELLO_LIMIT: Duration = Duration::from_secs(10);
-/// From the first byte of a frame to its last.
-const FRAME_LIMIT: Duration = Duration::from_secs(10);
+const LIMITS: Limits = Limits { hello: Duration::from_secs(10), frame: Duration::from_secs(10) };
 const POLL: Duration = Duration::from_millis(250);
+
+/// How long a renderer may take.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    hello: Duration,
+    /// From the first byte of a frame to its last.
+    frame: Duration,
+}
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LinkError {
-    #[error("no hello within {} s", HELLO_LIMIT.as_secs())]
-    NoHello,
+    #[error("no hello within {0:?}")]
+    NoHello(Duration),
+    #[error("it ended before its hello")]
+    EndedEarly,
     #[error("a message before the hello")]
     HelloMissing,
     #[error("{0}")]
     Refused(Refusal),
-    #[error("a frame was not finished within {} s", FRAME_LIMIT.as_secs())]
-    Stalled,
+    #[error("a frame was not finished within {0:?}")]
+    Stalled(Duration),
     #[error("{0}")]
     Frame(#[from] FrameError),
     #[error("{0}")]
@@ -45,7 +53,11 @@ pub(crate) enum LinkError {
 
 /// Serves one renderer until its connection ends. Runs on a thread of its own.
 pub(crate) fn serve(channel: UnixStream, host: &Host) -> Result<(), LinkError> {
-    let result = Link::new(&channel)?.serve(host);
+    serve_within(LIMITS, &channel, host)
+}
+
+fn serve_within(limits: Limits, channel: &UnixStream, host: &Host) -> Result<(), LinkError> {
+    let result = Link::new(channel, limits)?.serve(host);
     // Also ends the writing thread and tells the renderer.
     drop(channel.shutdown(Shutdown::Both));
     result
@@ -55,13 +67,14 @@ struct Link {
     stream: UnixStream,
     reader: FrameReader,
     mid_frame_since: Option<Instant>,
+    limits: Limits,
 }
 
 impl Link {
-    fn new(channel: &UnixStream) -> Result<Self, LinkError> {
+    fn new(channel: &UnixStream, limits: Limits) -> Result<Self, LinkError> {
         let stream = channel.try_clone()?;
         stream.set_read_timeout(Some(POLL))?;
-        Ok(Self { stream, reader: FrameReader::new(MAX_FROM_RENDERER), mid_frame_since: None })
+        Ok(Self { stream, reader: FrameReader::new(MAX_FROM_RENDERER), mid_frame_since: None, limits })
     }
 
     fn serve(mut self, host: &Host) -> Result<(), LinkError> {
@@ -81,8 +94,8 @@ impl Link {
         getrandom::fill(&mut token).map_err(io::Error::other)?;
         let challenge = ToRenderer::Challenge { protocol: PROTOCOL_VERSION, token };
         self.stream.write_all(&encode(&challenge, MAX_TO_RENDERER)?)?;
-        let deadline = Instant::now() + HELLO_LIMIT;
-        let frame = self.next_frame(Some(deadline))?.ok_or(LinkError::NoHello)?;
+        let deadline = Instant::now() + self.limits.hello;
+        let frame = self.next_frame(Some(deadline))?.ok_or(LinkError::EndedEarly)?;
         let FromRenderer::Hello(Hello { protocol, build, role, token: answer }) = decode(&frame)? else {
             return Err(LinkError::HelloMissing);
         };
@@ -102,10 +115,10 @@ impl Link {
                 return Ok(Some(frame));
             }
             if deadline.is_some_and(|deadline| Instant::now() > deadline) {
-                return Err(LinkError::NoHello);
+                return Err(LinkError::NoHello(self.limits.hello));
             }
-            if self.mid_frame_since.is_some_and(|since| since.elapsed() > FRAME_LIMIT) {
-                return Err(LinkError::Stalled);
+            if self.mid_frame_since.is_some_and(|since| since.elapsed() > self.limits.frame) {
+                return Err(LinkError::Stalled(self.limits.frame));
             }
             match self.stream.read(&mut bytes) {
                 Ok(0) => return self.reader.finish().map(|()| None).map_err(LinkError::Frame),
@@ -170,3 +183,6 @@ fn write_all(mut stream: UnixStream, queued: &Receiver<ToRenderer>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

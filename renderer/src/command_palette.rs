@@ -28,7 +28,13 @@ struct Found<'a> {
 
 impl CommandPalette {
     /// Gives back `false` when it is done with.
-    pub(crate) fn show_ui(&mut self, context: &Context, view: Option<&View<'_>>, theme: &canvas::Theme, actions: &mut Vec<Action>) -> bool {
+    pub(crate) fn show_ui(
+        &mut self,
+        context: &Context,
+        view: Option<&View<'_>>,
+        theme: &canvas::Theme,
+        actions: &mut Vec<Action>,
+    ) -> bool {
         if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
             return false;
         }
@@ -75,7 +81,10 @@ fn find_all<'a>(view: Option<&View<'a>>, query: &str) -> Vec<Found<'a>> {
 }
 
 fn command<'a>(def: &CommandDef, facts: &Facts<'_>, query: &str) -> Option<Found<'a>> {
-    if def.menu == Menu::None || def.id == crate::commands::CommandId::CommandPalette || !def.is_enabled(facts) {
+    if def.menu == Menu::None
+        || def.id == crate::commands::CommandId::CommandPalette
+        || !def.is_enabled(facts)
+    {
         return None;
     }
     let title = def.caption(facts).into_owned();
@@ -91,7 +100,12 @@ fn boards<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
         .filter_map(|board| {
             let rank = rank(query, &board.title, "board go open")?;
             let note = format!("{} board", board.kind.word());
-            let entry = Entry { title: board.title.clone(), note, mark: Mark::Icon(kind_icon(board.kind)), enabled: true };
+            let entry = Entry {
+                title: board.title.clone(),
+                note,
+                mark: Mark::Icon(kind_icon(board.kind)),
+                enabled: true,
+            };
             Some(Found { rank, entry, action: Action::OpenBoard(board.id) })
         })
         .collect()

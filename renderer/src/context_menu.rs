@@ -42,9 +42,7 @@ impl ContextMenu {
             .order(Order::Foreground)
             .fixed_pos(self.at)
             .constrain(true)
-            .show(context, |ui| {
-                Frame::menu(ui.style()).show(ui, |ui| menu_ui(ui, groups, &facts)).inner
-            });
+            .show(context, |ui| Frame::menu(ui.style()).show(ui, |ui| menu_ui(ui, groups, &facts)).inner);
         if let Some(id) = area.inner {
             actions.push(Action::Do(id));
             return false;

@@ -20,7 +20,8 @@ pub(crate) fn window_icon() -> IconData {
 fn colour_at(theme: &Theme, x: f32, y: f32) -> Color32 {
     let cards = [(12.0, 14.0, 26.0, 28.0), (38.0, 14.0, 52.0, 28.0), (25.0, 38.0, 39.0, 52.0)];
     let wires = [(18.0, 28.0, 20.0, 46.0), (44.0, 28.0, 46.0, 46.0), (18.0, 44.0, 46.0, 46.0)];
-    let within = |(left, top, right, bottom): (f32, f32, f32, f32)| x >= left && x < right && y >= top && y < bottom;
+    let within =
+        |(left, top, right, bottom): (f32, f32, f32, f32)| x >= left && x < right && y >= top && y < bottom;
     if !rounded(x, y, 13.0) {
         Color32::TRANSPARENT
     } else if cards.into_iter().chain(wires).any(within) {

@@ -34,7 +34,9 @@ use std::os::unix::net::UnixStream;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RendererError {
-    #[error("the window could not be opened: {0}. A display server with OpenGL is needed; without one, use `draftboard serve`")]
+    #[error(
+        "the window could not be opened: {0}. A display server with OpenGL is needed; without one, use `draftboard serve`"
+    )]
     Window(String),
 }
 

@@ -28,9 +28,14 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 pub enum Incoming {
     Message(ToRenderer),
     /// A request was too large to send; nothing else is wrong.
-    NotSent { request: Option<u64>, why: String },
+    NotSent {
+        request: Option<u64>,
+        why: String,
+    },
     /// The end: main is gone, or said something that is not this protocol.
-    Closed { why: Option<String> },
+    Closed {
+        why: Option<String>,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -67,9 +72,15 @@ impl Link {
         let notify = Notify { window: to_window.clone(), context: context.clone() };
         thread::Builder::new().name("link-reader".into()).spawn(move || read(reading, hello, &notify))?;
         let notify = Notify { window: to_window, context };
-        let writer =
-            thread::Builder::new().name("link-writer".into()).spawn(move || write(stream, &to_main, &notify))?;
-        Ok(Self { outgoing: Some(outgoing), incoming, next_request: 1, threads: Some(Threads { writer, socket }) })
+        let writer = thread::Builder::new()
+            .name("link-writer".into())
+            .spawn(move || write(stream, &to_main, &notify))?;
+        Ok(Self {
+            outgoing: Some(outgoing),
+            incoming,
+            next_request: 1,
+            threads: Some(Threads { writer, socket }),
+        })
     }
 
     /// A link whose other end is a test.

@@ -1,6 +1,8 @@
 //! A list to search and choose from with the keyboard: quick add and the command palette are both this.
 
-use crate::widgets::{ROW, Row, body_font, paint_icon, paint_line, paint_type_mark, row_ui, search_field_ui, small_font};
+use crate::widgets::{
+    ROW, Row, body_font, paint_icon, paint_line, paint_type_mark, row_ui, search_field_ui, small_font,
+};
 use canvas::theme::Theme;
 use egui::{Align2, Key, Modifiers, Rect, Sense, Ui, Vec2, pos2, vec2};
 use shared_protocol::TypeDef;
@@ -53,14 +55,17 @@ impl Picker {
         let typed = before != self.query;
         let last = entries.len().saturating_sub(1);
         self.lit = if typed { 0 } else { (self.lit + down).saturating_sub(up).min(last) };
-        let mut chosen = enter.then_some(self.lit).filter(|index| entries.get(*index).is_some_and(|entry| entry.enabled));
+        let mut chosen =
+            enter.then_some(self.lit).filter(|index| entries.get(*index).is_some_and(|entry| entry.enabled));
 
         ui.add_space(4.0);
         egui::ScrollArea::vertical().max_height(ROW * 9.0).auto_shrink([false, true]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             if entries.is_empty() {
                 ui.add_space(8.0);
-                ui.vertical_centered(|ui| crate::widgets::muted_ui(ui, theme, "Nothing fits. Try other words."));
+                ui.vertical_centered(|ui| {
+                    crate::widgets::muted_ui(ui, theme, "Nothing fits. Try other words.")
+                });
                 ui.add_space(8.0);
             }
             for (index, entry) in entries.iter().enumerate() {

@@ -2,9 +2,8 @@
 
 use authority::{Snapshot, may_contain};
 use shared_protocol::{
-    AddNode, Board, BoardId, Command, Endpoint, EndpointRef, Name, NodeId, NodeRef, Point, PortId, Refusal, TypeDef,
-    command::NodePath,
-    registry::Direction,
+    AddNode, Board, BoardId, Command, Endpoint, EndpointRef, Name, NodeId, NodeRef, Point, PortId, Refusal,
+    TypeDef, command::NodePath, registry::Direction,
 };
 
 /// The innermost container whose area holds this point of the board.
@@ -12,7 +11,8 @@ pub(crate) fn container_at(snapshot: &Snapshot, board: BoardId, at: Point) -> Op
     let mut found = None;
     loop {
         let inner = snapshot.children(board, found).find(|&child| {
-            let is_container = snapshot.node(child).and_then(|node| snapshot.type_of(node)).is_some_and(|def| def.container);
+            let is_container =
+                snapshot.node(child).and_then(|node| snapshot.type_of(node)).is_some_and(|def| def.container);
             is_container
                 && snapshot.absolute(child).is_some_and(|place| {
                     (place.x..place.right()).contains(&at.x) && (place.y..place.bottom()).contains(&at.y)
@@ -47,7 +47,12 @@ pub(crate) fn parent_for(
 }
 
 /// A node of this type with its middle at a point of the board, in the container there.
-pub(crate) fn add_at(snapshot: &Snapshot, board: &Board, def: &TypeDef, at: Point) -> Result<AddNode, Refusal> {
+pub(crate) fn add_at(
+    snapshot: &Snapshot,
+    board: &Board,
+    def: &TypeDef,
+    at: Point,
+) -> Result<AddNode, Refusal> {
     let parent = parent_for(snapshot, board, container_at(snapshot, board.id, at), def)?;
     let (origin, size) = (snapshot.origin_of(parent), def.default_size());
     let mut add = AddNode::new(board.id, def.id.clone());
@@ -95,7 +100,8 @@ pub(crate) fn add_connected(
     let refuse = |message: String| Refusal::new(shared_protocol::Code::ConnectionError, message);
     let port = fitting_port(snapshot, from, def)
         .ok_or_else(|| refuse(format!("no rule connects {} with this port", def.title)))?;
-    let name = free_name(snapshot, board.id, def).ok_or_else(|| refuse("no name is free on this board".to_owned()))?;
+    let name = free_name(snapshot, board.id, def)
+        .ok_or_else(|| refuse("no name is free on this board".to_owned()))?;
     add.name = Some(name.clone());
     let near = EndpointRef { node: from.node.into(), port: Some(from.port.clone()) };
     let path = NodePath { board: Some(board.name.clone()), name };

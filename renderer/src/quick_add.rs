@@ -55,7 +55,9 @@ impl QuickAdd {
             });
         if let Some(def) = area.inner.and_then(|index| types.get(index)) {
             actions.push(match &self.from {
-                Some(from) => Action::AddConnected { type_id: def.id.clone(), at: self.at, from: from.clone() },
+                Some(from) => {
+                    Action::AddConnected { type_id: def.id.clone(), at: self.at, from: from.clone() }
+                }
                 None => Action::AddAt { type_id: def.id.clone(), at: self.at },
             });
             return false;

@@ -34,7 +34,10 @@ pub enum Received {
     /// The types changed; all that depends on them must be drawn anew.
     Registry,
     Status,
-    Answered { request: u64, result: Result<Answer, Refusal> },
+    Answered {
+        request: u64,
+        result: Result<Answer, Refusal>,
+    },
     Raise,
     /// A patch does not fit: everything must be sent again.
     Resync,
@@ -74,12 +77,16 @@ impl Replica {
                 self.waiting = false;
                 Received::Opened(presence)
             }
-            Err(error) => Received::Broken(format!("the workspace that main sent does not hold together: {error}")),
+            Err(error) => {
+                Received::Broken(format!("the workspace that main sent does not hold together: {error}"))
+            }
         }
     }
 
     fn patch(&mut self, patch: Patch) -> Received {
-        let Some(workspace) = self.workspace.as_mut().filter(|_| !self.waiting) else { return Received::Ignored };
+        let Some(workspace) = self.workspace.as_mut().filter(|_| !self.waiting) else {
+            return Received::Ignored;
+        };
         if let Err(error) = workspace.snapshot.apply(patch.revision, &patch.changes) {
             tracing::warn!(%error, "a patch does not fit; asking for everything again");
             self.waiting = true;

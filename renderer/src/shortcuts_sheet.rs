@@ -1,6 +1,9 @@
 //! `?`: every shortcut on one sheet, from the table.
 
-use crate::commands::{Menu, TABLE};
+use crate::{
+    commands::{Menu, TABLE},
+    widgets::modal_frame,
+};
 use canvas::theme::Theme;
 use egui::{Context, Id, RichText, Ui};
 
@@ -15,29 +18,32 @@ const POINTER: &[(&str, &str)] = &[
 
 /// Gives back `false` when it is closed.
 pub(crate) fn shortcuts_sheet_ui(context: &Context, theme: &Theme) -> bool {
-    let response = egui::Modal::new(Id::unique("shortcuts")).show(context, |ui| {
-        ui.set_width(720.0_f32.min(context.content_rect().width() - 80.0));
-        ui.label(RichText::new("Keyboard shortcuts").heading());
-        ui.add_space(8.0);
-        let height = context.content_rect().height() - 200.0;
-        egui::ScrollArea::vertical().max_height(height).show(ui, |ui| {
-            ui.columns(2, |columns| {
-                for menu in [Menu::File, Menu::Edit, Menu::Help] {
-                    section_ui(&mut columns[0], theme, menu);
-                }
-                for menu in [Menu::Arrange, Menu::Board, Menu::View] {
-                    section_ui(&mut columns[1], theme, menu);
-                }
-                heading_ui(&mut columns[0], theme, "Canvas");
-                line_ui(&mut columns[0], theme, "Nudge, by 10 with Shift", "Arrows");
-                for (what, how) in POINTER {
-                    line_ui(&mut columns[0], theme, what, how);
-                }
+    let response =
+        egui::Modal::new(Id::unique("shortcuts")).frame(modal_frame(context)).show(context, |ui| {
+            ui.set_width(720.0_f32.min(context.content_rect().width() - 80.0));
+            ui.label(RichText::new("Keyboard shortcuts").heading());
+            ui.add_space(8.0);
+            let height = context.content_rect().height() - 200.0;
+            egui::ScrollArea::vertical().max_height(height).show(ui, |ui| {
+                ui.spacing_mut().interact_size.y = 20.0;
+                ui.spacing_mut().item_spacing = egui::vec2(32.0, 2.0);
+                ui.columns(2, |columns| {
+                    for menu in [Menu::File, Menu::Edit, Menu::Help] {
+                        section_ui(&mut columns[0], theme, menu);
+                    }
+                    for menu in [Menu::Arrange, Menu::Board, Menu::View] {
+                        section_ui(&mut columns[1], theme, menu);
+                    }
+                    heading_ui(&mut columns[0], theme, "Canvas");
+                    line_ui(&mut columns[0], theme, "Nudge, by 10 with Shift", "Arrows");
+                    for (what, how) in POINTER {
+                        line_ui(&mut columns[0], theme, what, how);
+                    }
+                });
             });
+            ui.add_space(8.0);
+            !ui.button("Close").clicked()
         });
-        ui.add_space(8.0);
-        !ui.button("Close").clicked()
-    });
     response.inner && !response.should_close()
 }
 
@@ -56,9 +62,11 @@ fn heading_ui(ui: &mut Ui, theme: &Theme, text: &str) {
 
 fn line_ui(ui: &mut Ui, theme: &Theme, what: &str, how: &str) {
     ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 8.0;
         ui.label(what);
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            ui.label(RichText::new(how).monospace().color(theme.text_muted));
+            ui.add_space(10.0);
+            ui.label(RichText::new(how).small().color(theme.text_muted));
         });
     });
 }

@@ -48,7 +48,10 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn selected_edges(&self) -> Vec<EdgeId> {
-        self.selection.iter().filter_map(|id| if let ElementId::Edge(id) = id { Some(*id) } else { None }).collect()
+        self.selection
+            .iter()
+            .filter_map(|id| if let ElementId::Edge(id) = id { Some(*id) } else { None })
+            .collect()
     }
 
     pub(crate) fn type_of(&self, node: &'a Node) -> Option<&'a TypeDef> {
@@ -75,9 +78,16 @@ pub(crate) enum Action {
     /// Adds a node where there is room, in the selected container if it may stand there.
     Add(TypeId),
     /// Adds a node with its middle at a point of the board.
-    AddAt { type_id: TypeId, at: Point },
+    AddAt {
+        type_id: TypeId,
+        at: Point,
+    },
     /// Adds a node and connects it to an endpoint.
-    AddConnected { type_id: TypeId, at: Point, from: Endpoint },
+    AddConnected {
+        type_id: TypeId,
+        at: Point,
+        from: Endpoint,
+    },
     ShowProblems,
     Refuse(shared_protocol::Refusal),
 }

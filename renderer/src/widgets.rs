@@ -2,14 +2,10 @@
 
 use canvas::theme::Theme;
 use egui::{
-    Align2, Color32, CornerRadius, FontId, Painter, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind, TextStyle,
-    Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align2, Color32, CornerRadius, FontId, Painter, Rect, Response, RichText, Role, Sense, Stroke,
+    StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
-use shared_protocol::{
-    TypeDef,
-    messages::Severity,
-    registry::Accent,
-};
+use shared_protocol::{TypeDef, messages::Severity, registry::Accent};
 
 /// The height of one row in lists and trees.
 pub(crate) const ROW: f32 = 26.0;
@@ -67,7 +63,12 @@ pub(crate) fn icon_button_ui(ui: &mut Ui, theme: &Theme, icon: &str, name: &str)
 /// Shows where the keyboard is.
 pub(crate) fn focus_ring(ui: &Ui, theme: &Theme, rect: Rect, response: &Response) {
     if response.has_focus() {
-        ui.painter().rect_stroke(rect, CornerRadius::same(4), Stroke::new(1.5, theme.focus), StrokeKind::Inside);
+        ui.painter().rect_stroke(
+            rect,
+            CornerRadius::same(4),
+            Stroke::new(1.5, theme.focus),
+            StrokeKind::Inside,
+        );
     }
 }
 
@@ -80,7 +81,12 @@ pub(crate) struct Row<'a> {
 }
 
 /// A row over the whole width: background by state, content by `paint`, which gets the room inside and its colour.
-pub(crate) fn row_ui(ui: &mut Ui, theme: &Theme, row: Row<'_>, paint: impl FnOnce(&mut Ui, Rect)) -> Response {
+pub(crate) fn row_ui(
+    ui: &mut Ui,
+    theme: &Theme,
+    row: Row<'_>,
+    paint: impl FnOnce(&mut Ui, Rect),
+) -> Response {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), row.sense);
     response.widget_info(|| WidgetInfo::selected(Role::Button, ui.is_enabled(), row.selected, row.name));
     if ui.is_rect_visible(rect) {
@@ -97,7 +103,14 @@ pub(crate) fn row_ui(ui: &mut Ui, theme: &Theme, row: Row<'_>, paint: impl FnOnc
 }
 
 /// One line of text in a room, cut off with `…` where it does not fit. Gives back how wide it became.
-pub(crate) fn paint_line(ui: &Ui, rect: Rect, align: Align2, text: &str, font: FontId, color: Color32) -> f32 {
+pub(crate) fn paint_line(
+    ui: &Ui,
+    rect: Rect,
+    align: Align2,
+    text: &str,
+    font: FontId,
+    color: Color32,
+) -> f32 {
     let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, color);
     job.wrap = egui::text::TextWrapping::truncate_at_width(rect.width().max(0.0));
     let galley = ui.painter().layout_job(job);
@@ -129,14 +142,34 @@ pub(crate) fn empty_state_ui(ui: &mut Ui, theme: &Theme, title: &str, text: &str
     });
 }
 
+/// Text fields inside show where the keyboard is in the colour for that.
+pub(crate) fn focus_stroke<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> R {
+    ui.scope(|ui| {
+        ui.visuals_mut().selection.stroke = Stroke::new(1.5, theme.focus);
+        content(ui)
+    })
+    .inner
+}
+
+/// The frame of what stands in the middle of the window.
+pub(crate) fn modal_frame(context: &egui::Context) -> egui::Frame {
+    egui::Frame::popup(&context.global_style()).inner_margin(18)
+}
+
 /// A search field with a way to empty it.
-pub(crate) fn search_field_ui(ui: &mut Ui, theme: &Theme, text: &mut String, hint: &str, name: &str) -> Response {
+pub(crate) fn search_field_ui(
+    ui: &mut Ui,
+    theme: &Theme,
+    text: &mut String,
+    hint: &str,
+    name: &str,
+) -> Response {
     let room = ui.available_width();
     let edit = egui::TextEdit::singleline(text)
         .hint_text(hint.to_owned())
         .desired_width(room)
         .margin(egui::Margin { left: 26, right: 24, top: 5, bottom: 5 });
-    let response = ui.add(edit).accessible_name(name);
+    let response = focus_stroke(ui, theme, |ui| ui.add(edit)).accessible_name(name);
     let middle = response.rect.center().y;
     let lens = Rect::from_center_size(pos2(response.rect.left() + 14.0, middle), Vec2::splat(14.0));
     paint_icon(ui.painter(), "search", lens, theme.text_subtle);
@@ -144,7 +177,11 @@ pub(crate) fn search_field_ui(ui: &mut Ui, theme: &Theme, text: &mut String, hin
         let cross = Rect::from_center_size(pos2(response.rect.right() - 13.0, middle), Vec2::splat(16.0));
         let clear = ui.interact(cross, response.id.with("clear"), Sense::click());
         clear.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Clear {name}")));
-        paint_cross(ui.painter(), cross.shrink(4.5), if clear.hovered() { theme.text } else { theme.text_subtle });
+        paint_cross(
+            ui.painter(),
+            cross.shrink(4.5),
+            if clear.hovered() { theme.text } else { theme.text_subtle },
+        );
         if clear.clicked() {
             text.clear();
         }
@@ -163,7 +200,11 @@ pub(crate) fn close_button_ui(ui: &mut Ui, theme: &Theme, name: &str) -> Respons
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(20.0), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     focus_ring(ui, theme, rect, &response);
-    paint_cross(ui.painter(), rect.shrink(6.0), if response.hovered() { theme.text } else { theme.text_muted });
+    paint_cross(
+        ui.painter(),
+        rect.shrink(6.0),
+        if response.hovered() { theme.text } else { theme.text_muted },
+    );
     response.on_hover_text(name)
 }
 
@@ -179,7 +220,13 @@ pub(crate) fn paint_disclosure(painter: &Painter, rect: Rect, open: bool, color:
 }
 
 /// A heading that opens and closes what follows. Gives back whether it is open.
-pub(crate) fn disclosure_ui(ui: &mut Ui, theme: &Theme, title: &str, count: Option<usize>, open: &mut bool) -> bool {
+pub(crate) fn disclosure_ui(
+    ui: &mut Ui,
+    theme: &Theme,
+    title: &str,
+    count: Option<usize>,
+    open: &mut bool,
+) -> bool {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 24.0), Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::DisclosureTriangle, ui.is_enabled(), *open, title));
     if response.clicked() {
@@ -190,7 +237,10 @@ pub(crate) fn disclosure_ui(ui: &mut Ui, theme: &Theme, title: &str, count: Opti
         let arrow = Rect::from_min_size(rect.min, vec2(14.0, rect.height()));
         paint_disclosure(ui.painter(), arrow, *open, theme.text_subtle);
         let color = if response.hovered() { theme.text } else { theme.text_muted };
-        let room = Rect::from_min_max(pos2(rect.left() + 16.0, rect.top()), pos2(rect.right() - 36.0, rect.bottom()));
+        let room = Rect::from_min_max(
+            pos2(rect.left() + 16.0, rect.top()),
+            pos2(rect.right() - 36.0, rect.bottom()),
+        );
         paint_line(ui, room, Align2::LEFT_CENTER, title, small_font(ui), color);
         if let Some(count) = count {
             let room = rect.shrink2(vec2(6.0, 0.0));
@@ -228,7 +278,10 @@ pub(crate) fn tab_ui(ui: &mut Ui, theme: &Theme, text: &str, chosen: bool) -> Re
         let at = Align2::CENTER_CENTER.align_size_within_rect(galley.size(), rect).min;
         ui.painter().galley_with_override_text_color(at, galley, color);
         if chosen {
-            let line = Rect::from_min_max(pos2(rect.left() + 8.0, rect.bottom() - 2.0), pos2(rect.right() - 8.0, rect.bottom()));
+            let line = Rect::from_min_max(
+                pos2(rect.left() + 8.0, rect.bottom() - 2.0),
+                pos2(rect.right() - 8.0, rect.bottom()),
+            );
             ui.painter().rect_filled(line, CornerRadius::same(1), theme.accent);
         }
     }

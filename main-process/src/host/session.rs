@@ -43,13 +43,19 @@ pub(crate) struct Session {
 impl Session {
     /// Locks and opens a workspace and makes it known. It serves nobody before [`Self::serve`].
     pub(crate) fn open(root: &Path) -> Result<Self, SessionError> {
+        let session = Self::open_in(root, &RuntimeDir::of_user()?)?;
+        paths::remember(session.workspace.root());
+        Ok(session)
+    }
+
+    /// As [`Self::open`], with the place for its socket given; no other trace is left in the user's folders.
+    pub(crate) fn open_in(root: &Path, runtime: &RuntimeDir) -> Result<Self, SessionError> {
         if !root.join("draftboard.toml").exists() {
             return Err(OpenError::NotAWorkspace(root.to_owned()).into());
         }
         let lock = WorkspaceLock::acquire(root)?;
         let workspace = Workspace::open(root)?;
-        let instance = Instance::publish(&RuntimeDir::of_user()?, lock, env!("CARGO_PKG_VERSION"))?;
-        paths::remember(workspace.root());
+        let instance = Instance::publish(runtime, lock, env!("CARGO_PKG_VERSION"))?;
         Ok(Self { workspace, instance, server: None, watcher: None })
     }
 

@@ -21,11 +21,11 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 const MAX_CONNECTIONS: usize = 64;
-/// A terminal that says nothing for this long is let go.
+/// A terminal that says nothing whole for this long is let go, and so is one that takes no answer.
 const IDLE_LIMIT: Duration = Duration::from_secs(60);
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 
@@ -67,7 +67,7 @@ fn listen(listener: &UnixListener, stopped: &UnixStream, token: &Token, host: &H
         }
         let (token, host, count) = (token.clone(), host.clone(), Arc::clone(&open));
         let serve = move || {
-            if let Err(reason) = converse(stream, &token, &host) {
+            if let Err(reason) = converse(stream, &token, &host, IDLE_LIMIT) {
                 tracing::info!(%reason, "a terminal's connection ended");
             }
             count.fetch_sub(1, Ordering::SeqCst);
@@ -80,14 +80,13 @@ fn listen(listener: &UnixListener, stopped: &UnixStream, token: &Token, host: &H
 }
 
 /// One conversation; `Err` is why it was ended by us.
-fn converse(mut stream: UnixStream, token: &Token, host: &Host) -> Result<(), String> {
+fn converse(mut stream: UnixStream, token: &Token, host: &Host, limit: Duration) -> Result<(), String> {
     check_peer(&stream).map_err(|error| error.to_string())?;
     stream.set_nonblocking(false).map_err(|error| error.to_string())?;
-    stream.set_read_timeout(Some(IDLE_LIMIT)).map_err(|error| error.to_string())?;
-    stream.set_write_timeout(Some(IDLE_LIMIT)).map_err(|error| error.to_string())?;
+    stream.set_write_timeout(Some(limit)).map_err(|error| error.to_string())?;
     let mut reader = FrameReader::new(MAX_TERMINAL);
     let mut greeted = false;
-    while let Some(frame) = next_frame(&mut stream, &mut reader)? {
+    while let Some(frame) = next_frame(&mut stream, &mut reader, limit)? {
         let message: FromTerminal = decode_json(&frame).map_err(|error| error.to_string())?;
         let answer = match message {
             FromTerminal::Hello { protocol, token: shown } => match refuse_hello(protocol, token.matches(&shown)) {
@@ -112,12 +111,19 @@ fn converse(mut stream: UnixStream, token: &Token, host: &Host) -> Result<(), St
     Ok(())
 }
 
-fn next_frame(stream: &mut UnixStream, reader: &mut FrameReader) -> Result<Option<Vec<u8>>, String> {
+/// The limit is for the whole frame: a byte now and then does not hold a place for ever.
+fn next_frame(stream: &mut UnixStream, reader: &mut FrameReader, limit: Duration) -> Result<Option<Vec<u8>>, String> {
     let mut bytes = [0; 16 * 1024];
+    let deadline = Instant::now() + limit;
     loop {
         if let Some(frame) = reader.next_frame().map_err(|error| error.to_string())? {
             return Ok(Some(frame));
         }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(format!("nothing whole was said within {limit:?}"));
+        }
+        stream.set_read_timeout(Some(left)).map_err(|error| error.to_string())?;
         match stream.read(&mut bytes) {
             Ok(0) => return reader.finish().map(|()| None).map_err(|error| error.to_string()),
             Ok(count) => reader.push(&bytes[..count]),
@@ -134,3 +140,6 @@ fn send(stream: &mut UnixStream, message: &ToTerminal) -> Result<(), String> {
     });
     stream.write_all(&framed.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests;

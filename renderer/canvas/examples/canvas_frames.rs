@@ -83,7 +83,12 @@ fn measure(scene: &Scene<'_>, bounds: Placement, count: usize, view: &str) {
     }
     times.sort_by(f64::total_cmp);
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
-    println!("{count:>7}  {view:<6} {:>6.2} ms {:>6.2} ms {:>6.2} ms {vertices:>10}", at(0.5), at(0.95), at(1.0));
+    println!(
+        "{count:>7}  {view:<6} {:>6.2} ms {:>6.2} ms {:>6.2} ms {vertices:>10}",
+        at(0.5),
+        at(0.95),
+        at(1.0)
+    );
 }
 
 /// Near: 100 % and moving. Out: the whole board. Mixed: from one to the other and back.
@@ -93,7 +98,11 @@ fn camera(bounds: Placement, view: &str, share: f32) -> Viewport {
     let (x, y) = (bounds.x as f32 + w * 0.4 + 800.0 * share, bounds.y as f32 + h * 0.4 + 300.0 * share);
     match view {
         "near" => Viewport { x, y, zoom: 1.0 },
-        "out" => Viewport { x: bounds.x as f32 + w / 2.0, y: bounds.y as f32 + h / 2.0, zoom: fit * (1.0 - 0.02 * share) },
+        "out" => Viewport {
+            x: bounds.x as f32 + w / 2.0,
+            y: bounds.y as f32 + h / 2.0,
+            zoom: fit * (1.0 - 0.02 * share),
+        },
         _ => {
             let wave = (share * std::f32::consts::TAU).cos() * 0.5 + 0.5;
             Viewport { x, y, zoom: (fit.ln() * (1.0 - wave)).exp() }

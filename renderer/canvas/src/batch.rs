@@ -43,7 +43,11 @@ impl Batch {
 
     /// A rectangle with hard edges.
     pub(crate) fn block(&mut self, rect: Rect, colour: Color32) {
-        quad(self.mesh(), [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()], colour);
+        quad(
+            self.mesh(),
+            [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()],
+            colour,
+        );
     }
 
     /// A line through the points, soft at its sides.
@@ -72,7 +76,14 @@ impl Batch {
 }
 
 /// A line through the points, back to the first if it is closed, that fades over `feather` at its sides.
-pub(crate) fn line(mesh: &mut Mesh, points: &[Pos2], closed: bool, width: f32, feather: f32, colour: Color32) {
+pub(crate) fn line(
+    mesh: &mut Mesh,
+    points: &[Pos2],
+    closed: bool,
+    width: f32,
+    feather: f32,
+    colour: Color32,
+) {
     let count = points.len();
     if count < 2 {
         return;
@@ -135,7 +146,8 @@ pub(crate) fn rounded(points: &[Pos2], radius: f32, out: &mut Vec<Pos2>) {
     const STEPS: u32 = 5;
     out.clear();
     for (place, &point) in points.iter().enumerate() {
-        let (Some(before), Some(&after)) = (place.checked_sub(1).map(|at| points[at]), points.get(place + 1)) else {
+        let (Some(before), Some(&after)) = (place.checked_sub(1).map(|at| points[at]), points.get(place + 1))
+        else {
             out.push(point);
             continue;
         };

@@ -62,7 +62,8 @@ impl Camera {
 
     pub fn rect_to_screen(&self, placement: Placement) -> Rect {
         let Placement { x, y, w, h } = placement;
-        let at = |coordinate: i32, origin: f64| (f64::from(coordinate) * f64::from(self.zoom) + origin) as f32;
+        let at =
+            |coordinate: i32, origin: f64| (f64::from(coordinate) * f64::from(self.zoom) + origin) as f32;
         Rect::from_min_max(
             pos2(at(x, self.origin.0), at(y, self.origin.1)),
             pos2(at(x.saturating_add(w), self.origin.0), at(y.saturating_add(h), self.origin.1)),
@@ -85,7 +86,6 @@ impl Camera {
         around(Rect::from_min_max(self.to_board(self.view.min), self.to_board(self.view.max)))
     }
 
-
     /// For meshes in board units: screen = board × zoom + this.
     pub(crate) fn translation(&self) -> Vec2 {
         vec2(self.origin.0 as f32, self.origin.1 as f32)
@@ -93,7 +93,8 @@ impl Camera {
 }
 
 pub(crate) fn whole(at: Pos2) -> Point {
-    let whole = |value: f32| if value.is_finite() { value.round().clamp(-FARTHEST, FARTHEST) as i32 } else { 0 };
+    let whole =
+        |value: f32| if value.is_finite() { value.round().clamp(-FARTHEST, FARTHEST) as i32 } else { 0 };
     Point { x: whole(at.x), y: whole(at.y) }
 }
 

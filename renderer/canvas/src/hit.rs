@@ -67,7 +67,8 @@ fn topmost(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32, edges:
     {
         return Some(port);
     }
-    let card = topmost_first().find(|slot| slot.kind != NodeKind::Container && rect_of(slot.area).contains(board));
+    let card =
+        topmost_first().find(|slot| slot.kind != NodeKind::Container && rect_of(slot.area).contains(board));
     if let Some(slot) = card {
         let label = match slot.kind {
             NodeKind::Note => true,
@@ -78,8 +79,8 @@ fn topmost(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32, edges:
     if edges && let Some(edge) = edge_at(index, board, zoom) {
         return Some(Hit::Edge(edge));
     }
-    let container =
-        topmost_first().find(|slot| slot.kind == NodeKind::Container && rect_of(slot.area).contains(board))?;
+    let container = topmost_first()
+        .find(|slot| slot.kind == NodeKind::Container && rect_of(slot.area).contains(board))?;
     Some(Hit::Node { id: container.id, part: container_part(container, board, zoom) })
 }
 
@@ -110,7 +111,9 @@ fn container_part(slot: &NodeSlot, board: Pos2, zoom: f32) -> Part {
     let border = (4.0 / zoom).min(slot.area.w.min(slot.area.h) as f32 / 4.0);
     if face::header(slot.area).text.contains(board) {
         Part::Label
-    } else if face::header_strip(slot.area).contains(board) || !rect_of(slot.area).shrink(border).contains(board) {
+    } else if face::header_strip(slot.area).contains(board)
+        || !rect_of(slot.area).shrink(border).contains(board)
+    {
         Part::Body
     } else {
         Part::Inside

@@ -81,7 +81,10 @@ fn mesh(word: &str, side: f32, pixels_per_point: f32, colour: Color32) -> Mesh {
             R(x, y, w, h, radius) => {
                 let corners = [(x + w, y + h, 0.0), (x, y + h, 90.0), (x, y, 180.0), (x + w, y, 270.0)];
                 for (corner_x, corner_y, from) in corners {
-                    let middle = (corner_x.clamp(x + radius, x + w - radius), corner_y.clamp(y + radius, y + h - radius));
+                    let middle = (
+                        corner_x.clamp(x + radius, x + w - radius),
+                        corner_y.clamp(y + radius, y + h - radius),
+                    );
                     points.extend((0..=2).map(|step| {
                         let angle = (from + 45.0 * step as f32).to_radians();
                         at(middle.0 + radius * angle.cos(), middle.1 + radius * angle.sin())
@@ -197,12 +200,16 @@ mod tests {
         for word in WORDS.split_whitespace() {
             let marks = ICONS.iter().find(|(known, _)| *known == word).map(|(_, marks)| *marks);
             let marks = marks.unwrap_or_else(|| panic!("no icon for {word}"));
-            let inside = |x: f32, y: f32| assert!((1.0..=23.0).contains(&x) && (1.0..=23.0).contains(&y), "{word}: {x} {y}");
+            let inside = |x: f32, y: f32| {
+                assert!((1.0..=23.0).contains(&x) && (1.0..=23.0).contains(&y), "{word}: {x} {y}")
+            };
             for mark in marks {
                 match *mark {
                     L(points) | C(points) => points.iter().for_each(|&(x, y)| inside(x, y)),
                     R(x, y, w, h, _) => [(x, y), (x + w, y + h)].into_iter().for_each(|(x, y)| inside(x, y)),
-                    O(x, y, r) | D(x, y, r) => [(x - r, y - r), (x + r, y + r)].into_iter().for_each(|(x, y)| inside(x, y)),
+                    O(x, y, r) | D(x, y, r) => {
+                        [(x - r, y - r), (x + r, y + r)].into_iter().for_each(|(x, y)| inside(x, y))
+                    }
                     A(x, y, rx, ry, from, to) => arc(x, y, rx, ry, from, to).for_each(|p| inside(p.x, p.y)),
                 }
             }

@@ -40,7 +40,9 @@ pub fn to_markdown(snapshot: &Snapshot, board: BoardId) -> String {
         out.push_str("## Connections\n\n| From | To | Label |\n|---|---|---|\n");
         for edge in edges {
             let end = |id: NodeId, port: &str| match snapshot.node(id) {
-                Some(node) => format!("{} · {}", escaped(&node.label), escaped(&port_label(snapshot, node, port))),
+                Some(node) => {
+                    format!("{} · {}", escaped(&node.label), escaped(&port_label(snapshot, node, port)))
+                }
                 None => "?".to_owned(),
             };
             let _ = writeln!(
@@ -64,7 +66,13 @@ fn port_label(snapshot: &Snapshot, node: &Node, port: &str) -> String {
     known.map_or_else(|| port.to_owned(), |port| port.label.clone())
 }
 
-fn write_children(out: &mut String, snapshot: &Snapshot, board: BoardId, parent: Option<NodeId>, depth: usize) {
+fn write_children(
+    out: &mut String,
+    snapshot: &Snapshot,
+    board: BoardId,
+    parent: Option<NodeId>,
+    depth: usize,
+) {
     if depth >= DEEPEST {
         return;
     }
@@ -90,7 +98,8 @@ fn write_props(out: &mut String, node: &Node, def: Option<&TypeDef>, indent: &st
         // A type that is not known may well have called it sensitive.
         let shown = match prop {
             Some(prop) if !prop.sensitive => {
-                let unit = if prop.unit.is_empty() { String::new() } else { format!(" {}", escaped(&prop.unit)) };
+                let unit =
+                    if prop.unit.is_empty() { String::new() } else { format!(" {}", escaped(&prop.unit)) };
                 format!("{}{unit}", value_text(value))
             }
             _ => MASK.to_owned(),
@@ -102,9 +111,12 @@ fn write_props(out: &mut String, node: &Node, def: Option<&TypeDef>, indent: &st
 fn write_references(out: &mut String, snapshot: &Snapshot, node: &Node, def: Option<&TypeDef>, indent: &str) {
     for key in in_order(node.references.keys(), def) {
         let Some(targets) = node.references.get(key) else { continue };
-        let label = def.and_then(|def| def.prop(key.as_str())).map_or(key.as_str(), |prop| prop.label.as_str());
-        let names: Vec<String> =
-            targets.iter().map(|id| snapshot.node(*id).map_or("?".to_owned(), |node| escaped(&node.label))).collect();
+        let label =
+            def.and_then(|def| def.prop(key.as_str())).map_or(key.as_str(), |prop| prop.label.as_str());
+        let names: Vec<String> = targets
+            .iter()
+            .map(|id| snapshot.node(*id).map_or("?".to_owned(), |node| escaped(&node.label)))
+            .collect();
         let _ = writeln!(out, "{indent}  - {} → {}", escaped(label), names.join(", "));
     }
 }
@@ -140,7 +152,8 @@ fn escaped(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '+' | '!' | '|' | '~' | '$' => {
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '+' | '!' | '|' | '~'
+            | '$' => {
                 out.push('\\');
                 out.push(c);
             }

@@ -8,10 +8,7 @@ use crate::{
     theme::size,
 };
 use egui::{FontId, Id, Key, Margin, Modifiers, Rect, TextEdit, Ui, vec2};
-use shared_protocol::{
-    Command, NodeId, NodeRef, PropKey, Value,
-    limits::MAX_LABEL,
-};
+use shared_protocol::{Command, NodeId, NodeRef, PropKey, Value, limits::MAX_LABEL};
 use std::collections::BTreeMap;
 
 pub(crate) struct Rename {
@@ -62,7 +59,13 @@ impl Rename {
         Some(Rect::from_min_size(egui::pos2(rect.left(), rect.center().y - size.y / 2.0), size))
     }
 
-    pub(crate) fn show(&mut self, ui: &mut Ui, scene: &Scene<'_>, index: &BoardIndex, camera: &Camera) -> Editing {
+    pub(crate) fn show(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        index: &BoardIndex,
+        camera: &Camera,
+    ) -> Editing {
         let Some(rect) = self.field(index, camera) else { return Editing::Done(None) };
         let escaped = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
         if escaped {
@@ -72,7 +75,11 @@ impl Rename {
         let id = Id::unique("canvas rename").with(self.node.bits());
         let base = if self.is_note { size::NOTE_TEXT } else { size::LABEL };
         let font = FontId::proportional((base * camera.zoom()).clamp(12.0, 40.0));
-        let field = if self.is_note { TextEdit::multiline(&mut self.text) } else { TextEdit::singleline(&mut self.text) };
+        let field = if self.is_note {
+            TextEdit::multiline(&mut self.text)
+        } else {
+            TextEdit::singleline(&mut self.text)
+        };
         let field = field
             .id(id)
             .font(font)

@@ -31,8 +31,15 @@ pub enum CanvasEvent {
     Run(Command),
     ViewportChanged,
     /// Somebody wants to add something here, connected with `from` if it is given.
-    QuickAdd { at: Point, from: Option<Endpoint> },
-    ContextMenu { at: egui::Pos2, element: Option<ElementId>, board_point: Point },
+    QuickAdd {
+        at: Point,
+        from: Option<Endpoint>,
+    },
+    ContextMenu {
+        at: egui::Pos2,
+        element: Option<ElementId>,
+        board_point: Point,
+    },
     /// A gesture that the rules do not allow; nothing was changed.
     Refused(Refusal),
     /// A double click on a node that holds no others.

@@ -18,9 +18,9 @@ const FONTS: &str = "Ubuntu, Inter, 'Segoe UI', 'Noto Sans', system-ui, sans-ser
 /// The whole board as an SVG document.
 pub fn to_svg(scene: &Scene<'_>) -> String {
     let index = BoardIndex::of(scene.snapshot, scene.board);
-    let bounds = index.bounds().map_or(Rect::from_min_size(Pos2::ZERO, vec2(320.0, 200.0)), |bounds| {
-        rect_of(bounds.grown(MARGIN))
-    });
+    let bounds = index
+        .bounds()
+        .map_or(Rect::from_min_size(Pos2::ZERO, vec2(320.0, 200.0)), |bounds| rect_of(bounds.grown(MARGIN)));
     let mut sheet = Sheet { out: String::new(), scene, index: &index };
     let title = scene.snapshot.board(scene.board).map_or("", |board| board.title.as_str());
     sheet.add(format_args!(
@@ -184,7 +184,9 @@ impl Sheet<'_> {
 
     fn edge_label(&mut self, slot: &EdgeSlot) {
         let theme = self.scene.theme;
-        let Some(edge) = self.scene.snapshot.edge(slot.id).filter(|edge| !edge.label.is_empty()) else { return };
+        let Some(edge) = self.scene.snapshot.edge(slot.id).filter(|edge| !edge.label.is_empty()) else {
+            return;
+        };
         let words = elided(&edge.label, size::EDGE_LABEL, 160.0);
         let pill = vec2(width_of(&words, size::EDGE_LABEL) + 10.0, size::EDGE_LABEL * 1.25 + 4.0);
         let Some(middle) = edge::label_place(self.index, &slot.route, pill, &mut Vec::new()) else { return };
@@ -211,9 +213,12 @@ impl Sheet<'_> {
                 Mark::C(points) => self.add(format_args!(r#"<polygon points="{}"/>"#, line(points))),
                 Mark::R(x, y, w, h, radius) => self
                     .add(format_args!(r#"<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="{radius}"/>"#)),
-                Mark::O(x, y, radius) => self.add(format_args!(r#"<circle cx="{x}" cy="{y}" r="{radius}"/>"#)),
-                Mark::D(x, y, radius) => self
-                    .add(format_args!(r#"<circle cx="{x}" cy="{y}" r="{radius}" fill="{colour}" stroke="none"/>"#)),
+                Mark::O(x, y, radius) => {
+                    self.add(format_args!(r#"<circle cx="{x}" cy="{y}" r="{radius}"/>"#))
+                }
+                Mark::D(x, y, radius) => self.add(format_args!(
+                    r#"<circle cx="{x}" cy="{y}" r="{radius}" fill="{colour}" stroke="none"/>"#
+                )),
                 Mark::A(x, y, rx, ry, from, to) => {
                     let points: Vec<(f32, f32)> = arc(x, y, rx, ry, from, to)
                         .map(|point| ((point.x * 100.0).round() / 100.0, (point.y * 100.0).round() / 100.0))
@@ -316,7 +321,11 @@ mod tests {
 
     #[test]
     fn what_is_elided_fits() {
-        for text in ["A rather long label for a small card", "iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii", "寸法が大きすぎる名前のノード"] {
+        for text in [
+            "A rather long label for a small card",
+            "iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii",
+            "寸法が大きすぎる名前のノード",
+        ] {
             let shown = elided(text, 14.0, 90.0);
             assert!(shown.ends_with('…') && width_of(&shown, 14.0) <= 90.0, "{shown}");
         }

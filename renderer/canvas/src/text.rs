@@ -18,10 +18,13 @@ pub(crate) enum Part {
     Landmark,
 }
 
-/// While zooming, this many texts a frame are laid out for the new step; the others keep the one before for a frame or
-/// two. Steps further apart than this are laid out at once.
-const BUDGET: usize = 120;
+/// So many texts are laid out in a frame; when zooming brings more, they keep the step before for a frame or two, if
+/// it is no further away than this, or come a frame later.
+const BUDGET: usize = 160;
 const NEAR_STEPS: u32 = 2;
+
+/// No note shows more than this; the rest would be laid out for nothing.
+const MOST_CHARS: usize = 4_000;
 
 /// More than a screen can hold; then everything is laid out anew.
 const MOST: usize = 16_384;
@@ -67,7 +70,11 @@ impl TextCache {
     pub(crate) fn start(&mut self, painter: &Painter, patient: bool) {
         self.left = if patient { usize::MAX } else { BUDGET };
         self.is_behind = false;
-        let job = LayoutJob::simple_singleline("…".to_owned(), FontId::proportional(size::LABEL), Color32::PLACEHOLDER);
+        let job = LayoutJob::simple_singleline(
+            "…".to_owned(),
+            FontId::proportional(size::LABEL),
+            Color32::PLACEHOLDER,
+        );
         let sentinel = painter.layout_job(job);
         let same = self.sentinel.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, &sentinel));
         if !same || self.entries.len() > MOST {
@@ -81,8 +88,9 @@ impl TextCache {
         self.is_behind
     }
 
-    /// The text at this zoom, at most as wide as its place; its colour is left to the painter.
-    pub(crate) fn lay_out(&mut self, painter: &Painter, zoom: f32, words: &Words<'_>) -> Arc<Galley> {
+    /// The text at this zoom, at most as wide as its place; its colour is left to the painter. Nothing when this frame
+    /// has laid out enough.
+    pub(crate) fn lay_out(&mut self, painter: &Painter, zoom: f32, words: &Words<'_>) -> Option<Arc<Galley>> {
         let bucket = text_bucket(zoom);
         let width = words.width.max(0.0).round() as u32;
         let key = (words.key, words.part);
@@ -91,18 +99,22 @@ impl TextCache {
             && entry.width == width
         {
             if entry.bucket == bucket {
-                return Arc::clone(&entry.galley);
+                return Some(Arc::clone(&entry.galley));
             }
             if self.left == 0 && entry.bucket.abs_diff(bucket) <= NEAR_STEPS {
                 self.is_behind = true;
-                return Arc::clone(&entry.galley);
+                return Some(Arc::clone(&entry.galley));
             }
         }
-        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            self.is_behind = true;
+            return None;
+        }
+        self.left -= 1;
         let galley = painter.layout_job(job(words, bucket_zoom(bucket)));
         let kept = Entry { generation: words.generation, bucket, width, galley: Arc::clone(&galley) };
         self.entries.insert(key, kept);
-        galley
+        Some(galley)
     }
 }
 
@@ -113,7 +125,8 @@ fn job(words: &Words<'_>, zoom: f32) -> LayoutJob {
         let line = words.text.replace(['\n', '\r', '\t'], " ");
         LayoutJob::simple_singleline(line, font, Color32::PLACEHOLDER)
     } else {
-        LayoutJob::simple(words.text.to_owned(), font, Color32::PLACEHOLDER, f32::INFINITY)
+        let shown: String = words.text.chars().take(MOST_CHARS).collect();
+        LayoutJob::simple(shown, font, Color32::PLACEHOLDER, f32::INFINITY)
     };
     job.wrap = TextWrapping {
         max_width: (words.width * zoom).max(1.0),

@@ -282,7 +282,7 @@ impl Theme {
             active: widget(self.pressed, self.accent, self.text),
             open: widget(self.pressed, self.border_strong, self.text),
         };
-        visuals.selection = Selection { bg_fill: self.selection, stroke: Stroke::new(1.0, self.text), ..visuals.selection };
+        visuals.selection = Selection { bg_fill: self.selection, stroke: Stroke::new(1.0, self.text) };
         visuals.override_text_color = None;
         visuals.weak_text_color = Some(self.text_muted);
         visuals.hyperlink_color = self.accent;
@@ -343,7 +343,11 @@ mod tests {
     #[track_caller]
     fn check(theme: &Theme, what: &str, front: Color32, back: Color32, least: f64) {
         let found = contrast(front, back);
-        assert!(found >= least, "{what} ({}): {found:.2} is below {least}", if theme.dark { "dark" } else { "light" });
+        assert!(
+            found >= least,
+            "{what} ({}): {found:.2} is below {least}",
+            if theme.dark { "dark" } else { "light" }
+        );
     }
 
     #[test]
@@ -361,16 +365,23 @@ mod tests {
                 ("container 2", theme.containers[2]),
             ];
             for (ground, colour) in grounds {
-                for (text, front) in [("text", theme.text), ("muted", theme.text_muted), ("subtle", theme.text_subtle)] {
-                    check(&theme, &format!("{text} on {ground}"), front, colour, 4.5);
-                }
                 for (text, front) in
-                    [("danger", theme.danger), ("warning", theme.warning), ("success", theme.success), ("accent", theme.accent)]
+                    [("text", theme.text), ("muted", theme.text_muted), ("subtle", theme.text_subtle)]
                 {
                     check(&theme, &format!("{text} on {ground}"), front, colour, 4.5);
                 }
+                for (text, front) in [
+                    ("danger", theme.danger),
+                    ("warning", theme.warning),
+                    ("success", theme.success),
+                    ("accent", theme.accent),
+                ] {
+                    check(&theme, &format!("{text} on {ground}"), front, colour, 4.5);
+                }
             }
-            for (ground, colour) in [("selection", theme.selection), ("hover", theme.hover), ("pressed", theme.pressed)] {
+            for (ground, colour) in
+                [("selection", theme.selection), ("hover", theme.hover), ("pressed", theme.pressed)]
+            {
                 check(&theme, &format!("text on {ground}"), theme.text, colour, 4.5);
                 check(&theme, &format!("muted on {ground}"), theme.text_muted, colour, 4.5);
             }
@@ -389,13 +400,25 @@ mod tests {
     #[test]
     fn parts_can_be_told_from_their_ground() {
         for theme in [Theme::light(), Theme::dark()] {
-            for ground in [theme.canvas, theme.surface_card, theme.containers[0], theme.containers[1], theme.containers[2]] {
+            for ground in [
+                theme.canvas,
+                theme.surface_card,
+                theme.containers[0],
+                theme.containers[1],
+                theme.containers[2],
+            ] {
                 check(&theme, "edge", theme.edge, ground, 3.0);
                 check(&theme, "strong border", theme.border_strong, ground, 3.0);
                 check(&theme, "focus", theme.focus, ground, 3.0);
             }
             for accent in ACCENTS {
-                check(&theme, &format!("{accent:?} icon on its tile"), theme.accent(accent), theme.tile(accent), 3.0);
+                check(
+                    &theme,
+                    &format!("{accent:?} icon on its tile"),
+                    theme.accent(accent),
+                    theme.tile(accent),
+                    3.0,
+                );
                 check(&theme, &format!("{accent:?} on card"), theme.accent(accent), theme.surface_card, 3.0);
             }
         }

@@ -1,14 +1,23 @@
 //! Gestures through the accessibility tree and raw pointer events, without a window or a GPU.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 mod common;
 
 use authority::{Problems, Snapshot};
 use canvas::{Canvas, CanvasEvent, Scene, Theme};
 use common::{BOARD, Drawing};
-use egui::{Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Pos2, TouchPhase, Vec2, pos2, vec2};
-use egui_kittest::{Harness, kittest::{NodeT, Queryable}};
+use egui::{
+    Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Pos2, TouchPhase, Vec2, pos2,
+    vec2,
+};
+use egui_kittest::{
+    Harness,
+    kittest::{NodeT, Queryable},
+};
 use shared_protocol::{
-    Change, Command, ElementId, NodeId, NodeRef, Placement, Point, Revision, command::Placed, messages::Viewport,
+    Change, Command, ElementId, NodeId, NodeRef, Placement, Point, Revision, command::Placed,
+    messages::Viewport,
 };
 use std::collections::BTreeSet;
 
@@ -91,7 +100,12 @@ fn drag(harness: &mut Harness<'_, World>, from: Pos2, to: Pos2, modifiers: Modif
     start_drag(harness, from, to, modifiers);
     let input = harness.input_mut();
     input.events.push(Event::PointerMoved(to));
-    input.events.push(Event::PointerButton { pos: to, button: PointerButton::Primary, pressed: false, modifiers });
+    input.events.push(Event::PointerButton {
+        pos: to,
+        button: PointerButton::Primary,
+        pressed: false,
+        modifiers,
+    });
     harness.step();
     harness.event(Event::ModifiersChanged(Modifiers::NONE));
     harness.step();
@@ -198,7 +212,8 @@ fn ctrl_suspends_the_grid() {
 fn what_was_dropped_stays_until_the_answer() {
     let (mut harness, ids) = harness();
     drag(&mut harness, pos2(140.0, 50.0), pos2(204.0, 90.0), Modifiers::NONE);
-    let shown = |harness: &Harness<'_, World>| harness.get_by_label("EC2 instance Web server, 1 problem").rect().min;
+    let shown =
+        |harness: &Harness<'_, World>| harness.get_by_label("EC2 instance Web server, 1 problem").rect().min;
     assert_eq!(shown(&harness), pos2(104.0, 80.0));
     // The authority agrees: the change is followed, nothing jumps.
     let world = harness.state_mut();
@@ -283,7 +298,9 @@ fn a_port_dragged_to_a_node_connects() {
     let (mut harness, ids) = harness();
     // The out port is on the middle of the right side; anywhere on the database will do.
     drag(&mut harness, pos2(224.0, 72.0), pos2(120.0, 200.0), Modifiers::NONE);
-    let [Command::Connect { source, target, .. }] = &commands(&harness)[..] else { panic!("{:?}", commands(&harness)) };
+    let [Command::Connect { source, target, .. }] = &commands(&harness)[..] else {
+        panic!("{:?}", commands(&harness))
+    };
     assert_eq!((&source.node, &target.node), (&NodeRef::Id(ids.web), &NodeRef::Id(ids.database)));
     assert_eq!(source.port.as_ref().map(|port| port.as_str()), Some("out"));
     assert_eq!(target.port.as_ref().map(|port| port.as_str()), Some("in"));
@@ -351,7 +368,9 @@ fn a_label_is_renamed_in_place() {
     harness.run();
     harness.key_press(Key::Enter);
     harness.run();
-    let [Command::UpdateNode { node, label, .. }] = &commands(&harness)[..] else { panic!("{:?}", commands(&harness)) };
+    let [Command::UpdateNode { node, label, .. }] = &commands(&harness)[..] else {
+        panic!("{:?}", commands(&harness))
+    };
     assert_eq!((node, label.as_deref()), (&NodeRef::Id(ids.web), Some("Front end")));
     assert!(harness.query_by_label("Label").is_none());
 }

@@ -1,5 +1,7 @@
 //! Boards drawn without a window. With `CANVAS_PICTURES=folder` the pictures are kept, to be looked at.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 mod common;
 
 use canvas::{Camera, Scene, Theme, board_bounds, draw_board, to_markdown, to_svg};
@@ -54,7 +56,14 @@ fn an_svg_holds_every_label_and_no_markup_of_others() {
     let shop = shop();
     let theme = Theme::light();
     let (selection, problems) = (BTreeSet::new(), &shop.problems);
-    let scene = Scene { snapshot: &shop.snapshot, board: BOARD, selection: &selection, problems, theme: &theme, read_only: true };
+    let scene = Scene {
+        snapshot: &shop.snapshot,
+        board: BOARD,
+        selection: &selection,
+        problems,
+        theme: &theme,
+        read_only: true,
+    };
     let svg = to_svg(&scene);
     for label in ["Web server", "Orders", "Production network", "Do receipts have", "queries"] {
         assert!(svg.contains(label), "{label}");
@@ -132,7 +141,12 @@ fn gestures_show_what_they_would_do() {
             harness.hover_at(from);
             harness.step();
             harness.event(Event::ModifiersChanged(modifiers));
-            harness.event(Event::PointerButton { pos: from, button: PointerButton::Primary, pressed: true, modifiers });
+            harness.event(Event::PointerButton {
+                pos: from,
+                button: PointerButton::Primary,
+                pressed: true,
+                modifiers,
+            });
             harness.step();
             harness.hover_at(from + (to - from) * 0.5);
             harness.hover_at(to);
@@ -144,4 +158,27 @@ fn gestures_show_what_they_would_do() {
             }
         }
     }
+}
+
+const ICONS: &str = "server database network subnet gateway firewall shield key lock globe cloud bucket disk queue bell \
+    function container cluster registry loadbalancer route dns monitor identity folder layers code data page button \
+    text input checkbox select card image list badge tabs dialog row column grid form note arrow frame requirement \
+    feature task threat decision actor box";
+
+#[test]
+fn icons_are_drawn_at_the_sizes_they_are_used_at() {
+    let theme = Theme::light();
+    let size = vec2(1080.0, 330.0);
+    let surface = render_ui(size, 1.0, theme.surface_card, |ui| {
+        for (place, word) in ICONS.split_whitespace().enumerate() {
+            let corner = egui::pos2((place % 18) as f32 * 60.0 + 6.0, (place / 18) as f32 * 110.0 + 8.0);
+            for (side, down) in [(16.0, 0.0), (20.0, 24.0), (32.0, 54.0)] {
+                let rect = Rect::from_min_size(corner + vec2(0.0, down), vec2(side, side));
+                canvas::paint_icon(ui.painter(), word, rect, theme.accent);
+            }
+        }
+    });
+    let bytes = surface.unwrap().into_png().unwrap();
+    assert!(bytes.len() > 5_000);
+    keep("icons.png", &bytes);
 }

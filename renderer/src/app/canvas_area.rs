@@ -85,7 +85,11 @@ fn no_board_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         ui.add_space(ui.available_height() * 0.38);
         ui.label(egui::RichText::new("This workspace has no boards yet").heading());
         ui.add_space(2.0);
-        crate::widgets::muted_ui(ui, view.theme, "A board is one drawing: infrastructure, an interface, or a spec.");
+        crate::widgets::muted_ui(
+            ui,
+            view.theme,
+            "A board is one drawing: infrastructure, an interface, or a spec.",
+        );
         ui.add_space(12.0);
         if ui.button("Create a board…").clicked() {
             actions.push(Action::Do(CommandId::NewBoard));
@@ -110,10 +114,16 @@ fn revealing(view: &View<'_>, now: Viewport, size: Vec2, nodes: &[NodeId]) -> Op
 /// What is dragged from the palette: a ghost at the pointer that says whether it may be dropped here.
 fn drop_ui(ui: &Ui, view: &View<'_>, viewport: Viewport, rect: Rect, actions: &mut Vec<Action>) {
     let Some(dragged) = DragAndDrop::payload::<Dragged>(ui.ctx()) else { return };
-    let (Some(pointer), Some(def)) = (ui.pointer_latest_pos(), view.snapshot.registry().get(&dragged.0)) else { return };
+    let (Some(pointer), Some(def)) = (ui.pointer_latest_pos(), view.snapshot.registry().get(&dragged.0))
+    else {
+        return;
+    };
     // The canvas itself is not hovered while something else is dragged.
     let from_middle = (pointer - rect.center()) / viewport.zoom;
-    let point = Point { x: (viewport.x + from_middle.x).round() as i32, y: (viewport.y + from_middle.y).round() as i32 };
+    let point = Point {
+        x: (viewport.x + from_middle.x).round() as i32,
+        y: (viewport.y + from_middle.y).round() as i32,
+    };
     let at = rect.contains(pointer).then_some(point);
     let refusal = match (view.board(), at) {
         (Some(_), Some(_)) if view.is_held() => Some("This board waits for your decision".to_owned()),

@@ -11,7 +11,11 @@ impl Workbench {
     pub(super) fn keys(&mut self, context: &Context, actions: &mut Vec<Action>) {
         // A drag under way takes Esc and everything else for itself.
         let dragging = context.input(|input| input.pointer.any_down());
-        if self.dialogs.is_open() || self.overlays.take_keys() || dragging || egui::Popup::is_any_open(context) {
+        if self.dialogs.is_open()
+            || self.overlays.take_keys()
+            || dragging
+            || egui::Popup::is_any_open(context)
+        {
             return;
         }
         // Somewhere text is typed; a field of the inspector that nothing was typed into does not mind.
@@ -52,7 +56,12 @@ impl Workbench {
 }
 
 /// The window system turns Ctrl+C, X and V into events of their own.
-fn take_clipboard_events(events: &mut Vec<Event>, facts: &Facts<'_>, actions: &mut Vec<Action>, pasted: &mut Vec<String>) {
+fn take_clipboard_events(
+    events: &mut Vec<Event>,
+    facts: &Facts<'_>,
+    actions: &mut Vec<Action>,
+    pasted: &mut Vec<String>,
+) {
     let enabled = |id| crate::commands::find(id).is_some_and(|def| def.is_enabled(facts));
     events.retain(|event| match event {
         Event::Copy if enabled(CommandId::Copy) => {

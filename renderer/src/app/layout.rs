@@ -52,14 +52,17 @@ impl Workbench {
         let tabs = frame(theme, Margin { left: 8, right: 8, top: 2, bottom: 0 });
         Panel::top("board tabs").frame(tabs).show(ui, |ui| board_tabs_ui(ui, &view, actions));
         if !view.status.held.is_empty() || !view.status.notices.is_empty() {
-            Panel::top("banner").frame(Frame::NONE).show(ui, |ui| banner_ui(ui, &view, actions));
+            Panel::top("banner")
+                .frame(Frame::new().fill(theme.border))
+                .show(ui, |ui| banner_ui(ui, &view, actions));
         }
     }
 
     fn status_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
         let theme = &self.theme;
         let Some(view) = view_of(&self.replica, &self.session, theme, self.counted()) else { return };
-        let zoom = view.board.and_then(|board| self.canvases.get(&board)).map(|canvas| canvas.viewport().zoom);
+        let zoom =
+            view.board.and_then(|board| self.canvases.get(&board)).map(|canvas| canvas.viewport().zoom);
         Panel::bottom("status bar")
             .frame(frame(theme, Margin::symmetric(10, 0)))
             .exact_size(STATUS_HEIGHT)
@@ -72,6 +75,7 @@ impl Workbench {
         let panels = &mut self.panels;
         let (tab, log, mut close) = (&mut panels.bottom_tab, &mut panels.log, false);
         let content = |ui: &mut Ui| {
+            ui.take_available_space();
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = 0.0;
                 let count = view.problems.errors() + view.problems.warnings();
@@ -108,6 +112,7 @@ impl Workbench {
         let panels = &mut self.panels;
         let (tab, palette, outline) = (&mut panels.left_tab, &mut panels.palette, &mut panels.outline);
         let content = |ui: &mut Ui| {
+            ui.take_available_space();
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = 0.0;
                 for (each, text) in TABS {
@@ -138,7 +143,10 @@ impl Workbench {
             .frame(frame(theme, Margin { left: 12, right: 8, top: 8, bottom: 0 }))
             .default_size((ui.available_width() * 0.27).clamp(220.0, 292.0))
             .size_range(200.0..=520.0)
-            .show_collapsible(ui, &mut panels.inspector_open, |ui| inspector.show_ui(ui, &view, actions));
+            .show_collapsible(ui, &mut panels.inspector_open, |ui| {
+                ui.take_available_space();
+                inspector.show_ui(ui, &view, actions);
+            });
     }
 
     pub(super) fn overlays_ui(&mut self, context: &Context, actions: &mut Vec<Action>) {
@@ -150,7 +158,8 @@ impl Workbench {
             if overlays.quick_add.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
                 overlays.quick_add = None;
             }
-            if overlays.context_menu.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
+            if overlays.context_menu.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions)))
+            {
                 overlays.context_menu = None;
             }
             self.dialogs.show_ui(context, view, actions);

@@ -1,7 +1,9 @@
 //! What main said, and what the window tells it.
 
 use super::{Pending, Workbench};
-use crate::{link::Incoming, panels::notices::Tone, panels::status_bar::counted, replica::Received, view::nodes_of};
+use crate::{
+    link::Incoming, panels::notices::Tone, panels::status_bar::counted, replica::Received, view::nodes_of,
+};
 use egui::{Context, ViewportCommand};
 use shared_protocol::{
     BoardId, Change, ElementId, Refusal,
@@ -139,8 +141,13 @@ impl Workbench {
                 _ => {}
             },
             Answer::Saved { files, .. } => {
-                let more = if files.is_empty() { vec!["Nothing had changed.".to_owned()] } else { Vec::new() };
-                let what = if files.is_empty() { "Saved".to_owned() } else { format!("Saved {}", counted(files.len(), "file")) };
+                let more =
+                    if files.is_empty() { vec!["Nothing had changed.".to_owned()] } else { Vec::new() };
+                let what = if files.is_empty() {
+                    "Saved".to_owned()
+                } else {
+                    format!("Saved {}", counted(files.len(), "file"))
+                };
                 self.notices.tell(Tone::Good, what, more);
             }
             Answer::Log(entries) => self.panels.log.receive(entries),
@@ -162,7 +169,8 @@ impl Workbench {
             return;
         }
         let awaited: BTreeSet<ElementId> = std::mem::take(&mut self.session.awaited).into_iter().collect();
-        let board = awaited.iter().find_map(|id| if let ElementId::Board(id) = id { Some(*id) } else { None });
+        let board =
+            awaited.iter().find_map(|id| if let ElementId::Board(id) = id { Some(*id) } else { None });
         if let Some(board) = board {
             return self.open_board(board, context);
         }

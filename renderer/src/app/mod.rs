@@ -57,7 +57,10 @@ struct Overlays {
 impl Overlays {
     /// Something has the keyboard for itself.
     fn take_keys(&self) -> bool {
-        self.quick_add.is_some() || self.context_menu.is_some() || self.command_palette.is_some() || self.shortcuts
+        self.quick_add.is_some()
+            || self.context_menu.is_some()
+            || self.command_palette.is_some()
+            || self.shortcuts
     }
 }
 

@@ -18,7 +18,8 @@ impl Workbench {
             Action::Do(id) => self.run_command(id, context),
             Action::Run(command) => self.run(command),
             Action::Ask(request) => {
-                let pending = if matches!(request, Request::Log { .. }) { Pending::Log } else { Pending::Other };
+                let pending =
+                    if matches!(request, Request::Log { .. }) { Pending::Log } else { Pending::Other };
                 self.ask(request, pending);
             }
             Action::Select(selection) => self.select(selection, context),
@@ -30,7 +31,8 @@ impl Workbench {
                 self.run_or_refuse(|workbench| workbench.add_connected(&type_id, at, &from));
             }
             Action::ShowProblems => {
-                self.panels.bottom_open = !self.panels.bottom_open || self.panels.bottom_tab != BottomTab::Problems;
+                self.panels.bottom_open =
+                    !self.panels.bottom_open || self.panels.bottom_tab != BottomTab::Problems;
                 self.panels.bottom_tab = BottomTab::Problems;
             }
             Action::Refuse(refusal) => self.notices.refuse(&refusal),
@@ -108,7 +110,12 @@ impl Workbench {
         Ok(Some(Command::AddNode(add_at(view.snapshot, board, def, at)?)))
     }
 
-    fn add_connected(&self, type_id: &TypeId, at: Point, from: &Endpoint) -> Result<Option<Command>, Refusal> {
+    fn add_connected(
+        &self,
+        type_id: &TypeId,
+        at: Point,
+        from: &Endpoint,
+    ) -> Result<Option<Command>, Refusal> {
         let Some(view) = self.view() else { return Ok(None) };
         let Some(board) = view.board() else { return Ok(None) };
         let def = view.snapshot.registry().require(type_id)?;
@@ -118,7 +125,10 @@ impl Workbench {
 
 fn selects_what_it_makes(command: &Command) -> bool {
     match command {
-        Command::AddBoard { .. } | Command::AddNode(_) | Command::Paste { .. } | Command::Duplicate { .. } => true,
+        Command::AddBoard { .. }
+        | Command::AddNode(_)
+        | Command::Paste { .. }
+        | Command::Duplicate { .. } => true,
         Command::Batch { commands, .. } => commands.iter().any(selects_what_it_makes),
         _ => false,
     }

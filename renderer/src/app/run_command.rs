@@ -38,7 +38,9 @@ impl Workbench {
             Id::Copy => self.copy(context),
             // The text arrives as an event of its own.
             Id::Paste => context.send_viewport_cmd(ViewportCommand::RequestPaste),
-            Id::Duplicate => self.on_selected(|nodes| Command::Duplicate { nodes, offset: Point { x: 24, y: 24 } }),
+            Id::Duplicate => {
+                self.on_selected(|nodes| Command::Duplicate { nodes, offset: Point { x: 24, y: 24 } })
+            }
             Id::Delete => self.delete(),
             Id::SelectAll => self.select_all(context),
             Id::Deselect => self.select(Default::default(), context),
@@ -53,11 +55,14 @@ impl Workbench {
             Id::DistributeHorizontally => {
                 self.on_selected(|nodes| Command::Distribute { nodes, along: Axis::Horizontal });
             }
-            Id::DistributeVertically => self.on_selected(|nodes| Command::Distribute { nodes, along: Axis::Vertical }),
+            Id::DistributeVertically => {
+                self.on_selected(|nodes| Command::Distribute { nodes, along: Axis::Vertical })
+            }
             Id::Tidy => self.tidy(),
             Id::Nudge(towards, reach) => self.nudge(towards.step(reach)),
             Id::NewBoard => {
-                let kind = self.view().and_then(|view| view.board_kind()).unwrap_or(BoardKind::Infrastructure);
+                let kind =
+                    self.view().and_then(|view| view.board_kind()).unwrap_or(BoardKind::Infrastructure);
                 self.dialogs.open(Modal::new_board(kind));
             }
             Id::RenameBoard => self.rename_board(),
@@ -66,7 +71,9 @@ impl Workbench {
                     self.dialogs.open(Modal::RemoveBoard { board });
                 }
             }
-            Id::ZoomIn | Id::ZoomOut | Id::ZoomFull | Id::ZoomToFit | Id::ZoomToSelection => self.zoom(id, context),
+            Id::ZoomIn | Id::ZoomOut | Id::ZoomFull | Id::ZoomToFit | Id::ZoomToSelection => {
+                self.zoom(id, context)
+            }
             Id::ToggleLeftPanel => self.panels.left_open = !self.panels.left_open,
             Id::ToggleInspector => self.panels.inspector_open = !self.panels.inspector_open,
             Id::ToggleBottomPanel => self.panels.bottom_open = !self.panels.bottom_open,
@@ -123,7 +130,9 @@ impl Workbench {
 
     fn copy(&mut self, context: &Context) {
         let Some(view) = self.view() else { return };
-        if let Some(text) = clipboard::fragment(view.snapshot, &view.selected_nodes()).as_ref().and_then(clipboard::to_text) {
+        if let Some(text) =
+            clipboard::fragment(view.snapshot, &view.selected_nodes()).as_ref().and_then(clipboard::to_text)
+        {
             context.copy_text(text);
         }
     }
@@ -153,7 +162,8 @@ impl Workbench {
         let parent = view.snapshot.ancestors(inner).map(|node| node.id).find(|id| takes_all(Some(*id)));
         let origin = view.snapshot.origin_of(parent);
         let at = pointer.map(|at| Point { x: at.x - origin.x, y: at.y - origin.y });
-        let command = Command::Paste { board: board.id.into(), parent: parent.map(NodeRef::Id), fragment, at };
+        let command =
+            Command::Paste { board: board.id.into(), parent: parent.map(NodeRef::Id), fragment, at };
         self.run(command);
     }
 
@@ -175,7 +185,9 @@ impl Workbench {
 
     fn rename(&mut self) {
         let Some(view) = self.view() else { return };
-        if let ([node], Some(canvas)) = (view.selected_nodes().as_slice(), view.board.and_then(|board| self.canvases.get_mut(&board))) {
+        if let ([node], Some(canvas)) =
+            (view.selected_nodes().as_slice(), view.board.and_then(|board| self.canvases.get_mut(&board)))
+        {
             canvas.rename(*node);
         }
     }
@@ -212,8 +224,11 @@ impl Workbench {
         let Some(view) = self.view() else { return };
         let Some(board) = view.board else { return };
         let selected = self.outermost_selected();
-        let nodes: Vec<NodeId> =
-            if selected.len() > 1 { selected } else { view.snapshot.children(board, selected.first().copied()).collect() };
+        let nodes: Vec<NodeId> = if selected.len() > 1 {
+            selected
+        } else {
+            view.snapshot.children(board, selected.first().copied()).collect()
+        };
         if !nodes.is_empty() {
             self.run(Command::Tidy { nodes: nodes.into_iter().map(NodeRef::Id).collect() });
         }

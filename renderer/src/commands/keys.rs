@@ -58,6 +58,7 @@ impl Keys {
             Key::ArrowDown => "Down",
             Key::Questionmark => "?",
             Key::Plus => "+",
+            Key::Equals => "=",
             Key::Minus => "-",
             Key::Escape => "Esc",
             key => key.name(),
@@ -90,8 +91,14 @@ mod tests {
         let check = |mut events: Vec<Event>, keys: Keys| pressed(&mut events, keys) == 1;
         assert!(check(press(Key::Z, None, ctrl), Keys::ctrl(Key::Z)));
         assert!(!check(press(Key::Z, None, ctrl | Modifiers::SHIFT), Keys::ctrl(Key::Z)));
-        assert!(check(press(Key::Exclamationmark, Some(Key::Num1), Modifiers::SHIFT), Keys::shift(Key::Num1)));
-        assert!(check(press(Key::Questionmark, Some(Key::Slash), Modifiers::SHIFT), Keys::plain(Key::Questionmark)));
+        assert!(check(
+            press(Key::Exclamationmark, Some(Key::Num1), Modifiers::SHIFT),
+            Keys::shift(Key::Num1)
+        ));
+        assert!(check(
+            press(Key::Questionmark, Some(Key::Slash), Modifiers::SHIFT),
+            Keys::plain(Key::Questionmark)
+        ));
         assert!(!check(press(Key::F, None, Modifiers::SHIFT), Keys::plain(Key::F)));
         assert_eq!(Keys::ctrl_shift(Key::L).text(), "Ctrl+Shift+L");
     }

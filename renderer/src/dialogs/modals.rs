@@ -3,7 +3,7 @@
 use super::Purpose;
 use crate::{
     view::{Action, View},
-    widgets::muted_ui,
+    widgets::{focus_stroke, modal_frame, muted_ui},
 };
 use egui::{Context, Id, Key, RichText, TextEdit, Ui};
 use shared_protocol::{BoardId, BoardKind, BoardName, Command, limits::MAX_LABEL};
@@ -58,32 +58,38 @@ impl Modal {
 
     /// Gives back `false` when it is answered or left.
     pub(super) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
-        let response = egui::Modal::new(Id::unique("modal")).show(context, |ui| {
-            ui.set_width(360.0);
-            ui.label(RichText::new(self.title()).heading());
-            ui.add_space(8.0);
-            self.fields_ui(ui, view);
-            let verdict = self.verdict(view);
-            if let Verdict::Not(why) = &verdict
-                && !why.is_empty()
-            {
-                ui.label(RichText::new(why).small().color(view.theme.danger));
-            }
-            ui.add_space(12.0);
-            self.buttons_ui(ui, view, verdict, actions)
-        });
+        let response =
+            egui::Modal::new(Id::unique("modal")).frame(modal_frame(context)).show(context, |ui| {
+                ui.set_width(360.0);
+                ui.label(RichText::new(self.title()).heading());
+                ui.add_space(8.0);
+                self.fields_ui(ui, view);
+                let verdict = self.verdict(view);
+                if let Verdict::Not(why) = &verdict
+                    && !why.is_empty()
+                {
+                    ui.label(RichText::new(why).small().color(view.theme.danger));
+                }
+                ui.add_space(12.0);
+                self.buttons_ui(ui, view, verdict, actions)
+            });
         response.inner && !response.should_close()
     }
 
     fn buttons_ui(&self, ui: &mut Ui, view: &View<'_>, verdict: Verdict, actions: &mut Vec<Action>) -> bool {
         let theme = view.theme;
         let fill = if matches!(self, Self::RemoveBoard { .. }) { theme.danger } else { theme.accent };
-        let text = if matches!(self, Self::RemoveBoard { .. }) { theme.status_text } else { theme.accent_text };
+        let text =
+            if matches!(self, Self::RemoveBoard { .. }) { theme.status_text } else { theme.accent_text };
         let mut open = true;
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let ready = matches!(verdict, Verdict::Ready(_));
-            let button = egui::Button::new(RichText::new(self.button()).color(if ready { text } else { theme.text_subtle }))
-                .min_size(egui::vec2(84.0, 28.0));
+            let button = egui::Button::new(RichText::new(self.button()).color(if ready {
+                text
+            } else {
+                theme.text_subtle
+            }))
+            .min_size(egui::vec2(84.0, 28.0));
             let button = if ready { button.fill(fill) } else { button };
             let pressed = ui.add_enabled(ready, button).clicked();
             let entered = ui.input(|input| input.key_pressed(Key::Enter));
@@ -136,21 +142,29 @@ impl Modal {
     fn verdict(&self, view: &View<'_>) -> Verdict {
         match self {
             Self::NewBoard { kind, title } => match check_title(title) {
-                Ok(title) => Verdict::Ready(Action::Run(Command::AddBoard { kind: *kind, title, name: None })),
+                Ok(title) => {
+                    Verdict::Ready(Action::Run(Command::AddBoard { kind: *kind, title, name: None }))
+                }
                 Err(why) => Verdict::Not(why),
             },
-            Self::RenameBoard { board, title, name } => match (check_title(title), BoardName::parse(name.as_str())) {
-                (Ok(title), Ok(name)) => {
-                    let taken = view.snapshot.board_named(&name).is_some_and(|other| other.id != *board);
-                    if taken {
-                        return Verdict::Not(format!("Another board is called {name} already."));
+            Self::RenameBoard { board, title, name } => {
+                match (check_title(title), BoardName::parse(name.as_str())) {
+                    (Ok(title), Ok(name)) => {
+                        let taken = view.snapshot.board_named(&name).is_some_and(|other| other.id != *board);
+                        if taken {
+                            return Verdict::Not(format!("Another board is called {name} already."));
+                        }
+                        let (title, name) = (Some(title), Some(name));
+                        Verdict::Ready(Action::Run(Command::UpdateBoard {
+                            board: (*board).into(),
+                            title,
+                            name,
+                        }))
                     }
-                    let (title, name) = (Some(title), Some(name));
-                    Verdict::Ready(Action::Run(Command::UpdateBoard { board: (*board).into(), title, name }))
+                    (Err(why), _) => Verdict::Not(why),
+                    (_, Err(error)) => Verdict::Not(format!("{error}.")),
                 }
-                (Err(why), _) => Verdict::Not(why),
-                (_, Err(error)) => Verdict::Not(format!("{error}.")),
-            },
+            }
             Self::RemoveBoard { board } => {
                 Verdict::Ready(Action::Run(Command::RemoveBoard { board: (*board).into() }))
             }
@@ -179,7 +193,8 @@ fn check_title(title: &str) -> Result<String, String> {
 
 fn text_ui(ui: &mut Ui, view: &View<'_>, label: &str, text: &mut String, first: bool) {
     let label = muted_ui(ui, view.theme, label);
-    let field = ui.add(TextEdit::singleline(text).desired_width(f32::INFINITY)).labelled_by(label.id);
+    let edit = TextEdit::singleline(text).desired_width(f32::INFINITY).margin(egui::Margin::symmetric(8, 5));
+    let field = focus_stroke(ui, view.theme, |ui| ui.add(edit)).labelled_by(label.id);
     // The first field takes the keyboard, unless somebody has gone elsewhere.
     if first && ui.memory(|memory| memory.focused().is_none()) {
         field.request_focus();

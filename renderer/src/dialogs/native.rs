@@ -19,7 +19,11 @@ pub(super) enum Picked {
 }
 
 /// Opens the dialog; the answer comes through the channel. `Err` says why there is no dialog to open.
-pub(super) fn pick(purpose: &Purpose, root: &str, context: egui::Context) -> Result<Receiver<Picked>, String> {
+pub(super) fn pick(
+    purpose: &Purpose,
+    root: &str,
+    context: egui::Context,
+) -> Result<Receiver<Picked>, String> {
     if !has_session_bus() {
         return Err("There is no desktop session here to show a file dialog.".to_owned());
     }
@@ -32,9 +36,9 @@ pub(super) fn pick(purpose: &Purpose, root: &str, context: egui::Context) -> Res
                 Ok(path) => Picked::Path(path),
                 Err(_) => Picked::Unavailable("That path is not readable as text.".to_owned()),
             },
-            None if started.elapsed() < TOO_FAST => {
-                Picked::Unavailable("The system's file dialog did not open; xdg-desktop-portal may be missing.".to_owned())
-            }
+            None if started.elapsed() < TOO_FAST => Picked::Unavailable(
+                "The system's file dialog did not open; xdg-desktop-portal may be missing.".to_owned(),
+            ),
             None => Picked::Cancelled,
         };
         // The window may be gone by now; then nobody waits for the answer.
@@ -65,8 +69,8 @@ fn ask(purpose: &Purpose, root: &str) -> Option<PathBuf> {
 
 /// The portal is reached over the session bus.
 fn has_session_bus() -> bool {
-    let at_runtime_dir = || {
-        std::env::var_os("XDG_RUNTIME_DIR").is_some_and(|dir| Path::new(&dir).join("bus").exists())
-    };
-    std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some_and(|address| !address.is_empty()) || at_runtime_dir()
+    let at_runtime_dir =
+        || std::env::var_os("XDG_RUNTIME_DIR").is_some_and(|dir| Path::new(&dir).join("bus").exists());
+    std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some_and(|address| !address.is_empty())
+        || at_runtime_dir()
 }

@@ -47,16 +47,26 @@ impl Log {
             actions.push(Action::Ask(Request::Log { limit: LIMIT }));
         }
         if self.entries.is_empty() {
-            empty_state_ui(ui, view.theme, "Nothing has happened yet", "Every change is listed here and can be reverted.");
+            empty_state_ui(
+                ui,
+                view.theme,
+                "Nothing has happened yet",
+                "Every change is listed here and can be reverted.",
+            );
             return;
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         ui.spacing_mut().item_spacing.y = 0.0;
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, ROW, self.entries.len(), |ui, range| {
-            for entry in self.entries.get(range).unwrap_or_default() {
-                entry_ui(ui, view, entry, now, actions);
-            }
-        });
+        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
+            ui,
+            ROW,
+            self.entries.len(),
+            |ui, range| {
+                for entry in self.entries.get(range).unwrap_or_default() {
+                    entry_ui(ui, view, entry, now, actions);
+                }
+            },
+        );
     }
 }
 
@@ -68,14 +78,24 @@ fn entry_ui(ui: &mut Ui, view: &View<'_>, entry: &LogEntry, now: u64, actions: &
     }
     let room = rect.shrink2(vec2(6.0, 0.0));
     let number = room.with_max_x(room.left() + 44.0);
-    paint_line(ui, number, Align2::LEFT_CENTER, &entry.revision.to_string(), small_font(ui), theme.text_subtle);
+    paint_line(
+        ui,
+        number,
+        Align2::LEFT_CENTER,
+        &entry.revision.to_string(),
+        small_font(ui),
+        theme.text_subtle,
+    );
     let note = format!("{} · {}", who(entry), ago(now, entry.time));
     let right = room.with_max_x(room.right() - 76.0).with_min_x(room.left() + room.width() * 0.5);
     let width = paint_line(ui, right, Align2::RIGHT_CENTER, &note, small_font(ui), theme.text_muted);
     let summary = room.with_min_x(number.right() + 4.0).with_max_x(right.right() - width - 12.0);
     paint_line(ui, summary, Align2::LEFT_CENTER, &words(entry), body_font(ui), theme.text);
-    let button = egui::Rect::from_center_size(egui::pos2(room.right() - 32.0, room.center().y), vec2(62.0, 22.0));
+    let button =
+        egui::Rect::from_center_size(egui::pos2(room.right() - 32.0, room.center().y), vec2(62.0, 22.0));
     let mut child = ui.new_child(egui::UiBuilder::new().max_rect(button).id_salt(entry.revision.0));
+    child.spacing_mut().interact_size.y = button.height();
+    child.spacing_mut().button_padding.y = 0.0;
     let response = child
         .add_sized(button.size(), egui::Button::new(egui::RichText::new("Revert").small()))
         .accessible_name(format!("Revert {}", entry.summary));
@@ -119,7 +139,13 @@ mod tests {
     #[test]
     fn times_are_told_as_people_do() {
         let now = 1_000_000_000;
-        for (seconds, words) in [(0, "just now"), (45, "1 min ago"), (3599, "60 min ago"), (7200, "2 h ago"), (200_000, "2 d ago")] {
+        for (seconds, words) in [
+            (0, "just now"),
+            (45, "1 min ago"),
+            (3599, "60 min ago"),
+            (7200, "2 h ago"),
+            (200_000, "2 d ago"),
+        ] {
             assert_eq!(ago(now, now - seconds * 1000), words);
         }
         assert_eq!(ago(0, 5), "just now", "a clock that went back");

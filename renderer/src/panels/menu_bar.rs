@@ -6,13 +6,22 @@ use crate::{
     widgets::{body_font, focus_ring, icon_button_ui, paint_icon, paint_line},
 };
 use canvas::theme::Theme;
-use egui::{Align, Align2, Button, CornerRadius, Layout, Rect, Response, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
+use egui::{
+    Align, Align2, Button, CornerRadius, Layout, Rect, Response, RichText, Role, Sense, Ui, Vec2, WidgetInfo,
+    pos2, vec2,
+};
 use shared_protocol::{Board, BoardKind};
 
 const TAB_HEIGHT: f32 = 32.0;
 const WIDEST_TAB: f32 = 200.0;
 
-pub(crate) fn menu_bar_ui(ui: &mut Ui, theme: &Theme, view: Option<&View<'_>>, is_on: impl Fn(CommandId) -> bool, actions: &mut Vec<Action>) {
+pub(crate) fn menu_bar_ui(
+    ui: &mut Ui,
+    theme: &Theme,
+    view: Option<&View<'_>>,
+    is_on: impl Fn(CommandId) -> bool,
+    actions: &mut Vec<Action>,
+) {
     let facts = Facts::of(view);
     egui::MenuBar::new().ui(ui, |ui| {
         for menu in Menu::SHOWN {
@@ -29,7 +38,13 @@ pub(crate) fn menu_bar_ui(ui: &mut Ui, theme: &Theme, view: Option<&View<'_>>, i
     });
 }
 
-fn menu_ui(ui: &mut Ui, menu: Menu, facts: &Facts<'_>, is_on: &impl Fn(CommandId) -> bool, actions: &mut Vec<Action>) {
+fn menu_ui(
+    ui: &mut Ui,
+    menu: Menu,
+    facts: &Facts<'_>,
+    is_on: &impl Fn(CommandId) -> bool,
+    actions: &mut Vec<Action>,
+) {
     ui.set_min_width(240.0);
     for def in TABLE.iter().filter(|def| def.menu == menu) {
         if def.starts_group {
@@ -44,10 +59,14 @@ fn menu_ui(ui: &mut Ui, menu: Menu, facts: &Facts<'_>, is_on: &impl Fn(CommandId
 }
 
 fn search_button_ui(ui: &mut Ui, theme: &Theme, actions: &mut Vec<Action>) {
-    let keys = find(CommandId::CommandPalette).and_then(|def| def.keys.first()).map(|keys| keys.text()).unwrap_or_default();
+    let keys = find(CommandId::CommandPalette)
+        .and_then(|def| def.keys.first())
+        .map(|keys| keys.text())
+        .unwrap_or_default();
     ui.spacing_mut().button_padding = vec2(8.0, 2.0);
     let text = RichText::new("Search…").color(theme.text_muted);
-    let button = Button::new(text).shortcut_text(RichText::new(keys).small().color(theme.text_subtle))
+    let button = Button::new(text)
+        .shortcut_text(RichText::new(keys).small().color(theme.text_subtle))
         .min_size(vec2(190.0, 24.0))
         .fill(theme.surface_inset)
         .stroke(egui::Stroke::new(1.0, theme.border));
@@ -110,7 +129,15 @@ fn tab_ui(ui: &mut Ui, view: &View<'_>, board: &Board, actions: &mut Vec<Action>
     });
 }
 
-fn paint_tab(ui: &Ui, theme: &Theme, board: &Board, rect: Rect, response: &Response, chosen: bool, held: bool) {
+fn paint_tab(
+    ui: &Ui,
+    theme: &Theme,
+    board: &Board,
+    rect: Rect,
+    response: &Response,
+    chosen: bool,
+    held: bool,
+) {
     let corners = CornerRadius { nw: 6, ne: 6, sw: 0, se: 0 };
     if chosen {
         ui.painter().rect_filled(rect, corners, theme.canvas);
@@ -122,11 +149,21 @@ fn paint_tab(ui: &Ui, theme: &Theme, board: &Board, rect: Rect, response: &Respo
     focus_ring(ui, theme, rect, response);
     let color = if chosen || response.hovered() { theme.text } else { theme.text_muted };
     let glyph = Rect::from_center_size(pos2(rect.left() + 18.0, rect.center().y), Vec2::splat(15.0));
-    paint_icon(ui.painter(), kind_icon(board.kind), glyph, if chosen { theme.accent } else { theme.text_subtle });
+    paint_icon(
+        ui.painter(),
+        kind_icon(board.kind),
+        glyph,
+        if chosen { theme.accent } else { theme.text_subtle },
+    );
     let mut room = Rect::from_min_max(pos2(glyph.right() + 6.0, rect.top()), rect.max - vec2(10.0, 0.0));
     if held {
         let mark = pos2(room.right() - 4.0, room.center().y);
-        crate::widgets::paint_severity(ui.painter(), mark, theme, shared_protocol::messages::Severity::Warning);
+        crate::widgets::paint_severity(
+            ui.painter(),
+            mark,
+            theme,
+            shared_protocol::messages::Severity::Warning,
+        );
         room.max.x -= 14.0;
     }
     paint_line(ui, room, Align2::LEFT_CENTER, &board.title, body_font(ui), color);

@@ -125,6 +125,7 @@ fn capitalised(text: &str) -> String {
 
 /// Boards that wait for a decision, and what main wants people to know.
 pub(crate) fn banner_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    ui.spacing_mut().item_spacing.y = 1.0;
     for held in &view.status.held {
         strip_ui(ui, view.theme, &held.name, |ui| {
             let text = format!("{} · {}", held.name, held.message);

@@ -2,7 +2,10 @@
 
 use crate::{
     view::{Action, View},
-    widgets::{ROW, body_font, empty_state_ui, paint_disclosure, paint_line, paint_severity, paint_type_mark, small_font},
+    widgets::{
+        ROW, body_font, empty_state_ui, paint_disclosure, paint_line, paint_severity, paint_type_mark,
+        small_font,
+    },
 };
 use egui::{Align2, EventFilter, Key, Modifiers, Rect, Sense, Ui, Vec2, pos2};
 use shared_protocol::{BoardId, ElementId, Node, NodeId, Revision};
@@ -72,7 +75,8 @@ impl Outline {
     /// The tree as rows, in the order people read a board: top to bottom, then left to right.
     fn walk(&self, view: &View<'_>, board: BoardId) -> Vec<Line> {
         let mut lines = Vec::new();
-        let mut stack: Vec<(NodeId, usize)> = sorted(view, board, None).into_iter().rev().map(|id| (id, 0)).collect();
+        let mut stack: Vec<(NodeId, usize)> =
+            sorted(view, board, None).into_iter().rev().map(|id| (id, 0)).collect();
         while let Some((node, depth)) = stack.pop() {
             let children = sorted(view, board, Some(node));
             lines.push(Line { node, depth, children: children.len() });
@@ -160,13 +164,15 @@ impl Outline {
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::TreeItem, true, selected, &name));
         if focused {
             // Arrows move within the tree, not between widgets.
-            let filter = EventFilter { vertical_arrows: true, horizontal_arrows: true, ..EventFilter::default() };
+            let filter =
+                EventFilter { vertical_arrows: true, horizontal_arrows: true, ..EventFilter::default() };
             ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
             self.cursor = Some(node.id);
         }
         if response.clicked() {
             let left = rect.left() + 4.0 + line.depth as f32 * INDENT;
-            let on_arrow = line.children > 0 && response.interact_pointer_pos().is_some_and(|at| (left..left + 16.0).contains(&at.x));
+            let on_arrow = line.children > 0
+                && response.interact_pointer_pos().is_some_and(|at| (left..left + 16.0).contains(&at.x));
             if on_arrow {
                 if !self.unfold(node.id) {
                     self.fold(node.id);
@@ -176,7 +182,11 @@ impl Outline {
             self.cursor = Some(node.id);
             response.request_focus();
             let many = ui.input(|input| input.modifiers.shift || input.modifiers.command);
-            actions.push(Action::Select(if many { toggled(view.selection, element) } else { [element].into() }));
+            actions.push(Action::Select(if many {
+                toggled(view.selection, element)
+            } else {
+                [element].into()
+            }));
         }
         if response.double_clicked() {
             actions.push(Action::Reveal(element));
@@ -238,7 +248,8 @@ fn paint_row(ui: &Ui, view: &View<'_>, node: &Node, line: &Line, look: Look) {
         room.max.x -= 18.0;
     } else if folded && line.children > 0 {
         let count = line.children.to_string();
-        room.max.x -= paint_line(ui, room, Align2::RIGHT_CENTER, &count, small_font(ui), theme.text_subtle) + 6.0;
+        room.max.x -=
+            paint_line(ui, room, Align2::RIGHT_CENTER, &count, small_font(ui), theme.text_subtle) + 6.0;
     }
     let label = if node.label.is_empty() { node.name.as_str() } else { node.label.as_str() };
     paint_line(ui, room, Align2::LEFT_CENTER, label, body_font(ui), theme.text);

@@ -3,7 +3,9 @@
 use crate::{
     picker::rank,
     view::{Action, View},
-    widgets::{Row, body_font, disclosure_ui, empty_state_ui, paint_line, paint_type_mark, row_ui, search_field_ui},
+    widgets::{
+        Row, body_font, disclosure_ui, empty_state_ui, paint_line, paint_type_mark, row_ui, search_field_ui,
+    },
 };
 use egui::{Align2, Key, Rect, Sense, Ui, Vec2, pos2};
 use shared_protocol::{BoardKind, TypeDef, TypeId};

@@ -5,7 +5,10 @@ use crate::{
     widgets::{ROW, Row, body_font, empty_state_ui, paint_line, paint_severity, row_ui, small_font},
 };
 use egui::{Align2, Sense, Ui, pos2};
-use shared_protocol::{ElementId, messages::{Problem, Severity}};
+use shared_protocol::{
+    ElementId,
+    messages::{Problem, Severity},
+};
 
 pub(crate) fn problems_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
     let mut problems: Vec<&Problem> = view.problems.iter().collect();
@@ -38,7 +41,14 @@ fn problem_ui(ui: &mut Ui, view: &View<'_>, problem: &Problem, actions: &mut Vec
     }
 }
 
-fn line_ui(ui: &mut Ui, view: &View<'_>, severity: Severity, message: &str, place: &str, sense: Sense) -> egui::Response {
+fn line_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    severity: Severity,
+    message: &str,
+    place: &str,
+    sense: Sense,
+) -> egui::Response {
     let theme = view.theme;
     let word = match severity {
         Severity::Error => "Error",

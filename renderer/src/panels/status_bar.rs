@@ -47,7 +47,8 @@ fn saved_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         // An open ring: not said by colour alone.
         ui.painter().circle_stroke(rect.center(), 3.2, egui::Stroke::new(1.5, theme.warning));
         let text = RichText::new(format!("Unsaved · rev {revision}")).small().color(theme.text);
-        if ui.add(Button::new(text).frame_when_inactive(false)).on_hover_text("Write the files now").clicked() {
+        if ui.add(Button::new(text).frame_when_inactive(false)).on_hover_text("Write the files now").clicked()
+        {
             actions.push(Action::Do(CommandId::Save));
         }
     }

@@ -30,7 +30,10 @@ fn dragging_from_the_palette_adds_in_the_container_under_the_pointer() {
     pointer(&mut shop, to, Some(false));
     let requests = shop.settle();
     let [Request::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
-    assert_eq!((add.type_id.as_str(), &add.parent), ("aws/compute/instance", &Some(NodeRef::Id(shop.subnet))));
+    assert_eq!(
+        (add.type_id.as_str(), &add.parent),
+        ("aws/compute/instance", &Some(NodeRef::Id(shop.subnet)))
+    );
     assert!(add.at.is_some());
 }
 
@@ -63,7 +66,9 @@ fn dropping_a_connection_on_nothing_adds_and_connects_in_one_step() {
     shop.press(Key::Enter);
     let requests = shop.settle();
     let [Request::Run(Command::Batch { commands, .. })] = &requests[..] else { panic!("{requests:?}") };
-    let [Command::AddNode(add), Command::Connect { source, target, .. }] = &commands[..] else { panic!("{commands:?}") };
+    let [Command::AddNode(add), Command::Connect { source, target, .. }] = &commands[..] else {
+        panic!("{commands:?}")
+    };
     let name = add.name.as_ref().unwrap();
     let names = |end: &EndpointRef| end.node.to_string() == format!("production/{name}");
     let is_web = |end: &EndpointRef| end.node == shop.web.into();

@@ -12,7 +12,13 @@ fn key(text: &str) -> PropKey {
 fn updates(requests: &[Request]) -> Vec<&Command> {
     requests
         .iter()
-        .filter_map(|request| if let Request::Run(command @ Command::UpdateNode { .. }) = request { Some(command) } else { None })
+        .filter_map(|request| {
+            if let Request::Run(command @ Command::UpdateNode { .. }) = request {
+                Some(command)
+            } else {
+                None
+            }
+        })
         .collect()
 }
 

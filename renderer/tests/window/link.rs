@@ -67,7 +67,9 @@ fn it_answers_the_challenge_and_then_talks() {
     assert_eq!(peer.hear(), FromRenderer::Request { id: first, request: Request::Save });
     assert_eq!(peer.hear(), FromRenderer::Request { id: second, request: Request::Undo });
     peer.send(&ToRenderer::Status(Status { saved: Revision(4), ..Status::default() }));
-    assert!(matches!(next(&link), Incoming::Message(ToRenderer::Status(status)) if status.saved == Revision(4)));
+    assert!(
+        matches!(next(&link), Incoming::Message(ToRenderer::Status(status)) if status.saved == Revision(4))
+    );
     // The last words are written before the link is gone.
     link.request(Request::Quit).unwrap();
     drop(link);
@@ -87,7 +89,8 @@ fn the_end_of_main_is_told() {
 fn anything_but_this_protocol_ends_it() {
     let wrong = [
         encode(&ToRenderer::Raise, MAX_TO_RENDERER).unwrap(),
-        encode(&ToRenderer::Challenge { protocol: PROTOCOL_VERSION + 1, token: [0; 32] }, MAX_TO_RENDERER).unwrap(),
+        encode(&ToRenderer::Challenge { protocol: PROTOCOL_VERSION + 1, token: [0; 32] }, MAX_TO_RENDERER)
+            .unwrap(),
         vec![0, 0, 0, 3, 0xff, 0xff, 0xff],
         vec![0xff; 16],
     ];
@@ -101,7 +104,11 @@ fn anything_but_this_protocol_ends_it() {
 #[test]
 fn a_gap_in_the_patches_asks_for_everything_again() {
     let mut shop = Shop::open();
-    let rename = |title: &str| Command::UpdateBoard { board: shop.infrastructure.into(), title: Some(title.into()), name: None };
+    let rename = |title: &str| Command::UpdateBoard {
+        board: shop.infrastructure.into(),
+        title: Some(title.into()),
+        name: None,
+    };
     let (missed, next) = (rename("Missed"), rename("Next"));
     shop.main.quietly(&missed).unwrap();
     shop.main.run(next);

@@ -50,7 +50,8 @@ fn draws_what_opens_over_it() {
         let mut shop = Shop::open_as((1024.0, 700.0), theme, |main| {
             log(main);
             let board = main.snapshot.boards().find(|board| board.title == "Shop front").unwrap().id;
-            let message = "shop-front.json was changed by somebody else in the same places as your unsaved work".into();
+            let message =
+                "shop-front.json was changed by somebody else in the same places as your unsaved work".into();
             let held = HeldBoard { board, name: "shop-front".into(), why: HeldReason::Conflict, message };
             let notices = vec!["The module pricing.json has 2 errors; its other types are loaded.".into()];
             main.status = Status { held: vec![held], notices, ..Status::default() };
@@ -84,4 +85,77 @@ fn draws_what_opens_over_it() {
         shop.window.run();
         shop.picture(&format!("menu-{word}"));
     }
+}
+
+#[test]
+fn draws_every_kind_of_control() {
+    for (theme, word) in THEMES {
+        let mut shop = Shop::open_as((1440.0, 900.0), theme, |_| {});
+        shop.select("VPC Shop network");
+        shop.retype("Address range", "10.1.0.0/99");
+        shop.settle();
+        shop.picture(&format!("invalid-{word}"));
+        shop.press(Key::Escape);
+        shop.window.get_by_label("Add tag to Tags").click();
+        shop.window.run();
+        shop.type_keys("team");
+        shop.press(Key::Enter);
+        shop.settle();
+        shop.retype("Tags team", "web");
+        shop.settle();
+        shop.picture(&format!("tags-{word}"));
+        shop.press(Key::Enter);
+        shop.settle();
+        let tags = shop.main.snapshot.node(shop.network).unwrap().props.get("tags").map(ToString::to_string);
+        assert_eq!(tags.as_deref(), Some(r#"{"team":"web"}"#));
+        shop.window.get_by_label("Shop front").click();
+        shop.settle();
+        shop.select("Page Home");
+        shop.settle();
+        shop.picture(&format!("page-{word}"));
+        shop.press_with(Modifiers::COMMAND, Key::A);
+        shop.settle();
+        shop.picture(&format!("several-{word}"));
+    }
+}
+
+#[test]
+fn draws_connections_menus_and_ghosts() {
+    let mut shop = Shop::open_as((1440.0, 900.0), Theme::Light, |main| {
+        let board = main.snapshot.boards().find(|board| board.title == "Production").unwrap().id;
+        let web = main.snapshot.nodes().find(|node| node.label == "Web").unwrap().id;
+        let address = main.add(board, "aws/compute/eip", "Shop address", None, (700, 400));
+        main.connect(web, address);
+        let edge = main.snapshot.edges_on(board).next().unwrap().id;
+        main.presence.selection = vec![shared_protocol::ElementId::Edge(edge)];
+    });
+    shop.picture("edge-light");
+    let from = shop.window.get_by_label("NAT gateway").rect().center();
+    let to = shop.rect_of("S3 bucket Pictures").center_bottom() + egui::vec2(-60.0, 240.0);
+    for at in [from, from + egui::vec2(60.0, 0.0), to] {
+        shop.window.event(egui::Event::PointerMoved(at));
+        shop.window.run();
+        if at == from {
+            let (button, modifiers) = (egui::PointerButton::Primary, Modifiers::NONE);
+            shop.window.event(egui::Event::PointerButton { pos: at, button, pressed: true, modifiers });
+            shop.window.run();
+        }
+    }
+    shop.picture("ghost-light");
+}
+
+#[test]
+fn draws_what_is_empty() {
+    let (main, link) = Main::new();
+    main.send_workspace();
+    let mut window = crate::shop::open(link, (1024.0, 700.0), Theme::Light);
+    crate::shop::picture(&mut window, "no-boards-light");
+    let (mut main, link) = Main::new();
+    main.add_board(shared_protocol::BoardKind::Infrastructure, "Empty");
+    main.send_workspace();
+    let mut window = crate::shop::open(link, (1024.0, 700.0), Theme::Dark);
+    crate::shop::picture(&mut window, "empty-board-dark");
+    let (_main, link) = Main::new();
+    let mut window = crate::shop::open(link, (1024.0, 700.0), Theme::Light);
+    crate::shop::picture(&mut window, "opening-light");
 }

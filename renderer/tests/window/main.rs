@@ -1,6 +1,13 @@
 //! The window as a person meets it, by accessible names, without a GPU or a socket. The main process on the other end
 //! is a few lines around the real authority (`shop.rs`).
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests fail by panicking, too"
+)]
+
 mod canvas_area;
 mod inspector;
 mod link;

@@ -110,7 +110,9 @@ fn a_refusal_is_a_notice_with_its_hint_and_can_be_dismissed() {
     shop.select("S3 bucket Pictures");
     shop.press(Key::Delete);
     let heard = shop.main.heard();
-    let Some(FromRenderer::Request { id, .. }) = heard.iter().find(|said| matches!(said, FromRenderer::Request { .. })) else {
+    let Some(FromRenderer::Request { id, .. }) =
+        heard.iter().find(|said| matches!(said, FromRenderer::Request { .. }))
+    else {
         panic!("{heard:?}")
     };
     let refusal = Refusal::new(Code::ReadOnly, "the board is held").hint("Decide its conflict first.");

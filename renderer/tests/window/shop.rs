@@ -1,10 +1,11 @@
 //! A main process in a few lines: it holds the truth with the real authority, and a test reads what the window sent.
 
-
-
 use authority::{Registry, Snapshot, decide};
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use egui_kittest::{Harness, kittest::{NodeT, Queryable}};
+use egui_kittest::{
+    Harness,
+    kittest::{NodeT, Queryable},
+};
 use renderer::{Incoming, Link, Workbench};
 use shared_protocol::{
     Actor, ActorKind, AddNode, BoardId, BoardKind, Command, ElementId, EndpointRef, NodeId, Point, Refusal,
@@ -91,7 +92,14 @@ impl Main {
         }
     }
 
-    pub(crate) fn add(&mut self, board: BoardId, type_id: &str, label: &str, parent: Option<NodeId>, at: (i32, i32)) -> NodeId {
+    pub(crate) fn add(
+        &mut self,
+        board: BoardId,
+        type_id: &str,
+        label: &str,
+        parent: Option<NodeId>,
+        at: (i32, i32),
+    ) -> NodeId {
         let mut add = AddNode::new(board, type_id.parse().unwrap());
         add.label = Some(label.into());
         add.parent = parent.map(Into::into);
@@ -104,7 +112,8 @@ impl Main {
 
     pub(crate) fn connect(&mut self, source: NodeId, target: NodeId) {
         let end = |node: NodeId| EndpointRef { node: node.into(), port: None };
-        self.quietly(&Command::Connect { source: end(source), target: end(target), label: String::new() }).unwrap();
+        self.quietly(&Command::Connect { source: end(source), target: end(target), label: String::new() })
+            .unwrap();
     }
 
     /// Everything the window said since the last time.
@@ -116,7 +125,8 @@ impl Main {
 
     /// The requests the window made since the last time; none is answered.
     pub(crate) fn requests(&mut self) -> Vec<Request> {
-        let request = |message| if let FromRenderer::Request { request, .. } = message { Some(request) } else { None };
+        let request =
+            |message| if let FromRenderer::Request { request, .. } = message { Some(request) } else { None };
         self.heard().into_iter().filter_map(request).collect()
     }
 
@@ -127,12 +137,15 @@ impl Main {
             let FromRenderer::Request { id, request } = message else { continue };
             let result = match &request {
                 Request::Run(command) => self.quietly(command).map(|(patch, created)| {
-                    let applied = Applied { revision: patch.revision, summary: patch.summary.clone(), created };
+                    let applied =
+                        Applied { revision: patch.revision, summary: patch.summary.clone(), created };
                     self.send(ToRenderer::Patch(patch));
                     Answer::Applied(applied)
                 }),
                 Request::Log { .. } => Ok(Answer::Log(self.log.clone())),
-                Request::Save => Ok(Answer::Saved { revision: self.snapshot.revision(), files: vec!["main.json".into()] }),
+                Request::Save => {
+                    Ok(Answer::Saved { revision: self.snapshot.revision(), files: vec!["main.json".into()] })
+                }
                 _ => Ok(Answer::Done),
             };
             self.send(ToRenderer::Answer { request: id, result });
@@ -177,7 +190,6 @@ pub(crate) struct Shop {
     pub(crate) main: Main,
     pub(crate) window: Window,
     pub(crate) infrastructure: BoardId,
-    pub(crate) interface: BoardId,
     pub(crate) network: NodeId,
     pub(crate) subnet: NodeId,
     pub(crate) web: NodeId,
@@ -205,7 +217,7 @@ impl Shop {
         prepare(&mut main);
         main.send_workspace();
         let window = open(link, size, theme);
-        Self { main, window, infrastructure, interface, network, subnet, web, worker, bucket }
+        Self { main, window, infrastructure, network, subnet, web, worker, bucket }
     }
 
     /// Lets main answer and the window settle, until neither has anything to say.
@@ -263,6 +275,12 @@ impl Shop {
         self.window.run();
     }
 
+    /// Types to whatever has the keyboard.
+    pub(crate) fn type_keys(&mut self, text: &str) {
+        self.window.event(egui::Event::Text(text.into()));
+        self.window.run();
+    }
+
     pub(crate) fn press(&mut self, key: egui::Key) {
         self.press_with(egui::Modifiers::NONE, key);
     }
@@ -304,9 +322,13 @@ impl Shop {
     }
 
     pub(crate) fn picture(&mut self, name: &str) {
-        let image = self.window.render().unwrap();
-        let folder = std::env::temp_dir().join("draftboard-pictures");
-        std::fs::create_dir_all(&folder).unwrap();
-        image.save(folder.join(format!("{name}.png"))).unwrap();
+        picture(&mut self.window, name);
     }
+}
+
+pub(crate) fn picture(window: &mut Window, name: &str) {
+    let image = window.render().unwrap();
+    let folder = std::env::temp_dir().join("draftboard-pictures");
+    std::fs::create_dir_all(&folder).unwrap();
+    image.save(folder.join(format!("{name}.png"))).unwrap();
 }

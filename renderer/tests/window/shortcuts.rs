@@ -10,7 +10,8 @@ use shared_protocol::{
 };
 
 fn undoable(shop: &mut Shop) {
-    let status = Status { undo: Some("adds Web".into()), redo: Some("moves Web".into()), ..Status::default() };
+    let status =
+        Status { undo: Some("adds Web".into()), redo: Some("moves Web".into()), ..Status::default() };
     shop.main.send(ToRenderer::Status(status));
     shop.window.run();
 }
@@ -46,7 +47,10 @@ fn a_field_that_is_typed_in_keeps_its_keys() {
     shop.retype("Label", "Front");
     shop.press_with(Modifiers::COMMAND, Key::S);
     let requests = shop.main.requests();
-    assert!(matches!(&requests[..], [Request::Run(Command::UpdateNode { .. }), Request::Save]), "{requests:?}");
+    assert!(
+        matches!(&requests[..], [Request::Run(Command::UpdateNode { .. }), Request::Save]),
+        "{requests:?}"
+    );
 }
 
 #[test]
@@ -83,7 +87,9 @@ fn align_needs_two() {
     shop.press_with(Modifiers::COMMAND, Key::A);
     shop.press_with(Modifiers::ALT, Key::A);
     let requests = shop.main.requests();
-    let [Request::Run(Command::Align { nodes, to: Alignment::Left })] = &requests[..] else { panic!("{requests:?}") };
+    let [Request::Run(Command::Align { nodes, to: Alignment::Left })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
     assert_eq!(nodes.len(), 3, "what stands inside something selected moves with it");
 }
 

@@ -1,7 +1,8 @@
 //! Far out, a node is a block and an edge a line: one mesh for all of them.
 
-use super::{Pen, Store, node};
+use super::{Pen, Store, node, note};
 use crate::{
+    Scene,
     index::{NodeKind, NodeSlot},
     text::{Part, Words},
     theme::{Theme, mix, size},
@@ -29,7 +30,11 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, nodes: &[u32], edges: &[u32
         store.points.clear();
         store.points.extend(slot.route.points().iter().map(|&point| pen.camera.to_screen(point)));
         let selected = pen.scene.selection.contains(&ElementId::Edge(slot.id));
-        batch.line(&store.points, width, if selected { theme.accent } else { theme.edge.gamma_multiply(0.8) });
+        batch.line(
+            &store.points,
+            width,
+            if selected { theme.accent } else { theme.edge.gamma_multiply(0.8) },
+        );
     }
     for &place in &nodes[first_card..] {
         let slot = pen.index.node(place);
@@ -37,7 +42,10 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, nodes: &[u32], edges: &[u32
         batch.block(rect, fill(pen, slot));
         if node::worst(pen.scene.problems.of_node(slot.id)).is_some() {
             let side = (rect.height() * 0.3).clamp(2.5, 6.0);
-            batch.block(Rect::from_min_size(rect.right_top() - vec2(side, 0.0), vec2(side, side)), theme.danger);
+            batch.block(
+                Rect::from_min_size(rect.right_top() - vec2(side, 0.0), vec2(side, side)),
+                theme.danger,
+            );
         }
     }
     pen.painter.add(batch.shape());
@@ -64,15 +72,16 @@ pub(super) fn container_fill(theme: &Theme, slot: &NodeSlot) -> Color32 {
 fn fill(pen: &Pen<'_>, slot: &NodeSlot) -> Color32 {
     let theme = pen.scene.theme;
     let colour = match slot.kind {
-        NodeKind::Note => theme.note(note_tone(pen, slot)).0,
+        NodeKind::Note => note_colour(pen.scene, slot),
         _ => theme.block(slot.accent),
     };
     if pen.is_faint(slot.id) { mix(theme.canvas, colour, 0.35) } else { colour }
 }
 
-fn note_tone<'a>(pen: &Pen<'a>, slot: &NodeSlot) -> &'a str {
-    let snapshot = pen.scene.snapshot;
-    snapshot.node(slot.id).map_or("grey", |node| super::note::face(snapshot, node).tone.unwrap_or("grey"))
+/// The paper of a note; free text has none and is a trace of grey.
+pub(super) fn note_colour(scene: &Scene<'_>, slot: &NodeSlot) -> Color32 {
+    let tone = scene.snapshot.node(slot.id).and_then(|node| note::face(scene.snapshot, node).tone);
+    tone.map_or_else(|| mix(scene.theme.canvas, scene.theme.text, 0.12), |tone| scene.theme.note(tone).0)
 }
 
 /// The name of an outermost container, at a size that can be read, above it: its own strip is too low by now.
@@ -84,7 +93,7 @@ pub(super) fn landmark(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
     // Laid out for the screen, not for the board: the zoom does not matter.
     let words = Words::line(slot.id.bits(), Part::Landmark, slot.generation, &node.label, 12.0, rect.width());
-    let galley = store.texts.lay_out(pen.painter, 1.0, &words);
+    let Some(galley) = store.texts.lay_out(pen.painter, 1.0, &words) else { return };
     let at = rect.left_top() - vec2(0.0, galley.size().y + 2.0);
     pen.painter.galley(at, galley, pen.scene.theme.text_muted);
 }

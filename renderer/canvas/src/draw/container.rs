@@ -46,7 +46,7 @@ fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &egui::Pain
     let text = pen.place(face.text);
     let key = slot.id.bits();
     let words = Words::line(key, Part::Label, slot.generation, &node.label, text_size, face.text.width());
-    let label = store.texts.lay_out(painter, pen.zoom(), &words);
+    let Some(label) = store.texts.lay_out(painter, pen.zoom(), &words) else { return };
     let used = label.size().x;
     let at = |height: f32| text.left_center() - vec2(0.0, height / 2.0);
     painter.galley(at(label.size().y), label, theme.text);
@@ -55,7 +55,7 @@ fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &egui::Pain
     let left = (text.width() - used) / pen.zoom() - size::GAP;
     if full && left >= 40.0 && kind != node.label {
         let words = Words::line(key, Part::Kind, slot.generation, kind, size::SMALL, left);
-        let galley = store.texts.lay_out(painter, pen.zoom(), &words);
+        let Some(galley) = store.texts.lay_out(painter, pen.zoom(), &words) else { return };
         let place = at(galley.size().y) + vec2(used + size::GAP * pen.zoom(), 0.5 * pen.zoom());
         painter.galley(place, galley, theme.text_subtle);
     }

@@ -97,7 +97,9 @@ pub(super) fn draw_labels(pen: &Pen<'_>, store: &mut Store, edges: &[u32]) {
     }
     for &place in edges {
         let slot = pen.index.edge(place);
-        let Some(edge) = pen.scene.snapshot.edge(slot.id).filter(|edge| !edge.label.is_empty()) else { continue };
+        let Some(edge) = pen.scene.snapshot.edge(slot.id).filter(|edge| !edge.label.is_empty()) else {
+            continue;
+        };
         draw_label(pen, store, slot, edge);
     }
 }
@@ -107,7 +109,7 @@ fn draw_label(pen: &Pen<'_>, store: &mut Store, slot: &EdgeSlot, edge: &Edge) {
     let zoom = pen.zoom();
     let words =
         Words::line(edge.id.bits(), Part::EdgeLabel, slot.generation, &edge.label, size::EDGE_LABEL, 160.0);
-    let galley = store.texts.lay_out(pen.painter, zoom, &words);
+    let Some(galley) = store.texts.lay_out(pen.painter, zoom, &words) else { return };
     let pill = galley.size() + vec2(10.0, 4.0) * zoom;
     let Some(middle) = label_place(pen.index, &slot.route, pill / zoom, &mut store.near) else { return };
     let rect = Rect::from_center_size(pen.camera.to_screen(middle), pill);

@@ -26,7 +26,11 @@ pub(crate) fn card(area: Placement) -> CardFace {
     let right = (rect.right() - size::GAP).max(left + 1.0);
     let (first, second) = (size::LABEL * 1.25, size::SMALL * 1.25);
     let two_lines = rect.height() >= first + second + 10.0;
-    let top = if two_lines { rect.center().y - (first + second + 1.0) / 2.0 } else { rect.center().y - first / 2.0 };
+    let top = if two_lines {
+        rect.center().y - (first + second + 1.0) / 2.0
+    } else {
+        rect.center().y - first / 2.0
+    };
     let line = |top: f32, height: f32| Rect::from_min_max(pos2(left, top), pos2(right, top + height));
     CardFace { tile, label: line(top, first), kind: two_lines.then(|| line(top + first + 1.0, second)) }
 }
@@ -42,7 +46,8 @@ pub(crate) fn header(area: Placement) -> HeaderFace {
     let height = size::HEADER.min(rect.height());
     let middle = rect.top() + height / 2.0;
     let side = size::HEADER_ICON.min(height);
-    let icon = Rect::from_min_size(pos2(rect.left() + size::TILE_INSET, middle - side / 2.0), vec2(side, side));
+    let icon =
+        Rect::from_min_size(pos2(rect.left() + size::TILE_INSET, middle - side / 2.0), vec2(side, side));
     let left = icon.right() + 8.0;
     let right = (rect.right() - size::TILE_INSET).max(left + 1.0);
     HeaderFace { icon, text: Rect::from_min_max(pos2(left, rect.top()), pos2(right, rect.top() + height)) }

@@ -1,12 +1,12 @@
 //! The whole board from far away: one mesh in board units, made when the board changes and moved to where the camera
 //! looks in each frame.
 
-use super::{Pen, Store, blocks};
+use super::{Pen, Store, blocks, blocks::note_colour};
 use crate::{
+    Scene,
     batch::quad,
     camera::rect_of,
     index::{BoardIndex, NodeKind},
-    theme::Theme,
 };
 use egui::{Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, epaint::Vertex, pos2, vec2};
 use shared_protocol::{ElementId, NodeId};
@@ -28,7 +28,8 @@ pub(crate) struct FarMesh {
 }
 
 impl FarMesh {
-    fn update(&mut self, index: &BoardIndex, theme: &Theme) {
+    fn update(&mut self, index: &BoardIndex, scene: &Scene<'_>) {
+        let theme = scene.theme;
         let wanted = Some((index.version(), theme.dark));
         if self.made_for == wanted {
             return;
@@ -52,7 +53,7 @@ impl FarMesh {
         }
         for slot in index.nodes().filter(|slot| slot.kind != NodeKind::Container) {
             let colour = match slot.kind {
-                NodeKind::Note => theme.note("").0,
+                NodeKind::Note => note_colour(scene, slot),
                 _ => theme.block(slot.accent),
             };
             block(&mut self.board, rect_of(slot.area), colour);
@@ -82,7 +83,7 @@ fn block(mesh: &mut Mesh, rect: Rect, colour: Color32) {
 
 pub(super) fn draw(pen: &Pen<'_>, store: &mut Store) {
     let theme = pen.scene.theme;
-    store.far.update(pen.index, theme);
+    store.far.update(pen.index, pen.scene);
     pen.painter.add(store.far.at(pen.zoom(), pen.camera.translation()));
     let selected = pen.scene.selection.iter().filter_map(|element| match element {
         ElementId::Node(id) => pen.index.slot(*id),
@@ -92,7 +93,12 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store) {
         let rect = pen.camera.rect_to_screen(slot.area);
         let rect = Rect::from_center_size(rect.center(), rect.size().max(vec2(4.0, 4.0)));
         if rect.intersects(pen.camera.view()) {
-            pen.painter.rect_stroke(rect.expand(1.0), 1.0, Stroke::new(1.5, theme.accent), StrokeKind::Middle);
+            pen.painter.rect_stroke(
+                rect.expand(1.0),
+                1.0,
+                Stroke::new(1.5, theme.accent),
+                StrokeKind::Middle,
+            );
         }
     }
     let landmarks = std::mem::take(&mut store.far.landmarks);

@@ -51,8 +51,8 @@ pub(crate) struct Marks<'a> {
     pub(crate) hovered: Option<Hit>,
     /// The container that would take what is dragged, and whether it may.
     pub(crate) drop: Option<(NodeId, bool)>,
-    /// Whether a node may be the other end of the connection being drawn.
-    pub(crate) takes_connection: Option<&'a dyn Fn(NodeId) -> bool>,
+    /// Whether a node may be the other end of the connection being drawn; neither for the one it comes from.
+    pub(crate) takes_connection: Option<&'a dyn Fn(NodeId) -> Option<bool>>,
     /// Its label is being edited, so it is not drawn.
     pub(crate) renamed: Option<NodeId>,
 }
@@ -80,7 +80,16 @@ impl<'a> Pen<'a> {
     ) -> Self {
         let mut faint = painter.clone();
         faint.multiply_opacity(0.32);
-        Self { painter, faint, camera, scene, index, marks, detail: Detail::at(camera.zoom()), patient: false }
+        Self {
+            painter,
+            faint,
+            camera,
+            scene,
+            index,
+            marks,
+            detail: Detail::at(camera.zoom()),
+            patient: false,
+        }
     }
 
     fn zoom(&self) -> f32 {
@@ -102,7 +111,7 @@ impl<'a> Pen<'a> {
     }
 
     fn is_faint(&self, id: NodeId) -> bool {
-        self.marks.takes_connection.is_some_and(|takes| !takes(id))
+        self.marks.takes_connection.is_some_and(|takes| takes(id) == Some(false))
     }
 }
 

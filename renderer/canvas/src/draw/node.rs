@@ -6,7 +6,7 @@ use crate::{
     index::{NodeSlot, ports},
     lod::{Detail, icon_opacity, label_opacity},
     text::{Part, Words},
-    theme::size,
+    theme::{mix, size},
 };
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, epaint::Shadow, pos2, vec2};
 use shared_protocol::{
@@ -20,7 +20,7 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
     let rect = pen.camera.rect_to_screen(slot.area);
     let radius = size::CARD_RADIUS * pen.zoom();
     shadow(pen, painter, rect, radius);
-    let takes = pen.marks.takes_connection.is_some_and(|takes| takes(slot.id));
+    let takes = pen.marks.takes_connection.is_some_and(|takes| takes(slot.id) == Some(true));
     let line = match () {
         () if takes => Stroke::new(1.5, theme.success),
         () if pen.is_hovered(slot.id) => Stroke::new(1.0, theme.border_strong),
@@ -56,9 +56,11 @@ fn content(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &Painter)
     let face = face::card(slot.area);
     if let Some(tile) = face.tile {
         let screen = pen.place(tile);
-        painter.rect_filled(screen, size::TILE_RADIUS * pen.zoom(), theme.tile(slot.accent));
         let icon = Rect::from_center_size(screen.center(), screen.size() * (size::TILE_ICON / size::TILE));
         let opacity = icon_opacity(pen.zoom());
+        // Where the icon is gone, the colour alone tells the family.
+        let tile = mix(theme.block(slot.accent), theme.tile(slot.accent), opacity);
+        painter.rect_filled(screen, size::TILE_RADIUS * pen.zoom(), tile);
         if opacity > 0.0 {
             let word = def.map_or("", |def| def.icon.as_str());
             store.icons.paint(painter, word, icon, theme.accent(slot.accent).gamma_multiply(opacity));
@@ -74,8 +76,9 @@ fn content(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &Painter)
         let opacity = label_opacity(pen.zoom());
         if opacity > 0.0 {
             let room = face.label.width();
-            let words = Words { rows: 2, ..Words::line(key, Part::Label, slot.generation, &node.label, 17.0, room) };
-            let galley = store.texts.lay_out(painter, pen.zoom(), &words);
+            let words =
+                Words { rows: 2, ..Words::line(key, Part::Label, slot.generation, &node.label, 17.0, room) };
+            let Some(galley) = store.texts.lay_out(painter, pen.zoom(), &words) else { return };
             let place = pen.place(face.label);
             let middle = pen.camera.rect_to_screen(slot.area).center().y;
             let at = pos2(place.left(), middle - galley.size().y / 2.0);
@@ -92,8 +95,14 @@ fn content(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &Painter)
     }
 }
 
-fn line(pen: &Pen<'_>, store: &mut Store, painter: &Painter, (place, colour): (Rect, Color32), words: &Words<'_>) {
-    let galley = store.texts.lay_out(painter, pen.zoom(), words);
+fn line(
+    pen: &Pen<'_>,
+    store: &mut Store,
+    painter: &Painter,
+    (place, colour): (Rect, Color32),
+    words: &Words<'_>,
+) {
+    let Some(galley) = store.texts.lay_out(painter, pen.zoom(), words) else { return };
     let place = pen.place(place);
     painter.galley(pos2(place.left(), place.center().y - galley.size().y / 2.0), galley, colour);
 }
@@ -107,12 +116,12 @@ pub(super) fn draw_selection(pen: &Pen<'_>, slot: &NodeSlot, rect: Rect, radius:
 
 /// Ports are drawn only where they can be grabbed.
 pub(super) fn draw_ports(pen: &Pen<'_>, slot: &NodeSlot) {
-    if pen.detail != Detail::Full {
+    if pen.detail != Detail::Full || pen.is_faint(slot.id) {
         return;
     }
     let Some(def) = pen.def_of(slot.id) else { return };
     let theme = pen.scene.theme;
-    let painter = if pen.is_faint(slot.id) { &pen.faint } else { pen.painter };
+    let painter = pen.painter;
     let hovered = match &pen.marks.hovered {
         Some(Hit::Port { node, port, .. }) if *node == slot.id => Some(port),
         _ => None,
@@ -125,7 +134,11 @@ pub(super) fn draw_ports(pen: &Pen<'_>, slot: &NodeSlot) {
             painter.circle_filled(centre, radius + 2.0, theme.accent);
             port_label(pen, centre, radius + 2.5, side, &port.label);
         } else {
-            let line = if port.direction == Direction::Out { theme.accent(slot.accent) } else { theme.border_strong };
+            let line = if port.direction == Direction::Out {
+                theme.accent(slot.accent)
+            } else {
+                theme.border_strong
+            };
             // Two discs instead of a ring: a disc is four corners of a texture, a ring a hundred of a mesh.
             painter.circle_filled(centre, radius + 0.75, line);
             painter.circle_filled(centre, radius - 0.75, theme.surface_card);
@@ -174,11 +187,16 @@ pub(super) fn draw_badge(pen: &Pen<'_>, slot: &NodeSlot, rect: Rect) {
         }
         Severity::Warning => {
             let triangle = |reach: f32| {
-                vec![centre + vec2(0.0, -reach), centre + vec2(reach, reach * 0.8), centre + vec2(-reach, reach * 0.8)]
+                vec![
+                    centre + vec2(0.0, -reach),
+                    centre + vec2(reach, reach * 0.8),
+                    centre + vec2(-reach, reach * 0.8),
+                ]
             };
             painter.add(Shape::convex_polygon(triangle(radius + 2.5), theme.surface_card, Stroke::NONE));
             painter.add(Shape::convex_polygon(triangle(radius), theme.warning, Stroke::NONE));
-            painter.line_segment([centre + vec2(0.0, -radius * 0.45), centre + vec2(0.0, radius * 0.2)], glyph);
+            painter
+                .line_segment([centre + vec2(0.0, -radius * 0.45), centre + vec2(0.0, radius * 0.2)], glyph);
             painter.circle_filled(centre + vec2(0.0, radius * 0.52), glyph.width * 0.6, theme.status_text);
         }
     }

@@ -110,7 +110,7 @@ fn write(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, face: &NoteFace<'_>,
         rows: rows(inner.height() + PADDING * 2.0, face.size),
         align: face.align,
     };
-    let galley = store.texts.lay_out(pen.painter, pen.zoom(), &words);
+    let Some(galley) = store.texts.lay_out(pen.painter, pen.zoom(), &words) else { return };
     let place = pen.place(inner);
     let x = match face.align {
         Align::Min => place.left(),

@@ -100,9 +100,16 @@ pub(crate) fn draw_invitation(pen: &Pen<'_>) {
     let theme = pen.scene.theme;
     let middle = pen.camera.view().center();
     let text = |offset: f32, words: &str, size: f32, colour| {
-        pen.painter.text(middle + vec2(0.0, offset), Align2::CENTER_CENTER, words, FontId::proportional(size), colour);
+        pen.painter.text(
+            middle + vec2(0.0, offset),
+            Align2::CENTER_CENTER,
+            words,
+            FontId::proportional(size),
+            colour,
+        );
     };
     text(-12.0, "This board is empty", 17.0, theme.text_muted);
-    let how = if pen.scene.read_only { "It cannot be changed now" } else { "Double-click to add the first node" };
+    let how =
+        if pen.scene.read_only { "It cannot be changed now" } else { "Double-click to add the first node" };
     text(14.0, how, 13.5, theme.text_subtle);
 }

@@ -58,16 +58,17 @@ impl Connecting {
         }
     }
 
-    pub(crate) fn takes(&self, scene: &Scene<'_>, node: NodeId) -> bool {
+    /// Whether a node may be the other end; neither for the node it comes from.
+    pub(crate) fn takes(&self, scene: &Scene<'_>, node: NodeId) -> Option<bool> {
         if node == self.from.node {
-            return true;
+            return None;
         }
         if let Some(known) = self.takers.borrow().get(&node) {
-            return *known;
+            return Some(*known);
         }
         let takes = self.ask(scene, node, None).is_ok();
         self.takers.borrow_mut().insert(node, takes);
-        takes
+        Some(takes)
     }
 
     pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &BoardIndex, moment: Moment) {
@@ -82,7 +83,8 @@ impl Connecting {
         }
         // A port of the wrong direction is just a part of the node.
         let named = port.as_ref().map(PortId::as_str);
-        let verdict = self.ask(scene, node, named).or_else(|refusal| self.ask(scene, node, None).map_err(|_| refusal));
+        let verdict =
+            self.ask(scene, node, named).or_else(|refusal| self.ask(scene, node, None).map_err(|_| refusal));
         let slot = index.slot(node)?;
         // Over the room in a container people aim at the board, unless the container itself can be meant.
         if verdict.is_err() && slot.kind == NodeKind::Container {

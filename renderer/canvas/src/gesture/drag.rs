@@ -5,8 +5,7 @@ use crate::{CanvasEvent, Scene, index::BoardIndex};
 use authority::may_contain;
 use egui::{CursorIcon, Pos2};
 use shared_protocol::{
-    Code, Command, ElementId, NodeId, NodeRef, Placement, Point, Refusal,
-    command::Placed,
+    Code, Command, ElementId, NodeId, NodeRef, Placement, Point, Refusal, command::Placed,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +27,10 @@ pub(crate) struct Moving {
 enum Landing {
     Home,
     /// Another container, or the board itself.
-    Elsewhere { parent: Option<NodeId>, verdict: Result<(), Refusal> },
+    Elsewhere {
+        parent: Option<NodeId>,
+        verdict: Result<(), Refusal>,
+    },
 }
 
 impl Moving {
@@ -83,7 +85,9 @@ impl Moving {
         let still = self.delta == Point::default();
         match self.landing {
             _ if self.duplicate && still => Ending::Nothing,
-            _ if self.duplicate => Ending::Event(run(Command::Duplicate { nodes: nodes(), offset: self.delta })),
+            _ if self.duplicate => {
+                Ending::Event(run(Command::Duplicate { nodes: nodes(), offset: self.delta }))
+            }
             Landing::Elsewhere { verdict: Err(refusal), .. } => Ending::Event(CanvasEvent::Refused(refusal)),
             Landing::Elsewhere { parent, verdict: Ok(()) } => Ending::Moved(run(Command::Reparent {
                 nodes: nodes(),

@@ -28,7 +28,12 @@ impl Marquee {
     }
 
     /// The selection as it would be, when it has changed.
-    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &BoardIndex, moment: Moment) -> Option<CanvasEvent> {
+    pub(crate) fn step(
+        &mut self,
+        scene: &Scene<'_>,
+        index: &BoardIndex,
+        moment: Moment,
+    ) -> Option<CanvasEvent> {
         self.now = moment.at;
         let held = self.held(scene, index);
         let wanted: BTreeSet<ElementId> = if moment.modifiers.alt {

@@ -63,7 +63,12 @@ pub(crate) fn handles(camera: &Camera, area: Placement) -> impl Iterator<Item = 
         })
 }
 
-pub(crate) fn handle_at(scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, at: Pos2) -> Option<(NodeId, Handle)> {
+pub(crate) fn handle_at(
+    scene: &Scene<'_>,
+    index: &BoardIndex,
+    camera: &Camera,
+    at: Pos2,
+) -> Option<(NodeId, Handle)> {
     let (id, area) = resizable(scene, index)?;
     let reach = size::HANDLE_REACH - size::HANDLE / 2.0;
     let (handle, _) = handles(camera, area).find(|(_, rect)| rect.expand(reach).contains(at))?;
@@ -84,7 +89,13 @@ pub(crate) struct Resizing {
 }
 
 impl Resizing {
-    pub(crate) fn start(scene: &Scene<'_>, index: &BoardIndex, node: NodeId, handle: Handle, at: Pos2) -> Option<Self> {
+    pub(crate) fn start(
+        scene: &Scene<'_>,
+        index: &BoardIndex,
+        node: NodeId,
+        handle: Handle,
+        at: Pos2,
+    ) -> Option<Self> {
         let before = index.model_area(node)?;
         let relative = scene.snapshot.placement(node)?;
         let content: Vec<(NodeId, Placement)> = scene
@@ -93,12 +104,13 @@ impl Resizing {
             .filter_map(|id| Some((id, scene.snapshot.placement(id)?)))
             .collect();
         let held = content.iter().map(|(_, place)| place.moved_by(before.x, before.y));
-        let least = held.reduce(Placement::union).map(|content| content.grown(size::GRID)).filter(|content| {
-            before.x <= content.x
-                && before.y <= content.y
-                && content.right() <= before.right()
-                && content.bottom() <= before.bottom()
-        });
+        let least =
+            held.reduce(Placement::union).map(|content| content.grown(size::GRID)).filter(|content| {
+                before.x <= content.x
+                    && before.y <= content.y
+                    && content.right() <= before.right()
+                    && content.bottom() <= before.bottom()
+            });
         Some(Self { node, handle, start: at, before, now: before, relative, content, least })
     }
 
@@ -106,15 +118,22 @@ impl Resizing {
         let moved = moment.at - self.start;
         let (before, least) = (self.before, self.least);
         let side = |at: i32, by: f32| snapped(at as f32 + by, moment.modifiers);
-        let (mut left, mut top, mut right, mut bottom) = (before.x, before.y, before.right(), before.bottom());
+        let (mut left, mut top, mut right, mut bottom) =
+            (before.x, before.y, before.right(), before.bottom());
         match self.handle.x {
             -1 => left = side(left, moved.x).min(least.map_or(i32::MAX, |l| l.x)).min(right - LEAST_WIDTH),
-            1 => right = side(right, moved.x).max(least.map_or(i32::MIN, |l| l.right())).max(left + LEAST_WIDTH),
+            1 => {
+                right =
+                    side(right, moved.x).max(least.map_or(i32::MIN, |l| l.right())).max(left + LEAST_WIDTH)
+            }
             _ => {}
         }
         match self.handle.y {
             -1 => top = side(top, moved.y).min(least.map_or(i32::MAX, |l| l.y)).min(bottom - LEAST_HEIGHT),
-            1 => bottom = side(bottom, moved.y).max(least.map_or(i32::MIN, |l| l.bottom())).max(top + LEAST_HEIGHT),
+            1 => {
+                bottom =
+                    side(bottom, moved.y).max(least.map_or(i32::MIN, |l| l.bottom())).max(top + LEAST_HEIGHT)
+            }
             _ => {}
         }
         self.now = Placement { x: left, y: top, w: right - left, h: bottom - top };
@@ -126,12 +145,8 @@ impl Resizing {
             return Ending::Nothing;
         }
         let (dx, dy) = (self.now.x - self.before.x, self.now.y - self.before.y);
-        let place = Placement {
-            x: self.relative.x + dx,
-            y: self.relative.y + dy,
-            w: self.now.w,
-            h: self.now.h,
-        };
+        let place =
+            Placement { x: self.relative.x + dx, y: self.relative.y + dy, w: self.now.w, h: self.now.h };
         let mut items = vec![Placed::new(self.node, place)];
         if (dx, dy) != (0, 0) {
             items.extend(self.content.iter().map(|&(id, place)| Placed {

@@ -34,7 +34,8 @@ impl Span {
     }
 
     fn count(self) -> i64 {
-        (i64::from(self.right) - i64::from(self.left) + 1) * (i64::from(self.bottom) - i64::from(self.top) + 1)
+        (i64::from(self.right) - i64::from(self.left) + 1)
+            * (i64::from(self.bottom) - i64::from(self.top) + 1)
     }
 
     fn cells(self) -> impl Iterator<Item = (i32, i32)> {

@@ -154,7 +154,13 @@ impl BoardIndex {
     }
 
     /// A node and, if it stands elsewhere now, all within it; their edges are added to `edges`.
-    fn refresh_tree(&mut self, snapshot: &Snapshot, board: BoardId, id: NodeId, edges: &mut BTreeSet<EdgeId>) {
+    fn refresh_tree(
+        &mut self,
+        snapshot: &Snapshot,
+        board: BoardId,
+        id: NodeId,
+        edges: &mut BTreeSet<EdgeId>,
+    ) {
         let Some(node) = snapshot.node(id).filter(|node| node.board == board) else {
             return self.take_node(id);
         };
@@ -265,7 +271,11 @@ impl BoardIndex {
     // ---- what a gesture shows --------------------------------------------------------------------------------------
 
     /// Shows these nodes there until the preview ends; all other nodes stand where the model has them.
-    pub(crate) fn set_preview(&mut self, snapshot: &Snapshot, places: impl IntoIterator<Item = (NodeId, Placement)>) {
+    pub(crate) fn set_preview(
+        &mut self,
+        snapshot: &Snapshot,
+        places: impl IntoIterator<Item = (NodeId, Placement)>,
+    ) {
         let wanted: HashMap<NodeId, Placement> = places.into_iter().collect();
         if wanted.len() == self.preview.len()
             && wanted.iter().all(|(id, area)| self.slot(*id).is_none_or(|slot| slot.area == *area))
@@ -273,8 +283,12 @@ impl BoardIndex {
             return;
         }
         let mut edges = BTreeSet::new();
-        let gone: Vec<(NodeId, Placement)> =
-            self.preview.iter().filter(|(id, _)| !wanted.contains_key(id)).map(|(id, area)| (*id, *area)).collect();
+        let gone: Vec<(NodeId, Placement)> = self
+            .preview
+            .iter()
+            .filter(|(id, _)| !wanted.contains_key(id))
+            .map(|(id, area)| (*id, *area))
+            .collect();
         for (id, area) in gone {
             self.preview.remove(&id);
             self.relocate(id, area);

@@ -21,7 +21,12 @@ pub(crate) fn ports(def: &TypeDef, area: Placement) -> impl Iterator<Item = (&Po
 }
 
 /// Where an edge meets a node. A port that the type no longer has gets the middle of the usual side.
-pub(crate) fn anchor(def: Option<&TypeDef>, area: Placement, port: &str, direction: Direction) -> (Pos2, Side) {
+pub(crate) fn anchor(
+    def: Option<&TypeDef>,
+    area: Placement,
+    port: &str,
+    direction: Direction,
+) -> (Pos2, Side) {
     let known = def.and_then(|def| ports(def, area).find(|(known, ..)| known.id.as_str() == port));
     match known {
         Some((_, at, side)) => (at, side),

@@ -74,7 +74,8 @@ impl Route {
 
 fn distance([a, b]: [Pos2; 2], at: Pos2) -> f32 {
     let along = b - a;
-    let share = if along.length_sq() > 0.0 { ((at - a).dot(along) / along.length_sq()).clamp(0.0, 1.0) } else { 0.0 };
+    let share =
+        if along.length_sq() > 0.0 { ((at - a).dot(along) / along.length_sq()).clamp(0.0, 1.0) } else { 0.0 };
     at.distance(a + along * share)
 }
 
@@ -93,11 +94,16 @@ fn is_level(side: Side) -> bool {
 
 /// The way from one port to another.
 pub(crate) fn route(source: RouteEnd, target: RouteEnd) -> Route {
-    let (from, to) = (source.at + outwards(source.side) * size::STUB, target.at + outwards(target.side) * size::STUB);
+    let (from, to) =
+        (source.at + outwards(source.side) * size::STUB, target.at + outwards(target.side) * size::STUB);
     match (is_level(source.side), is_level(target.side)) {
         (true, true) => level(source, target, from, to),
         (false, false) => {
-            let turned = |end: RouteEnd| RouteEnd { at: turn(end.at), side: turn_side(end.side), node: turn_area(end.node) };
+            let turned = |end: RouteEnd| RouteEnd {
+                at: turn(end.at),
+                side: turn_side(end.side),
+                node: turn_area(end.node),
+            };
             let mut route = level(turned(source), turned(target), turn(from), turn(to));
             route.points.iter_mut().for_each(|point| *point = turn(*point));
             route

@@ -3,18 +3,19 @@ use crate::{camera::whole, index::tests::common::Drawing};
 use authority::decide;
 use common::{BOARD, shop};
 use egui::pos2;
-use shared_protocol::{
-    Command, EndpointRef, NodeRef, Point,
-    command::Placed,
-};
+use shared_protocol::{Command, EndpointRef, NodeRef, Point, command::Placed};
 
 #[path = "../../tests/common/mod.rs"]
 mod common;
 
+type Nodes = Vec<(NodeId, Placement, u16)>;
+type Edges = Vec<(EdgeId, Vec<(i32, i32)>)>;
+
 /// All that the index says, in an order of its own.
-fn content(index: &BoardIndex) -> (Vec<(NodeId, Placement, u16)>, Vec<(EdgeId, Vec<(i32, i32)>)>) {
+fn content(index: &BoardIndex) -> (Nodes, Edges) {
     let mut nodes: Vec<_> = index.nodes().map(|slot| (slot.id, slot.area, slot.depth)).collect();
-    let way = |slot: &EdgeSlot| slot.route.points().iter().map(|&at| whole(at)).map(|at| (at.x, at.y)).collect();
+    let way =
+        |slot: &EdgeSlot| slot.route.points().iter().map(|&at| whole(at)).map(|at| (at.x, at.y)).collect();
     let mut edges: Vec<_> = index.edges().map(|slot| (slot.id, way(slot))).collect();
     nodes.sort_unstable_by_key(|(id, ..)| *id);
     edges.sort_unstable();
@@ -36,7 +37,8 @@ fn following_changes_comes_to_the_same_as_starting_over() {
     let mut snapshot = shop.snapshot.clone();
     let mut index = BoardIndex::of(&snapshot, BOARD);
     let id = |node: NodeId| NodeRef::Id(node);
-    let place = |node, x, y| Command::Place { items: vec![Placed { node: id(node), x, y, w: None, h: None }] };
+    let place =
+        |node, x, y| Command::Place { items: vec![Placed { node: id(node), x, y, w: None, h: None }] };
     let end = |node| EndpointRef { node: id(node), port: None };
     let update = |label: &str| Command::UpdateNode {
         node: id(shop.web),
@@ -50,7 +52,11 @@ fn following_changes_comes_to_the_same_as_starting_over() {
         place(shop.web, 16, 200),
         place(shop.network, 400, -300),
         update("Renamed"),
-        Command::Reparent { nodes: vec![id(shop.web)], parent: Some(id(shop.private)), delta: Point { x: 8, y: 8 } },
+        Command::Reparent {
+            nodes: vec![id(shop.web)],
+            parent: Some(id(shop.private)),
+            delta: Point { x: 8, y: 8 },
+        },
         place(shop.private, 100, 100),
         Command::Duplicate { nodes: vec![id(shop.private)], offset: Point { x: 400, y: 0 } },
         Command::Remove { nodes: vec![id(shop.database)], edges: Vec::new() },

@@ -1,16 +1,14 @@
 //! A small cloud drawing with containers, edges, notes and problems, for tests, pictures and measurements.
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
+#![allow(clippy::unwrap_used, reason = "a fixture that cannot be made fails its test")]
 
 use authority::{Module, Problems, Registry, Snapshot};
 use shared_protocol::{
-    Board, BoardId, BoardKind, BoardName, Document, Edge, EdgeId, Endpoint, Name, Node, NodeId, Placement, PortId,
-    PropKey, Revision, TypeId, Value,
+    Board, BoardId, BoardKind, BoardName, Document, Edge, EdgeId, Endpoint, Name, Node, NodeId, Placement,
+    PortId, PropKey, Revision, TypeId, Value,
 };
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 pub const BOARD: BoardId = BoardId::from_bits(1);
 
@@ -135,7 +133,12 @@ pub fn shop() -> Shop {
     let balancer = drawing.node("balancer", "Front door", Some(network), [24, 160, 184, 64]);
     let public = drawing.node("subnet", "Public A", Some(network), [256, 56, 280, 288]);
     let web = drawing.node("server", "Web server", Some(public), [48, 56, 184, 64]);
-    let api = drawing.node("server", "Checkout and orders service with a long name", Some(public), [48, 168, 184, 64]);
+    let api = drawing.node(
+        "server",
+        "Checkout and orders service with a long name",
+        Some(public),
+        [48, 168, 184, 64],
+    );
     let private = drawing.node("subnet", "Private A", Some(network), [592, 56, 264, 288]);
     let database = drawing.node("database", "Orders", Some(private), [40, 56, 184, 64]);
     let replica = drawing.node("database", "Read replica", Some(private), [40, 184, 184, 64]);
@@ -179,7 +182,10 @@ pub fn large(count: usize) -> Snapshot {
     for row in (0..rows).step_by(16) {
         for column in (0..columns).step_by(16) {
             let area = [x(column) - 48, y(row) - 88, 16 * 216 + 4 * 48 + 48, 16 * 104 + 4 * 48 + 88];
-            outer.insert((row / 16, column / 16), (drawing.node("net", &format!("Network {row} {column}"), None, area), area));
+            outer.insert(
+                (row / 16, column / 16),
+                (drawing.node("net", &format!("Network {row} {column}"), None, area), area),
+            );
         }
     }
     for row in (0..rows).step_by(4) {

@@ -1,7 +1,7 @@
-//! One control per kind of property.
+//! One control per kind of property: labels and texts here, choices and rows beside it.
 
 use super::{
-    Inspector, Subjects,
+    Inspector, Subjects, choices,
     fields::{Editing, Field, Part, Shown, Subject, interpret, set, shown},
 };
 use crate::{
@@ -13,7 +13,6 @@ use shared_protocol::{
     Value,
     registry::{Exposure, PropDef, PropKind},
 };
-use std::sync::Arc;
 
 /// How a text field looks.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +47,9 @@ impl Inspector {
                 Exposure::ReadOnly => {
                     let value = match shown(subjects.nodes, &prop.key) {
                         Shown::Set(value) => self.readable(prop, value),
-                        Shown::Unset => prop.default.as_ref().map_or_else(|| "—".to_owned(), Value::to_string),
+                        Shown::Unset => {
+                            prop.default.as_ref().map_or_else(|| "—".to_owned(), Value::to_string)
+                        }
                         Shown::Mixed => "Differs".to_owned(),
                     };
                     fixed_ui(ui, view, prop, &value, "Read only");
@@ -70,13 +71,13 @@ impl Inspector {
         actions: &mut Vec<Action>,
     ) {
         if prop.kind == PropKind::Boolean {
-            boolean_ui(ui, view, subjects, prop, actions);
+            choices::boolean_ui(ui, view, subjects, prop, actions);
             return;
         }
         self.label_ui(ui, view, subjects, prop, actions);
         match prop.kind {
-            PropKind::Select => select_ui(ui, view, subjects, prop, actions),
-            PropKind::Multiselect => multiselect_ui(ui, view, subjects, prop, actions),
+            PropKind::Select => choices::select_ui(ui, view, subjects, prop, actions),
+            PropKind::Multiselect => choices::multiselect_ui(ui, view, subjects, prop, actions),
             PropKind::Tags => self.tags_ui(ui, view, subjects, prop, actions),
             PropKind::List => self.list_ui(ui, view, subjects, prop, actions),
             PropKind::Reference => super::pickers::reference_ui(ui, view, subjects, prop, actions),
@@ -170,7 +171,8 @@ impl Inspector {
     ) {
         let widget = ui.make_persistent_id(("text", format!("{field:?}")));
         let mut editing = self.editing.take_if(|editing| editing.field == field);
-        let mut text = editing.as_mut().map_or_else(|| current.to_owned(), |editing| std::mem::take(&mut editing.text));
+        let mut text =
+            editing.as_mut().map_or_else(|| current.to_owned(), |editing| std::mem::take(&mut editing.text));
         let bad = editing.as_ref().is_some_and(|editing| editing.problem.is_some());
 
         let response = field_ui(ui, view, name, widget, &mut text, look, bad);
@@ -186,14 +188,21 @@ impl Inspector {
             // The field that was typed in before is done with.
             self.finish(view, actions);
             let began_with = current.to_owned();
-            editing = Some(Editing { field: field.clone(), widget, text: String::new(), began_with, problem: None });
+            editing = Some(Editing {
+                field: field.clone(),
+                widget,
+                text: String::new(),
+                began_with,
+                problem: None,
+            });
         }
         if response.lost_focus() {
             // What was typed is taken over in the next frame.
             ui.request_repaint();
         }
         if let Some(mut editing) = editing {
-            let new_row = matches!(field.part, Part::NewListItem(_) | Part::NewTag(_)) && text.trim().is_empty();
+            let new_row =
+                matches!(field.part, Part::NewListItem(_) | Part::NewTag(_)) && text.trim().is_empty();
             editing.problem = if text == editing.began_with || new_row {
                 None
             } else {
@@ -221,11 +230,16 @@ impl Inspector {
                 Shown::Unset => prop.default.as_ref().and_then(Value::as_text),
                 Shown::Mixed => None,
             };
-            let mut colour = value.and_then(|text| egui::Color32::from_hex(text).ok()).unwrap_or(view.theme.surface_card);
+            let mut colour =
+                value.and_then(|text| egui::Color32::from_hex(text).ok()).unwrap_or(view.theme.surface_card);
             let before = colour;
             let name = format!("{} swatch", prop.label);
             let response = ui.name_inputs(name, |ui| {
-                egui::color_picker::color_edit_button_srgba(ui, &mut colour, egui::color_picker::Alpha::Opaque)
+                egui::color_picker::color_edit_button_srgba(
+                    ui,
+                    &mut colour,
+                    egui::color_picker::Alpha::Opaque,
+                )
             });
             // While the pointer is down the colour runs along; what counts is where it is let go.
             if response.changed() && colour != before {
@@ -253,7 +267,11 @@ fn field_ui(
     bad: bool,
 ) -> egui::Response {
     let width = (ui.available_width() - look.spare).max(24.0);
-    let edit = if look.rows > 1 { TextEdit::multiline(text).desired_rows(look.rows) } else { TextEdit::singleline(text) };
+    let edit = if look.rows > 1 {
+        TextEdit::multiline(text).desired_rows(look.rows)
+    } else {
+        TextEdit::singleline(text)
+    };
     let edit = edit
         .id(widget)
         .hint_text(RichText::new(&look.hint).color(view.theme.text_subtle))
@@ -261,17 +279,20 @@ fn field_ui(
         .password(look.masked)
         .margin(egui::Margin::symmetric(8, 5));
     let edit = if look.code { edit.font(egui::TextStyle::Monospace) } else { edit };
-    let edit =
-        if look.unit.is_empty() { edit } else { edit.suffix(RichText::new(&look.unit).color(view.theme.text_subtle)) };
+    let edit = if look.unit.is_empty() {
+        edit
+    } else {
+        edit.suffix(RichText::new(&look.unit).color(view.theme.text_subtle))
+    };
     let response = ui
         .scope(|ui| {
+            let focus = if bad { view.theme.danger } else { view.theme.focus };
+            ui.visuals_mut().selection.stroke = egui::Stroke::new(1.5, focus);
             if bad {
-                let stroke = egui::Stroke::new(1.0, view.theme.danger);
                 let widgets = &mut ui.visuals_mut().widgets;
                 for state in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
-                    state.bg_stroke = stroke;
+                    state.bg_stroke = egui::Stroke::new(1.0, view.theme.danger);
                 }
-                ui.visuals_mut().selection.stroke = stroke;
             }
             ui.add(edit)
         })
@@ -292,88 +313,6 @@ fn step_by_keys(ui: &Ui, step: f64, text: &mut String) {
     }
 }
 
-fn boolean_ui(ui: &mut Ui, view: &View<'_>, subjects: &Subjects<'_>, prop: &PropDef, actions: &mut Vec<Action>) {
-    let value = shown(subjects.nodes, &prop.key);
-    let default = prop.default.as_ref().and_then(Value::as_bool).unwrap_or(false);
-    let mut on = match value {
-        Shown::Set(value) => value.as_bool().unwrap_or(default),
-        Shown::Unset | Shown::Mixed => default,
-    };
-    ui.horizontal(|ui| {
-        let text = if prop.required { format!("{} *", prop.label) } else { prop.label.clone() };
-        let mut checkbox = egui::Checkbox::new(&mut on, text);
-        checkbox = checkbox.indeterminate(value == Shown::Mixed);
-        let response = ui.add(checkbox).accessible_name(prop.label.as_str());
-        hover_ui(&response, view, prop);
-        if response.changed() {
-            push(set(view, subjects.ids, subjects.def, &prop.key, Some(on.into())), actions);
-        }
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if value != Shown::Unset && small_button_ui(ui, "Reset", &format!("Reset {}", prop.label)).clicked() {
-                push(set(view, subjects.ids, subjects.def, &prop.key, None), actions);
-            }
-        });
-    });
-}
-
-fn select_ui(ui: &mut Ui, view: &View<'_>, subjects: &Subjects<'_>, prop: &PropDef, actions: &mut Vec<Action>) {
-    let value = shown(subjects.nodes, &prop.key);
-    let chosen = match &value {
-        Shown::Set(value) => value.as_text(),
-        Shown::Unset | Shown::Mixed => None,
-    };
-    let title = |wanted: &str| {
-        let choice = prop.options.iter().find(|choice| &*choice.value == wanted);
-        choice.map_or_else(|| wanted.to_owned(), |choice| choice.label.clone())
-    };
-    let text = match (&value, chosen, prop.default.as_ref().and_then(Value::as_text)) {
-        (Shown::Mixed, ..) => RichText::new("They differ").color(view.theme.text_subtle),
-        (_, Some(chosen), _) => RichText::new(title(chosen)),
-        (_, None, Some(default)) => RichText::new(format!("{} (default)", title(default))).color(view.theme.text_subtle),
-        (_, None, None) => RichText::new("Choose…").color(view.theme.text_subtle),
-    };
-    let combo = egui::ComboBox::from_id_salt("select").selected_text(text).width(ui.available_width()).truncate();
-    let combo = combo.icon(paint_combo_arrow);
-    let response = combo.show_ui(ui, |ui| {
-        for choice in &prop.options {
-            let item = ui.selectable_label(chosen == Some(&*choice.value), choice.label.as_str());
-            let item = if choice.description.is_empty() { item } else { item.on_hover_text(&choice.description) };
-            if item.clicked() {
-                let value = Value::Text(Arc::clone(&choice.value));
-                push(set(view, subjects.ids, subjects.def, &prop.key, Some(value)), actions);
-            }
-        }
-    });
-    response.response.accessible_name(prop.label.as_str());
-}
-
-fn multiselect_ui(ui: &mut Ui, view: &View<'_>, subjects: &Subjects<'_>, prop: &PropDef, actions: &mut Vec<Action>) {
-    let value = match shown(subjects.nodes, &prop.key) {
-        Shown::Set(value) => Some(value),
-        Shown::Unset => prop.default.as_ref(),
-        Shown::Mixed => None,
-    };
-    let chosen: Vec<&str> = match value {
-        Some(Value::List(items)) => items.iter().filter_map(Value::as_text).collect(),
-        _ => Vec::new(),
-    };
-    for choice in &prop.options {
-        let mut on = chosen.contains(&&*choice.value);
-        let response = ui.checkbox(&mut on, choice.label.as_str());
-        if response.changed() {
-            // In the order of the type, so that equal choices are equal values.
-            let kept = prop.options.iter().filter(|other| {
-                if other.value == choice.value { on } else { chosen.contains(&&*other.value) }
-            });
-            let value = Value::List(kept.map(|choice| Value::Text(Arc::clone(&choice.value))).collect());
-            match set(view, subjects.ids, subjects.def, &prop.key, Some(value)) {
-                Ok(command) => actions.push(Action::Run(command)),
-                Err(why) => actions.push(refuse(why)),
-            }
-        }
-    }
-}
-
 /// What can be looked at only, and why.
 fn fixed_ui(ui: &mut Ui, view: &View<'_>, prop: &PropDef, value: &str, why: &str) {
     let label = muted_ui(ui, view.theme, prop.label.as_str());
@@ -384,7 +323,7 @@ fn fixed_ui(ui: &mut Ui, view: &View<'_>, prop: &PropDef, value: &str, why: &str
     }
 }
 
-fn hover_ui(response: &egui::Response, view: &View<'_>, prop: &PropDef) {
+pub(super) fn hover_ui(response: &egui::Response, view: &View<'_>, prop: &PropDef) {
     if prop.description.is_empty() {
         return;
     }
@@ -406,7 +345,12 @@ fn line_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
 }
 
 /// The arrow of a combo box, no louder than its text.
-pub(super) fn paint_combo_arrow(ui: &Ui, rect: egui::Rect, visuals: &egui::style::WidgetVisuals, _is_open: bool) {
+pub(super) fn paint_combo_arrow(
+    ui: &Ui,
+    rect: egui::Rect,
+    visuals: &egui::style::WidgetVisuals,
+    _is_open: bool,
+) {
     let (c, stroke) = (rect.center(), egui::Stroke::new(1.5, visuals.fg_stroke.color.gamma_multiply(0.7)));
     let points = vec![c + egui::vec2(-4.0, -2.0), c + egui::vec2(0.0, 2.0), c + egui::vec2(4.0, -2.0)];
     ui.painter().add(egui::Shape::line(points, stroke));

@@ -135,7 +135,10 @@ pub(crate) fn set(
 
 /// The targets of a reference for all these nodes.
 pub(crate) fn refer(nodes: &[NodeId], key: &PropKey, targets: &[NodeId]) -> Command {
-    for_each(nodes, |node| Update { references: [(key.clone(), targets.to_vec())].into(), ..Update::new(node) })
+    for_each(nodes, |node| Update {
+        references: [(key.clone(), targets.to_vec())].into(),
+        ..Update::new(node)
+    })
 }
 
 /// Nothing typed means nothing set: the default counts again.

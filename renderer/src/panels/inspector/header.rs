@@ -16,7 +16,13 @@ use egui::{RichText, Sense, Ui, Vec2};
 use shared_protocol::{EdgeId, ElementId, Node, NodeId, messages::Problem};
 
 impl Inspector {
-    pub(super) fn header_ui(&mut self, ui: &mut Ui, view: &View<'_>, subjects: &Subjects<'_>, actions: &mut Vec<Action>) {
+    pub(super) fn header_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        subjects: &Subjects<'_>,
+        actions: &mut Vec<Action>,
+    ) {
         let (theme, def) = (view.theme, subjects.def);
         ui.add_space(2.0);
         ui.horizontal(|ui| {
@@ -29,7 +35,10 @@ impl Inspector {
                     count => format!("{count} × {}", def.title),
                 };
                 ui.add(egui::Label::new(RichText::new(title).strong().color(theme.text)).truncate());
-                ui.add(egui::Label::new(RichText::new(def.id.as_str()).small().color(theme.text_subtle)).truncate());
+                ui.add(
+                    egui::Label::new(RichText::new(def.id.as_str()).small().color(theme.text_subtle))
+                        .truncate(),
+                );
             });
         });
         if !def.description.is_empty() {
@@ -38,8 +47,22 @@ impl Inspector {
         ui.add_space(4.0);
         if let [node] = subjects.nodes {
             let subject = Subject::Nodes(subjects.ids.to_vec());
-            self.labelled_text_ui(ui, view, "Label", Field::new(subject.clone(), Part::Label), &node.label, actions);
-            self.labelled_text_ui(ui, view, "Name", Field::new(subject, Part::Name), node.name.as_str(), actions);
+            self.labelled_text_ui(
+                ui,
+                view,
+                "Label",
+                Field::new(subject.clone(), Part::Label),
+                &node.label,
+                actions,
+            );
+            self.labelled_text_ui(
+                ui,
+                view,
+                "Name",
+                Field::new(subject, Part::Name),
+                node.name.as_str(),
+                actions,
+            );
             problems_ui(ui, view, view.problems.of_node(node.id));
         } else {
             muted_ui(ui, theme, "A change here applies to all of them.");
@@ -55,7 +78,8 @@ impl Inspector {
         actions: &mut Vec<Action>,
     ) {
         ui.label(RichText::new("Unknown type").strong());
-        let text = format!("No module here brings `{}`. What was set is kept and comes back with it.", node.type_id);
+        let text =
+            format!("No module here brings `{}`. What was set is kept and comes back with it.", node.type_id);
         muted_ui(ui, view.theme, text);
         if let [_] = ids {
             let field = Field::new(Subject::Nodes(ids.to_vec()), Part::Label);
@@ -80,8 +104,22 @@ impl Inspector {
         muted_ui(ui, view.theme, format!("{} · {}", counted(nodes, "node"), counted(edges, "edge")));
         ui.add_space(4.0);
         let subject = Subject::Board(board.id);
-        self.labelled_text_ui(ui, view, "Title", Field::new(subject.clone(), Part::Label), &board.title, actions);
-        self.labelled_text_ui(ui, view, "Board name", Field::new(subject, Part::Name), board.name.as_str(), actions);
+        self.labelled_text_ui(
+            ui,
+            view,
+            "Title",
+            Field::new(subject.clone(), Part::Label),
+            &board.title,
+            actions,
+        );
+        self.labelled_text_ui(
+            ui,
+            view,
+            "Board name",
+            Field::new(subject, Part::Name),
+            board.name.as_str(),
+            actions,
+        );
         muted_ui(ui, view.theme, "The name is also the name of the board's file.");
         ui.add_space(8.0);
         if nodes == 0 {
@@ -99,12 +137,21 @@ impl Inspector {
             ui.label(RichText::new("Connection").strong());
         });
         ui.add_space(4.0);
-        self.labelled_text_ui(ui, view, "Label", Field::new(Subject::Edge(id), Part::Label), &edge.label, actions);
+        self.labelled_text_ui(
+            ui,
+            view,
+            "Label",
+            Field::new(Subject::Edge(id), Part::Label),
+            &edge.label,
+            actions,
+        );
         problems_ui(ui, view, view.problems.of_edge(id));
         for (word, end) in [("From", &edge.source), ("To", &edge.target)] {
             let Some(node) = view.snapshot.node(end.node) else { continue };
             let def = view.type_of(node);
-            let port = def.and_then(|def| def.port(end.port.as_str())).map_or(end.port.as_str(), |port| port.label.as_str());
+            let port = def
+                .and_then(|def| def.port(end.port.as_str()))
+                .map_or(end.port.as_str(), |port| port.label.as_str());
             ui.add_space(4.0);
             muted_ui(ui, view.theme, word);
             ui.horizontal(|ui| {

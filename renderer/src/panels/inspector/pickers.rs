@@ -14,7 +14,13 @@ use shared_protocol::{ElementId, Node, NodeId, registry::PropDef};
 /// Beyond this a list helps nobody; the field above it narrows it down.
 const MOST: usize = 200;
 
-pub(super) fn reference_ui(ui: &mut Ui, view: &View<'_>, subjects: &Subjects<'_>, prop: &PropDef, actions: &mut Vec<Action>) {
+pub(super) fn reference_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    subjects: &Subjects<'_>,
+    prop: &PropDef,
+    actions: &mut Vec<Action>,
+) {
     let Some(current) = targets(subjects.nodes, &prop.key) else {
         muted_ui(ui, view.theme, "They differ; select one to edit it.");
         return;
@@ -29,7 +35,8 @@ pub(super) fn reference_ui(ui: &mut Ui, view: &View<'_>, subjects: &Subjects<'_>
         None if prop.many => RichText::new("Add…").color(view.theme.text_subtle),
         None => RichText::new("None").color(view.theme.text_subtle),
     };
-    let combo = egui::ComboBox::from_id_salt("reference").selected_text(text).width(ui.available_width()).truncate();
+    let combo =
+        egui::ComboBox::from_id_salt("reference").selected_text(text).width(ui.available_width()).truncate();
     let combo = combo.icon(super::controls::paint_combo_arrow);
     let response = combo.show_ui(ui, |ui| {
         let candidates = candidates(view, subjects, prop, &current);
@@ -70,7 +77,9 @@ fn target_ui(
                 actions.push(Action::Reveal(ElementId::Node(target)));
             }
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                if close_button_ui(ui, view.theme, &format!("Remove {} from {}", node.label, prop.label)).clicked() {
+                if close_button_ui(ui, view.theme, &format!("Remove {} from {}", node.label, prop.label))
+                    .clicked()
+                {
                     let kept: Vec<NodeId> = current.iter().copied().filter(|id| *id != target).collect();
                     actions.push(Action::Run(refer(subjects.ids, &prop.key, &kept)));
                 }
@@ -80,7 +89,12 @@ fn target_ui(
 }
 
 /// Nodes of the board that the reference may point at, by label.
-fn candidates<'a>(view: &View<'a>, subjects: &Subjects<'_>, prop: &PropDef, current: &[NodeId]) -> Vec<&'a Node> {
+fn candidates<'a>(
+    view: &View<'a>,
+    subjects: &Subjects<'_>,
+    prop: &PropDef,
+    current: &[NodeId],
+) -> Vec<&'a Node> {
     let Some(board) = view.board else { return Vec::new() };
     let mut found: Vec<&Node> = view
         .snapshot
@@ -88,7 +102,9 @@ fn candidates<'a>(view: &View<'a>, subjects: &Subjects<'_>, prop: &PropDef, curr
         .map(AsRef::as_ref)
         .filter(|node| !subjects.ids.contains(&node.id))
         .filter(|node| !prop.many || !current.contains(&node.id))
-        .filter(|node| prop.targets.is_empty() || prop.targets.iter().any(|pattern| pattern.matches(&node.type_id)))
+        .filter(|node| {
+            prop.targets.is_empty() || prop.targets.iter().any(|pattern| pattern.matches(&node.type_id))
+        })
         .collect();
     found.sort_by(|a, b| a.label.cmp(&b.label).then_with(|| a.name.cmp(&b.name)));
     found.truncate(MOST);

@@ -75,8 +75,17 @@ impl Inspector {
                     let field = Field::new(subject.clone(), Part::TagKey(prop.key.clone(), Arc::clone(key)));
                     self.text_ui(ui, view, &format!("{} key {key}", prop.label), field, key, &look, actions);
                     let look = TextLook { hint: "Value".into(), spare: REMOVE, ..TextLook::default() };
-                    let field = Field::new(subject.clone(), Part::TagValue(prop.key.clone(), Arc::clone(key)));
-                    self.text_ui(ui, view, &format!("{} {key}", prop.label), field, &value.to_string(), &look, actions);
+                    let field =
+                        Field::new(subject.clone(), Part::TagValue(prop.key.clone(), Arc::clone(key)));
+                    self.text_ui(
+                        ui,
+                        view,
+                        &format!("{} {key}", prop.label),
+                        field,
+                        &value.to_string(),
+                        &look,
+                        actions,
+                    );
                 });
                 if remove {
                     self.editing = None;
@@ -102,11 +111,21 @@ impl Inspector {
         actions: &mut Vec<Action>,
     ) {
         if self.adding.as_ref() == Some(&prop.key) {
-            let look = TextLook { hint: hint.to_owned(), spare: REMOVE, grab_focus: true, ..TextLook::default() };
-            self.text_ui(ui, view, &format!("{} {}", prop.label, hint.to_lowercase()), field, "", &look, actions);
+            let look =
+                TextLook { hint: hint.to_owned(), spare: REMOVE, grab_focus: true, ..TextLook::default() };
+            self.text_ui(
+                ui,
+                view,
+                &format!("{} {}", prop.label, hint.to_lowercase()),
+                field,
+                "",
+                &look,
+                actions,
+            );
         } else {
             let name = format!("{button} to {}", prop.label);
-            if ui.add(egui::Button::new(egui::RichText::new(button).small())).accessible_name(name).clicked() {
+            if ui.add(egui::Button::new(egui::RichText::new(button).small())).accessible_name(name).clicked()
+            {
                 self.adding = Some(prop.key.clone());
             }
         }

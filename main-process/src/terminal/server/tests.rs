@@ -1,0 +1,248 @@
+//! Hostile or broken terminals against a real writer and its socket.
+
+use super::{IDLE_LIMIT, MAX_CONNECTIONS, converse};
+use crate::{
+    processes::{DiscoveryRecord, instance},
+    testing::{Chance, Running, add_note},
+};
+use shared_protocol::{
+    Revision,
+    frame::{FrameReader, MAX_TERMINAL, decode_json, encode_json, frame},
+    messages::{Answer, FromTerminal, PROTOCOL_VERSION, Request, ToTerminal},
+};
+use std::{
+    io::{Read, Write},
+    net::Shutdown,
+    os::unix::net::UnixStream,
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn record(running: &Running) -> DiscoveryRecord {
+    instance::find(&running.runtime, &running.root).unwrap().unwrap()
+}
+
+struct Fake {
+    stream: UnixStream,
+    reader: FrameReader,
+}
+
+impl Fake {
+    fn connect(record: &DiscoveryRecord) -> Self {
+        Self::over(UnixStream::connect(&record.socket).unwrap())
+    }
+
+    fn over(stream: UnixStream) -> Self {
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        Self { stream, reader: FrameReader::new(MAX_TERMINAL) }
+    }
+
+    /// What is refused may be refused before all of it was sent.
+    fn send(&mut self, bytes: &[u8]) {
+        drop(self.stream.write_all(bytes));
+    }
+
+    fn say(&mut self, message: &FromTerminal) {
+        self.send(&encode_json(message, MAX_TERMINAL).unwrap());
+    }
+
+    /// `None` when the server has ended the connection.
+    fn hear(&mut self) -> Option<ToTerminal> {
+        let mut bytes = vec![0; 64 * 1024];
+        loop {
+            if let Some(frame) = self.reader.next_frame().unwrap() {
+                return Some(decode_json(&frame).unwrap());
+            }
+            match self.stream.read(&mut bytes) {
+                Ok(0) => return None,
+                Ok(count) => self.reader.push(&bytes[..count]),
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return None,
+                Err(error) => panic!("the server says nothing: {error}"),
+            }
+        }
+    }
+
+    /// Whether it was let in.
+    fn greet(&mut self, record: &DiscoveryRecord) -> bool {
+        self.say(&hello(record));
+        matches!(self.hear(), Some(ToTerminal::Welcome { protocol: PROTOCOL_VERSION, .. }))
+    }
+}
+
+fn hello(record: &DiscoveryRecord) -> FromTerminal {
+    FromTerminal::Hello { protocol: PROTOCOL_VERSION, token: record.token.reveal().to_owned() }
+}
+
+/// A conversation over a pair of sockets, with a limit of its own.
+fn conversing(running: &Running, limit: Duration) -> (Fake, JoinHandle<Result<(), String>>) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let (host, token) = (running.host.clone(), record(running).token);
+    (Fake::over(ours), std::thread::spawn(move || converse(theirs, &token, &host, limit)))
+}
+
+#[test]
+fn only_the_right_hello_opens_the_door() {
+    let running = Running::start();
+    let record = record(&running);
+    let token = record.token.reveal().to_owned();
+    let near = format!("{}{}", &token[..63], if token.ends_with('0') { '1' } else { '0' });
+    for (what, protocol, token) in [
+        ("another token", PROTOCOL_VERSION, near),
+        ("no token", PROTOCOL_VERSION, String::new()),
+        ("a longer token", PROTOCOL_VERSION, format!("{token}0")),
+        ("another protocol", PROTOCOL_VERSION + 1, token),
+    ] {
+        let mut fake = Fake::connect(&record);
+        fake.say(&FromTerminal::Hello { protocol, token });
+        assert!(matches!(fake.hear(), Some(ToTerminal::Refused(_))), "{what}");
+        fake.say(&FromTerminal::Request(Request::Run(add_note())));
+        assert_eq!(fake.hear(), None, "{what}");
+    }
+    let mut fake = Fake::connect(&record);
+    fake.say(&FromTerminal::Request(Request::Run(add_note())));
+    assert_eq!(fake.hear(), None, "a request before the hello");
+    assert_eq!(running.document().revision, Revision::START);
+
+    let mut fake = Fake::connect(&record);
+    assert!(fake.greet(&record));
+    fake.say(&FromTerminal::Request(Request::Run(add_note())));
+    assert!(matches!(fake.hear(), Some(ToTerminal::Answer(Answer::Applied(_)))));
+    drop(fake);
+    assert_eq!(running.finish().revision, Revision(1));
+}
+
+#[test]
+fn broken_frames_end_the_connection_and_nothing_else() {
+    let running = Running::start();
+    let record = record(&running);
+    let deep = |open: &str, close: &str| {
+        let value = format!("{}{}", open.repeat(50_000), close.repeat(50_000));
+        frame(format!(r#"{{"request":{{"run":{value}}}}}"#).as_bytes(), MAX_TERMINAL).unwrap()
+    };
+    let broken: Vec<(&str, Vec<u8>)> = vec![
+        ("the largest length", vec![0xff; 4]),
+        ("one byte over the limit", (MAX_TERMINAL as u32 + 1).to_be_bytes().to_vec()),
+        ("an empty frame", vec![0; 4]),
+        ("not JSON", frame(b"hello?", MAX_TERMINAL).unwrap()),
+        ("not UTF-8", frame(&[0xff, 0xfe, 0x00], MAX_TERMINAL).unwrap()),
+        ("an unknown message", frame(br#"{"shutdown":{}}"#, MAX_TERMINAL).unwrap()),
+        ("an unknown field", frame(br#"{"hello":{"protocol":1,"token":"","admin":true}}"#, MAX_TERMINAL).unwrap()),
+        ("lists within lists", deep("[", "]")),
+        ("batches within batches", deep(r#"{"batch":{"commands":["#, "]}}")),
+    ];
+    for (what, bytes) in &broken {
+        for greeted in [false, true] {
+            let mut fake = Fake::connect(&record);
+            assert!(!greeted || fake.greet(&record), "{what}");
+            fake.send(bytes);
+            assert_eq!(fake.hear(), None, "{what}");
+        }
+    }
+    assert_eq!(running.finish().revision, Revision::START);
+}
+
+#[test]
+fn an_end_inside_a_frame_is_told_from_an_end_between_frames() {
+    let running = Running::start();
+    for (bytes, fine) in [(&[][..], true), (&[0, 0][..], false), (&[0, 0, 0, 9, b'{'][..], false)] {
+        let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
+        fake.send(bytes);
+        fake.stream.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(conversation.join().unwrap().is_ok(), fine, "{bytes:?}");
+    }
+    running.finish();
+}
+
+#[test]
+fn whoever_dawdles_is_let_go() {
+    let running = Running::start();
+    let limit = Duration::from_millis(150);
+    let (_silent, silence) = conversing(&running, limit);
+    let (mut half, half_said) = conversing(&running, limit);
+    half.send(&[0, 0, 0, 40, b'{']);
+    let (mut dripping, dripped) = conversing(&running, limit);
+    let drip = std::thread::spawn(move || {
+        // One byte at a time, always in time for the next: a frame all the same has to come to its end.
+        let started = Instant::now();
+        let mut left = 1_000;
+        while left > 0 && dripping.stream.write_all(&[0]).is_ok() {
+            std::thread::sleep(limit / 10);
+            left -= 1;
+            if left == 999 {
+                drop(dripping.stream.write_all(&[0, 0xff, 0]));
+            }
+        }
+        (left, started.elapsed())
+    });
+    for (what, conversation) in [("silence", silence), ("half a frame", half_said), ("a drip", dripped)] {
+        assert!(conversation.join().unwrap().is_err(), "{what}");
+    }
+    let (left, elapsed) = drip.join().unwrap();
+    assert!(left > 0 && elapsed < PATIENCE, "it could have gone on: {left} {elapsed:?}");
+    running.finish();
+}
+
+#[test]
+fn a_hundred_at_once_get_their_turn_or_a_clear_end() {
+    let running = Running::start();
+    let record = record(&running);
+    let mut all: Vec<Fake> = (0..100).map(|_| Fake::connect(&record)).collect();
+    let welcome: Vec<bool> = all.iter_mut().map(|fake| fake.greet(&record)).collect();
+    assert_eq!(welcome.iter().filter(|welcome| **welcome).count(), MAX_CONNECTIONS);
+    // Those inside are served, all at the same time.
+    let mut inside: Vec<Fake> = all.into_iter().zip(welcome).filter(|(_, welcome)| *welcome).map(|(fake, _)| fake).collect();
+    for fake in &mut inside {
+        fake.say(&FromTerminal::Request(Request::Run(add_note())));
+    }
+    for fake in &mut inside {
+        assert!(matches!(fake.hear(), Some(ToTerminal::Answer(Answer::Applied(_)))));
+    }
+    drop(inside);
+    // When they are gone there is room again.
+    let deadline = Instant::now() + PATIENCE;
+    while !Fake::connect(&record).greet(&record) {
+        assert!(Instant::now() < deadline, "no room after everybody left");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(running.finish().revision, Revision(MAX_CONNECTIONS as u64));
+}
+
+#[test]
+fn garbage_never_gets_further_than_its_own_connection() {
+    let running = Running::start();
+    let mut chance = Chance::seeded(3);
+    let record = record(&running);
+    let token = record.token.reveal().to_owned();
+    let near = |last: char| format!("{}{last}", &token[..63]);
+    let wrong = near(if token.ends_with('0') { '1' } else { '0' });
+    let locked_out = encode_json(&FromTerminal::Hello { protocol: PROTOCOL_VERSION, token: wrong }, MAX_TERMINAL).unwrap();
+    for round in 0..2_000 {
+        let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
+        let bytes = if round % 3 == 0 { chance.bytes(400) } else { chance.spoiled(&locked_out) };
+        fake.send(&bytes);
+        drop(fake.stream.shutdown(Shutdown::Write));
+        drop(conversation.join().expect("no panic"));
+    }
+    assert_eq!(running.document().revision, Revision::START, "nobody was let in");
+    let valid: Vec<Vec<u8>> = [Request::Run(add_note()), Request::Undo, Request::Log { limit: 3 }, Request::Problems]
+        .into_iter()
+        .map(|request| encode_json(&FromTerminal::Request(request), MAX_TERMINAL).unwrap())
+        .collect();
+    for _ in 0..1_000 {
+        let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
+        assert!(fake.greet(&record));
+        for _ in 0..=chance.below(3) {
+            let bytes = chance.spoiled(&valid[chance.below(valid.len())]);
+            fake.send(&bytes);
+        }
+        drop(fake.stream.shutdown(Shutdown::Write));
+        // Its answers have to go somewhere.
+        let mut said = Vec::new();
+        drop(fake.stream.read_to_end(&mut said));
+        drop(conversation.join().expect("no panic"));
+    }
+    running.finish();
+}

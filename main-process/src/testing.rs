@@ -1,0 +1,137 @@
+//! For tests of the boundaries: a real writer on a workspace of its own, and chance that can be repeated.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "only tests use it")]
+
+use crate::{
+    host::{Host, Job, Session, Signal},
+    processes::RuntimeDir,
+    workspace::{Template, create},
+};
+use authority::Snapshot;
+use crossbeam_channel::Receiver;
+use journal::Journal;
+use shared_protocol::{
+    Actor, ActorKind, AddNode, BoardId, BoardName, Command, Document, Refusal,
+    messages::{Answer, Request},
+};
+use std::{path::PathBuf, sync::Arc, thread::JoinHandle, time::Duration};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A writer in a temporary folder, with one blank board.
+pub(crate) struct Running {
+    pub(crate) host: Host,
+    pub(crate) root: PathBuf,
+    pub(crate) runtime: RuntimeDir,
+    signals: Receiver<Signal>,
+    writer: Option<JoinHandle<()>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Running {
+    pub(crate) fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("workspace");
+        create(&root, Template::Blank, BoardId::from_bits(7)).unwrap();
+        let runtime = RuntimeDir::at(&folder.path().join("run")).unwrap();
+        let session = Session::open_in(&root, &runtime).unwrap();
+        let (host, signals, writer) = Host::start(session, true).unwrap();
+        Self { host, root, runtime, signals, writer: Some(writer), _folder: folder }
+    }
+
+    pub(crate) fn ask(&self, request: Request) -> Result<Answer, Refusal> {
+        self.host.request(request, Actor::new(ActorKind::Terminal, "test"), PATIENCE)
+    }
+
+    pub(crate) fn document(&self) -> Document {
+        match self.ask(Request::Document).unwrap() {
+            Answer::Document(document) => *document,
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    /// Ends the writer and proves that what it leaves is whole: it did not panic, the graph loads, the chain holds.
+    pub(crate) fn finish(mut self) -> Document {
+        let document = self.document();
+        self.host.send(Job::Stop).unwrap();
+        self.writer.take().unwrap().join().expect("the writer did not panic");
+        drop(self.signals.try_iter().count());
+        Snapshot::from_document(document.clone(), Arc::default()).expect("the graph is whole");
+        Journal::open(&self.root.join(".draftboard")).unwrap().verify().expect("the chain holds");
+        document
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // After a failed test, too: the thread must not outlive its folder.
+        if let Some(writer) = self.writer.take() {
+            drop(self.host.send(Job::Stop));
+            drop(writer.join());
+        }
+    }
+}
+
+/// A command that is accepted whenever it is asked for.
+pub(crate) fn add_note() -> Command {
+    let board: BoardName = "infrastructure".parse().unwrap();
+    Command::AddNode(AddNode::new(board, "notes/sticky".parse().unwrap()))
+}
+
+/// SplitMix64: small, and the same everywhere.
+pub(crate) struct Chance(u64);
+
+impl Chance {
+    /// From `DRAFTBOARD_SEED`, or always the same.
+    pub(crate) fn seeded(otherwise: u64) -> Self {
+        let seed = std::env::var("DRAFTBOARD_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(otherwise);
+        eprintln!("seed {seed} (DRAFTBOARD_SEED)");
+        Self(seed)
+    }
+
+    pub(crate) fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        (self.number() % end.max(1) as u64) as usize
+    }
+
+    pub(crate) fn bytes(&mut self, most: usize) -> Vec<u8> {
+        let count = self.below(most + 1);
+        (0..count).map(|_| self.number() as u8).collect()
+    }
+
+    /// A frame with something wrong about it: flipped bits, a cut, other bytes, another length.
+    pub(crate) fn spoiled(&mut self, frame: &[u8]) -> Vec<u8> {
+        let mut spoiled = frame.to_vec();
+        match self.below(6) {
+            0 => {
+                for _ in 0..=self.below(4) {
+                    let at = self.below(spoiled.len());
+                    spoiled[at] ^= 1 << self.below(8);
+                }
+            }
+            1 => spoiled.truncate(self.below(spoiled.len())),
+            2 => {
+                let length = (self.number() as u32) >> self.below(32);
+                spoiled[..4].copy_from_slice(&length.to_be_bytes());
+            }
+            3 => {
+                let at = 4 + self.below(spoiled.len() - 4);
+                spoiled[at] = self.number() as u8;
+            }
+            4 => spoiled.extend(self.bytes(64)),
+            _ => {
+                // The length fits, the content is chance.
+                let content = self.bytes(200);
+                spoiled = (content.len() as u32).to_be_bytes().to_vec();
+                spoiled.extend(content);
+            }
+        }
+        spoiled
+    }
+}

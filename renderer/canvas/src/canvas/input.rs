@@ -1,0 +1,262 @@
+//! From the pointer and the keyboard to gestures, selections and the view.
+
+use super::{Canvas, EDGE, EDGE_SPEED, PATIENCE};
+use crate::{
+    Camera, CanvasEvent, Scene,
+    camera::{sound, zoomed_at},
+    gesture::{
+        Ending, Gesture, Moment,
+        connect::Connecting,
+        drag::Moving,
+        marquee::Marquee,
+        resize::{self, Resizing},
+    },
+    hit::{self, Hit, Part},
+    index::NodeKind,
+};
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, Response, Ui, vec2};
+use shared_protocol::{ElementId, messages::Viewport};
+use std::{collections::BTreeSet, time::Duration};
+
+impl Canvas {
+    /// Scrolling pans, Ctrl and pinching zoom to the pointer.
+    pub(super) fn navigate(&mut self, ui: &Ui, response: &Response) {
+        let Some(view) = self.view else { return };
+        if !response.contains_pointer() && !self.gesture.is_active() {
+            return;
+        }
+        let (zoom, pan, pointer) = ui.input(|input| {
+            (
+                input.zoom_delta(),
+                input.translation_delta(),
+                input.pointer.latest_pos().unwrap_or(view.center()),
+            )
+        });
+        if zoom != 1.0 {
+            self.viewport = zoomed_at(self.viewport, zoom, pointer, view);
+        } else if pan != egui::Vec2::ZERO && pan.is_finite() {
+            self.pan_by(pan);
+        }
+    }
+
+    fn pan_by(&mut self, screen: egui::Vec2) {
+        let Viewport { x, y, zoom } = self.viewport;
+        self.viewport = sound(Viewport { x: x - screen.x / zoom, y: y - screen.y / zoom, zoom });
+    }
+
+    pub(super) fn gestures(
+        &mut self,
+        ui: &Ui,
+        response: &Response,
+        scene: &Scene<'_>,
+        events: &mut Vec<CanvasEvent>,
+    ) {
+        let (down, press_origin, latest) = ui.input(|input| {
+            (input.pointer.any_down(), input.pointer.press_origin(), input.pointer.latest_pos())
+        });
+        if self.gesture.is_active() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+            return self.take_back(scene, events);
+        }
+        if response.drag_started()
+            && let Some(origin) = press_origin
+        {
+            self.begin(ui, response, scene, origin, events);
+        }
+        if self.gesture.is_active() {
+            let pointer = response.interact_pointer_pos().or(latest);
+            if let Some(pointer) = pointer {
+                self.keep_in_view(ui, pointer);
+                self.step(ui, scene, pointer, events);
+            }
+            if response.drag_stopped() {
+                // The button is still down: the drag was stopped by Esc, whoever else has seen the key.
+                if down {
+                    return self.take_back(scene, events);
+                }
+                self.finish(ui, scene, events);
+            }
+        }
+        if !down && !response.dragged() {
+            self.gesture = Gesture::Idle;
+        }
+    }
+
+    fn begin(
+        &mut self,
+        ui: &Ui,
+        response: &Response,
+        scene: &Scene<'_>,
+        origin: Pos2,
+        events: &mut Vec<CanvasEvent>,
+    ) {
+        let camera = self.camera();
+        let at = camera.to_board(origin);
+        let space = ui.input(|input| input.key_down(Key::Space));
+        if response.drag_started_by(PointerButton::Middle)
+            || (space && response.drag_started_by(PointerButton::Primary))
+        {
+            self.gesture = Gesture::Pan(at);
+            return;
+        }
+        if !response.drag_started_by(PointerButton::Primary) {
+            return;
+        }
+        self.index.clear_preview(scene.snapshot);
+        self.dropped_until = None;
+        self.hovered = None;
+        self.gesture = self.gesture_at(ui, scene, &camera, origin, events).unwrap_or_default();
+    }
+
+    fn gesture_at(
+        &self,
+        ui: &Ui,
+        scene: &Scene<'_>,
+        camera: &Camera,
+        origin: Pos2,
+        events: &mut Vec<CanvasEvent>,
+    ) -> Option<Gesture> {
+        let at = camera.to_board(origin);
+        let marquee = || Some(Gesture::Marquee(Marquee::start(scene, at)));
+        if scene.read_only {
+            return marquee();
+        }
+        if let Some((node, handle)) = resize::handle_at(scene, &self.index, camera, origin) {
+            return Resizing::start(scene, &self.index, node, handle, at).map(Gesture::Resize);
+        }
+        match hit::hit_test(scene, &self.index, camera, origin) {
+            None | Some(Hit::Edge(_)) => marquee(),
+            Some(Hit::Port { node, port, direction }) => {
+                let connecting = Connecting::start(scene, &self.index, node, port, direction, at)?;
+                Some(Gesture::Connect(Box::new(connecting)))
+            }
+            Some(Hit::Node { id, part: Part::Inside }) if !scene.is_selected(id) => marquee(),
+            Some(Hit::Node { id, .. }) => {
+                let mut selection = scene.selection.clone();
+                if !scene.is_selected(id) {
+                    if !ui.input(|input| input.modifiers.shift) {
+                        selection.clear();
+                    }
+                    selection.insert(ElementId::Node(id));
+                    events.push(CanvasEvent::Select(selection.clone()));
+                }
+                let moving = Moving::start(scene, &self.index, &selection, id, at)?;
+                Some(Gesture::Move(Box::new(moving)))
+            }
+        }
+    }
+
+    fn step(&mut self, ui: &Ui, scene: &Scene<'_>, pointer: Pos2, events: &mut Vec<CanvasEvent>) {
+        let camera = self.camera();
+        if let Gesture::Pan(anchor) = self.gesture {
+            let moved = camera.to_board(pointer) - anchor;
+            let Viewport { x, y, zoom } = self.viewport;
+            self.viewport = sound(Viewport { x: x - moved.x, y: y - moved.y, zoom });
+            return;
+        }
+        let modifiers = ui.input(|input| input.modifiers);
+        let moment = Moment { at: camera.to_board(pointer), modifiers, zoom: camera.zoom() };
+        self.gesture.step(scene, &mut self.index, moment, events);
+    }
+
+    /// Moves the view along with a gesture that reaches its edge.
+    fn keep_in_view(&mut self, ui: &Ui, pointer: Pos2) {
+        let Some(view) = self.view.filter(|_| self.gesture.wants_room()) else { return };
+        let inner = view.shrink(EDGE.min(view.width().min(view.height()) / 4.0));
+        let past = pointer - inner.clamp(pointer);
+        if past == egui::Vec2::ZERO {
+            return;
+        }
+        let time = ui.input(|input| input.stable_dt.min(0.05));
+        let speed = (past / EDGE).clamp(vec2(-1.0, -1.0), vec2(1.0, 1.0)) * EDGE_SPEED;
+        self.pan_by(-speed * time);
+        ui.request_repaint();
+    }
+
+    fn finish(&mut self, ui: &Ui, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
+        match self.gesture.finish() {
+            Ending::Nothing => self.index.clear_preview(scene.snapshot),
+            Ending::Event(event) => {
+                self.index.clear_preview(scene.snapshot);
+                events.push(event);
+            }
+            Ending::Moved(event) => {
+                self.dropped_until = Some(ui.input(|input| input.time) + PATIENCE);
+                ui.request_repaint_after(Duration::from_secs_f64(PATIENCE));
+                events.push(event);
+            }
+        }
+    }
+
+    fn take_back(&mut self, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
+        events.extend(self.gesture.cancel(scene));
+        self.index.clear_preview(scene.snapshot);
+    }
+
+    pub(super) fn clicks(
+        &mut self,
+        ui: &Ui,
+        response: &Response,
+        scene: &Scene<'_>,
+        events: &mut Vec<CanvasEvent>,
+    ) {
+        let Some(at) = response.interact_pointer_pos() else { return };
+        let camera = self.camera();
+        if response.secondary_clicked() {
+            let element = hit::hit_test(scene, &self.index, &camera, at).map(|hit| hit.element());
+            if let Some(element) = element.filter(|element| !scene.selection.contains(element)) {
+                events.push(CanvasEvent::Select([element].into()));
+            }
+            events.push(CanvasEvent::ContextMenu { at, element, board_point: camera.to_point(at) });
+        } else if response.double_clicked() {
+            self.double_click(scene, &camera, at, events);
+        } else if response.clicked() {
+            let hit = hit::hit_test(scene, &self.index, &camera, at).map(|hit| hit.element());
+            let wanted = clicked(scene, hit, click_modifiers(ui));
+            if wanted != *scene.selection {
+                events.push(CanvasEvent::Select(wanted));
+            }
+        }
+    }
+
+    fn double_click(&mut self, scene: &Scene<'_>, camera: &Camera, at: Pos2, events: &mut Vec<CanvasEvent>) {
+        let add = CanvasEvent::QuickAdd { at: camera.to_point(at), from: None };
+        match hit::hit_test(scene, &self.index, camera, at) {
+            None if !scene.read_only => events.push(add),
+            Some(Hit::Node { part: Part::Inside, .. }) if !scene.read_only => events.push(add),
+            Some(Hit::Node { id, part: Part::Label }) if !scene.read_only => self.rename(id),
+            Some(Hit::Node { id, .. })
+                if self.index.slot(id).is_some_and(|slot| slot.kind != NodeKind::Container) =>
+            {
+                events.push(CanvasEvent::Open(id));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What a click selects.
+fn clicked(scene: &Scene<'_>, hit: Option<ElementId>, modifiers: Modifiers) -> BTreeSet<ElementId> {
+    match hit {
+        Some(element) if modifiers.shift => {
+            let mut wanted = scene.selection.clone();
+            if !wanted.remove(&element) {
+                wanted.insert(element);
+            }
+            wanted
+        }
+        Some(element) => [element].into(),
+        None if modifiers.shift => scene.selection.clone(),
+        None => BTreeSet::new(),
+    }
+}
+
+/// Modifiers as they were when the button moved: they may have changed again within the frame.
+fn click_modifiers(ui: &Ui) -> Modifiers {
+    ui.input(|input| {
+        let with_click = input.events.iter().rev().find_map(|event| match event {
+            Event::PointerButton { modifiers, .. } => Some(*modifiers),
+            _ => None,
+        });
+        with_click.unwrap_or(input.modifiers)
+    })
+}
