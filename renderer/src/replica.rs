@@ -141,7 +141,7 @@ mod tests {
             revision: Revision(revision),
             actor: Actor::new(ActorKind::Window, "tester"),
             summary: "adds a board".into(),
-            changes: vec![Change::Board { id: added.id, before: None, after: Some(Box::new(added)) }],
+            changes: vec![Change::Board { id: added.id, before: None, after: Some(Arc::new(added)) }],
         })
     }
 

@@ -3,21 +3,45 @@
 
 use crate::{Board, BoardId, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey, Revision, Value};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-/// One primitive step. Applying it sets `after`; inverting it swaps the two.
+/// One primitive step. Applying it sets `after`; inverting it swaps the two. Elements are shared, so that applying a change
+/// and keeping it do not copy them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Change {
-    Board { id: BoardId, before: Option<Box<Board>>, after: Option<Box<Board>> },
-    Node { id: NodeId, before: Option<Box<Node>>, after: Option<Box<Node>> },
+    Board { id: BoardId, before: Option<Arc<Board>>, after: Option<Arc<Board>> },
+    Node { id: NodeId, before: Option<Arc<Node>>, after: Option<Arc<Node>> },
     Name { node: NodeId, before: Name, after: Name },
     Label { node: NodeId, before: String, after: String },
     Parent { node: NodeId, before: Option<NodeId>, after: Option<NodeId> },
-    Prop { node: NodeId, key: PropKey, before: Option<Value>, after: Option<Value> },
+    Prop {
+        node: NodeId,
+        key: PropKey,
+        #[serde(with = "set_or_not")]
+        before: Option<Value>,
+        #[serde(with = "set_or_not")]
+        after: Option<Value>,
+    },
     References { node: NodeId, key: PropKey, before: Vec<NodeId>, after: Vec<NodeId> },
-    Edge { id: EdgeId, before: Option<Box<Edge>>, after: Option<Box<Edge>> },
+    Edge { id: EdgeId, before: Option<Arc<Edge>>, after: Option<Arc<Edge>> },
     /// Layout, apart from all that has a meaning.
     Placement { node: NodeId, before: Option<Placement>, after: Option<Placement> },
+}
+
+/// As JSON, a property that is not set is `null` and one that is set is a list of its one value, because the value itself
+/// may be null.
+mod set_or_not {
+    use crate::Value;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &Option<Value>, serializer: S) -> Result<S::Ok, S::Error> {
+        value.as_ref().map(|value| [value]).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+        Ok(Option::<[Value; 1]>::deserialize(deserializer)?.map(|[value]| value))
+    }
 }
 
 impl Change {

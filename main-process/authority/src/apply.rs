@@ -42,7 +42,7 @@ impl Snapshot {
     pub(crate) fn apply_change(&mut self, change: &Change) -> Applied {
         match change {
             Change::Board { id, before, after } => self.apply_board(*id, before.as_deref(), after.as_deref()),
-            Change::Node { id, before, after } => self.apply_node(*id, before.as_deref(), after.as_deref()),
+            Change::Node { id, before, after } => self.apply_node(*id, before.as_deref(), after.as_ref()),
             Change::Name { node, before, after } => self.apply_name(*node, before, after),
             Change::Label { node, before, after } => self.edit(*node, |edited| {
                 if edited.label != *before {
@@ -54,7 +54,7 @@ impl Snapshot {
             Change::Parent { node, before, after } => self.apply_parent(*node, *before, *after),
             Change::Prop { node, key, before, after } => self.apply_prop(*node, key, before.as_ref(), after.as_ref()),
             Change::References { node, key, before, after } => self.apply_references(*node, key, before, after),
-            Change::Edge { id, before, after } => self.apply_edge(*id, before.as_deref(), after.as_deref()),
+            Change::Edge { id, before, after } => self.apply_edge(*id, before.as_deref(), after.as_ref()),
             Change::Placement { node, before, after } => self.apply_placement(*node, *before, *after),
         }
     }
@@ -98,7 +98,7 @@ impl Snapshot {
         Ok(())
     }
 
-    fn apply_node(&mut self, id: NodeId, before: Option<&Node>, after: Option<&Node>) -> Applied {
+    fn apply_node(&mut self, id: NodeId, before: Option<&Node>, after: Option<&Arc<Node>>) -> Applied {
         if self.node(id) != before {
             return Err(changed(id));
         }
@@ -110,7 +110,7 @@ impl Snapshot {
         }
     }
 
-    fn insert_node(&mut self, id: NodeId, node: &Node) -> Applied {
+    fn insert_node(&mut self, id: NodeId, node: &Arc<Node>) -> Applied {
         if node.id != id {
             return Err(ApplyError::Foreign { what: id.to_string() });
         }
@@ -125,7 +125,7 @@ impl Snapshot {
         for target in node.references.values().flatten() {
             self.referrers.insert((*target, id));
         }
-        self.nodes.insert(id, Arc::new(node.clone()));
+        self.nodes.insert(id, Arc::clone(node));
         Ok(())
     }
 
@@ -279,7 +279,7 @@ impl Snapshot {
         }
     }
 
-    fn apply_edge(&mut self, id: EdgeId, before: Option<&Edge>, after: Option<&Edge>) -> Applied {
+    fn apply_edge(&mut self, id: EdgeId, before: Option<&Edge>, after: Option<&Arc<Edge>>) -> Applied {
         if self.edge(id) != before {
             return Err(changed(id));
         }
@@ -305,7 +305,7 @@ impl Snapshot {
         if let Some(edge) = after {
             self.incident.insert((edge.source.node, id));
             self.incident.insert((edge.target.node, id));
-            self.edges.insert(id, Arc::new(edge.clone()));
+            self.edges.insert(id, Arc::clone(edge));
         }
         Ok(())
     }

@@ -3,21 +3,29 @@
 
 use crate::{ApplyError, Snapshot};
 use shared_protocol::{Board, BoardId, Change, Document, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
 /// Parents before their content; `None` when somebody stands within itself.
 pub(crate) fn parents_first(nodes: &[Node]) -> Option<Vec<&Node>> {
-    let known: BTreeMap<NodeId, &Node> = nodes.iter().map(|node| (node.id, node)).collect();
-    let mut within: BTreeMap<Option<NodeId>, Vec<&Node>> = BTreeMap::new();
-    for node in nodes {
-        let parent = node.parent.filter(|parent| known.contains_key(parent));
-        within.entry(parent).or_default().push(node);
+    Some(order(nodes)?.into_iter().map(|index| &nodes[index]).collect())
+}
+
+fn order(nodes: &[Node]) -> Option<Vec<usize>> {
+    let known: HashMap<NodeId, usize> = nodes.iter().enumerate().map(|(index, node)| (node.id, index)).collect();
+    let mut within: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+    let mut order = Vec::with_capacity(nodes.len());
+    for (index, node) in nodes.iter().enumerate() {
+        match node.parent.and_then(|parent| known.get(&parent)) {
+            Some(parent) => within[*parent].push(index),
+            None => order.push(index),
+        }
     }
-    let mut order: Vec<&Node> = within.remove(&None).unwrap_or_default();
     let mut next = 0;
-    while let Some(node) = order.get(next) {
-        let content = within.remove(&Some(node.id));
-        order.extend(content.into_iter().flatten());
+    while let Some(&index) = order.get(next) {
+        order.append(&mut within[index]);
         next += 1;
     }
     (order.len() == nodes.len()).then_some(order)
@@ -25,26 +33,28 @@ pub(crate) fn parents_first(nodes: &[Node]) -> Option<Vec<&Node>> {
 
 /// The changes that build a document from nothing.
 pub(crate) fn additions(document: Document) -> Result<Vec<Change>, ApplyError> {
-    let mut changes = Vec::with_capacity(document.nodes.len() * 2 + document.edges.len());
-    for board in document.boards {
-        changes.push(Change::Board { id: board.id, before: None, after: Some(Box::new(board)) });
+    let Document { boards, nodes, edges, layout, .. } = document;
+    let order = order(&nodes).ok_or_else(|| inside_itself(&nodes))?;
+    let mut nodes: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
+    let mut changes = Vec::with_capacity(nodes.len() * 3 + edges.len());
+    let mut references = Vec::new();
+    for board in boards {
+        changes.push(Change::Board { id: board.id, before: None, after: Some(Arc::new(board)) });
     }
-    let order = parents_first(&document.nodes).ok_or_else(|| inside_itself(&document.nodes))?;
-    for node in &order {
-        let bare = Node { references: BTreeMap::new(), ..Node::clone(node) };
-        changes.push(Change::Node { id: node.id, before: None, after: Some(Box::new(bare)) });
+    for index in order {
+        let Some(mut node) = nodes[index].take() else { continue };
+        let id = node.id;
+        for (key, after) in std::mem::take(&mut node.references) {
+            references.push(Change::References { node: id, key, before: Vec::new(), after });
+        }
+        changes.push(Change::Node { id, before: None, after: Some(Arc::new(node)) });
     }
-    for (node, placement) in document.layout {
+    for (node, placement) in layout {
         changes.push(Change::Placement { node, before: None, after: Some(placement) });
     }
-    for node in &order {
-        for (key, targets) in &node.references {
-            let (key, after) = (key.clone(), targets.clone());
-            changes.push(Change::References { node: node.id, key, before: Vec::new(), after });
-        }
-    }
-    for edge in document.edges {
-        changes.push(Change::Edge { id: edge.id, before: None, after: Some(Box::new(edge)) });
+    changes.append(&mut references);
+    for edge in edges {
+        changes.push(Change::Edge { id: edge.id, before: None, after: Some(Arc::new(edge)) });
     }
     Ok(changes)
 }
@@ -87,7 +97,7 @@ pub fn diff(from: &Snapshot, board: BoardId, to: &Document) -> Result<Vec<Change
     if to.boards.is_empty()
         && let Some(gone) = from.board(board)
     {
-        walk.push(Change::Board { id: board, before: Some(Box::new(gone.clone())), after: None })?;
+        walk.push(Change::Board { id: board, before: Some(Arc::new(gone.clone())), after: None })?;
     }
     Ok(walk.changes)
 }
@@ -112,8 +122,8 @@ impl Walk {
         if before.as_ref() == Some(after) {
             return Ok(());
         }
-        let before = before.map(Box::new);
-        self.push(Change::Board { id: after.id, before, after: Some(Box::new(after.clone())) })
+        let before = before.map(Arc::new);
+        self.push(Change::Board { id: after.id, before, after: Some(Arc::new(after.clone())) })
     }
 
     /// Edges that are gone or go elsewhere; those that stay with another label are changed in place later.
@@ -128,7 +138,7 @@ impl Walk {
             .map(|edge| Edge::clone(edge))
             .collect();
         for edge in going {
-            self.push(Change::Edge { id: edge.id, before: Some(Box::new(edge)), after: None })?;
+            self.push(Change::Edge { id: edge.id, before: Some(Arc::new(edge)), after: None })?;
         }
         Ok(())
     }
@@ -138,8 +148,8 @@ impl Walk {
         if before.as_ref() == Some(after) {
             return Ok(());
         }
-        let before = before.map(Box::new);
-        self.push(Change::Edge { id: after.id, before, after: Some(Box::new(after.clone())) })
+        let before = before.map(Arc::new);
+        self.push(Change::Edge { id: after.id, before, after: Some(Arc::new(after.clone())) })
     }
 
     fn references(&mut self, node: NodeId, key: &PropKey, after: Vec<NodeId>) -> Step {
@@ -200,7 +210,7 @@ impl Walk {
                 if let Some(placement) = self.state.placement(id) {
                     self.push(Change::Placement { node: id, before: Some(placement), after: None })?;
                 }
-                let before = self.state.node(id).cloned().map(Box::new);
+                let before = self.state.node(id).cloned().map(Arc::new);
                 self.push(Change::Node { id, before, after: None })?;
             }
         }
@@ -234,7 +244,7 @@ impl Walk {
         match self.state.node(id).cloned() {
             None => {
                 let bare = Node { references: BTreeMap::new(), ..after.clone() };
-                self.push(Change::Node { id, before: None, after: Some(Box::new(bare)) })?;
+                self.push(Change::Node { id, before: None, after: Some(Arc::new(bare)) })?;
             }
             Some(before) => self.edit(&before, after)?,
         }
@@ -249,8 +259,8 @@ impl Walk {
         let node = after.id;
         if before.type_id != after.type_id {
             let retyped = Node { type_id: after.type_id.clone(), ..before.clone() };
-            let before = Some(Box::new(before.clone()));
-            self.push(Change::Node { id: node, before, after: Some(Box::new(retyped)) })?;
+            let before = Some(Arc::new(before.clone()));
+            self.push(Change::Node { id: node, before, after: Some(Arc::new(retyped)) })?;
         }
         if before.label != after.label {
             self.push(Change::Label { node, before: before.label.clone(), after: after.label.clone() })?;

@@ -42,7 +42,7 @@ impl Reached {
             return Ok(Self::Running(Box::new(client)));
         }
         match WorkspaceLock::acquire(root) {
-            Ok(lock) => Ok(Self::Direct { workspace: Box::new(Workspace::open(root)?), _lock: lock }),
+            Ok(lock) => Ok(Self::Direct { workspace: Box::new(Workspace::open(root, now())?), _lock: lock }),
             Err(error @ LockError::Held { .. }) => {
                 Err(Refusal::new(Code::Conflict, error.to_string()).hint("Another command may be at work: try again."))
             }

@@ -2,6 +2,7 @@
 
 use super::{Host, Job};
 use crate::{
+    moment::now,
     paths,
     processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, WorkspaceLock},
     terminal,
@@ -54,7 +55,7 @@ impl Session {
             return Err(OpenError::NotAWorkspace(root.to_owned()).into());
         }
         let lock = WorkspaceLock::acquire(root)?;
-        let workspace = Workspace::open(root)?;
+        let workspace = Workspace::open(root, now())?;
         let instance = Instance::publish(runtime, lock, env!("CARGO_PKG_VERSION"))?;
         Ok(Self { workspace, instance, server: None, watcher: None })
     }

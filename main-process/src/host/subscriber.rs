@@ -19,6 +19,11 @@ impl Subscriber {
         self.catch_up(workspace);
     }
 
+    /// It missed something and its queue was full: worth looking at again soon.
+    pub(super) fn is_behind(&self) -> bool {
+        self.behind && self.queue.is_some()
+    }
+
     /// Sends everything if something was missed.
     pub(super) fn catch_up(&mut self, workspace: &Workspace) {
         if !self.behind || self.queue.as_ref().is_none_or(Sender::is_full) {

@@ -45,14 +45,12 @@ impl Writer {
 
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
         loop {
-            let first = match jobs.recv_timeout(CATCH_UP) {
+            let limit = if self.renderer.is_behind() { CATCH_UP } else { Duration::MAX };
+            let first = match jobs.recv_timeout(limit) {
                 Ok(job) => job,
                 Err(RecvTimeoutError::Timeout) => {
                     self.renderer.catch_up(&self.session.workspace);
-                    match jobs.recv() {
-                        Ok(job) => job,
-                        Err(_) => break,
-                    }
+                    continue;
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             };

@@ -1,14 +1,15 @@
 //! A group of mutations: decided one on the other, made durable together, then acknowledged. Under load many commands share
 //! one write to the disk; a failed write refuses all of them and changes nothing.
 
-use super::{Workspace, error::storage};
+use super::{About, Workspace, error::storage};
 use authority::{History, Rebased, Snapshot, boards_touched, decide, rebase};
 use shared_protocol::{
-    Actor, Change, Code, Command, Operation, OperationKind, Refusal, Revision,
+    Actor, BoardId, Change, Code, Command, Operation, OperationKind, Refusal, Revision,
     change::inverse,
     limits::MAX_HISTORY,
     messages::{Applied, Patch},
 };
+use std::collections::BTreeSet;
 
 /// What changes the graph.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +54,27 @@ impl Workspace {
         let applied = group.run(mutation, actor, moment)?;
         let patches = group.commit()?;
         Ok((applied, patches))
+    }
+
+    /// Taking something back may lead to what the files hold, and is rare enough to compare.
+    fn mark_unsaved(&mut self, touched: BTreeSet<BoardId>, taken_back: bool) {
+        for board in touched {
+            if taken_back && self.is_as_saved(board) {
+                self.unsaved.remove(&board);
+            } else {
+                self.unsaved.insert(board);
+            }
+        }
+        self.drop_what_is_gone();
+    }
+
+    fn compact(&mut self) {
+        if self.journal.should_compact() {
+            match self.journal.checkpoint(&self.snapshot.to_document(), MAX_HISTORY) {
+                Ok(()) => self.in_order(&About::Compaction),
+                Err(error) => self.notice(About::Compaction, format!("the journal was not compacted: {error}")),
+            }
+        }
     }
 }
 
@@ -140,12 +162,18 @@ impl Group<'_> {
         if operations.is_empty() {
             return Ok(Vec::new());
         }
-        workspace.journal.append(&operations).map_err(|error| storage(&error))?;
+        workspace.keep_saved_revision();
+        if let Err(error) = workspace.journal.append(&operations)
+            // The journal has the last word: a write may have arrived although it was reported to have failed.
+            && workspace.journal.revision() != state.revision()
+        {
+            return Err(storage(&error));
+        }
+        let mut touched = BTreeSet::new();
         for operation in &operations {
             // Judged before and after: an added board is known only then, a removed one only before.
-            let mut touched = boards_touched(&workspace.snapshot, &operation.changes);
-            touched.extend(boards_touched(&state, &operation.changes));
-            workspace.dirty.extend(touched);
+            touched.append(&mut boards_touched(&workspace.snapshot, &operation.changes));
+            touched.append(&mut boards_touched(&state, &operation.changes));
             workspace.summaries.insert(operation.revision, operation.summary.clone());
         }
         while workspace.summaries.len() > MAX_HISTORY {
@@ -153,11 +181,8 @@ impl Group<'_> {
         }
         workspace.snapshot = state;
         workspace.history = history;
-        if workspace.journal.should_compact()
-            && let Err(error) = workspace.journal.checkpoint(&workspace.snapshot.to_document(), MAX_HISTORY)
-        {
-            workspace.notice("journal", format!("the journal was not compacted: {error}"));
-        }
+        workspace.mark_unsaved(touched, operations.iter().any(|operation| operation.kind != OperationKind::Edit));
+        workspace.compact();
         Ok(operations.into_iter().map(patch).collect())
     }
 }

@@ -3,22 +3,32 @@
 //! There is one way to change it: a [`Group`] of mutations is decided, written to the journal in one transaction, and only
 //! then becomes the state that readers see.
 
+mod board_file;
 mod error;
 mod external;
+mod first;
 mod group;
 mod new;
+mod notices;
 mod open;
 mod queries;
+mod resolve;
 mod save;
+mod saved;
+mod take_in;
 
 pub use error::OpenError;
+pub use external::Noticed;
 pub use group::{Group, Moment, Mutation};
 pub use new::{NewError, Template, create, unpack_example};
+
+use notices::About;
+use saved::Saved;
 
 use authority::{History, Module, Registry, Snapshot};
 use journal::{Journal, ProjectConfig, WorkspaceFiles};
 use shared_protocol::{
-    BoardId, Document, Revision,
+    BoardId, BoardName, Revision,
     messages::{HeldBoard, HeldReason, Presence, RegistryView, Status, WorkspaceView},
 };
 use std::{
@@ -37,30 +47,23 @@ pub struct Workspace {
     history: History,
     /// What undo and redo may have to name.
     summaries: BTreeMap<Revision, String>,
-    /// What each board's file holds, as far as we wrote or read it.
+    /// What the boards' files held when they were last ours.
     saved: BTreeMap<BoardId, Saved>,
-    /// Boards that differ from their file.
-    dirty: BTreeSet<BoardId>,
+    /// Boards that differ from that, those that were removed among them.
+    unsaved: BTreeSet<BoardId>,
+    /// The newest revision without unsaved boards, as of the first change after it.
     saved_revision: Revision,
     held: BTreeMap<BoardId, Held>,
-    notices: BTreeMap<String, String>,
+    notices: BTreeMap<About, String>,
     presence: Presence,
-}
-
-/// The content of a board's file.
-enum Saved {
-    /// As the board was in this state; states are cheap to keep.
-    At(Snapshot),
-    /// As it was read.
-    File(Box<Document>),
 }
 
 /// A board that waits for a person.
 struct Held {
     reason: HeldReason,
+    /// The file that stands in the way.
+    file: BoardName,
     message: String,
-    /// What the file says, when it can be read.
-    theirs: Option<Box<Document>>,
 }
 
 impl Workspace {
@@ -101,11 +104,6 @@ impl Workspace {
         }
     }
 
-    /// The newest revision whose content the files hold.
-    pub fn saved_revision(&self) -> Revision {
-        if self.dirty.is_empty() { self.snapshot.revision() } else { self.saved_revision }
-    }
-
     pub fn held_boards(&self) -> Vec<HeldBoard> {
         let name = |board: BoardId| self.snapshot.board(board).map_or_else(|| board.to_string(), |b| b.name.to_string());
         self.held
@@ -137,12 +135,6 @@ impl Workspace {
             presence: self.presence.clone(),
             status: self.status(),
         }
-    }
-
-    fn notice(&mut self, about: impl Into<String>, text: impl Into<String>) {
-        let (about, text) = (about.into(), text.into());
-        tracing::warn!(%about, "{text}");
-        self.notices.insert(about, text);
     }
 
     /// Ends well: the next start finds a short journal.

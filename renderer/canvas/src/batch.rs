@@ -8,7 +8,7 @@ use egui::{
 };
 use std::sync::Arc;
 
-/// Past this a mitre would become a spike.
+/// Past this a mitre would become a needle.
 const LONGEST_MITRE: f32 = 2.0;
 
 #[derive(Default)]

@@ -72,31 +72,38 @@ fn mesh(word: &str, side: f32, pixels_per_point: f32, colour: Color32) -> Mesh {
     let width = (STROKE * scale).max(0.75);
     let mut mesh = Mesh::default();
     let mut points: Vec<Pos2> = Vec::new();
-    let mut line = |points: &[Pos2], closed| batch::line(&mut mesh, points, closed, width, feather, colour);
+    let mut line =
+        |points: &[Pos2], closed, width| batch::line(&mut mesh, points, closed, width, feather, colour);
     let at = |x: f32, y: f32| pos2(x, y) * scale;
     for mark in icon(word) {
         points.clear();
         match *mark {
             L(corners) | C(corners) => points.extend(corners.iter().map(|&(x, y)| at(x, y))),
             R(x, y, w, h, radius) => {
-                let corners = [(x + w, y + h, 0.0), (x, y + h, 90.0), (x, y, 180.0), (x + w, y, 270.0)];
-                for (corner_x, corner_y, from) in corners {
-                    let middle = (
-                        corner_x.clamp(x + radius, x + w - radius),
-                        corner_y.clamp(y + radius, y + h - radius),
-                    );
-                    points.extend((0..=2).map(|step| {
-                        let angle = (from + 45.0 * step as f32).to_radians();
-                        at(middle.0 + radius * angle.cos(), middle.1 + radius * angle.sin())
-                    }));
+                let radius = radius.min(w / 2.0).min(h / 2.0);
+                let (left, right, top, bottom) = (x + radius, x + w - radius, y + radius, y + h - radius);
+                let corners =
+                    [(right, bottom, 0.0_f32), (left, bottom, 90.0), (left, top, 180.0), (right, top, 270.0)];
+                for (x, y, from) in corners {
+                    let corner = (0..=2).map(|step| (from + 45.0 * step as f32).to_radians());
+                    points.extend(corner.map(|angle| at(x + radius * angle.cos(), y + radius * angle.sin())));
+                }
+                // The ends of a pill are one arc: what is twice there has no direction.
+                points.dedup_by(|a, b| a.distance_sq(*b) < 0.001);
+                if points
+                    .first()
+                    .zip(points.last())
+                    .is_some_and(|(first, last)| first.distance_sq(*last) < 0.001)
+                {
+                    points.pop();
                 }
             }
             O(x, y, radius) => points.extend(arc(x, y, radius, radius, 0.0, 342.0).map(|p| at(p.x, p.y))),
             // A dot is a line as wide as it is long.
-            D(x, y, radius) => {
-                let reach = radius * 0.5;
-                points.extend([at(x - reach, y), at(x, y - reach), at(x + reach, y), at(x, y + reach)]);
-            }
+            D(x, y, radius) => points.extend((0..8).map(|step| {
+                let angle = (45.0 * step as f32).to_radians();
+                at(x + radius / 2.0 * angle.cos(), y + radius / 2.0 * angle.sin())
+            })),
             A(x, y, rx, ry, from, to) if to - from >= 360.0 => {
                 points.extend(arc(x, y, rx, ry, from, to - 18.0).map(|p| at(p.x, p.y)));
             }
@@ -107,7 +114,11 @@ fn mesh(word: &str, side: f32, pixels_per_point: f32, colour: Color32) -> Mesh {
             A(.., from, to) => to - from >= 360.0,
             C(_) | R(..) | O(..) | D(..) => true,
         };
-        line(&points, closed);
+        let width = match *mark {
+            D(_, _, radius) => (radius * scale).max(0.75),
+            _ => width,
+        };
+        line(&points, closed, width);
     }
     mesh
 }

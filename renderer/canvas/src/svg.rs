@@ -6,10 +6,11 @@ use crate::{
     camera::rect_of,
     draw::{edge, face, note},
     icons::{self, Mark, arc},
-    index::{BoardIndex, EdgeSlot, NodeKind, NodeSlot},
+    index::{BoardIndex, EdgeSlot, NodeKind, NodeSlot, ports},
     theme::{mix, size},
 };
 use egui::{Align, Color32, Pos2, Rect, vec2};
+use shared_protocol::registry::Direction;
 use std::fmt::Write;
 
 const MARGIN: i32 = 32;
@@ -48,6 +49,7 @@ pub fn to_svg(scene: &Scene<'_>) -> String {
             _ => sheet.card(slot),
         }
     }
+    nodes.iter().for_each(|slot| sheet.ports(slot));
     edges.iter().for_each(|slot| sheet.edge_label(slot));
     sheet.out.push_str("</svg>\n");
     sheet.out
@@ -67,9 +69,9 @@ impl Sheet<'_> {
     }
 
     fn rect(&mut self, rect: Rect, radius: f32, fill: Color32, line: Option<Color32>) {
-        let line = line.map_or_else(String::new, |colour| format!(r#" stroke="{}""#, hex(colour)));
+        let line = line.map_or_else(|| "none".to_owned(), hex);
         self.add(format_args!(
-            r#"<rect x="{}" y="{}" width="{}" height="{}" rx="{radius}" fill="{}"{line}/>"#,
+            r#"<rect x="{}" y="{}" width="{}" height="{}" rx="{radius}" fill="{}" stroke="{line}"/>"#,
             rect.left(),
             rect.top(),
             rect.width(),
@@ -80,7 +82,7 @@ impl Sheet<'_> {
 
     fn text(&mut self, at: Pos2, words: &str, text_size: f32, colour: Color32, weight: u32, anchor: &str) {
         self.add(format_args!(
-            r#"<text x="{}" y="{}" font-size="{text_size}" font-weight="{weight}" text-anchor="{anchor}" fill="{}">{}</text>"#,
+            r#"<text x="{}" y="{}" font-size="{text_size}" font-weight="{weight}" text-anchor="{anchor}" fill="{}" stroke="none">{}</text>"#,
             at.x,
             at.y,
             hex(colour),
@@ -90,10 +92,12 @@ impl Sheet<'_> {
 
     /// A line of text in the middle of a strip.
     fn line_in(&mut self, strip: Rect, words: &str, text_size: f32, colour: Color32, weight: u32) -> f32 {
-        let shown = elided(words, text_size, strip.width());
+        // Heavier text is wider.
+        let wide = if weight > 400 { text_size * 1.08 } else { text_size };
+        let shown = elided(words, wide, strip.width());
         let baseline = strip.center().y + text_size * 0.35;
         self.text(egui::pos2(strip.left(), baseline), &shown, text_size, colour, weight, "start");
-        width_of(&shown, text_size)
+        width_of(&shown, wide)
     }
 
     fn container(&mut self, slot: &NodeSlot) {
@@ -177,9 +181,31 @@ impl Sheet<'_> {
         ));
         let (left, right) = (base + across, base - across);
         self.add(format_args!(
-            r#"<polygon points="{:.1},{:.1} {:.1},{:.1} {:.1},{:.1}" fill="{colour}"/>"#,
+            r#"<polygon points="{:.1},{:.1} {:.1},{:.1} {:.1},{:.1}" fill="{colour}" stroke="none"/>"#,
             point.x, point.y, left.x, left.y, right.x, right.y
         ));
+    }
+
+    /// Where edges meet the node.
+    fn ports(&mut self, slot: &NodeSlot) {
+        let theme = self.scene.theme;
+        let snapshot = self.scene.snapshot;
+        let Some(def) = snapshot.node(slot.id).and_then(|node| snapshot.type_of(node)) else { return };
+        for (port, at, _) in ports::ports(def, slot.area) {
+            let line = if port.direction == Direction::Out {
+                theme.accent(slot.accent)
+            } else {
+                theme.border_strong
+            };
+            self.add(format_args!(
+                r#"<circle cx="{}" cy="{}" r="{}" fill="{}" stroke="{}" stroke-width="1.5"/>"#,
+                at.x,
+                at.y,
+                size::PORT_RADIUS,
+                hex(theme.surface_card),
+                hex(line)
+            ));
+        }
     }
 
     fn edge_label(&mut self, slot: &EdgeSlot) {

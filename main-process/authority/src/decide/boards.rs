@@ -2,6 +2,7 @@
 
 use super::{Draft, draft::check_label};
 use shared_protocol::{Board, BoardKind, BoardName, Change, Code, ElementId, NodeRef, Refusal, command::BoardRef};
+use std::sync::Arc;
 
 pub(super) fn add(
     draft: &mut Draft,
@@ -17,7 +18,7 @@ pub(super) fn add(
     let id = draft.new_board_id();
     let board = Board { id, kind, name, title: title.to_owned() };
     check_free(draft, &board)?;
-    draft.push(Change::Board { id, before: None, after: Some(Box::new(board)) })?;
+    draft.push(Change::Board { id, before: None, after: Some(Arc::new(board)) })?;
     draft.created.push(ElementId::Board(id));
     Ok(format!("Add board {title}"))
 }
@@ -39,8 +40,7 @@ pub(super) fn update(
     let summary = format!("Rename board {} to {}", before.title, after.title);
     if after != *before {
         check_free(draft, &after)?;
-        let before = Some(Box::new(Board::clone(&before)));
-        draft.push(Change::Board { id: after.id, before, after: Some(Box::new(after)) })?;
+        draft.push(Change::Board { id: after.id, before: Some(before), after: Some(Arc::new(after)) })?;
     }
     Ok(summary)
 }
@@ -49,7 +49,7 @@ pub(super) fn remove(draft: &mut Draft, board: &BoardRef) -> Result<String, Refu
     let board = draft.board(board)?;
     let roots: Vec<NodeRef> = draft.state.children(board.id, None).map(NodeRef::Id).collect();
     super::remove::remove(draft, &roots, &[])?;
-    draft.push(Change::Board { id: board.id, before: Some(Box::new(Board::clone(&board))), after: None })?;
+    draft.push(Change::Board { id: board.id, before: Some(board.clone()), after: None })?;
     Ok(format!("Remove board {}", board.title))
 }
 

@@ -3,6 +3,7 @@
 use super::{Draft, draft::check_label, references};
 use crate::rules;
 use shared_protocol::{Change, Code, Edge, EdgeId, ElementId, EndpointRef, PortId, Refusal};
+use std::sync::Arc;
 
 pub(super) fn connect(
     draft: &mut Draft,
@@ -23,7 +24,7 @@ pub(super) fn connect(
         label: check_label("label", label)?.to_owned(),
     };
     let stands_for = references::behind_edge(draft, &edge);
-    draft.push(Change::Edge { id, before: None, after: Some(Box::new(edge)) })?;
+    draft.push(Change::Edge { id, before: None, after: Some(Arc::new(edge)) })?;
     if let Some((holder, key, other)) = stands_for {
         add_reference(draft, holder, &key, other)?;
     }
@@ -56,7 +57,7 @@ pub(super) fn relabel(draft: &mut Draft, id: EdgeId, label: &str) -> Result<Stri
     let before = edge(draft, id)?;
     let after = Edge { label: check_label("label", label)?.to_owned(), ..before.clone() };
     if after != before {
-        draft.push(Change::Edge { id, before: Some(Box::new(before)), after: Some(Box::new(after)) })?;
+        draft.push(Change::Edge { id, before: Some(Arc::new(before)), after: Some(Arc::new(after)) })?;
     }
     Ok(format!("Label an edge {label:?}"))
 }
@@ -73,7 +74,7 @@ pub(super) fn edge(draft: &Draft, id: EdgeId) -> Result<Edge, Refusal> {
 pub(super) fn disconnect(draft: &mut Draft, id: EdgeId) -> Result<(), Refusal> {
     let before = edge(draft, id)?;
     let stands_for = references::behind_edge(draft, &before);
-    draft.push(Change::Edge { id, before: Some(Box::new(before)), after: None })?;
+    draft.push(Change::Edge { id, before: Some(Arc::new(before)), after: None })?;
     if let Some((holder, key, other)) = stands_for {
         let targets = draft.node(holder)?.references.get(&key).cloned().unwrap_or_default();
         draft.set_references(holder, &key, targets.into_iter().filter(|target| *target != other).collect())?;

@@ -6,7 +6,7 @@ use shared_protocol::{
     Board, Change, Code, Document, Edge, EdgeId, ElementId, Endpoint, EndpointRef, Fragment, Node, NodeId, NodeRef, Placement,
     Point, Refusal, command::BoardRef,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::{collections::{BTreeMap, BTreeSet}, sync::Arc};
 
 pub(super) fn duplicate(draft: &mut Draft, nodes: &[NodeRef], offset: Point) -> Result<String, Refusal> {
     let chosen = draft.find_all(nodes)?;
@@ -125,7 +125,7 @@ fn insert(
         let name = draft.free_name(board.id, &node.name);
         let copy = Node { id, board: board.id, name, parent: to, references: BTreeMap::new(), ..Node::clone(node) };
         let placement = placed(draft, node);
-        draft.push(Change::Node { id, before: None, after: Some(Box::new(copy)) })?;
+        draft.push(Change::Node { id, before: None, after: Some(Arc::new(copy)) })?;
         let placement = if is_root {
             let moved = placement.moved_by(delta.x, delta.y);
             moved.at(layout::inside(parent, moved.origin()))

@@ -10,7 +10,7 @@ use shared_protocol::{
     AddNode, Change, Code, ElementId, Name, Node, NodeId, NodeRef, Placement, PropKey, Refusal, TypeDef, Value,
     limits::MAX_PROPS,
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 pub(super) fn add(draft: &mut Draft, add: &AddNode) -> Result<String, Refusal> {
     let board = draft.board(&add.board)?;
@@ -37,7 +37,7 @@ pub(super) fn add(draft: &mut Draft, add: &AddNode) -> Result<String, Refusal> {
         Some(at) => layout::inside(parent, at),
         None => layout::free_place(&draft.state, room, size, None),
     };
-    draft.push(Change::Node { id, before: None, after: Some(Box::new(node)) })?;
+    draft.push(Change::Node { id, before: None, after: Some(Arc::new(node)) })?;
     draft.place(id, Placement { x: at.x, y: at.y, w: size.w, h: size.h })?;
     set_props(draft, id, &def, &add.props)?;
     references::follow_parent(draft, id, &def)?;

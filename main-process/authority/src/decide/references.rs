@@ -7,6 +7,7 @@ use shared_protocol::{
     limits::MAX_REFERENCES,
     registry::{End, PropKind, SetsReference},
 };
+use std::sync::Arc;
 
 /// Replaces the targets of a reference, with every rule checked.
 pub(super) fn set(
@@ -41,7 +42,7 @@ pub(super) fn set(
     let dropped = draft.node(id)?.references.get(key).cloned().unwrap_or_default();
     for target in dropped.into_iter().filter(|target| !found.contains(target)) {
         for edge in edges_behind(draft, id, key, target) {
-            let before = draft.state.edge(edge).cloned().map(Box::new);
+            let before = draft.state.edge(edge).cloned().map(Arc::new);
             draft.push(Change::Edge { id: edge, before, after: None })?;
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn remove(draft: &mut Draft, nodes: &[NodeRef], edges: &[EdgeId]) -> 
         if before.is_some() {
             draft.push(Change::Placement { node: *node, before, after: None })?;
         }
-        let before = Some(Box::new(draft.node(*node)?.clone()));
+        let before = draft.state.nodes.get(node).cloned();
         draft.push(Change::Node { id: *node, before, after: None })?;
     }
     Ok(summary)

@@ -2,10 +2,7 @@
 //! build would write the same operation.
 
 use crate::{Digest, JournalError};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use shared_protocol::{
-    Board, BoardId, Change, Edge, EdgeId, Name, Node, NodeId, Operation, Placement, PropKey, Revision, Value,
-};
+use shared_protocol::{Change, Operation, Revision, Value};
 
 pub(super) const COLUMNS: &str =
     "revision, time, actor, kind, summary, change_count, previous_hash, hash, changes";
@@ -26,17 +23,16 @@ pub(super) struct Row {
 impl Row {
     pub(super) fn encode(operation: &Operation, previous: Digest) -> Result<Self, JournalError> {
         let unstorable = |error: serde_json::Error| JournalError::unstorable("the operation", error);
-        let changes: Vec<Written<'_>> = operation.changes.iter().map(Written).collect();
         let mut row = Self {
             revision: operation.revision,
             time: operation.time,
             actor: serde_json::to_string(&operation.actor).map_err(unstorable)?,
             kind: serde_json::to_string(&operation.kind).map_err(unstorable)?,
             summary: operation.summary.clone(),
-            change_count: changes.len(),
+            change_count: operation.changes.len(),
             previous,
             hash: previous,
-            changes: serde_json::to_string(&changes).map_err(unstorable)?,
+            changes: serde_json::to_string(&operation.changes).map_err(unstorable)?,
         };
         row.hash = row.computed_hash();
         Ok(row)
@@ -65,7 +61,7 @@ impl Row {
         let undecodable = |error: serde_json::Error| {
             JournalError::damaged(self.revision, format!("it cannot be decoded: {error}"))
         };
-        let changes: Vec<Read> = serde_json::from_str(&self.changes).map_err(undecodable)?;
+        let changes: Vec<Change> = serde_json::from_str(&self.changes).map_err(undecodable)?;
         if changes.len() != self.change_count {
             return Err(JournalError::damaged(
                 self.revision,
@@ -78,7 +74,7 @@ impl Row {
             actor: serde_json::from_str(&self.actor).map_err(undecodable)?,
             kind: serde_json::from_str(&self.kind).map_err(undecodable)?,
             summary: self.summary.clone(),
-            changes: changes.into_iter().map(|Read(change)| change).collect(),
+            changes,
         })
     }
 
@@ -109,98 +105,10 @@ impl Row {
     }
 }
 
-/// A change on its way into a row.
-struct Written<'a>(&'a Change);
-
-impl Serialize for Written<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        StoredChange::serialize(self.0, serializer)
-    }
-}
-
-/// A change on its way out of a row.
-struct Read(Change);
-
-impl<'de> Deserialize<'de> for Read {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        StoredChange::deserialize(deserializer).map(Self)
-    }
-}
-
-/// [`Change`] as it stands in the journal: the same JSON, except that a property which was set to null is told from one
-/// that was not set. Plain JSON writes both as `null`, and the replay would fail at the next change of that property.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Change", rename_all = "camelCase")]
-enum StoredChange {
-    Board {
-        id: BoardId,
-        before: Option<Box<Board>>,
-        after: Option<Box<Board>>,
-    },
-    Node {
-        id: NodeId,
-        before: Option<Box<Node>>,
-        after: Option<Box<Node>>,
-    },
-    Name {
-        node: NodeId,
-        before: Name,
-        after: Name,
-    },
-    Label {
-        node: NodeId,
-        before: String,
-        after: String,
-    },
-    Parent {
-        node: NodeId,
-        before: Option<NodeId>,
-        after: Option<NodeId>,
-    },
-    Prop {
-        node: NodeId,
-        key: PropKey,
-        #[serde(with = "set_or_not")]
-        before: Option<Value>,
-        #[serde(with = "set_or_not")]
-        after: Option<Value>,
-    },
-    References {
-        node: NodeId,
-        key: PropKey,
-        before: Vec<NodeId>,
-        after: Vec<NodeId>,
-    },
-    Edge {
-        id: EdgeId,
-        before: Option<Box<Edge>>,
-        after: Option<Box<Edge>>,
-    },
-    Placement {
-        node: NodeId,
-        before: Option<Placement>,
-        after: Option<Placement>,
-    },
-}
-
-/// Not set is `null`, set is a list of the one value.
-mod set_or_not {
-    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
-    use shared_protocol::Value;
-
-    pub(super) fn serialize<S: Serializer>(value: &Option<Value>, serializer: S) -> Result<S::Ok, S::Error> {
-        value.as_ref().map(|value| [value]).serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-        Ok(Option::<[Value; 1]>::deserialize(deserializer)?.map(|[value]| value))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared_protocol::{Actor, ActorKind, OperationKind};
+    use shared_protocol::{Actor, ActorKind, NodeId, OperationKind, PropKey};
 
     #[test]
     fn null_is_not_the_same_as_not_set() {

@@ -235,7 +235,8 @@ fn garbage_never_gets_further_than_its_own_connection() {
         let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
         assert!(fake.greet(&record));
         for _ in 0..=chance.below(3) {
-            let bytes = chance.spoiled(&valid[chance.below(valid.len())]);
+            let frame = &valid[chance.below(valid.len())];
+            let bytes = chance.spoiled(frame);
             fake.send(&bytes);
         }
         drop(fake.stream.shutdown(Shutdown::Write));

@@ -6,7 +6,7 @@ use crate::{
     Camera, CanvasEvent, Scene, a11y,
     camera::{fitting, rect_of, sound, whole, zoomed_at},
     draw::{self, Marks, Pen, Store},
-    gesture::Gesture,
+    gesture::{Gesture, resize},
     hit::{self, Hit},
     index::BoardIndex,
     rename::{Editing, Rename},
@@ -202,7 +202,7 @@ impl Canvas {
         }
         self.hover(&response, scene);
         self.paint(ui, scene, rect);
-        self.set_cursor(ui, &response);
+        self.set_cursor(ui, &response, scene);
         self.describe(ui, scene, &mut events);
         self.edit_label(ui, scene, &mut events);
         if self.viewport != self.told {
@@ -256,21 +256,22 @@ impl Canvas {
         draw::overlay::draw(&pen, &mut self.store, gesture, self.pointer);
     }
 
-    fn set_cursor(&self, ui: &Ui, response: &Response) {
-        let space = || {
-            response.hovered()
-                && !ui.egui_wants_keyboard_input()
-                && ui.input(|input| input.key_down(Key::Space))
-        };
-        let icon = match self.gesture.cursor() {
-            Some(icon) => icon,
-            None if space() => CursorIcon::Grab,
-            None => match (self.pointer.filter(|_| response.hovered()), &self.hovered) {
-                (Some(at), Some(Hit::Port { .. })) if at.is_finite() => CursorIcon::Crosshair,
-                _ => return,
-            },
-        };
-        ui.set_cursor_icon(icon);
+    fn set_cursor(&self, ui: &Ui, response: &Response, scene: &Scene<'_>) {
+        let icon = self.gesture.cursor().or_else(|| {
+            let at = response
+                .hover_pos()
+                .filter(|_| response.hovered() && matches!(self.gesture, Gesture::Idle))?;
+            if !ui.egui_wants_keyboard_input() && ui.input(|input| input.key_down(Key::Space)) {
+                return Some(CursorIcon::Grab);
+            }
+            match resize::handle_at(scene, &self.index, &self.camera(), at) {
+                Some((_, handle)) => Some(handle.cursor()),
+                None => matches!(self.hovered, Some(Hit::Port { .. })).then_some(CursorIcon::Crosshair),
+            }
+        });
+        if let Some(icon) = icon {
+            ui.set_cursor_icon(icon);
+        }
     }
 
     fn describe(&self, ui: &Ui, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {

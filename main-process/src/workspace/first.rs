@@ -1,0 +1,58 @@
+//! The first time that a folder is opened: what its files say is the start, not an edit that could be undone.
+
+use super::{OpenError, board_file::BoardFile, saved};
+use authority::{Registry, Snapshot, diff, place_missing};
+use journal::{Digest, FileError, Journal, WorkspaceFiles, WorkspacePath};
+use shared_protocol::{Document, Revision, limits::MAX_HISTORY};
+use std::sync::Arc;
+
+/// Reads all boards and makes them the journal's beginning. One that cannot be read is left alone, and found again when the
+/// files are looked at.
+pub(super) fn first_state(
+    files: &WorkspaceFiles,
+    journal: &mut Journal,
+    registry: Arc<Registry>,
+) -> Result<Snapshot, OpenError> {
+    let mut start = Start { state: Snapshot::new(registry.clone()), placed: false };
+    let mut taken: Vec<(WorkspacePath, Digest)> = Vec::new();
+    for name in files.list_boards()?.boards {
+        let file = match BoardFile::read(files, &name, &registry) {
+            Ok(file) => file,
+            Err(error @ FileError::Newer { .. }) => return Err(error.into()),
+            Err(_) => continue,
+        };
+        if start.add(&file) {
+            saved::remember(journal, &file.path(), &file.text);
+            taken.push((file.path(), file.digest));
+        }
+    }
+    // Places that we found are ahead of the files by one revision.
+    let revision = if start.placed { Revision::START.next() } else { Revision::START };
+    let document = Document { revision, ..start.state.to_document() };
+    // The checkpoint comes last: without it, it is the first time again.
+    journal.record(&taken)?;
+    journal.checkpoint(&document, MAX_HISTORY)?;
+    Snapshot::from_document(document, registry).map_err(|error| OpenError::Inconsistent(error.to_string()))
+}
+
+struct Start {
+    state: Snapshot,
+    /// Some nodes had no place in their file.
+    placed: bool,
+}
+
+impl Start {
+    /// Whether the board fits beside the others.
+    fn add(&mut self, file: &BoardFile) -> bool {
+        if self.state.board(file.board).is_some() || file.clash(&self.state).is_some() {
+            return false;
+        }
+        let Ok(mut changes) = diff(&self.state, file.board, &file.document()) else { return false };
+        let Ok(places) = place_missing(&self.state, &changes) else { return false };
+        let placed = !places.is_empty();
+        changes.extend(places);
+        let fits = self.state.apply(self.state.revision().next(), &changes).is_ok();
+        self.placed |= fits && placed;
+        fits
+    }
+}

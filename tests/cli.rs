@@ -1,0 +1,520 @@
+//! Every command through the executable: exit codes, what goes to which stream, and what a refusal says.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test")]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+use support::home::{Home, Outcome, Running, finished};
+
+/// A home with one blank workspace.
+struct Bench {
+    home: Home,
+    workspace: PathBuf,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let home = Home::new();
+        let workspace = home.workspace("workspace", "blank");
+        Self { home, workspace }
+    }
+
+    /// A command on the workspace.
+    fn run(&self, arguments: &[&str]) -> Outcome {
+        let mut all = arguments.to_vec();
+        all.extend(["-w", self.workspace.to_str().unwrap()]);
+        self.home.run(&all)
+    }
+
+    /// What it answers in JSON.
+    fn data(&self, arguments: &[&str]) -> Value {
+        let mut all = arguments.to_vec();
+        all.push("--json");
+        self.run(&all).data()
+    }
+
+    fn commands(&self, commands: &Value) -> String {
+        let file = self.home.path("commands.json");
+        fs::write(&file, commands.to_string()).unwrap();
+        file.to_str().unwrap().to_owned()
+    }
+
+    fn edit(&self, commands: &Value) -> Value {
+        self.data(&["edit", "-f", &self.commands(commands)])
+    }
+
+    fn state(&self) -> Value {
+        self.data(&["status"])
+    }
+
+    fn boards(&self) -> Vec<(String, Vec<u8>)> {
+        files_below(&self.workspace.join("boards"))
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+fn add(name: &str) -> Value {
+    json!({"addNode": {"board": "infrastructure", "type": "terraform/core/group", "name": name}})
+}
+
+/// Exit code 1, nothing on standard output, and all of these words on standard error.
+fn assert_refused(outcome: &Outcome, words: &[&str]) {
+    assert_eq!((outcome.code, outcome.out.as_str()), (Some(1), ""), "{outcome:?}");
+    for word in words {
+        assert!(outcome.err.contains(word), "{word}: {outcome:?}");
+    }
+}
+
+#[test]
+fn new_makes_a_workspace_that_opens_and_does_not_replace_one() {
+    let home = Home::new();
+    for (template, boards) in [("blank", 1), ("example", 3)] {
+        let folder = home.path(template);
+        let folder = folder.to_str().unwrap();
+        let made = home.run(&["new", folder, "--template", template, "--json"]);
+        assert_eq!(made.data(), json!({ "workspace": folder }));
+        let view = home.run(&["status", "-w", folder, "--json"]).data();
+        assert_eq!((&view["boards"], &view["revision"], &view["saved"]), (&json!(boards), &json!(0), &json!(0)));
+        assert_eq!(home.run(&["validate", "-w", folder]).code, Some(0), "a new workspace has no errors");
+        let before = files_below(&Path::new(folder).join("boards"));
+        assert_refused(&home.run(&["new", folder]), &["is a workspace already", "draftboard "]);
+        assert_eq!(files_below(&Path::new(folder).join("boards")), before);
+    }
+    let said = home.run(&["new", home.path("third").to_str().unwrap()]);
+    assert!(said.out.contains("Open it with: draftboard") && said.err.is_empty(), "{said:?}");
+    fs::write(home.path("file"), "").unwrap();
+    assert_refused(&home.run(&["new", home.path("file/below").to_str().unwrap()]), &["choose a folder"]);
+}
+
+#[test]
+fn an_edit_is_one_operation_or_nothing() {
+    let bench = Bench::new();
+    let file = bench.commands(&json!([add("a"), add("b")]));
+    let applied = bench.data(&["edit", "-f", &file, "-m", "Two groups"]);
+    assert_eq!((&applied["revision"], &applied["summary"]), (&json!(1), &json!("Two groups")));
+    assert_eq!(applied["created"].as_array().unwrap().len(), 2);
+    let before = (bench.state(), bench.data(&["log"]), bench.boards());
+
+    let refused = bench.run(&["edit", "-f", &bench.commands(&json!([add("c"), add("a")]))]);
+    assert_refused(&refused, &["command 1", "`a` is taken", "a_2", "Nothing of the batch was done"]);
+    let nowhere = json!([{"addNode": {"board": "infrastucture", "type": "terraform/core/group"}}]);
+    assert_refused(&bench.run(&["edit", "-f", &bench.commands(&nowhere)]), &["no board `infrastucture`", "infrastructure"]);
+    let elsewhere = json!([{"addNode": {"board": "main", "type": "terraform/core/group"}}]);
+    assert_refused(&bench.run(&["edit", "-f", &bench.commands(&elsewhere)]), &["no board `main`", "infrastructure"]);
+    for (what, text) in [
+        ("no JSON", "[{"),
+        ("no list", r#"{"addNode": {}}"#),
+        ("no command", r#"[{"fly": {}}]"#),
+        ("an unknown field", r#"[{"remove": {"nodes": [], "force": true}}]"#),
+    ] {
+        let file = bench.home.path("bad.json");
+        fs::write(&file, text).unwrap();
+        let refused = bench.run(&["edit", "-f", file.to_str().unwrap()]);
+        assert_refused(&refused, &["bad.json is not a list of commands", "draftboard edit --help"]);
+        assert!(refused.err.contains("line 1"), "{what} says where: {refused:?}");
+    }
+    assert_refused(&bench.run(&["edit", "-f", "/nowhere/at/all"]), &["/nowhere/at/all could not be read"]);
+    assert_eq!((bench.state()["revision"].clone(), bench.data(&["log"]), bench.boards()), {
+        let (state, log, boards) = before;
+        (state["revision"].clone(), log, boards)
+    });
+
+    // From standard input, too.
+    let mut command = bench.home.command();
+    command.args(["edit", "-f", "-", "--json", "-w"]).arg(&bench.workspace);
+    command.stdin(fs::File::open(bench.commands(&json!([add("d")]))).unwrap());
+    assert_eq!(finished(command).data()["revision"], 2);
+}
+
+#[test]
+fn unknown_types_come_with_a_few_suggestions() {
+    let bench = Bench::new();
+    for wrong in ["aws/networking/vcp", "aws/network/subnet", "terraform/core/grup", "x"] {
+        let command = json!([{"addNode": {"board": "infrastructure", "type": wrong}}]);
+        let refused = bench.run(&["edit", "-f", &bench.commands(&command), "--json"]);
+        assert_eq!(refused.code, Some(1));
+        let error = &refused.json()["error"];
+        let suggestions = error["suggestions"].as_array().unwrap();
+        assert!(suggestions.len() <= 5, "{error}");
+        assert!(wrong == "x" || !suggestions.is_empty(), "{error}");
+        assert!(error["message"].as_str().unwrap().contains(wrong), "{error}");
+    }
+    let command = json!([{"addNode": {"board": "infrastructure", "type": "aws/networking/vcp"}}]);
+    let refused = bench.run(&["edit", "-f", &bench.commands(&command)]);
+    assert_refused(&refused, &["did you mean", "aws/networking/vpc"]);
+}
+
+#[test]
+fn undo_redo_and_the_log_tell_one_story() {
+    let bench = Bench::new();
+    assert_refused(&bench.run(&["undo"]), &["nothing to undo"]);
+    assert_refused(&bench.run(&["redo"]), &["nothing to redo"]);
+    bench.edit(&json!([add("a")]));
+    bench.edit(&json!([add("b")]));
+    assert_eq!(bench.state()["nodes"], 2);
+    assert_eq!(bench.data(&["undo"])["revision"], 3);
+    assert_eq!(bench.state()["nodes"], 1);
+    assert_eq!(bench.data(&["redo"])["revision"], 4);
+    assert_eq!(bench.state()["nodes"], 2);
+    assert_refused(&bench.run(&["redo"]), &["nothing to redo"]);
+    let log = bench.data(&["log"]);
+    let log: Vec<(u64, &str)> = log
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| (entry["revision"].as_u64().unwrap(), entry["summary"].as_str().unwrap()))
+        .collect();
+    assert_eq!(log, [(4, "Redo: Add Group b"), (3, "Undo: Add Group b"), (2, "Add Group b"), (1, "Add Group a")]);
+    assert_eq!(bench.data(&["log", "--limit", "1"]).as_array().unwrap().len(), 1);
+    let said = bench.run(&["log"]);
+    assert_eq!(said.out.lines().count(), 4);
+    assert!(said.out.contains("tester") && said.err.is_empty(), "{said:?}");
+    bench.data(&["undo"]);
+    bench.data(&["undo"]);
+    assert_eq!(bench.state()["nodes"], 0, "undo goes on behind what was redone");
+}
+
+#[test]
+fn an_older_operation_is_reverted_where_it_can_be() {
+    let bench = Bench::new();
+    bench.edit(&json!([add("a")]));
+    bench.edit(&json!([add("b")]));
+    assert_eq!(bench.data(&["revert", "1"])["summary"], "Revert 1: Add Group a");
+    assert_eq!(bench.state()["nodes"], 1);
+    assert_refused(&bench.run(&["revert", "99"]), &["operation 99", "draftboard log"]);
+
+    // Later work stands in the way of a part.
+    bench.edit(&json!([add("c"), add("d")]));
+    bench.edit(&json!([
+        {"updateNode": {"node": "c", "label": "First"}},
+        {"updateNode": {"node": "d", "label": "First"}}
+    ]));
+    let labelled = bench.state()["revision"].as_u64().unwrap();
+    bench.edit(&json!([{"updateNode": {"node": "d", "label": "Second"}}]));
+    let (before, revision) = (bench.state()["revision"].clone(), labelled.to_string());
+    let refused = bench.run(&["revert", &revision]);
+    assert_refused(&refused, &["in conflict with later work", "1 of 2 changes", "partial"]);
+    assert_eq!(bench.state()["revision"], before);
+    bench.data(&["revert", &revision, "--partial"]);
+    let exported = bench.home.path("board.md");
+    bench.data(&["export", "infrastructure", "--to", exported.to_str().unwrap()]);
+    let text = fs::read_to_string(exported).unwrap();
+    assert!(text.contains("Second") && !text.contains("First"), "{text}");
+}
+
+#[test]
+fn validate_fails_for_errors_only() {
+    let bench = Bench::new();
+    let clean = bench.run(&["validate"]);
+    assert_eq!((clean.code, clean.out.as_str(), clean.err.as_str()), (Some(0), "No problems\n", ""));
+    // A subnet without the block that it must have.
+    bench.edit(&json!([
+        {"addNode": {"board": "infrastructure", "type": "aws/networking/vpc", "name": "net"}},
+        {"addNode": {"board": "infrastructure", "type": "aws/networking/subnet", "name": "a", "parent": "net"}}
+    ]));
+    let found = bench.run(&["validate"]);
+    assert_eq!((found.code, found.err.as_str()), (Some(1), ""), "{found:?}");
+    assert!(found.out.contains("error: ") && found.out.contains("cidr_block"), "{found:?}");
+    let json = bench.run(&["validate", "--json"]);
+    assert_eq!(json.code, Some(1));
+    assert!(json.json()["data"].as_array().unwrap().iter().any(|problem| problem["field"] == "cidr_block"));
+}
+
+#[test]
+fn a_board_is_exported_in_the_format_of_the_file_s_name() {
+    let home = Home::new();
+    let workspace = home.workspace("example", "example");
+    let workspace = workspace.to_str().unwrap();
+    let export = |board: &str, file: &str| home.run(&["export", board, "--to", file, "-w", workspace, "--json"]);
+    for board in ["spec", "three-tier", "locker-app"] {
+        // A name without a folder means the folder one is in.
+        let bytes = export(board, "out.png").data()["bytes"].as_u64().unwrap();
+        let png = fs::read(home.path("home/out.png")).unwrap();
+        assert_eq!(png.len() as u64, bytes);
+        assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
+        let side = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+        assert_eq!(&png[12..16], b"IHDR");
+        assert!(side(16) > 100 && side(20) > 100 && side(16) <= 16_384, "{} × {}", side(16), side(20));
+        export(board, "out.SVG").data();
+        let svg = fs::read_to_string(home.path("home/out.SVG")).unwrap();
+        assert!(svg.trim_start().starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
+        export(board, "out.md").data();
+        assert!(fs::read_to_string(home.path("home/out.md")).unwrap().starts_with('#'));
+    }
+    let spec = fs::read_to_string(home.path("home/out.md")).unwrap();
+    export("locker-app", "again.md").data();
+    assert_eq!(fs::read_to_string(home.path("home/again.md")).unwrap(), spec, "the same board, the same text");
+    for (board, file, words) in [
+        ("spec", "out.gif", &["out.gif", ".png, .svg or .md"][..]),
+        ("spec", "out", &[".png, .svg or .md"]),
+        ("speck", "out.png", &["no board `speck`", "spec, three-tier"]),
+        ("spec", "/nowhere/at/all/out.md", &["could not be written"]),
+    ] {
+        assert_refused(&home.run(&["export", board, "--to", file, "-w", workspace]), words);
+    }
+}
+
+#[test]
+fn saved_files_are_the_same_for_the_same_content() {
+    let bench = Bench::new();
+    let fresh = bench.boards();
+    assert_eq!(bench.data(&["save"]), json!({"revision": 0, "files": []}), "nothing to save");
+    assert_eq!(bench.boards(), fresh);
+    bench.edit(&json!([
+        {"addNode": {"board": "infrastructure", "type": "aws/networking/vpc", "name": "net", "props": {"cidr_block": "10.0.0.0/16"}}},
+        {"addNode": {"board": "infrastructure", "type": "aws/networking/subnet", "name": "a", "parent": "net",
+                     "props": {"cidr_block": "10.0.1.0/24"}}},
+        {"addBoard": {"kind": "spec", "title": "Spec"}}
+    ]));
+    assert_eq!(bench.boards(), fresh, "an edit alone writes no file");
+    assert_ne!(bench.state()["saved"], bench.state()["revision"]);
+    let saved = bench.data(&["save"]);
+    assert_eq!(saved["files"], json!(["boards/infrastructure.board.json", "boards/spec.board.json"]));
+    let first = bench.boards();
+    assert_ne!(first, fresh);
+    assert_eq!(bench.data(&["save"])["files"], json!([]));
+    assert_eq!(bench.boards(), first, "saved twice");
+    assert_eq!(bench.state()["saved"], bench.state()["revision"]);
+
+    // There and back leaves not a byte of difference.
+    bench.edit(&json!([{"updateNode": {"node": "net", "label": "Elsewhere"}}]));
+    bench.data(&["save"]);
+    assert_ne!(bench.boards(), first);
+    bench.data(&["undo"]);
+    bench.data(&["save"]);
+    assert_eq!(bench.boards(), first);
+
+    // Without the journal the files alone give the same workspace, and writing it gives the same files.
+    let copy = bench.home.path("copy");
+    fs::create_dir_all(copy.join("boards")).unwrap();
+    fs::copy(bench.workspace.join("draftboard.toml"), copy.join("draftboard.toml")).unwrap();
+    for (name, bytes) in &first {
+        fs::write(copy.join("boards").join(name), bytes).unwrap();
+    }
+    let other = Bench { home: Home::new(), workspace: copy };
+    let counts = |view: &Value| (view["boards"].clone(), view["nodes"].clone(), view["edges"].clone());
+    assert_eq!(counts(&other.state()), counts(&bench.state()));
+    other.edit(&json!([{"updateNode": {"node": "a", "label": "x"}}]));
+    other.data(&["undo"]);
+    other.data(&["save"]);
+    assert_eq!(other.boards(), first);
+}
+
+#[test]
+fn commands_are_the_same_with_and_without_a_running_draftboard() {
+    let bench = Bench::new();
+    let alone = bench.edit(&json!([add("a")]));
+    let running = Running::serve(&bench.home, &bench.workspace);
+    let together = bench.edit(&json!([add("b")]));
+    assert_eq!((&alone["revision"], &together["revision"]), (&json!(1), &json!(2)));
+    assert_eq!(bench.state()["pid"], running.pid());
+    assert_eq!(bench.data(&["log"]).as_array().unwrap().len(), 2);
+    assert_refused(&bench.run(&["revert", "77"]), &["operation 77", "draftboard log"]);
+    bench.data(&["undo"]);
+    bench.data(&["save"]);
+    assert_eq!(running.stop().code, Some(0));
+    assert_eq!(bench.state()["revision"], 3);
+    assert_eq!(bench.data(&["redo"])["revision"], 4);
+}
+
+#[test]
+fn every_command_speaks_json() {
+    let bench = Bench::new();
+    bench.edit(&json!([add("a")]));
+    let file = bench.commands(&json!([add("z")]));
+    let out = bench.home.path("x.md");
+    let out = out.to_str().unwrap();
+    let good: &[&[&str]] = &[
+        &["status"],
+        &["log"],
+        &["validate"],
+        &["undo"],
+        &["redo"],
+        &["revert", "1"],
+        &["edit", "-f", &file],
+        &["save"],
+        &["export", "infrastructure", "--to", out],
+    ];
+    let bad: &[&[&str]] = &[
+        &["redo"],
+        &["revert", "99"],
+        &["edit", "-f", &file],
+        &["export", "nothing", "--to", out],
+        &["resolve", "infrastructure", "--keep", "mine"],
+        &["resolve", "nothing", "--keep", "theirs"],
+    ];
+    for (arguments, ok) in good.iter().map(|a| (a, true)).chain(bad.iter().map(|a| (a, false))) {
+        let mut all = arguments.to_vec();
+        all.push("--json");
+        let outcome = bench.run(&all);
+        let json = outcome.json();
+        assert_eq!((outcome.code, &json["ok"]), (Some(i32::from(!ok)), &json!(ok)), "{arguments:?}: {outcome:?}");
+        assert_eq!(outcome.err, "", "{arguments:?}");
+        let part = if ok { "data" } else { "error" };
+        assert!(json.get(part).is_some(), "{arguments:?}: {json}");
+        if !ok {
+            let error = &json["error"];
+            assert!(error["code"].is_string() && error["message"].as_str().is_some_and(|text| !text.is_empty()), "{error}");
+        }
+    }
+    let folder = bench.home.path("new");
+    for (arguments, ok) in [
+        (vec!["new", folder.to_str().unwrap(), "--json"], true),
+        (vec!["new", folder.to_str().unwrap(), "--json"], false),
+        (vec!["status", "--json"], true),
+        (vec!["serve", "/nowhere/at/all", "--json"], false),
+        (vec!["log", "--json"], false),
+    ] {
+        assert_eq!(bench.home.run(&arguments).json()["ok"], ok, "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_doctor_lists_what_it_looked_at() {
+    let home = Home::new();
+    let outcome = home.run(&["doctor", "--json"]);
+    let json = outcome.json();
+    let findings = json["data"].as_array().unwrap();
+    assert!(findings.len() >= 6, "{json}");
+    let missing = findings.iter().any(|finding| finding["verdict"] == "missing");
+    assert_eq!((&json["ok"], outcome.code), (&json!(!missing), Some(i32::from(missing))));
+    for finding in findings {
+        assert!(finding["verdict"] == "ok" || finding["fix"].is_string(), "it says what to do: {finding}");
+    }
+    let display = findings.iter().find(|finding| finding["what"] == "display").unwrap();
+    assert_eq!(display["verdict"], "missing");
+    assert_eq!(home.run(&["doctor"]).out.lines().filter(|line| !line.starts_with(' ')).count(), findings.len());
+}
+
+#[test]
+fn completions_are_there_for_the_common_shells() {
+    let home = Home::new();
+    for (shell, word) in [("bash", "complete"), ("zsh", "#compdef draftboard"), ("fish", "complete -c draftboard")] {
+        let script = home.run(&["completions", shell]);
+        assert_eq!((script.code, script.err.as_str()), (Some(0), ""));
+        assert!(script.out.len() > 1_000 && script.out.contains(word) && script.out.contains("validate"), "{shell}");
+    }
+    assert_eq!(home.run(&["completions", "tcl"]).code, Some(2));
+    // A reader that had enough is no fault of ours.
+    let mut command = home.command();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    command.args(["completions", "zsh"]).stdout(writer).stderr(std::process::Stdio::piped());
+    let output = command.output().unwrap();
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{output:?}");
+}
+
+#[test]
+fn wrong_usage_is_exit_code_two() {
+    let bench = Bench::new();
+    for arguments in [
+        &["log", "--limit", "many"][..],
+        &["log", "--nonsense"],
+        &["edit"],
+        &["revert"],
+        &["revert", "one"],
+        &["export", "infrastructure"],
+        &["resolve", "infrastructure"],
+        &["resolve", "infrastructure", "--keep", "both"],
+        &["new"],
+        &["new", "x", "--template", "nice"],
+        &["save", "extra"],
+        &["completions"],
+        &["one", "two"],
+    ] {
+        let outcome = bench.home.run(arguments);
+        assert_eq!((outcome.code, outcome.out.as_str()), (Some(2), ""), "{arguments:?}: {outcome:?}");
+        assert!(outcome.err.contains("Usage") && outcome.err.contains("--help"), "{arguments:?}: {outcome:?}");
+    }
+    for arguments in [&["--help"][..], &["help"], &["edit", "--help"], &["--version"]] {
+        let outcome = bench.home.run(arguments);
+        assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{arguments:?}");
+        assert!(outcome.out.contains("draftboard"), "{arguments:?}: {outcome:?}");
+    }
+}
+
+#[test]
+fn what_is_no_workspace_is_told_with_the_way_to_one() {
+    let home = Home::new();
+    let folder = home.path("home");
+    let folder = folder.to_str().unwrap();
+    for verb in ["status", "log", "validate", "save", "undo", "redo"] {
+        assert_refused(&home.run(&[verb, "-w", folder]), &["is not a workspace", "draftboard new"]);
+        assert_refused(&home.run(&[verb, "-w", "/nowhere/at/all"]), &["is not a workspace", "draftboard new"]);
+    }
+    assert_refused(&home.run(&["serve", folder]), &["is not a workspace", "draftboard new"]);
+    assert_refused(&home.run(&["serve"]), &["no workspace here", "draftboard new"]);
+    assert_refused(&home.run(&["log"]), &["no workspace here", "--workspace", "draftboard new"]);
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 0, "looking leaves nothing behind");
+    // From a folder within, the workspace around it is meant.
+    let workspace = home.workspace("workspace", "blank");
+    let mut command = home.command();
+    command.arg("log").current_dir(workspace.join("boards"));
+    assert_eq!(finished(command).code, Some(0));
+}
+
+#[test]
+fn a_newer_format_is_refused_politely_and_left_alone() {
+    let newer = |text: &str| text.replacen("1", "99", 1);
+    for file in ["draftboard.toml", "boards/infrastructure.board.json"] {
+        let bench = Bench::new();
+        let path = bench.workspace.join(file);
+        let text = newer(&fs::read_to_string(&path).unwrap());
+        assert!(text.contains("99"), "{text}");
+        fs::write(&path, &text).unwrap();
+        for arguments in [&["status"][..], &["log"], &["save"], &["validate"]] {
+            let refused = bench.run(arguments);
+            assert_refused(&refused, &[file, "newer Draftboard", "format 99", "update Draftboard"]);
+        }
+        assert_refused(&bench.home.run(&["serve", bench.workspace.to_str().unwrap()]), &["update Draftboard"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+    // A board that became newer while there is a journal: it is shown as it was, and neither changed nor overwritten.
+    let bench = Bench::new();
+    bench.edit(&json!([add("a")]));
+    bench.data(&["save"]);
+    let path = bench.workspace.join("boards/infrastructure.board.json");
+    let text = newer(&fs::read_to_string(&path).unwrap());
+    fs::write(&path, &text).unwrap();
+    let refused = bench.run(&["edit", "-f", &bench.commands(&json!([add("b")]))]);
+    assert_refused(&refused, &["read-only", "update Draftboard"]);
+    let held = bench.state()["held"].clone();
+    assert!(held[0]["message"].as_str().is_some_and(|text| text.contains("update Draftboard")), "{held}");
+    bench.data(&["save"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn a_conflict_is_decided_from_the_terminal() {
+    for (keep, label) in [("mine", "Ours"), ("theirs", "Theirs")] {
+        let bench = Bench::new();
+        bench.edit(&json!([add("a"), {"updateNode": {"node": "a", "label": "Before"}}]));
+        bench.data(&["save"]);
+        bench.edit(&json!([{"updateNode": {"node": "a", "label": "Ours"}}]));
+        let path = bench.workspace.join("boards/infrastructure.board.json");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("Before", "Theirs")).unwrap();
+        let held = bench.state()["held"].clone();
+        assert_eq!((&held[0]["why"], &held[0]["name"]), (&json!("conflict"), &json!("infrastructure")), "{held}");
+        assert_refused(&bench.run(&["edit", "-f", &bench.commands(&json!([add("b")]))]), &["read-only"]);
+        bench.data(&["save"]);
+        assert!(fs::read_to_string(&path).unwrap().contains("Theirs"), "nothing is overwritten before the decision");
+        bench.data(&["resolve", "infrastructure", "--keep", keep]);
+        assert_eq!(bench.state()["held"], json!([]));
+        bench.data(&["save"]);
+        assert!(fs::read_to_string(&path).unwrap().contains(label), "{keep}");
+    }
+}

@@ -1,0 +1,376 @@
+//! The processes of one Draftboard: who starts whom, who ends with whom, and who is refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test")]
+
+mod support;
+
+use journal::{Journal, read_board};
+use serde_json::{Value, json};
+use shared_protocol::{
+    Document, ElementId,
+    messages::{Presence, Viewport},
+};
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+use support::{
+    client::{Client, record_of},
+    home::{Home, Running, finished},
+    processes, wait_for,
+};
+
+/// What the window may take to come back; the bound that is asserted is generous, the figure is printed.
+const BACK_WITHIN: Duration = Duration::from_secs(2);
+const BACK_AT_MOST: Duration = Duration::from_secs(10);
+const GONE_AT_MOST: Duration = Duration::from_secs(1);
+
+/// A display without anybody before it.
+struct Screen {
+    server: Child,
+    name: String,
+}
+
+impl Screen {
+    /// None, loudly, when the machine lacks what it takes to show a window.
+    fn open(home: &Home) -> Option<Self> {
+        let mut command = Command::new("Xvfb");
+        command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"]);
+        let mut server = match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn() {
+            Ok(server) => server,
+            Err(error) => {
+                println!("skipped: Xvfb is not installed ({error})");
+                return None;
+            }
+        };
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let screen = Self { server, name: format!(":{}", line.trim()) };
+        assert!(screen.name.len() > 1, "Xvfb names its display");
+        let mut doctor = home.command();
+        doctor.args(["doctor", "--json"]).env("DISPLAY", &screen.name);
+        let findings = finished(doctor).json();
+        let missing = |finding: &&Value| finding["verdict"] == "missing";
+        if let Some(lacking) = findings["data"].as_array().unwrap().iter().find(missing) {
+            println!("skipped: a window cannot be shown here: {lacking}");
+            return None;
+        }
+        Some(screen)
+    }
+
+    fn command(&self, home: &Home, workspace: &Path) -> Command {
+        let mut command = home.command();
+        command.arg(workspace).env("DISPLAY", &self.name);
+        command
+    }
+
+    /// The window that belongs to a process, once it is shown. Without xdotool there is no telling: `Err`.
+    fn window_of(&self, pid: u32) -> Result<Option<String>, ()> {
+        let found = self.tool("xdotool", &["search", "--onlyvisible", "--pid", &pid.to_string()]).ok_or(())?;
+        Ok(found.lines().next().map(str::to_owned))
+    }
+
+    /// What a program says about this display; none when it is not installed.
+    fn tool(&self, program: &str, arguments: &[&str]) -> Option<String> {
+        let output = Command::new(program).args(arguments).env("DISPLAY", &self.name).output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// A picture of all that is shown, as raw colours.
+    fn picture(&self) -> Option<Vec<u8>> {
+        let output =
+            Command::new("import").args(["-window", "root", "-depth", "8", "rgb:-"]).env("DISPLAY", &self.name).output();
+        output.ok().map(|output| output.stdout).filter(|bytes| bytes.len() == 1280 * 800 * 3)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        drop(self.server.kill());
+        drop(self.server.wait());
+    }
+}
+
+/// A renderer of this main process that is not `other` and shows its window.
+fn renderer_shown(screen: &Screen, main: u32, other: Option<u32>) -> u32 {
+    wait_for("a renderer with a window", || {
+        let renderer = processes::role_of(main, "renderer").filter(|pid| Some(*pid) != other)?;
+        match screen.window_of(renderer) {
+            Ok(window) => window.map(|_| renderer),
+            Err(()) => Some(renderer),
+        }
+    })
+}
+
+/// Two pictures in a row that are the same: everything is drawn.
+fn settled(screen: &Screen) -> Option<Vec<u8>> {
+    let mut before = screen.picture()?;
+    Some(wait_for("a picture that stays", || {
+        std::thread::sleep(Duration::from_millis(150));
+        let now = screen.picture()?;
+        let same = now == before && now.iter().any(|byte| *byte != now[0]);
+        before = now;
+        same.then(|| before.clone())
+    }))
+}
+
+/// How far two pictures are apart, from 0 to 255.
+fn difference(left: &[u8], right: &[u8]) -> f64 {
+    let sum: u64 = left.iter().zip(right).map(|(left, right)| u64::from(left.abs_diff(*right))).sum();
+    sum as f64 / left.len().max(1) as f64
+}
+
+fn document(home: &Home, workspace: &Path) -> Value {
+    Client::connect(home, workspace).unwrap().request(json!("document")).unwrap().unwrap()["document"].clone()
+}
+
+fn board(workspace: &Path, name: &str) -> Document {
+    let text = fs::read_to_string(workspace.join(format!("boards/{name}.board.json"))).unwrap();
+    read_board(&text, &name.parse().unwrap()).unwrap()
+}
+
+fn journal(workspace: &Path) -> Journal {
+    Journal::open(&workspace.join(".draftboard")).unwrap()
+}
+
+#[test]
+fn a_killed_window_comes_back_where_it_was() {
+    let home = Home::new();
+    let workspace = home.workspace("example", "example");
+    let Some(screen) = Screen::open(&home) else { return };
+    // The designer was on the second board, with something selected and the view moved.
+    assert_eq!(home.run(&["status", "-w", workspace.to_str().unwrap()]).code, Some(0));
+    let spec = board(&workspace, "spec");
+    let (id, node) = (spec.boards[0].id, spec.nodes[0].id);
+    let (x, y) = (f32::from(spec.layout[0].1.x as i16), f32::from(spec.layout[0].1.y as i16));
+    let was = Presence {
+        board: Some(id),
+        selection: vec![ElementId::Node(node)],
+        viewports: vec![(id, Viewport { x, y, zoom: 0.75 })],
+    };
+    journal(&workspace).set_state("presence", &was).unwrap();
+
+    let main = Running::start(screen.command(&home, &workspace));
+    let first = renderer_shown(&screen, main.pid(), None);
+    let before = document(&home, &workspace);
+    let view = home.run(&["status", "--json"]).data();
+    assert_eq!((&view[0]["window"], &view[0]["pid"]), (&json!(true), &json!(main.pid())));
+
+    // And then selects everything, in the window.
+    let chosen = screen.window_of(first).ok().flatten().map(|window| {
+        let before = settled(&screen);
+        screen.tool("xdotool", &["windowfocus", "--sync", &window]);
+        screen.tool("xdotool", &["key", "ctrl+a"]);
+        // Told to main a moment after it changed.
+        std::thread::sleep(Duration::from_millis(700));
+        if let (Some(before), Some(after)) = (before, settled(&screen)) {
+            assert!(difference(&before, &after) > 0.0, "the key arrived");
+        }
+    });
+    let picture = settled(&screen);
+
+    let killed = Instant::now();
+    processes::kill(first);
+    let second = renderer_shown(&screen, main.pid(), Some(first));
+    let took = killed.elapsed();
+    let judged = if took < BACK_WITHIN { "within" } else { "NOT within" };
+    println!("the window was back after {} ms, {judged} {} s", took.as_millis(), BACK_WITHIN.as_secs());
+    assert!(took < BACK_AT_MOST);
+    assert!(processes::is_alive(main.pid()) && !processes::is_alive(first) && second != first);
+    assert_eq!(document(&home, &workspace), before);
+    match (picture, settled(&screen)) {
+        (Some(before), Some(after)) => {
+            let apart = difference(&before, &after);
+            println!("before and after differ by {apart:.3} of 255");
+            assert!(apart < 1.0, "the window looks otherwise: {apart}");
+        }
+        _ => println!("not compared: ImageMagick's import is not installed"),
+    }
+
+    let ended = main.stop();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(home.processes(), [], "nobody is left");
+    let kept: Presence = journal(&workspace).get_state("presence").unwrap().unwrap();
+    assert_eq!(kept.board, was.board);
+    let view = kept.viewports.iter().find(|(board, _)| *board == id).unwrap().1;
+    let wanted = was.viewports[0].1;
+    assert!((view.x - wanted.x).abs() < 1.0 && (view.y - wanted.y).abs() < 1.0 && (view.zoom - wanted.zoom).abs() < 0.01);
+    let kept: BTreeSet<ElementId> = kept.selection.into_iter().collect();
+    if chosen.is_some() {
+        let nodes: BTreeSet<ElementId> = spec.nodes.iter().map(|node| ElementId::Node(node.id)).collect();
+        assert!(kept.is_superset(&nodes), "everything is selected still: {kept:?}");
+    } else {
+        println!("no key was pressed: xdotool is not installed");
+        assert_eq!(kept, was.selection.into_iter().collect());
+    }
+}
+
+#[test]
+fn the_window_goes_with_its_main_process() {
+    let home = Home::new();
+    let workspace = home.workspace("example", "example");
+    let Some(screen) = Screen::open(&home) else { return };
+    let mut main = Running::start(screen.command(&home, &workspace));
+    let renderer = renderer_shown(&screen, main.pid(), None);
+    let killed = Instant::now();
+    main.kill();
+    wait_for("the end of the renderer", || (!processes::is_alive(renderer)).then_some(()));
+    let took = killed.elapsed();
+    println!("the renderer was gone {} ms after its main process", took.as_millis());
+    assert!(took < GONE_AT_MOST, "{took:?}");
+    assert_eq!(home.processes(), [], "nobody is left");
+    // What the killed one left behind is in nobody's way.
+    let main = Running::start(screen.command(&home, &workspace));
+    renderer_shown(&screen, main.pid(), None);
+    assert_eq!(main.stop().code, Some(0));
+    assert_eq!(home.processes(), []);
+}
+
+#[test]
+fn a_second_start_brings_the_first_window_to_the_front() {
+    let home = Home::new();
+    let workspace = home.workspace("example", "example");
+    let Some(screen) = Screen::open(&home) else { return };
+    let main = Running::start(screen.command(&home, &workspace));
+    let renderer = renderer_shown(&screen, main.pid(), None);
+    let second = finished(screen.command(&home, &workspace));
+    assert_eq!(second.code, Some(0), "{second:?}");
+    assert!(second.out.contains("its window comes to the front"), "{second:?}");
+    assert_eq!(processes::role_of(main.pid(), "renderer"), Some(renderer), "it is the same window");
+    // Without a window it is refused as long as there is one.
+    let third = home.run(&["serve", workspace.to_str().unwrap()]);
+    assert_eq!(third.code, Some(1));
+    assert!(third.err.contains(&format!("pid {}", main.pid())), "{third:?}");
+    assert_eq!(main.stop().code, Some(0));
+}
+
+#[test]
+fn a_window_that_cannot_be_shown_is_given_up_after_three_tries() {
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    let mut command = home.command();
+    command.arg(&workspace).env("DISPLAY", ":9873");
+    let ended = finished(command);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    for words in ["failed 3 times in a row", "Nothing is lost", "draftboard doctor", "draftboard serve"] {
+        assert!(ended.err.contains(words), "{words}: {}", ended.err);
+    }
+    assert_eq!(ended.out, "");
+    assert!(!ended.err.contains("no hello within"), "nobody waited for a hello: {}", ended.err);
+    assert!(!ended.err.contains('\u{1b}'), "no colours where nobody sees them: {}", ended.err);
+    assert_eq!(home.processes(), []);
+    assert_eq!(record_of(&home, &workspace), None);
+}
+
+#[test]
+fn without_a_display_it_says_what_works() {
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    let workspace = workspace.to_str().unwrap();
+    for arguments in [&[][..], &[workspace], &["open", workspace]] {
+        let ended = home.run(arguments);
+        assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""), "{arguments:?}: {ended:?}");
+        assert!(ended.err.contains("DISPLAY") && ended.err.contains("draftboard serve"), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_workspace_is_served_once() {
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    let first = Running::serve(&home, &workspace);
+    let again = home.run(&["serve", workspace.to_str().unwrap(), "--json"]);
+    assert_eq!(again.code, Some(1));
+    assert_eq!(again.json()["error"]["code"], "CONFLICT");
+    assert!(again.json()["error"]["message"].as_str().unwrap().contains(&format!("pid {}", first.pid())), "{again:?}");
+    // By another name it is the same.
+    let link = home.path("link");
+    std::os::unix::fs::symlink(&workspace, &link).unwrap();
+    assert_eq!(home.run(&["serve", link.to_str().unwrap()]).code, Some(1));
+    // There is no window that could come to the front, and it says so.
+    let mut window = home.command();
+    window.arg(&workspace).env("DISPLAY", ":9873");
+    let refused = finished(window);
+    assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{refused:?}");
+    assert!(refused.err.contains("without a window") && refused.err.contains(&format!("pid {}", first.pid())), "{refused:?}");
+    // The first one noticed nothing of it.
+    assert!(document(&home, &workspace)["boards"].is_array());
+    assert_eq!(first.stop().code, Some(0));
+}
+
+#[test]
+fn two_workspaces_are_served_side_by_side() {
+    let home = Home::new();
+    let workspaces: Vec<PathBuf> = ["one", "two"].iter().map(|name| home.workspace(name, "blank")).collect();
+    let running: Vec<Running> = workspaces.iter().map(|workspace| Running::serve(&home, workspace)).collect();
+    let listed = home.run(&["status", "--json"]).data();
+    let found: Vec<(String, u64)> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|view| (view["workspace"].as_str().unwrap().to_owned(), view["pid"].as_u64().unwrap()))
+        .collect();
+    let expected: Vec<(String, u64)> = workspaces
+        .iter()
+        .zip(&running)
+        .map(|(workspace, running)| (workspace.to_str().unwrap().to_owned(), u64::from(running.pid())))
+        .collect();
+    assert_eq!(found, expected);
+    assert!(listed.as_array().unwrap().iter().all(|view| view["window"] == false));
+    // What is done in one is not done in the other.
+    let add = json!({"run": {"addBoard": {"kind": "spec", "title": "Only here"}}});
+    Client::connect(&home, &workspaces[0]).unwrap().request(add).unwrap().unwrap();
+    let count = |workspace: &PathBuf| document(&home, workspace)["boards"].as_array().unwrap().len();
+    assert_eq!((count(&workspaces[0]), count(&workspaces[1])), (2, 1));
+    for running in running {
+        assert_eq!(running.stop().code, Some(0));
+    }
+    assert_eq!(home.run(&["status", "--json"]).data(), json!([]));
+}
+
+fn leftovers(home: &Home) -> Vec<String> {
+    let names = fs::read_dir(home.runtime()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| !name.ends_with(".lock")).collect()
+}
+
+#[test]
+fn an_asked_end_is_clean_and_a_killed_one_is_cleaned_up() {
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    // As soon as it says that it is ready it can be stopped: no moment between is left out.
+    for _ in 0..10 {
+        let ended = Running::serve(&home, &workspace).stop();
+        assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{ended:?}");
+        assert_eq!(leftovers(&home), Vec::<String>::new());
+    }
+    let mut killed = Running::serve(&home, &workspace);
+    killed.kill();
+    assert_eq!(leftovers(&home).len(), 2, "a socket and a record: {:?}", leftovers(&home));
+    // Neither a list nor a command is misled by them.
+    assert_eq!(home.run(&["status", "--json"]).data(), json!([]));
+    assert_eq!(home.run(&["log", "-w", workspace.to_str().unwrap()]).code, Some(0));
+    let mut killed = Running::serve(&home, &workspace);
+    let old = fs::read_to_string(record_of(&home, &workspace).unwrap()).unwrap();
+    killed.kill();
+    let next = Running::serve(&home, &workspace);
+    let new = fs::read_to_string(record_of(&home, &workspace).unwrap()).unwrap();
+    assert_ne!(old, new, "another pid and another token");
+    assert!(document(&home, &workspace)["boards"].is_array());
+    assert_eq!(next.stop().code, Some(0));
+    assert_eq!(leftovers(&home), Vec::<String>::new());
+    assert_eq!(home.processes(), []);
+}
+
+#[test]
+fn a_request_to_quit_ends_it_as_well() {
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    let mut running = Running::serve(&home, &workspace);
+    let answer = Client::connect(&home, &workspace).unwrap().request(json!("quit")).unwrap();
+    assert_eq!(answer, Ok(json!("done")));
+    assert_eq!(running.end().code, Some(0));
+    assert_eq!(leftovers(&home), Vec::<String>::new());
+}

@@ -1,0 +1,79 @@
+//! A terminal of its own making: it knows the documented wire form and shares no code with the product.
+
+use super::{PATIENCE, home::Home};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    io::{self, Read, Write},
+    os::unix::{fs::PermissionsExt, net::UnixStream},
+    path::{Path, PathBuf},
+};
+
+/// The connection is gone, and with it whatever was not answered.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+pub(crate) struct Client {
+    stream: UnixStream,
+}
+
+/// The record by which others find whoever serves a workspace.
+pub(crate) fn record_of(home: &Home, workspace: &Path) -> Option<PathBuf> {
+    let records = fs::read_dir(home.runtime()).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut records = records.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
+    let shown = workspace.canonicalize().unwrap();
+    records.find(|path| {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        serde_json::from_str::<Value>(&text).is_ok_and(|record| record["workspace"] == shown.to_str().unwrap())
+    })
+}
+
+impl Client {
+    /// Finds whoever serves the workspace and is let in.
+    pub(crate) fn connect(home: &Home, workspace: &Path) -> Result<Self, Gone> {
+        let path = record_of(home, workspace).ok_or(Gone)?;
+        let text = fs::read_to_string(&path).map_err(|_| Gone)?;
+        let record: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(fs::metadata(&path).map_err(|_| Gone)?.permissions().mode() & 0o777, 0o600, "it holds a secret");
+        let stream = UnixStream::connect(record["socket"].as_str().unwrap()).map_err(|_| Gone)?;
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        let mut client = Self { stream };
+        let welcome = client.exchange(&json!({"hello": {"protocol": 1, "token": record["token"]}}))?;
+        assert!(welcome["welcome"].is_object(), "{welcome}");
+        Ok(client)
+    }
+
+    /// The answer, or the refusal as an error.
+    pub(crate) fn request(&mut self, request: Value) -> Result<Result<Value, Value>, Gone> {
+        let said = self.exchange(&json!({ "request": request }))?;
+        Ok(match said.get("answer") {
+            Some(answer) => Ok(answer.clone()),
+            None => Err(said["refused"].clone()),
+        })
+    }
+
+    /// Says something without waiting for what comes of it.
+    pub(crate) fn say(&mut self, message: &Value) -> Result<(), Gone> {
+        let text = serde_json::to_vec(message).unwrap();
+        let mut framed = (text.len() as u32).to_be_bytes().to_vec();
+        framed.extend(text);
+        self.stream.write_all(&framed).map_err(gone)
+    }
+
+    fn exchange(&mut self, message: &Value) -> Result<Value, Gone> {
+        self.say(message)?;
+        let mut length = [0; 4];
+        self.stream.read_exact(&mut length).map_err(gone)?;
+        let mut text = vec![0; u32::from_be_bytes(length) as usize];
+        self.stream.read_exact(&mut text).map_err(gone)?;
+        Ok(serde_json::from_slice(&text).unwrap())
+    }
+}
+
+fn gone(error: io::Error) -> Gone {
+    use io::ErrorKind as Kind;
+    let ended = [Kind::UnexpectedEof, Kind::BrokenPipe, Kind::ConnectionReset];
+    assert!(ended.contains(&error.kind()), "neither an answer nor an end: {error}");
+    Gone
+}
