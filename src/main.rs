@@ -28,7 +28,10 @@ fn main() -> ExitCode {
 }
 
 fn window() -> ExitCode {
-    match inherited_channel().map_err(|error| error.to_string()).and_then(|channel| renderer::run(channel).map_err(|error| error.to_string())) {
+    match inherited_channel()
+        .map_err(|error| error.to_string())
+        .and_then(|channel| renderer::run(channel).map_err(|error| error.to_string()))
+    {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
     }

@@ -87,7 +87,10 @@ fn new_makes_a_workspace_that_opens_and_does_not_replace_one() {
         let made = home.run(&["new", folder, "--template", template, "--json"]);
         assert_eq!(made.data(), json!({ "workspace": folder }));
         let view = home.run(&["status", "-w", folder, "--json"]).data();
-        assert_eq!((&view["boards"], &view["revision"], &view["saved"]), (&json!(boards), &json!(0), &json!(0)));
+        assert_eq!(
+            (&view["boards"], &view["revision"], &view["saved"]),
+            (&json!(boards), &json!(0), &json!(0))
+        );
         assert_eq!(home.run(&["validate", "-w", folder]).code, Some(0), "a new workspace has no errors");
         let before = files_below(&Path::new(folder).join("boards"));
         assert_refused(&home.run(&["new", folder]), &["is a workspace already", "draftboard "]);
@@ -111,9 +114,15 @@ fn an_edit_is_one_operation_or_nothing() {
     let refused = bench.run(&["edit", "-f", &bench.commands(&json!([add("c"), add("a")]))]);
     assert_refused(&refused, &["command 1", "`a` is taken", "a_2", "Nothing of the batch was done"]);
     let nowhere = json!([{"addNode": {"board": "infrastucture", "type": "terraform/core/group"}}]);
-    assert_refused(&bench.run(&["edit", "-f", &bench.commands(&nowhere)]), &["no board `infrastucture`", "infrastructure"]);
+    assert_refused(
+        &bench.run(&["edit", "-f", &bench.commands(&nowhere)]),
+        &["no board `infrastucture`", "infrastructure"],
+    );
     let elsewhere = json!([{"addNode": {"board": "main", "type": "terraform/core/group"}}]);
-    assert_refused(&bench.run(&["edit", "-f", &bench.commands(&elsewhere)]), &["no board `main`", "infrastructure"]);
+    assert_refused(
+        &bench.run(&["edit", "-f", &bench.commands(&elsewhere)]),
+        &["no board `main`", "infrastructure"],
+    );
     for (what, text) in [
         ("no JSON", "[{"),
         ("no list", r#"{"addNode": {}}"#),
@@ -177,7 +186,10 @@ fn undo_redo_and_the_log_tell_one_story() {
         .iter()
         .map(|entry| (entry["revision"].as_u64().unwrap(), entry["summary"].as_str().unwrap()))
         .collect();
-    assert_eq!(log, [(4, "Redo: Add Group b"), (3, "Undo: Add Group b"), (2, "Add Group b"), (1, "Add Group a")]);
+    assert_eq!(
+        log,
+        [(4, "Redo: Add Group b"), (3, "Undo: Add Group b"), (2, "Add Group b"), (1, "Add Group a")]
+    );
     assert_eq!(bench.data(&["log", "--limit", "1"]).as_array().unwrap().len(), 1);
     let said = bench.run(&["log"]);
     assert_eq!(said.out.lines().count(), 4);
@@ -238,7 +250,8 @@ fn a_board_is_exported_in_the_format_of_the_file_s_name() {
     let home = Home::new();
     let workspace = home.workspace("example", "example");
     let workspace = workspace.to_str().unwrap();
-    let export = |board: &str, file: &str| home.run(&["export", board, "--to", file, "-w", workspace, "--json"]);
+    let export =
+        |board: &str, file: &str| home.run(&["export", board, "--to", file, "-w", workspace, "--json"]);
     for board in ["spec", "three-tier", "locker-app"] {
         // A name without a folder means the folder one is in.
         let bytes = export(board, "out.png").data()["bytes"].as_u64().unwrap();
@@ -256,7 +269,11 @@ fn a_board_is_exported_in_the_format_of_the_file_s_name() {
     }
     let spec = fs::read_to_string(home.path("home/out.md")).unwrap();
     export("locker-app", "again.md").data();
-    assert_eq!(fs::read_to_string(home.path("home/again.md")).unwrap(), spec, "the same board, the same text");
+    assert_eq!(
+        fs::read_to_string(home.path("home/again.md")).unwrap(),
+        spec,
+        "the same board, the same text"
+    );
     for (board, file, words) in [
         ("spec", "out.gif", &["out.gif", ".png, .svg or .md"][..]),
         ("spec", "out", &[".png, .svg or .md"]),
@@ -361,13 +378,20 @@ fn every_command_speaks_json() {
         all.push("--json");
         let outcome = bench.run(&all);
         let json = outcome.json();
-        assert_eq!((outcome.code, &json["ok"]), (Some(i32::from(!ok)), &json!(ok)), "{arguments:?}: {outcome:?}");
+        assert_eq!(
+            (outcome.code, &json["ok"]),
+            (Some(i32::from(!ok)), &json!(ok)),
+            "{arguments:?}: {outcome:?}"
+        );
         assert_eq!(outcome.err, "", "{arguments:?}");
         let part = if ok { "data" } else { "error" };
         assert!(json.get(part).is_some(), "{arguments:?}: {json}");
         if !ok {
             let error = &json["error"];
-            assert!(error["code"].is_string() && error["message"].as_str().is_some_and(|text| !text.is_empty()), "{error}");
+            assert!(
+                error["code"].is_string() && error["message"].as_str().is_some_and(|text| !text.is_empty()),
+                "{error}"
+            );
         }
     }
     let folder = bench.home.path("new");
@@ -396,16 +420,24 @@ fn the_doctor_lists_what_it_looked_at() {
     }
     let display = findings.iter().find(|finding| finding["what"] == "display").unwrap();
     assert_eq!(display["verdict"], "missing");
-    assert_eq!(home.run(&["doctor"]).out.lines().filter(|line| !line.starts_with(' ')).count(), findings.len());
+    assert_eq!(
+        home.run(&["doctor"]).out.lines().filter(|line| !line.starts_with(' ')).count(),
+        findings.len()
+    );
 }
 
 #[test]
 fn completions_are_there_for_the_common_shells() {
     let home = Home::new();
-    for (shell, word) in [("bash", "complete"), ("zsh", "#compdef draftboard"), ("fish", "complete -c draftboard")] {
+    for (shell, word) in
+        [("bash", "complete"), ("zsh", "#compdef draftboard"), ("fish", "complete -c draftboard")]
+    {
         let script = home.run(&["completions", shell]);
         assert_eq!((script.code, script.err.as_str()), (Some(0), ""));
-        assert!(script.out.len() > 1_000 && script.out.contains(word) && script.out.contains("validate"), "{shell}");
+        assert!(
+            script.out.len() > 1_000 && script.out.contains(word) && script.out.contains("validate"),
+            "{shell}"
+        );
     }
     assert_eq!(home.run(&["completions", "tcl"]).code, Some(2));
     // A reader that had enough is no fault of ours.
@@ -437,7 +469,10 @@ fn wrong_usage_is_exit_code_two() {
     ] {
         let outcome = bench.home.run(arguments);
         assert_eq!((outcome.code, outcome.out.as_str()), (Some(2), ""), "{arguments:?}: {outcome:?}");
-        assert!(outcome.err.contains("Usage") && outcome.err.contains("--help"), "{arguments:?}: {outcome:?}");
+        assert!(
+            outcome.err.contains("Usage") && outcome.err.contains("--help"),
+            "{arguments:?}: {outcome:?}"
+        );
     }
     for arguments in [&["--help"][..], &["help"], &["edit", "--help"], &["--version"]] {
         let outcome = bench.home.run(arguments);
@@ -453,7 +488,10 @@ fn what_is_no_workspace_is_told_with_the_way_to_one() {
     let folder = folder.to_str().unwrap();
     for verb in ["status", "log", "validate", "save", "undo", "redo"] {
         assert_refused(&home.run(&[verb, "-w", folder]), &["is not a workspace", "draftboard new"]);
-        assert_refused(&home.run(&[verb, "-w", "/nowhere/at/all"]), &["is not a workspace", "draftboard new"]);
+        assert_refused(
+            &home.run(&[verb, "-w", "/nowhere/at/all"]),
+            &["is not a workspace", "draftboard new"],
+        );
     }
     assert_refused(&home.run(&["serve", folder]), &["is not a workspace", "draftboard new"]);
     assert_refused(&home.run(&["serve"]), &["no workspace here", "draftboard new"]);
@@ -479,7 +517,10 @@ fn a_newer_format_is_refused_politely_and_left_alone() {
             let refused = bench.run(arguments);
             assert_refused(&refused, &[file, "newer Draftboard", "format 99", "update Draftboard"]);
         }
-        assert_refused(&bench.home.run(&["serve", bench.workspace.to_str().unwrap()]), &["update Draftboard"]);
+        assert_refused(
+            &bench.home.run(&["serve", bench.workspace.to_str().unwrap()]),
+            &["update Draftboard"],
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
     // A board that became newer while there is a journal: it is shown as it was, and neither changed nor overwritten.
@@ -508,10 +549,17 @@ fn a_conflict_is_decided_from_the_terminal() {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replace("Before", "Theirs")).unwrap();
         let held = bench.state()["held"].clone();
-        assert_eq!((&held[0]["why"], &held[0]["name"]), (&json!("conflict"), &json!("infrastructure")), "{held}");
+        assert_eq!(
+            (&held[0]["why"], &held[0]["name"]),
+            (&json!("conflict"), &json!("infrastructure")),
+            "{held}"
+        );
         assert_refused(&bench.run(&["edit", "-f", &bench.commands(&json!([add("b")]))]), &["read-only"]);
         bench.data(&["save"]);
-        assert!(fs::read_to_string(&path).unwrap().contains("Theirs"), "nothing is overwritten before the decision");
+        assert!(
+            fs::read_to_string(&path).unwrap().contains("Theirs"),
+            "nothing is overwritten before the decision"
+        );
         bench.data(&["resolve", "infrastructure", "--keep", keep]);
         assert_eq!(bench.state()["held"], json!([]));
         bench.data(&["save"]);

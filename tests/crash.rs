@@ -31,7 +31,10 @@ const ROUND_MS: usize = 40;
 enum Wish {
     /// Nodes by name, all or none.
     Add(Vec<String>),
-    Relabel { name: String, label: String },
+    Relabel {
+        name: String,
+        label: String,
+    },
     Remove(String),
     RenameBoard(String),
 }
@@ -89,7 +92,9 @@ impl Writer {
         };
         match self.chance.below(40) {
             0 => Wish::RenameBoard(format!("board-{}-{}", self.number, self.asked)),
-            1..=8 if !self.nodes.is_empty() => Wish::Relabel { name: name(self), label: format!("at {}", self.asked) },
+            1..=8 if !self.nodes.is_empty() => {
+                Wish::Relabel { name: name(self), label: format!("at {}", self.asked) }
+            }
             _ if self.nodes.len() >= MOST_NODES => Wish::Remove(name(self)),
             _ => {
                 let count = 1 + self.chance.below(3);
@@ -144,7 +149,8 @@ impl Writer {
             self.grant(&wish, id);
         }
         assert_eq!(there, self.nodes, "the nodes of writer {}", self.number);
-        let board = document["boards"].as_array().unwrap().iter().find(|board| board["id"] == self.board.as_str());
+        let board =
+            document["boards"].as_array().unwrap().iter().find(|board| board["id"] == self.board.as_str());
         assert_eq!(board.unwrap()["name"], self.board_name.as_str());
         came_true
     }
@@ -190,7 +196,15 @@ impl Trial {
             acknowledged.insert(applied["revision"].as_u64().unwrap(), text(&applied["summary"]));
             let board = id_of(&applied["created"][0]);
             let nodes = BTreeMap::new();
-            writers.push(Writer { number, board, board_name, nodes, asked: 0, open: None, chance: Chance::new(chance.number()) });
+            writers.push(Writer {
+                number,
+                board,
+                board_name,
+                nodes,
+                asked: 0,
+                open: None,
+                chance: Chance::new(chance.number()),
+            });
         }
         assert_eq!(running.stop().code, Some(0));
         let (verified, unacknowledged, kills) = (0, 0, 0);
@@ -216,7 +230,8 @@ impl Trial {
             (0..WRITERS).map(|_| Client::connect(&self.home, &self.workspace).unwrap()).collect();
         let mut saver = Client::connect(&self.home, &self.workspace).unwrap();
         let pause = Duration::from_micros(self.chance.below(ROUND_MS * 1_000) as u64);
-        let in_a_save = (self.chance.below(3) == 0).then(|| Duration::from_micros(self.chance.below(8_000) as u64));
+        let in_a_save =
+            (self.chance.below(3) == 0).then(|| Duration::from_micros(self.chance.below(8_000) as u64));
         let done: Vec<Acknowledged> = std::thread::scope(|scope| {
             let work = |(writer, client): (_, _)| {
                 let writer: &mut Writer = writer;
@@ -233,7 +248,11 @@ impl Trial {
         });
         self.kills += 1;
         for (revision, summary) in done.into_iter().flatten() {
-            assert_eq!(self.acknowledged.insert(revision, summary), None, "revision {revision} acknowledged twice");
+            assert_eq!(
+                self.acknowledged.insert(revision, summary),
+                None,
+                "revision {revision} acknowledged twice"
+            );
         }
     }
 
@@ -241,7 +260,8 @@ impl Trial {
     fn check_running(&mut self) {
         let mut client = Client::connect(&self.home, &self.workspace).unwrap();
         let document = client.request(json!("document")).unwrap().unwrap()["document"].clone();
-        let ids: BTreeSet<String> = document["nodes"].as_array().unwrap().iter().map(|node| text(&node["id"])).collect();
+        let ids: BTreeSet<String> =
+            document["nodes"].as_array().unwrap().iter().map(|node| text(&node["id"])).collect();
         assert_eq!(ids.len(), document["nodes"].as_array().unwrap().len(), "a node twice");
         let revision = document["revision"].as_u64().unwrap();
         let newest = self.acknowledged.last_key_value().map_or(0, |(revision, _)| *revision);
@@ -249,10 +269,18 @@ impl Trial {
 
         let news = revision - self.verified;
         let log = client.request(json!({"log": {"limit": news}})).unwrap().unwrap()["log"].clone();
-        let log: Vec<(u64, String)> =
-            log.as_array().unwrap().iter().map(|entry| (entry["revision"].as_u64().unwrap(), text(&entry["summary"]))).collect();
+        let log: Vec<(u64, String)> = log
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| (entry["revision"].as_u64().unwrap(), text(&entry["summary"])))
+            .collect();
         let expected: Vec<u64> = (self.verified + 1..=revision).rev().collect();
-        assert_eq!(log.iter().map(|(revision, _)| *revision).collect::<Vec<_>>(), expected, "each revision once");
+        assert_eq!(
+            log.iter().map(|(revision, _)| *revision).collect::<Vec<_>>(),
+            expected,
+            "each revision once"
+        );
         let summaries: BTreeSet<String> = log.iter().map(|(_, summary)| summary.clone()).collect();
         assert_eq!(summaries.len(), log.len(), "an operation twice: {log:?}");
         let mut unknown = 0;
@@ -262,7 +290,8 @@ impl Trial {
                 None => unknown += 1,
             }
         }
-        let came_true: usize = self.writers.iter_mut().map(|writer| writer.compare(&document, &summaries)).sum();
+        let came_true: usize =
+            self.writers.iter_mut().map(|writer| writer.compare(&document, &summaries)).sum();
         assert_eq!(unknown, came_true, "operations that nobody asked for: {log:?}");
         self.unacknowledged += unknown;
         self.verified = revision;
@@ -276,7 +305,9 @@ impl Trial {
         for path in boards {
             let file = path.file_name().unwrap().to_str().unwrap();
             // What an interrupted save leaves is nobody's board, and gone after the next start.
-            let Some(name) = file.strip_suffix(".board.json").filter(|name| !name.starts_with('.')) else { continue };
+            let Some(name) = file.strip_suffix(".board.json").filter(|name| !name.starts_with('.')) else {
+                continue;
+            };
             let name: BoardName = name.parse().unwrap();
             read_board(&fs::read_to_string(&path).unwrap(), &name).unwrap_or_else(|error| panic!("{error}"));
         }
@@ -306,16 +337,22 @@ impl Trial {
         let mut saved: BTreeMap<String, Value> = BTreeMap::new();
         for board in document["boards"].as_array().unwrap() {
             let path = self.workspace.join("boards").join(format!("{}.board.json", text(&board["name"])));
-            let read = read_board(&fs::read_to_string(path).unwrap(), &text(&board["name"]).parse().unwrap()).unwrap();
+            let read = read_board(&fs::read_to_string(path).unwrap(), &text(&board["name"]).parse().unwrap())
+                .unwrap();
             for node in &read.nodes {
                 let before = saved.insert(node.id.to_string(), serde_json::to_value(node).unwrap());
                 assert!(before.is_none(), "a node in two files");
             }
         }
-        let there = document["nodes"].as_array().unwrap().iter().map(|node| (text(&node["id"]), node.clone()));
+        let there =
+            document["nodes"].as_array().unwrap().iter().map(|node| (text(&node["id"]), node.clone()));
         assert_eq!(saved, there.collect(), "the files hold the document");
         let files = list(&self.workspace.join("boards"));
-        assert_eq!(files.len(), document["boards"].as_array().unwrap().len(), "nothing else is left: {files:?}");
+        assert_eq!(
+            files.len(),
+            document["boards"].as_array().unwrap().len(),
+            "nothing else is left: {files:?}"
+        );
         assert_eq!(list(&self.home.runtime()), ["records.lock"], "sockets and records are gone");
         Journal::open(&self.workspace.join(".draftboard")).unwrap().verify().unwrap();
         assert_eq!(self.home.processes(), [], "nobody is left");
@@ -323,8 +360,10 @@ impl Trial {
 }
 
 fn list(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }

@@ -39,13 +39,14 @@ impl Screen {
     fn open(home: &Home) -> Option<Self> {
         let mut command = Command::new("Xvfb");
         command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"]);
-        let mut server = match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn() {
-            Ok(server) => server,
-            Err(error) => {
-                println!("skipped: Xvfb is not installed ({error})");
-                return None;
-            }
-        };
+        let mut server =
+            match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn() {
+                Ok(server) => server,
+                Err(error) => {
+                    println!("skipped: Xvfb is not installed ({error})");
+                    return None;
+                }
+            };
         let mut line = String::new();
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let screen = Self { server, name: format!(":{}", line.trim()) };
@@ -81,8 +82,10 @@ impl Screen {
 
     /// A picture of all that is shown, as raw colours.
     fn picture(&self) -> Option<Vec<u8>> {
-        let output =
-            Command::new("import").args(["-window", "root", "-depth", "8", "rgb:-"]).env("DISPLAY", &self.name).output();
+        let output = Command::new("import")
+            .args(["-window", "root", "-depth", "8", "rgb:-"])
+            .env("DISPLAY", &self.name)
+            .output();
         output.ok().map(|output| output.stdout).filter(|bytes| bytes.len() == 1280 * 800 * 3)
     }
 }
@@ -197,7 +200,11 @@ fn a_killed_window_comes_back_where_it_was() {
     assert_eq!(kept.board, was.board);
     let view = kept.viewports.iter().find(|(board, _)| *board == id).unwrap().1;
     let wanted = was.viewports[0].1;
-    assert!((view.x - wanted.x).abs() < 1.0 && (view.y - wanted.y).abs() < 1.0 && (view.zoom - wanted.zoom).abs() < 0.01);
+    assert!(
+        (view.x - wanted.x).abs() < 1.0
+            && (view.y - wanted.y).abs() < 1.0
+            && (view.zoom - wanted.zoom).abs() < 0.01
+    );
     let kept: BTreeSet<ElementId> = kept.selection.into_iter().collect();
     if chosen.is_some() {
         let nodes: BTreeSet<ElementId> = spec.nodes.iter().map(|node| ElementId::Node(node.id)).collect();
@@ -285,7 +292,10 @@ fn a_workspace_is_served_once() {
     let again = home.run(&["serve", workspace.to_str().unwrap(), "--json"]);
     assert_eq!(again.code, Some(1));
     assert_eq!(again.json()["error"]["code"], "CONFLICT");
-    assert!(again.json()["error"]["message"].as_str().unwrap().contains(&format!("pid {}", first.pid())), "{again:?}");
+    assert!(
+        again.json()["error"]["message"].as_str().unwrap().contains(&format!("pid {}", first.pid())),
+        "{again:?}"
+    );
     // By another name it is the same.
     let link = home.path("link");
     std::os::unix::fs::symlink(&workspace, &link).unwrap();
@@ -295,7 +305,10 @@ fn a_workspace_is_served_once() {
     window.arg(&workspace).env("DISPLAY", ":9873");
     let refused = finished(window);
     assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{refused:?}");
-    assert!(refused.err.contains("without a window") && refused.err.contains(&format!("pid {}", first.pid())), "{refused:?}");
+    assert!(
+        refused.err.contains("without a window") && refused.err.contains(&format!("pid {}", first.pid())),
+        "{refused:?}"
+    );
     // The first one noticed nothing of it.
     assert!(document(&home, &workspace)["boards"].is_array());
     assert_eq!(first.stop().code, Some(0));
@@ -332,7 +345,8 @@ fn two_workspaces_are_served_side_by_side() {
 }
 
 fn leftovers(home: &Home) -> Vec<String> {
-    let names = fs::read_dir(home.runtime()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names =
+        fs::read_dir(home.runtime()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| !name.ends_with(".lock")).collect()
 }
 

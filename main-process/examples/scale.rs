@@ -5,14 +5,18 @@
 //! cargo run --release -p main-process --example scale [NODES]
 //! ```
 
-#![allow(clippy::print_stdout, clippy::expect_used, clippy::panic, reason = "a benchmark prints, and ends where it cannot go on")]
+#![allow(
+    clippy::print_stdout,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a benchmark prints, and ends where it cannot go on"
+)]
 
 use authority::decide;
 use main_process::workspace::{Moment, Mutation, Template, Workspace, create};
 use shared_protocol::{
-    Actor, ActorKind, Board, BoardId, BoardKind, Command, Document, Edge, EdgeId, Endpoint, Node, NodeId, Placement,
-    PropKey, Value,
-    command::Placed,
+    Actor, ActorKind, Board, BoardId, BoardKind, Command, Document, Edge, EdgeId, Endpoint, Node, NodeId,
+    Placement, PropKey, Value, command::Placed,
 };
 use std::{
     collections::BTreeMap,
@@ -69,7 +73,11 @@ fn measure_open(folder: &Path) {
     let workspace = Workspace::open(folder).unwrap_or_else(|error| panic!("{error}"));
     let took = start.elapsed();
     let (now, most) = memory();
-    println!("    {} nodes in {:.2} s, memory {now} MB, at most {most} MB", workspace.snapshot().node_count(), took.as_secs_f64());
+    println!(
+        "    {} nodes in {:.2} s, memory {now} MB, at most {most} MB",
+        workspace.snapshot().node_count(),
+        took.as_secs_f64()
+    );
     workspace.close();
 }
 
@@ -96,10 +104,13 @@ fn measure_commands(folder: &Path) {
             let mut state = workspace.snapshot().clone();
             let command = command(&state, pick(index), index);
             let start = Instant::now();
-            let decision = decide(&state, &command, index as u64).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
+            let decision =
+                decide(&state, &command, index as u64).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
             state.apply(state.revision().next(), &decision.changes).expect("a decision applies");
             times.push(start.elapsed());
-            patch = patch.max(shared_protocol::frame::encode(&decision.changes, usize::MAX).map_or(0, |bytes| bytes.len()));
+            patch = patch.max(
+                shared_protocol::frame::encode(&decision.changes, usize::MAX).map_or(0, |bytes| bytes.len()),
+            );
         }
         let (median, p99) = quantiles(&mut times);
         println!("  {name:<28} median {median:>8.1?}  p99 {p99:>8.1?}  patch at most {patch} bytes");
@@ -112,7 +123,9 @@ fn measure_commands(folder: &Path) {
         let placed = Placed::new(pick(index), Placement { x: 20, y: 60, w: 184, h: 64 });
         let mutation = Mutation::Run(Box::new(Command::Place { items: vec![placed] }));
         let start = Instant::now();
-        workspace.execute(&mutation, &actor, moment(index as u64)).unwrap_or_else(|refusal| panic!("{refusal}"));
+        workspace
+            .execute(&mutation, &actor, moment(index as u64))
+            .unwrap_or_else(|refusal| panic!("{refusal}"));
         times.push(start.elapsed());
     }
     let (median, p99) = quantiles(&mut times);
@@ -132,7 +145,11 @@ fn measure_commands(folder: &Path) {
     println!("\nsaving {} in {:.2} s", files.join(", "), start.elapsed().as_secs_f64());
     let start = Instant::now();
     let wire = shared_protocol::frame::encode(&workspace.view(), usize::MAX).expect("a view");
-    println!("everything for a renderer: {:.1} MB in {:.2} s", wire.len() as f64 / 1e6, start.elapsed().as_secs_f64());
+    println!(
+        "everything for a renderer: {:.1} MB in {:.2} s",
+        wire.len() as f64 / 1e6,
+        start.elapsed().as_secs_f64()
+    );
 }
 
 type MakeCommand = fn(&authority::Snapshot, NodeId, usize) -> Command;
@@ -154,7 +171,8 @@ fn commands() -> Vec<(&'static str, MakeCommand)> {
         ("add a node, placed for it", |state, node, _| {
             let node = state.node(node).expect("a node");
             let parent = state.ancestors(node.parent).find(|node| node.type_id.as_str().ends_with("subnet"));
-            let mut add = shared_protocol::AddNode::new(node.board, "aws/compute/instance".parse().expect("a type"));
+            let mut add =
+                shared_protocol::AddNode::new(node.board, "aws/compute/instance".parse().expect("a type"));
             add.parent = parent.map(|parent| parent.id.into());
             if add.parent.is_none() {
                 add.type_id = "aws/storage/s3_bucket".parse().expect("a type");
@@ -182,19 +200,39 @@ fn generate(wanted: usize) -> Document {
     let vpcs = wanted / (1 + SUBNETS * (1 + INSTANCES));
     for vpc in 0..vpcs {
         let (column, row) = ((vpc % 10) as i32, (vpc / 10) as i32);
-        let network = add(&mut made, "aws/networking/vpc", None, Placement { x: column * 6000, y: row * 5000, w: 5600, h: 4600 });
+        let network = add(
+            &mut made,
+            "aws/networking/vpc",
+            None,
+            Placement { x: column * 6000, y: row * 5000, w: 5600, h: 4600 },
+        );
         for subnet in 0..SUBNETS {
-            let place = Placement { x: 40 + (subnet % 5) as i32 * 1100, y: 80 + (subnet / 5) as i32 * 2200, w: 1060, h: 2100 };
+            let place = Placement {
+                x: 40 + (subnet % 5) as i32 * 1100,
+                y: 80 + (subnet / 5) as i32 * 2200,
+                w: 1060,
+                h: 2100,
+            };
             let subnet = add(&mut made, "aws/networking/subnet", Some((network, "vpc_id")), place);
             for instance in 0..INSTANCES {
-                let place = Placement { x: 40 + (instance % 4) as i32 * 250, y: 80 + (instance / 4) as i32 * 160, w: 184, h: 64 };
+                let place = Placement {
+                    x: 40 + (instance % 4) as i32 * 250,
+                    y: 80 + (instance / 4) as i32 * 160,
+                    w: 184,
+                    h: 64,
+                };
                 add(&mut made, "aws/compute/instance", Some((subnet, "subnet_id")), place);
             }
         }
     }
     while made.nodes.len() < wanted {
         let index = made.nodes.len() as i32;
-        add(&mut made, "aws/storage/s3_bucket", None, Placement { x: index % 100 * 250, y: -200 - index / 100 * 120, w: 184, h: 64 });
+        add(
+            &mut made,
+            "aws/storage/s3_bucket",
+            None,
+            Placement { x: index % 100 * 250, y: -200 - index / 100 * 120, w: 184, h: 64 },
+        );
     }
     connect(&mut made, wanted * 3 / 2);
     made.edges.sort_by_key(|edge| edge.id);
@@ -230,11 +268,18 @@ fn add(made: &mut Document, type_id: &str, parent: Option<(NodeId, &str)>, place
 }
 
 fn connect(made: &mut Document, wanted: usize) {
-    let servers: Vec<NodeId> =
-        made.nodes.iter().filter(|node| node.type_id.as_str().ends_with("instance")).map(|node| node.id).collect();
+    let servers: Vec<NodeId> = made
+        .nodes
+        .iter()
+        .filter(|node| node.type_id.as_str().ends_with("instance"))
+        .map(|node| node.id)
+        .collect();
     for number in 0..wanted {
         let (from, step) = (number % servers.len(), 1 + number / servers.len());
-        let end = |index: usize, port: &str| Endpoint { node: servers[index % servers.len()], port: port.parse().expect("a port") };
+        let end = |index: usize, port: &str| Endpoint {
+            node: servers[index % servers.len()],
+            port: port.parse().expect("a port"),
+        };
         made.edges.push(Edge {
             id: EdgeId::from_bits(number as u64),
             board: BoardId::from_bits(1),

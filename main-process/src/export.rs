@@ -17,7 +17,8 @@ pub(crate) fn export(snapshot: &Snapshot, board: BoardId, path: &Path) -> Result
     }
     let theme = Theme::light();
     let (problems, selection) = (Problems::default(), BTreeSet::new());
-    let scene = Scene { snapshot, board, selection: &selection, problems: &problems, theme: &theme, read_only: true };
+    let scene =
+        Scene { snapshot, board, selection: &selection, problems: &problems, theme: &theme, read_only: true };
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     let bytes = match ending.as_deref() {
         Some("png") => picture(&scene)?,
@@ -25,7 +26,9 @@ pub(crate) fn export(snapshot: &Snapshot, board: BoardId, path: &Path) -> Result
         Some("md") => to_markdown(snapshot, board).into_bytes(),
         _ => {
             let message = format!("{} does not say what to draw", path.display());
-            return Err(Refusal::new(Code::BadRequest, message).hint("Use a name that ends in .png, .svg or .md."));
+            return Err(
+                Refusal::new(Code::BadRequest, message).hint("Use a name that ends in .png, .svg or .md.")
+            );
         }
     };
     std::fs::write(path, &bytes).map_err(|error| {
@@ -36,7 +39,9 @@ pub(crate) fn export(snapshot: &Snapshot, board: BoardId, path: &Path) -> Result
 }
 
 fn picture(scene: &Scene<'_>) -> Result<Vec<u8>, Refusal> {
-    let failed = |error: rasteriser::RasterError| Refusal::new(Code::Internal, format!("the board was not drawn: {error}"));
+    let failed = |error: rasteriser::RasterError| {
+        Refusal::new(Code::Internal, format!("the board was not drawn: {error}"))
+    };
     let (width, height) = board_bounds(scene.snapshot, scene.board)
         .map_or((480.0, 320.0), |bounds| (bounds.w as f32 + 2.0 * MARGIN, bounds.h as f32 + 2.0 * MARGIN));
     let shrink = (MAX_SIDE / (width.max(height) * SCALE)).min(1.0);

@@ -8,7 +8,8 @@ const MAX_RECENT: usize = 12;
 
 fn base(variable: &str, below_home: &str) -> PathBuf {
     let absolute = |path: &PathBuf| path.is_absolute();
-    let home = || std::env::var_os("HOME").map(PathBuf::from).filter(absolute).unwrap_or_else(std::env::temp_dir);
+    let home =
+        || std::env::var_os("HOME").map(PathBuf::from).filter(absolute).unwrap_or_else(std::env::temp_dir);
     std::env::var_os(variable).map(PathBuf::from).filter(absolute).unwrap_or_else(|| home().join(below_home))
 }
 

@@ -2,7 +2,7 @@
 //! malformed ends the connection with a logged reason; the supervisor starts another renderer.
 
 use crate::{
-    host::{Host, Job, Reply},
+    host::{Host, Job, MAX_QUEUED, Reply},
     processes::instance::constant_time_eq,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -18,8 +18,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Messages that may wait for a renderer before it is sent everything anew.
-const MAX_QUEUED: usize = 512;
+/// Requests of a renderer that are not answered, or whose answer it has not taken. It is not read further meanwhile: the
+/// writer never waits for a renderer, and every answer has a place in the queue.
+const MAX_UNANSWERED: usize = 256;
 const LIMITS: Limits = Limits { hello: Duration::from_secs(10), frame: Duration::from_secs(10) };
 const POLL: Duration = Duration::from_millis(250);
 
@@ -79,12 +80,13 @@ impl Link {
 
     fn serve(mut self, host: &Host) -> Result<(), LinkError> {
         self.shake_hands()?;
-        let (queue, queued) = bounded(MAX_QUEUED);
+        let (queue, queued) = bounded(MAX_QUEUED + MAX_UNANSWERED);
+        let (unanswered, answered) = bounded(MAX_UNANSWERED);
         let out = self.stream.try_clone()?;
-        std::thread::Builder::new().name("renderer-out".to_owned()).spawn(move || write_all(out, &queued))?;
+        std::thread::Builder::new().name("renderer-out".to_owned()).spawn(move || write_all(out, &queued, &answered))?;
         host.send(Job::Attach(queue.clone())).map_err(LinkError::Refused)?;
         while let Some(frame) = self.next_frame(None)? {
-            take(decode(&frame)?, host, &queue)?;
+            take(decode(&frame)?, host, &queue, &unanswered)?;
         }
         Ok(())
     }
@@ -99,7 +101,8 @@ impl Link {
         let FromRenderer::Hello(Hello { protocol, build, role, token: answer }) = decode(&frame)? else {
             return Err(LinkError::HelloMissing);
         };
-        let fits = constant_time_eq(&token, &answer) && role == Role::Renderer && build == env!("CARGO_PKG_VERSION");
+        let fits =
+            constant_time_eq(&token, &answer) && role == Role::Renderer && build == env!("CARGO_PKG_VERSION");
         match refuse_hello(protocol, fits) {
             Some(refusal) => Err(LinkError::Refused(refusal)),
             None => Ok(()),
@@ -138,7 +141,12 @@ fn is_quiet(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }
 
-fn take(message: FromRenderer, host: &Host, queue: &Sender<ToRenderer>) -> Result<(), LinkError> {
+fn take(
+    message: FromRenderer,
+    host: &Host,
+    queue: &Sender<ToRenderer>,
+    unanswered: &Sender<()>,
+) -> Result<(), LinkError> {
     let job = match message {
         // A second hello is out of place.
         FromRenderer::Hello(_) => return Err(LinkError::HelloMissing),
@@ -146,6 +154,7 @@ fn take(message: FromRenderer, host: &Host, queue: &Sender<ToRenderer>) -> Resul
         FromRenderer::Resync => Job::Resync,
         FromRenderer::Request { id, request } => {
             let actor = Actor::new(ActorKind::Window, user_name());
+            unanswered.send(()).map_err(|_| LinkError::Closing)?;
             let (answers, refusals) = (queue.clone(), queue.clone());
             let reply: Reply = Box::new(move |result: Result<Answer, Refusal>| {
                 answer(&answers, id, result);
@@ -159,11 +168,11 @@ fn take(message: FromRenderer, host: &Host, queue: &Sender<ToRenderer>) -> Resul
     host.send(job).map_err(|_| LinkError::Closing)
 }
 
-/// An answer waits for room longer than a patch does, because nothing else brings it again.
+/// There is always room, see [`MAX_UNANSWERED`]; it fails when the renderer is gone.
 fn answer(queue: &Sender<ToRenderer>, request: u64, result: Result<Answer, Refusal>) {
     let message = ToRenderer::Answer { request, result };
-    if queue.send_timeout(message, Duration::from_secs(1)).is_err() {
-        tracing::warn!(request, "the renderer did not take an answer");
+    if queue.try_send(message).is_err() {
+        tracing::debug!(request, "an answer for a renderer that is gone");
     }
 }
 
@@ -171,8 +180,9 @@ pub(crate) fn user_name() -> String {
     std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_default()
 }
 
-fn write_all(mut stream: UnixStream, queued: &Receiver<ToRenderer>) {
+fn write_all(mut stream: UnixStream, queued: &Receiver<ToRenderer>, answered: &Receiver<()>) {
     for message in queued {
+        let is_answer = matches!(message, ToRenderer::Answer { .. });
         let sent = encode(&message, MAX_TO_RENDERER)
             .map_err(LinkError::Frame)
             .and_then(|framed| stream.write_all(&framed).map_err(LinkError::Io));
@@ -180,6 +190,10 @@ fn write_all(mut stream: UnixStream, queued: &Receiver<ToRenderer>) {
             tracing::debug!(%error, "the renderer's connection ended");
             drop(stream.shutdown(Shutdown::Both));
             return;
+        }
+        if is_answer {
+            // Never empty: each answer was asked for.
+            let _ = answered.try_recv();
         }
     }
 }

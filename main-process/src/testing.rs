@@ -54,7 +54,7 @@ impl Running {
         let document = self.document();
         self.host.send(Job::Stop).unwrap();
         self.writer.take().unwrap().join().expect("the writer did not panic");
-        drop(self.signals.try_iter().count());
+        self.signals.try_iter().for_each(drop);
         Snapshot::from_document(document.clone(), Arc::default()).expect("the graph is whole");
         Journal::open(&self.root.join(".draftboard")).unwrap().verify().expect("the chain holds");
         document
@@ -83,7 +83,8 @@ pub(crate) struct Chance(u64);
 impl Chance {
     /// From `DRAFTBOARD_SEED`, or always the same.
     pub(crate) fn seeded(otherwise: u64) -> Self {
-        let seed = std::env::var("DRAFTBOARD_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(otherwise);
+        let seed =
+            std::env::var("DRAFTBOARD_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(otherwise);
         eprintln!("seed {seed} (DRAFTBOARD_SEED)");
         Self(seed)
     }

@@ -3,7 +3,10 @@
 
 mod workspace_bench;
 
-use shared_protocol::{Code, Revision, messages::{HeldReason, Keep}};
+use shared_protocol::{
+    Code, Revision,
+    messages::{HeldReason, Keep},
+};
 use std::{fs, os::unix::fs::symlink};
 use workspace_bench::Bench;
 
@@ -39,7 +42,11 @@ fn a_file_that_breaks_holds_its_board_until_it_is_mended() {
             let mut bench = two_notes();
             bench.label("b", "unsaved");
             bench.write("main", &damaged);
-            if restarted { bench.reopen() } else { bench.look("main") }
+            if restarted {
+                bench.reopen()
+            } else {
+                bench.look("main")
+            }
             assert_eq!(bench.held(), [("main".to_owned(), HeldReason::Damaged)], "{words}");
             let message = &bench.ws().held_boards()[0].message;
             assert!(message.contains("boards/main.board.json") && message.contains(words), "{message}");
@@ -70,7 +77,10 @@ fn the_last_good_state_can_be_kept_and_the_damaged_file_is_set_aside() {
         assert!(!bench.is_saved(), "{words}");
         bench.crash_and_open();
         assert!(!bench.is_saved() && bench.held().is_empty());
-        assert_eq!(fs::read(bench.root().join(".draftboard/aside").join(&bench.aside()[0])).unwrap(), damaged);
+        assert_eq!(
+            fs::read(bench.root().join(".draftboard/aside").join(&bench.aside()[0])).unwrap(),
+            damaged
+        );
         bench.save();
         assert!(bench.text("main").contains(r#""name":"a""#) && bench.is_saved());
     }
@@ -92,9 +102,10 @@ fn a_damaged_file_of_which_nothing_is_known_is_named_and_left_alone() {
         bench.run(r#"{"addBoard":{"kind":"spec","title":"Main"}}"#);
         assert_eq!(bench.workspace().save().unwrap_err().code, Code::Conflict);
         assert_eq!(fs::read(bench.file("main")).unwrap(), damaged);
-        bench.undo();
         bench.write("main", two_notes().text("main"));
         bench.look("main");
+        assert_eq!(bench.held(), [("main".to_owned(), HeldReason::Conflict)]);
+        bench.resolve("main", Keep::Theirs).unwrap();
         assert_eq!((bench.names(), bench.notices()), (vec!["a".into(), "b".into(), "x".into()], vec![]));
         assert_eq!(bench.held(), []);
     }

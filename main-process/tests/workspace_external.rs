@@ -3,7 +3,10 @@
 
 mod workspace_bench;
 
-use shared_protocol::{ActorKind, BoardId, Code, NodeId, messages::{HeldReason, Keep}};
+use shared_protocol::{
+    ActorKind, BoardId, Code, NodeId,
+    messages::{HeldReason, Keep},
+};
 use std::fs;
 use workspace_bench::{Bench, add_note, named};
 
@@ -53,7 +56,10 @@ fn an_edit_elsewhere_on_a_board_with_unsaved_work_is_merged() {
         add_note(document, 5, "c");
     });
     bench.look("main");
-    assert_eq!((bench.label_of("a"), bench.label_of("b"), bench.label_of("c")), ("mine".into(), "theirs".into(), "c".into()));
+    assert_eq!(
+        (bench.label_of("a"), bench.label_of("b"), bench.label_of("c")),
+        ("mine".into(), "theirs".into(), "c".into())
+    );
     assert_eq!(bench.held(), []);
     assert!(!bench.is_saved());
     // And another one, before anything was saved.
@@ -95,7 +101,11 @@ fn an_edit_in_the_same_place_is_held_until_a_person_chooses() {
             bench.run(r#"{"addBoard":{"kind":"spec","title":"Other"}}"#);
             bench.label("a", "mine");
             bench.edit_label("main", "a", "theirs");
-            if restarted { bench.reopen() } else { bench.look("main") }
+            if restarted {
+                bench.reopen()
+            } else {
+                bench.look("main")
+            }
             assert_eq!(bench.held(), [("main".to_owned(), HeldReason::Conflict)]);
             assert_eq!(bench.label_of("a"), "mine");
             let refusal = bench.try_run(r#"{"updateNode":{"node":"b","label":"x"}}"#).unwrap_err();
@@ -187,7 +197,9 @@ fn another_form_of_the_same_content_is_saved() {
     let mut bench = Bench::new();
     bench.run(r#"{"addNode":{"board":"main","type":"notes/frame","name":"outer"}}"#);
     for name in ["a", "b", "c"] {
-        bench.run(&format!(r#"{{"addNode":{{"board":"main","type":"notes/sticky","name":"{name}","parent":"outer"}}}}"#));
+        bench.run(&format!(
+            r#"{{"addNode":{{"board":"main","type":"notes/sticky","name":"{name}","parent":"outer"}}}}"#
+        ));
         bench.add("main", &format!("{name}_outside"));
     }
     bench.save();
@@ -250,7 +262,11 @@ fn a_copied_file_is_refused_and_nothing_changes() {
         let mut bench = two_notes();
         let (content, original) = (bench.content(), bench.text("main"));
         fs::copy(bench.file("main"), bench.file("copy")).unwrap();
-        if restarted { bench.reopen() } else { bench.look("copy") }
+        if restarted {
+            bench.reopen()
+        } else {
+            bench.look("copy")
+        }
         assert_eq!(bench.content(), content);
         let [notice] = &bench.notices()[..] else { panic!("{:?}", bench.notices()) };
         assert!(notice.contains("boards/copy.board.json") && notice.contains("main"), "{notice}");
@@ -272,7 +288,11 @@ fn a_copy_that_has_only_a_board_of_its_own_is_refused() {
         let id = bench.board("main").to_string();
         bench.write("copy", bench.text("copy").replace(&id, &BoardId::from_bits(78).to_string()));
         let (content, copied) = (bench.content(), bench.text("copy"));
-        if restarted { bench.reopen() } else { bench.look("copy") }
+        if restarted {
+            bench.reopen()
+        } else {
+            bench.look("copy")
+        }
         assert_eq!(bench.content(), content);
         assert_eq!(bench.notices().len(), 1, "{:?}", bench.notices());
         bench.save();
@@ -318,7 +338,11 @@ fn a_removed_file_removes_a_saved_board_and_can_be_undone() {
     for restarted in [false, true] {
         let mut bench = two_notes();
         fs::remove_file(bench.file("main")).unwrap();
-        if restarted { bench.reopen() } else { bench.look("main") }
+        if restarted {
+            bench.reopen()
+        } else {
+            bench.look("main")
+        }
         assert_eq!(bench.boards(), [""; 0]);
         assert!(bench.is_saved());
         bench.undo();
@@ -335,7 +359,11 @@ fn a_removed_file_of_a_board_with_unsaved_work_is_written_again() {
         let mut bench = two_notes();
         bench.label("a", "mine");
         fs::remove_file(bench.file("main")).unwrap();
-        if restarted { bench.reopen() } else { bench.look("main") }
+        if restarted {
+            bench.reopen()
+        } else {
+            bench.look("main")
+        }
         assert_eq!(bench.label_of("a"), "mine");
         assert_eq!(bench.notices().len(), 1, "{:?}", bench.notices());
         assert!(!bench.is_saved());
@@ -417,7 +445,10 @@ fn a_new_board_is_never_written_over_a_file_that_came_meanwhile() {
         bench.add("other", "mine");
         fs::write(
             bench.file("other"),
-            format!(r#"{{"format":1,"board":{{"id":"{}","kind":"spec","title":"Theirs"}},"nodes":{{}}}}"#, BoardId::from_bits(78)),
+            format!(
+                r#"{{"format":1,"board":{{"id":"{}","kind":"spec","title":"Theirs"}},"nodes":{{}}}}"#,
+                BoardId::from_bits(78)
+            ),
         )
         .unwrap();
         let theirs = bench.text("other");

@@ -30,7 +30,10 @@ pub use app::Workbench;
 pub use link::{Incoming, Link};
 pub use replica::{Received, Replica};
 
-use std::os::unix::net::UnixStream;
+use std::{
+    os::unix::net::UnixStream,
+    sync::{Arc, OnceLock},
+};
 
 #[derive(Debug, thiserror::Error)]
 pub enum RendererError {
@@ -38,6 +41,9 @@ pub enum RendererError {
         "the window could not be opened: {0}. A display server with OpenGL is needed; without one, use `draftboard serve`"
     )]
     Window(String),
+    /// Not the designer's doing: main must not take it for a closed window.
+    #[error("the window has lost its workspace: {0}")]
+    Lost(String),
 }
 
 /// Opens the window and shows the workspace that main sends over `channel`, until either end closes.
@@ -49,13 +55,16 @@ pub fn run(channel: UnixStream) -> Result<(), RendererError> {
         .with_min_inner_size([800.0, 500.0])
         .with_icon(icon::window_icon());
     let options = eframe::NativeOptions { viewport, persist_window: false, ..Default::default() };
+    let lost = Arc::new(OnceLock::new());
+    let reason = Arc::clone(&lost);
     eframe::run_native(
         "draftboard",
         options,
         Box::new(move |creation| {
             let link = Link::over(channel, creation.egui_ctx.clone())?;
-            Ok(Box::new(Workbench::new(&creation.egui_ctx, link)))
+            Ok(Box::new(Workbench::new(&creation.egui_ctx, link).telling(reason)))
         }),
     )
-    .map_err(|error| RendererError::Window(error.to_string()))
+    .map_err(|error| RendererError::Window(error.to_string()))?;
+    lost.get().map_or(Ok(()), |why| Err(RendererError::Lost(why.clone())))
 }

@@ -10,11 +10,31 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Change {
-    Board { id: BoardId, before: Option<Arc<Board>>, after: Option<Arc<Board>> },
-    Node { id: NodeId, before: Option<Arc<Node>>, after: Option<Arc<Node>> },
-    Name { node: NodeId, before: Name, after: Name },
-    Label { node: NodeId, before: String, after: String },
-    Parent { node: NodeId, before: Option<NodeId>, after: Option<NodeId> },
+    Board {
+        id: BoardId,
+        before: Option<Arc<Board>>,
+        after: Option<Arc<Board>>,
+    },
+    Node {
+        id: NodeId,
+        before: Option<Arc<Node>>,
+        after: Option<Arc<Node>>,
+    },
+    Name {
+        node: NodeId,
+        before: Name,
+        after: Name,
+    },
+    Label {
+        node: NodeId,
+        before: String,
+        after: String,
+    },
+    Parent {
+        node: NodeId,
+        before: Option<NodeId>,
+        after: Option<NodeId>,
+    },
     Prop {
         node: NodeId,
         key: PropKey,
@@ -23,10 +43,23 @@ pub enum Change {
         #[serde(with = "set_or_not")]
         after: Option<Value>,
     },
-    References { node: NodeId, key: PropKey, before: Vec<NodeId>, after: Vec<NodeId> },
-    Edge { id: EdgeId, before: Option<Arc<Edge>>, after: Option<Arc<Edge>> },
+    References {
+        node: NodeId,
+        key: PropKey,
+        before: Vec<NodeId>,
+        after: Vec<NodeId>,
+    },
+    Edge {
+        id: EdgeId,
+        before: Option<Arc<Edge>>,
+        after: Option<Arc<Edge>>,
+    },
     /// Layout, apart from all that has a meaning.
-    Placement { node: NodeId, before: Option<Placement>, after: Option<Placement> },
+    Placement {
+        node: NodeId,
+        before: Option<Placement>,
+        after: Option<Placement>,
+    },
 }
 
 /// As JSON, a property that is not set is `null` and one that is set is a list of its one value, because the value itself

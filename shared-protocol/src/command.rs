@@ -1,9 +1,12 @@
 //! Commands: what somebody wants. The authority decides each against one snapshot and turns it into changes or a refusal.
 //! As JSON a command is an object with one key: `{"addNode": {"board": "main", "type": "aws/compute/instance"}}`.
 
-use crate::{BoardId, BoardKind, BoardName, Document, EdgeId, Name, NodeId, Placement, Point, PortId, PropKey, TypeId, Value};
+use crate::{
+    BoardId, BoardKind, BoardName, Document, EdgeId, Name, NodeId, Placement, Point, PortId, PropKey, TypeId,
+    Value,
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
-use std::{collections::BTreeMap, fmt, str::FromStr};
+use std::{cell::Cell, collections::BTreeMap, fmt, str::FromStr};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -22,7 +25,9 @@ pub enum Command {
         #[serde(default)]
         name: Option<BoardName>,
     },
-    RemoveBoard { board: BoardRef },
+    RemoveBoard {
+        board: BoardRef,
+    },
     AddNode(AddNode),
     /// Touches only what is given.
     UpdateNode {
@@ -52,9 +57,14 @@ pub enum Command {
         #[serde(default)]
         label: String,
     },
-    UpdateEdge { edge: EdgeRef, label: String },
+    UpdateEdge {
+        edge: EdgeRef,
+        label: String,
+    },
     /// Moves and resizes within the container each node stands in.
-    Place { items: Vec<Placed> },
+    Place {
+        items: Vec<Placed>,
+    },
     /// Puts nodes into another container (or onto the board), where they were on the screen plus `delta`.
     Reparent {
         nodes: Vec<NodeRef>,
@@ -76,16 +86,40 @@ pub enum Command {
         #[serde(default)]
         at: Option<Point>,
     },
-    Align { nodes: Vec<NodeRef>, to: Alignment },
-    Distribute { nodes: Vec<NodeRef>, along: Axis },
+    Align {
+        nodes: Vec<NodeRef>,
+        to: Alignment,
+    },
+    Distribute {
+        nodes: Vec<NodeRef>,
+        along: Axis,
+    },
     /// Lays siblings out in layers along their edges.
-    Tidy { nodes: Vec<NodeRef> },
+    Tidy {
+        nodes: Vec<NodeRef>,
+    },
     /// All or nothing, one operation; later commands see what earlier ones made.
     Batch {
         #[serde(default)]
         summary: Option<String>,
+        #[serde(deserialize_with = "batched")]
         commands: Vec<Command>,
     },
+}
+
+/// Commands are the one thing that could hold itself, and a decoder that follows three bytes a level runs out of stack. A
+/// batch within a batch is refused when it is decided; what is nested deeper is not even read.
+fn batched<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Command>, D::Error> {
+    const DEEPEST: u32 = 4;
+    thread_local!(static DEPTH: Cell<u32> = const { Cell::new(0) });
+    let depth = DEPTH.get();
+    if depth == DEEPEST {
+        return Err(D::Error::custom("a batch within a batch: put all commands into one"));
+    }
+    DEPTH.set(depth + 1);
+    let commands = Vec::deserialize(deserializer);
+    DEPTH.set(depth);
+    commands
 }
 
 fn duplicate_offset() -> Point {
@@ -273,7 +307,9 @@ impl FromStr for NodeRef {
             return Ok(Self::Id(id));
         }
         let (board, name) = match text.split_once('/') {
-            Some((board, name)) => (Some(board.parse().map_err(|error: crate::NameError| error.to_string())?), name),
+            Some((board, name)) => {
+                (Some(board.parse().map_err(|error: crate::NameError| error.to_string())?), name)
+            }
             None => (None, text),
         };
         let name = name.parse().map_err(|error: crate::NameError| error.to_string())?;
@@ -287,11 +323,15 @@ mod tests {
 
     #[test]
     fn commands_read_well_as_json_and_are_strict() {
-        let text = r#"{"addNode":{"board":"main","type":"aws/compute/instance","name":"web","parent":"private_a"}}"#;
+        let text =
+            r#"{"addNode":{"board":"main","type":"aws/compute/instance","name":"web","parent":"private_a"}}"#;
         let command: Command = serde_json::from_str(text).unwrap();
         let Command::AddNode(add) = &command else { panic!("{command:?}") };
         assert_eq!(add.parent.as_ref().unwrap().to_string(), "private_a");
-        assert_eq!(postcard::from_bytes::<Command>(&postcard::to_stdvec(&command).unwrap()).unwrap(), command);
+        assert_eq!(
+            postcard::from_bytes::<Command>(&postcard::to_stdvec(&command).unwrap()).unwrap(),
+            command
+        );
 
         for wrong in [
             r#"{"addNode":{"board":"main","type":"aws/compute/instance","color":1}}"#,

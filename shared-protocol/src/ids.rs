@@ -11,7 +11,9 @@ const LENGTH: usize = 12;
 const MASK: u64 = (1 << 60) - 1;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a {what} id: expected `{prefix}-` and {LENGTH} characters of 0-9 a-z without i, l, o, u")]
+#[error(
+    "{text:?} is not a {what} id: expected `{prefix}-` and {LENGTH} characters of 0-9 a-z without i, l, o, u"
+)]
 pub struct IdError {
     what: &'static str,
     prefix: char,
@@ -159,7 +161,16 @@ mod tests {
 
     #[test]
     fn a_wrong_id_says_what_was_expected() {
-        for text in ["", "n", "n-", "n-00000000001", "n-0000000000110", "e-000000000011", "n-00000000001i", "N-000000000011"] {
+        for text in [
+            "",
+            "n",
+            "n-",
+            "n-00000000001",
+            "n-0000000000110",
+            "e-000000000011",
+            "n-00000000001i",
+            "N-000000000011",
+        ] {
             let error = text.parse::<NodeId>().unwrap_err().to_string();
             assert!(error.contains("not a node id"), "{error}");
         }

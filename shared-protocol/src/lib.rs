@@ -6,7 +6,7 @@
 //!
 //! Types that travel between main and renderer go through `postcard`, which is not self-describing:
 //! they have no skipped, flattened or internally tagged fields, and nothing recursive but [`Value`], which
-//! travels as JSON text (its parser bounds the depth).
+//! travels as JSON text (its parser bounds the depth), and [`Command::Batch`], which bounds its own.
 
 pub mod change;
 pub mod command;

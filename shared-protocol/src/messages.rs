@@ -36,14 +36,20 @@ pub struct Hello {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ToRenderer {
     /// The first message of all.
-    Challenge { protocol: u32, token: Token },
+    Challenge {
+        protocol: u32,
+        token: Token,
+    },
     /// Everything: after the hello, after a resync, and when another workspace is opened.
     Workspace(Box<WorkspaceView>),
     Patch(Patch),
     /// The registry changed with a module or the project file.
     Registry(RegistryView),
     Status(Status),
-    Answer { request: u64, result: Result<Answer, Refusal> },
+    Answer {
+        request: u64,
+        result: Result<Answer, Refusal>,
+    },
     /// Somebody started the workbench again: come to the front.
     Raise,
 }
@@ -51,7 +57,10 @@ pub enum ToRenderer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum FromRenderer {
     Hello(Hello),
-    Request { id: u64, request: Request },
+    Request {
+        id: u64,
+        request: Request,
+    },
     Presence(Presence),
     /// A patch was missed: send everything again.
     Resync,
@@ -166,20 +175,31 @@ pub enum Request {
     Undo,
     Redo,
     /// Takes back one older operation and keeps later work; `partial` leaves out what is in conflict.
-    Revert { revision: Revision, partial: bool },
+    Revert {
+        revision: Revision,
+        partial: bool,
+    },
     /// Writes the files.
     Save,
     /// Opens another workspace in place of this one.
     Open(String),
-    Resolve { board: BoardId, keep: Keep },
+    Resolve {
+        board: BoardId,
+        keep: Keep,
+    },
     /// The newest operations first.
-    Log { limit: u32 },
+    Log {
+        limit: u32,
+    },
     ChangesSince(Revision),
     Problems,
     Document,
     Instance,
     /// Draws a board into a file; the ending decides the format.
-    Export { board: BoardId, path: String },
+    Export {
+        board: BoardId,
+        path: String,
+    },
     /// Brings the window to the front.
     Raise,
     /// Ends the workbench, journal intact.
@@ -191,14 +211,20 @@ pub enum Request {
 pub enum Answer {
     Done,
     Applied(Applied),
-    Saved { revision: Revision, files: Vec<String> },
+    Saved {
+        revision: Revision,
+        files: Vec<String>,
+    },
     Log(Vec<LogEntry>),
     /// The patches after a revision, or none when they are no longer kept and everything must be read again.
     Changes(Option<Vec<Patch>>),
     Problems(Vec<Problem>),
     Document(Box<Document>),
     Instance(InstanceView),
-    Exported { path: String, bytes: u64 },
+    Exported {
+        path: String,
+        bytes: u64,
+    },
 }
 
 /// An accepted command, durable.
@@ -284,7 +310,9 @@ impl From<Result<Answer, Refusal>> for ToTerminal {
 pub fn refuse_hello(protocol: u32, token_fits: bool) -> Option<Refusal> {
     if protocol != PROTOCOL_VERSION {
         let message = format!("protocol {protocol} is not {PROTOCOL_VERSION}, which this build speaks");
-        return Some(Refusal::new(Code::BadRequest, message).hint("Use the same version of draftboard on both sides."));
+        return Some(
+            Refusal::new(Code::BadRequest, message).hint("Use the same version of draftboard on both sides."),
+        );
     }
     (!token_fits).then(|| Refusal::new(Code::BadRequest, "the token is not the one that was given out"))
 }

@@ -119,7 +119,8 @@ impl Name {
     /// The nearest well-formed name to what a person wrote; `fallback` when nothing of it can be used.
     pub fn from_words(words: &str, fallback: &Name) -> Self {
         let folded = fold(words, '_');
-        let folded = if folded.starts_with(|c: char| c.is_ascii_digit()) { format!("_{folded}") } else { folded };
+        let folded =
+            if folded.starts_with(|c: char| c.is_ascii_digit()) { format!("_{folded}") } else { folded };
         Self::parse(folded.as_str()).unwrap_or_else(|_| fallback.clone())
     }
 
@@ -173,7 +174,13 @@ mod tests {
     #[test]
     fn names_are_folded_from_words() {
         let fallback = Name::parse("node").unwrap();
-        for (words, name) in [("Web server", "web_server"), ("3 tiers", "_3_tiers"), ("  --", "node"), ("Ünïcode", "n_code"), ("a  b", "a_b")] {
+        for (words, name) in [
+            ("Web server", "web_server"),
+            ("3 tiers", "_3_tiers"),
+            ("  --", "node"),
+            ("Ünïcode", "n_code"),
+            ("a  b", "a_b"),
+        ] {
             assert_eq!(Name::from_words(words, &fallback).as_str(), name, "{words:?}");
         }
         assert_eq!(BoardName::from_words("Three tiers!").unwrap().as_str(), "three-tiers");
@@ -183,7 +190,10 @@ mod tests {
     #[test]
     fn malformed_names_are_refused_with_the_rule() {
         for text in ["", "A", "1a", "a-b", "a b", "ä", &"x".repeat(65)] {
-            assert!(Name::parse(text).unwrap_err().to_string().contains("expected a lower-case letter"), "{text:?}");
+            assert!(
+                Name::parse(text).unwrap_err().to_string().contains("expected a lower-case letter"),
+                "{text:?}"
+            );
         }
         for text in ["../x", "-a", "a/b", ".hidden", "a.b", "con\0"] {
             assert!(BoardName::parse(text).is_err(), "{text:?}");

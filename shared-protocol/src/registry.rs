@@ -366,7 +366,9 @@ impl Pattern {
     pub fn parse(text: &str) -> Result<Self, String> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "_-./*".contains(c);
         if text.is_empty() || text.len() > 128 || !text.chars().all(fits) {
-            return Err(format!("{text:?} is not a type pattern: expected a type id in which `*` stands for anything"));
+            return Err(format!(
+                "{text:?} is not a type pattern: expected a type id in which `*` stands for anything"
+            ));
         }
         Ok(Self(Arc::from(text)))
     }
@@ -476,7 +478,8 @@ mod tests {
 
     #[test]
     fn patterns_match_whole_ids() {
-        let check = |pattern: &str, id: &str| Pattern::parse(pattern).unwrap().matches(&TypeId::parse(id).unwrap());
+        let check =
+            |pattern: &str, id: &str| Pattern::parse(pattern).unwrap().matches(&TypeId::parse(id).unwrap());
         assert!(check("aws/*", "aws/compute/instance"));
         assert!(check("*", "ui.button"));
         assert!(check("a*c*e", "abcde"));

@@ -127,9 +127,9 @@ impl Value {
             serde_json::Value::Bool(value) => Self::Bool(*value),
             serde_json::Value::Number(number) => Self::Number(exact(number)?),
             serde_json::Value::String(text) => Self::text(text.as_str()),
-            serde_json::Value::Array(items) => {
-                Self::List(items.iter().map(|item| Self::from_json_at(item, depth + 1)).collect::<Result<_, _>>()?)
-            }
+            serde_json::Value::Array(items) => Self::List(
+                items.iter().map(|item| Self::from_json_at(item, depth + 1)).collect::<Result<_, _>>()?,
+            ),
             serde_json::Value::Object(fields) => Self::Object(
                 fields
                     .iter()

@@ -10,8 +10,12 @@ impl Chance {
 
     /// From `DRAFTBOARD_SEED`, else from the clock. The seed is printed.
     pub(crate) fn seeded() -> Self {
-        let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
-        let seed = std::env::var("DRAFTBOARD_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(clock % 1_000_000);
+        let clock =
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
+        let seed = std::env::var("DRAFTBOARD_SEED")
+            .ok()
+            .and_then(|seed| seed.parse().ok())
+            .unwrap_or(clock % 1_000_000);
         println!("seed {seed} (repeat it with DRAFTBOARD_SEED={seed})");
         Self(seed)
     }

@@ -24,7 +24,8 @@ pub(crate) fn record_of(home: &Home, workspace: &Path) -> Option<PathBuf> {
     let shown = workspace.canonicalize().unwrap();
     records.find(|path| {
         let text = fs::read_to_string(path).unwrap_or_default();
-        serde_json::from_str::<Value>(&text).is_ok_and(|record| record["workspace"] == shown.to_str().unwrap())
+        serde_json::from_str::<Value>(&text)
+            .is_ok_and(|record| record["workspace"] == shown.to_str().unwrap())
     })
 }
 
@@ -34,7 +35,11 @@ impl Client {
         let path = record_of(home, workspace).ok_or(Gone)?;
         let text = fs::read_to_string(&path).map_err(|_| Gone)?;
         let record: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(fs::metadata(&path).map_err(|_| Gone)?.permissions().mode() & 0o777, 0o600, "it holds a secret");
+        assert_eq!(
+            fs::metadata(&path).map_err(|_| Gone)?.permissions().mode() & 0o777,
+            0o600,
+            "it holds a secret"
+        );
         let stream = UnixStream::connect(record["socket"].as_str().unwrap()).map_err(|_| Gone)?;
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();

@@ -50,9 +50,12 @@ impl Home {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(DRAFTBOARD);
         command.current_dir(self.path("home")).stdin(Stdio::null());
-        for (name, folder) in
-            [("XDG_RUNTIME_DIR", "run"), ("XDG_STATE_HOME", "state"), ("XDG_DATA_HOME", "data"), ("HOME", "home")]
-        {
+        for (name, folder) in [
+            ("XDG_RUNTIME_DIR", "run"),
+            ("XDG_STATE_HOME", "state"),
+            ("XDG_DATA_HOME", "data"),
+            ("HOME", "home"),
+        ] {
             command.env(name, self.path(folder));
         }
         for name in ["DISPLAY", "WAYLAND_DISPLAY", "DRAFTBOARD_LOG"] {
@@ -166,7 +169,11 @@ impl Running {
         let running = Self::starting_to_serve(home, workspace);
         let line = running.line().expect("it says that it is ready");
         let ready: Value = serde_json::from_str(&line).unwrap();
-        assert_eq!((&ready["ready"], &ready["pid"]), (&Value::Bool(true), &Value::from(running.pid())), "{line}");
+        assert_eq!(
+            (&ready["ready"], &ready["pid"]),
+            (&Value::Bool(true), &Value::from(running.pid())),
+            "{line}"
+        );
         running
     }
 
@@ -205,7 +212,11 @@ impl Running {
     pub(crate) fn end(&mut self) -> Outcome {
         let status = ended(&mut self.child).expect("it ends");
         let out: Vec<String> = self.out.iter().collect();
-        Outcome { code: status.code(), out: out.join("\n"), err: self.err.recv_timeout(PATIENCE).unwrap_or_default() }
+        Outcome {
+            code: status.code(),
+            out: out.join("\n"),
+            err: self.err.recv_timeout(PATIENCE).unwrap_or_default(),
+        }
     }
 }
 

@@ -52,8 +52,12 @@ impl Snapshot {
                 Ok(())
             }),
             Change::Parent { node, before, after } => self.apply_parent(*node, *before, *after),
-            Change::Prop { node, key, before, after } => self.apply_prop(*node, key, before.as_ref(), after.as_ref()),
-            Change::References { node, key, before, after } => self.apply_references(*node, key, before, after),
+            Change::Prop { node, key, before, after } => {
+                self.apply_prop(*node, key, before.as_ref(), after.as_ref())
+            }
+            Change::References { node, key, before, after } => {
+                self.apply_references(*node, key, before, after)
+            }
             Change::Edge { id, before, after } => self.apply_edge(*id, before.as_deref(), after.as_ref()),
             Change::Placement { node, before, after } => self.apply_placement(*node, *before, *after),
         }
@@ -214,7 +218,8 @@ impl Snapshot {
         if container.board != board {
             return Err(ApplyError::Foreign { what: format!("{parent} is on another board than {id}") });
         }
-        let outside = self.ancestors(Some(parent)).take(MAX_NESTING + 1).take_while(|node| node.id != id).count();
+        let outside =
+            self.ancestors(Some(parent)).take(MAX_NESTING + 1).take_while(|node| node.id != id).count();
         let inside_itself = self.ancestors(Some(parent)).take(MAX_NESTING + 1).any(|node| node.id == id);
         if inside_itself || outside + self.height(id, board) > MAX_NESTING {
             return Err(ApplyError::Nesting { node: id });
@@ -233,7 +238,13 @@ impl Snapshot {
         height
     }
 
-    fn apply_prop(&mut self, id: NodeId, key: &PropKey, before: Option<&Value>, after: Option<&Value>) -> Applied {
+    fn apply_prop(
+        &mut self,
+        id: NodeId,
+        key: &PropKey,
+        before: Option<&Value>,
+        after: Option<&Value>,
+    ) -> Applied {
         self.edit(id, |node| {
             if node.props.get(key) != before {
                 return Err(changed(format!("{key} of {id}")));
@@ -246,7 +257,13 @@ impl Snapshot {
         })
     }
 
-    fn apply_references(&mut self, id: NodeId, key: &PropKey, before: &[NodeId], after: &[NodeId]) -> Applied {
+    fn apply_references(
+        &mut self,
+        id: NodeId,
+        key: &PropKey,
+        before: &[NodeId],
+        after: &[NodeId],
+    ) -> Applied {
         let node = self.node(id).ok_or_else(|| missing(id))?;
         if node.references.get(key).map_or(&[][..], Vec::as_slice) != before {
             return Err(changed(format!("{key} of {id}")));
@@ -290,7 +307,9 @@ impl Snapshot {
             for end in [&edge.source, &edge.target] {
                 let node = self.node(end.node).ok_or_else(|| missing(end.node))?;
                 if node.board != edge.board {
-                    return Err(ApplyError::Foreign { what: format!("{} is on another board than {id}", end.node) });
+                    return Err(ApplyError::Foreign {
+                        what: format!("{} is on another board than {id}", end.node),
+                    });
                 }
             }
             if before.is_none() && self.edges.len() >= MAX_EDGES {
@@ -310,7 +329,12 @@ impl Snapshot {
         Ok(())
     }
 
-    fn apply_placement(&mut self, id: NodeId, before: Option<Placement>, after: Option<Placement>) -> Applied {
+    fn apply_placement(
+        &mut self,
+        id: NodeId,
+        before: Option<Placement>,
+        after: Option<Placement>,
+    ) -> Applied {
         let node = self.node(id).ok_or_else(|| missing(id))?;
         if self.placement(id) != before {
             return Err(changed(format!("the place of {id}")));

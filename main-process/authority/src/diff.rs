@@ -2,7 +2,9 @@
 //! leaves the graph whole.
 
 use crate::{ApplyError, Snapshot};
-use shared_protocol::{Board, BoardId, Change, Document, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey};
+use shared_protocol::{
+    Board, BoardId, Change, Document, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey,
+};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
@@ -14,7 +16,8 @@ pub(crate) fn parents_first(nodes: &[Node]) -> Option<Vec<&Node>> {
 }
 
 fn order(nodes: &[Node]) -> Option<Vec<usize>> {
-    let known: HashMap<NodeId, usize> = nodes.iter().enumerate().map(|(index, node)| (node.id, index)).collect();
+    let known: HashMap<NodeId, usize> =
+        nodes.iter().enumerate().map(|(index, node)| (node.id, index)).collect();
     let mut within: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     let mut order = Vec::with_capacity(nodes.len());
     for (index, node) in nodes.iter().enumerate() {
@@ -129,7 +132,9 @@ impl Walk {
     /// Edges that are gone or go elsewhere; those that stay with another label are changed in place later.
     fn drop_edges(&mut self, board: BoardId, wanted: &BTreeMap<EdgeId, &Edge>) -> Step {
         let same_ends = |edge: &Edge| {
-            wanted.get(&edge.id).is_some_and(|after| after.source == edge.source && after.target == edge.target)
+            wanted
+                .get(&edge.id)
+                .is_some_and(|after| after.source == edge.source && after.target == edge.target)
         };
         let going: Vec<Edge> = self
             .state
@@ -153,7 +158,8 @@ impl Walk {
     }
 
     fn references(&mut self, node: NodeId, key: &PropKey, after: Vec<NodeId>) -> Step {
-        let before = self.state.node(node).and_then(|node| node.references.get(key)).cloned().unwrap_or_default();
+        let before =
+            self.state.node(node).and_then(|node| node.references.get(key)).cloned().unwrap_or_default();
         if before == after {
             return Ok(());
         }
@@ -203,7 +209,9 @@ impl Walk {
         let roots: Vec<NodeId> = gone
             .iter()
             .copied()
-            .filter(|id| !self.state.node(*id).and_then(|node| node.parent).is_some_and(|p| gone.contains(&p)))
+            .filter(|id| {
+                !self.state.node(*id).and_then(|node| node.parent).is_some_and(|p| gone.contains(&p))
+            })
             .collect();
         for root in roots {
             for id in self.state.subtree(root).into_iter().rev() {

@@ -64,10 +64,15 @@ impl Problems {
     }
 
     fn set(&mut self, element: ElementId, found: Vec<Problem>) {
-        let count = |problems: &[Problem], severity| problems.iter().filter(|p| p.severity == severity).count();
+        let count =
+            |problems: &[Problem], severity| problems.iter().filter(|p| p.severity == severity).count();
         self.errors += count(&found, Severity::Error);
         self.warnings += count(&found, Severity::Warning);
-        let before = if found.is_empty() { self.by_element.remove(&element) } else { self.by_element.insert(element, found) };
+        let before = if found.is_empty() {
+            self.by_element.remove(&element)
+        } else {
+            self.by_element.insert(element, found)
+        };
         let before = before.unwrap_or_default();
         self.errors -= count(&before, Severity::Error);
         self.warnings -= count(&before, Severity::Warning);
@@ -155,9 +160,10 @@ fn check_references(snapshot: &Snapshot, def: &TypeDef, key: &str, targets: &[No
     if !prop.many && targets.len() > 1 {
         return Some(format!("{} takes one target", prop.label));
     }
-    let misfit = targets.iter().filter_map(|target| snapshot.node(*target)).find(|target| {
-        !prop.targets.iter().any(|pattern| pattern.matches(&target.type_id))
-    });
+    let misfit = targets
+        .iter()
+        .filter_map(|target| snapshot.node(*target))
+        .find(|target| !prop.targets.iter().any(|pattern| pattern.matches(&target.type_id)));
     misfit.map(|target| format!("{} cannot point at {}", prop.label, target.label))
 }
 
@@ -169,7 +175,8 @@ fn check_edge(snapshot: &Snapshot, edge: &Edge) -> Vec<Problem> {
         field: None,
         message,
     };
-    let label = |node: NodeId| snapshot.node(node).map_or_else(|| node.to_string(), |node| node.label.clone());
+    let label =
+        |node: NodeId| snapshot.node(node).map_or_else(|| node.to_string(), |node| node.label.clone());
     let mut found = Vec::new();
     if rules::rule_for(snapshot, &edge.source, &edge.target).is_none() {
         let message = format!("no rule allows {} → {}", label(edge.source.node), label(edge.target.node));

@@ -47,13 +47,18 @@ impl Rebased {
         } else {
             let count = self.fitting.len();
             let total = count + self.conflicts.len();
-            refusal.hint(format!("{count} of {total} changes can be reverted: ask for a partial revert to do so."))
+            refusal.hint(format!(
+                "{count} of {total} changes can be reverted: ask for a partial revert to do so."
+            ))
         })
     }
 }
 
 /// The boards whose content these changes touch, judged by the state before or after them.
-pub fn boards_touched<'a>(snapshot: &Snapshot, changes: impl IntoIterator<Item = &'a Change>) -> BTreeSet<BoardId> {
+pub fn boards_touched<'a>(
+    snapshot: &Snapshot,
+    changes: impl IntoIterator<Item = &'a Change>,
+) -> BTreeSet<BoardId> {
     let mut boards = BTreeSet::new();
     let of_node = |id| snapshot.node(id).map(|node| node.board);
     for change in changes {

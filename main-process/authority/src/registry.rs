@@ -45,7 +45,11 @@ impl Registry {
     }
 
     /// A registry as another process composed it.
-    pub fn from_parts(types: Vec<TypeDef>, rules: Vec<ConnectionRule>, problems: Vec<RegistryProblem>) -> Self {
+    pub fn from_parts(
+        types: Vec<TypeDef>,
+        rules: Vec<ConnectionRule>,
+        problems: Vec<RegistryProblem>,
+    ) -> Self {
         let types = types.into_iter().map(|def| (def.id.clone(), Arc::new(def))).collect();
         let mut registry = Self { types, rules, problems, patterns: HashMap::new() };
         registry.compile_patterns();
@@ -83,7 +87,11 @@ impl Registry {
     }
 
     fn problem(&mut self, origin: &str, entry: impl Into<String>, message: impl Into<String>) {
-        self.problems.push(RegistryProblem { origin: origin.to_owned(), entry: entry.into(), message: message.into() });
+        self.problems.push(RegistryProblem {
+            origin: origin.to_owned(),
+            entry: entry.into(),
+            message: message.into(),
+        });
     }
 
     fn add_module(&mut self, module: &Module) {
@@ -96,7 +104,10 @@ impl Registry {
             return self.problem(&module.origin, file.module, message);
         }
         for (index, entry) in file.types.into_iter().enumerate() {
-            let name = entry.get("id").and_then(|id| id.as_str()).map_or_else(|| format!("type {index}"), str::to_owned);
+            let name = entry
+                .get("id")
+                .and_then(|id| id.as_str())
+                .map_or_else(|| format!("type {index}"), str::to_owned);
             match serde_json::from_value::<TypeDef>(entry).map_err(|error| error.to_string()) {
                 Ok(def) => match check_type(&def) {
                     Ok(()) => drop(self.types.insert(def.id.clone(), Arc::new(def))),
@@ -149,7 +160,8 @@ impl Registry {
             match self.check_rule(&rule) {
                 Ok(()) => self.rules.push(rule),
                 Err(message) => {
-                    let entry = format!("{} → {}", rule.source.type_id.as_str(), rule.target.type_id.as_str());
+                    let entry =
+                        format!("{} → {}", rule.source.type_id.as_str(), rule.target.type_id.as_str());
                     self.problem("connections", entry, message);
                 }
             }
@@ -182,7 +194,8 @@ impl Registry {
     }
 
     fn compile_patterns(&mut self) {
-        let texts = self.types.values().flat_map(|def| def.props.iter().filter_map(|prop| prop.pattern.clone()));
+        let texts =
+            self.types.values().flat_map(|def| def.props.iter().filter_map(|prop| prop.pattern.clone()));
         self.patterns =
             texts.filter_map(|text| Some((text.clone(), whole_text_pattern(&text).ok()?))).collect();
     }
@@ -231,7 +244,10 @@ fn check_type(def: &TypeDef) -> Result<(), String> {
         if let Some(condition) = &prop.visible_when
             && (!keys.contains(&condition.prop) || condition.prop == prop.key)
         {
-            return Err(format!("property `{}` depends on `{}`, which is not another property", prop.key, condition.prop));
+            return Err(format!(
+                "property `{}` depends on `{}`, which is not another property",
+                prop.key, condition.prop
+            ));
         }
     }
     let mut ports = BTreeSet::new();
@@ -275,7 +291,8 @@ fn check_prop_def(prop: &PropDef) -> Result<(), String> {
     }
     if let Some(default) = &prop.default {
         let pattern = prop.pattern.as_deref().and_then(|text| whole_text_pattern(text).ok());
-        crate::rules::check_value(prop, default, pattern.as_ref()).map_err(|message| format!("default: {message}"))?;
+        crate::rules::check_value(prop, default, pattern.as_ref())
+            .map_err(|message| format!("default: {message}"))?;
     }
     Ok(())
 }

@@ -4,7 +4,8 @@
 use crate::{ApplyError, Registry, spatial::Occupancy};
 use imbl::{OrdMap, OrdSet};
 use shared_protocol::{
-    Board, BoardId, BoardName, Change, Document, Edge, EdgeId, Name, Node, NodeId, Placement, Point, Revision, TypeDef,
+    Board, BoardId, BoardName, Change, Document, Edge, EdgeId, Name, Node, NodeId, Placement, Point,
+    Revision, TypeDef,
 };
 use std::{ops::Bound, sync::Arc};
 
@@ -80,7 +81,7 @@ impl Snapshot {
         let nodes: Vec<Node> = self.nodes_on(board).map(|node| Node::clone(node)).collect();
         Document {
             revision: self.revision,
-            boards: self.board(board).map(Board::clone).into_iter().collect(),
+            boards: self.board(board).cloned().into_iter().collect(),
             layout: nodes.iter().filter_map(|node| Some((node.id, self.placement(node.id)?))).collect(),
             edges: self.edges_on(board).map(|edge| Edge::clone(edge)).collect(),
             nodes,
@@ -152,11 +153,15 @@ impl Snapshot {
 
     /// A node, its container, and so on outwards.
     pub fn ancestors(&self, from: Option<NodeId>) -> impl Iterator<Item = &Node> {
-        std::iter::successors(from.and_then(|id| self.node(id)), |node| node.parent.and_then(|id| self.node(id)))
+        std::iter::successors(from.and_then(|id| self.node(id)), |node| {
+            node.parent.and_then(|id| self.node(id))
+        })
     }
 
     pub fn children(&self, board: BoardId, parent: Option<NodeId>) -> impl Iterator<Item = NodeId> {
-        self.children.range((board, parent, NodeId::MIN)..=(board, parent, NodeId::MAX)).map(|(_, _, child)| *child)
+        self.children
+            .range((board, parent, NodeId::MIN)..=(board, parent, NodeId::MAX))
+            .map(|(_, _, child)| *child)
     }
 
     /// A node and all within it, containers before their content.
@@ -173,7 +178,9 @@ impl Snapshot {
     }
 
     pub fn edges_of(&self, node: NodeId) -> impl Iterator<Item = &Edge> {
-        self.incident.range((node, EdgeId::MIN)..=(node, EdgeId::MAX)).filter_map(|(_, edge)| self.edge(*edge))
+        self.incident
+            .range((node, EdgeId::MIN)..=(node, EdgeId::MAX))
+            .filter_map(|(_, edge)| self.edge(*edge))
     }
 
     /// Nodes that refer to this one.

@@ -39,7 +39,8 @@ impl Occupancy {
     /// A node at the right end of the content.
     pub(crate) fn last(&self, room: Room) -> Option<NodeId> {
         let all = (room, i32::MIN, i32::MIN, NodeId::MIN)..=(room, i32::MAX, i32::MAX, NodeId::MAX);
-        let huge = || self.huge.range((room, NodeId::MIN)..=(room, NodeId::MAX)).next_back().map(|(_, node)| *node);
+        let huge =
+            || self.huge.range((room, NodeId::MIN)..=(room, NodeId::MAX)).next_back().map(|(_, node)| *node);
         self.cells.range(all).next_back().map(|(.., node)| *node).or_else(huge)
     }
 

@@ -48,11 +48,19 @@ mod tests {
     fn every_type_can_stand_somewhere_and_has_an_icon() {
         let registry = Registry::compose(&built_in(), &BTreeMap::new());
         for def in registry.types() {
-            let somewhere = def.may_be_root() || registry.types().any(|container| def.may_stand_in(container));
+            let somewhere =
+                def.may_be_root() || registry.types().any(|container| def.may_stand_in(container));
             assert!(somewhere, "{} can stand nowhere", def.id);
-            assert!(ICONS.split_whitespace().any(|icon| icon == def.icon), "{}: no icon `{}`", def.id, def.icon);
+            assert!(
+                ICONS.split_whitespace().any(|icon| icon == def.icon),
+                "{}: no icon `{}`",
+                def.id,
+                def.icon
+            );
             for prop in def.props.iter().filter(|prop| !prop.targets.is_empty()) {
-                let points = |pattern: &shared_protocol::registry::Pattern| registry.types().any(|t| pattern.matches(&t.id));
+                let points = |pattern: &shared_protocol::registry::Pattern| {
+                    registry.types().any(|t| pattern.matches(&t.id))
+                };
                 assert!(prop.targets.iter().all(points), "{}.{} points at nothing", def.id, prop.key);
             }
         }

@@ -23,7 +23,8 @@ struct Finding {
 }
 
 pub(super) fn run(json: bool) -> ExitCode {
-    let mut findings = vec![display(), keyboard_library(), graphics_library(), dialogs(), runtime_dir(), data_dir()];
+    let mut findings =
+        vec![display(), keyboard_library(), graphics_library(), dialogs(), runtime_dir(), data_dir()];
     findings.push(program("terraform or tofu", &["terraform", "tofu"], "runs of infrastructure boards"));
     findings.push(program("git", &["git"], "history of the files"));
     let failed = findings.iter().any(|finding| finding.verdict == Verdict::Missing);
@@ -49,7 +50,12 @@ fn ok(what: &'static str, found: impl Into<String>) -> Finding {
     Finding { what, verdict: Verdict::Ok, found: found.into(), fix: None }
 }
 
-fn lacking(what: &'static str, verdict: Verdict, found: impl Into<String>, fix: impl Into<String>) -> Finding {
+fn lacking(
+    what: &'static str,
+    verdict: Verdict,
+    found: impl Into<String>,
+    fix: impl Into<String>,
+) -> Finding {
     Finding { what, verdict, found: found.into(), fix: Some(fix.into()) }
 }
 
@@ -69,12 +75,23 @@ fn display() -> Finding {
 
 /// Libraries are loaded when the window starts, so a missing one shows only then.
 fn library(what: &'static str, names: &[&str], packages: &str) -> Finding {
-    const FOLDERS: [&str; 6] =
-        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/lib/x86_64-linux-gnu", "/lib64"];
+    const FOLDERS: [&str; 6] = [
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu",
+        "/usr/lib64",
+        "/usr/lib",
+        "/lib/x86_64-linux-gnu",
+        "/lib64",
+    ];
     let there = |name: &&&str| FOLDERS.iter().any(|folder| Path::new(folder).join(name).exists());
     match names.iter().find(there) {
         Some(name) => ok(what, *name),
-        None => lacking(what, Verdict::Missing, format!("none of {}", names.join(", ")), format!("Install {packages} (names of Debian's packages)")),
+        None => lacking(
+            what,
+            Verdict::Missing,
+            format!("none of {}", names.join(", ")),
+            format!("Install {packages} (names of Debian's packages)"),
+        ),
     }
 }
 
@@ -102,7 +119,12 @@ fn dialogs() -> Finding {
 fn runtime_dir() -> Finding {
     match RuntimeDir::of_user() {
         Ok(runtime) => ok("runtime folder", runtime.path().display().to_string()),
-        Err(error) => lacking("runtime folder", Verdict::Missing, error.to_string(), "Terminals and agents find a running Draftboard there"),
+        Err(error) => lacking(
+            "runtime folder",
+            Verdict::Missing,
+            error.to_string(),
+            "Terminals and agents find a running Draftboard there",
+        ),
     }
 }
 
@@ -111,13 +133,20 @@ fn data_dir() -> Finding {
     let folder = example.parent().unwrap_or(&example);
     match std::fs::create_dir_all(folder) {
         Ok(()) => ok("data folder", folder.display().to_string()),
-        Err(error) => lacking("data folder", Verdict::Missing, format!("{}: {error}", folder.display()), "Make it writable, or set XDG_DATA_HOME"),
+        Err(error) => lacking(
+            "data folder",
+            Verdict::Missing,
+            format!("{}: {error}", folder.display()),
+            "Make it writable, or set XDG_DATA_HOME",
+        ),
     }
 }
 
 fn program(what: &'static str, names: &[&str], needed_for: &str) -> Finding {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).flat_map(|folder| names.iter().map(move |name| folder.join(name))).find(|file| file.is_file());
+    let found = std::env::split_paths(&path)
+        .flat_map(|folder| names.iter().map(move |name| folder.join(name)))
+        .find(|file| file.is_file());
     match found {
         Some(file) => ok(what, file.display().to_string()),
         None => lacking(what, Verdict::Optional, "not on PATH", format!("Install it for {needed_for}")),

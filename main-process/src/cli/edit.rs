@@ -29,7 +29,10 @@ pub(super) fn read(file: &Path, summary: Option<String>) -> Result<Command, Refu
     };
     read.map_err(|error| refuse(format!("{} could not be read: {error}", file.display())))?;
     if text.len() as u64 > MAX_BYTES {
-        return Err(Refusal::new(Code::LimitExceeded, format!("{} is larger than {MAX_BYTES} bytes", file.display())));
+        return Err(Refusal::new(
+            Code::LimitExceeded,
+            format!("{} is larger than {MAX_BYTES} bytes", file.display()),
+        ));
     }
     let commands: Vec<Command> = serde_json::from_str(&text).map_err(|error| {
         refuse(format!("{} is not a list of commands: {error}", file.display()))

@@ -12,7 +12,10 @@ use std::{
 /// Writes the result and nothing else to standard output; a reader that went away is no error.
 pub(super) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    drop(out.write_all(text.as_bytes()).and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }));
+    drop(
+        out.write_all(text.as_bytes())
+            .and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }),
+    );
 }
 
 pub(super) fn print_json(value: &impl serde::Serialize) {
@@ -41,7 +44,8 @@ pub(super) fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
 
 /// An answer on standard output; the exit code says whether anything was found.
 pub(super) fn answer(answer: &Answer, json: bool) -> ExitCode {
-    let failed = matches!(answer, Answer::Problems(found) if found.iter().any(|p| p.severity == Severity::Error));
+    let failed =
+        matches!(answer, Answer::Problems(found) if found.iter().any(|p| p.severity == Severity::Error));
     if json {
         print_json(&serde_json::json!({ "ok": true, "data": data(answer) }));
     } else {
@@ -73,7 +77,9 @@ fn words(answer: &Answer) -> String {
             let made = if made.is_empty() { String::new() } else { format!("\n{}", made.join("\n")) };
             format!("{} (revision {}){made}", applied.summary, applied.revision)
         }
-        Answer::Saved { revision, files } if files.is_empty() => format!("Nothing to save at revision {revision}"),
+        Answer::Saved { revision, files } if files.is_empty() => {
+            format!("Nothing to save at revision {revision}")
+        }
         Answer::Saved { revision, files } => format!("Saved revision {revision}\n{}", files.join("\n")),
         Answer::Log(entries) => entries.iter().map(log_line).collect::<Vec<_>>().join("\n"),
         Answer::Problems(problems) if problems.is_empty() => "No problems".to_owned(),
@@ -87,9 +93,15 @@ fn words(answer: &Answer) -> String {
 fn log_line(entry: &LogEntry) -> String {
     let kind = match entry.kind {
         OperationKind::Edit => String::new(),
-        OperationKind::Undo(of) | OperationKind::Redo(of) | OperationKind::Revert(of) => format!(" (of {of})"),
+        OperationKind::Undo(of) | OperationKind::Redo(of) | OperationKind::Revert(of) => {
+            format!(" (of {of})")
+        }
     };
-    let who = if entry.actor.name.is_empty() { format!("{:?}", entry.actor.kind).to_lowercase() } else { entry.actor.name.clone() };
+    let who = if entry.actor.name.is_empty() {
+        format!("{:?}", entry.actor.kind).to_lowercase()
+    } else {
+        entry.actor.name.clone()
+    };
     format!("{:>6}  {}  {who}  {}{kind}", entry.revision.0, utc(entry.time), entry.summary)
 }
 
@@ -104,7 +116,13 @@ pub(super) fn instance_line(instance: &InstanceView) -> String {
     let saved = if instance.saved == instance.revision { "saved" } else { "unsaved" };
     let mut line = format!(
         "{}\n  pid {}, {window}, version {}\n  revision {} ({saved}), {} boards, {} nodes, {} edges",
-        instance.workspace, instance.pid, instance.version, instance.revision, instance.boards, instance.nodes, instance.edges
+        instance.workspace,
+        instance.pid,
+        instance.version,
+        instance.revision,
+        instance.boards,
+        instance.nodes,
+        instance.edges
     );
     for held in &instance.held {
         line.push_str(&format!("\n  {} is read-only: {}", held.name, held.message));

@@ -18,7 +18,8 @@ pub struct Roles {
     pub exe: PathBuf,
 }
 
-const AFTER_HELP: &str = "Without a command it opens the window: on WORKSPACE, on the last workspace, or on the example.";
+const AFTER_HELP: &str =
+    "Without a command it opens the window: on WORKSPACE, on the last workspace, or on the example.";
 
 #[derive(Debug, Parser)]
 #[command(name = "draftboard", version, about = "One board for what you specify, what you build and where it runs", after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
@@ -61,7 +62,9 @@ enum Verb {
         at: At,
     },
     /// Running instances, or the state of one workspace
-    #[command(after_help = "Examples:\n  draftboard status\n  draftboard status -w ~/projects/parcels --json")]
+    #[command(
+        after_help = "Examples:\n  draftboard status\n  draftboard status -w ~/projects/parcels --json"
+    )]
     Status(At),
     /// Writes the files
     #[command(after_help = "Example: draftboard save")]
@@ -126,7 +129,9 @@ enum Verb {
     /// Checks what Draftboard needs, and says what to fix
     Doctor(At),
     /// Prints a completion script
-    #[command(after_help = "Example: draftboard completions bash > ~/.local/share/bash-completion/completions/draftboard")]
+    #[command(
+        after_help = "Example: draftboard completions bash > ~/.local/share/bash-completion/completions/draftboard"
+    )]
     Completions { shell: clap_complete::Shell },
 }
 
@@ -147,9 +152,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
     match arguments.command {
         None => window::open(arguments.workspace.as_deref(), roles),
         Some(Verb::Open { workspace }) => window::open(workspace.as_deref(), roles),
-        Some(Verb::Serve { folder, at }) => window::serve(folder.as_deref().or(at.workspace.as_deref()), at.json),
+        Some(Verb::Serve { folder, at }) => {
+            window::serve(folder.as_deref().or(at.workspace.as_deref()), at.json)
+        }
         Some(Verb::Completions { shell }) => {
-            clap_complete::generate(shell, &mut Arguments::command(), "draftboard", &mut std::io::stdout());
+            // Into memory first: the generator panics when its reader has gone away.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "draftboard", &mut script);
+            format::print(&String::from_utf8_lossy(&script));
             ExitCode::SUCCESS
         }
         Some(Verb::Doctor(at)) => doctor::run(at.json),

@@ -54,7 +54,9 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         Verb::Validate(_) => ask(root, Request::Problems),
         Verb::Export { board, to, .. } => export(root, &board, &to),
         Verb::Resolve { board, keep, .. } => resolve(root, &board, keep),
-        Verb::Open { .. } | Verb::Serve { .. } | Verb::Doctor(_) | Verb::Completions { .. } => Ok(Answer::Done),
+        Verb::Open { .. } | Verb::Serve { .. } | Verb::Doctor(_) | Verb::Completions { .. } => {
+            Ok(Answer::Done)
+        }
     };
     match result {
         Ok(answer) => format::answer(&answer, json),
@@ -71,7 +73,8 @@ fn board_id(reached: &mut Reached, name: &str) -> Result<BoardId, Refusal> {
         return Err(Refusal::new(Code::Internal, "an answer that was not asked for"));
     };
     let Document { boards, .. } = *document;
-    let wanted = |board: &&shared_protocol::Board| board.name.as_str() == name || board.id.to_string() == name;
+    let wanted =
+        |board: &&shared_protocol::Board| board.name.as_str() == name || board.id.to_string() == name;
     boards.iter().find(wanted).map(|board| board.id).ok_or_else(|| {
         let names: Vec<String> = boards.iter().map(|board| BoardName::to_string(&board.name)).collect();
         Refusal::new(Code::NotFound, format!("there is no board `{name}`"))
@@ -105,7 +108,11 @@ fn new(folder: &Path, template: crate::workspace::Template, json: bool) -> ExitC
             if json {
                 format::print_json(&serde_json::json!({ "ok": true, "data": { "workspace": folder } }));
             } else {
-                format::print(&format!("{}\nOpen it with: draftboard {}", folder.display(), folder.display()));
+                format::print(&format!(
+                    "{}\nOpen it with: draftboard {}",
+                    folder.display(),
+                    folder.display()
+                ));
             }
             ExitCode::SUCCESS
         }
@@ -124,12 +131,14 @@ fn status(json: bool) -> ExitCode {
     };
     let views: Vec<InstanceView> = records
         .iter()
-        .filter_map(|record| match Client::connect(record).and_then(|mut client| client.request(Request::Instance)) {
-            Ok(Answer::Instance(view)) => Some(view),
-            Ok(_) => None,
-            Err(error) => {
-                format::complain(&error.to_string());
-                None
+        .filter_map(|record| {
+            match Client::connect(record).and_then(|mut client| client.request(Request::Instance)) {
+                Ok(Answer::Instance(view)) => Some(view),
+                Ok(_) => None,
+                Err(error) => {
+                    format::complain(&error.to_string());
+                    None
+                }
             }
         })
         .collect();

@@ -6,15 +6,20 @@ use crate::{
     moment::now,
     paths,
     processes::{
-        ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream, Supervisor,
+        ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream,
+        Supervisor,
     },
     renderer_link,
     workspace::unpack_example,
 };
 use crossbeam_channel::{Receiver, select};
 use shared_protocol::{BoardId, Code, Refusal, messages::Request};
-use signal_hook::{consts::{SIGHUP, SIGINT, SIGTERM}, iterator::Signals};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM},
+    iterator::Signals,
+};
 use std::{
+    io::IsTerminal,
     path::{Path, PathBuf},
     process::ExitCode,
     thread::JoinHandle,
@@ -40,7 +45,7 @@ pub(super) fn open(workspace: Option<&Path>, roles: &Roles) -> ExitCode {
         Err(SessionError::Lock(error @ LockError::Held { .. })) => return raise(&root, &error),
         Err(error) => return format::refuse(&error.into(), false),
     };
-    match run(session, Some(roles)) {
+    match run(session, Some(roles), || ()) {
         Ok(code) => code,
         Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), false),
     }
@@ -56,13 +61,16 @@ pub(super) fn serve(folder: Option<&Path>, json: bool) -> ExitCode {
     };
     let root = session.workspace().root().display().to_string();
     let revision = session.workspace().snapshot().revision();
-    if json {
-        let line = serde_json::json!({ "ready": true, "pid": std::process::id(), "workspace": root, "revision": revision });
-        format::print(&line.to_string());
-    } else {
-        format::print(&format!("Serving {root} at revision {revision}, without a window. Stop with Ctrl+C."));
-    }
-    match run(session, None) {
+    let ready = || {
+        if json {
+            let pid = std::process::id();
+            let line = serde_json::json!({ "ready": true, "pid": pid, "workspace": root, "revision": revision });
+            format::print(&line.to_string());
+        } else {
+            format::print(&format!("Serving {root} at revision {revision}, without a window. Stop with Ctrl+C."));
+        }
+    };
+    match run(session, None, ready) {
         Ok(code) => code,
         Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), json),
     }
@@ -105,14 +113,16 @@ fn raise(root: &Path, held: &LockError) -> ExitCode {
 fn start_logging() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("DRAFTBOARD_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    let started = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let started = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal()).try_init();
     drop(started);
 }
 
-fn run(session: Session, roles: Option<&Roles>) -> anyhow::Result<ExitCode> {
+/// Says that it is ready when it can be stopped as well.
+fn run(session: Session, roles: Option<&Roles>, ready: impl FnOnce()) -> anyhow::Result<ExitCode> {
+    let stops = stops()?;
     let (supervisor, children) = Supervisor::launch()?;
     let (host, signals, writer) = Host::start(session, roles.is_some())?;
-    let stops = stops()?;
+    ready();
     if let Some(roles) = roles {
         supervisor.start(renderer(roles))?;
     }
@@ -147,7 +157,12 @@ fn stops() -> anyhow::Result<Receiver<i32>> {
 }
 
 /// Until somebody asks for the end, the window is closed, or it crashed too often.
-fn attend(host: &Host, children: &Receiver<ChildEvent>, signals: &Receiver<Signal>, stops: &Receiver<i32>) -> ExitCode {
+fn attend(
+    host: &Host,
+    children: &Receiver<ChildEvent>,
+    signals: &Receiver<Signal>,
+    stops: &Receiver<i32>,
+) -> ExitCode {
     loop {
         select! {
             recv(stops) -> _ => return ExitCode::SUCCESS,

@@ -43,9 +43,8 @@ impl Reached {
         }
         match WorkspaceLock::acquire(root) {
             Ok(lock) => Ok(Self::Direct { workspace: Box::new(Workspace::open(root, now())?), _lock: lock }),
-            Err(error @ LockError::Held { .. }) => {
-                Err(Refusal::new(Code::Conflict, error.to_string()).hint("Another command may be at work: try again."))
-            }
+            Err(error @ LockError::Held { .. }) => Err(Refusal::new(Code::Conflict, error.to_string())
+                .hint("Another command may be at work: try again.")),
             Err(error) => Err(Refusal::new(Code::StorageError, error.to_string())),
         }
     }

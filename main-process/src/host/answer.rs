@@ -20,7 +20,9 @@ pub(super) fn mutation(request: &Request) -> Option<Mutation> {
         Request::Run(command) => Some(Mutation::Run(Box::new(command.clone()))),
         Request::Undo => Some(Mutation::Undo),
         Request::Redo => Some(Mutation::Redo),
-        Request::Revert { revision, partial } => Some(Mutation::Revert { revision: *revision, partial: *partial }),
+        Request::Revert { revision, partial } => {
+            Some(Mutation::Revert { revision: *revision, partial: *partial })
+        }
         _ => None,
     }
 }
@@ -37,10 +39,12 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
                 Answer::Applied(applied)
             }),
         Request::Save => workspace.save().map(|(revision, files)| Answer::Saved { revision, files }),
-        Request::Resolve { board, keep } => workspace.resolve(*board, *keep, moment).map(|(applied, made)| {
-            patches = made;
-            Answer::Applied(applied)
-        }),
+        Request::Resolve { board, keep } => {
+            workspace.resolve(*board, *keep, moment).map(|(applied, made)| {
+                patches = made;
+                Answer::Applied(applied)
+            })
+        }
         Request::Log { limit } => workspace.log(*limit as usize).map(Answer::Log),
         Request::ChangesSince(revision) => workspace.changes_since(*revision).map(Answer::Changes),
         Request::Problems => Ok(Answer::Problems(workspace.problems())),

@@ -8,6 +8,7 @@ mod writer;
 
 pub(crate) use answer::ask;
 pub(crate) use session::{Session, SessionError};
+pub(crate) use subscriber::MAX_QUEUED;
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 use journal::FileChanged;
@@ -24,7 +25,11 @@ const SEND_LIMIT: Duration = Duration::from_secs(10);
 pub(crate) type Reply = Box<dyn FnOnce(Result<Answer, Refusal>) + Send>;
 
 pub(crate) enum Job {
-    Request { request: Request, actor: Actor, reply: Reply },
+    Request {
+        request: Request,
+        actor: Actor,
+        reply: Reply,
+    },
     Presence(Presence),
     /// A renderer is there: it gets everything, then patches.
     Attach(Sender<ToRenderer>),
@@ -49,7 +54,10 @@ pub(crate) struct Host {
 
 impl Host {
     /// Starts the writer's thread on an open workspace.
-    pub(crate) fn start(session: Session, window: bool) -> io::Result<(Self, Receiver<Signal>, JoinHandle<()>)> {
+    pub(crate) fn start(
+        session: Session,
+        window: bool,
+    ) -> io::Result<(Self, Receiver<Signal>, JoinHandle<()>)> {
         let (jobs, waiting) = bounded(MAX_WAITING);
         let (signals, heard) = bounded(4);
         let host = Self { jobs };

@@ -28,7 +28,9 @@ impl From<SessionError> for Refusal {
     fn from(error: SessionError) -> Self {
         match error {
             SessionError::Open(error) => error.into(),
-            SessionError::Lock(error @ LockError::Held { .. }) => Self::new(Code::Conflict, error.to_string()),
+            SessionError::Lock(error @ LockError::Held { .. }) => {
+                Self::new(Code::Conflict, error.to_string())
+            }
             other => Self::new(Code::StorageError, other.to_string()),
         }
     }
@@ -76,7 +78,8 @@ impl Session {
             Err(error) => tracing::error!(%error, "edits by other programs are not noticed"),
         }
         let host = host.clone();
-        let forward = move || changes.iter().try_for_each(|change| host.send(Job::FileChanged(change)).map_err(drop));
+        let forward =
+            move || changes.iter().try_for_each(|change| host.send(Job::FileChanged(change)).map_err(drop));
         let spawned = std::thread::Builder::new().name("file-changes".to_owned()).spawn(forward);
         if let Err(error) = spawned {
             tracing::error!(%error, "edits by other programs are not noticed");

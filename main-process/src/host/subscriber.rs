@@ -1,9 +1,12 @@
 //! The renderer as the writer sees it: a bounded queue. One that falls behind loses its patches and gets everything again
-//! when it has caught up.
+//! when it has taken what was there.
 
 use crate::workspace::Workspace;
 use crossbeam_channel::{Sender, TrySendError};
 use shared_protocol::messages::{Status, ToRenderer};
+
+/// Patches and the like that may wait for a renderer before it is sent everything anew.
+pub(crate) const MAX_QUEUED: usize = 512;
 
 #[derive(Default)]
 pub(super) struct Subscriber {
@@ -19,14 +22,14 @@ impl Subscriber {
         self.catch_up(workspace);
     }
 
-    /// It missed something and its queue was full: worth looking at again soon.
+    /// It missed something and has not taken what waits for it: worth looking at again soon.
     pub(super) fn is_behind(&self) -> bool {
         self.behind && self.queue.is_some()
     }
 
-    /// Sends everything if something was missed.
+    /// Sends everything if something was missed, once nothing else waits: everything is large, and should wait once.
     pub(super) fn catch_up(&mut self, workspace: &Workspace) {
-        if !self.behind || self.queue.as_ref().is_none_or(Sender::is_full) {
+        if !self.behind || self.queue.as_ref().is_none_or(|queue| !queue.is_empty()) {
             return;
         }
         let view = workspace.view();
@@ -57,7 +60,9 @@ impl Subscriber {
 
     fn send(&mut self, message: ToRenderer) {
         let Some(queue) = &self.queue else { return };
-        match queue.try_send(message) {
+        // What is over the limit is there for answers.
+        let sent = if queue.len() < MAX_QUEUED { queue.try_send(message) } else { Err(TrySendError::Full(message)) };
+        match sent {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
                 tracing::debug!("the renderer fell behind and will be sent everything");

@@ -12,7 +12,7 @@ use crate::{
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use journal::FileChanged;
 use shared_protocol::{
-    Actor, Refusal,
+    Actor, Code, Refusal,
     messages::{Answer, Applied, Patch, Request, ToRenderer},
 };
 use std::{path::Path, time::Duration};
@@ -133,6 +133,7 @@ impl Writer {
         let workspace: &mut Workspace = &mut self.session.workspace;
         let result = match request {
             Request::Open(path) => self.open(&path),
+            Request::Raise if !self.window => Err(without_window()),
             Request::Raise => {
                 self.renderer.tell(ToRenderer::Raise);
                 Ok(Answer::Done)
@@ -179,6 +180,12 @@ impl Writer {
         }
         self.broadcast(noticed.patches);
     }
+}
+
+fn without_window() -> Refusal {
+    let pid = std::process::id();
+    Refusal::new(Code::Conflict, format!("the workspace is open in a Draftboard without a window (pid {pid})"))
+        .hint(format!("Stop that one to open a window: kill {pid}"))
 }
 
 /// Drawing may take a while; the writer goes on meanwhile.

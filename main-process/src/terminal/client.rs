@@ -49,7 +49,8 @@ impl Client {
         stream.set_read_timeout(Some(LIMIT)).map_err(unreachable)?;
         stream.set_write_timeout(Some(LIMIT)).map_err(unreachable)?;
         let mut client = Self { stream, reader: FrameReader::new(MAX_TERMINAL), pid };
-        let hello = FromTerminal::Hello { protocol: PROTOCOL_VERSION, token: record.token.reveal().to_owned() };
+        let hello =
+            FromTerminal::Hello { protocol: PROTOCOL_VERSION, token: record.token.reveal().to_owned() };
         match client.exchange(&hello)? {
             ToTerminal::Welcome { .. } => Ok(client),
             ToTerminal::Refused(refusal) => Err(ClientError::Refused(refusal)),

@@ -89,17 +89,22 @@ fn converse(mut stream: UnixStream, token: &Token, host: &Host, limit: Duration)
     while let Some(frame) = next_frame(&mut stream, &mut reader, limit)? {
         let message: FromTerminal = decode_json(&frame).map_err(|error| error.to_string())?;
         let answer = match message {
-            FromTerminal::Hello { protocol, token: shown } => match refuse_hello(protocol, token.matches(&shown)) {
-                Some(refusal) => {
-                    let reason = refusal.message.clone();
-                    send(&mut stream, &ToTerminal::Refused(refusal))?;
-                    return Err(reason);
+            FromTerminal::Hello { protocol, token: shown } => {
+                match refuse_hello(protocol, token.matches(&shown)) {
+                    Some(refusal) => {
+                        let reason = refusal.message.clone();
+                        send(&mut stream, &ToTerminal::Refused(refusal))?;
+                        return Err(reason);
+                    }
+                    None => {
+                        greeted = true;
+                        ToTerminal::Welcome {
+                            protocol: PROTOCOL_VERSION,
+                            version: env!("CARGO_PKG_VERSION").to_owned(),
+                        }
+                    }
                 }
-                None => {
-                    greeted = true;
-                    ToTerminal::Welcome { protocol: PROTOCOL_VERSION, version: env!("CARGO_PKG_VERSION").to_owned() }
-                }
-            },
+            }
             FromTerminal::Request(_) if !greeted => return Err("a request before the hello".to_owned()),
             FromTerminal::Request(request) => {
                 let actor = Actor::new(ActorKind::Terminal, user_name());
@@ -112,7 +117,11 @@ fn converse(mut stream: UnixStream, token: &Token, host: &Host, limit: Duration)
 }
 
 /// The limit is for the whole frame: a byte now and then does not hold a place for ever.
-fn next_frame(stream: &mut UnixStream, reader: &mut FrameReader, limit: Duration) -> Result<Option<Vec<u8>>, String> {
+fn next_frame(
+    stream: &mut UnixStream,
+    reader: &mut FrameReader,
+    limit: Duration,
+) -> Result<Option<Vec<u8>>, String> {
     let mut bytes = [0; 16 * 1024];
     let deadline = Instant::now() + limit;
     loop {

@@ -17,7 +17,11 @@ pub(super) struct BoardFile {
 }
 
 impl BoardFile {
-    pub(super) fn read(files: &WorkspaceFiles, name: &BoardName, types: &Arc<Registry>) -> Result<Self, FileError> {
+    pub(super) fn read(
+        files: &WorkspaceFiles,
+        name: &BoardName,
+        types: &Arc<Registry>,
+    ) -> Result<Self, FileError> {
         Self::parse(name, files.read_text(&WorkspacePath::board(name))?, types)
     }
 
@@ -44,8 +48,10 @@ impl BoardFile {
 
     /// What of the file is on another board already: a file that was copied, or an element that moved.
     pub(super) fn clash(&self, state: &Snapshot) -> Option<String> {
-        let node_elsewhere =
-            self.content.nodes().find(|node| state.node(node.id).is_some_and(|other| other.board != self.board));
+        let node_elsewhere = self
+            .content
+            .nodes()
+            .find(|node| state.node(node.id).is_some_and(|other| other.board != self.board));
         let edge_elsewhere = self
             .content
             .edges_on(self.board)

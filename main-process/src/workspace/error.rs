@@ -12,7 +12,9 @@ pub enum OpenError {
     File(#[from] FileError),
     #[error("{0}")]
     Journal(#[from] JournalError),
-    #[error("the journal does not fit together ({0}): set .draftboard/journal.db aside to open the saved boards")]
+    #[error(
+        "the journal does not fit together ({0}): set .draftboard/journal.db aside to open the saved boards"
+    )]
     Inconsistent(String),
 }
 
@@ -20,7 +22,9 @@ impl From<OpenError> for Refusal {
     fn from(error: OpenError) -> Self {
         let code = match &error {
             OpenError::NotAWorkspace(_) => Code::NotFound,
-            OpenError::File(FileError::Newer { .. }) | OpenError::Journal(JournalError::Newer { .. }) => Code::BadRequest,
+            OpenError::File(FileError::Newer { .. }) | OpenError::Journal(JournalError::Newer { .. }) => {
+                Code::BadRequest
+            }
             OpenError::Journal(JournalError::InUse) => Code::Conflict,
             _ => Code::StorageError,
         };

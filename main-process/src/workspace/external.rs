@@ -84,7 +84,10 @@ impl Workspace {
                 self.config = config;
             }
             Err(error) => {
-                self.notice(About::Config, format!("{error}; the settings before are used until it is mended"));
+                self.notice(
+                    About::Config,
+                    format!("{error}; the settings before are used until it is mended"),
+                );
             }
         }
         let (registry, unreadable) = compose_registry(&self.files, &self.config);

@@ -17,9 +17,15 @@ pub enum Mutation {
     Run(Box<Command>),
     Undo,
     Redo,
-    Revert { revision: Revision, partial: bool },
+    Revert {
+        revision: Revision,
+        partial: bool,
+    },
     /// Somebody else's edit of a file, already fitted to the present state.
-    External { summary: String, changes: Vec<Change> },
+    External {
+        summary: String,
+        changes: Vec<Change>,
+    },
 }
 
 /// Where ids and times come from: the outside.
@@ -72,7 +78,9 @@ impl Workspace {
         if self.journal.should_compact() {
             match self.journal.checkpoint(&self.snapshot.to_document(), MAX_HISTORY) {
                 Ok(()) => self.in_order(&About::Compaction),
-                Err(error) => self.notice(About::Compaction, format!("the journal was not compacted: {error}")),
+                Err(error) => {
+                    self.notice(About::Compaction, format!("the journal was not compacted: {error}"))
+                }
             }
         }
     }
@@ -118,11 +126,21 @@ impl Group<'_> {
         }
         let revision = self.state.revision().next();
         self.state.apply(revision, &changes).map_err(|error| {
-            Refusal::new(Code::Internal, format!("a decided change did not apply ({error}); nothing was changed"))
+            Refusal::new(
+                Code::Internal,
+                format!("a decided change did not apply ({error}); nothing was changed"),
+            )
         })?;
         self.history.record(revision, kind);
         let applied = Applied { revision, summary: summary.clone(), created };
-        self.operations.push(Operation { revision, time: moment.time, actor: actor.clone(), kind, summary, changes });
+        self.operations.push(Operation {
+            revision,
+            time: moment.time,
+            actor: actor.clone(),
+            kind,
+            summary,
+            changes,
+        });
         Ok(applied)
     }
 
@@ -148,8 +166,12 @@ impl Group<'_> {
         let touched = boards_touched(&self.state, changes);
         match touched.iter().find_map(|board| Some((board, self.workspace.held.get(board)?))) {
             Some((board, held)) => {
-                let name = self.state.board(*board).map_or_else(|| board.to_string(), |board| board.name.to_string());
-                let refusal = Refusal::new(Code::ReadOnly, format!("board {name} is read-only: {}", held.message));
+                let name = self
+                    .state
+                    .board(*board)
+                    .map_or_else(|| board.to_string(), |board| board.name.to_string());
+                let refusal =
+                    Refusal::new(Code::ReadOnly, format!("board {name} is read-only: {}", held.message));
                 Err(refusal.hint("Choose in the banner of the window, or correct the file."))
             }
             None => Ok(()),
@@ -181,7 +203,8 @@ impl Group<'_> {
         }
         workspace.snapshot = state;
         workspace.history = history;
-        workspace.mark_unsaved(touched, operations.iter().any(|operation| operation.kind != OperationKind::Edit));
+        workspace
+            .mark_unsaved(touched, operations.iter().any(|operation| operation.kind != OperationKind::Edit));
         workspace.compact();
         Ok(operations.into_iter().map(patch).collect())
     }

@@ -105,7 +105,9 @@ impl Workspace {
     }
 
     pub fn held_boards(&self) -> Vec<HeldBoard> {
-        let name = |board: BoardId| self.snapshot.board(board).map_or_else(|| board.to_string(), |b| b.name.to_string());
+        let name = |board: BoardId| {
+            self.snapshot.board(board).map_or_else(|| board.to_string(), |b| b.name.to_string())
+        };
         self.held
             .iter()
             .map(|(board, held)| HeldBoard {
@@ -140,7 +142,8 @@ impl Workspace {
     /// Ends well: the next start finds a short journal.
     pub fn close(mut self) {
         if self.journal.revision() > Revision::START
-            && let Err(error) = self.journal.checkpoint(&self.snapshot.to_document(), shared_protocol::limits::MAX_HISTORY)
+            && let Err(error) =
+                self.journal.checkpoint(&self.snapshot.to_document(), shared_protocol::limits::MAX_HISTORY)
         {
             tracing::warn!(%error, "the journal was not compacted; nothing is lost");
         }
@@ -148,7 +151,10 @@ impl Workspace {
 }
 
 /// The effective types of a workspace.
-fn compose_registry(files: &WorkspaceFiles, config: &ProjectConfig) -> (Arc<Registry>, Vec<(String, String)>) {
+fn compose_registry(
+    files: &WorkspaceFiles,
+    config: &ProjectConfig,
+) -> (Arc<Registry>, Vec<(String, String)>) {
     let mut modules = catalogue::built_in();
     let mut unreadable = Vec::new();
     for (origin, text) in files.read_modules(&config.modules) {

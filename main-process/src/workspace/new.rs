@@ -36,8 +36,12 @@ pub fn create(folder: &Path, template: Template, board_id: BoardId) -> Result<()
     match template {
         Template::Blank => {
             let name = BoardName::of_kind(BoardKind::Infrastructure);
-            let board =
-                Board { id: board_id, kind: BoardKind::Infrastructure, name: name.clone(), title: "Main".to_owned() };
+            let board = Board {
+                id: board_id,
+                kind: BoardKind::Infrastructure,
+                name: name.clone(),
+                title: "Main".to_owned(),
+            };
             let document = Document { boards: vec![board], ..Document::default() };
             files.write_atomic(&WorkspacePath::board(&name), write_board(&document)?.as_bytes())?;
             let folder_name = files.root().file_name().map(|name| name.to_string_lossy().into_owned());

@@ -4,7 +4,8 @@
 use super::{About, Moment, OpenError, PRESENCE, Workspace, compose_registry, first::first_state};
 use authority::{History, Registry, Snapshot};
 use journal::{
-    Digest, FileError, Journal, JournalError, ProjectConfig, Recovered, WorkspaceFiles, WorkspacePath, read_config,
+    Digest, FileError, Journal, JournalError, ProjectConfig, Recovered, WorkspaceFiles, WorkspacePath,
+    read_config,
 };
 use shared_protocol::{BoardName, Revision, limits::MAX_HISTORY, messages::Presence};
 use std::{
@@ -80,7 +81,8 @@ fn open_config(files: &WorkspaceFiles, notices: &mut Notices) -> Result<ProjectC
         Err(error @ FileError::Newer { .. }) => Err(error.into()),
         Err(error) => {
             notices.insert(About::Config, format!("{error}; defaults are used until it is mended"));
-            let name = files.root().file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            let name =
+                files.root().file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
             let modules = vec!["modules/*.json".to_owned()];
             Ok(ProjectConfig { format: 1, name, description: String::new(), modules, types: BTreeMap::new() })
         }
@@ -89,9 +91,13 @@ fn open_config(files: &WorkspaceFiles, notices: &mut Notices) -> Result<ProjectC
 
 /// The journal and what it holds; nothing when it is new. A damaged one is set aside, and a new one goes on from what could
 /// be read. That one knows no files, so that none is taken for older than what is here.
-fn open_journal(files: &WorkspaceFiles, notices: &mut Notices) -> Result<(Journal, Option<Recovered>), OpenError> {
+fn open_journal(
+    files: &WorkspaceFiles,
+    notices: &mut Notices,
+) -> Result<(Journal, Option<Recovered>), OpenError> {
     let folder = files.state_folder();
-    let opened = Journal::open(&folder).and_then(|journal| journal.recover().map(|recovered| (journal, recovered)));
+    let opened =
+        Journal::open(&folder).and_then(|journal| journal.recover().map(|recovered| (journal, recovered)));
     let (error, readable) = match opened {
         Ok((journal, recovered)) => return Ok((journal, Some(recovered).filter(|found| !is_nothing(found)))),
         Err(JournalError::Damaged { revision, problem, readable }) => {

@@ -12,7 +12,12 @@ use shared_protocol::{
 };
 
 impl Workspace {
-    pub fn resolve(&mut self, board: BoardId, keep: Keep, moment: Moment) -> Result<(Applied, Vec<Patch>), Refusal> {
+    pub fn resolve(
+        &mut self,
+        board: BoardId,
+        keep: Keep,
+        moment: Moment,
+    ) -> Result<(Applied, Vec<Patch>), Refusal> {
         let Some(Held { file, .. }) = self.held.get(&board) else {
             return Err(Refusal::new(Code::NotFound, "that board does not wait for a decision"));
         };
@@ -21,7 +26,8 @@ impl Workspace {
             Keep::Mine => (self.keep_mine(board, &path)?, Vec::new()),
             Keep::Theirs => self.keep_theirs(board, &path, moment)?,
         };
-        let applied = Applied { revision: self.snapshot.revision(), summary: summary.to_owned(), created: Vec::new() };
+        let applied =
+            Applied { revision: self.snapshot.revision(), summary: summary.to_owned(), created: Vec::new() };
         Ok((applied, patches))
     }
 
@@ -41,7 +47,9 @@ impl Workspace {
         self.remember(path, &String::from_utf8_lossy(&bytes));
         let text = String::from_utf8(bytes).ok();
         let theirs = path.as_board().zip(text).and_then(|(name, text)| {
-            BoardFile::parse(&name, text, self.snapshot.registry()).ok().filter(|theirs| theirs.board == board)
+            BoardFile::parse(&name, text, self.snapshot.registry())
+                .ok()
+                .filter(|theirs| theirs.board == board)
         });
         match theirs {
             Some(theirs) => self.own(board, theirs.name, theirs.content),
@@ -64,13 +72,17 @@ impl Workspace {
             Refusal::new(Code::BadRequest, format!("the file cannot be taken as it is: {error}"))
                 .hint("Keep what is here, or correct the file.")
         };
-        let name = path.as_board().ok_or_else(|| Refusal::new(Code::Internal, format!("{path} is no board")))?;
+        let name =
+            path.as_board().ok_or_else(|| Refusal::new(Code::Internal, format!("{path} is no board")))?;
         let theirs = self.read_board_file(&name).map_err(unreadable)?;
         let is_another = theirs.board != board && self.snapshot.board(theirs.board).is_some();
         let elsewhere = theirs.clash(&self.snapshot).or_else(|| is_another.then(|| theirs.board.to_string()));
         if let Some(element) = elsewhere {
-            return Err(Refusal::new(Code::Conflict, format!("{path} holds {element}, which is elsewhere here"))
-                .hint("Keep what is here, or correct the file."));
+            return Err(Refusal::new(
+                Code::Conflict,
+                format!("{path} holds {element}, which is elsewhere here"),
+            )
+            .hint("Keep what is here, or correct the file."));
         }
         let ours = write_board(&self.snapshot.board_document(board)).map_err(|error| storage_file(&error))?;
         self.files.set_aside_bytes(path, "mine", ours.as_bytes()).map_err(|error| storage_file(&error))?;

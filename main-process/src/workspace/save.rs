@@ -17,6 +17,13 @@ struct Writing {
     text: String,
 }
 
+enum Verdict {
+    Write,
+    /// The file holds it already.
+    IsThere,
+    Refuse(Refusal),
+}
+
 impl Workspace {
     /// Writes what is unsaved, and removes the files of boards that are gone; tells the revision that the files hold and
     /// the paths it touched. A board whose file was changed by somebody else is held and the first of them named in the
@@ -24,8 +31,10 @@ impl Workspace {
     pub fn save(&mut self) -> Result<(Revision, Vec<String>), Refusal> {
         let (writings, refused) = self.to_write()?;
         let gone = self.gone()?;
-        let pending: Vec<(WorkspacePath, Digest)> =
-            writings.iter().map(|writing| (writing.path.clone(), Digest::of(writing.text.as_bytes()))).collect();
+        let pending: Vec<(WorkspacePath, Digest)> = writings
+            .iter()
+            .map(|writing| (writing.path.clone(), Digest::of(writing.text.as_bytes())))
+            .collect();
         self.journal.record_pending(&pending).map_err(|error| storage(&error))?;
         let mut touched = Vec::new();
         for writing in writings {
@@ -54,52 +63,60 @@ impl Workspace {
         for board in boards {
             let Some(name) = self.snapshot.board(board).map(|board| board.name.clone()) else { continue };
             let path = WorkspacePath::board(&name);
-            let text = write_board(&self.snapshot.board_document(board)).map_err(|error| storage_file(&error))?;
+            let text =
+                write_board(&self.snapshot.board_document(board)).map_err(|error| storage_file(&error))?;
             let writing = Writing { board, name, path, text };
-            match self.may_write(&writing)? {
-                Ok(()) => writings.push(writing),
-                Err(refusal) => drop(refused.get_or_insert(refusal)),
+            match self.judge(&writing)? {
+                Verdict::Write => writings.push(writing),
+                Verdict::IsThere => self.note_saved(writing),
+                Verdict::Refuse(refusal) => drop(refused.get_or_insert(refusal)),
             }
         }
         Ok((writings, refused))
     }
 
     /// The file must be as we left it; if not, the board is held.
-    fn may_write(&mut self, writing: &Writing) -> Result<Result<(), Refusal>, Refusal> {
-        let Writing { board, name, path, .. } = writing;
+    fn judge(&mut self, Writing { board, name, path, text }: &Writing) -> Result<Verdict, Refusal> {
         self.settle_pending(path).map_err(|error| storage(&error))?;
         let known = self.journal.known(path).map_err(|error| storage(&error))?;
-        let message = match self.files.read(path) {
-            Err(FileError::Missing { .. }) => return Ok(Ok(())),
-            Ok(bytes) if known.is_ours(Digest::of(&bytes)) => return Ok(Ok(())),
-            Ok(_) => format!("{path} was changed by another program and is not overwritten"),
+        let bytes = match self.files.read(path) {
+            Ok(bytes) => bytes,
+            Err(FileError::Missing { .. }) => return Ok(Verdict::Write),
             Err(error) => {
                 self.hold(*board, HeldReason::Damaged, name, error.to_string());
-                return Ok(Err(storage_file(&error)));
+                return Ok(Verdict::Refuse(storage_file(&error)));
             }
         };
+        if known.is_ours(Digest::of(&bytes)) {
+            return Ok(if bytes == text.as_bytes() { Verdict::IsThere } else { Verdict::Write });
+        }
+        let message = format!("{path} was changed by another program and is not overwritten");
         self.hold(*board, HeldReason::Conflict, name, message.clone());
         let refusal = Refusal::new(Code::Conflict, message);
-        Ok(Err(refusal.hint("Choose which version to keep, then save again.")))
+        Ok(Verdict::Refuse(refusal.hint("Choose which version to keep, then save again.")))
     }
 
     fn write(&mut self, writing: Writing) -> Result<(), Refusal> {
-        let Writing { board, name, path, text } = writing;
-        if self.empties_file(board, &name) {
+        let Writing { board, name, path, text } = &writing;
+        if self.empties_file(*board, name) {
             // An emptied board is somebody's decision, but its last content is kept all the same.
-            self.files.set_aside(&path, "before-emptied").map_err(|error| storage_file(&error))?;
+            self.files.set_aside(path, "before-emptied").map_err(|error| storage_file(&error))?;
         }
-        if let Err(error) = self.files.write_atomic(&path, text.as_bytes()) {
-            if let Err(error) = self.settle_pending(&path) {
+        if let Err(error) = self.files.write_atomic(path, text.as_bytes()) {
+            if let Err(error) = self.settle_pending(path) {
                 tracing::warn!(%path, %error, "a failed save is settled by the next one");
             }
             return Err(storage_file(&error));
         }
-        self.journal.confirm(std::slice::from_ref(&path)).map_err(|error| storage(&error))?;
-        self.remember(&path, &text);
+        self.journal.confirm(std::slice::from_ref(path)).map_err(|error| storage(&error))?;
+        self.remember(path, text);
+        self.note_saved(writing);
+        Ok(())
+    }
+
+    fn note_saved(&mut self, Writing { board, name, .. }: Writing) {
         self.in_order(&About::File(name.to_string()));
         self.saved.insert(board, Saved { file: name, content: self.snapshot.clone() });
-        Ok(())
     }
 
     fn empties_file(&self, board: BoardId, name: &BoardName) -> bool {

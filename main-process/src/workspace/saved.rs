@@ -92,7 +92,8 @@ impl Workspace {
             let Some(name) = path.as_board() else { continue };
             self.settle_pending(&path)?;
             let Some((board, content)) = self.recall(&name, &path)? else { continue };
-            let has_name = |file: &BoardName| self.snapshot.board(board).is_some_and(|board| board.name == *file);
+            let has_name =
+                |file: &BoardName| self.snapshot.board(board).is_some_and(|board| board.name == *file);
             if let Some(other) = self.saved.get(&board) {
                 // A save was interrupted between writing the new file and removing the old one.
                 self.unsaved.insert(board);
@@ -112,7 +113,11 @@ impl Workspace {
         Ok(())
     }
 
-    fn recall(&self, name: &BoardName, path: &WorkspacePath) -> Result<Option<(BoardId, Snapshot)>, JournalError> {
+    fn recall(
+        &self,
+        name: &BoardName,
+        path: &WorkspacePath,
+    ) -> Result<Option<(BoardId, Snapshot)>, JournalError> {
         let known = self.journal.known(path)?;
         if let Some(board) = self.snapshot.board_named(name) {
             let text = write_board(&self.snapshot.board_document(board.id));

@@ -71,14 +71,16 @@ impl Workspace {
                 self.settle(file).map(|()| Vec::new())
             }
             (true, None) => {
-                let message = format!("{} is not what is here, and which is newer cannot be told", file.path());
+                let message =
+                    format!("{} is not what is here, and which is newer cannot be told", file.path());
                 self.hold(file.board, HeldReason::Conflict, &file.name, message);
                 Ok(Vec::new())
             }
             (false, _) => match owner {
                 None => self.merge(file, &Snapshot::default(), moment),
                 Some(owner) if self.unsaved.contains(&owner) => {
-                    let message = format!("{} holds another board now, and there is unsaved work here", file.path());
+                    let message =
+                        format!("{} holds another board now, and there is unsaved work here", file.path());
                     self.hold(owner, HeldReason::Conflict, &file.name, message);
                     Ok(Vec::new())
                 }
@@ -103,7 +105,10 @@ impl Workspace {
         if let Some((_, error)) = rebased.conflicts.first() {
             let here = self.snapshot.board(file.board).map(|board| board.id);
             let message = match here {
-                Some(_) => format!("{} was changed by another program where there is unsaved work: {error}", file.path()),
+                Some(_) => format!(
+                    "{} was changed by another program where there is unsaved work: {error}",
+                    file.path()
+                ),
                 None => format!("{} does not fit: {error}", file.path()),
             };
             return self.hold_or_leave_out(here, &file, message);
@@ -202,9 +207,10 @@ impl Workspace {
     fn find_moved(&self, board: BoardId) -> Option<BoardName> {
         self.snapshot.board(board)?;
         let names = self.files.list_boards().ok()?.boards;
-        names.into_iter().filter(|name| self.saved_as(name).is_none()).find(|name| {
-            self.read_board_file(name).is_ok_and(|file| file.board == board)
-        })
+        names
+            .into_iter()
+            .filter(|name| self.saved_as(name).is_none())
+            .find(|name| self.read_board_file(name).is_ok_and(|file| file.board == board))
     }
 
     pub(super) fn hold(&mut self, board: BoardId, reason: HeldReason, file: &BoardName, message: String) {

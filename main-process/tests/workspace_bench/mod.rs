@@ -1,11 +1,17 @@
 //! A workspace in a folder of its own, a person at the workbench and another program at the files. Times and ids come from a
 //! counter, so that every run is the same.
-#![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test uses a part of it; a test may unwrap")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "each test uses a part of it; a test may unwrap"
+)]
 
 use journal::{WorkspacePath, read_board, write_board};
 use main_process::workspace::{Moment, Mutation, OpenError, Template, Workspace, create};
 use shared_protocol::{
-    Actor, ActorKind, BoardId, BoardName, Command, Document, Node, NodeId, Placement, Refusal, Revision, TypeId,
+    Actor, ActorKind, BoardId, BoardName, Command, Document, Node, NodeId, Placement, Refusal, Revision,
+    TypeId,
     messages::{Applied, HeldReason, Keep, LogEntry},
 };
 use std::{
@@ -143,7 +149,9 @@ impl Bench {
 
     /// A note of this name on a board.
     pub(crate) fn add(&mut self, board: &str, name: &str) {
-        self.run(&format!(r#"{{"addNode":{{"board":"{board}","type":"notes/sticky","name":"{name}","label":"{name}"}}}}"#));
+        self.run(&format!(
+            r#"{{"addNode":{{"board":"{board}","type":"notes/sticky","name":"{name}","label":"{name}"}}}}"#
+        ));
     }
 
     pub(crate) fn label(&mut self, node: &str, label: &str) {
@@ -214,7 +222,11 @@ impl Bench {
     // ---- what is there ----
 
     pub(crate) fn board(&self, name: &str) -> BoardId {
-        self.ws().snapshot().board_named(&BoardName::parse(name).unwrap()).unwrap_or_else(|| panic!("no {name}")).id
+        self.ws()
+            .snapshot()
+            .board_named(&BoardName::parse(name).unwrap())
+            .unwrap_or_else(|| panic!("no {name}"))
+            .id
     }
 
     pub(crate) fn boards(&self) -> Vec<String> {

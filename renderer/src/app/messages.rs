@@ -54,6 +54,10 @@ impl Workbench {
         if let Some(why) = why {
             tracing::error!(why, "the window ends");
         }
+        if !self.leaving {
+            // Set once: the first reason is the one that counts.
+            let _ = self.lost.set(why.unwrap_or("main has closed the connection").to_owned());
+        }
         self.leaving = true;
         context.send_viewport_cmd(ViewportCommand::Close);
     }

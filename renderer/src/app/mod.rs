@@ -23,7 +23,10 @@ use canvas::{Canvas, theme::Theme};
 use egui::{Context, ThemePreference, Ui, Vec2, ViewportCommand};
 use nudge::Nudge;
 use shared_protocol::{BoardId, ElementId, NodeId, Revision};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, OnceLock},
+};
 
 /// What the designer is looking at.
 #[derive(Debug, Default)]
@@ -66,6 +69,8 @@ impl Overlays {
 
 pub struct Workbench {
     link: Link,
+    /// Why the workspace went away without the designer's doing.
+    lost: Arc<OnceLock<String>>,
     replica: Replica,
     session: Session,
     canvases: BTreeMap<BoardId, Canvas>,
@@ -104,6 +109,7 @@ impl Workbench {
         });
         Self {
             link,
+            lost: Arc::default(),
             replica: Replica::default(),
             session: Session::default(),
             canvases: BTreeMap::new(),
@@ -124,6 +130,13 @@ impl Workbench {
             had_focus: false,
             leaving: false,
         }
+    }
+
+    /// Where to say why the workspace went away.
+    #[must_use]
+    pub fn telling(mut self, lost: Arc<OnceLock<String>>) -> Self {
+        self.lost = lost;
+        self
     }
 
     /// Draws one frame and does what was asked for in it.

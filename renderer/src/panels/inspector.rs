@@ -28,6 +28,8 @@ pub(crate) struct Inspector {
     revealed: BTreeSet<PropKey>,
     /// A list or tags property with an empty row at its end.
     adding: Option<PropKey>,
+    /// A colour that is being dragged to.
+    picked: Option<(PropKey, egui::Color32)>,
     shown: Option<Subject>,
 }
 
@@ -84,6 +86,7 @@ impl Inspector {
         if self.shown != subject {
             self.revealed.clear();
             self.adding = None;
+            self.picked = None;
             self.shown.clone_from(&subject);
         }
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {

@@ -162,3 +162,43 @@ fn nothing_selected_shows_the_board() {
     let [Request::Run(Command::UpdateBoard { title, .. })] = &requests[..] else { panic!("{requests:?}") };
     assert_eq!(title.as_deref(), Some("Live"));
 }
+
+#[test]
+fn a_colour_is_written_as_hex_and_sent_once_when_let_go() {
+    let mut shop = Shop::open();
+    shop.window.get_by_label("Shop front").click();
+    shop.settle();
+    shop.select("Page Home");
+    assert!(shop.settle().is_empty(), "showing a colour changes nothing");
+    shop.retype("Background", "#3366ff");
+    shop.press(Key::Enter);
+    let requests = shop.settle();
+    let [Command::UpdateNode { set, .. }] = updates(&requests)[..] else { panic!("{requests:?}") };
+    assert_eq!(set.get(&key("background")), Some(&Value::text("#3366ff")));
+
+    let swatch = shop.window.get_by_label("Background swatch").rect();
+    shop.click_at(swatch.center());
+    assert!(shop.settle().is_empty(), "opening the picker changes nothing");
+    let slider = shop.window.get_by_role_and_label(egui::accesskit::Role::Slider, "Red").rect();
+    let mut at = slider.left_center() + egui::vec2(60.0, 0.0);
+    let button = egui::PointerButton::Primary;
+    let press = |at, pressed| egui::Event::PointerButton {
+        pos: at,
+        button,
+        pressed,
+        modifiers: egui::Modifiers::NONE,
+    };
+    shop.window.hover_at(at);
+    shop.window.run();
+    shop.window.event(press(at, true));
+    for _ in 0..6 {
+        at += egui::vec2(8.0, 0.0);
+        shop.window.event(egui::Event::PointerMoved(at));
+        shop.window.run();
+    }
+    assert!(shop.main.requests().is_empty(), "nothing while it is dragged");
+    shop.picture("colour-light");
+    shop.window.event(press(at, false));
+    let requests = shop.settle();
+    assert_eq!(updates(&requests).len(), 1, "{requests:?}");
+}

@@ -9,13 +9,15 @@ use shared_protocol::{
 use std::collections::BTreeMap;
 
 /// The chosen nodes with their places on the board.
-fn chosen(draft: &Draft, nodes: &[NodeRef], least: usize, what: &str) -> Result<Vec<(NodeId, Placement)>, Refusal> {
+fn chosen(
+    draft: &Draft,
+    nodes: &[NodeRef],
+    least: usize,
+    what: &str,
+) -> Result<Vec<(NodeId, Placement)>, Refusal> {
     let found = draft.find_all(nodes)?;
-    let placed: Vec<(NodeId, Placement)> = draft
-        .outermost(&found)
-        .into_iter()
-        .filter_map(|id| Some((id, draft.state.absolute(id)?)))
-        .collect();
+    let placed: Vec<(NodeId, Placement)> =
+        draft.outermost(&found).into_iter().filter_map(|id| Some((id, draft.state.absolute(id)?))).collect();
     if placed.len() < least {
         let message = format!("{what} needs at least {least} nodes that are not within each other");
         return Err(Refusal::new(Code::BadRequest, message).field("nodes"));

@@ -1,7 +1,9 @@
 //! Adding, renaming and removing boards.
 
 use super::{Draft, draft::check_label};
-use shared_protocol::{Board, BoardKind, BoardName, Change, Code, ElementId, NodeRef, Refusal, command::BoardRef};
+use shared_protocol::{
+    Board, BoardKind, BoardName, Change, Code, ElementId, NodeRef, Refusal, command::BoardRef,
+};
 use std::sync::Arc;
 
 pub(super) fn add(
@@ -64,7 +66,8 @@ fn check_title(title: &str) -> Result<&str, Refusal> {
 fn check_free(draft: &Draft, board: &Board) -> Result<(), Refusal> {
     match draft.state.board_named(&board.name) {
         Some(other) if other.id != board.id => {
-            Err(Refusal::new(Code::ValidationError, format!("another board is named `{}`", board.name)).field("name"))
+            Err(Refusal::new(Code::ValidationError, format!("another board is named `{}`", board.name))
+                .field("name"))
         }
         _ => Ok(()),
     }

@@ -14,7 +14,8 @@ pub(super) fn connect(
     let from = draft.find(&source.node)?;
     let to = draft.find(&target.node)?;
     let port = |end: &EndpointRef| end.port.as_ref().map(PortId::to_string);
-    let found = rules::connection(&draft.state, (from, port(source).as_deref()), (to, port(target).as_deref()))?;
+    let found =
+        rules::connection(&draft.state, (from, port(source).as_deref()), (to, port(target).as_deref()))?;
     let id = draft.new_edge_id();
     let edge = Edge {
         id,
@@ -47,7 +48,9 @@ fn add_reference(
     let many = def.prop(key.as_str()).is_some_and(|prop| prop.many);
     if !many && !targets.is_empty() {
         let message = format!("{} of {} points at another node already", key, node.label);
-        return Err(Refusal::new(Code::ConnectionError, message).field(key).hint("Disconnect that one first."));
+        return Err(Refusal::new(Code::ConnectionError, message)
+            .field(key)
+            .hint("Disconnect that one first."));
     }
     targets.push(target);
     draft.set_references(holder, key, targets)
@@ -77,7 +80,11 @@ pub(super) fn disconnect(draft: &mut Draft, id: EdgeId) -> Result<(), Refusal> {
     draft.push(Change::Edge { id, before: Some(Arc::new(before)), after: None })?;
     if let Some((holder, key, other)) = stands_for {
         let targets = draft.node(holder)?.references.get(&key).cloned().unwrap_or_default();
-        draft.set_references(holder, &key, targets.into_iter().filter(|target| *target != other).collect())?;
+        draft.set_references(
+            holder,
+            &key,
+            targets.into_iter().filter(|target| *target != other).collect(),
+        )?;
     }
     Ok(())
 }

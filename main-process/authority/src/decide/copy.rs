@@ -3,10 +3,13 @@
 use super::{Draft, draft::counted};
 use crate::{layout, rules};
 use shared_protocol::{
-    Board, Change, Code, Document, Edge, EdgeId, ElementId, Endpoint, EndpointRef, Fragment, Node, NodeId, NodeRef, Placement,
-    Point, Refusal, command::BoardRef,
+    Board, Change, Code, Document, Edge, EdgeId, ElementId, Endpoint, EndpointRef, Fragment, Node, NodeId,
+    NodeRef, Placement, Point, Refusal, command::BoardRef,
 };
-use std::{collections::{BTreeMap, BTreeSet}, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 pub(super) fn duplicate(draft: &mut Draft, nodes: &[NodeRef], offset: Point) -> Result<String, Refusal> {
     let chosen = draft.find_all(nodes)?;
@@ -106,12 +109,20 @@ fn insert(
         fragment.nodes.iter().map(|node| node.id).map(|id| (id, draft.new_node_id())).collect();
     let sizes: BTreeMap<NodeId, Placement> = fragment.layout.iter().copied().collect();
     let order = parents_first(fragment)?;
-    let roots: Vec<&Node> =
-        order.iter().copied().filter(|node| !node.parent.is_some_and(|id| copies.contains_key(&id))).collect();
+    let roots: Vec<&Node> = order
+        .iter()
+        .copied()
+        .filter(|node| !node.parent.is_some_and(|id| copies.contains_key(&id)))
+        .collect();
     let placed = |draft: &Draft, node: &Node| -> Placement {
         let size = draft.state.registry().get(&node.type_id).map(|def| def.default_size());
         let (w, h) = size.map_or((184, 64), |size| (size.w, size.h));
-        sizes.get(&node.id).copied().filter(|p| crate::apply::is_in_bounds(*p)).unwrap_or(Placement { x: 0, y: 0, w, h })
+        sizes.get(&node.id).copied().filter(|p| crate::apply::is_in_bounds(*p)).unwrap_or(Placement {
+            x: 0,
+            y: 0,
+            w,
+            h,
+        })
     };
     let extent = roots.iter().map(|node| placed(draft, node)).reduce(Placement::union);
     let delta = delta(draft, (board.id, parent), extent, shift);
@@ -123,7 +134,8 @@ fn insert(
         rules::may_contain(&draft.state, board, to, &def)?;
         let id = copies[&node.id];
         let name = draft.free_name(board.id, &node.name);
-        let copy = Node { id, board: board.id, name, parent: to, references: BTreeMap::new(), ..Node::clone(node) };
+        let copy =
+            Node { id, board: board.id, name, parent: to, references: BTreeMap::new(), ..Node::clone(node) };
         let placement = placed(draft, node);
         draft.push(Change::Node { id, before: None, after: Some(Arc::new(copy)) })?;
         let placement = if is_root {
@@ -172,7 +184,8 @@ fn copy_references(
         let id = copies[&node.id];
         let def = draft.type_of(draft.node(id)?)?;
         for (key, targets) in &node.references {
-            let is_here = |target: &NodeId| draft.state.node(*target).is_some_and(|node| node.board == board.id);
+            let is_here =
+                |target: &NodeId| draft.state.node(*target).is_some_and(|node| node.board == board.id);
             let kept: Vec<NodeRef> = targets
                 .iter()
                 .filter_map(|target| copies.get(target).copied().or_else(|| Some(*target).filter(is_here)))
@@ -190,10 +203,14 @@ fn copy_references(
 fn copy_edges(draft: &mut Draft, edges: &[Edge], copies: &BTreeMap<NodeId, NodeId>) -> Result<(), Refusal> {
     let made = draft.created.len();
     for edge in edges {
-        let (Some(source), Some(target)) = (copies.get(&edge.source.node), copies.get(&edge.target.node)) else {
+        let (Some(source), Some(target)) = (copies.get(&edge.source.node), copies.get(&edge.target.node))
+        else {
             continue;
         };
-        let end = |node: &NodeId, end: &Endpoint| EndpointRef { node: (*node).into(), port: Some(end.port.clone()) };
+        let end = |node: &NodeId, end: &Endpoint| EndpointRef {
+            node: (*node).into(),
+            port: Some(end.port.clone()),
+        };
         super::connect::connect(draft, &end(source, &edge.source), &end(target, &edge.target), &edge.label)?;
     }
     // What was pasted is the nodes; their edges come along.

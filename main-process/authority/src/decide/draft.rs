@@ -3,8 +3,8 @@
 use super::Decision;
 use crate::{ApplyError, Snapshot};
 use shared_protocol::{
-    Board, BoardId, Change, Code, EdgeId, ElementId, Name, Node, NodeId, NodeRef, Placement, Refusal, TypeDef,
-    command::BoardRef, limits::MAX_LABEL,
+    Board, BoardId, Change, Code, EdgeId, ElementId, Name, Node, NodeId, NodeRef, Placement, Refusal,
+    TypeDef, command::BoardRef, limits::{MAX_LABEL, MAX_SUGGESTIONS},
 };
 use std::sync::Arc;
 
@@ -94,10 +94,16 @@ impl Draft {
             BoardRef::Name(name) => self.state.board_named(name).map(|board| board.id),
         };
         id.and_then(|id| self.state.boards.get(&id)).cloned().ok_or_else(|| {
-            let known = self.state.boards().map(|board| board.name.as_str());
-            Refusal::new(Code::NotFound, format!("there is no board `{reference}`"))
+            let known = || self.state.boards().map(|board| board.name.as_str());
+            let refusal = Refusal::new(Code::NotFound, format!("there is no board `{reference}`"))
                 .field("board")
-                .suggest(crate::rules::similar(&reference.to_string(), known))
+                .suggest(crate::rules::similar(&reference.to_string(), known()));
+            let some: Vec<&str> = known().take(MAX_SUGGESTIONS).collect();
+            match (refusal.suggestions.is_empty(), some.is_empty()) {
+                (true, false) => refusal.hint(format!("There is {}.", some.join(", "))),
+                (true, true) => refusal.hint("There is no board yet: add one with addBoard."),
+                _ => refusal,
+            }
         })
     }
 
@@ -125,10 +131,11 @@ impl Draft {
             [node] => Ok(node.id),
             [] => Err(self.suggest_names(&path.name, reference)),
             _ => {
-                let paths = found.iter().filter_map(|node| {
-                    Some(format!("{}/{}", self.state.board(node.board)?.name, node.name))
-                });
-                Err(Refusal::new(Code::BadRequest, format!("`{reference}` is on several boards")).suggest(paths))
+                let paths = found
+                    .iter()
+                    .filter_map(|node| Some(format!("{}/{}", self.state.board(node.board)?.name, node.name)));
+                Err(Refusal::new(Code::BadRequest, format!("`{reference}` is on several boards"))
+                    .suggest(paths))
             }
         }
     }

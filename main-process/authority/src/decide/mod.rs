@@ -47,7 +47,9 @@ pub fn place_missing(snapshot: &Snapshot, changes: &[Change]) -> Result<Vec<Chan
 fn run(draft: &mut Draft, command: &Command) -> Result<String, Refusal> {
     match command {
         Command::AddBoard { kind, title, name } => boards::add(draft, *kind, title, name.as_ref()),
-        Command::UpdateBoard { board, title, name } => boards::update(draft, board, title.as_deref(), name.as_ref()),
+        Command::UpdateBoard { board, title, name } => {
+            boards::update(draft, board, title.as_deref(), name.as_ref())
+        }
         Command::RemoveBoard { board } => boards::remove(draft, board),
         Command::AddNode(add) => nodes::add(draft, add),
         Command::UpdateNode { node, name, label, set, unset, references } => {
@@ -60,7 +62,9 @@ fn run(draft: &mut Draft, command: &Command) -> Result<String, Refusal> {
         Command::Place { items } => place::place(draft, items),
         Command::Reparent { nodes, parent, delta } => place::reparent(draft, nodes, parent.as_ref(), *delta),
         Command::Duplicate { nodes, offset } => copy::duplicate(draft, nodes, *offset),
-        Command::Paste { board, parent, fragment, at } => copy::paste(draft, board, parent.as_ref(), fragment, *at),
+        Command::Paste { board, parent, fragment, at } => {
+            copy::paste(draft, board, parent.as_ref(), fragment, *at)
+        }
         Command::Align { nodes, to } => arrange::align(draft, nodes, *to),
         Command::Distribute { nodes, along } => arrange::distribute(draft, nodes, *along),
         Command::Tidy { nodes } => arrange::tidy(draft, nodes),

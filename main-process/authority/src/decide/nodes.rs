@@ -1,14 +1,10 @@
 //! Adding and editing nodes.
 
-use super::{
-    Draft,
-    draft::check_label,
-    references,
-};
+use super::{Draft, draft::check_label, references};
 use crate::{layout, rules};
 use shared_protocol::{
-    AddNode, Change, Code, ElementId, Name, Node, NodeId, NodeRef, Placement, PropKey, Refusal, TypeDef, Value,
-    limits::MAX_PROPS,
+    AddNode, Change, Code, ElementId, Name, Node, NodeId, NodeRef, Placement, PropKey, Refusal, TypeDef,
+    Value, limits::MAX_PROPS,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -61,7 +57,8 @@ fn name_for(
     }
     let last = def.id.as_str().rsplit(['/', '.']).next().unwrap_or_default();
     let by_type = Name::from_words(last, &Name::fallback());
-    let wanted = add.label.as_deref().map_or_else(|| by_type.clone(), |label| Name::from_words(label, &by_type));
+    let wanted =
+        add.label.as_deref().map_or_else(|| by_type.clone(), |label| Name::from_words(label, &by_type));
     Ok(draft.free_name(board, &wanted))
 }
 
@@ -154,8 +151,12 @@ pub(super) fn set_props(
     }
     let node = draft.node(id)?;
     if node.props.len() > MAX_PROPS {
-        return Err(Refusal::new(Code::LimitExceeded, format!("more than {MAX_PROPS} properties on one node")));
+        return Err(Refusal::new(
+            Code::LimitExceeded,
+            format!("more than {MAX_PROPS} properties on one node"),
+        ));
     }
-    let touched: Vec<PropKey> = set.iter().filter(|(_, value)| **value != Value::Null).map(|(key, _)| key.clone()).collect();
+    let touched: Vec<PropKey> =
+        set.iter().filter(|(_, value)| **value != Value::Null).map(|(key, _)| key.clone()).collect();
     rules::check_hidden(def, node, &touched)
 }

@@ -46,10 +46,16 @@ fn check_bounds(x: i32, y: i32, w: i32, h: i32) -> Result<(), Refusal> {
     let far = |c: i32| !(-MAX_COORDINATE..=MAX_COORDINATE).contains(&c);
     let odd = |side: i32| !(MIN_SIZE..=MAX_SIZE).contains(&side);
     if far(x) || far(y) {
-        return Err(Refusal::new(Code::LimitExceeded, format!("{x}, {y} is more than {MAX_COORDINATE} from the middle")));
+        return Err(Refusal::new(
+            Code::LimitExceeded,
+            format!("{x}, {y} is more than {MAX_COORDINATE} from the middle"),
+        ));
     }
     if odd(w) || odd(h) {
-        return Err(Refusal::new(Code::LimitExceeded, format!("{w} × {h} is outside {MIN_SIZE} to {MAX_SIZE}")));
+        return Err(Refusal::new(
+            Code::LimitExceeded,
+            format!("{w} × {h} is outside {MIN_SIZE} to {MAX_SIZE}"),
+        ));
     }
     Ok(())
 }
@@ -83,7 +89,10 @@ fn move_into(draft: &mut Draft, id: NodeId, parent: Option<NodeId>, delta: Point
     if let Some(parent) = parent {
         let container = draft.node(parent)?;
         if container.board != node.board {
-            return Err(Refusal::new(Code::ContainmentError, format!("{} is on another board", container.label)));
+            return Err(Refusal::new(
+                Code::ContainmentError,
+                format!("{} is on another board", container.label),
+            ));
         }
         if draft.state.ancestors(Some(parent)).any(|ancestor| ancestor.id == id) {
             let message = format!("{} cannot stand in itself", node.label);

@@ -49,7 +49,13 @@ pub(super) fn set(
     draft.set_references(id, key, found)
 }
 
-fn check_target(draft: &Draft, id: NodeId, def: &TypeDef, key: &PropKey, target: NodeId) -> Result<(), Refusal> {
+fn check_target(
+    draft: &Draft,
+    id: NodeId,
+    def: &TypeDef,
+    key: &PropKey,
+    target: NodeId,
+) -> Result<(), Refusal> {
     let refuse = |message: String| Refusal::new(Code::ReferenceError, message).field(key);
     let Some(prop) = def.prop(key.as_str()) else { return Ok(()) };
     let (own, other) = (draft.node(id)?, draft.node(target)?);

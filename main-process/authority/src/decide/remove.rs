@@ -13,9 +13,12 @@ pub(super) fn remove(draft: &mut Draft, nodes: &[NodeRef], edges: &[EdgeId]) -> 
         ([node], []) => format!("Remove {}", draft.node(*node)?.name),
         ([], edges) => format!("Remove {}", counted(edges.len(), "edge")),
         (nodes, []) => format!("Remove {}", counted(nodes.len(), "node")),
-        (nodes, edges) => format!("Remove {} and {}", counted(nodes.len(), "node"), counted(edges.len(), "edge")),
+        (nodes, edges) => {
+            format!("Remove {} and {}", counted(nodes.len(), "node"), counted(edges.len(), "edge"))
+        }
     };
-    let going: Vec<NodeId> = draft.outermost(&chosen).iter().flat_map(|root| draft.state.subtree(*root)).collect();
+    let going: Vec<NodeId> =
+        draft.outermost(&chosen).iter().flat_map(|root| draft.state.subtree(*root)).collect();
     let mut losing: BTreeSet<EdgeId> = edges.iter().copied().collect();
     losing.extend(going.iter().flat_map(|node| draft.state.edges_of(*node)).map(|edge| edge.id));
     for edge in losing {
@@ -41,7 +44,11 @@ fn forget(draft: &mut Draft, gone: NodeId) -> Result<(), Refusal> {
     for referrer in referrers {
         let references = draft.node(referrer)?.references.clone();
         for (key, targets) in references.into_iter().filter(|(_, targets)| targets.contains(&gone)) {
-            draft.set_references(referrer, &key, targets.into_iter().filter(|target| *target != gone).collect())?;
+            draft.set_references(
+                referrer,
+                &key,
+                targets.into_iter().filter(|target| *target != gone).collect(),
+            )?;
         }
     }
     Ok(())

@@ -14,7 +14,8 @@ pub(crate) fn layered(snapshot: &Snapshot, siblings: &[(NodeId, Placement)]) -> 
     let Some(extent) = siblings.iter().map(|(_, placement)| *placement).reduce(Placement::union) else {
         return Vec::new();
     };
-    let index: BTreeMap<NodeId, usize> = siblings.iter().enumerate().map(|(index, (id, _))| (*id, index)).collect();
+    let index: BTreeMap<NodeId, usize> =
+        siblings.iter().enumerate().map(|(index, (id, _))| (*id, index)).collect();
     let links = links(snapshot, &index);
     let mut columns = order(siblings, layers(siblings, &links), &links);
     wrap_unconnected(&mut columns, siblings);
@@ -36,9 +37,8 @@ pub(crate) fn layered(snapshot: &Snapshot, siblings: &[(NodeId, Placement)]) -> 
 
 /// Pairs of siblings with an edge from one to the other, at any depth within them.
 fn links(snapshot: &Snapshot, index: &BTreeMap<NodeId, usize>) -> BTreeSet<(usize, usize)> {
-    let sibling_of = |node: NodeId| {
-        snapshot.ancestors(Some(node)).find_map(|ancestor| index.get(&ancestor.id).copied())
-    };
+    let sibling_of =
+        |node: NodeId| snapshot.ancestors(Some(node)).find_map(|ancestor| index.get(&ancestor.id).copied());
     let mut links = BTreeSet::new();
     for (id, from) in index {
         for node in snapshot.subtree(*id) {
@@ -68,7 +68,9 @@ fn layers(siblings: &[(NodeId, Placement)], links: &BTreeSet<(usize, usize)>) ->
     let mut left = count;
     while left > 0 {
         // Somebody nobody waits for; in a cycle, the leftmost one left.
-        let next = (0..count).filter(|&i| !done[i]).min_by_key(|&i| (incoming[i] > 0, siblings[i].1.x, siblings[i].1.y));
+        let next = (0..count)
+            .filter(|&i| !done[i])
+            .min_by_key(|&i| (incoming[i] > 0, siblings[i].1.x, siblings[i].1.y));
         let Some(next) = next else { break };
         done[next] = true;
         left -= 1;

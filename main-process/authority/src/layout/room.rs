@@ -2,11 +2,7 @@
 
 use super::{GAP, HEADER, PADDING};
 use crate::{Snapshot, decide::Draft, spatial::Room};
-use shared_protocol::{
-    Code, NodeId, Placement, Point, Refusal,
-    limits::MAX_COORDINATE,
-    registry::Size,
-};
+use shared_protocol::{Code, NodeId, Placement, Point, Refusal, limits::MAX_COORDINATE, registry::Size};
 use std::collections::BTreeMap;
 
 /// How far around a wanted place to look, in nodes.
@@ -38,7 +34,8 @@ pub(crate) fn free_place(snapshot: &Snapshot, room: Room, size: Size, wanted: Op
     let (step_x, step_y) = (size.w.min(400) + GAP, size.h.min(400) + GAP);
     for ring in 0..RINGS {
         for (column, row) in around(ring) {
-            let at = Point { x: start.x.saturating_add(column * step_x), y: start.y.saturating_add(row * step_y) };
+            let at =
+                Point { x: start.x.saturating_add(column * step_x), y: start.y.saturating_add(row * step_y) };
             if inside(room.1, at) == at && is_free(snapshot, room, area(at)) {
                 return at;
             }
@@ -113,10 +110,8 @@ fn deepest(draft: &Draft, pending: &mut BTreeMap<NodeId, Vec<NodeId>>) -> Option
 /// Grows one container around what was placed in it; gives the nodes in its own room that moved or grew.
 fn grow(draft: &mut Draft, container: NodeId, content: &[NodeId]) -> Result<Vec<NodeId>, Refusal> {
     let Some(before) = draft.state.placement(container) else { return Ok(Vec::new()) };
-    let needed = content.iter().filter_map(|id| draft.state.placement(*id)).fold(before, |size, child| Placement {
-        w: size.w.max(child.right() + PADDING),
-        h: size.h.max(child.bottom() + PADDING),
-        ..size
+    let needed = content.iter().filter_map(|id| draft.state.placement(*id)).fold(before, |size, child| {
+        Placement { w: size.w.max(child.right() + PADDING), h: size.h.max(child.bottom() + PADDING), ..size }
     });
     if needed == before {
         return Ok(Vec::new());

@@ -61,9 +61,9 @@ fn end<'a>(snapshot: &'a Snapshot, id: NodeId, field: &str) -> Result<(&'a Node,
     let node = snapshot
         .node(id)
         .ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no node {id}")).field(field))?;
-    let def = snapshot
-        .type_of(node)
-        .ok_or_else(|| refuse(format!("the type `{}` of {} is unknown", node.type_id, node.label)).field(field))?;
+    let def = snapshot.type_of(node).ok_or_else(|| {
+        refuse(format!("the type `{}` of {} is unknown", node.type_id, node.label)).field(field)
+    })?;
     Ok((node, def))
 }
 
@@ -77,7 +77,9 @@ fn ports<'a>(
     let Some(wanted) = wanted else { return Ok(fitting) };
     match def.port(wanted) {
         Some(port) if port.direction == direction => Ok(vec![port]),
-        Some(port) => Err(refuse(format!("port `{}` of {} points the other way", port.id, def.title)).field(field)),
+        Some(port) => {
+            Err(refuse(format!("port `{}` of {} points the other way", port.id, def.title)).field(field))
+        }
         None => Err(refuse(format!("{} has no port `{wanted}`", def.title))
             .field(field)
             .suggest(fitting.iter().map(|port| port.id.to_string()))),
@@ -97,7 +99,8 @@ fn check_room(
         return Err(refuse(format!("{} and {} are connected there already", from.label, to.label)));
     }
     for (node, port, end) in [(from, out, &connection.source), (to, into, &connection.target)] {
-        let used = snapshot.edges_of(node.id).filter(|edge| edge.source == *end || edge.target == *end).count();
+        let used =
+            snapshot.edges_of(node.id).filter(|edge| edge.source == *end || edge.target == *end).count();
         if let Some(most) = port.max_connections
             && used >= most as usize
         {
@@ -108,11 +111,16 @@ fn check_room(
     Ok(())
 }
 
-fn no_rule(snapshot: &Snapshot, (from, from_type): (&Node, &TypeDef), (to, to_type): (&Node, &TypeDef)) -> Refusal {
+fn no_rule(
+    snapshot: &Snapshot,
+    (from, from_type): (&Node, &TypeDef),
+    (to, to_type): (&Node, &TypeDef),
+) -> Refusal {
     let message = format!("no rule connects {} to {}", from_type.title, to_type.title);
-    let reverse = snapshot.registry().rules().iter().any(|rule| {
-        rule.source.type_id.matches(&to.type_id) && rule.target.type_id.matches(&from.type_id)
-    });
+    let reverse =
+        snapshot.registry().rules().iter().any(|rule| {
+            rule.source.type_id.matches(&to.type_id) && rule.target.type_id.matches(&from.type_id)
+        });
     if reverse {
         return refuse(message).hint("It can be drawn the other way round.");
     }
@@ -132,7 +140,11 @@ fn no_rule(snapshot: &Snapshot, (from, from_type): (&Node, &TypeDef), (to, to_ty
 }
 
 /// The rule that an existing edge stands on, if there still is one.
-pub(crate) fn rule_for<'a>(snapshot: &'a Snapshot, source: &Endpoint, target: &Endpoint) -> Option<&'a ConnectionRule> {
+pub(crate) fn rule_for<'a>(
+    snapshot: &'a Snapshot,
+    source: &Endpoint,
+    target: &Endpoint,
+) -> Option<&'a ConnectionRule> {
     let (from, to) = (snapshot.node(source.node)?, snapshot.node(target.node)?);
     snapshot.registry().rules().iter().find(|rule| {
         rule.source.port == source.port

@@ -42,7 +42,9 @@ pub fn may_contain(
 
 /// The same for a node that is already there.
 pub(crate) fn check_place(snapshot: &Snapshot, node: &Node) -> Result<(), Refusal> {
-    let (Some(board), Some(def)) = (snapshot.board(node.board), snapshot.type_of(node)) else { return Ok(()) };
+    let (Some(board), Some(def)) = (snapshot.board(node.board), snapshot.type_of(node)) else {
+        return Ok(());
+    };
     may_contain(snapshot, board, node.parent, def)
 }
 

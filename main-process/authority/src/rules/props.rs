@@ -38,7 +38,9 @@ pub fn check_prop(registry: &Registry, def: &TypeDef, key: &PropKey, value: &Val
     let prop = editable(def, key)?;
     let pattern = prop.pattern.as_deref().and_then(|text| registry.pattern(text));
     check_value(prop, value, pattern).map_err(|message| {
-        let refusal = Refusal::new(Code::ValidationError, format!("{} of {}: {message}", prop.label, def.title)).field(key);
+        let refusal =
+            Refusal::new(Code::ValidationError, format!("{} of {}: {message}", prop.label, def.title))
+                .field(key);
         match value.as_text() {
             Some(text) if !prop.options.is_empty() => {
                 refusal.suggest(super::similar(text, prop.options.iter().map(|choice| &*choice.value)))
@@ -71,16 +73,23 @@ pub(crate) fn check_hidden(def: &TypeDef, node: &Node, touched: &[PropKey]) -> R
         if is_visible(def, &node.props, prop) {
             continue;
         }
-        let depends = prop.visible_when.as_ref().map(|condition| condition.prop.to_string()).unwrap_or_default();
+        let depends =
+            prop.visible_when.as_ref().map(|condition| condition.prop.to_string()).unwrap_or_default();
         let on = def.prop(&depends).map_or(depends.as_str(), |prop| prop.label.as_str());
         let message = format!("{} of {} does not apply with the present {on}", prop.label, def.title);
-        return Err(Refusal::new(Code::ValidationError, message).field(key).hint(format!("Change {on} first.")));
+        return Err(Refusal::new(Code::ValidationError, message)
+            .field(key)
+            .hint(format!("Change {on} first.")));
     }
     Ok(())
 }
 
 /// Kind, range, length, pattern and options; `Err` says what was expected.
-pub(crate) fn check_value(prop: &PropDef, value: &Value, pattern: Option<&regex_lite::Regex>) -> Result<(), String> {
+pub(crate) fn check_value(
+    prop: &PropDef,
+    value: &Value,
+    pattern: Option<&regex_lite::Regex>,
+) -> Result<(), String> {
     if value.to_json().len() > MAX_VALUE_BYTES {
         return Err(format!("larger than {MAX_VALUE_BYTES} bytes"));
     }
@@ -120,7 +129,9 @@ pub(crate) fn check_value(prop: &PropDef, value: &Value, pattern: Option<&regex_
 fn each_text(items: &[Value]) -> Result<Vec<&str>, String> {
     items
         .iter()
-        .map(|item| item.as_text().ok_or_else(|| format!("every item should be text, not {}", item.kind_name())))
+        .map(|item| {
+            item.as_text().ok_or_else(|| format!("every item should be text, not {}", item.kind_name()))
+        })
         .collect()
 }
 
@@ -184,7 +195,9 @@ fn is_colour(text: &str) -> bool {
 fn check_cidr(text: &str) -> Result<(), String> {
     let wrong = || Err(format!("{text:?} is not an address range such as 10.0.0.0/16"));
     let Some((address, prefix)) = text.split_once('/') else { return wrong() };
-    let (Ok(address), Ok(prefix)) = (address.parse::<std::net::IpAddr>(), prefix.parse::<u8>()) else { return wrong() };
+    let (Ok(address), Ok(prefix)) = (address.parse::<std::net::IpAddr>(), prefix.parse::<u8>()) else {
+        return wrong();
+    };
     let (bits, width) = match address {
         std::net::IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
         std::net::IpAddr::V6(address) => (u128::from(address), 128),

@@ -5,7 +5,8 @@ use shared_protocol::{Code, Value, messages::Severity};
 
 #[test]
 fn an_unknown_type_is_refused_with_similar_ids() {
-    let refusal = Bench::with_board().refused(r#"{"addNode":{"board":"main","type":"aws/compute/instanse"}}"#);
+    let refusal =
+        Bench::with_board().refused(r#"{"addNode":{"board":"main","type":"aws/compute/instanse"}}"#);
     assert_eq!(refusal.code, Code::NotFound);
     assert_eq!(refusal.suggestions[0], "aws/compute/instance");
     assert!(refusal.suggestions.len() <= 5);
@@ -66,15 +67,21 @@ fn values_are_checked_by_kind_range_pattern_and_options() {
 fn hidden_properties_cannot_be_set_but_keep_their_values() {
     let mut bench = Bench::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"azurerm/core/resource_group","name":"rg"}}"#);
-    bench.json(r#"{"addNode":{"board":"main","type":"azurerm/compute/virtual_machine","parent":"rg","name":"vm"}}"#);
+    bench.json(
+        r#"{"addNode":{"board":"main","type":"azurerm/compute/virtual_machine","parent":"rg","name":"vm"}}"#,
+    );
     let registry = bench.state.registry().clone();
     let def = registry.get(&"azurerm/compute/virtual_machine".parse().unwrap()).unwrap();
     let hidden = def
         .props
         .iter()
-        .find(|prop| !crate::is_visible(def, &Default::default(), prop) && prop.kind == shared_protocol::registry::PropKind::Text)
+        .find(|prop| {
+            !crate::is_visible(def, &Default::default(), prop)
+                && prop.kind == shared_protocol::registry::PropKind::Text
+        })
         .expect("a property that depends on another");
-    let refusal = bench.refused(&format!(r#"{{"updateNode":{{"node":"vm","set":{{"{}":"secret-Value1"}}}}}}"#, hidden.key));
+    let refusal = bench
+        .refused(&format!(r#"{{"updateNode":{{"node":"vm","set":{{"{}":"secret-Value1"}}}}}}"#, hidden.key));
     assert!(refusal.message.contains("does not apply"), "{refusal}");
 }
 
@@ -90,7 +97,8 @@ fn names_are_unique_and_made_so() {
     for name in ["my_bucket", "my_bucket_2", "my_bucket_5"] {
         assert!(names.contains(&name.to_owned()), "{names:?}");
     }
-    let refusal = bench.refused(r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"my_bucket"}}"#);
+    let refusal =
+        bench.refused(r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"my_bucket"}}"#);
     assert_eq!(refusal.suggestions, ["my_bucket_6"]);
     let refusal = bench.refused(r#"{"updateNode":{"node":"my_bucket_2","name":"my_bucket"}}"#);
     assert_eq!(refusal.field.as_deref(), Some("name"));
@@ -103,8 +111,14 @@ fn connections_follow_the_rules_and_ports_their_limits() {
     for name in ["plan", "other_plan"] {
         bench.json(&format!(r#"{{"addNode":{{"board":"main","type":"azurerm/compute/app_service_plan","parent":"rg","name":"{name}"}}}}"#));
     }
-    bench.json(r#"{"addNode":{"board":"main","type":"azurerm/compute/app_service","parent":"rg","name":"web"}}"#);
-    let connect = |from: &str| format!(r#"{{"connect":{{"source":{{"node":"{from}","port":"plan-out"}},"target":{{"node":"web","port":"plan-in"}}}}}}"#);
+    bench.json(
+        r#"{"addNode":{"board":"main","type":"azurerm/compute/app_service","parent":"rg","name":"web"}}"#,
+    );
+    let connect = |from: &str| {
+        format!(
+            r#"{{"connect":{{"source":{{"node":"{from}","port":"plan-out"}},"target":{{"node":"web","port":"plan-in"}}}}}}"#
+        )
+    };
     bench.json(&connect("plan"));
     let (plan, web) = (bench.node("plan"), bench.node("web"));
     assert_eq!(bench.state.node(web).unwrap().references["service_plan_id"], [plan]);
@@ -146,18 +160,31 @@ fn new_nodes_find_a_free_place_and_containers_grow() {
         bench.json(r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket"}}"#);
     }
     no_overlap(&bench);
-    let (net, content) = (bench.state.placement(bench.node("net")).unwrap(), bench.state.children(bench.state.boards().next().unwrap().id, Some(bench.node("net"))));
+    let (net, content) = (
+        bench.state.placement(bench.node("net")).unwrap(),
+        bench.state.children(bench.state.boards().next().unwrap().id, Some(bench.node("net"))),
+    );
     for child in content {
         let child = bench.state.placement(child).unwrap();
-        assert!(child.x > 0 && child.y > 0 && child.right() < net.w && child.bottom() < net.h, "{child:?} in {net:?}");
+        assert!(
+            child.x > 0 && child.y > 0 && child.right() < net.w && child.bottom() < net.h,
+            "{child:?} in {net:?}"
+        );
     }
 }
 
 fn no_overlap(bench: &Bench) {
-    let nodes: Vec<_> = bench.state.nodes().map(|node| (node.parent, node.name.clone(), bench.state.placement(node.id).unwrap())).collect();
+    let nodes: Vec<_> = bench
+        .state
+        .nodes()
+        .map(|node| (node.parent, node.name.clone(), bench.state.placement(node.id).unwrap()))
+        .collect();
     for (i, (parent, name, place)) in nodes.iter().enumerate() {
         for (other_parent, other_name, other) in &nodes[..i] {
-            assert!(parent != other_parent || !place.overlaps(*other), "{name} {place:?} over {other_name} {other:?}");
+            assert!(
+                parent != other_parent || !place.overlaps(*other),
+                "{name} {place:?} over {other_name} {other:?}"
+            );
         }
     }
 }
@@ -203,7 +230,10 @@ fn copies_keep_inner_edges_references_and_nesting() {
     assert_eq!(refusal.code, Code::ContainmentError);
     let fragment = serde_json::to_string(&bench.state.copy(&[bench.node("net")])).unwrap();
     bench.json(&format!(r#"{{"paste":{{"board":"second","fragment":{fragment},"at":{{"x":100,"y":50}}}}}}"#));
-    let pasted = bench.state.node_named(bench.state.board_named(&"second".parse().unwrap()).unwrap().id, &"net".parse().unwrap()).unwrap();
+    let pasted = bench
+        .state
+        .node_named(bench.state.board_named(&"second".parse().unwrap()).unwrap().id, &"net".parse().unwrap())
+        .unwrap();
     let place = bench.state.placement(pasted.id).unwrap();
     assert_eq!((place.x, place.y), (100, 50));
 }
@@ -224,7 +254,10 @@ fn layout_commands_move_and_change_nothing_else() {
     bench.json(r#"{"tidy":{"nodes":["a","b","c"]}}"#);
     assert!(at(&bench, "c").right() < at(&bench, "a").x, "an edge leads from left to right");
     no_overlap(&bench);
-    assert_eq!(bench.refused(r#"{"distribute":{"nodes":["a","b"],"along":"vertical"}}"#).code, Code::BadRequest);
+    assert_eq!(
+        bench.refused(r#"{"distribute":{"nodes":["a","b"],"along":"vertical"}}"#).code,
+        Code::BadRequest
+    );
 }
 
 #[test]
@@ -233,7 +266,8 @@ fn a_container_never_gets_smaller_than_its_content() {
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"a","at":{"x":100,"y":100}}}"#);
     bench.json(r#"{"place":{"items":[{"node":"net","x":0,"y":0,"w":20,"h":20}]}}"#);
-    let (net, a) = (bench.state.placement(bench.node("net")).unwrap(), bench.state.placement(bench.node("a")).unwrap());
+    let (net, a) =
+        (bench.state.placement(bench.node("net")).unwrap(), bench.state.placement(bench.node("a")).unwrap());
     assert!(net.w >= a.right() && net.h >= a.bottom());
 }
 
@@ -254,7 +288,9 @@ fn reverting_keeps_later_work_and_names_conflicts() {
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(r#"{"updateNode":{"node":"net","set":{"cidr_block":"10.1.0.0/16"}}}"#);
     bench.json(r#"{"updateNode":{"node":"net","set":{"enable_dns_support":false}}}"#);
-    let revert = |bench: &Bench, index: usize| crate::rebase(&bench.state, &shared_protocol::change::inverse(&bench.log[index]));
+    let revert = |bench: &Bench, index: usize| {
+        crate::rebase(&bench.state, &shared_protocol::change::inverse(&bench.log[index]))
+    };
     let mut state = bench.state.clone();
     let changes = revert(&bench, 2).all("it").unwrap();
     state.apply(state.revision().next(), &changes).unwrap();

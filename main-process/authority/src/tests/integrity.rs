@@ -22,7 +22,11 @@ fn check_content(document: &Document) {
         for target in node.references.values().flatten() {
             assert!(nodes.contains_key(target), "{} refers to nothing", node.id);
         }
-        assert!(node.references.values().all(|targets| !targets.is_empty()), "{} has an empty reference", node.id);
+        assert!(
+            node.references.values().all(|targets| !targets.is_empty()),
+            "{} has an empty reference",
+            node.id
+        );
         let mut seen = BTreeSet::from([node.id]);
         let mut parent = node.parent;
         while let Some(id) = parent {

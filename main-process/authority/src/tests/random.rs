@@ -2,7 +2,8 @@
 
 use crate::Snapshot;
 use shared_protocol::{
-    AddNode, BoardId, BoardKind, Command, EdgeId, EndpointRef, Fragment, NodeId, NodeRef, Point, TypeDef, Value,
+    AddNode, BoardId, BoardKind, Command, EdgeId, EndpointRef, Fragment, NodeId, NodeRef, Point, TypeDef,
+    Value,
     command::{Alignment, Axis, Placed},
     registry::{PropDef, PropKind},
 };
@@ -58,7 +59,11 @@ fn single(dice: &mut Dice, state: &Snapshot) -> Command {
     match dice.below(26) {
         0 => add_board(dice),
         1 if dice.one_in(4) => Command::RemoveBoard { board: board.into() },
-        2 => Command::UpdateBoard { board: board.into(), title: Some(format!("Board {}", dice.below(9))), name: None },
+        2 => Command::UpdateBoard {
+            board: board.into(),
+            title: Some(format!("Board {}", dice.below(9))),
+            name: None,
+        },
         3..=9 => add_node(dice, state, board, &nodes),
         10..=12 => update(dice, state, &nodes).unwrap_or_else(|| add_node(dice, state, board, &nodes)),
         13 => Command::Remove { nodes: some(dice).into_iter().take(2).collect(), edges: Vec::new() },
@@ -87,7 +92,9 @@ fn single(dice: &mut Dice, state: &Snapshot) -> Command {
         }
         22 => Command::Align {
             nodes: some(dice),
-            to: *dice.pick(&[Alignment::Left, Alignment::Middle, Alignment::Bottom]).unwrap_or(&Alignment::Top),
+            to: *dice
+                .pick(&[Alignment::Left, Alignment::Middle, Alignment::Bottom])
+                .unwrap_or(&Alignment::Top),
         },
         23 => Command::Distribute {
             nodes: some(dice),
@@ -117,7 +124,10 @@ fn add_node(dice: &mut Dice, state: &Snapshot, board: BoardId, nodes: &[NodeId])
         .iter()
         .copied()
         .filter(|id| {
-            state.node(*id).and_then(|node| state.type_of(node)).is_some_and(|container| def.may_stand_in(container))
+            state
+                .node(*id)
+                .and_then(|node| state.type_of(node))
+                .is_some_and(|container| def.may_stand_in(container))
         })
         .collect();
     let parent = if dice.one_in(8) { dice.pick(nodes) } else { dice.pick(&takers) };
@@ -156,7 +166,8 @@ fn update(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Command
     let prop = dice.pick(&def.props)?;
     let (mut set, mut references) = (BTreeMap::new(), BTreeMap::new());
     if prop.kind == PropKind::Reference {
-        let targets: Vec<NodeRef> = (0..dice.below(3)).filter_map(|_| dice.pick(nodes).copied()).map(NodeRef::Id).collect();
+        let targets: Vec<NodeRef> =
+            (0..dice.below(3)).filter_map(|_| dice.pick(nodes).copied()).map(NodeRef::Id).collect();
         references.insert(prop.key.clone(), targets);
     } else {
         set.insert(prop.key.clone(), value(dice, prop).unwrap_or(Value::Null));
@@ -166,7 +177,12 @@ fn update(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Command
         name: if dice.one_in(5) { format!("name_{}", dice.below(6)).parse().ok() } else { None },
         label: dice.one_in(5).then(|| format!("Label {}", dice.below(6))),
         set,
-        unset: dice.pick(&def.props).filter(|_| dice.0 % 4 == 0).map(|prop| prop.key.clone()).into_iter().collect(),
+        unset: dice
+            .pick(&def.props)
+            .filter(|_| dice.0.is_multiple_of(4))
+            .map(|prop| prop.key.clone())
+            .into_iter()
+            .collect(),
         references,
     })
 }

@@ -29,8 +29,14 @@ fn a_bad_entry_disables_only_itself() {
         (prop(r#"{"key":"k","label":"K","kind":"select"}"#), "needs options"),
         (prop(r#"{"key":"k","label":"K","kind":"reference"}"#), "needs targets"),
         (prop(r#"{"key":"k","label":"K","kind":"slider"}"#), "unknown variant `slider`"),
-        (prop(r#"{"key":"k","label":"K","kind":"number","default":"two"}"#), "default: expected a number, found text"),
-        (prop(r#"{"key":"k","label":"K","kind":"text","visibleWhen":{"prop":"z","is":"truthy"}}"#), "not another property"),
+        (
+            prop(r#"{"key":"k","label":"K","kind":"number","default":"two"}"#),
+            "default: expected a number, found text",
+        ),
+        (
+            prop(r#"{"key":"k","label":"K","kind":"text","visibleWhen":{"prop":"z","is":"truthy"}}"#),
+            "not another property",
+        ),
     ] {
         let registry = compose(&with_types(&bad), "{}");
         assert!(registry.get(&TypeId::parse("x/good").unwrap()).is_some(), "{bad}");
@@ -56,7 +62,10 @@ fn projects_restrict_and_reword() {
             "x/none":{"disabled":true}}"#,
     );
     let def = registry.get(&TypeId::parse("x/good").unwrap()).unwrap();
-    assert_eq!((def.title.as_str(), def.props[0].label.as_str(), def.props[0].max), ("Better", "Width", Some(5.0)));
+    assert_eq!(
+        (def.title.as_str(), def.props[0].label.as_str(), def.props[0].max),
+        ("Better", "Width", Some(5.0))
+    );
     assert_eq!(def.props[1].options.len(), 1);
     assert_eq!(registry.problems().len(), 2);
 

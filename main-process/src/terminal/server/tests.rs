@@ -129,7 +129,10 @@ fn broken_frames_end_the_connection_and_nothing_else() {
         ("not JSON", frame(b"hello?", MAX_TERMINAL).unwrap()),
         ("not UTF-8", frame(&[0xff, 0xfe, 0x00], MAX_TERMINAL).unwrap()),
         ("an unknown message", frame(br#"{"shutdown":{}}"#, MAX_TERMINAL).unwrap()),
-        ("an unknown field", frame(br#"{"hello":{"protocol":1,"token":"","admin":true}}"#, MAX_TERMINAL).unwrap()),
+        (
+            "an unknown field",
+            frame(br#"{"hello":{"protocol":1,"token":"","admin":true}}"#, MAX_TERMINAL).unwrap(),
+        ),
         ("lists within lists", deep("[", "]")),
         ("batches within batches", deep(r#"{"batch":{"commands":["#, "]}}")),
     ];
@@ -193,7 +196,8 @@ fn a_hundred_at_once_get_their_turn_or_a_clear_end() {
     let welcome: Vec<bool> = all.iter_mut().map(|fake| fake.greet(&record)).collect();
     assert_eq!(welcome.iter().filter(|welcome| **welcome).count(), MAX_CONNECTIONS);
     // Those inside are served, all at the same time.
-    let mut inside: Vec<Fake> = all.into_iter().zip(welcome).filter(|(_, welcome)| *welcome).map(|(fake, _)| fake).collect();
+    let mut inside: Vec<Fake> =
+        all.into_iter().zip(welcome).filter(|(_, welcome)| *welcome).map(|(fake, _)| fake).collect();
     for fake in &mut inside {
         fake.say(&FromTerminal::Request(Request::Run(add_note())));
     }
@@ -218,7 +222,8 @@ fn garbage_never_gets_further_than_its_own_connection() {
     let token = record.token.reveal().to_owned();
     let near = |last: char| format!("{}{last}", &token[..63]);
     let wrong = near(if token.ends_with('0') { '1' } else { '0' });
-    let locked_out = encode_json(&FromTerminal::Hello { protocol: PROTOCOL_VERSION, token: wrong }, MAX_TERMINAL).unwrap();
+    let locked_out =
+        encode_json(&FromTerminal::Hello { protocol: PROTOCOL_VERSION, token: wrong }, MAX_TERMINAL).unwrap();
     for round in 0..2_000 {
         let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
         let bytes = if round % 3 == 0 { chance.bytes(400) } else { chance.spoiled(&locked_out) };
@@ -227,10 +232,11 @@ fn garbage_never_gets_further_than_its_own_connection() {
         drop(conversation.join().expect("no panic"));
     }
     assert_eq!(running.document().revision, Revision::START, "nobody was let in");
-    let valid: Vec<Vec<u8>> = [Request::Run(add_note()), Request::Undo, Request::Log { limit: 3 }, Request::Problems]
-        .into_iter()
-        .map(|request| encode_json(&FromTerminal::Request(request), MAX_TERMINAL).unwrap())
-        .collect();
+    let valid: Vec<Vec<u8>> =
+        [Request::Run(add_note()), Request::Undo, Request::Log { limit: 3 }, Request::Problems]
+            .into_iter()
+            .map(|request| encode_json(&FromTerminal::Request(request), MAX_TERMINAL).unwrap())
+            .collect();
     for _ in 0..1_000 {
         let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
         assert!(fake.greet(&record));

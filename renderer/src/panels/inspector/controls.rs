@@ -230,19 +230,16 @@ impl Inspector {
                 Shown::Unset => prop.default.as_ref().and_then(Value::as_text),
                 Shown::Mixed => None,
             };
-            let mut colour =
+            let stored =
                 value.and_then(|text| egui::Color32::from_hex(text).ok()).unwrap_or(view.theme.surface_card);
-            let before = colour;
-            let name = format!("{} swatch", prop.label);
-            let response = ui.name_inputs(name, |ui| {
-                egui::color_picker::color_edit_button_srgba(
-                    ui,
-                    &mut colour,
-                    egui::color_picker::Alpha::Opaque,
-                )
-            });
-            // While the pointer is down the colour runs along; what counts is where it is let go.
-            if response.changed() && colour != before {
+            let picked = self.picked.take_if(|(key, _)| *key == prop.key).map(|(_, colour)| colour);
+            let mut colour = picked.unwrap_or(stored);
+            let changed = choices::swatch_ui(ui, view, &prop.label, &mut colour);
+            // While the pointer is down the colour runs along here only; what is sent is where it is let go.
+            let touched = (changed || picked.is_some()) && colour != stored;
+            if touched && ui.input(|input| input.pointer.any_down()) {
+                self.picked = Some((prop.key.clone(), colour));
+            } else if touched {
                 self.editing = None;
                 let [r, g, b, _] = colour.to_srgba_unmultiplied();
                 let hex = format!("#{r:02x}{g:02x}{b:02x}");
