@@ -355,7 +355,7 @@ impl Trial {
         );
         assert_eq!(list(&self.home.runtime()), ["records.lock"], "sockets and records are gone");
         Journal::open(&self.workspace.join(".draftboard")).unwrap().verify().unwrap();
-        assert_eq!(self.home.processes(), [], "nobody is left");
+        self.home.assert_deserted();
     }
 }
 

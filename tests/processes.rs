@@ -195,7 +195,7 @@ fn a_killed_window_comes_back_where_it_was() {
 
     let ended = main.stop();
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert_eq!(home.processes(), [], "nobody is left");
+    home.assert_deserted();
     let kept: Presence = journal(&workspace).get_state("presence").unwrap().unwrap();
     assert_eq!(kept.board, was.board);
     let view = kept.viewports.iter().find(|(board, _)| *board == id).unwrap().1;
@@ -228,12 +228,12 @@ fn the_window_goes_with_its_main_process() {
     let took = killed.elapsed();
     println!("the renderer was gone {} ms after its main process", took.as_millis());
     assert!(took < GONE_AT_MOST, "{took:?}");
-    assert_eq!(home.processes(), [], "nobody is left");
+    home.assert_deserted();
     // What the killed one left behind is in nobody's way.
     let main = Running::start(screen.command(&home, &workspace));
     renderer_shown(&screen, main.pid(), None);
     assert_eq!(main.stop().code, Some(0));
-    assert_eq!(home.processes(), []);
+    home.assert_deserted();
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn a_window_that_cannot_be_shown_is_given_up_after_three_tries() {
     assert_eq!(ended.out, "");
     assert!(!ended.err.contains("no hello within"), "nobody waited for a hello: {}", ended.err);
     assert!(!ended.err.contains('\u{1b}'), "no colours where nobody sees them: {}", ended.err);
-    assert_eq!(home.processes(), []);
+    home.assert_deserted();
     assert_eq!(record_of(&home, &workspace), None);
 }
 
@@ -375,7 +375,7 @@ fn an_asked_end_is_clean_and_a_killed_one_is_cleaned_up() {
     assert!(document(&home, &workspace)["boards"].is_array());
     assert_eq!(next.stop().code, Some(0));
     assert_eq!(leftovers(&home), Vec::<String>::new());
-    assert_eq!(home.processes(), []);
+    home.assert_deserted();
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn write_workspace(folder: &Path, document: &Document) {
 
 fn measure_open(folder: &Path) {
     let start = Instant::now();
-    let workspace = Workspace::open(folder).unwrap_or_else(|error| panic!("{error}"));
+    let workspace = Workspace::open(folder, moment(1)).unwrap_or_else(|error| panic!("{error}"));
     let took = start.elapsed();
     let (now, most) = memory();
     println!(
@@ -92,7 +92,7 @@ fn memory() -> (u64, u64) {
 }
 
 fn measure_commands(folder: &Path) {
-    let mut workspace = Workspace::open(folder).unwrap_or_else(|error| panic!("{error}"));
+    let mut workspace = Workspace::open(folder, moment(1)).unwrap_or_else(|error| panic!("{error}"));
     let instances: Vec<NodeId> =
         workspace.snapshot().nodes().filter(|node| node.parent.is_some()).map(|node| node.id).collect();
     let pick = |index: usize| instances[index * 7_919 % instances.len()];

@@ -152,7 +152,7 @@ fn restart(bench: &mut Bench, crashed: bool) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1200, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_is_lost(steps in prop::collection::vec(step(), 1..40)) {

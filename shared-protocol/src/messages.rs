@@ -14,6 +14,9 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// Given to one child for one connection.
 pub type Token = [u8; 32];
 
+/// Bytes that a window may ask to have remembered.
+pub const MAX_WINDOW_STATE: usize = 64 << 10;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Role {
@@ -146,6 +149,9 @@ pub struct Presence {
     pub board: Option<BoardId>,
     pub selection: Vec<ElementId>,
     pub viewports: Vec<(BoardId, Viewport)>,
+    /// What the window remembers of itself (panels, theme), in its own words; main keeps it and does not look inside.
+    #[serde(default)]
+    pub window: String,
 }
 
 /// The middle of the view in board units, and how much it is enlarged.
@@ -162,6 +168,7 @@ impl Presence {
         let finite = |v: &Viewport| v.x.is_finite() && v.y.is_finite() && v.zoom.is_finite() && v.zoom > 0.0;
         self.selection.len() <= MAX_NODES
             && self.viewports.len() <= MAX_BOARDS
+            && self.window.len() <= MAX_WINDOW_STATE
             && self.viewports.iter().all(|(_, viewport)| finite(viewport))
     }
 }

@@ -79,6 +79,10 @@ impl Home {
         folder
     }
 
+    pub(crate) fn assert_deserted(&self) {
+        assert!(self.processes().is_empty(), "processes are left: {:?}", self.processes());
+    }
+
     /// Every process that was started with this home and is alive.
     pub(crate) fn processes(&self) -> Vec<u32> {
         processes::with_environment(self.root.as_os_str())

@@ -222,6 +222,7 @@ fn a_presence_out_of_bounds_is_ignored_and_the_connection_goes_on() {
         board: Some(board),
         selection: vec![ElementId::Board(board)],
         viewports: vec![(board, Viewport { x: -3.5, y: 1e6, zoom: 0.25 })],
+        window: "{\"theme\":\"dark\"}".to_owned(),
     };
     fake.say(&FromRenderer::Presence(sound.clone()));
     let at = |x: f32, y: f32, zoom: f32| Presence {
@@ -237,6 +238,7 @@ fn a_presence_out_of_bounds_is_ignored_and_the_connection_goes_on() {
         at(0.0, 0.0, 0.0),
         at(0.0, 0.0, -1.0),
         Presence { selection: vec![node; MAX_NODES + 1], ..sound.clone() },
+        Presence { window: "x".repeat(65 << 10), ..sound.clone() },
         Presence {
             viewports: vec![(BoardId::from_bits(1), Viewport { x: 0.0, y: 0.0, zoom: 1.0 }); 501],
             ..sound.clone()
@@ -319,7 +321,7 @@ fn garbage_after_the_hello_leaves_a_whole_graph() {
     let mut chance = Chance::seeded(2);
     let board = running.document().boards[0].id;
     let viewport = Viewport { x: 1.0, y: 2.0, zoom: 1.0 };
-    let presence = Presence { board: Some(board), selection: vec![], viewports: vec![(board, viewport)] };
+    let presence = Presence { board: Some(board), selection: vec![], viewports: vec![(board, viewport)], window: String::new() };
     let valid: Vec<Vec<u8>> = [
         FromRenderer::Request { id: 1, request: Request::Run(add_note()) },
         FromRenderer::Request { id: 2, request: Request::Undo },

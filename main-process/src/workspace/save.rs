@@ -17,13 +17,6 @@ struct Writing {
     text: String,
 }
 
-enum Verdict {
-    Write,
-    /// The file holds it already.
-    IsThere,
-    Refuse(Refusal),
-}
-
 impl Workspace {
     /// Writes what is unsaved, and removes the files of boards that are gone; tells the revision that the files hold and
     /// the paths it touched. A board whose file was changed by somebody else is held and the first of them named in the
@@ -63,37 +56,47 @@ impl Workspace {
         for board in boards {
             let Some(name) = self.snapshot.board(board).map(|board| board.name.clone()) else { continue };
             let path = WorkspacePath::board(&name);
-            let text =
-                write_board(&self.snapshot.board_document(board)).map_err(|error| storage_file(&error))?;
+            let text = write_board(&self.snapshot.board_document(board)).map_err(|error| storage_file(&error))?;
             let writing = Writing { board, name, path, text };
-            match self.judge(&writing)? {
-                Verdict::Write => writings.push(writing),
-                Verdict::IsThere => self.note_saved(writing),
-                Verdict::Refuse(refusal) => drop(refused.get_or_insert(refusal)),
+            match self.is_there(&writing) {
+                Ok(true) => self.note_saved(writing),
+                Ok(false) => writings.push(writing),
+                Err(refusal) => drop(refused.get_or_insert(refusal)),
             }
         }
         Ok((writings, refused))
     }
 
-    /// The file must be as we left it; if not, the board is held.
-    fn judge(&mut self, Writing { board, name, path, text }: &Writing) -> Result<Verdict, Refusal> {
-        self.settle_pending(path).map_err(|error| storage(&error))?;
-        let known = self.journal.known(path).map_err(|error| storage(&error))?;
-        let bytes = match self.files.read(path) {
-            Ok(bytes) => bytes,
-            Err(FileError::Missing { .. }) => return Ok(Verdict::Write),
-            Err(error) => {
-                self.hold(*board, HeldReason::Damaged, name, error.to_string());
-                return Ok(Verdict::Refuse(storage_file(&error)));
-            }
-        };
-        if known.is_ours(Digest::of(&bytes)) {
-            return Ok(if bytes == text.as_bytes() { Verdict::IsThere } else { Verdict::Write });
+    /// Whether the file holds the text already. Refused when it is not as we left it, or when the one is not that the board
+    /// had before it was renamed.
+    fn is_there(&mut self, Writing { board, name, text, .. }: &Writing) -> Result<bool, Refusal> {
+        let before = self.saved.get(board).map(|saved| saved.file.clone()).filter(|file| file != name);
+        if let Some(before) = before {
+            self.read_ours(*board, &before)?;
         }
-        let message = format!("{path} was changed by another program and is not overwritten");
-        self.hold(*board, HeldReason::Conflict, name, message.clone());
-        let refusal = Refusal::new(Code::Conflict, message);
-        Ok(Verdict::Refuse(refusal.hint("Choose which version to keep, then save again.")))
+        let there = self.read_ours(*board, name)?;
+        Ok(there.is_some_and(|bytes| bytes == text.as_bytes()))
+    }
+
+    /// What a file of ours holds, if there is one. A file that is not as we left it holds its board.
+    fn read_ours(&mut self, board: BoardId, file: &BoardName) -> Result<Option<Vec<u8>>, Refusal> {
+        let path = WorkspacePath::board(file);
+        self.settle_pending(&path).map_err(|error| storage(&error))?;
+        let known = self.journal.known(&path).map_err(|error| storage(&error))?;
+        match self.files.read(&path) {
+            Ok(bytes) if known.is_ours(Digest::of(&bytes)) => Ok(Some(bytes)),
+            Ok(_) => {
+                let message = format!("{path} was changed by another program and is not overwritten");
+                self.hold(board, HeldReason::Conflict, file, message.clone());
+                let refusal = Refusal::new(Code::Conflict, message);
+                Err(refusal.hint("Choose which version to keep, then save again."))
+            }
+            Err(FileError::Missing { .. }) => Ok(None),
+            Err(error) => {
+                self.hold(board, HeldReason::Damaged, file, error.to_string());
+                Err(storage_file(&error))
+            }
+        }
     }
 
     fn write(&mut self, writing: Writing) -> Result<(), Refusal> {

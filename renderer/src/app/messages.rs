@@ -223,6 +223,7 @@ impl Workbench {
             board: self.session.board,
             selection: self.session.selection.iter().copied().collect(),
             viewports: self.fitted.iter().filter_map(viewport).collect(),
+            window: String::new(),
         }
     }
 
