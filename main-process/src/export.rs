@@ -1,7 +1,7 @@
 //! A board as a file: a picture, an SVG or a Markdown document. The canvas draws all of them; no window is needed.
 
 use authority::{Problems, Snapshot};
-use canvas::{Camera, Scene, Theme, board_bounds, draw_board, to_markdown, to_svg};
+use canvas::{Camera, MIN_ZOOM, Scene, Theme, board_bounds, draw_board, to_markdown, to_svg};
 use shared_protocol::{BoardId, Code, Refusal};
 use std::{collections::BTreeSet, path::Path};
 
@@ -45,6 +45,10 @@ fn picture(scene: &Scene<'_>) -> Result<Vec<u8>, Refusal> {
     let (width, height) = board_bounds(scene.snapshot, scene.board)
         .map_or((480.0, 320.0), |bounds| (bounds.w as f32 + 2.0 * MARGIN, bounds.h as f32 + 2.0 * MARGIN));
     let shrink = (MAX_SIDE / (width.max(height) * SCALE)).min(1.0);
+    if shrink < MIN_ZOOM {
+        let message = format!("the board is {width} × {height}, which is too large for a picture");
+        return Err(Refusal::new(Code::LimitExceeded, message).hint("Use a name that ends in .svg or .md."));
+    }
     let size = egui::vec2(width, height) * shrink;
     let surface = rasteriser::render_ui(size, SCALE, scene.theme.canvas, |ui| {
         let view = egui::Rect::from_min_size(egui::Pos2::ZERO, size);
@@ -53,4 +57,34 @@ fn picture(scene: &Scene<'_>) -> Result<Vec<u8>, Refusal> {
         }
     });
     surface.and_then(rasteriser::Surface::into_png).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use authority::{Registry, decide};
+    use std::{collections::BTreeMap, sync::Arc};
+
+    #[test]
+    fn a_board_too_large_for_a_picture_is_refused_and_not_cut() {
+        let registry = Registry::compose(&catalogue::built_in(), &BTreeMap::new());
+        let mut snapshot = Snapshot::new(Arc::new(registry));
+        for (seed, command) in [
+            r#"{"addBoard":{"kind":"infrastructure","title":"Main"}}"#,
+            r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","at":{"x":0,"y":0}}}"#,
+            r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","at":{"x":500000,"y":0}}}"#,
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let command = serde_json::from_str(command).unwrap();
+            let decision = decide(&snapshot, &command, seed as u64).unwrap();
+            snapshot.apply(snapshot.revision().next(), &decision.changes).unwrap();
+        }
+        let board = snapshot.boards().next().unwrap().id;
+        let folder = tempfile::tempdir().unwrap();
+        let refusal = export(&snapshot, board, &folder.path().join("main.png")).unwrap_err();
+        assert_eq!(refusal.code, Code::LimitExceeded);
+        assert!(export(&snapshot, board, &folder.path().join("main.svg")).unwrap() > 0);
+    }
 }

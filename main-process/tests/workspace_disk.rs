@@ -81,7 +81,10 @@ fn a_full_disk_refuses_edits_and_loses_nothing() {
     let filler = disk.fill();
     let refusal = edit_until_full(&mut bench);
     assert_eq!(refusal.code, Code::StorageError);
-    assert!(refusal.message.contains("nothing was changed") && refusal.message.contains("free some space"), "{refusal}");
+    assert!(
+        refusal.message.contains("nothing was changed") && refusal.message.contains("free some space"),
+        "{refusal}"
+    );
     let (content, revision) = (bench.content(), bench.revision());
 
     // A group is refused as a whole.
@@ -189,8 +192,13 @@ fn a_folder_that_cannot_be_written_refuses_the_save_and_nothing_else() {
     bench.add("main", "a");
     bench.save();
     let boards = bench.root().join("boards");
-    let mount = |options: &[&str], path: &Path| Command::new("mount").args(options).arg(path).status().unwrap().success();
-    assert!(mount(&["--bind", &boards.display().to_string()], &boards) && mount(&["-o", "remount,bind,ro"], &boards));
+    let mount = |options: &[&str], path: &Path| {
+        Command::new("mount").args(options).arg(path).status().unwrap().success()
+    };
+    assert!(
+        mount(&["--bind", &boards.display().to_string()], &boards)
+            && mount(&["-o", "remount,bind,ro"], &boards)
+    );
     bench.label("a", "mine");
     let refusal = bench.workspace().save().unwrap_err();
     assert!(refusal.message.contains("read-only") && refusal.message.contains("writable"), "{refusal}");

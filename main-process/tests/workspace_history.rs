@@ -43,7 +43,24 @@ fn undo_and_redo_go_on_after_a_restart() {
         bench.redo();
         bench.add("main", "d");
         restart(&mut bench);
-        assert_eq!(bench.mutate(&Mutation::Redo).unwrap_err().code, Code::NotFound, "an edit ends what could be redone");
+        assert_eq!(
+            bench.mutate(&Mutation::Redo).unwrap_err().code,
+            Code::NotFound,
+            "an edit ends what could be redone"
+        );
+    }
+}
+
+#[test]
+fn undo_and_redo_are_named_by_what_was_done_however_often() {
+    let mut bench = Bench::new();
+    bench.add("main", "a");
+    let done = bench.log()[0].summary.clone();
+    for _ in 0..3 {
+        assert_eq!(bench.ws().status().undo, Some(done.clone()));
+        assert_eq!(bench.undo().summary, format!("Undo: {done}"));
+        assert_eq!(bench.ws().status().redo, Some(done.clone()));
+        assert_eq!(bench.redo().summary, format!("Redo: {done}"));
     }
 }
 
@@ -60,7 +77,10 @@ fn an_older_operation_is_reverted_after_a_restart_or_names_what_is_in_the_way() 
     let before = bench.content();
     let refusal = bench.mutate(&Mutation::Revert { revision: Revision(2), partial: false }).unwrap_err();
     assert_eq!((refusal.code, bench.content()), (Code::Conflict, before));
-    assert_eq!(bench.mutate(&Mutation::Revert { revision: Revision(99), partial: false }).unwrap_err().code, Code::NotFound);
+    assert_eq!(
+        bench.mutate(&Mutation::Revert { revision: Revision(99), partial: false }).unwrap_err().code,
+        Code::NotFound
+    );
     bench.undo();
     bench.undo();
     assert_eq!(bench.label_of("a"), "first");
@@ -79,13 +99,19 @@ fn history_is_bounded_and_outlives_compaction() {
         for moment in moments {
             done += 1;
             let command = format!(r#"{{"updateNode":{{"node":"a","label":"label {done}"}}}}"#);
-            group.run(&Mutation::Run(Box::new(serde_json::from_str(&command).unwrap())), &actor, moment).unwrap();
+            group
+                .run(&Mutation::Run(Box::new(serde_json::from_str(&command).unwrap())), &actor, moment)
+                .unwrap();
         }
         group.commit().unwrap();
     }
     bench.crash_and_open();
     assert_eq!(bench.label_of("a"), format!("label {done}"));
-    assert!(bench.ws().log(usize::MAX).unwrap().len() <= MAX_HISTORY + 5_500, "{}", bench.ws().log(usize::MAX).unwrap().len());
+    assert!(
+        bench.ws().log(usize::MAX).unwrap().len() <= MAX_HISTORY + 5_500,
+        "{}",
+        bench.ws().log(usize::MAX).unwrap().len()
+    );
     bench.reopen();
     assert_eq!(bench.ws().log(usize::MAX).unwrap().len(), MAX_HISTORY);
     assert_eq!(bench.ws().changes_since(Revision(1)).unwrap(), None, "no longer kept");
@@ -114,12 +140,20 @@ fn a_group_is_seen_when_it_is_durable_and_its_members_see_each_other() {
     let revision = bench.revision();
     {
         let mut group = bench.workspace().begin();
-        group.run(&run(r#"{"addNode":{"board":"other","type":"notes/sticky","name":"x"}}"#), &actor, moments[0]).unwrap();
+        group
+            .run(
+                &run(r#"{"addNode":{"board":"other","type":"notes/sticky","name":"x"}}"#),
+                &actor,
+                moments[0],
+            )
+            .unwrap();
         // Never committed.
     }
     assert_eq!(bench.content(), before);
     let mut group = bench.workspace().begin();
-    group.run(&run(r#"{"addNode":{"board":"other","type":"notes/sticky","name":"a"}}"#), &actor, moments[1]).unwrap();
+    group
+        .run(&run(r#"{"addNode":{"board":"other","type":"notes/sticky","name":"a"}}"#), &actor, moments[1])
+        .unwrap();
     let refusal = group.run(&run(r#"{"remove":{"nodes":["held"]}}"#), &actor, moments[2]).unwrap_err();
     assert_eq!(refusal.code, Code::ReadOnly);
     group.run(&run(r#"{"updateNode":{"node":"a","label":"seen"}}"#), &actor, moments[3]).unwrap();
@@ -176,7 +210,13 @@ fn types_come_change_and_go_with_their_files() {
     let revision = bench.revision();
 
     // One bad entry is named, the others stay.
-    fs::write(&file, MODULE.replace("\"types\":[", "\"types\":[{\"id\":\"own/bad\",\"title\":3},").replace("Thing", "Gadget")).unwrap();
+    fs::write(
+        &file,
+        MODULE
+            .replace("\"types\":[", "\"types\":[{\"id\":\"own/bad\",\"title\":3},")
+            .replace("Thing", "Gadget"),
+    )
+    .unwrap();
     bench.look_at("modules/own.json");
     assert_eq!(title(&bench).as_deref(), Some("Gadget"));
     let problems = bench.ws().registry_view().problems;
@@ -194,7 +234,10 @@ fn types_come_change_and_go_with_their_files() {
     assert_eq!(bench.notices().len(), 1);
     fs::write(&file, MODULE).unwrap();
     bench.look_at_everything();
-    assert_eq!((title(&bench).as_deref(), bench.notices(), bench.ws().problems()), (Some("Thing"), vec![], vec![]));
+    assert_eq!(
+        (title(&bench).as_deref(), bench.notices(), bench.ws().problems()),
+        (Some("Thing"), vec![], vec![])
+    );
     assert_eq!(bench.revision(), revision, "types are no content");
     fs::remove_file(&file).unwrap();
     bench.look_at("modules/own.json");

@@ -3,7 +3,7 @@
 
 mod workspace_bench;
 
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::RngSeed};
 use shared_protocol::messages::Keep;
 use workspace_bench::{Bench, add_note};
 
@@ -21,10 +21,24 @@ enum Step {
     Reopen,
     Crash,
     /// Another program relabels a note, or adds one, and the watcher tells of it now or later.
-    TheirLabel { board: u8, node: u8, label: u8, seen: bool },
-    TheirNote { board: u8, seen: bool },
-    TheirRemoval { board: u8, seen: bool },
-    TheirForm { board: u8, seen: bool },
+    TheirLabel {
+        board: u8,
+        node: u8,
+        label: u8,
+        seen: bool,
+    },
+    TheirNote {
+        board: u8,
+        seen: bool,
+    },
+    TheirRemoval {
+        board: u8,
+        seen: bool,
+    },
+    TheirForm {
+        board: u8,
+        seen: bool,
+    },
     LookAtEverything,
     Resolve(bool),
 }
@@ -76,7 +90,10 @@ fn take(bench: &mut Bench, step: &Step, number: usize) {
         Step::AddNode(board, name) => {
             let board = board_name(board);
             let kind = if name % 4 == 0 { "frame" } else { "sticky" };
-            run(bench, format!(r#"{{"addNode":{{"board":"{board}","type":"notes/{kind}","name":"n{name}"}}}}"#));
+            run(
+                bench,
+                format!(r#"{{"addNode":{{"board":"{board}","type":"notes/{kind}","name":"n{name}"}}}}"#),
+            );
         }
         Step::Label(node, label) => {
             if let Some(node) = node_at(bench, node) {
@@ -92,12 +109,14 @@ fn take(bench: &mut Bench, step: &Step, number: usize) {
         Step::Redo => drop(bench.mutate(&main_process::workspace::Mutation::Redo)),
         Step::Save => drop(bench.workspace().save()),
         Step::Reopen | Step::Crash => restart(bench, matches!(step, Step::Crash)),
-        Step::TheirLabel { board, node, label, seen } => their_edit(bench, board_name(board), seen, |document| {
-            let count = document.nodes.len().max(1);
-            if let Some(node) = document.nodes.get_mut(usize::from(node) % count) {
-                node.label = format!("theirs {label}");
-            }
-        }),
+        Step::TheirLabel { board, node, label, seen } => {
+            their_edit(bench, board_name(board), seen, |document| {
+                let count = document.nodes.len().max(1);
+                if let Some(node) = document.nodes.get_mut(usize::from(node) % count) {
+                    node.label = format!("theirs {label}");
+                }
+            })
+        }
         Step::TheirNote { board, seen } => their_edit(bench, board_name(board), seen, |document| {
             add_note(document, 5_000 + number as u64, &format!("theirs_{number}"));
         }),
@@ -142,7 +161,11 @@ fn restart(bench: &mut Bench, crashed: bool) {
     let before = bench.ws().snapshot().clone();
     let (held, saved) = (bench.held(), bench.ws().saved_revision());
     let (undo, redo) = (bench.ws().status().undo, bench.ws().status().redo);
-    if crashed { bench.crash_and_open() } else { bench.reopen() }
+    if crashed {
+        bench.crash_and_open()
+    } else {
+        bench.reopen()
+    }
     assert_eq!(bench.ws().snapshot(), &before);
     let status = bench.ws().status();
     assert_eq!(bench.held(), held);
@@ -151,8 +174,21 @@ fn restart(bench: &mut Bench, crashed: bool) {
     assert_eq!((status.undo, status.redo), (undo, redo));
 }
 
+/// The same cases every time; more of them, and others, with `WORKSPACE_CASES` and `WORKSPACE_SEED`.
+fn config() -> ProptestConfig {
+    let from_env =
+        |name: &str, usual: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
+    ProptestConfig {
+        cases: from_env("WORKSPACE_CASES", 60) as u32,
+        rng_seed: RngSeed::Fixed(from_env("WORKSPACE_SEED", 1)),
+        failure_persistence: None,
+        max_shrink_iters: 400,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1200, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn nothing_is_lost(steps in prop::collection::vec(step(), 1..40)) {

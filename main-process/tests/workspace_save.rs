@@ -1,10 +1,12 @@
-//! Saving: what it writes, moves and removes; what a crash in the middle of it leaves; and what counts as saved.
+//! Saving: what it writes, moves and removes; and what counts as saved.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 mod workspace_bench;
 
-use journal::{Digest, Journal, WorkspaceFiles, WorkspacePath, write_board};
-use shared_protocol::{BoardName, Code, Document, messages::{HeldReason, Keep}};
+use shared_protocol::{
+    Code, Document,
+    messages::{HeldReason, Keep},
+};
 use std::{fs, os::unix::fs::PermissionsExt as _};
 use workspace_bench::Bench;
 
@@ -63,7 +65,22 @@ fn a_removed_board_takes_its_file_along() {
     assert!(bench.is_saved());
     bench.undo();
     bench.save();
-    assert_eq!((bench.files(), bench.names()), (vec!["main".to_owned(), "other".to_owned()], vec!["a".into(), "b".into()]));
+    assert_eq!(
+        (bench.files(), bench.names()),
+        (vec!["main".to_owned(), "other".to_owned()], vec!["a".into(), "b".into()])
+    );
+}
+
+#[test]
+fn a_new_board_may_take_the_name_of_a_removed_one() {
+    let mut bench = two_notes();
+    bench.run(r#"{"removeBoard":{"board":"main"}}"#);
+    bench.run(r#"{"addBoard":{"kind":"spec","title":"Main"}}"#);
+    bench.save();
+    assert!(bench.is_saved() && bench.files() == ["main"]);
+    assert_eq!(bench.aside(), ["main-before-emptied-1.board.json"]);
+    bench.reopen();
+    assert!(bench.is_saved() && bench.names().is_empty());
 }
 
 #[test]
@@ -72,9 +89,41 @@ fn a_removed_board_leaves_a_file_that_is_not_ours() {
     bench.run(r#"{"removeBoard":{"board":"main"}}"#);
     bench.edit_label("main", "a", "theirs");
     bench.save();
-    assert!(bench.text("main").contains("theirs"));
+    assert!(bench.text("main").contains("theirs") && !bench.is_saved());
     bench.look("main");
     assert_eq!(bench.label_of("a"), "theirs");
+}
+
+#[test]
+fn a_removal_that_is_taken_back_meets_an_edit_of_the_file() {
+    let mut bench = two_notes();
+    bench.run(r#"{"removeBoard":{"board":"main"}}"#);
+    bench.edit_label("main", "a", "theirs");
+    bench.save();
+    bench.undo();
+    bench.label("b", "mine");
+    bench.look("main");
+    assert_eq!(
+        (bench.label_of("a"), bench.label_of("b"), bench.held()),
+        ("theirs".into(), "mine".into(), vec![])
+    );
+    bench.save();
+    assert!(bench.is_saved() && bench.files() == ["main"]);
+}
+
+#[test]
+fn a_renamed_board_whose_old_file_was_edited_is_not_saved_past_the_edit() {
+    let mut bench = two_notes();
+    bench.run(r#"{"updateBoard":{"board":"main","name":"web"}}"#);
+    bench.edit_label("main", "a", "theirs");
+    assert_eq!(bench.workspace().save().unwrap_err().code, Code::Conflict);
+    assert_eq!(bench.files(), ["main"]);
+    bench.look("main");
+    bench.save();
+    assert_eq!(
+        (bench.files(), bench.label_of("a"), bench.held()),
+        (vec!["web".to_owned()], "theirs".into(), vec![])
+    );
 }
 
 #[test]
@@ -97,7 +146,10 @@ fn a_rename_onto_a_foreign_file_overwrites_nothing_and_keeps_the_old_file() {
     for keep in [Keep::Mine, Keep::Theirs] {
         let mut bench = two_notes();
         bench.run(r#"{"updateBoard":{"board":"main","name":"web"}}"#);
-        bench.write("web", r#"{"format":1,"board":{"id":"b-00000000002b","kind":"spec","title":"Theirs"},"nodes":{}}"#);
+        bench.write(
+            "web",
+            r#"{"format":1,"board":{"id":"b-00000000002b","kind":"spec","title":"Theirs"},"nodes":{}}"#,
+        );
         let foreign = bench.text("web");
         assert_eq!(bench.workspace().save().unwrap_err().code, Code::Conflict);
         assert_eq!(bench.held(), [("web".to_owned(), HeldReason::Conflict)]);
@@ -144,88 +196,6 @@ fn the_last_content_of_an_emptied_board_is_kept() {
     assert_eq!(bench.aside().len(), 1, "an empty one needs no keeping");
 }
 
-/// The steps of a save, done by hand up to some point, as a crash would leave them.
-#[test]
-fn a_crash_in_the_middle_of_a_save_leaves_files_that_are_known_as_ours() {
-    for steps in 0..=3 {
-        let mut bench = two_notes();
-        bench.label("a", "mine");
-        bench.run(r#"{"addBoard":{"kind":"spec","title":"New"}}"#);
-        let content = bench.content();
-        let texts = ["main", "new"].map(|name| {
-            let document = bench.ws().snapshot().board_document(bench.board(name));
-            (WorkspacePath::board(&BoardName::parse(name).unwrap()), write_board(&document).unwrap())
-        });
-        bench.crash();
-        {
-            let files = WorkspaceFiles::open(bench.root()).unwrap();
-            let mut journal = Journal::open(&files.state_folder()).unwrap();
-            let pending = texts.clone().map(|(path, text)| (path, Digest::of(text.as_bytes())));
-            if steps > 0 {
-                journal.record_pending(&pending).unwrap();
-            }
-            if steps > 1 {
-                texts.iter().for_each(|(path, text)| files.write_atomic(path, text.as_bytes()).unwrap());
-            }
-            if steps > 2 {
-                journal.confirm(&[texts[0].0.clone()]).unwrap();
-            }
-        }
-        bench.open();
-        assert_eq!((bench.content(), bench.held(), bench.notices()), (content.clone(), vec![], vec![]), "{steps}");
-        assert_eq!(bench.is_saved(), steps > 1);
-        let log = bench.log().len();
-        bench.look_at_everything();
-        assert_eq!(bench.log().len(), log, "nothing is taken for somebody's edit");
-        bench.save();
-        assert!(bench.is_saved());
-        bench.close();
-        bench.edit_label("main", "b", "theirs");
-        bench.open();
-        assert_eq!((bench.label_of("b"), bench.held()), ("theirs".to_owned(), vec![]));
-    }
-}
-
-#[test]
-fn a_crash_between_writing_the_new_file_and_removing_the_old_one_is_finished_by_the_next_save() {
-    let mut bench = two_notes();
-    let old = bench.text("main");
-    bench.run(r#"{"updateBoard":{"board":"main","name":"web"}}"#);
-    let content = bench.content();
-    let new = write_board(&bench.ws().snapshot().board_document(bench.board("web"))).unwrap();
-    bench.crash();
-    {
-        let files = WorkspaceFiles::open(bench.root()).unwrap();
-        let path = WorkspacePath::parse("boards/web.board.json").unwrap();
-        let mut journal = Journal::open(&files.state_folder()).unwrap();
-        journal.record_pending(&[(path.clone(), Digest::of(new.as_bytes()))]).unwrap();
-        files.write_atomic(&path, new.as_bytes()).unwrap();
-        journal.confirm(&[path]).unwrap();
-    }
-    assert_eq!(bench.text("main"), old);
-    bench.open();
-    assert_eq!((bench.content(), bench.notices()), (content, vec![]));
-    assert!(!bench.is_saved());
-    assert_eq!(bench.save(), ["boards/main.board.json"]);
-    assert_eq!(bench.files(), ["web"]);
-    assert!(bench.is_saved());
-}
-
-#[test]
-fn a_crash_before_the_first_state_is_whole_is_no_harm() {
-    let mut bench = two_notes();
-    let content = bench.content();
-    let mut clone = bench.clone_by_git();
-    clone.close();
-    // The records are there, the checkpoint is not.
-    let journal = rusqlite::Connection::open(clone.root().join(".draftboard/journal.db")).unwrap();
-    journal.execute_batch("DELETE FROM checkpoint").unwrap();
-    drop(journal);
-    clone.open();
-    assert_eq!((clone.content(), clone.held()), (content, vec![]));
-    assert!(clone.is_saved() && clone.ws().status().undo.is_none());
-}
-
 #[test]
 fn a_file_that_is_marked_read_only_is_respected() {
     let mut bench = two_notes();
@@ -247,7 +217,9 @@ fn a_file_that_is_marked_read_only_is_respected() {
 #[test]
 fn a_folder_without_machine_state_opens_as_it_was_saved() {
     let mut bench = two_notes();
-    bench.run(r#"{"addNode":{"board":"main","type":"notes/frame","name":"frame","label":"Füße \"quoted\" \\"}}"#);
+    bench.run(
+        r#"{"addNode":{"board":"main","type":"notes/frame","name":"frame","label":"Füße \"quoted\" \\"}}"#,
+    );
     bench.save();
     let mut clone = bench.clone_by_git();
     assert_eq!(clone.content(), bench.content());

@@ -1,4 +1,4 @@
-//! Ctrl+K: every command, board and node by name.
+//! Ctrl+K: every command, every board, every node on any of them, and every type that can be added, by name.
 
 use crate::{
     commands::{CommandDef, Facts, Menu, TABLE},
@@ -12,6 +12,7 @@ use shared_protocol::ElementId;
 const WIDTH: f32 = 480.0;
 /// Enough to choose from; more words narrow it down.
 const MOST_NODES: usize = 30;
+const MOST_TYPES: usize = 12;
 
 #[derive(Default)]
 pub(crate) struct CommandPalette {
@@ -47,8 +48,8 @@ impl CommandPalette {
             .show(context, |ui| {
                 Frame::popup(ui.style())
                     .show(ui, |ui| {
-                        ui.set_width(WIDTH);
-                        let hint = "Search commands, boards and nodes";
+                        ui.set_width(WIDTH.min(context.content_rect().width() - 24.0));
+                        let hint = "Search commands, boards, nodes and types";
                         self.picker.show_ui(ui, theme, ("Search and commands", hint), &entries)
                     })
                     .inner
@@ -69,10 +70,8 @@ fn find_all<'a>(view: Option<&View<'a>>, query: &str) -> Vec<Found<'a>> {
     if let Some(view) = view {
         found.extend(boards(view, query));
         if !query.trim().is_empty() {
-            let mut nodes = nodes(view, query);
-            nodes.sort_by_key(|found| found.rank);
-            nodes.truncate(MOST_NODES);
-            found.extend(nodes);
+            found.extend(best(nodes(view, query), MOST_NODES));
+            found.extend(best(types(view, query), MOST_TYPES));
         }
     }
     // Stable: commands stay in the order of the menus, before boards and nodes of the same rank.
@@ -111,13 +110,36 @@ fn boards<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
         .collect()
 }
 
+fn best(mut found: Vec<Found<'_>>, most: usize) -> Vec<Found<'_>> {
+    found.sort_by_key(|found| found.rank);
+    found.truncate(most);
+    found
+}
+
+/// What may be added to the board that is open.
+fn types<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
+    let Some(kind) = view.board_kind().filter(|_| !view.is_held()) else { return Vec::new() };
+    let types = view.snapshot.registry().types().filter(|def| def.may_stand_on(kind));
+    types
+        .filter_map(|def| {
+            let title = format!("Add {}", def.title);
+            let more = format!("{} {}", def.category, def.id);
+            let rank = rank(query, &title, &more)?;
+            let entry =
+                Entry { title, note: def.category.clone(), mark: Mark::Type(Some(def)), enabled: true };
+            Some(Found { rank, entry, action: Action::Add(def.id.clone()) })
+        })
+        .collect()
+}
+
 fn nodes<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
     view.snapshot
         .nodes()
         .filter_map(|node| {
             let def = view.snapshot.type_of(node);
-            let rank = rank(query, &node.label, node.name.as_str())?;
             let kind = def.map_or(node.type_id.as_str(), |def| def.title.as_str());
+            let more = format!("{} {kind} {}", node.name, node.type_id);
+            let rank = rank(query, &node.label, &more)?;
             let board = view.snapshot.board(node.board).map_or("", |board| board.title.as_str());
             let note = format!("{kind} on {board}");
             let entry = Entry { title: node.label.clone(), note, mark: Mark::Type(def), enabled: true };

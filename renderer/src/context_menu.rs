@@ -20,7 +20,7 @@ const FOR_ELEMENTS: &[&[CommandId]] = &[
     &[CommandId::ZoomToSelection],
 ];
 const FOR_THE_BOARD: &[&[CommandId]] = &[
-    &[CommandId::QuickAdd, CommandId::Paste],
+    &[CommandId::QuickAdd, CommandId::AddNote, CommandId::Paste],
     &[CommandId::SelectAll, CommandId::Tidy],
     &[CommandId::ZoomToFit, CommandId::ZoomFull],
     &[CommandId::ExportBoard],

@@ -59,7 +59,8 @@ impl Picker {
             enter.then_some(self.lit).filter(|index| entries.get(*index).is_some_and(|entry| entry.enabled));
 
         ui.add_space(4.0);
-        egui::ScrollArea::vertical().max_height(ROW * 9.0).auto_shrink([false, true]).show(ui, |ui| {
+        let tallest = (ROW * 9.0).min(ui.ctx().content_rect().height() - 120.0).max(ROW * 2.0);
+        egui::ScrollArea::vertical().max_height(tallest).auto_shrink([false, true]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             if entries.is_empty() {
                 ui.add_space(8.0);

@@ -2,10 +2,10 @@
 
 use authority::{Problems, Registry, Snapshot};
 use shared_protocol::{
-    Change, Refusal,
+    BoardId, Change, Refusal,
     messages::{Answer, Patch, Presence, RegistryView, Status, ToRenderer, WorkspaceView},
 };
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The workspace as this window knows it.
 pub struct Workspace {
@@ -13,6 +13,8 @@ pub struct Workspace {
     pub name: String,
     pub snapshot: Snapshot,
     pub problems: Problems,
+    /// How many there are on each board that has any.
+    pub problem_counts: BTreeMap<BoardId, usize>,
     pub status: Status,
 }
 
@@ -73,7 +75,8 @@ impl Replica {
         match Snapshot::from_document(document, compose(registry)) {
             Ok(snapshot) => {
                 let problems = Problems::of(&snapshot);
-                self.workspace = Some(Workspace { root, name, snapshot, problems, status });
+                let problem_counts = count(&problems);
+                self.workspace = Some(Workspace { root, name, snapshot, problems, problem_counts, status });
                 self.waiting = false;
                 Received::Opened(presence)
             }
@@ -93,6 +96,7 @@ impl Replica {
             return Received::Resync;
         }
         workspace.problems.update(&workspace.snapshot, &patch.changes);
+        workspace.problem_counts = count(&workspace.problems);
         Received::Patched(patch.changes)
     }
 
@@ -100,8 +104,17 @@ impl Replica {
         let Some(workspace) = &mut self.workspace else { return Received::Ignored };
         workspace.snapshot = workspace.snapshot.clone().with_registry(compose(view));
         workspace.problems = Problems::of(&workspace.snapshot);
+        workspace.problem_counts = count(&workspace.problems);
         Received::Registry
     }
+}
+
+fn count(problems: &Problems) -> BTreeMap<BoardId, usize> {
+    let mut counts = BTreeMap::new();
+    for problem in problems.iter() {
+        *counts.entry(problem.board).or_default() += 1;
+    }
+    counts
 }
 
 fn compose(view: RegistryView) -> Arc<Registry> {
@@ -112,7 +125,7 @@ fn compose(view: RegistryView) -> Arc<Registry> {
 mod tests {
     use super::*;
     use shared_protocol::{
-        Actor, ActorKind, Board, BoardId, BoardKind, BoardName, Document, Revision, messages::WorkspaceView,
+        Actor, ActorKind, Board, BoardKind, BoardName, Document, Revision, messages::WorkspaceView,
     };
 
     fn board(bits: u64, name: &str) -> Board {

@@ -5,10 +5,11 @@ use crate::commands::CommandId;
 use authority::{Problems, Snapshot};
 use canvas::theme::Theme;
 use shared_protocol::{
-    Board, BoardId, BoardKind, Command, EdgeId, ElementId, Endpoint, Node, NodeId, Point, TypeDef, TypeId,
+    Board, BoardId, BoardKind, Command, EdgeId, ElementId, Endpoint, Node, NodeId, Point, PropKey, TypeDef,
+    TypeId,
     messages::{Request, Status},
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One frame's picture of the workspace.
 #[derive(Clone, Copy)]
@@ -17,6 +18,8 @@ pub(crate) struct View<'a> {
     pub(crate) name: &'a str,
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) problems: &'a Problems,
+    /// How many there are on each board that has any.
+    pub(crate) problem_counts: &'a BTreeMap<BoardId, usize>,
     pub(crate) status: &'a Status,
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
@@ -89,5 +92,9 @@ pub(crate) enum Action {
         from: Endpoint,
     },
     ShowProblems,
+    /// Asks for the title of a new board of this kind.
+    NewBoard(BoardKind),
+    /// Shows it, with the keyboard in the inspector's control of one property.
+    GoToField(ElementId, PropKey),
     Refuse(shared_protocol::Refusal),
 }

@@ -93,11 +93,11 @@ impl Placement {
     }
 
     pub const fn right(self) -> i32 {
-        self.x + self.w
+        self.x.saturating_add(self.w)
     }
 
     pub const fn bottom(self) -> i32 {
-        self.y + self.h
+        self.y.saturating_add(self.h)
     }
 
     #[must_use]
@@ -107,7 +107,7 @@ impl Placement {
 
     #[must_use]
     pub const fn moved_by(self, dx: i32, dy: i32) -> Self {
-        Self { x: self.x + dx, y: self.y + dy, ..self }
+        Self { x: self.x.saturating_add(dx), y: self.y.saturating_add(dy), ..self }
     }
 
     /// Larger by `margin` on every side.

@@ -258,7 +258,8 @@ pub struct LogEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstanceView {
-    pub pid: u32,
+    /// None when no Draftboard is running and the workspace was only looked at.
+    pub pid: Option<u32>,
     pub version: String,
     pub workspace: String,
     pub revision: Revision,

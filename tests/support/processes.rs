@@ -51,5 +51,5 @@ pub(crate) fn kill(pid: u32) {
 fn signal(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     // It may have ended meanwhile.
-    drop(kill_process(pid, signal));
+    let _ = kill_process(pid, signal);
 }

@@ -35,19 +35,39 @@ impl Problems {
         let mut edges: BTreeSet<EdgeId> = BTreeSet::new();
         for change in changes {
             match change {
-                Change::Board { .. } | Change::Placement { .. } => {}
-                Change::Node { id, .. } => drop(nodes.insert(*id)),
+                Change::Placement { .. } => {}
+                // Types say which kinds of board they stand on.
+                Change::Board { id, before: Some(before), after: Some(after) }
+                    if before.kind != after.kind =>
+                {
+                    nodes.extend(snapshot.nodes_on(*id).map(|node| node.id));
+                }
+                Change::Board { .. } => {}
+                Change::Node { id, before, after } => {
+                    nodes.insert(*id);
+                    if let (Some(_), Some(after)) = (before, after) {
+                        // Another type: its content, and whoever points at it or is connected, may not fit any more.
+                        nodes.extend(snapshot.children(after.board, Some(*id)));
+                        nodes.extend(snapshot.referrers(*id));
+                        edges.extend(snapshot.edges_of(*id).map(|edge| edge.id));
+                    }
+                }
                 Change::Edge { id, before, after } => {
                     edges.insert(*id);
                     // Whether a port is over-full depends on its other edges.
                     for edge in before.iter().chain(after) {
-                        for end in [edge.source.node, edge.target.node] {
-                            edges.extend(snapshot.edges_of(end).map(|edge| edge.id));
+                        for end in [&edge.source, &edge.target] {
+                            edges.extend(rules::edges_in_limit(snapshot, end));
                         }
                     }
                 }
+                Change::Label { node, .. } => {
+                    // Problems of others name it by its label.
+                    nodes.insert(*node);
+                    nodes.extend(snapshot.referrers(*node));
+                    edges.extend(snapshot.edges_of(*node).map(|edge| edge.id));
+                }
                 Change::Name { node, .. }
-                | Change::Label { node, .. }
                 | Change::Parent { node, .. }
                 | Change::Prop { node, .. }
                 | Change::References { node, .. } => drop(nodes.insert(*node)),

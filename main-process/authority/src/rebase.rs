@@ -1,7 +1,7 @@
 //! Putting changes onto a state they were not made on: for undo, for reverting an older operation, for external edits.
 
 use crate::{ApplyError, Snapshot};
-use shared_protocol::{BoardId, Change, Code, Refusal};
+use shared_protocol::{BoardId, Change, Code, NodeId, Refusal};
 use std::collections::BTreeSet;
 
 /// Changes that fit the present state, and those that do not.
@@ -11,11 +11,30 @@ pub struct Rebased {
     pub conflicts: Vec<(Change, ApplyError)>,
 }
 
-/// Tries each change in turn; one that meets something else than it expects is a conflict and left out.
+/// Tries each change in turn; one that meets something else than it expects is a conflict and left out. A node that
+/// cannot go stays as it is: what would have been taken from it on the way is left out too.
 pub fn rebase(snapshot: &Snapshot, changes: &[Change]) -> Rebased {
+    let mut staying = BTreeSet::new();
+    loop {
+        let rebased = rebase_around(snapshot, changes, &staying);
+        let known = staying.len();
+        staying.extend(rebased.conflicts.iter().filter_map(|(change, _)| match change {
+            Change::Node { id, after: None, .. } => Some(*id),
+            _ => None,
+        }));
+        if staying.len() == known {
+            return rebased;
+        }
+    }
+}
+
+fn rebase_around(snapshot: &Snapshot, changes: &[Change], staying: &BTreeSet<NodeId>) -> Rebased {
     let mut state = snapshot.clone();
     let mut rebased = Rebased { fitting: Vec::new(), conflicts: Vec::new() };
     for change in changes {
+        if part_of(change).is_some_and(|node| staying.contains(&node)) {
+            continue;
+        }
         match state.apply_change(change) {
             Ok(()) => rebased.fitting.push(change.clone()),
             // Already as it should be, whoever did it.
@@ -26,9 +45,35 @@ pub fn rebase(snapshot: &Snapshot, changes: &[Change]) -> Rebased {
     rebased
 }
 
+/// The node that a change is about a part of.
+fn part_of(change: &Change) -> Option<NodeId> {
+    match change {
+        Change::Name { node, .. }
+        | Change::Label { node, .. }
+        | Change::Parent { node, .. }
+        | Change::Prop { node, .. }
+        | Change::References { node, .. }
+        | Change::Placement { node, .. } => Some(*node),
+        Change::Board { .. } | Change::Node { .. } | Change::Edge { .. } => None,
+    }
+}
+
 fn is_done(state: &Snapshot, change: &Change) -> bool {
-    let same = Change::inverted(change);
-    state.clone().apply_change(&same).is_ok()
+    let node = |id: &NodeId| state.node(*id);
+    match change {
+        Change::Board { id, after, .. } => state.board(*id) == after.as_deref(),
+        Change::Node { id, after, .. } => node(id) == after.as_deref(),
+        Change::Name { node: id, after, .. } => node(id).is_some_and(|node| node.name == *after),
+        Change::Label { node: id, after, .. } => node(id).is_some_and(|node| node.label == *after),
+        Change::Parent { node: id, after, .. } => node(id).is_some_and(|node| node.parent == *after),
+        Change::Prop { node: id, key, after, .. } => {
+            node(id).is_some_and(|node| node.props.get(key) == after.as_ref())
+        }
+        Change::References { node: id, key, after, .. } => node(id)
+            .is_some_and(|node| node.references.get(key).map_or(&[][..], Vec::as_slice) == after.as_slice()),
+        Change::Edge { id, after, .. } => state.edge(*id) == after.as_deref(),
+        Change::Placement { node, after, .. } => state.placement(*node) == *after,
+    }
 }
 
 impl Rebased {
@@ -60,7 +105,6 @@ pub fn boards_touched<'a>(
     changes: impl IntoIterator<Item = &'a Change>,
 ) -> BTreeSet<BoardId> {
     let mut boards = BTreeSet::new();
-    let of_node = |id| snapshot.node(id).map(|node| node.board);
     for change in changes {
         match change {
             Change::Board { id, .. } => drop(boards.insert(*id)),
@@ -70,12 +114,7 @@ pub fn boards_touched<'a>(
             Change::Edge { before, after, .. } => {
                 boards.extend(before.iter().chain(after).map(|edge| edge.board));
             }
-            Change::Name { node, .. }
-            | Change::Label { node, .. }
-            | Change::Parent { node, .. }
-            | Change::Prop { node, .. }
-            | Change::References { node, .. }
-            | Change::Placement { node, .. } => boards.extend(of_node(*node)),
+            part => boards.extend(part_of(part).and_then(|id| snapshot.node(id)).map(|node| node.board)),
         }
     }
     boards

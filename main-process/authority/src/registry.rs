@@ -61,8 +61,8 @@ impl Registry {
     }
 
     /// The type, or a refusal with ids that look alike.
-    pub fn require(&self, id: &TypeId) -> Result<&TypeDef, Refusal> {
-        self.get(id).ok_or_else(|| {
+    pub fn require(&self, id: &TypeId) -> Result<&Arc<TypeDef>, Refusal> {
+        self.types.get(id).ok_or_else(|| {
             Refusal::new(Code::NotFound, format!("there is no type `{id}`"))
                 .field("type")
                 .suggest(crate::rules::similar(id.as_str(), self.types.keys().map(TypeId::as_str)))
@@ -143,8 +143,11 @@ impl Registry {
                 continue;
             };
             let mut overridden = prop.clone();
-            override_prop(&mut overridden, prop_change);
-            match check_prop_def(&overridden) {
+            let checked = check_restricts(prop, prop_change).and_then(|()| {
+                override_prop(&mut overridden, prop_change);
+                check_prop_def(&overridden)
+            });
+            match checked {
                 Ok(()) => *prop = overridden,
                 Err(message) => self.problem(ORIGIN, format!("{id}.{key}"), message),
             }
@@ -203,6 +206,29 @@ impl Registry {
 
 fn whole_text_pattern(text: &str) -> Result<regex_lite::Regex, regex_lite::Error> {
     regex_lite::RegexBuilder::new(&format!("^(?:{text})$")).size_limit(1 << 20).build()
+}
+
+/// A project may narrow what a module declares and not widen it.
+fn check_restricts(prop: &PropDef, change: &PropOverride) -> Result<(), String> {
+    if let (Some(own), Some(min)) = (prop.min, change.min)
+        && min < own
+    {
+        return Err(format!("min {min} is below the type's own, {own}"));
+    }
+    if let (Some(own), Some(max)) = (prop.max, change.max)
+        && max > own
+    {
+        return Err(format!("max {max} is above the type's own, {own}"));
+    }
+    let hidden = |exposure: Exposure| match exposure {
+        Exposure::Editable => 0,
+        Exposure::ReadOnly => 1,
+        Exposure::Opaque => 2,
+    };
+    if change.exposure.is_some_and(|exposure| hidden(exposure) < hidden(prop.exposure)) {
+        return Err("the type itself does not let it be edited".to_owned());
+    }
+    Ok(())
 }
 
 fn override_prop(prop: &mut PropDef, change: &PropOverride) {

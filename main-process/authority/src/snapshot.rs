@@ -96,6 +96,13 @@ impl Snapshot {
         &self.registry
     }
 
+    /// The same content as the beginning of a history.
+    #[must_use]
+    pub fn as_start(mut self, revision: Revision) -> Self {
+        self.revision = revision;
+        self
+    }
+
     /// The same state under other types.
     #[must_use]
     pub fn with_registry(mut self, registry: Arc<Registry>) -> Self {

@@ -66,6 +66,11 @@ impl Occupancy {
     }
 }
 
+/// Covers more cells than are looked at one by one.
+pub(crate) fn is_huge(area: Placement) -> bool {
+    cells(area).is_none()
+}
+
 fn cells(area: Placement) -> Option<impl Iterator<Item = (i32, i32)>> {
     let cell = |coordinate: i32| coordinate.div_euclid(CELL);
     let (left, right) = (cell(area.x), cell(area.right().max(area.x + 1) - 1));

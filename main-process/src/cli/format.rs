@@ -25,7 +25,14 @@ pub(super) fn print_json(value: &impl serde::Serialize) {
     }
 }
 
+/// Labels, titles and messages come from files, and a terminal obeys what it is shown.
+fn visible(text: &str) -> String {
+    let shown = |c: char| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c };
+    text.chars().map(shown).collect()
+}
+
 pub(super) fn complain(text: &str) {
+    let text = visible(text);
     let mut err = std::io::stderr().lock();
     let coloured = err.is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let (red, plain) = if coloured { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
@@ -49,7 +56,7 @@ pub(super) fn answer(answer: &Answer, json: bool) -> ExitCode {
     if json {
         print_json(&serde_json::json!({ "ok": true, "data": data(answer) }));
     } else {
-        print(&words(answer));
+        print(&visible(&words(answer)));
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -112,12 +119,15 @@ fn problem_line(problem: &Problem) -> String {
 }
 
 pub(super) fn instance_line(instance: &InstanceView) -> String {
-    let window = if instance.window { "window" } else { "no window" };
+    let running = match instance.pid {
+        None => "not running".to_owned(),
+        Some(pid) if instance.window => format!("pid {pid}, window"),
+        Some(pid) => format!("pid {pid}, no window"),
+    };
     let saved = if instance.saved == instance.revision { "saved" } else { "unsaved" };
     let mut line = format!(
-        "{}\n  pid {}, {window}, version {}\n  revision {} ({saved}), {} boards, {} nodes, {} edges",
+        "{}\n  {running}, version {}\n  revision {} ({saved}), {} boards, {} nodes, {} edges",
         instance.workspace,
-        instance.pid,
         instance.version,
         instance.revision,
         instance.boards,
@@ -148,7 +158,12 @@ fn utc(millis: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::utc;
+    use super::{utc, visible};
+
+    #[test]
+    fn a_terminal_is_shown_no_orders() {
+        assert_eq!(visible("a\x1b[2J\rb\nc ✓"), "a\u{fffd}[2J\u{fffd}b\nc ✓");
+    }
 
     #[test]
     fn times_are_shown_in_utc() {

@@ -10,6 +10,7 @@ mod workspace_at;
 
 use crate::workspace::Template;
 use clap::{CommandFactory, Parser, Subcommand};
+use shared_protocol::{Code, Refusal};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 /// How to start the roles of this executable; the outermost crate knows them.
@@ -17,6 +18,8 @@ use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 pub struct Roles {
     pub exe: PathBuf,
 }
+
+const WRONG_USAGE: u8 = 2;
 
 const AFTER_HELP: &str =
     "Without a command it opens the window: on WORKSPACE, on the last workspace, or on the example.";
@@ -145,8 +148,14 @@ enum KeepArgument {
 
 /// Runs the command line.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> ExitCode {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let given: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = match Arguments::try_parse_from(&given) {
         Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() && given.iter().any(|word| word == "--json") => {
+            let message = error.render().to_string();
+            format::refuse(&Refusal::new(Code::BadRequest, message.trim_end()), true);
+            return ExitCode::from(WRONG_USAGE);
+        }
         Err(error) => error.exit(),
     };
     match arguments.command {

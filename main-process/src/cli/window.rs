@@ -64,10 +64,13 @@ pub(super) fn serve(folder: Option<&Path>, json: bool) -> ExitCode {
     let ready = || {
         if json {
             let pid = std::process::id();
-            let line = serde_json::json!({ "ready": true, "pid": pid, "workspace": root, "revision": revision });
+            let line =
+                serde_json::json!({ "ready": true, "pid": pid, "workspace": root, "revision": revision });
             format::print(&line.to_string());
         } else {
-            format::print(&format!("Serving {root} at revision {revision}, without a window. Stop with Ctrl+C."));
+            format::print(&format!(
+                "Serving {root} at revision {revision}, without a window. Stop with Ctrl+C."
+            ));
         }
     };
     match run(session, None, ready) {
@@ -113,7 +116,11 @@ fn raise(root: &Path, held: &LockError) -> ExitCode {
 fn start_logging() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("DRAFTBOARD_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    let started = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal()).try_init();
+    let started = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .try_init();
     drop(started);
 }
 

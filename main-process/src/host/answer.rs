@@ -3,8 +3,8 @@
 
 use crate::workspace::{Moment, Mutation, Workspace};
 use shared_protocol::{
-    Actor, BoardId, Code, Refusal,
-    messages::{Answer, InstanceView, Patch, Request},
+    Actor, BoardId, Code, ElementId, Refusal,
+    messages::{Answer, InstanceView, Patch, Problem, Request, Severity},
 };
 use std::path::Path;
 
@@ -47,9 +47,9 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         }
         Request::Log { limit } => workspace.log(*limit as usize).map(Answer::Log),
         Request::ChangesSince(revision) => workspace.changes_since(*revision).map(Answer::Changes),
-        Request::Problems => Ok(Answer::Problems(workspace.problems())),
+        Request::Problems => Ok(Answer::Problems(problems(workspace))),
         Request::Document => Ok(Answer::Document(Box::new(workspace.snapshot().to_document()))),
-        Request::Instance => Ok(Answer::Instance(instance(workspace, false))),
+        Request::Instance => Ok(Answer::Instance(at_rest(workspace))),
         Request::Export { board, path } => export(workspace, *board, path),
         Request::Open(_) | Request::Raise | Request::Quit => {
             Err(Refusal::new(Code::BadRequest, "no Draftboard is running that could do this"))
@@ -58,15 +58,28 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
     Asked { result, patches }
 }
 
-pub(super) fn instance(workspace: &Workspace, window: bool) -> InstanceView {
+/// What is wrong with the boards, first those whose files cannot be taken in as they are.
+fn problems(workspace: &Workspace) -> Vec<Problem> {
+    let held = workspace.held_boards().into_iter().map(|held| Problem {
+        severity: Severity::Error,
+        element: ElementId::Board(held.board),
+        board: held.board,
+        field: None,
+        message: format!("{} is read-only: {}", held.name, held.message),
+    });
+    held.chain(workspace.problems()).collect()
+}
+
+/// A workspace as it is when no Draftboard runs on it.
+pub(super) fn at_rest(workspace: &Workspace) -> InstanceView {
     let snapshot = workspace.snapshot();
     InstanceView {
-        pid: std::process::id(),
+        pid: None,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         workspace: workspace.root().display().to_string(),
         revision: snapshot.revision(),
         saved: workspace.saved_revision(),
-        window,
+        window: false,
         boards: snapshot.boards().count() as u64,
         nodes: snapshot.node_count() as u64,
         edges: snapshot.edge_count() as u64,

@@ -10,7 +10,7 @@ pub(crate) use answer::ask;
 pub(crate) use session::{Session, SessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 
-use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 use journal::FileChanged;
 use shared_protocol::{
     Actor, Code, Refusal,
@@ -82,8 +82,16 @@ impl Host {
         let (done, answered) = bounded(1);
         let reply: Reply = Box::new(move |result| drop(done.send(result)));
         self.send(Job::Request { request, actor, reply })?;
-        answered.recv_timeout(limit).unwrap_or_else(|_| {
-            Err(Refusal::new(Code::Timeout, "no answer in time; the request may still be carried out"))
+        answered.recv_timeout(limit).unwrap_or_else(|error| {
+            Err(match error {
+                RecvTimeoutError::Timeout => {
+                    Refusal::new(Code::Timeout, "no answer in time; the request may still be carried out")
+                }
+                RecvTimeoutError::Disconnected => {
+                    Refusal::new(Code::NoWorkspace, "Draftboard ended before it answered")
+                        .hint("`draftboard log` shows whether this was done.")
+                }
+            })
         })
     }
 }

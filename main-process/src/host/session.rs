@@ -8,6 +8,7 @@ use crate::{
     terminal,
     workspace::{OpenError, Workspace},
 };
+use crossbeam_channel::Receiver;
 use journal::{FileChanged, Watcher};
 use shared_protocol::{Code, Refusal};
 use std::path::Path;
@@ -41,6 +42,7 @@ pub(crate) struct Session {
     instance: Instance,
     server: Option<terminal::Server>,
     watcher: Option<Watcher>,
+    changes: Receiver<FileChanged>,
 }
 
 impl Session {
@@ -57,27 +59,26 @@ impl Session {
             return Err(OpenError::NotAWorkspace(root.to_owned()).into());
         }
         let lock = WorkspaceLock::acquire(root)?;
+        // Before the files are read, so that an edit is seen by one or the other.
+        let (changed, changes) = crossbeam_channel::bounded::<FileChanged>(256);
+        let watcher = Watcher::start(lock.workspace(), changed)
+            .inspect_err(|error| tracing::error!(%error, "edits by other programs are not noticed"));
         let workspace = Workspace::open(root, now())?;
         let instance = Instance::publish(runtime, lock, env!("CARGO_PKG_VERSION"))?;
-        Ok(Self { workspace, instance, server: None, watcher: None })
+        Ok(Self { workspace, instance, server: None, watcher: watcher.ok(), changes })
     }
 
     pub(crate) fn workspace(&self) -> &Workspace {
         &self.workspace
     }
 
-    /// Starts answering terminals and watching files.
+    /// Starts answering terminals and passing on what others do to the files.
     pub(super) fn serve(&mut self, host: &Host) {
         match terminal::Server::start(&self.instance, host.clone()) {
             Ok(server) => self.server = Some(server),
             Err(error) => tracing::error!(%error, "terminals cannot reach this Draftboard"),
         }
-        let (changed, changes) = crossbeam_channel::bounded::<FileChanged>(256);
-        match Watcher::start(self.workspace.root(), changed) {
-            Ok(watcher) => self.watcher = Some(watcher),
-            Err(error) => tracing::error!(%error, "edits by other programs are not noticed"),
-        }
-        let host = host.clone();
+        let (host, changes) = (host.clone(), self.changes.clone());
         let forward =
             move || changes.iter().try_for_each(|change| host.send(Job::FileChanged(change)).map_err(drop));
         let spawned = std::thread::Builder::new().name("file-changes".to_owned()).spawn(forward);

@@ -61,7 +61,8 @@ impl Subscriber {
     fn send(&mut self, message: ToRenderer) {
         let Some(queue) = &self.queue else { return };
         // What is over the limit is there for answers.
-        let sent = if queue.len() < MAX_QUEUED { queue.try_send(message) } else { Err(TrySendError::Full(message)) };
+        let sent =
+            if queue.len() < MAX_QUEUED { queue.try_send(message) } else { Err(TrySendError::Full(message)) };
         match sent {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {

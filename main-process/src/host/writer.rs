@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use journal::FileChanged;
 use shared_protocol::{
     Actor, Code, Refusal,
-    messages::{Answer, Applied, Patch, Request, ToRenderer},
+    messages::{Answer, Applied, InstanceView, Patch, Request, ToRenderer},
 };
 use std::{path::Path, time::Duration};
 
@@ -143,7 +143,10 @@ impl Writer {
                 let _ = self.signals.try_send(Signal::Quit);
                 Ok(Answer::Done)
             }
-            Request::Instance => Ok(Answer::Instance(answer::instance(workspace, self.window))),
+            Request::Instance => {
+                let pid = Some(std::process::id());
+                Ok(Answer::Instance(InstanceView { pid, window: self.window, ..answer::at_rest(workspace) }))
+            }
             Request::Export { board, path } => return export_aside(workspace, board, path, reply),
             other => {
                 let asked = ask(workspace, &other, actor, now());
@@ -184,8 +187,11 @@ impl Writer {
 
 fn without_window() -> Refusal {
     let pid = std::process::id();
-    Refusal::new(Code::Conflict, format!("the workspace is open in a Draftboard without a window (pid {pid})"))
-        .hint(format!("Stop that one to open a window: kill {pid}"))
+    Refusal::new(
+        Code::Conflict,
+        format!("the workspace is open in a Draftboard without a window (pid {pid})"),
+    )
+    .hint(format!("Stop that one to open a window: kill {pid}"))
 }
 
 /// Drawing may take a while; the writer goes on meanwhile.

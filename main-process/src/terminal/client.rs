@@ -13,6 +13,8 @@ use std::{
 };
 
 const LIMIT: Duration = Duration::from_secs(150);
+/// A running Draftboard greets at once; one that does not is stopped or stuck.
+const HELLO_LIMIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClientError {
@@ -46,13 +48,16 @@ impl Client {
         let pid = record.pid;
         let unreachable = |source| ClientError::Unreachable { pid, source };
         let stream = UnixStream::connect(&record.socket).map_err(unreachable)?;
-        stream.set_read_timeout(Some(LIMIT)).map_err(unreachable)?;
+        stream.set_read_timeout(Some(HELLO_LIMIT)).map_err(unreachable)?;
         stream.set_write_timeout(Some(LIMIT)).map_err(unreachable)?;
         let mut client = Self { stream, reader: FrameReader::new(MAX_TERMINAL), pid };
         let hello =
             FromTerminal::Hello { protocol: PROTOCOL_VERSION, token: record.token.reveal().to_owned() };
         match client.exchange(&hello)? {
-            ToTerminal::Welcome { .. } => Ok(client),
+            ToTerminal::Welcome { .. } => {
+                client.stream.set_read_timeout(Some(LIMIT)).map_err(unreachable)?;
+                Ok(client)
+            }
             ToTerminal::Refused(refusal) => Err(ClientError::Refused(refusal)),
             ToTerminal::Answer(_) => Err(ClientError::Ended),
         }

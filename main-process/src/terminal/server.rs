@@ -28,6 +28,7 @@ const MAX_CONNECTIONS: usize = 64;
 /// A terminal that says nothing whole for this long is let go, and so is one that takes no answer.
 const IDLE_LIMIT: Duration = Duration::from_secs(60);
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
 /// Dropping it ends the listening thread.
 pub(crate) struct Server {
@@ -60,7 +61,16 @@ fn listen(listener: &UnixListener, stopped: &UnixStream, token: &Token, host: &H
         if !waits[1].revents().is_empty() {
             return;
         }
-        let Ok((stream, _)) = listener.accept() else { continue };
+        let stream = match listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+            Err(error) => {
+                // Out of descriptors, say: asking again at once would only keep a processor busy.
+                tracing::warn!(%error, "a terminal was not let in");
+                std::thread::sleep(ACCEPT_PAUSE);
+                continue;
+            }
+        };
         if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
             open.fetch_sub(1, Ordering::SeqCst);
             continue;

@@ -46,6 +46,11 @@ impl BoardFile {
         self.content.board_document(self.board)
     }
 
+    /// Every node has a place.
+    pub(super) fn is_placed(&self) -> bool {
+        self.content.nodes().all(|node| self.content.placement(node.id).is_some())
+    }
+
     /// What of the file is on another board already: a file that was copied, or an element that moved.
     pub(super) fn clash(&self, state: &Snapshot) -> Option<String> {
         let node_elsewhere = self

@@ -3,7 +3,7 @@
 use super::{OpenError, board_file::BoardFile, saved};
 use authority::{Registry, Snapshot, diff, place_missing};
 use journal::{Digest, FileError, Journal, WorkspaceFiles, WorkspacePath};
-use shared_protocol::{Document, Revision, limits::MAX_HISTORY};
+use shared_protocol::{Revision, limits::MAX_HISTORY};
 use std::sync::Arc;
 
 /// Reads all boards and makes them the journal's beginning. One that cannot be read is left alone, and found again when the
@@ -13,26 +13,31 @@ pub(super) fn first_state(
     journal: &mut Journal,
     registry: Arc<Registry>,
 ) -> Result<Snapshot, OpenError> {
-    let mut start = Start { state: Snapshot::new(registry.clone()), placed: false };
-    let mut taken: Vec<(WorkspacePath, Digest)> = Vec::new();
+    let mut found = Vec::new();
     for name in files.list_boards()?.boards {
-        let file = match BoardFile::read(files, &name, &registry) {
-            Ok(file) => file,
+        match BoardFile::read(files, &name, &registry) {
+            Ok(file) => found.push(file),
             Err(error @ FileError::Newer { .. }) => return Err(error.into()),
-            Err(_) => continue,
-        };
-        if start.add(&file) {
+            Err(_) => {}
+        }
+    }
+    // The largest is taken as it is, and the others are put beside it.
+    found.sort_by_key(|file| std::cmp::Reverse(file.text.len()));
+    let mut start = Start { state: Snapshot::new(registry), placed: false };
+    let mut taken: Vec<(WorkspacePath, Digest)> = Vec::new();
+    for file in &found {
+        if start.add(file) {
             saved::remember(journal, &file.path(), &file.text);
             taken.push((file.path(), file.digest));
         }
     }
     // Places that we found are ahead of the files by one revision.
     let revision = if start.placed { Revision::START.next() } else { Revision::START };
-    let document = Document { revision, ..start.state.to_document() };
+    let state = start.state.as_start(revision);
     // The checkpoint comes last: without it, it is the first time again.
     journal.record(&taken)?;
-    journal.checkpoint(&document, MAX_HISTORY)?;
-    Snapshot::from_document(document, registry).map_err(|error| OpenError::Inconsistent(error.to_string()))
+    journal.checkpoint(&state.to_document(), MAX_HISTORY)?;
+    Ok(state)
 }
 
 struct Start {
@@ -44,6 +49,10 @@ struct Start {
 impl Start {
     /// Whether the board fits beside the others.
     fn add(&mut self, file: &BoardFile) -> bool {
+        if self.state.boards().next().is_none() && file.is_placed() {
+            self.state = file.content.clone();
+            return true;
+        }
         if self.state.board(file.board).is_some() || file.clash(&self.state).is_some() {
             return false;
         }

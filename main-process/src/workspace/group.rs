@@ -98,14 +98,13 @@ impl Group<'_> {
                 let of = self.history.to_undo().ok_or_else(|| nothing("undo"))?;
                 let undone = self.operation(of)?;
                 let changes = self.fit(&inverse(&undone.changes)).all("undoing this")?;
-                (OperationKind::Undo(of), format!("Undo: {}", undone.summary), changes, Vec::new())
+                (OperationKind::Undo(of), format!("Undo: {}", plain(&undone.summary)), changes, Vec::new())
             }
             Mutation::Redo => {
                 let of = self.history.to_redo().ok_or_else(|| nothing("redo"))?;
                 let undone = self.operation(of)?;
                 let changes = self.fit(&inverse(&undone.changes)).all("redoing this")?;
-                let what = undone.summary.strip_prefix("Undo: ").unwrap_or(&undone.summary);
-                (OperationKind::Redo(of), format!("Redo: {what}"), changes, Vec::new())
+                (OperationKind::Redo(of), format!("Redo: {}", plain(&undone.summary)), changes, Vec::new())
             }
             Mutation::Revert { revision, partial } => {
                 let reverted = self.operation(*revision)?;
@@ -172,7 +171,9 @@ impl Group<'_> {
                     .map_or_else(|| board.to_string(), |board| board.name.to_string());
                 let refusal =
                     Refusal::new(Code::ReadOnly, format!("board {name} is read-only: {}", held.message));
-                Err(refusal.hint("Choose in the banner of the window, or correct the file."))
+                Err(refusal.hint(
+                    "Choose in the banner of the window or with `draftboard resolve`, or correct the file.",
+                ))
             }
             None => Ok(()),
         }
@@ -213,6 +214,11 @@ impl Group<'_> {
 pub(super) fn patch(operation: Operation) -> Patch {
     let Operation { revision, actor, summary, changes, .. } = operation;
     Patch { revision, actor, summary, changes }
+}
+
+/// What was done, without how often it was taken back and done again.
+pub(super) fn plain(summary: &str) -> &str {
+    summary.strip_prefix("Undo: ").or_else(|| summary.strip_prefix("Redo: ")).unwrap_or(summary)
 }
 
 fn nothing(what: &str) -> Refusal {

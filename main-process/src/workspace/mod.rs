@@ -94,7 +94,9 @@ impl Workspace {
     }
 
     pub fn status(&self) -> Status {
-        let summary = |revision: Option<Revision>| self.summaries.get(&revision?).cloned();
+        let summary = |revision: Option<Revision>| {
+            self.summaries.get(&revision?).map(|summary| group::plain(summary).to_owned())
+        };
         Status {
             saved: self.saved_revision(),
             undo: summary(self.history.to_undo()),

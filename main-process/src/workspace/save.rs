@@ -22,8 +22,7 @@ impl Workspace {
     /// the paths it touched. A board whose file was changed by somebody else is held and the first of them named in the
     /// refusal; the others are saved all the same.
     pub fn save(&mut self) -> Result<(Revision, Vec<String>), Refusal> {
-        let (writings, refused) = self.to_write()?;
-        let gone = self.gone()?;
+        let (writings, refused) = self.writings()?;
         let pending: Vec<(WorkspacePath, Digest)> = writings
             .iter()
             .map(|writing| (writing.path.clone(), Digest::of(writing.text.as_bytes())))
@@ -34,13 +33,15 @@ impl Workspace {
             touched.push(writing.path.to_string());
             self.write(writing)?;
         }
-        for path in gone {
+        for path in self.gone()? {
             self.files.remove(&path).map_err(|error| storage_file(&error))?;
             self.forget(&path).map_err(|error| storage(&error))?;
+            self.saved.retain(|_, saved| Some(&saved.file) != path.as_board().as_ref());
             touched.push(path.to_string());
         }
-        self.saved.retain(|board, _| self.snapshot.board(*board).is_some());
-        self.unsaved.retain(|board| self.held.contains_key(board));
+        // A removed board whose file is not ours any more still has that file.
+        self.unsaved.retain(|board| self.held.contains_key(board) || self.snapshot.board(*board).is_none());
+        self.drop_what_is_gone();
         touched.sort();
         match refused {
             Some(refusal) => Err(refusal),
@@ -49,14 +50,15 @@ impl Workspace {
     }
 
     /// The boards that differ from their file, and why one of them may not be written.
-    fn to_write(&mut self) -> Result<(Vec<Writing>, Option<Refusal>), Refusal> {
+    fn writings(&mut self) -> Result<(Vec<Writing>, Option<Refusal>), Refusal> {
         let boards: Vec<BoardId> =
             self.unsaved.iter().copied().filter(|board| !self.held.contains_key(board)).collect();
         let (mut writings, mut refused) = (Vec::new(), None);
         for board in boards {
             let Some(name) = self.snapshot.board(board).map(|board| board.name.clone()) else { continue };
             let path = WorkspacePath::board(&name);
-            let text = write_board(&self.snapshot.board_document(board)).map_err(|error| storage_file(&error))?;
+            let text =
+                write_board(&self.snapshot.board_document(board)).map_err(|error| storage_file(&error))?;
             let writing = Writing { board, name, path, text };
             match self.is_there(&writing) {
                 Ok(true) => self.note_saved(writing),
@@ -67,8 +69,8 @@ impl Workspace {
         Ok((writings, refused))
     }
 
-    /// Whether the file holds the text already. Refused when it is not as we left it, or when the one is not that the board
-    /// had before it was renamed.
+    /// Whether the file holds the text already. Refused when it is not as we left it, or when the file that the board had
+    /// before it was renamed is not.
     fn is_there(&mut self, Writing { board, name, text, .. }: &Writing) -> Result<bool, Refusal> {
         let before = self.saved.get(board).map(|saved| saved.file.clone()).filter(|file| file != name);
         if let Some(before) = before {
@@ -85,12 +87,7 @@ impl Workspace {
         let known = self.journal.known(&path).map_err(|error| storage(&error))?;
         match self.files.read(&path) {
             Ok(bytes) if known.is_ours(Digest::of(&bytes)) => Ok(Some(bytes)),
-            Ok(_) => {
-                let message = format!("{path} was changed by another program and is not overwritten");
-                self.hold(board, HeldReason::Conflict, file, message.clone());
-                let refusal = Refusal::new(Code::Conflict, message);
-                Err(refusal.hint("Choose which version to keep, then save again."))
-            }
+            Ok(_) => Err(self.hold_foreign(board, file)),
             Err(FileError::Missing { .. }) => Ok(None),
             Err(error) => {
                 self.hold(board, HeldReason::Damaged, file, error.to_string());
@@ -99,9 +96,22 @@ impl Workspace {
         }
     }
 
+    fn hold_foreign(&mut self, board: BoardId, file: &BoardName) -> Refusal {
+        let message =
+            format!("{} was changed by another program and is not overwritten", WorkspacePath::board(file));
+        self.hold(board, HeldReason::Conflict, file, message.clone());
+        Refusal::new(Code::Conflict, message).hint("Choose which version to keep, then save again.")
+    }
+
     fn write(&mut self, writing: Writing) -> Result<(), Refusal> {
         let Writing { board, name, path, text } = &writing;
-        if self.empties_file(*board, name) {
+        let known = self.journal.known(path).map_err(|error| storage(&error))?;
+        let there = self.files.read(path).ok();
+        // Looked at once more: writing the boards before this one took its time.
+        if there.as_ref().is_some_and(|bytes| !known.is_ours(Digest::of(bytes))) {
+            return Err(self.hold_foreign(*board, name));
+        }
+        if self.is_empty(*board) && there.is_some_and(|bytes| !is_empty_board(name, bytes)) {
             // An emptied board is somebody's decision, but its last content is kept all the same.
             self.files.set_aside(path, "before-emptied").map_err(|error| storage_file(&error))?;
         }
@@ -119,16 +129,12 @@ impl Workspace {
 
     fn note_saved(&mut self, Writing { board, name, .. }: Writing) {
         self.in_order(&About::File(name.to_string()));
+        self.saved.retain(|_, saved| saved.file != name);
         self.saved.insert(board, Saved { file: name, content: self.snapshot.clone() });
     }
 
-    fn empties_file(&self, board: BoardId, name: &BoardName) -> bool {
-        let is_empty = self.snapshot.children(board, None).next().is_none();
-        is_empty
-            && self.files.read(&WorkspacePath::board(name)).is_ok_and(|bytes| {
-                let there = String::from_utf8(bytes).ok().and_then(|text| read_board(&text, name).ok());
-                there.is_none_or(|there| !there.nodes.is_empty())
-            })
+    fn is_empty(&self, board: BoardId) -> bool {
+        self.snapshot.children(board, None).next().is_none()
     }
 
     /// Files of boards that were removed or renamed, as long as they are ours. A board that is held was not written under
@@ -143,4 +149,9 @@ impl Workspace {
         });
         Ok(known.into_iter().map(|(path, _)| path).collect())
     }
+}
+
+fn is_empty_board(name: &BoardName, bytes: Vec<u8>) -> bool {
+    let board = String::from_utf8(bytes).ok().and_then(|text| read_board(&text, name).ok());
+    board.is_some_and(|board| board.nodes.is_empty())
 }

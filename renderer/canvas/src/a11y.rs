@@ -1,17 +1,25 @@
-//! The board for those who do not see it, and for tests: visible nodes by name, with whether they are selected. They
-//! only tell; the pointer goes to the board below, whose hit test is the one there is.
+//! The board for those who do not see it, and for tests: visible nodes, ports and edges by name. They only tell; the pointer goes to the board below, whose hit test is the one there is.
 
 use crate::{
     Camera, CanvasEvent, Scene,
     draw::face,
-    index::{BoardIndex, NodeKind, NodeSlot},
+    index::{BoardIndex, NodeKind, NodeSlot, ports},
+    lod::Detail,
+    theme::size,
 };
-use egui::{Rect, Role, Sense, Ui, WidgetInfo, accesskit::Action};
-use shared_protocol::{EdgeId, ElementId};
+use egui::{Rect, Role, Sense, Ui, Vec2, WidgetInfo, accesskit::Action};
+use shared_protocol::{
+    EdgeId, ElementId, Endpoint, Node,
+    registry::{Direction, PortDef},
+};
 use std::collections::BTreeSet;
 
 /// Below this zoom labels cannot be read, and nodes are not listed either.
 const READABLE: f32 = 0.4;
+
+/// So many ports and edges are listed; with more in view nobody could go through them one by one.
+const MOST_PORTS: usize = 240;
+const MOST_EDGES: usize = 160;
 
 /// Lists what is in view; a click that an assistive technology asks for becomes a selection.
 pub(crate) fn describe(
@@ -19,7 +27,7 @@ pub(crate) fn describe(
     scene: &Scene<'_>,
     index: &BoardIndex,
     camera: &Camera,
-    drawn: &[u32],
+    (drawn, drawn_edges): (&[u32], &[u32]),
     hovered_edge: Option<EdgeId>,
 ) -> Option<CanvasEvent> {
     if camera.zoom() < READABLE {
@@ -38,7 +46,11 @@ pub(crate) fn describe(
         ElementId::Edge(id) => Some(*id),
         _ => None,
     });
-    let edges: BTreeSet<EdgeId> = selected.chain(hovered_edge).collect();
+    let mut edges: BTreeSet<EdgeId> = selected.chain(hovered_edge).collect();
+    if Detail::at(camera.zoom()) == Detail::Full {
+        ports(ui, scene, index, camera, drawn);
+        edges.extend(drawn_edges.iter().take(MOST_EDGES).map(|&place| index.edge(place).id));
+    }
     for slot in edges.iter().filter_map(|id| index.edge_slot(*id)) {
         let rect = camera.rect_to_screen(slot.area).intersect(camera.view());
         let element = ElementId::Edge(slot.id);
@@ -73,6 +85,47 @@ fn tell(ui: &Ui, rect: Rect, element: ElementId, selected: bool, name: impl Fn()
         node.add_action(Action::Click);
     });
     ui.input(|input| input.has_accesskit_action_request(id, Action::Click))
+}
+
+/// Lists the ports of what is in view.
+fn ports(ui: &Ui, scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, drawn: &[u32]) {
+    let mut left = MOST_PORTS;
+    for slot in drawn.iter().map(|&place| index.node(place)) {
+        let Some(node) = scene.snapshot.node(slot.id) else { continue };
+        let Some(def) = scene.snapshot.type_of(node) else { continue };
+        for (port, at, _) in ports::ports(def, slot.area) {
+            let rect = Rect::from_center_size(camera.to_screen(at), Vec2::splat(size::PORT_REACH));
+            if left == 0 || !camera.view().intersects(rect) {
+                continue;
+            }
+            left -= 1;
+            let id = ui.make_persistent_id((slot.id, port.id.as_str()));
+            let response = ui.interact(rect.intersect(camera.view()), id, Sense::hover());
+            let name = || format!("{}, port {}, {}", node.label, port.label, connected(scene, node, port));
+            response.widget_info(|| WidgetInfo::labeled(Role::GraphicsSymbol, true, name()));
+            ui.accesskit_node_builder(id, |described| {
+                described.set_value(connected(scene, node, port));
+            });
+        }
+    }
+}
+
+/// "not connected", "connected to Orders", "3 connections".
+fn connected(scene: &Scene<'_>, node: &Node, port: &PortDef) -> String {
+    let label = |id| scene.snapshot.node(id).map_or("?", |node| node.label.as_str());
+    let others = scene.snapshot.edges_of(node.id).filter_map(|edge| {
+        let at = |end: &Endpoint| end.node == node.id && end.port == port.id;
+        match port.direction {
+            Direction::Out => at(&edge.source).then_some(edge.target.node),
+            Direction::In => at(&edge.target).then_some(edge.source.node),
+        }
+    });
+    let others: Vec<_> = others.collect();
+    match others[..] {
+        [] => "not connected".to_owned(),
+        [one] => format!("connected to {}", label(one)),
+        _ => format!("{} connections", others.len()),
+    }
 }
 
 /// "EC2 instance Web server, 2 problems".

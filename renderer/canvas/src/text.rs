@@ -6,7 +6,11 @@ use crate::{
     theme::size,
 };
 use egui::{Align, Color32, FontId, Galley, Painter, text::LayoutJob, text::TextWrapping};
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// What is written where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,6 +26,11 @@ pub(crate) enum Part {
 /// it is no further away than this, or come a frame later.
 const BUDGET: usize = 160;
 const NEAR_STEPS: u32 = 2;
+/// While the zoom moves, text keeps to every so many steps and is made sharp when the zoom rests: each size draws
+/// every glyph anew.
+const COARSE: i32 = 4;
+/// How long a frame may lay out text. A debug build is so slow that the clock would say nothing.
+const TIME: Option<Duration> = if cfg!(debug_assertions) { None } else { Some(Duration::from_micros(2_500)) };
 
 /// No note shows more than this; the rest would be laid out for nothing.
 const MOST_CHARS: usize = 4_000;
@@ -43,6 +52,9 @@ pub(crate) struct TextCache {
     sentinel: Option<Arc<Galley>>,
     entries: HashMap<(u64, Part), Entry>,
     left: usize,
+    until: Option<Instant>,
+    zoom: f32,
+    is_zooming: bool,
     is_behind: bool,
 }
 
@@ -67,8 +79,11 @@ impl<'a> Words<'a> {
 
 impl TextCache {
     /// Begins a frame. `patient`: it is the only one, so that nothing can be left for the next.
-    pub(crate) fn start(&mut self, painter: &Painter, patient: bool) {
+    pub(crate) fn start(&mut self, painter: &Painter, zoom: f32, patient: bool) {
         self.left = if patient { usize::MAX } else { BUDGET };
+        self.until = TIME.filter(|_| !patient).map(|time| Instant::now() + time);
+        self.is_zooming = !patient && self.sentinel.is_some() && self.zoom != zoom;
+        self.zoom = zoom;
         self.is_behind = false;
         let job = LayoutJob::simple_singleline(
             "…".to_owned(),
@@ -91,30 +106,40 @@ impl TextCache {
     /// The text at this zoom, at most as wide as its place; its colour is left to the painter. Nothing when this frame
     /// has laid out enough.
     pub(crate) fn lay_out(&mut self, painter: &Painter, zoom: f32, words: &Words<'_>) -> Option<Arc<Galley>> {
-        let bucket = text_bucket(zoom);
+        let exact = text_bucket(zoom);
+        let bucket = if self.is_zooming { exact.div_euclid(COARSE) * COARSE } else { exact };
         let width = words.width.max(0.0).round() as u32;
         let key = (words.key, words.part);
         if let Some(entry) = self.entries.get(&key)
             && entry.generation == words.generation
             && entry.width == width
         {
-            if entry.bucket == bucket {
+            // While zooming, what is a little too small will do.
+            let fits = self.is_zooming && (bucket..=exact).contains(&entry.bucket);
+            self.is_behind |= fits && entry.bucket != exact;
+            if entry.bucket == exact || fits {
                 return Some(Arc::clone(&entry.galley));
             }
-            if self.left == 0 && entry.bucket.abs_diff(bucket) <= NEAR_STEPS {
+            if self.is_done() && entry.bucket.abs_diff(bucket) <= NEAR_STEPS {
                 self.is_behind = true;
                 return Some(Arc::clone(&entry.galley));
             }
         }
-        if self.left == 0 {
+        if self.is_done() {
             self.is_behind = true;
             return None;
         }
+        self.is_behind |= bucket != exact;
         self.left -= 1;
         let galley = painter.layout_job(job(words, bucket_zoom(bucket)));
         let kept = Entry { generation: words.generation, bucket, width, galley: Arc::clone(&galley) };
         self.entries.insert(key, kept);
         Some(galley)
+    }
+
+    /// Whether this frame has laid out enough.
+    fn is_done(&self) -> bool {
+        self.left == 0 || self.until.is_some_and(|until| Instant::now() > until)
     }
 }
 

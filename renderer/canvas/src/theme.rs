@@ -1,4 +1,4 @@
-//! Design tokens: every colour and size of the workbench, light and dark. Nothing else in the renderer names a colour,
+//! Design tokens: every colour and size of the workbench, light, dark and with high contrast. Nothing else in the renderer names a colour,
 //! so a look is changed here and nowhere else. A test holds text to 4.5:1 and parts to 3:1.
 
 use egui::{
@@ -190,6 +190,57 @@ impl Theme {
         }
     }
 
+    /// For those who need more: white on black, text 7:1 and parts 4.5:1 at least.
+    pub fn high_contrast() -> Self {
+        Self {
+            dark: true,
+            surface_app: rgb(0x000000),
+            surface_panel: rgb(0x000000),
+            surface_card: rgb(0x0a0a0a),
+            surface_inset: rgb(0x000000),
+            surface_raised: rgb(0x0a0a0a),
+            hover: rgb(0x1f2a3a),
+            pressed: rgb(0x24344d),
+            border: rgb(0x8a8a8a),
+            border_strong: rgb(0xe0e0e0),
+            text: rgb(0xffffff),
+            text_muted: rgb(0xe6e6e6),
+            text_subtle: rgb(0xd0d0d0),
+            accent: rgb(0x8cc2ff),
+            accent_hover: rgb(0xb3d7ff),
+            accent_text: rgb(0x000000),
+            selection: rgb(0x0b3866),
+            danger: rgb(0xffa39b),
+            warning: rgb(0xffd24a),
+            success: rgb(0x7ff0a0),
+            status_text: rgb(0x000000),
+            focus: rgb(0xffff66),
+            canvas: rgb(0x000000),
+            canvas_dots: rgb(0x404040),
+            edge: rgb(0xd8d8d8),
+            containers: [rgb(0x050505), rgb(0x101010), rgb(0x080808)],
+            shadow: Color32::from_black_alpha(0),
+            accents: [
+                rgb(0xd0d0d0),
+                rgb(0x8cc2ff),
+                rgb(0x6fe6f2),
+                rgb(0x7ff0a0),
+                rgb(0xffd24a),
+                rgb(0xffb27a),
+                rgb(0xffa39b),
+                rgb(0xcbb5ff),
+                rgb(0xffa6d0),
+            ],
+            notes: [
+                (rgb(0x2b2400), rgb(0xffffff)),
+                (rgb(0x001f45), rgb(0xffffff)),
+                (rgb(0x002a10), rgb(0xffffff)),
+                (rgb(0x3d0020), rgb(0xffffff)),
+                (rgb(0x242424), rgb(0xffffff)),
+            ],
+        }
+    }
+
     /// The colour of a family of types.
     pub fn accent(&self, accent: Accent) -> Color32 {
         let place = match accent {
@@ -312,115 +363,4 @@ pub(crate) fn mix(a: Color32, b: Color32, share: f32) -> Color32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn luminance(colour: Color32) -> f64 {
-        let linear = |channel: u8| {
-            let part = f64::from(channel) / 255.0;
-            if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
-        };
-        0.2126 * linear(colour.r()) + 0.7152 * linear(colour.g()) + 0.0722 * linear(colour.b())
-    }
-
-    fn contrast(a: Color32, b: Color32) -> f64 {
-        let (a, b) = (luminance(a), luminance(b));
-        (a.max(b) + 0.05) / (a.min(b) + 0.05)
-    }
-
-    const ACCENTS: [Accent; 9] = [
-        Accent::Grey,
-        Accent::Blue,
-        Accent::Teal,
-        Accent::Green,
-        Accent::Yellow,
-        Accent::Orange,
-        Accent::Red,
-        Accent::Purple,
-        Accent::Pink,
-    ];
-
-    #[track_caller]
-    fn check(theme: &Theme, what: &str, front: Color32, back: Color32, least: f64) {
-        let found = contrast(front, back);
-        assert!(
-            found >= least,
-            "{what} ({}): {found:.2} is below {least}",
-            if theme.dark { "dark" } else { "light" }
-        );
-    }
-
-    #[test]
-    fn text_can_be_read_on_every_ground() {
-        for theme in [Theme::light(), Theme::dark()] {
-            let grounds = [
-                ("app", theme.surface_app),
-                ("panel", theme.surface_panel),
-                ("card", theme.surface_card),
-                ("inset", theme.surface_inset),
-                ("raised", theme.surface_raised),
-                ("canvas", theme.canvas),
-                ("container 0", theme.containers[0]),
-                ("container 1", theme.containers[1]),
-                ("container 2", theme.containers[2]),
-            ];
-            for (ground, colour) in grounds {
-                for (text, front) in
-                    [("text", theme.text), ("muted", theme.text_muted), ("subtle", theme.text_subtle)]
-                {
-                    check(&theme, &format!("{text} on {ground}"), front, colour, 4.5);
-                }
-                for (text, front) in [
-                    ("danger", theme.danger),
-                    ("warning", theme.warning),
-                    ("success", theme.success),
-                    ("accent", theme.accent),
-                ] {
-                    check(&theme, &format!("{text} on {ground}"), front, colour, 4.5);
-                }
-            }
-            for (ground, colour) in
-                [("selection", theme.selection), ("hover", theme.hover), ("pressed", theme.pressed)]
-            {
-                check(&theme, &format!("text on {ground}"), theme.text, colour, 4.5);
-                check(&theme, &format!("muted on {ground}"), theme.text_muted, colour, 4.5);
-            }
-            check(&theme, "accent text", theme.accent_text, theme.accent, 4.5);
-            check(&theme, "accent text, hovered", theme.accent_text, theme.accent_hover, 4.5);
-            for status in [theme.danger, theme.warning, theme.success] {
-                check(&theme, "status glyph", theme.status_text, status, 4.5);
-            }
-            for tone in Theme::TONES {
-                let (paper, ink) = theme.note(tone);
-                check(&theme, &format!("{tone} note"), ink, paper, 7.0);
-            }
-        }
-    }
-
-    #[test]
-    fn parts_can_be_told_from_their_ground() {
-        for theme in [Theme::light(), Theme::dark()] {
-            for ground in [
-                theme.canvas,
-                theme.surface_card,
-                theme.containers[0],
-                theme.containers[1],
-                theme.containers[2],
-            ] {
-                check(&theme, "edge", theme.edge, ground, 3.0);
-                check(&theme, "strong border", theme.border_strong, ground, 3.0);
-                check(&theme, "focus", theme.focus, ground, 3.0);
-            }
-            for accent in ACCENTS {
-                check(
-                    &theme,
-                    &format!("{accent:?} icon on its tile"),
-                    theme.accent(accent),
-                    theme.tile(accent),
-                    3.0,
-                );
-                check(&theme, &format!("{accent:?} on card"), theme.accent(accent), theme.surface_card, 3.0);
-            }
-        }
-    }
-}
+mod tests;

@@ -3,138 +3,19 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
+mod world;
 
-use authority::{Problems, Snapshot};
-use canvas::{Canvas, CanvasEvent, Scene, Theme};
-use common::{BOARD, Drawing};
-use egui::{
-    Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Pos2, TouchPhase, Vec2, pos2,
-    vec2,
-};
+use canvas::{CanvasEvent, Scene};
+use common::BOARD;
+use egui::{Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, TouchPhase, pos2, vec2};
 use egui_kittest::{
     Harness,
     kittest::{NodeT, Queryable},
 };
 use shared_protocol::{
-    Change, Command, ElementId, NodeId, NodeRef, Placement, Point, Revision, command::Placed,
-    messages::Viewport,
+    Change, Command, ElementId, NodeRef, Placement, Point, Revision, command::Placed, messages::Viewport,
 };
-use std::collections::BTreeSet;
-
-struct World {
-    canvas: Canvas,
-    snapshot: Snapshot,
-    problems: Problems,
-    theme: Theme,
-    selection: BTreeSet<ElementId>,
-    read_only: bool,
-    events: Vec<CanvasEvent>,
-}
-
-#[derive(Clone, Copy)]
-struct Ids {
-    web: NodeId,
-    database: NodeId,
-    balancer: NodeId,
-    network: NodeId,
-    subnet: NodeId,
-    inside: NodeId,
-    note: NodeId,
-}
-
-const VIEW: Vec2 = vec2(1000.0, 700.0);
-
-/// A board whose unit is a point of the screen: the same coordinates everywhere.
-fn harness() -> (Harness<'static, World>, Ids) {
-    let mut drawing = Drawing::new();
-    let web = drawing.node("server", "Web server", None, [40, 40, 184, 64]);
-    let database = drawing.node("database", "Orders", None, [40, 160, 184, 64]);
-    let balancer = drawing.node("balancer", "Front door", None, [40, 280, 184, 64]);
-    let network = drawing.node("net", "Network", None, [400, 40, 520, 400]);
-    let subnet = drawing.node("subnet", "Private", Some(network), [40, 56, 400, 280]);
-    let inside = drawing.node("server", "Worker", Some(subnet), [40, 56, 184, 64]);
-    let note = drawing.node("notes/sticky", "Note", None, [40, 480, 200, 120]);
-    drawing.node("server", "Far away", None, [9000, 9000, 184, 64]);
-    drawing.edge(inside, database, "queries");
-    let snapshot = drawing.snapshot();
-    let mut canvas = Canvas::new();
-    canvas.set_viewport(Viewport { x: VIEW.x / 2.0, y: VIEW.y / 2.0, zoom: 1.0 });
-    let world = World {
-        canvas,
-        problems: Problems::of(&snapshot),
-        snapshot,
-        theme: Theme::light(),
-        selection: BTreeSet::new(),
-        read_only: false,
-        events: Vec::new(),
-    };
-    let harness = Harness::builder().with_size(VIEW).with_step_dt(1.0 / 60.0).build_ui_state(
-        |ui, world: &mut World| {
-            // No margin: the board begins at the corner of the window.
-            let rect = egui::Rect::from_min_size(Pos2::ZERO, VIEW);
-            let mut ui = ui.new_child(egui::UiBuilder::new().max_rect(rect));
-            let World { canvas, snapshot, problems, theme, selection, read_only, events } = world;
-            let scene = Scene { snapshot, board: BOARD, selection, problems, theme, read_only: *read_only };
-            for event in canvas.show(&mut ui, &scene) {
-                if let CanvasEvent::Select(wanted) = &event {
-                    *selection = wanted.clone();
-                }
-                events.push(event);
-            }
-        },
-        world,
-    );
-    (harness, Ids { web, database, balancer, network, subnet, inside, note })
-}
-
-fn nodes(ids: &[NodeId]) -> BTreeSet<ElementId> {
-    ids.iter().map(|id| ElementId::Node(*id)).collect()
-}
-
-fn press(harness: &Harness<'_, World>, at: Pos2, pressed: bool, modifiers: Modifiers) {
-    harness.event(Event::PointerButton { pos: at, button: PointerButton::Primary, pressed, modifiers });
-}
-
-/// Presses, moves, and lets go; the last move and the release arrive in one frame.
-fn drag(harness: &mut Harness<'_, World>, from: Pos2, to: Pos2, modifiers: Modifiers) {
-    start_drag(harness, from, to, modifiers);
-    let input = harness.input_mut();
-    input.events.push(Event::PointerMoved(to));
-    input.events.push(Event::PointerButton {
-        pos: to,
-        button: PointerButton::Primary,
-        pressed: false,
-        modifiers,
-    });
-    harness.step();
-    harness.event(Event::ModifiersChanged(Modifiers::NONE));
-    harness.step();
-}
-
-/// Leaves the button down, most of the way there.
-fn start_drag(harness: &mut Harness<'_, World>, from: Pos2, to: Pos2, modifiers: Modifiers) {
-    harness.hover_at(from);
-    harness.step();
-    harness.event(Event::ModifiersChanged(modifiers));
-    press(harness, from, true, modifiers);
-    harness.step();
-    harness.hover_at(from + (to - from) * 0.4);
-    harness.step();
-    harness.hover_at(from + (to - from) * 0.9);
-    harness.step();
-}
-
-fn commands(harness: &Harness<'_, World>) -> Vec<Command> {
-    let run = |event: &CanvasEvent| match event {
-        CanvasEvent::Run(command) => Some(command.clone()),
-        _ => None,
-    };
-    harness.state().events.iter().filter_map(run).collect()
-}
-
-fn moved(node: NodeId, x: i32, y: i32) -> Placed {
-    Placed { node: NodeRef::Id(node), x, y, w: None, h: None }
-}
+use world::{VIEW, World, commands, drag, harness, moved, nodes, press, start_drag};
 
 #[test]
 fn a_click_selects_and_a_click_on_nothing_clears() {
@@ -443,7 +324,33 @@ fn zooming_keeps_what_is_under_the_pointer() {
 }
 
 #[test]
-fn space_and_the_middle_button_pan() {
+fn the_middle_button_pans() {
+    let (mut harness, _) = harness();
+    let button = |pos, pressed| Event::PointerButton {
+        pos,
+        button: PointerButton::Middle,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    // Over a node: it stays where it is and is not selected.
+    let (from, to) = (pos2(140.0, 50.0), pos2(240.0, 90.0));
+    harness.hover_at(from);
+    harness.step();
+    harness.event(button(from, true));
+    harness.step();
+    harness.hover_at(to);
+    harness.step();
+    harness.event(button(to, false));
+    harness.step();
+    let Viewport { x, y, .. } = harness.state().canvas.viewport();
+    assert_eq!((x, y), (VIEW.x / 2.0 - 100.0, VIEW.y / 2.0 - 40.0));
+    assert_eq!(commands(&harness), []);
+    assert!(harness.state().selection.is_empty());
+    assert!(!harness.state().canvas.is_busy());
+}
+
+#[test]
+fn space_and_a_drag_pan() {
     let (mut harness, _) = harness();
     harness.key_down(Key::Space);
     harness.step();
@@ -460,7 +367,7 @@ fn space_and_the_middle_button_pan() {
 fn what_is_out_of_view_is_not_listed_until_it_is_brought_there() {
     let (mut harness, _) = harness();
     harness.run();
-    assert!(harness.query_by_label_contains("Far away").is_none());
+    assert!(harness.query_by_label_contains("instance Far away").is_none());
     let world = harness.state_mut();
     let far = world.snapshot.nodes_on(BOARD).find(|node| node.label == "Far away").unwrap().id;
     let scene = Scene {
@@ -473,8 +380,8 @@ fn what_is_out_of_view_is_not_listed_until_it_is_brought_there() {
     };
     world.canvas.zoom_to(&scene, &[far]);
     harness.run();
-    assert!(harness.query_by_label_contains("Far away").is_some());
-    assert!(harness.query_by_label_contains("Orders").is_none());
+    assert!(harness.query_by_label_contains("instance Far away").is_some());
+    assert!(harness.query_by_label_contains("Database Orders").is_none());
 }
 
 #[test]

@@ -40,7 +40,9 @@ fn keep(name: &str, bytes: &[u8]) {
 fn a_board_is_drawn_at_every_level_of_detail_in_both_themes() {
     let shop = shop();
     let selection: BTreeSet<ElementId> = [ElementId::Node(shop.web), ElementId::Node(shop.private)].into();
-    for (name, theme) in [("light", Theme::light()), ("dark", Theme::dark())] {
+    for (name, theme) in
+        [("light", Theme::light()), ("dark", Theme::dark()), ("high-contrast", Theme::high_contrast())]
+    {
         for zoom in [2.0, 1.0, 0.5, 0.38, 0.2, 0.08] {
             let surface = draw(&theme, zoom, &selection);
             let bytes = surface.into_png().unwrap();
@@ -105,7 +107,8 @@ fn gestures_show_what_they_would_do() {
     use std::cell::RefCell;
 
     for (name, theme) in [("light", Theme::light()), ("dark", Theme::dark())] {
-        let moves: [(&str, Pos2, Pos2, Modifiers); 6] = [
+        let moves: [(&str, Pos2, Pos2, Modifiers); 7] = [
+            ("guides", pos2(680.0, 190.0), pos2(683.0, 390.0), Modifiers::NONE),
             ("refused", pos2(680.0, 190.0), pos2(440.0, 500.0), Modifiers::NONE),
             ("into", pos2(680.0, 190.0), pos2(1120.0, 260.0), Modifiers::NONE),
             ("connect", pos2(772.0, 214.0), pos2(1000.0, 330.0), Modifiers::NONE),

@@ -2,8 +2,8 @@
 
 use super::{Workbench, view_of};
 use crate::{
-    commands::CommandId,
     context_menu::ContextMenu,
+    launcher::launcher_ui,
     panels::palette::Dragged,
     placing::{container_at, parent_for},
     quick_add::QuickAdd,
@@ -21,7 +21,7 @@ impl Workbench {
         let (counts, reveal) = (self.counted(), std::mem::take(&mut self.session.reveal));
         let Some(view) = view_of(&self.replica, &self.session, &self.theme, counts) else { return };
         let Some(board) = view.board else {
-            no_board_ui(ui, &view, actions);
+            launcher_ui(ui, &view, actions);
             return;
         };
         let rect = ui.max_rect();
@@ -77,24 +77,6 @@ impl Workbench {
             }
         }
     }
-}
-
-fn no_board_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-    ui.painter().rect_filled(ui.max_rect(), CornerRadius::ZERO, view.theme.canvas);
-    ui.vertical_centered(|ui| {
-        ui.add_space(ui.available_height() * 0.38);
-        ui.label(egui::RichText::new("This workspace has no boards yet").heading());
-        ui.add_space(2.0);
-        crate::widgets::muted_ui(
-            ui,
-            view.theme,
-            "A board is one drawing: infrastructure, an interface, or a spec.",
-        );
-        ui.add_space(12.0);
-        if ui.button("Create a board…").clicked() {
-            actions.push(Action::Do(CommandId::NewBoard));
-        }
-    });
 }
 
 /// Where the view should go to show these nodes, if they are not all in it already.

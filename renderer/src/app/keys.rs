@@ -29,7 +29,10 @@ impl Workbench {
             for def in TABLE {
                 let belongs_to_widget = match def.id {
                     CommandId::Undo | CommandId::Redo => typing,
-                    CommandId::Nudge(..) | CommandId::QuickAdd => on_widget,
+                    CommandId::Nudge(..)
+                    | CommandId::QuickAdd
+                    | CommandId::EnterContainer
+                    | CommandId::LeaveContainer => on_widget,
                     CommandId::Deselect => on_widget || self.had_focus,
                     _ => in_field && !def.while_typing,
                 };

@@ -3,24 +3,32 @@
 use super::{Workbench, view_of};
 use crate::{
     panels::{
-        BottomTab, LeftTab,
+        BottomTab, LeftTab, PanelSize,
         menu_bar::{board_tabs_ui, menu_bar_ui},
         notices::banner_ui,
-        problems::problems_ui,
         status_bar::status_bar_ui,
     },
+    remembered::{BOTTOM_SIZES, INSPECTOR_SIZES, LEFT_SIZES},
     shortcuts_sheet::shortcuts_sheet_ui,
     view::Action,
     widgets::{close_button_ui, empty_state_ui, tab_ui},
 };
 use canvas::theme::Theme;
-use egui::{Context, Frame, Margin, Panel, Ui};
+use egui::{Context, Frame, Margin, Panel, Ui, Vec2, containers::panel::PanelState};
 
 const STATUS_HEIGHT: f32 = 28.0;
+const NARROW: f32 = 340.0;
 const TABS: [(LeftTab, &str); 2] = [(LeftTab::Palette, "Palette"), (LeftTab::Outline, "Outline")];
 
 fn frame(theme: &Theme, margin: Margin) -> Frame {
     Frame::new().fill(theme.surface_panel).inner_margin(margin)
+}
+
+/// Notes how large a panel stands there once it has been drawn.
+fn see(ui: &Ui, salt: (&str, u32), size: &mut PanelSize, along: impl Fn(Vec2) -> f32) {
+    if let Some(panel) = PanelState::load(ui.ctx(), ui.scope_id().with_salt(egui::IdSalt::new(salt))) {
+        size.see(along(panel.size()), ui.ctx().content_rect().size());
+    }
 }
 
 impl Workbench {
@@ -73,7 +81,8 @@ impl Workbench {
         let (theme, counts) = (&self.theme, self.counted());
         let Some(view) = view_of(&self.replica, &self.session, theme, counts) else { return };
         let panels = &mut self.panels;
-        let (tab, log, mut close) = (&mut panels.bottom_tab, &mut panels.log, false);
+        let (tab, log, problem_list) = (&mut panels.bottom_tab, &mut panels.log, &mut panels.problems);
+        let mut close = false;
         let content = |ui: &mut Ui| {
             ui.take_available_space();
             ui.horizontal(|ui| {
@@ -91,16 +100,20 @@ impl Workbench {
             });
             ui.add_space(2.0);
             match tab {
-                BottomTab::Problems => problems_ui(ui, &view, actions),
+                BottomTab::Problems => problem_list.show_ui(ui, &view, actions),
                 BottomTab::Log => log.show_ui(ui, &view, actions),
             }
         };
-        Panel::bottom("bottom panel")
+        let salt = ("bottom panel", panels.generation);
+        Panel::bottom(salt)
             .frame(frame(theme, Margin { left: 8, right: 8, top: 0, bottom: 4 }))
             .resizable(true)
-            .default_size(190.0)
-            .size_range(110.0..=480.0)
+            .default_size(
+                panels.bottom_size.chosen.unwrap_or_else(|| 190.0_f32.min(ui.available_height() * 0.45)),
+            )
+            .size_range(BOTTOM_SIZES)
             .show_collapsible(ui, &mut panels.bottom_open, content);
+        see(ui, salt, &mut panels.bottom_size, |size| size.y);
         if close {
             panels.bottom_open = false;
         }
@@ -127,26 +140,36 @@ impl Workbench {
                 LeftTab::Outline => outline.show_ui(ui, &view, actions),
             }
         };
-        Panel::left("left panel")
+        let salt = ("left panel", panels.generation);
+        let fitting = (ui.available_width() * 0.18).clamp(176.0, 232.0);
+        Panel::left(salt)
             .frame(frame(theme, Margin { left: 8, right: 8, top: 2, bottom: 0 }))
-            .default_size((ui.available_width() * 0.18).clamp(176.0, 232.0))
-            .size_range(160.0..=400.0)
+            .default_size(panels.left_size.chosen.unwrap_or(fitting))
+            .size_range(LEFT_SIZES)
             .show_collapsible(ui, &mut panels.left_open, content);
+        see(ui, salt, &mut panels.left_size, |size| size.x);
     }
 
     fn right_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+        // In a very narrow window there is room for one panel beside the board; close the left one to see this.
+        if self.panels.left_open && ui.available_width() < NARROW {
+            return;
+        }
         let (theme, counts) = (&self.theme, self.counted());
         let Some(view) = view_of(&self.replica, &self.session, theme, counts) else { return };
         let panels = &mut self.panels;
         let inspector = &mut panels.inspector;
-        Panel::right("inspector")
+        let salt = ("inspector", panels.generation);
+        let fitting = (ui.available_width() * 0.27).clamp(220.0, 292.0);
+        Panel::right(salt)
             .frame(frame(theme, Margin { left: 12, right: 8, top: 8, bottom: 0 }))
-            .default_size((ui.available_width() * 0.27).clamp(220.0, 292.0))
-            .size_range(200.0..=520.0)
+            .default_size(panels.inspector_size.chosen.unwrap_or(fitting))
+            .size_range(INSPECTOR_SIZES)
             .show_collapsible(ui, &mut panels.inspector_open, |ui| {
                 ui.take_available_space();
                 inspector.show_ui(ui, &view, actions);
             });
+        see(ui, salt, &mut panels.inspector_size, |size| size.x);
     }
 
     pub(super) fn overlays_ui(&mut self, context: &Context, actions: &mut Vec<Action>) {
@@ -171,6 +194,13 @@ impl Workbench {
         if overlays.shortcuts {
             overlays.shortcuts = shortcuts_sheet_ui(context, &self.theme);
         }
-        self.notices.show_ui(context, &self.theme, STATUS_HEIGHT + 12.0);
+        if overlays
+            .settings
+            .as_mut()
+            .is_some_and(|page| !page.show_ui(context, &self.theme, &mut self.settings))
+        {
+            overlays.settings = None;
+        }
+        self.notices.show_ui(context, &self.theme, STATUS_HEIGHT + 12.0, actions);
     }
 }

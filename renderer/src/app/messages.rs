@@ -2,11 +2,14 @@
 
 use super::{Pending, Workbench};
 use crate::{
-    link::Incoming, panels::notices::Tone, panels::status_bar::counted, replica::Received, view::nodes_of,
+    link::Incoming,
+    panels::{notices::Tone, status_bar::counted},
+    replica::Received,
+    view::{Action, nodes_of},
 };
 use egui::{Context, ViewportCommand};
 use shared_protocol::{
-    BoardId, Change, ElementId, Refusal,
+    BoardId, Change, Code, ElementId, Refusal,
     messages::{Answer, Presence, Request},
 };
 use std::collections::BTreeSet;
@@ -32,7 +35,7 @@ impl Workbench {
     fn react(&mut self, received: Received, context: &Context) {
         match received {
             Received::Ignored | Received::Status => {}
-            Received::Opened(presence) => self.opened(presence),
+            Received::Opened(presence) => self.opened(presence, context),
             Received::Patched(changes) => self.patched(&changes, context),
             Received::Registry => self.redraw_all(None),
             Received::Answered { request, result } => self.answered(request, result, context),
@@ -63,7 +66,7 @@ impl Workbench {
     }
 
     /// A new workspace takes the window over; the same one again (after a resync) leaves the designer where they were.
-    fn opened(&mut self, presence: Presence) {
+    fn opened(&mut self, presence: Presence, context: &Context) {
         let Some(workspace) = self.replica.workspace() else { return };
         let known = self.opened_root.as_deref() == Some(workspace.root.as_str());
         if !known {
@@ -78,6 +81,7 @@ impl Workbench {
                     self.fitted.insert(board);
                 }
             }
+            self.restore(&presence.window, context);
         }
         self.panels.log.reset();
         self.redraw_all(None);
@@ -128,7 +132,14 @@ impl Workbench {
                     Some(Pending::Nudge) => self.nudge.give_up(),
                     _ => {}
                 }
-                self.notices.refuse(&refusal);
+                match pending {
+                    // What is in the way stays; the rest can still be taken back.
+                    Some(Pending::Revert(revision)) if refusal.code == Code::Conflict => {
+                        let partly = Action::Ask(Request::Revert { revision, partial: true });
+                        self.notices.offer(&refusal, "Revert what can be", partly);
+                    }
+                    _ => self.notices.refuse(&refusal),
+                }
                 return;
             }
         };
@@ -136,6 +147,11 @@ impl Workbench {
             Answer::Applied(applied) => match pending {
                 Some(Pending::Change { select_created: true }) => {
                     self.session.awaited = applied.created;
+                    self.select_awaited(context);
+                }
+                Some(Pending::Note) => {
+                    self.session.awaited = applied.created;
+                    self.session.write_awaited = true;
                     self.select_awaited(context);
                 }
                 Some(Pending::Nudge) => {
@@ -187,7 +203,15 @@ impl Workbench {
             })
             .map(ElementId::Node)
             .collect();
-        self.session.reveal = nodes_of(&outermost);
+        let nodes = nodes_of(&outermost);
+        let board = nodes.first().and_then(|id| workspace.snapshot.node(*id)).map(|node| node.board);
+        if std::mem::take(&mut self.session.write_awaited)
+            && let (Some(canvas), [note]) =
+                (board.and_then(|board| self.canvases.get_mut(&board)), nodes.as_slice())
+        {
+            canvas.rename(*note);
+        }
+        self.session.reveal = nodes;
         self.select(outermost, context);
     }
 
@@ -223,7 +247,7 @@ impl Workbench {
             board: self.session.board,
             selection: self.session.selection.iter().copied().collect(),
             viewports: self.fitted.iter().filter_map(viewport).collect(),
-            window: String::new(),
+            window: self.remembered.to_text(),
         }
     }
 

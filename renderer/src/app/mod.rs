@@ -6,6 +6,7 @@ mod layout;
 mod messages;
 mod nudge;
 mod perform;
+mod remember;
 mod run_command;
 
 use crate::{
@@ -16,11 +17,13 @@ use crate::{
     panels::{Panels, notices::Notices},
     presence::Debounce,
     quick_add::QuickAdd,
+    remembered::{Remembered, Settings},
     replica::{Replica, Workspace},
+    settings_page::SettingsPage,
     view::{Action, View},
 };
 use canvas::{Canvas, theme::Theme};
-use egui::{Context, ThemePreference, Ui, Vec2, ViewportCommand};
+use egui::{Context, Ui, Vec2, ViewportCommand};
 use nudge::Nudge;
 use shared_protocol::{BoardId, ElementId, NodeId, Revision};
 use std::{
@@ -37,12 +40,19 @@ pub(crate) struct Session {
     reveal: Vec<NodeId>,
     /// What a command made, to be selected as soon as the replica has it.
     awaited: Vec<ElementId>,
+    /// It is a note, to be written on at once.
+    write_awaited: bool,
 }
 
 /// What a request was for, until it is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pending {
-    Change { select_created: bool },
+    Change {
+        select_created: bool,
+    },
+    /// A sticky note, to be written on as soon as it is there.
+    Note,
+    Revert(Revision),
     Nudge,
     Log,
     Other,
@@ -55,6 +65,7 @@ struct Overlays {
     context_menu: Option<ContextMenu>,
     command_palette: Option<CommandPalette>,
     shortcuts: bool,
+    settings: Option<SettingsPage>,
 }
 
 impl Overlays {
@@ -64,6 +75,7 @@ impl Overlays {
             || self.context_menu.is_some()
             || self.command_palette.is_some()
             || self.shortcuts
+            || self.settings.is_some()
     }
 }
 
@@ -78,7 +90,9 @@ pub struct Workbench {
     fitted: BTreeSet<BoardId>,
     canvas_size: Vec2,
     theme: Theme,
-    preference: ThemePreference,
+    settings: Settings,
+    /// As last told to main.
+    remembered: Remembered,
     panels: Panels,
     overlays: Overlays,
     dialogs: Dialogs,
@@ -98,16 +112,12 @@ pub struct Workbench {
 
 impl Workbench {
     pub fn new(context: &Context, link: Link) -> Self {
-        for theme in [Theme::light(), Theme::dark()] {
-            theme.apply(context);
-        }
-        context.set_theme(ThemePreference::System);
         context.options_mut(|options| {
             // Both keys belong to the canvas and the menus.
             options.quit_shortcuts.clear();
             options.zoom_with_keyboard = false;
         });
-        Self {
+        let workbench = Self {
             link,
             lost: Arc::default(),
             replica: Replica::default(),
@@ -116,7 +126,8 @@ impl Workbench {
             fitted: BTreeSet::new(),
             canvas_size: Vec2::ZERO,
             theme: Theme::light(),
-            preference: ThemePreference::System,
+            settings: Settings::default(),
+            remembered: Remembered::default(),
             panels: Panels::default(),
             overlays: Overlays::default(),
             dialogs: Dialogs::default(),
@@ -129,7 +140,9 @@ impl Workbench {
             opened_root: None,
             had_focus: false,
             leaving: false,
-        }
+        };
+        workbench.apply_settings(context);
+        workbench
     }
 
     /// Where to say why the workspace went away.
@@ -153,6 +166,7 @@ impl Workbench {
         for action in actions {
             self.perform(action, &context);
         }
+        self.remember(&context);
         self.tell_presence(&context);
         self.title(&context);
         self.had_focus = context.memory(|memory| memory.focused().is_some());
@@ -173,9 +187,7 @@ impl Workbench {
     /// The look of the system, unless somebody chose one.
     fn follow_theme(&mut self, context: &Context) {
         let dark = context.theme() == egui::Theme::Dark;
-        if self.theme.dark != dark {
-            self.theme = if dark { Theme::dark() } else { Theme::light() };
-        }
+        self.theme = if dark { self.dark_theme() } else { Theme::light() };
     }
 
     /// Counting walks the board, so it is done once for a revision.
@@ -228,6 +240,7 @@ fn view_of<'a>(
         name: &workspace.name,
         snapshot: &workspace.snapshot,
         problems: &workspace.problems,
+        problem_counts: &workspace.problem_counts,
         status: &workspace.status,
         board: session.board,
         selection: &session.selection,

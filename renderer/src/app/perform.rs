@@ -2,6 +2,7 @@
 
 use super::{Pending, Workbench};
 use crate::{
+    dialogs::Modal,
     panels::BottomTab,
     placing::{add_at, add_connected, parent_for},
     view::Action,
@@ -18,8 +19,11 @@ impl Workbench {
             Action::Do(id) => self.run_command(id, context),
             Action::Run(command) => self.run(command),
             Action::Ask(request) => {
-                let pending =
-                    if matches!(request, Request::Log { .. }) { Pending::Log } else { Pending::Other };
+                let pending = match request {
+                    Request::Log { .. } => Pending::Log,
+                    Request::Revert { revision, partial: false } => Pending::Revert(revision),
+                    _ => Pending::Other,
+                };
                 self.ask(request, pending);
             }
             Action::Select(selection) => self.select(selection, context),
@@ -34,6 +38,12 @@ impl Workbench {
                 self.panels.bottom_open =
                     !self.panels.bottom_open || self.panels.bottom_tab != BottomTab::Problems;
                 self.panels.bottom_tab = BottomTab::Problems;
+            }
+            Action::NewBoard(kind) => self.dialogs.open(Modal::new_board(kind)),
+            Action::GoToField(element, key) => {
+                self.reveal(element, context);
+                self.panels.inspector_open = true;
+                self.panels.inspector.go_to(key);
             }
             Action::Refuse(refusal) => self.notices.refuse(&refusal),
         }
@@ -103,7 +113,7 @@ impl Workbench {
         Ok(Some(Command::AddNode(add)))
     }
 
-    fn add_at(&self, type_id: &TypeId, at: Point) -> Result<Option<Command>, Refusal> {
+    pub(super) fn add_at(&self, type_id: &TypeId, at: Point) -> Result<Option<Command>, Refusal> {
         let Some(view) = self.view() else { return Ok(None) };
         let Some(board) = view.board() else { return Ok(None) };
         let def = view.snapshot.registry().require(type_id)?;

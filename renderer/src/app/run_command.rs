@@ -9,16 +9,19 @@ use crate::{
     panels::notices::Tone,
     placing::container_at,
     quick_add::QuickAdd,
+    remembered::ThemeChoice,
+    settings_page::SettingsPage,
 };
 use authority::may_contain;
 use canvas::Scene;
-use egui::{Context, ThemePreference, ViewportCommand};
+use egui::{Context, ViewportCommand};
 use shared_protocol::{
     BoardKind, Command, ElementId, Fragment, NodeId, NodeRef, Point,
     command::{Alignment, Axis},
     messages::Request,
 };
 
+const NOTE: &str = "notes/sticky";
 const ZOOM_STEP: f32 = 1.25;
 const FIT_PADDING: f32 = 48.0;
 
@@ -46,6 +49,9 @@ impl Workbench {
             Id::Deselect => self.select(Default::default(), context),
             Id::Rename => self.rename(),
             Id::QuickAdd => self.quick_add(context),
+            Id::AddNote => self.add_note(),
+            Id::EnterContainer => self.enter_container(context),
+            Id::LeaveContainer => self.leave_container(context),
             Id::AlignLeft => self.align(Alignment::Left),
             Id::AlignRight => self.align(Alignment::Right),
             Id::AlignTop => self.align(Alignment::Top),
@@ -77,11 +83,13 @@ impl Workbench {
             Id::ToggleLeftPanel => self.panels.left_open = !self.panels.left_open,
             Id::ToggleInspector => self.panels.inspector_open = !self.panels.inspector_open,
             Id::ToggleBottomPanel => self.panels.bottom_open = !self.panels.bottom_open,
-            Id::LightTheme => self.prefer(ThemePreference::Light, context),
-            Id::DarkTheme => self.prefer(ThemePreference::Dark, context),
-            Id::SystemTheme => self.prefer(ThemePreference::System, context),
+            Id::LightTheme => self.settings.theme = ThemeChoice::Light,
+            Id::DarkTheme => self.settings.theme = ThemeChoice::Dark,
+            Id::HighContrastTheme => self.settings.theme = ThemeChoice::HighContrast,
+            Id::SystemTheme => self.settings.theme = ThemeChoice::System,
             Id::CommandPalette => self.overlays.command_palette = Some(CommandPalette::default()),
             Id::Shortcuts => self.overlays.shortcuts = true,
+            Id::Settings => self.overlays.settings = Some(SettingsPage::default()),
         }
     }
 
@@ -91,16 +99,12 @@ impl Workbench {
             Id::ToggleLeftPanel => self.panels.left_open,
             Id::ToggleInspector => self.panels.inspector_open,
             Id::ToggleBottomPanel => self.panels.bottom_open,
-            Id::LightTheme => self.preference == ThemePreference::Light,
-            Id::DarkTheme => self.preference == ThemePreference::Dark,
-            Id::SystemTheme => self.preference == ThemePreference::System,
+            Id::LightTheme => self.settings.theme == ThemeChoice::Light,
+            Id::DarkTheme => self.settings.theme == ThemeChoice::Dark,
+            Id::HighContrastTheme => self.settings.theme == ThemeChoice::HighContrast,
+            Id::SystemTheme => self.settings.theme == ThemeChoice::System,
             _ => false,
         }
-    }
-
-    fn prefer(&mut self, preference: ThemePreference, context: &Context) {
-        self.preference = preference;
-        context.set_theme(preference);
     }
 
     fn ask_path(&mut self, purpose: Purpose, context: &Context) {
@@ -206,6 +210,51 @@ impl Workbench {
             _ => (middle, canvas.centre()),
         };
         self.overlays.quick_add = Some(QuickAdd::new(screen, at, None));
+    }
+
+    /// A note where the pointer is, ready to be written on.
+    fn add_note(&mut self) {
+        let Some(canvas) = self.session.board.and_then(|board| self.canvases.get(&board)) else { return };
+        let at = canvas.pointer_board_position().unwrap_or_else(|| canvas.centre());
+        let Ok(note) = NOTE.parse() else { return };
+        match self.add_at(&note, at) {
+            Ok(Some(command)) => self.ask(Request::Run(command), Pending::Note),
+            Ok(None) => {}
+            Err(refusal) => self.notices.refuse(&refusal),
+        }
+    }
+
+    /// From what is selected to what stands first in it; what holds nothing is shown in the inspector.
+    fn enter_container(&mut self, context: &Context) {
+        let Some(view) = self.view() else { return };
+        let Some(board) = view.board else { return };
+        let inner: Vec<NodeId> = view
+            .selected_nodes()
+            .into_iter()
+            .filter_map(|node| {
+                let place = |id: &NodeId| view.snapshot.placement(*id).map(|place| (place.y, place.x, *id));
+                view.snapshot.children(board, Some(node)).min_by_key(place)
+            })
+            .collect();
+        if inner.is_empty() {
+            self.panels.inspector_open = true;
+        }
+        self.go_to(inner, context);
+    }
+
+    fn leave_container(&mut self, context: &Context) {
+        let Some(view) = self.view() else { return };
+        let nodes = view.selected_nodes().into_iter();
+        let outer = nodes.filter_map(|id| view.snapshot.node(id).and_then(|node| node.parent)).collect();
+        self.go_to(outer, context);
+    }
+
+    /// Selects these instead, if there are any, and brings them into view.
+    fn go_to(&mut self, nodes: Vec<NodeId>, context: &Context) {
+        if !nodes.is_empty() {
+            self.select(nodes.iter().copied().map(ElementId::Node).collect(), context);
+            self.session.reveal = nodes;
+        }
     }
 
     fn align(&mut self, to: Alignment) {

@@ -60,6 +60,7 @@ impl Keys {
             Key::Plus => "+",
             Key::Equals => "=",
             Key::Minus => "-",
+            Key::Comma => ",",
             Key::Escape => "Esc",
             key => key.name(),
         });

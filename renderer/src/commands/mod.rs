@@ -1,6 +1,8 @@
 //! Every command of the workbench, in one table: menus, keys, context menus, the command palette and the sheet of
 //! shortcuts all read it, so they cannot disagree.
 
+#[cfg(test)]
+mod docs;
 mod facts;
 mod keys;
 mod table;
@@ -27,7 +29,10 @@ pub(crate) enum CommandId {
     SelectAll,
     Deselect,
     Rename,
+    EnterContainer,
+    LeaveContainer,
     QuickAdd,
+    AddNote,
     AlignLeft,
     AlignRight,
     AlignTop,
@@ -51,9 +56,11 @@ pub(crate) enum CommandId {
     ToggleBottomPanel,
     LightTheme,
     DarkTheme,
+    HighContrastTheme,
     SystemTheme,
     CommandPalette,
     Shortcuts,
+    Settings,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,7 +3,7 @@
 mod modals;
 mod native;
 
-pub(crate) use modals::{Modal, kind_title};
+pub(crate) use modals::{Modal, kind_text, kind_title};
 
 use crate::view::{Action, View};
 use crossbeam_channel::Receiver;

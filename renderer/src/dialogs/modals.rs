@@ -209,7 +209,7 @@ pub(crate) fn kind_title(kind: BoardKind) -> &'static str {
     }
 }
 
-fn kind_text(kind: BoardKind) -> &'static str {
+pub(crate) fn kind_text(kind: BoardKind) -> &'static str {
     match kind {
         BoardKind::Infrastructure => "Cloud resources that become Terraform.",
         BoardKind::Interface => "Pages and components with a live preview.",

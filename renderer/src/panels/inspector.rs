@@ -31,6 +31,8 @@ pub(crate) struct Inspector {
     /// A colour that is being dragged to.
     picked: Option<(PropKey, egui::Color32)>,
     shown: Option<Subject>,
+    /// A property whose control should take the keyboard as soon as it is there.
+    wanted: Option<PropKey>,
 }
 
 /// What every control needs to know about its property.
@@ -41,6 +43,11 @@ pub(crate) struct Subjects<'a> {
 }
 
 impl Inspector {
+    /// Leads the keyboard to a property of what is, or will be, selected.
+    pub(crate) fn go_to(&mut self, key: PropKey) {
+        self.wanted = Some(key);
+    }
+
     /// The text field that has the keyboard is one of these, and nothing has been typed into it.
     pub(crate) fn has_clean_focus(&self, context: &Context) -> bool {
         let focused = context.memory(|memory| memory.focused());
@@ -57,6 +64,7 @@ impl Inspector {
         }
         if context.input(|input| input.key_pressed(Key::Escape)) {
             self.editing = None;
+            self.adding = None;
             return;
         }
         let still_shown = subject_of(view).is_some_and(|subject| subject == editing.field.subject);
@@ -117,7 +125,8 @@ impl Inspector {
             ui.add_space(4.0);
             ui.separator();
             let title = if group.is_empty() { "General" } else { group };
-            let mut open = !self.folded.contains(title);
+            let wanted = props.iter().any(|prop| Some(&prop.key) == self.wanted.as_ref());
+            let mut open = wanted || !self.folded.contains(title);
             disclosure_ui(ui, view.theme, title, None, &mut open);
             if open {
                 self.folded.remove(title);
@@ -128,6 +137,7 @@ impl Inspector {
                 self.folded.insert(title.to_owned());
             }
         }
+        self.wanted = None;
         ui.add_space(16.0);
     }
 

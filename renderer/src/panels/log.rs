@@ -42,7 +42,8 @@ impl Log {
     }
 
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-        if (self.stale || self.entries.is_empty()) && !self.asked && view.snapshot.revision().0 > 0 {
+        // Once for every change: an empty answer, or none, is not asked for again by itself.
+        if self.stale && !self.asked && view.snapshot.revision().0 > 0 {
             (self.stale, self.asked) = (false, true);
             actions.push(Action::Ask(Request::Log { limit: LIMIT }));
         }

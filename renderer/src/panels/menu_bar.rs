@@ -2,8 +2,9 @@
 
 use crate::{
     commands::{CommandId, Facts, Menu, TABLE, find},
+    panels::status_bar::counted,
     view::{Action, View},
-    widgets::{body_font, focus_ring, icon_button_ui, paint_icon, paint_line},
+    widgets::{body_font, focus_ring, icon_button_ui, paint_icon, paint_line, small_font},
 };
 use canvas::theme::Theme;
 use egui::{
@@ -14,6 +15,7 @@ use shared_protocol::{Board, BoardKind};
 
 const TAB_HEIGHT: f32 = 32.0;
 const WIDEST_TAB: f32 = 200.0;
+const COUNT_WIDTH: f32 = 30.0;
 
 pub(crate) fn menu_bar_ui(
     ui: &mut Ui,
@@ -25,11 +27,21 @@ pub(crate) fn menu_bar_ui(
     let facts = Facts::of(view);
     egui::MenuBar::new().ui(ui, |ui| {
         for menu in Menu::SHOWN {
-            ui.menu_button(menu.title(), |ui| menu_ui(ui, menu, &facts, &is_on, actions));
+            ui.menu_button(menu.title(), |ui| {
+                // A menu that is taller than the window can be scrolled.
+                let room = (ui.ctx().content_rect().height() - 60.0).max(80.0);
+                egui::ScrollArea::vertical()
+                    .max_height(room)
+                    .show(ui, |ui| menu_ui(ui, menu, &facts, &is_on, actions));
+            });
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            search_button_ui(ui, theme, actions);
-            if let Some(view) = view {
+            // What is left beside the menus.
+            let room = ui.available_width();
+            search_button_ui(ui, theme, room, actions);
+            if let Some(view) = view
+                && room > 260.0
+            {
                 let label = egui::Label::new(RichText::new(view.name).color(theme.text_muted)).truncate();
                 ui.add_space(6.0);
                 ui.add(label).on_hover_text(view.root);
@@ -58,19 +70,26 @@ fn menu_ui(
     }
 }
 
-fn search_button_ui(ui: &mut Ui, theme: &Theme, actions: &mut Vec<Action>) {
+fn search_button_ui(ui: &mut Ui, theme: &Theme, room: f32, actions: &mut Vec<Action>) {
+    if room < 110.0 {
+        if icon_button_ui(ui, theme, "search", "Search…").clicked() {
+            actions.push(Action::Do(CommandId::CommandPalette));
+        }
+        return;
+    }
     let keys = find(CommandId::CommandPalette)
         .and_then(|def| def.keys.first())
         .map(|keys| keys.text())
         .unwrap_or_default();
     ui.spacing_mut().button_padding = vec2(8.0, 2.0);
     let text = RichText::new("Search…").color(theme.text_muted);
+    let keys = if room < 200.0 { String::new() } else { keys };
     let button = Button::new(text)
         .shortcut_text(RichText::new(keys).small().color(theme.text_subtle))
-        .min_size(vec2(190.0, 24.0))
+        .min_size(vec2(190.0_f32.min(room - 8.0), 24.0))
         .fill(theme.surface_inset)
         .stroke(egui::Stroke::new(1.0, theme.border));
-    if ui.add(button).on_hover_text("Search commands, boards and nodes").clicked() {
+    if ui.add(button).on_hover_text("Search commands, boards, nodes and types").clicked() {
         actions.push(Action::Do(CommandId::CommandPalette));
     }
 }
@@ -103,12 +122,22 @@ pub(crate) fn board_tabs_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Acti
 fn tab_ui(ui: &mut Ui, view: &View<'_>, board: &Board, actions: &mut Vec<Action>) {
     let (theme, chosen, held) = (view.theme, view.board == Some(board.id), view.holds(board.id));
     let text = ui.painter().layout_no_wrap(board.title.clone(), body_font(ui), theme.text);
-    let width = (text.size().x + 42.0 + if held { 14.0 } else { 0.0 }).min(WIDEST_TAB);
+    let problems = view.problem_counts.get(&board.id).copied().unwrap_or_default();
+    let count = if problems > 99 { "99+".to_owned() } else { problems.to_string() };
+    let count = (problems > 0).then_some(count);
+    let spare = if held { 14.0 } else { 0.0 } + if count.is_some() { COUNT_WIDTH } else { 0.0 };
+    let width = (text.size().x + 42.0 + spare).min(WIDEST_TAB);
     let (rect, response) = ui.allocate_exact_size(vec2(width, TAB_HEIGHT), Sense::click());
     let name = if held { format!("{} (held)", board.title) } else { board.title.clone() };
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, chosen, &name));
+    let about = match problems {
+        0 => "no problems".to_owned(),
+        many => counted(many, "problem"),
+    };
+    ui.ctx().accesskit_node_builder(response.id, |node| node.set_description(about.as_str()));
     if ui.is_rect_visible(rect) {
-        paint_tab(ui, theme, board, rect, &response, chosen, held);
+        let look = TabLook { chosen, held, count: count.as_deref() };
+        paint_tab(ui, theme, board, rect, &response, look);
     }
     if response.clicked() {
         actions.push(Action::OpenBoard(board.id));
@@ -116,7 +145,7 @@ fn tab_ui(ui: &mut Ui, view: &View<'_>, board: &Board, actions: &mut Vec<Action>
     let response = if held {
         response.on_hover_text("This board waits for your decision; nothing on it can change until then.")
     } else {
-        response.on_hover_text(format!("{} · {} board", board.name, board.kind.word()))
+        response.on_hover_text(format!("{} · {} board · {about}", board.name, board.kind.word()))
     };
     response.context_menu(|ui| {
         for id in [CommandId::RenameBoard, CommandId::ExportBoard, CommandId::RemoveBoard] {
@@ -129,15 +158,15 @@ fn tab_ui(ui: &mut Ui, view: &View<'_>, board: &Board, actions: &mut Vec<Action>
     });
 }
 
-fn paint_tab(
-    ui: &Ui,
-    theme: &Theme,
-    board: &Board,
-    rect: Rect,
-    response: &Response,
+struct TabLook<'a> {
     chosen: bool,
     held: bool,
-) {
+    /// How many problems there are.
+    count: Option<&'a str>,
+}
+
+fn paint_tab(ui: &Ui, theme: &Theme, board: &Board, rect: Rect, response: &Response, look: TabLook<'_>) {
+    let TabLook { chosen, held, count } = look;
     let corners = CornerRadius { nw: 6, ne: 6, sw: 0, se: 0 };
     if chosen {
         ui.painter().rect_filled(rect, corners, theme.canvas);
@@ -165,6 +194,15 @@ fn paint_tab(
             shared_protocol::messages::Severity::Warning,
         );
         room.max.x -= 14.0;
+    }
+    if let Some(count) = count {
+        let pill = Rect::from_center_size(
+            pos2(room.right() - (COUNT_WIDTH - 6.0) / 2.0, room.center().y),
+            vec2(COUNT_WIDTH - 6.0, 16.0),
+        );
+        ui.painter().rect_filled(pill, CornerRadius::same(8), theme.hover);
+        paint_line(ui, pill, Align2::CENTER_CENTER, count, small_font(ui), theme.text_muted);
+        room.max.x -= COUNT_WIDTH;
     }
     paint_line(ui, room, Align2::LEFT_CENTER, &board.title, body_font(ui), color);
 }

@@ -13,6 +13,8 @@ use shared_protocol::{
 use std::time::Duration;
 
 const SHOWN_FOR: f64 = 6.0;
+/// Long enough to read, decide and reach it.
+const OFFERED_FOR: f64 = 20.0;
 /// More at once would be a wall; older ones go.
 const MOST: usize = 4;
 
@@ -28,6 +30,8 @@ struct Notice {
     tone: Tone,
     message: String,
     more: Vec<String>,
+    /// What can be done about it.
+    offer: Option<(&'static str, Action)>,
     /// Seconds left; stands still while the pointer is on it.
     left: f64,
 }
@@ -40,24 +44,41 @@ pub(crate) struct Notices {
 
 impl Notices {
     pub(crate) fn tell(&mut self, tone: Tone, message: impl Into<String>, more: Vec<String>) {
-        let message = message.into();
+        self.push(tone, message.into(), more, None);
+    }
+
+    fn push(
+        &mut self,
+        tone: Tone,
+        message: String,
+        more: Vec<String>,
+        offer: Option<(&'static str, Action)>,
+    ) {
         // The same thing again is not news, only fresher.
         self.shown.retain(|notice| notice.message != message);
-        self.shown.push(Notice { number: self.next, tone, message, more, left: SHOWN_FOR });
+        let left = if offer.is_some() { OFFERED_FOR } else { SHOWN_FOR };
+        self.shown.push(Notice { number: self.next, tone, message, more, offer, left });
         self.next += 1;
         let surplus = self.shown.len().saturating_sub(MOST);
         self.shown.drain(..surplus);
     }
 
     pub(crate) fn refuse(&mut self, refusal: &Refusal) {
-        let mut more = refusal.hints.clone();
-        if !refusal.suggestions.is_empty() {
-            more.push(format!("Did you mean {}?", refusal.suggestions.join(", ")));
-        }
-        self.tell(Tone::Bad, capitalised(&refusal.message), more);
+        self.push(Tone::Bad, capitalised(&refusal.message), advice(refusal), None);
     }
 
-    pub(crate) fn show_ui(&mut self, context: &Context, theme: &Theme, bottom: f32) {
+    /// A refusal with a way on.
+    pub(crate) fn offer(&mut self, refusal: &Refusal, text: &'static str, action: Action) {
+        self.push(Tone::Bad, capitalised(&refusal.message), advice(refusal), Some((text, action)));
+    }
+
+    pub(crate) fn show_ui(
+        &mut self,
+        context: &Context,
+        theme: &Theme,
+        bottom: f32,
+        actions: &mut Vec<Action>,
+    ) {
         let passed = f64::from(context.input(|input| input.stable_dt)).min(0.5);
         let mut above = bottom;
         let mut still_shown = Vec::new();
@@ -66,7 +87,7 @@ impl Notices {
             let area = egui::Area::new(Id::unique(("notice", notice.number)))
                 .order(Order::Foreground)
                 .anchor(Align2::CENTER_BOTTOM, vec2(0.0, -above))
-                .show(context, |ui| notice_ui(ui, theme, &notice));
+                .show(context, |ui| notice_ui(ui, theme, &notice, actions));
             above += area.response.rect.height() + 8.0;
             if !area.response.contains_pointer() {
                 notice.left -= passed;
@@ -82,7 +103,7 @@ impl Notices {
 }
 
 /// Gives back `true` when it was dismissed.
-fn notice_ui(ui: &mut Ui, theme: &Theme, notice: &Notice) -> bool {
+fn notice_ui(ui: &mut Ui, theme: &Theme, notice: &Notice, actions: &mut Vec<Action>) -> bool {
     let edge = match notice.tone {
         Tone::Good => theme.success,
         Tone::Bad => theme.danger,
@@ -98,18 +119,33 @@ fn notice_ui(ui: &mut Ui, theme: &Theme, notice: &Notice) -> bool {
                     Tone::Bad => paint_severity(ui.painter(), mark.center(), theme, Severity::Error),
                     Tone::Good => paint_tick(ui, mark, theme),
                 }
+                let mut done = false;
                 ui.vertical(|ui| {
                     ui.set_max_width(390.0);
                     ui.label(RichText::new(&notice.message).color(theme.text));
                     for line in &notice.more {
                         muted_ui(ui, theme, line.as_str());
                     }
+                    if let Some((text, action)) = &notice.offer
+                        && ui.button(*text).clicked()
+                    {
+                        actions.push(action.clone());
+                        done = true;
+                    }
                 });
-                close_button_ui(ui, theme, "Dismiss").clicked()
+                close_button_ui(ui, theme, "Dismiss").clicked() || done
             })
             .inner
         })
         .inner
+}
+
+fn advice(refusal: &Refusal) -> Vec<String> {
+    let mut advice = refusal.hints.clone();
+    if !refusal.suggestions.is_empty() {
+        advice.push(format!("Did you mean {}?", refusal.suggestions.join(", ")));
+    }
+    advice
 }
 
 fn paint_tick(ui: &Ui, rect: egui::Rect, theme: &Theme) {

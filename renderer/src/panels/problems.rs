@@ -1,4 +1,4 @@
-//! What a person should mend: errors first, a click jumps there.
+//! What a person should mend: errors first, a click jumps there, and where it is plain what to do, a button does it.
 
 use crate::{
     view::{Action, View},
@@ -6,18 +6,59 @@ use crate::{
 };
 use egui::{Align2, Sense, Ui, pos2};
 use shared_protocol::{
-    ElementId,
+    Command, ElementId, PropKey,
     messages::{Problem, Severity},
+    registry::RegistryProblem,
 };
+use std::collections::BTreeMap;
 
-pub(crate) fn problems_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-    let mut problems: Vec<&Problem> = view.problems.iter().collect();
-    let registry = view.snapshot.registry().problems();
-    if problems.is_empty() && registry.is_empty() {
-        empty_state_ui(ui, view.theme, "No problems", "Everything on your boards fits together.");
-        return;
+/// The width of the button at the end of a row, with the gap before it.
+const BUTTON: f32 = 104.0;
+
+#[derive(Default)]
+pub(crate) struct ProblemList {
+    /// Only these; all when there is none.
+    only: Option<Severity>,
+}
+
+impl ProblemList {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        let registry = view.snapshot.registry().problems();
+        let (errors, warnings) = (view.problems.errors(), view.problems.warnings() + registry.len());
+        if errors + warnings == 0 {
+            empty_state_ui(ui, view.theme, "No problems", "Everything on your boards fits together.");
+            return;
+        }
+        let choices = [
+            (None, format!("All {}", errors + warnings)),
+            (Some(Severity::Error), format!("Errors {errors}")),
+            (Some(Severity::Warning), format!("Warnings {warnings}")),
+        ];
+        ui.horizontal(|ui| {
+            for (only, text) in choices {
+                ui.selectable_value(&mut self.only, only, egui::RichText::new(text).small());
+            }
+        });
+        let shown = |severity: Severity| self.only.is_none_or(|only| only == severity);
+        let mut problems: Vec<&Problem> =
+            view.problems.iter().filter(|problem| shown(problem.severity)).collect();
+        problems.sort_by_key(|problem| (problem.severity, problem.board, problem.element));
+        let registry = if shown(Severity::Warning) { registry } else { &[] };
+        if problems.is_empty() && registry.is_empty() {
+            empty_state_ui(ui, view.theme, "None of these", "Other problems are left; choose All.");
+            return;
+        }
+        rows_ui(ui, view, &problems, registry, actions);
     }
-    problems.sort_by_key(|problem| (problem.severity, problem.board, problem.element));
+}
+
+fn rows_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    problems: &[&Problem],
+    registry: &[RegistryProblem],
+    actions: &mut Vec<Action>,
+) {
     ui.spacing_mut().item_spacing.y = 0.0;
     let rows = problems.len() + registry.len();
     egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, ROW, rows, |ui, range| {
@@ -27,7 +68,7 @@ pub(crate) fn problems_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action
                 None => {
                     let Some(problem) = registry.get(index - problems.len()) else { continue };
                     let place = format!("{} in {}", problem.entry, problem.origin);
-                    line_ui(ui, view, Severity::Warning, &problem.message, &place, Sense::hover());
+                    line_ui(ui, view, Severity::Warning, &problem.message, &place, (Sense::hover(), 0.0));
                 }
             }
         }
@@ -36,9 +77,72 @@ pub(crate) fn problems_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action
 
 fn problem_ui(ui: &mut Ui, view: &View<'_>, problem: &Problem, actions: &mut Vec<Action>) {
     let place = place_of(view, problem);
-    if line_ui(ui, view, problem.severity, &problem.message, &place, Sense::click()).clicked() {
+    let fix = fix_of(view, problem);
+    let spare = if fix.is_some() { BUTTON } else { 0.0 };
+    let row = line_ui(ui, view, problem.severity, &problem.message, &place, (Sense::click(), spare));
+    if row.clicked() {
         actions.push(Action::Reveal(problem.element));
     }
+    let Some(fix) = fix.filter(|_| ui.is_rect_visible(row.rect)) else { return };
+    let middle = pos2(row.rect.right() - BUTTON / 2.0, row.rect.center().y);
+    let room = egui::Rect::from_center_size(middle, egui::vec2(BUTTON - 12.0, 20.0));
+    let mut child =
+        ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt((problem.element, &problem.message)));
+    child.spacing_mut().interact_size.y = room.height();
+    child.spacing_mut().button_padding.y = 0.0;
+    let button = egui::Button::new(egui::RichText::new(fix.text).small());
+    if child
+        .add_sized(room.size(), button)
+        .accessible_name(fix.name.as_str())
+        .on_hover_text(&fix.name)
+        .clicked()
+    {
+        actions.push(fix.action);
+    }
+}
+
+/// What can be done about a problem with one click.
+struct Fix {
+    text: &'static str,
+    name: String,
+    action: Action,
+}
+
+fn fix_of(view: &View<'_>, problem: &Problem) -> Option<Fix> {
+    if view.holds(problem.board) {
+        return None;
+    }
+    let id = match problem.element {
+        ElementId::Node(id) => id,
+        ElementId::Edge(edge) => {
+            let command = Command::Remove { nodes: Vec::new(), edges: vec![edge] };
+            let name = format!("Remove the connection {}", place_of(view, problem));
+            return Some(Fix { text: "Disconnect", name, action: Action::Run(command) });
+        }
+        ElementId::Board(_) => return None,
+    };
+    let (node, key) = (view.snapshot.node(id)?, PropKey::parse(problem.field.as_deref()?).ok()?);
+    let def = view.type_of(node)?;
+    if let Some(prop) = def.prop(key.as_str()) {
+        let name = format!("Go to {} of {}", prop.label, node.label);
+        return Some(Fix { text: "Go to field", name, action: Action::GoToField(problem.element, key) });
+    }
+    let name = format!("Remove unused property {key} of {}", node.label);
+    let (mut unset, mut references) = (Vec::new(), BTreeMap::new());
+    if node.props.contains_key(&key) {
+        unset.push(key);
+    } else {
+        references.insert(key, Vec::new());
+    }
+    let update = Command::UpdateNode {
+        node: id.into(),
+        name: None,
+        label: None,
+        set: BTreeMap::new(),
+        unset,
+        references,
+    };
+    Some(Fix { text: "Remove", name, action: Action::Run(update) })
 }
 
 fn line_ui(
@@ -47,7 +151,7 @@ fn line_ui(
     severity: Severity,
     message: &str,
     place: &str,
-    sense: Sense,
+    (sense, spare): (Sense, f32),
 ) -> egui::Response {
     let theme = view.theme;
     let word = match severity {
@@ -57,7 +161,7 @@ fn line_ui(
     let name = format!("{word}: {message} ({place})");
     row_ui(ui, theme, Row { name: &name, selected: false, sense }, |ui, room| {
         paint_severity(ui.painter(), pos2(room.left() + 7.0, room.center().y), theme, severity);
-        let room = room.with_min_x(room.left() + 22.0);
+        let room = room.with_min_x(room.left() + 22.0).with_max_x(room.right() - spare);
         let half = room.with_min_x(room.left() + room.width() * 0.55);
         let width = paint_line(ui, half, Align2::RIGHT_CENTER, place, small_font(ui), theme.text_muted);
         let room = room.with_max_x(room.right() - width - 12.0);

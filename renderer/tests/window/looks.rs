@@ -159,3 +159,49 @@ fn draws_what_is_empty() {
     let mut window = crate::shop::open(link, (1024.0, 700.0), Theme::Light);
     crate::shop::picture(&mut window, "opening-light");
 }
+
+#[test]
+fn draws_large() {
+    for (theme, word) in THEMES {
+        for (scale, size) in
+            [(1.5, (1440.0, 900.0)), (2.0, (1440.0, 900.0)), (1.5, (1024.0, 700.0)), (2.0, (1024.0, 700.0))]
+        {
+            // A window of so many pixels, at this scale.
+            let mut shop = Shop::open_as(size, theme, |main| {
+                let bucket = main.snapshot.nodes().find(|node| node.label == "Pictures").unwrap().id;
+                main.presence.selection = vec![shared_protocol::ElementId::Node(bucket)];
+            });
+            shop.window.set_pixels_per_point(scale);
+            shop.window.run();
+            shop.window.get_by_label("3 errors").click();
+            shop.settle();
+            shop.picture(&format!("large-{word}-{}-{scale}", size.0));
+            shop.press_with(Modifiers::COMMAND, Key::Comma);
+            shop.picture(&format!("large-settings-{word}-{}-{scale}", size.0));
+            shop.press(Key::Escape);
+            shop.press_with(Modifiers::COMMAND, Key::K);
+            shop.picture(&format!("large-search-{word}-{}-{scale}", size.0));
+            shop.press(Key::Escape);
+            shop.press_with(Modifiers::SHIFT, Key::Questionmark);
+            shop.picture(&format!("large-shortcuts-{word}-{}-{scale}", size.0));
+            shop.press(Key::Escape);
+            shop.window.get_by_label("Edit").click();
+            shop.window.run();
+            shop.picture(&format!("large-menu-{word}-{}-{scale}", size.0));
+        }
+    }
+}
+
+#[test]
+fn draws_the_settings() {
+    for (theme, word) in THEMES {
+        let mut shop = Shop::open_as((1024.0, 700.0), theme, |_| {});
+        shop.press_with(Modifiers::COMMAND, Key::Comma);
+        shop.picture(&format!("settings-{word}"));
+        shop.window.get_by_label("High contrast").click();
+        shop.window.run();
+        shop.press(Key::Escape);
+        shop.select("S3 bucket Pictures");
+        shop.picture(&format!("high-contrast-from-{word}"));
+    }
+}

@@ -9,9 +9,11 @@
 )]
 
 mod canvas_area;
+mod controls;
 mod inspector;
 mod link;
 mod looks;
 mod panels;
+mod remember;
 mod shop;
 mod shortcuts;

@@ -179,3 +179,76 @@ fn a_held_board_waits_for_a_decision() {
     shop.window.run();
     assert_eq!(shop.main.requests(), [Request::Resolve { board: shop.infrastructure, keep: Keep::Mine }]);
 }
+
+#[test]
+fn a_revert_that_is_in_conflict_offers_the_part_that_is_not() {
+    let mut shop = Shop::open();
+    shop.main.log = vec![LogEntry {
+        revision: Revision(7),
+        time: 0,
+        actor: Actor::new(ActorKind::Window, "ada"),
+        kind: OperationKind::Edit,
+        summary: "adds Web".into(),
+        changes: 2,
+    }];
+    shop.window.get_by_label("3 errors").click();
+    shop.window.run();
+    shop.window.get_by_label("Log").click();
+    shop.settle();
+    shop.window.get_by_label("Revert adds Web").click();
+    shop.window.run();
+    let heard = shop.main.heard();
+    let asked = heard.iter().find_map(|said| match said {
+        FromRenderer::Request { id, request: Request::Revert { .. } } => Some(*id),
+        _ => None,
+    });
+    let refusal = Refusal::new(Code::Conflict, "Web was changed since");
+    shop.main.send(ToRenderer::Answer { request: asked.unwrap(), result: Err(refusal) });
+    shop.window.run();
+    shop.picture("revert-light");
+    shop.window.get_by_label("Revert what can be").click();
+    shop.window.run();
+    assert_eq!(shop.main.requests(), [Request::Revert { revision: Revision(7), partial: true }]);
+    assert!(!shop.shows("Web was changed since"), "the notice is done with");
+}
+
+#[test]
+fn problems_are_filtered_and_lead_to_their_field() {
+    let mut shop = Shop::open_as((1440.0, 900.0), Theme::Light, |main| {
+        // As if a module had dropped a property that was set.
+        let mut document = main.snapshot.to_document();
+        let node = document.nodes.iter_mut().find(|node| node.label == "Pictures").unwrap();
+        node.props.insert("colour_of_old".parse().unwrap(), shared_protocol::Value::text("red"));
+        let registry = std::sync::Arc::clone(main.snapshot.registry());
+        main.snapshot = authority::Snapshot::from_document(document, registry).unwrap();
+    });
+    shop.window.get_by_label("3 errors, 1 warning").click();
+    shop.window.run();
+    shop.picture("problems-filter-light");
+    shop.window.get_by_label("Warnings 1").click();
+    shop.window.run();
+    assert!(!shop.shows("Error: ") && shop.shows("Warning: "));
+    shop.window.get_by_label("Remove unused property colour_of_old of Pictures").click();
+    let requests = shop.settle();
+    assert!(matches!(&requests[..], [Request::Run(Command::UpdateNode { unset, .. })] if unset.len() == 1));
+    assert!(shop.shows("None of these"), "no warning is left");
+    shop.window.get_by_label("Errors 3").click();
+    shop.window.run();
+    shop.window.get_by_label("Go to Image of Worker").click();
+    shop.window.run();
+    assert_eq!(shop.selected(), [ElementId::Node(shop.worker)].into());
+    shop.type_keys("ami-0123456789abcdef0");
+    assert_eq!(shop.field("Image"), "ami-0123456789abcdef0", "the keyboard is in the field");
+}
+
+#[test]
+fn a_workspace_without_boards_asks_what_kind_to_begin_with() {
+    let (main, link) = crate::shop::Main::new();
+    main.send_workspace();
+    let mut window = crate::shop::open(link, (1024.0, 700.0), Theme::Dark);
+    crate::shop::picture(&mut window, "launcher-dark");
+    window.get_by_label("New interface board").click();
+    window.run();
+    assert!(window.query_by_label_contains("Pages and components with a live preview.").is_some());
+    crate::shop::picture(&mut window, "launcher-new-dark");
+}

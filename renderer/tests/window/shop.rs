@@ -26,6 +26,8 @@ pub(crate) struct Main {
     /// Read while looking for something else.
     unheard: Vec<FromRenderer>,
     seed: u64,
+    /// The node that came last.
+    newest: Option<NodeId>,
 }
 
 impl Main {
@@ -42,6 +44,7 @@ impl Main {
             log: Vec::new(),
             unheard: Vec::new(),
             seed: 1,
+            newest: None,
         };
         (main, Link::from_channels(outgoing, incoming))
     }
@@ -72,6 +75,9 @@ impl Main {
         let decision = decide(&self.snapshot, command, self.seed)?;
         let revision = self.snapshot.revision().next();
         self.snapshot.apply(revision, &decision.changes).unwrap();
+        if let Some(ElementId::Node(id)) = decision.created.first() {
+            self.newest = Some(*id);
+        }
         let actor = Actor::new(ActorKind::Window, "ada");
         let patch = Patch { revision, actor, summary: decision.summary, changes: decision.changes };
         Ok((patch, decision.created))
@@ -319,6 +325,58 @@ impl Shop {
             self.window.event(button);
             self.window.run();
         }
+    }
+
+    pub(crate) fn right_click_at(&mut self, at: egui::Pos2) {
+        use egui::{Event, Modifiers, PointerButton};
+        self.window.hover_at(at);
+        self.window.run();
+        for pressed in [true, false] {
+            let (button, modifiers) = (PointerButton::Secondary, Modifiers::NONE);
+            self.window.event(Event::PointerButton { pos: at, button, pressed, modifiers });
+            self.window.run();
+        }
+    }
+
+    pub(crate) fn drag(&mut self, from: egui::Pos2, to: egui::Pos2) {
+        use egui::{Event, Modifiers, PointerButton};
+        let press = |at, pressed| {
+            let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+            Event::PointerButton { pos: at, button, pressed, modifiers }
+        };
+        self.window.hover_at(from);
+        self.window.run();
+        self.window.event(press(from, true));
+        self.window.run();
+        for step in 1..=4_u8 {
+            self.window.event(Event::PointerMoved(from.lerp(to, f32::from(step) / 4.0)));
+            self.window.run();
+        }
+        self.window.event(press(to, false));
+        self.window.run();
+    }
+
+    /// What the window has asked main to remember.
+    pub(crate) fn told_window(&mut self) -> String {
+        self.selected();
+        self.main.presence.window.clone()
+    }
+
+    /// A value or a label anywhere in the window, as a screen reader finds it.
+    pub(crate) fn says(&self, text: &str) -> bool {
+        self.shows(text) || self.window.query_all_by_value(text).next().is_some()
+    }
+
+    pub(crate) fn newest(&self) -> Option<NodeId> {
+        self.main.newest
+    }
+
+    /// The window ends and main starts another one.
+    pub(crate) fn reopen_with(&mut self, open: impl FnOnce(&Main, Link) -> Window) {
+        let (outgoing, from_window) = unbounded();
+        let (to_window, incoming) = unbounded();
+        (self.main.from_window, self.main.to_window) = (from_window, to_window);
+        self.window = open(&self.main, Link::from_channels(outgoing, incoming));
     }
 
     pub(crate) fn picture(&mut self, name: &str) {

@@ -132,6 +132,21 @@ fn the_command_palette_finds_commands_and_nodes() {
     shop.press(Key::Enter);
     shop.window.run();
     assert_eq!(shop.field("Name"), "buy", "on the other board, selected");
+    // By its type, from another board; and what can be added here.
+    shop.press_with(Modifiers::COMMAND, Key::K);
+    shop.window.get_by_label("Search and commands").type_text("s3 bucket");
+    shop.window.run();
+    shop.press(Key::Enter);
+    shop.window.run();
+    assert_eq!(shop.field("Label"), "Pictures");
+    shop.press_with(Modifiers::COMMAND, Key::K);
+    shop.window.get_by_label("Search and commands").type_text("add sqs");
+    shop.window.run();
+    shop.picture("search-light");
+    shop.press(Key::Enter);
+    let requests = shop.settle();
+    let [Request::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
+    assert_eq!(add.type_id.as_str(), "aws/messaging/sqs_queue");
 }
 
 #[test]
@@ -150,4 +165,43 @@ fn escape_deselects() {
     assert!(shop.selected().contains(&ElementId::Node(shop.web)));
     shop.press(Key::Escape);
     assert!(shop.selected().is_empty());
+}
+
+#[test]
+fn enter_leads_into_containers_and_out_of_them() {
+    let mut shop = Shop::open();
+    shop.select("VPC Shop network");
+    shop.press(Key::Enter);
+    assert_eq!(shop.selected(), [ElementId::Node(shop.subnet)].into());
+    shop.press(Key::Enter);
+    assert_eq!(shop.selected(), [ElementId::Node(shop.web)].into(), "the uppermost");
+    shop.press(Key::Enter);
+    assert_eq!(shop.selected(), [ElementId::Node(shop.web)].into(), "there is nothing in it");
+    shop.press_with(Modifiers::SHIFT, Key::Enter);
+    shop.press_with(Modifiers::SHIFT, Key::Enter);
+    assert_eq!(shop.selected(), [ElementId::Node(shop.network)].into());
+    shop.press_with(Modifiers::SHIFT, Key::Enter);
+    assert_eq!(shop.selected(), [ElementId::Node(shop.network)].into(), "the board is no node");
+}
+
+#[test]
+fn c_adds_a_note_at_the_pointer_to_be_written_on() {
+    let mut shop = Shop::open();
+    let at = shop.rect_of("S3 bucket Pictures").center_bottom() + egui::vec2(0.0, 260.0);
+    shop.window.hover_at(at);
+    shop.window.run();
+    shop.press(Key::C);
+    let requests = shop.settle();
+    let [Request::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
+    assert_eq!(add.type_id.as_str(), "notes/sticky");
+    let note = shop.main.snapshot.nodes().find(|node| Some(node.id) == shop.newest()).unwrap().id;
+    assert!(shop.main.snapshot.absolute(note).is_some());
+    shop.type_keys("Who pays?");
+    shop.press_with(Modifiers::COMMAND, Key::Enter);
+    shop.click_at(at + egui::vec2(-300.0, 60.0));
+    let requests = shop.settle();
+    assert!(
+        matches!(&requests[..], [Request::Run(Command::UpdateNode { .. })]),
+        "what was typed is on the note: {requests:?}"
+    );
 }

@@ -58,23 +58,23 @@ pub(super) fn align(draft: &mut Draft, nodes: &[NodeRef], to: Alignment) -> Resu
 
 pub(super) fn distribute(draft: &mut Draft, nodes: &[NodeRef], along: Axis) -> Result<String, Refusal> {
     let mut placed = chosen(draft, nodes, 3, "distributing")?;
-    let start = |p: &Placement| if along == Axis::Horizontal { p.x } else { p.y };
-    let length = |p: &Placement| if along == Axis::Horizontal { p.w } else { p.h };
+    let start = |p: &Placement| i64::from(if along == Axis::Horizontal { p.x } else { p.y });
+    let length = |p: &Placement| i64::from(if along == Axis::Horizontal { p.w } else { p.h });
     placed.sort_by_key(|(id, p)| (start(p), *id));
     let (Some((_, first)), Some((_, last))) = (placed.first(), placed.last()) else {
         return Ok("Distribute nothing".to_owned());
     };
     let span = start(last) + length(last) - start(first);
-    let filled: i32 = placed.iter().map(|(_, p)| length(p)).sum();
-    let gaps = placed.len() as i32 - 1;
+    let filled: i64 = placed.iter().map(|(_, p)| length(p)).sum();
+    let gaps = placed.len() as i64 - 1;
     let spare = span - filled;
     let mut moved = Vec::with_capacity(placed.len());
     let mut before = 0;
     let origin = start(first);
     for (index, (id, p)) in placed.iter().enumerate() {
         // From the whole span each time, so that rounding never adds up.
-        let to = origin + before + (i64::from(spare) * index as i64 / i64::from(gaps)) as i32;
-        let delta = to - start(p);
+        let to = origin + before + spare * index as i64 / gaps;
+        let delta = (to - start(p)).clamp(i32::MIN.into(), i32::MAX.into()) as i32;
         moved.push(if along == Axis::Horizontal { (*id, delta, 0) } else { (*id, 0, delta) });
         before += length(p);
     }

@@ -2,7 +2,10 @@
 
 use super::{Draft, draft::check_label, references};
 use crate::rules;
-use shared_protocol::{Change, Code, Edge, EdgeId, ElementId, EndpointRef, PortId, Refusal};
+use shared_protocol::{
+    Change, Code, Edge, EdgeId, ElementId, EndpointRef, NodeId, PortId, PropKey, Refusal,
+    limits::MAX_REFERENCES,
+};
 use std::sync::Arc;
 
 pub(super) fn connect(
@@ -33,12 +36,7 @@ pub(super) fn connect(
     Ok(format!("Connect {} to {}", draft.node(from)?.name, draft.node(to)?.name))
 }
 
-fn add_reference(
-    draft: &mut Draft,
-    holder: shared_protocol::NodeId,
-    key: &shared_protocol::PropKey,
-    target: shared_protocol::NodeId,
-) -> Result<(), Refusal> {
+fn add_reference(draft: &mut Draft, holder: NodeId, key: &PropKey, target: NodeId) -> Result<(), Refusal> {
     let node = draft.node(holder)?.clone();
     let def = draft.type_of(&node)?;
     let mut targets = node.references.get(key).cloned().unwrap_or_default();
@@ -50,7 +48,11 @@ fn add_reference(
         let message = format!("{} of {} points at another node already", key, node.label);
         return Err(Refusal::new(Code::ConnectionError, message)
             .field(key)
-            .hint("Disconnect that one first."));
+            .hint("Disconnect that one or clear the property first."));
+    }
+    if targets.len() >= MAX_REFERENCES {
+        let message = format!("{key} of {} has {MAX_REFERENCES} targets, which is the most", node.label);
+        return Err(Refusal::new(Code::LimitExceeded, message).field(key));
     }
     targets.push(target);
     draft.set_references(holder, key, targets)
@@ -73,12 +75,14 @@ pub(super) fn edge(draft: &Draft, id: EdgeId) -> Result<Edge, Refusal> {
         .ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no edge `{id}`")).field("edge"))
 }
 
-/// Takes an edge away, and the reference that it stood for.
+/// Takes an edge away, and the reference that it stood for unless another edge stands for it too.
 pub(super) fn disconnect(draft: &mut Draft, id: EdgeId) -> Result<(), Refusal> {
     let before = edge(draft, id)?;
     let stands_for = references::behind_edge(draft, &before);
     draft.push(Change::Edge { id, before: Some(Arc::new(before)), after: None })?;
-    if let Some((holder, key, other)) = stands_for {
+    if let Some((holder, key, other)) = stands_for
+        && references::edges_behind(draft, holder, &key, other).is_empty()
+    {
         let targets = draft.node(holder)?.references.get(&key).cloned().unwrap_or_default();
         draft.set_references(
             holder,

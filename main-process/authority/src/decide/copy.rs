@@ -1,6 +1,6 @@
 //! Duplicating and pasting: the same elements again under new ids and free names.
 
-use super::{Draft, draft::counted};
+use super::{Draft, draft::counted, place};
 use crate::{layout, rules};
 use shared_protocol::{
     Board, Change, Code, Document, Edge, EdgeId, ElementId, Endpoint, EndpointRef, Fragment, Node, NodeId,
@@ -12,6 +12,7 @@ use std::{
 };
 
 pub(super) fn duplicate(draft: &mut Draft, nodes: &[NodeRef], offset: Point) -> Result<String, Refusal> {
+    place::check_point(offset)?;
     let chosen = draft.find_all(nodes)?;
     let roots = draft.outermost(&chosen);
     let mut by_parent: BTreeMap<_, Vec<NodeId>> = BTreeMap::new();
@@ -21,19 +22,13 @@ pub(super) fn duplicate(draft: &mut Draft, nodes: &[NodeRef], offset: Point) -> 
     }
     for ((board, parent), roots) in by_parent {
         let board = draft.board(&board.into())?;
-        let fragment = copy(draft, &roots);
-        let shift = Shift::By(offset);
-        insert(draft, &board, parent, &fragment, shift)?;
+        let fragment = draft.state.copy(&roots);
+        insert(draft, &board, parent, &fragment, Shift::By(offset))?;
     }
     match roots[..] {
         [root] => Ok(format!("Duplicate {}", draft.node(root)?.name)),
         _ => Ok(format!("Duplicate {}", counted(roots.len(), "node"))),
     }
-}
-
-/// What the clipboard takes: the nodes, all within them, and the edges between them.
-fn copy(draft: &Draft, roots: &[NodeId]) -> Document {
-    crate::Snapshot::copy(&draft.state, roots)
 }
 
 impl crate::Snapshot {
@@ -68,6 +63,7 @@ pub(super) fn paste(
     if fragment.0.nodes.is_empty() {
         return Err(Refusal::new(Code::BadRequest, "there is nothing to paste").field("fragment"));
     }
+    at.map_or(Ok(()), place::check_point)?;
     check_fragment(draft, &fragment.0)?;
     insert(draft, &board, parent, &fragment.0, Shift::To(at))?;
     Ok(format!("Paste {}", counted(fragment.0.nodes.len(), "node")))
@@ -165,7 +161,7 @@ fn delta(draft: &Draft, room: crate::spatial::Room, extent: Option<Placement>, s
             layout::free_place(&draft.state, room, size, Some(extent.origin()))
         }
     };
-    Point { x: to.x.saturating_sub(extent.x), y: to.y.saturating_sub(extent.y) }
+    Point { x: to.x - extent.x, y: to.y - extent.y }
 }
 
 fn parents_first(fragment: &Document) -> Result<Vec<&Node>, Refusal> {

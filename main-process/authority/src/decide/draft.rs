@@ -4,7 +4,9 @@ use super::Decision;
 use crate::{ApplyError, Snapshot};
 use shared_protocol::{
     Board, BoardId, Change, Code, EdgeId, ElementId, Name, Node, NodeId, NodeRef, Placement, Refusal,
-    TypeDef, command::BoardRef, limits::{MAX_LABEL, MAX_SUGGESTIONS},
+    TypeDef,
+    command::BoardRef,
+    limits::{MAX_LABEL, MAX_SUGGESTIONS},
 };
 use std::sync::Arc;
 
@@ -145,14 +147,10 @@ impl Draft {
         no_node(&reference.to_string()).suggest(crate::rules::similar(name.as_str(), known))
     }
 
+    /// The nodes that somebody names, each once.
     pub(super) fn find_all(&self, references: &[NodeRef]) -> Result<Vec<NodeId>, Refusal> {
-        let mut found = Vec::with_capacity(references.len());
-        for reference in references {
-            let id = self.find(reference)?;
-            if !found.contains(&id) || references.len() > 64 {
-                found.push(id);
-            }
-        }
+        let found: Result<Vec<NodeId>, Refusal> = references.iter().map(|node| self.find(node)).collect();
+        let mut found = found?;
         found.sort_unstable();
         found.dedup();
         Ok(found)
@@ -168,7 +166,7 @@ impl Draft {
         chosen.iter().copied().filter(|id| !within(id)).collect()
     }
 
-    pub(super) fn type_of(&self, node: &Node) -> Result<TypeDef, Refusal> {
+    pub(super) fn type_of(&self, node: &Node) -> Result<Arc<TypeDef>, Refusal> {
         self.state.registry().require(&node.type_id).cloned()
     }
 
@@ -209,6 +207,10 @@ pub(crate) fn refusal(error: ApplyError) -> Refusal {
 }
 
 pub(super) fn check_label<'a>(field: &str, label: &'a str) -> Result<&'a str, Refusal> {
+    if let Some(control) = label.chars().find(|c| c.is_control()) {
+        let message = format!("the {field} has a character that cannot be shown: {control:?}");
+        return Err(Refusal::new(Code::ValidationError, message).field(field).hint("Write it in one line."));
+    }
     if label.chars().count() > MAX_LABEL {
         let message = format!("the {field} is longer than {MAX_LABEL} characters");
         return Err(Refusal::new(Code::LimitExceeded, message).field(field));

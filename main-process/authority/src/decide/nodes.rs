@@ -1,6 +1,6 @@
 //! Adding and editing nodes.
 
-use super::{Draft, draft::check_label, references};
+use super::{Draft, draft::check_label, place, references};
 use crate::{layout, rules};
 use shared_protocol::{
     AddNode, Change, Code, ElementId, Name, Node, NodeId, NodeRef, Placement, PropKey, Refusal, TypeDef,
@@ -30,7 +30,10 @@ pub(super) fn add(draft: &mut Draft, add: &AddNode) -> Result<String, Refusal> {
     let room = (board.id, parent);
     let size = def.default_size();
     let at = match add.at {
-        Some(at) => layout::inside(parent, at),
+        Some(at) => {
+            place::check_point(at)?;
+            layout::inside(parent, at)
+        }
         None => layout::free_place(&draft.state, room, size, None),
     };
     draft.push(Change::Node { id, before: None, after: Some(Arc::new(node)) })?;
@@ -103,6 +106,10 @@ pub(super) fn update(draft: &mut Draft, node: &NodeRef, edit: &Edit<'_>) -> Resu
         draft.push(Change::Label { node: id, before: before.label.clone(), after })?;
     }
     for key in edit.unset {
+        // What its type does not know (any more) may always go.
+        if let Some(def) = draft.state.type_of(&before).filter(|def| def.prop(key.as_str()).is_some()) {
+            rules::editable(def, key)?;
+        }
         if let Some(value) = draft.node(id)?.props.get(key).cloned() {
             draft.push(Change::Prop { node: id, key: key.clone(), before: Some(value), after: None })?;
         }

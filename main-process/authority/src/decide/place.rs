@@ -16,7 +16,8 @@ pub(super) fn place(draft: &mut Draft, items: &[Placed]) -> Result<String, Refus
         let id = draft.find(&item.node)?;
         let before = current(draft, id)?;
         let (w, h) = (item.w.unwrap_or(before.w), item.h.unwrap_or(before.h));
-        check_bounds(item.x, item.y, w, h)?;
+        check_point(Point { x: item.x, y: item.y })?;
+        check_size(w, h)?;
         let (least_w, least_h) = layout::least_size(&draft.state, id);
         let at = layout::inside(draft.node(id)?.parent, Point { x: item.x, y: item.y });
         let after = Placement { x: at.x, y: at.y, w: w.max(least_w), h: h.max(least_h) };
@@ -42,22 +43,23 @@ fn current(draft: &Draft, id: NodeId) -> Result<Placement, Refusal> {
     }
 }
 
-fn check_bounds(x: i32, y: i32, w: i32, h: i32) -> Result<(), Refusal> {
-    let far = |c: i32| !(-MAX_COORDINATE..=MAX_COORDINATE).contains(&c);
-    let odd = |side: i32| !(MIN_SIZE..=MAX_SIZE).contains(&side);
-    if far(x) || far(y) {
-        return Err(Refusal::new(
-            Code::LimitExceeded,
-            format!("{x}, {y} is more than {MAX_COORDINATE} from the middle"),
-        ));
+/// A place or a distance that somebody gives.
+pub(super) fn check_point(Point { x, y }: Point) -> Result<(), Refusal> {
+    let near = -MAX_COORDINATE..=MAX_COORDINATE;
+    if near.contains(&x) && near.contains(&y) {
+        return Ok(());
     }
-    if odd(w) || odd(h) {
-        return Err(Refusal::new(
-            Code::LimitExceeded,
-            format!("{w} × {h} is outside {MIN_SIZE} to {MAX_SIZE}"),
-        ));
+    let message = format!("{x}, {y} is more than {MAX_COORDINATE} away");
+    Err(Refusal::new(Code::LimitExceeded, message))
+}
+
+fn check_size(w: i32, h: i32) -> Result<(), Refusal> {
+    let sides = MIN_SIZE..=MAX_SIZE;
+    if sides.contains(&w) && sides.contains(&h) {
+        return Ok(());
     }
-    Ok(())
+    let message = format!("{w} × {h} is outside {MIN_SIZE} to {MAX_SIZE}");
+    Err(Refusal::new(Code::LimitExceeded, message))
 }
 
 pub(super) fn reparent(
@@ -86,18 +88,9 @@ pub(super) fn reparent(
 fn move_into(draft: &mut Draft, id: NodeId, parent: Option<NodeId>, delta: Point) -> Result<(), Refusal> {
     let node = draft.node(id)?.clone();
     let def = draft.type_of(&node)?;
-    if let Some(parent) = parent {
-        let container = draft.node(parent)?;
-        if container.board != node.board {
-            return Err(Refusal::new(
-                Code::ContainmentError,
-                format!("{} is on another board", container.label),
-            ));
-        }
-        if draft.state.ancestors(Some(parent)).any(|ancestor| ancestor.id == id) {
-            let message = format!("{} cannot stand in itself", node.label);
-            return Err(Refusal::new(Code::ContainmentError, message).field("parent"));
-        }
+    if draft.state.ancestors(parent).any(|ancestor| ancestor.id == id) {
+        let message = format!("{} cannot stand in itself", node.label);
+        return Err(Refusal::new(Code::ContainmentError, message).field("parent"));
     }
     let board = draft.board(&node.board.into())?;
     if parent != node.parent {
@@ -105,14 +98,14 @@ fn move_into(draft: &mut Draft, id: NodeId, parent: Option<NodeId>, delta: Point
     }
     let absolute = draft.state.absolute(id).map_or(current(draft, id)?, |absolute| absolute);
     let origin = draft.state.origin_of(parent);
-    check_bounds(delta.x, delta.y, absolute.w, absolute.h)?;
-    let (x, y) = (absolute.x + delta.x - origin.x, absolute.y + delta.y - origin.y);
-    check_bounds(x, y, absolute.w, absolute.h)?;
+    check_point(delta)?;
+    let to = Point { x: absolute.x + delta.x - origin.x, y: absolute.y + delta.y - origin.y };
+    check_point(to)?;
     if parent != node.parent {
         draft.push(Change::Parent { node: id, before: node.parent, after: parent })?;
         references::follow_parent(draft, id, &def)?;
     }
-    draft.place(id, absolute.at(layout::inside(parent, Point { x, y })))
+    draft.place(id, absolute.at(layout::inside(parent, to)))
 }
 
 pub(super) fn place_missing(draft: &mut Draft, changes: &[Change]) -> Result<(), Refusal> {

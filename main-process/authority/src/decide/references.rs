@@ -93,7 +93,8 @@ pub(super) fn behind_edge(draft: &Draft, edge: &Edge) -> Option<(NodeId, PropKey
     Some((holder, prop.clone(), target))
 }
 
-fn edges_behind(draft: &Draft, id: NodeId, key: &PropKey, target: NodeId) -> Vec<EdgeId> {
+/// The edges that stand for this reference.
+pub(super) fn edges_behind(draft: &Draft, id: NodeId, key: &PropKey, target: NodeId) -> Vec<EdgeId> {
     let stands_for = Some((id, key.clone(), target));
     let edges = draft.state.edges_of(id).filter(|edge| behind_edge(draft, edge) == stands_for);
     edges.map(|edge| edge.id).collect()

@@ -24,9 +24,7 @@ pub(super) fn remove(draft: &mut Draft, nodes: &[NodeRef], edges: &[EdgeId]) -> 
     for edge in losing {
         disconnect(draft, edge)?;
     }
-    for node in &going {
-        forget(draft, *node)?;
-    }
+    forget(draft, &going)?;
     for node in going.iter().rev() {
         let before = draft.state.placement(*node);
         if before.is_some() {
@@ -38,17 +36,14 @@ pub(super) fn remove(draft: &mut Draft, nodes: &[NodeRef], edges: &[EdgeId]) -> 
     Ok(summary)
 }
 
-/// Drops every reference to a node.
-fn forget(draft: &mut Draft, gone: NodeId) -> Result<(), Refusal> {
-    let referrers: Vec<NodeId> = draft.state.referrers(gone).collect();
+/// Drops every reference to what goes.
+fn forget(draft: &mut Draft, going: &[NodeId]) -> Result<(), Refusal> {
+    let gone: BTreeSet<NodeId> = going.iter().copied().collect();
+    let referrers: BTreeSet<NodeId> = going.iter().flat_map(|node| draft.state.referrers(*node)).collect();
     for referrer in referrers {
-        let references = draft.node(referrer)?.references.clone();
-        for (key, targets) in references.into_iter().filter(|(_, targets)| targets.contains(&gone)) {
-            draft.set_references(
-                referrer,
-                &key,
-                targets.into_iter().filter(|target| *target != gone).collect(),
-            )?;
+        for (key, targets) in draft.node(referrer)?.references.clone() {
+            let kept = targets.into_iter().filter(|target| !gone.contains(target)).collect();
+            draft.set_references(referrer, &key, kept)?;
         }
     }
     Ok(())

@@ -27,10 +27,10 @@ pub(crate) fn layered(snapshot: &Snapshot, siblings: &[(NodeId, Placement)]) -> 
         let mut y = extent.y;
         for &i in column {
             let (id, placement) = siblings[i];
-            placed.push((id, Placement { x: x + (width - placement.w) / 2, y, ..placement }));
-            y += placement.h + GAP;
+            placed.push((id, Placement { x: x.saturating_add((width - placement.w) / 2), y, ..placement }));
+            y = y.saturating_add(placement.h + GAP);
         }
-        x += width + COLUMN_GAP;
+        x = x.saturating_add(width + COLUMN_GAP);
     }
     placed
 }
@@ -63,21 +63,16 @@ fn layers(siblings: &[(NodeId, Placement)], links: &BTreeSet<(usize, usize)>) ->
         outgoing[from].push(to);
         incoming[to] += 1;
     }
+    let turn = |i: usize, waits: bool| (waits, siblings[i].1.x, siblings[i].1.y, i);
+    let mut left: BTreeSet<_> = (0..count).map(|i| turn(i, incoming[i] > 0)).collect();
     let mut layer = vec![0; count];
-    let mut done = vec![false; count];
-    let mut left = count;
-    while left > 0 {
-        // Somebody nobody waits for; in a cycle, the leftmost one left.
-        let next = (0..count)
-            .filter(|&i| !done[i])
-            .min_by_key(|&i| (incoming[i] > 0, siblings[i].1.x, siblings[i].1.y));
-        let Some(next) = next else { break };
-        done[next] = true;
-        left -= 1;
+    // Somebody who waits for nobody; in a cycle, the leftmost one left.
+    while let Some((.., next)) = left.pop_first() {
         for &to in &outgoing[next] {
-            if !done[to] {
+            if left.remove(&turn(to, incoming[to] > 0)) {
                 layer[to] = layer[to].max(layer[next] + 1);
-                incoming[to] = incoming[to].saturating_sub(1);
+                incoming[to] -= 1;
+                left.insert(turn(to, incoming[to] > 0));
             }
         }
     }

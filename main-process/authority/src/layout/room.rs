@@ -1,8 +1,16 @@
 //! Room: a free place for something new, containers that grow with their content, neighbours that give way.
 
 use super::{GAP, HEADER, PADDING};
-use crate::{Snapshot, decide::Draft, spatial::Room};
-use shared_protocol::{Code, NodeId, Placement, Point, Refusal, limits::MAX_COORDINATE, registry::Size};
+use crate::{
+    Snapshot,
+    decide::Draft,
+    spatial::{self, Room},
+};
+use shared_protocol::{
+    Code, NodeId, Placement, Point, Refusal,
+    limits::{MAX_COORDINATE, MAX_SIZE},
+    registry::Size,
+};
 use std::collections::BTreeMap;
 
 /// How far around a wanted place to look, in nodes.
@@ -32,7 +40,9 @@ pub(crate) fn free_place(snapshot: &Snapshot, room: Room, size: Size, wanted: Op
     let start = inside(room.1, start);
     let area = |at: Point| Placement { x: at.x, y: at.y, w: size.w, h: size.h };
     let (step_x, step_y) = (size.w.min(400) + GAP, size.h.min(400) + GAP);
-    for ring in 0..RINGS {
+    // Something huge is compared with everything, so it is not tried all around.
+    let rings = if spatial::is_huge(area(start)) { 1 } else { RINGS };
+    for ring in 0..rings {
         for (column, row) in around(ring) {
             let at =
                 Point { x: start.x.saturating_add(column * step_x), y: start.y.saturating_add(row * step_y) };
@@ -71,40 +81,37 @@ fn below_content(snapshot: &Snapshot, room: Room) -> Point {
     inside(room.1, Point { x: PADDING, y: bottom + GAP })
 }
 
-/// The smallest size that still holds the content.
+/// The smallest size that still holds the content, as far as sizes go.
 pub(crate) fn least_size(snapshot: &Snapshot, container: NodeId) -> (i32, i32) {
     let Some(node) = snapshot.node(container) else { return (0, 0) };
     let content = snapshot
         .children(node.board, Some(container))
         .filter_map(|child| snapshot.placement(child))
         .reduce(Placement::union);
-    content.map_or((0, 0), |content| (content.right() + PADDING, content.bottom() + PADDING))
+    let around = |end: i32| (end + PADDING).min(MAX_SIZE);
+    content.map_or((0, 0), |content| (around(content.right()), around(content.bottom())))
 }
 
 /// Grows the containers around nodes that were placed, and moves neighbours that a grown container would cover.
 pub(crate) fn make_room(draft: &mut Draft, placed: &[NodeId]) -> Result<(), Refusal> {
-    let mut by_container: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+    let parent_of = |draft: &Draft, id: NodeId| draft.state.node(id).and_then(|node| node.parent);
+    let depth = |draft: &Draft, id: NodeId| draft.state.ancestors(Some(id)).count();
+    let mut pending: BTreeMap<(usize, NodeId), Vec<NodeId>> = BTreeMap::new();
     for id in placed {
-        if let Some(parent) = draft.state.node(*id).and_then(|node| node.parent) {
-            by_container.entry(parent).or_default().push(*id);
+        if let Some(parent) = parent_of(draft, *id) {
+            pending.entry((depth(draft, parent), parent)).or_default().push(*id);
         }
     }
-    // From the inside out: what grew may make its own container grow.
-    while let Some((container, content)) = deepest(draft, &mut by_container) {
+    // The deepest first, from the inside out: what grew may make its own container grow.
+    while let Some(((depth, container), content)) = pending.pop_last() {
         let grown = grow(draft, container, &content)?;
-        if let Some(parent) = draft.state.node(container).and_then(|node| node.parent)
+        if let Some(parent) = parent_of(draft, container)
             && !grown.is_empty()
         {
-            by_container.entry(parent).or_default().extend(grown);
+            pending.entry((depth - 1, parent)).or_default().extend(grown);
         }
     }
     Ok(())
-}
-
-fn deepest(draft: &Draft, pending: &mut BTreeMap<NodeId, Vec<NodeId>>) -> Option<(NodeId, Vec<NodeId>)> {
-    let depth = |id: &NodeId| draft.state.ancestors(Some(*id)).count();
-    let next = pending.keys().copied().max_by_key(|id| (depth(id), *id))?;
-    pending.remove(&next).map(|content| (next, content))
 }
 
 /// Grows one container around what was placed in it; gives the nodes in its own room that moved or grew.

@@ -2,7 +2,7 @@
 
 use crate::Snapshot;
 use shared_protocol::{
-    Code, Endpoint, EndpointRef, Node, NodeId, Refusal, TypeDef,
+    Code, Edge, EdgeId, Endpoint, EndpointRef, Node, NodeId, Refusal, TypeDef,
     registry::{ConnectionRule, Direction, PortDef},
 };
 
@@ -99,10 +99,8 @@ fn check_room(
         return Err(refuse(format!("{} and {} are connected there already", from.label, to.label)));
     }
     for (node, port, end) in [(from, out, &connection.source), (to, into, &connection.target)] {
-        let used =
-            snapshot.edges_of(node.id).filter(|edge| edge.source == *end || edge.target == *end).count();
         if let Some(most) = port.max_connections
-            && used >= most as usize
+            && edges_at(snapshot, end).count() >= most as usize
         {
             let message = format!("port `{}` of {} takes {most} at most", port.label, node.label);
             return Err(refuse(message).hint("Remove the present connection first."));
@@ -154,13 +152,25 @@ pub(crate) fn rule_for<'a>(
     })
 }
 
-/// More edges on a port than it takes: possible only by a change of the types.
+fn edges_at<'a>(snapshot: &'a Snapshot, end: &'a Endpoint) -> impl Iterator<Item = &'a Edge> {
+    snapshot.edges_of(end.node).filter(move |edge| edge.source == *end || edge.target == *end)
+}
+
+/// The port at an end and how many edges it takes, if there is a limit.
+fn limit<'a>(snapshot: &'a Snapshot, end: &Endpoint) -> Option<(&'a PortDef, u32)> {
+    let port = snapshot.type_of(snapshot.node(end.node)?)?.port(end.port.as_str())?;
+    Some((port, port.max_connections?))
+}
+
+/// The edges that share a limit; none where there is no limit.
+pub(crate) fn edges_in_limit(snapshot: &Snapshot, end: &Endpoint) -> Vec<EdgeId> {
+    limit(snapshot, end).map_or_else(Vec::new, |_| edges_at(snapshot, end).map(|edge| edge.id).collect())
+}
+
+/// More edges on a port than it takes: by a change of the types, an edit of a file or a revert.
 pub(crate) fn edge_is_full(snapshot: &Snapshot, end: &Endpoint) -> Option<(String, u32)> {
-    let def = snapshot.type_of(snapshot.node(end.node)?)?;
-    let port = def.port(end.port.as_str())?;
-    let most = port.max_connections?;
-    let used = snapshot.edges_of(end.node).filter(|edge| edge.source == *end || edge.target == *end).count();
-    (used > most as usize).then(|| (port.label.clone(), most))
+    let (port, most) = limit(snapshot, end)?;
+    (edges_at(snapshot, end).count() > most as usize).then(|| (port.label.clone(), most))
 }
 
 impl Connection {

@@ -26,6 +26,9 @@ pub fn may_contain(
     let container = snapshot
         .node(parent)
         .ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no node {parent}")).field("parent"))?;
+    if container.board != board.id {
+        return Err(refuse(format!("{} is on another board than {}", container.label, board.title)));
+    }
     let Some(container_type) = snapshot.type_of(container) else {
         return Err(refuse(format!("the type `{}` of {} is unknown", container.type_id, container.label)));
     };

@@ -195,6 +195,8 @@ fn is_colour(text: &str) -> bool {
 fn check_cidr(text: &str) -> Result<(), String> {
     let wrong = || Err(format!("{text:?} is not an address range such as 10.0.0.0/16"));
     let Some((address, prefix)) = text.split_once('/') else { return wrong() };
+    // No sign and no leading zero, which others that read it do not take.
+    let written = prefix;
     let (Ok(address), Ok(prefix)) = (address.parse::<std::net::IpAddr>(), prefix.parse::<u8>()) else {
         return wrong();
     };
@@ -202,7 +204,7 @@ fn check_cidr(text: &str) -> Result<(), String> {
         std::net::IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
         std::net::IpAddr::V6(address) => (u128::from(address), 128),
     };
-    if prefix > width {
+    if prefix > width || prefix.to_string() != written {
         return wrong();
     }
     let host_bits = u32::from(width - prefix);

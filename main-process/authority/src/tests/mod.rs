@@ -1,10 +1,13 @@
 //! The core through `check`-style cases and through random command sequences.
 
 mod commands;
+mod extremes;
 mod integrity;
+mod problems;
 mod properties;
 mod random;
 mod registry;
+mod reverting;
 
 use crate::{Decision, Module, Registry, Snapshot, decide};
 use shared_protocol::{Change, Command, NodeId, Refusal};

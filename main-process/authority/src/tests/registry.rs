@@ -74,6 +74,14 @@ fn projects_restrict_and_reword() {
     assert!(registry.problems()[0].message.contains("default"));
     assert_eq!(registry.get(&TypeId::parse("x/good").unwrap()).unwrap().props[0].max, Some(9.0));
 
+    // Nor may it widen what the module allows.
+    for wider in [r#"{"min":0}"#, r#"{"max":10}"#] {
+        let registry = compose(&module, &format!(r#"{{"x/good":{{"props":{{"size":{wider}}}}}}}"#));
+        assert!(registry.problems()[0].message.contains("the type's own"), "{:?}", registry.problems());
+        let size = &registry.get(&TypeId::parse("x/good").unwrap()).unwrap().props[0];
+        assert_eq!((size.min, size.max), (Some(1.0), Some(9.0)));
+    }
+
     let registry = compose(&module, r#"{"x/good":{"disabled":true}}"#);
     assert!(registry.types().next().is_none());
 }

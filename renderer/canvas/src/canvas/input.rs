@@ -103,6 +103,7 @@ impl Canvas {
         }
         self.index.clear_preview(scene.snapshot);
         self.dropped_until = None;
+        self.glide = None;
         self.hovered = None;
         self.gesture = self.gesture_at(ui, scene, &camera, origin, events).unwrap_or_default();
     }

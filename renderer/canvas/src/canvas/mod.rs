@@ -1,11 +1,12 @@
 //! One board in a window: the view, the gesture under way, and the order in which a frame does its work.
 
 mod input;
+mod motion;
 
 use crate::{
     Camera, CanvasEvent, Scene, a11y,
     camera::{fitting, rect_of, sound, whole, zoomed_at},
-    draw::{self, Marks, Pen, Store},
+    draw::{self, Marks, Pen, Store, minimap::Place},
     gesture::{Gesture, resize},
     hit::{self, Hit},
     index::BoardIndex,
@@ -23,6 +24,8 @@ const EDGE: f32 = 24.0;
 const EDGE_SPEED: f32 = 900.0;
 /// Zooming to a few nodes enlarges them no further than this.
 const CLOSE_UP: f32 = 1.5;
+/// Edges that are led round nodes in a frame when a change left many to do.
+const ROUTES_PER_FRAME: usize = 40;
 
 /// The view of one board: camera, gesture, caches.
 pub struct Canvas {
@@ -42,6 +45,10 @@ pub struct Canvas {
     /// Until when what was dropped is shown where it was dropped.
     dropped_until: Option<f64>,
     pointer: Option<Pos2>,
+    minimap: bool,
+    reduced_motion: bool,
+    flight: Option<motion::Flight>,
+    glide: Option<motion::Glide>,
 }
 
 #[derive(Clone, Copy)]
@@ -74,6 +81,10 @@ impl Canvas {
             rename_wanted: None,
             dropped_until: None,
             pointer: None,
+            minimap: true,
+            reduced_motion: true,
+            flight: None,
+            glide: None,
         }
     }
 
@@ -110,7 +121,7 @@ impl Canvas {
 
     fn show_area(&mut self, wanted: Wanted) {
         match self.view {
-            Some(view) => self.viewport = fitting(wanted.bounds, view, wanted.padding, wanted.most),
+            Some(view) => self.fly_to(wanted, view),
             None => self.wanted = Some(wanted),
         }
     }
@@ -145,6 +156,15 @@ impl Canvas {
         self.gesture.is_active() || self.rename.is_some()
     }
 
+    /// Whether a small picture of the whole board is shown while not all of it is in view.
+    pub fn set_minimap(&mut self, shown: bool) {
+        self.minimap = shown;
+    }
+
+    pub fn has_minimap(&self) -> bool {
+        self.minimap
+    }
+
     fn camera(&self) -> Camera {
         Camera::new(self.viewport, self.view.unwrap_or(Rect::ZERO), self.pixels_per_point)
     }
@@ -154,11 +174,13 @@ impl Canvas {
     /// Follows a change of the document. `changes` are those that led to `snapshot`; without them everything is read
     /// anew.
     pub fn document_changed(&mut self, snapshot: &Snapshot, board: BoardId, changes: Option<&[Change]>) {
+        let before = changes.map(|changes| self.before_change(snapshot, changes)).unwrap_or_default();
         match changes {
             Some(changes) => self.index.update(snapshot, board, changes),
             None => self.index.rebuild(snapshot, board),
         }
         self.dropped_until = None;
+        self.after_change(board, snapshot, before);
     }
 
     /// Edits the label of a node in place from the next frame on.
@@ -173,6 +195,7 @@ impl Canvas {
         if !self.index.is_current(scene.snapshot, scene.board) {
             self.index.rebuild(scene.snapshot, scene.board);
             self.dropped_until = None;
+            self.glide = None;
         }
     }
 
@@ -191,9 +214,15 @@ impl Canvas {
         self.view = Some(rect);
         self.pixels_per_point = ui.pixels_per_point();
         if let Some(wanted) = self.wanted.take() {
-            self.show_area(wanted);
+            // The first look at a board is not a movement.
+            self.viewport = fitting(wanted.bounds, rect, wanted.padding, wanted.most);
         }
+        self.advance(ui, scene);
         self.let_go_of_dropped(ui, scene);
+        if self.index.is_rough() && !self.gesture.is_active() {
+            self.index.refine(scene.snapshot, ROUTES_PER_FRAME);
+            ui.request_repaint();
+        }
         self.pointer = response.hover_pos().or_else(|| response.interact_pointer_pos());
         self.navigate(ui, &response);
         self.gestures(ui, &response, scene, &mut events);
@@ -201,7 +230,8 @@ impl Canvas {
             self.clicks(ui, &response, scene, &mut events);
         }
         self.hover(&response, scene);
-        self.paint(ui, scene, rect);
+        let overview = self.overview(ui, scene, rect);
+        self.paint(ui, scene, rect, overview);
         self.set_cursor(ui, &response, scene);
         self.describe(ui, scene, &mut events);
         self.edit_label(ui, scene, &mut events);
@@ -231,7 +261,25 @@ impl Canvas {
         };
     }
 
-    fn paint(&mut self, ui: &Ui, scene: &Scene<'_>, rect: Rect) {
+    /// Where the minimap is, if it is shown; a press in it moves the view there.
+    fn overview(&mut self, ui: &Ui, scene: &Scene<'_>, rect: Rect) -> Option<Place> {
+        if !self.minimap {
+            return None;
+        }
+        let steady = !self.gesture.is_active() && self.dropped_until.is_none();
+        let visible = self.camera().visible();
+        let place = self.store.minimap.place(&self.index, scene.theme, rect, visible, steady)?;
+        let response = ui.interact(place.rect, ui.make_persistent_id("minimap"), Sense::click_and_drag());
+        response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Minimap"));
+        let held = response.is_pointer_button_down_on() || response.clicked();
+        if let Some(at) = response.interact_pointer_pos().filter(|_| held) {
+            let middle = place.to_board(at);
+            self.viewport = sound(Viewport { x: middle.x, y: middle.y, ..self.viewport });
+        }
+        Some(place)
+    }
+
+    fn paint(&mut self, ui: &Ui, scene: &Scene<'_>, rect: Rect, overview: Option<Place>) {
         let painter = ui.painter_at(rect);
         let gesture = &self.gesture;
         let takes = |node: NodeId| match gesture {
@@ -241,6 +289,7 @@ impl Canvas {
         let marks = Marks {
             hovered: self.hovered.clone(),
             drop: if let Gesture::Move(moving) = gesture { moving.drop_mark() } else { None },
+            into_edge: if let Gesture::Move(moving) = gesture { moving.into_edge() } else { None },
             takes_connection: matches!(gesture, Gesture::Connect(_)).then_some(&takes),
             renamed: self.rename.as_ref().map(Rename::node),
         };
@@ -254,6 +303,9 @@ impl Canvas {
             draw::overlay::draw_invitation(&pen);
         }
         draw::overlay::draw(&pen, &mut self.store, gesture, self.pointer);
+        if let Some(place) = overview {
+            self.store.minimap.draw(&pen, place);
+        }
     }
 
     fn set_cursor(&self, ui: &Ui, response: &Response, scene: &Scene<'_>) {
@@ -279,7 +331,8 @@ impl Canvas {
             Some(Hit::Edge(id)) => Some(id),
             _ => None,
         };
-        events.extend(a11y::describe(ui, scene, &self.index, &self.camera(), self.store.drawn_nodes(), edge));
+        let drawn = (self.store.drawn_nodes(), self.store.drawn_edges());
+        events.extend(a11y::describe(ui, scene, &self.index, &self.camera(), drawn, edge));
     }
 
     fn edit_label(&mut self, ui: &mut Ui, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {

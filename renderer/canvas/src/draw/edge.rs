@@ -40,6 +40,9 @@ pub(super) fn draw_all(pen: &Pen<'_>, store: &mut Store, edges: &[u32]) {
 /// Colour, width, and whether it lies over other edges.
 fn look(pen: &Pen<'_>, id: EdgeId) -> (Color32, f32, bool) {
     let theme = pen.scene.theme;
+    if pen.marks.into_edge == Some(id) {
+        return (theme.success, 3.5, true);
+    }
     if pen.scene.selection.contains(&ElementId::Edge(id)) {
         return (theme.accent, 2.5, true);
     }
@@ -119,7 +122,7 @@ fn draw_label(pen: &Pen<'_>, store: &mut Store, slot: &EdgeSlot, edge: &Edge) {
     pen.painter.galley(rect.center() - galley.size() / 2.0, galley, theme.text_muted);
 }
 
-/// The middle of the longest stretch on which a label of this size covers no node.
+/// On the longest stretch that has room for it: the middle, or a quarter, where a label of this size covers no node.
 pub(crate) fn label_place(
     index: &crate::index::BoardIndex,
     route: &Route,
@@ -128,7 +131,8 @@ pub(crate) fn label_place(
 ) -> Option<Pos2> {
     let mut stretches: Vec<[Pos2; 2]> = route.segments().collect();
     stretches.sort_by(|a, b| b[0].distance_sq(b[1]).total_cmp(&a[0].distance_sq(a[1])));
-    stretches.into_iter().map(|[a, b]| a + (b - a) / 2.0).find(|&middle| {
+    let places = |[a, b]: [Pos2; 2]| [0.5, 0.25, 0.75].map(|share| a + (b - a) * share);
+    stretches.into_iter().flat_map(places).find(|&middle| {
         let area = crate::camera::around(Rect::from_center_size(middle, pill).expand(2.0));
         index.is_free(area, near)
     })

@@ -19,7 +19,7 @@ const MOST_OUTLINES: usize = 2_000;
 
 #[derive(Default)]
 pub(crate) struct FarMesh {
-    made_for: Option<(u64, bool)>,
+    made_for: Option<(u64, Color32)>,
     board: Mesh,
     /// Outermost containers, whose names stay.
     landmarks: Vec<NodeId>,
@@ -30,7 +30,7 @@ pub(crate) struct FarMesh {
 impl FarMesh {
     fn update(&mut self, index: &BoardIndex, scene: &Scene<'_>) {
         let theme = scene.theme;
-        let wanted = Some((index.version(), theme.dark));
+        let wanted = Some((index.version(), theme.surface_card));
         if self.made_for == wanted {
             return;
         }

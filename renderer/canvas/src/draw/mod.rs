@@ -7,6 +7,7 @@ mod container;
 pub(crate) mod edge;
 pub(crate) mod face;
 mod far;
+pub(crate) mod minimap;
 mod node;
 pub(crate) mod note;
 pub(crate) mod overlay;
@@ -21,7 +22,7 @@ use crate::{
     text::TextCache,
 };
 use egui::{Painter, Pos2, Rect};
-use shared_protocol::{NodeId, registry::TypeDef};
+use shared_protocol::{EdgeId, NodeId, registry::TypeDef};
 
 /// What is kept from frame to frame so that a frame allocates next to nothing.
 #[derive(Default)]
@@ -36,12 +37,17 @@ pub(crate) struct Store {
     blocks: Batch,
     lines: Batch,
     far: far::FarMesh,
+    pub(crate) minimap: minimap::Minimap,
 }
 
 impl Store {
     /// Nodes that the last frame drew one by one.
     pub(crate) fn drawn_nodes(&self) -> &[u32] {
         &self.nodes
+    }
+
+    pub(crate) fn drawn_edges(&self) -> &[u32] {
+        &self.edges
     }
 }
 
@@ -51,6 +57,8 @@ pub(crate) struct Marks<'a> {
     pub(crate) hovered: Option<Hit>,
     /// The container that would take what is dragged, and whether it may.
     pub(crate) drop: Option<(NodeId, bool)>,
+    /// The edge that what is dragged would be put into.
+    pub(crate) into_edge: Option<EdgeId>,
     /// Whether a node may be the other end of the connection being drawn; neither for the one it comes from.
     pub(crate) takes_connection: Option<&'a dyn Fn(NodeId) -> Option<bool>>,
     /// Its label is being edited, so it is not drawn.
@@ -119,7 +127,8 @@ impl<'a> Pen<'a> {
 pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store) {
     background::draw(pen, &mut store.blocks);
     store.nodes.clear();
-    store.texts.start(pen.painter, pen.patient);
+    store.edges.clear();
+    store.texts.start(pen.painter, pen.zoom(), pen.patient);
     if pen.detail == Detail::Far {
         far::draw(pen, store);
         return;

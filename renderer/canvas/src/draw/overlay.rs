@@ -2,7 +2,7 @@
 
 use super::{Pen, Store, edge};
 use crate::{
-    gesture::{Gesture, resize},
+    gesture::{Gesture, guides::Guide, resize},
     theme::size,
 };
 use egui::{Align2, FontId, Pos2, Rect, Stroke, StrokeKind, text::LayoutJob, text::TextFormat, vec2};
@@ -10,6 +10,7 @@ use shared_protocol::Refusal;
 
 pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, gesture: &Gesture, pointer: Option<Pos2>) {
     let theme = pen.scene.theme;
+    draw_guides(pen, gesture.guides());
     match gesture {
         Gesture::Idle | Gesture::Cancelled | Gesture::Pan(_) => draw_handles(pen),
         Gesture::Resize(_) => draw_handles(pen),
@@ -46,6 +47,32 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, gesture: &Gesture, pointer:
                 explain(pen, refusal, at);
             }
         }
+    }
+}
+
+/// Lines that something stands on, and how far it is from what it is in line with.
+fn draw_guides(pen: &Pen<'_>, guides: &[Guide]) {
+    let theme = pen.scene.theme;
+    let line = Stroke::new(1.0, theme.accent);
+    let at = |guide: &Guide, along: i32| {
+        let point = if guide.level { (along, guide.at) } else { (guide.at, along) };
+        pen.camera.to_screen(egui::pos2(point.0 as f32, point.1 as f32))
+    };
+    for guide in guides {
+        let (from, to) = (at(guide, guide.from), at(guide, guide.to));
+        pen.painter.line_segment([from, to], line);
+        if !guide.is_gap {
+            continue;
+        }
+        let tick = if guide.level { vec2(0.0, 4.0) } else { vec2(4.0, 0.0) };
+        for end in [from, to] {
+            pen.painter.line_segment([end - tick, end + tick], line);
+        }
+        let font = FontId::proportional(11.0);
+        let galley = pen.painter.layout_no_wrap((guide.to - guide.from).to_string(), font, theme.accent_text);
+        let pill = Rect::from_center_size(from + (to - from) / 2.0, galley.size() + vec2(8.0, 2.0));
+        pen.painter.rect_filled(pill, pill.height() / 2.0, theme.accent);
+        pen.painter.galley(pill.center() - galley.size() / 2.0, galley, theme.accent_text);
     }
 }
 

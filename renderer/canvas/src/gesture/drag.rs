@@ -1,11 +1,16 @@
 //! Moving nodes, into other containers too, and duplicating them.
 
-use super::{Ending, Moment, roots, snapped};
+use super::{
+    Ending, Moment,
+    guides::{Guide, Neighbours},
+    insert::Inserting,
+    roots, snapped,
+};
 use crate::{CanvasEvent, Scene, index::BoardIndex};
 use authority::may_contain;
 use egui::{CursorIcon, Pos2};
 use shared_protocol::{
-    Code, Command, ElementId, NodeId, NodeRef, Placement, Point, Refusal, command::Placed,
+    Code, Command, EdgeId, ElementId, NodeId, NodeRef, Placement, Point, Refusal, command::Placed,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +26,8 @@ pub(crate) struct Moving {
     delta: Point,
     duplicate: bool,
     landing: Landing,
+    inserting: Inserting,
+    guides: Vec<Guide>,
 }
 
 /// Where it would land.
@@ -48,7 +55,19 @@ impl Moving {
         let places = within.filter_map(|id| Some((id, index.model_area(id)?))).collect();
         let relative = roots.iter().filter_map(|&id| Some((id, scene.snapshot.placement(id)?))).collect();
         let (delta, landing) = (Point::default(), Landing::Home);
-        Some(Self { start, grabbed, home, roots, places, relative, delta, duplicate: false, landing })
+        Some(Self {
+            start,
+            grabbed,
+            home,
+            roots,
+            places,
+            relative,
+            delta,
+            duplicate: false,
+            landing,
+            inserting: Inserting::default(),
+            guides: Vec::new(),
+        })
     }
 
     pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: Moment) {
@@ -61,12 +80,50 @@ impl Moving {
         self.duplicate = moment.modifiers.alt;
         if self.duplicate {
             self.landing = Landing::Home;
+            self.inserting.forget();
             index.clear_preview(scene.snapshot);
+            self.line_up(index, moment);
             return;
         }
         self.look_where(scene, index, moment.at);
+        self.line_up(index, moment);
+        self.look_between(scene, index, moment);
         let Point { x, y } = self.delta;
         index.set_preview(scene.snapshot, self.places.iter().map(|(id, place)| (*id, place.moved_by(x, y))));
+    }
+
+    /// Lets near neighbours in the same container pull what is moved into line.
+    fn line_up(&mut self, index: &BoardIndex, moment: Moment) {
+        self.guides.clear();
+        let roots = self.roots.iter().filter_map(|id| self.places.get(id).copied());
+        let Some(all) = roots.reduce(Placement::union).filter(|_| !moment.modifiers.command) else { return };
+        let parent = match &self.landing {
+            Landing::Home => self.home,
+            Landing::Elsewhere { parent, .. } => *parent,
+        };
+        let moved = crate::camera::whole((moment.at - self.start).to_pos2());
+        let free = all.moved_by(moved.x, moved.y);
+        let moving = |id: NodeId| !self.duplicate && self.places.contains_key(&id);
+        let near = Neighbours::of(index, free, parent, moment.zoom, moving);
+        if let Some(way) = near.pull(free, true) {
+            self.delta.x = free.x + way - all.x;
+        }
+        if let Some(way) = near.pull(free, false) {
+            self.delta.y = free.y + way - all.y;
+        }
+        self.guides = near.guides(all.moved_by(self.delta.x, self.delta.y));
+    }
+
+    fn look_between(&mut self, scene: &Scene<'_>, index: &BoardIndex, moment: Moment) {
+        let refused = matches!(self.landing, Landing::Elsewhere { verdict: Err(_), .. });
+        match (&self.roots[..], refused) {
+            ([node], false) => {
+                let Some(place) = self.places.get(node) else { return };
+                let area = place.moved_by(self.delta.x, self.delta.y);
+                self.inserting.look(scene, index, *node, area, moment);
+            }
+            _ => self.inserting.forget(),
+        }
     }
 
     fn look_where(&mut self, scene: &Scene<'_>, index: &BoardIndex, at: Pos2) {
@@ -81,7 +138,15 @@ impl Moving {
 
     pub(crate) fn finish(self) -> Ending {
         let nodes = || self.roots.iter().map(|&id| NodeRef::Id(id)).collect();
-        let run = |command| CanvasEvent::Run(command);
+        let into = self.inserting.commands();
+        // Put into an edge: all of it is one operation.
+        let run = |command: Command| match &into {
+            Some(between) => CanvasEvent::Run(Command::Batch {
+                summary: None,
+                commands: std::iter::once(command).chain(between.iter().cloned()).collect(),
+            }),
+            None => CanvasEvent::Run(command),
+        };
         let still = self.delta == Point::default();
         match self.landing {
             _ if self.duplicate && still => Ending::Nothing,
@@ -115,6 +180,15 @@ impl Moving {
             Landing::Elsewhere { verdict: Err(_), .. } => CursorIcon::NotAllowed,
             _ => CursorIcon::Move,
         }
+    }
+
+    /// The edge that it would be put into.
+    pub(crate) fn into_edge(&self) -> Option<EdgeId> {
+        self.inserting.edge()
+    }
+
+    pub(crate) fn guides(&self) -> &[Guide] {
+        &self.guides
     }
 
     /// The container that would take it, and whether it may.

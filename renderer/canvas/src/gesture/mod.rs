@@ -3,6 +3,8 @@
 
 pub(crate) mod connect;
 pub(crate) mod drag;
+pub(crate) mod guides;
+mod insert;
 pub(crate) mod marquee;
 pub(crate) mod resize;
 
@@ -87,6 +89,15 @@ impl Gesture {
         match std::mem::replace(self, Self::Cancelled) {
             Self::Marquee(marquee) => marquee.cancel(scene),
             _ => None,
+        }
+    }
+
+    /// The lines that what is moved stands on.
+    pub(crate) fn guides(&self) -> &[guides::Guide] {
+        match self {
+            Self::Move(moving) => moving.guides(),
+            Self::Resize(resizing) => resizing.guides(),
+            _ => &[],
         }
     }
 

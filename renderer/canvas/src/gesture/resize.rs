@@ -1,7 +1,11 @@
 //! Changing the size of a container or a note by its eight handles. What stands in a container stays where it is on
 //! the board, and the container never shrinks past it.
 
-use super::{Ending, Moment, snapped};
+use super::{
+    Ending, Moment,
+    guides::{Guide, Neighbours},
+    snapped,
+};
 use crate::{Camera, CanvasEvent, Scene, index::BoardIndex, index::NodeKind, theme::size};
 use egui::{CursorIcon, Pos2, Rect, vec2};
 use shared_protocol::{Command, ElementId, NodeId, NodeRef, Placement, command::Placed};
@@ -86,6 +90,7 @@ pub(crate) struct Resizing {
     /// What it holds, in it, and around all of that the smallest area.
     content: Vec<(NodeId, Placement)>,
     least: Option<Placement>,
+    guides: Vec<Guide>,
 }
 
 impl Resizing {
@@ -111,32 +116,48 @@ impl Resizing {
                     && content.right() <= before.right()
                     && content.bottom() <= before.bottom()
             });
-        Some(Self { node, handle, start: at, before, now: before, relative, content, least })
+        let guides = Vec::new();
+        Some(Self { node, handle, start: at, before, now: before, relative, content, least, guides })
     }
 
     pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: Moment) {
         let moved = moment.at - self.start;
         let (before, least) = (self.before, self.least);
-        let side = |at: i32, by: f32| snapped(at as f32 + by, moment.modifiers);
+        let free = moment.modifiers.command;
+        let parent = index.slot(self.node).and_then(|slot| slot.parent);
+        let near = Neighbours::of(index, self.now, parent, moment.zoom, |id| id == self.node);
+        let side = |at: i32, by: f32, level: bool| {
+            let exact = crate::camera::whole(egui::pos2(at as f32 + by, 0.0)).x;
+            let pulled = near.pull_side(exact, level).filter(|_| !free).map(|way| exact + way);
+            pulled.unwrap_or_else(|| snapped(at as f32 + by, moment.modifiers))
+        };
         let (mut left, mut top, mut right, mut bottom) =
             (before.x, before.y, before.right(), before.bottom());
         match self.handle.x {
-            -1 => left = side(left, moved.x).min(least.map_or(i32::MAX, |l| l.x)).min(right - LEAST_WIDTH),
+            -1 => {
+                left = side(left, moved.x, true).min(least.map_or(i32::MAX, |l| l.x)).min(right - LEAST_WIDTH)
+            }
             1 => {
-                right =
-                    side(right, moved.x).max(least.map_or(i32::MIN, |l| l.right())).max(left + LEAST_WIDTH)
+                right = side(right, moved.x, true)
+                    .max(least.map_or(i32::MIN, |l| l.right()))
+                    .max(left + LEAST_WIDTH)
             }
             _ => {}
         }
         match self.handle.y {
-            -1 => top = side(top, moved.y).min(least.map_or(i32::MAX, |l| l.y)).min(bottom - LEAST_HEIGHT),
+            -1 => {
+                top =
+                    side(top, moved.y, false).min(least.map_or(i32::MAX, |l| l.y)).min(bottom - LEAST_HEIGHT)
+            }
             1 => {
-                bottom =
-                    side(bottom, moved.y).max(least.map_or(i32::MIN, |l| l.bottom())).max(top + LEAST_HEIGHT)
+                bottom = side(bottom, moved.y, false)
+                    .max(least.map_or(i32::MIN, |l| l.bottom()))
+                    .max(top + LEAST_HEIGHT)
             }
             _ => {}
         }
         self.now = Placement { x: left, y: top, w: right - left, h: bottom - top };
+        self.guides = if free || self.now == before { Vec::new() } else { near.guides(self.now) };
         index.set_preview(scene.snapshot, [(self.node, self.now)]);
     }
 
@@ -158,6 +179,10 @@ impl Resizing {
             }));
         }
         Ending::Moved(CanvasEvent::Run(Command::Place { items }))
+    }
+
+    pub(crate) fn guides(&self) -> &[Guide] {
+        &self.guides
     }
 
     pub(crate) fn cursor(&self) -> CursorIcon {

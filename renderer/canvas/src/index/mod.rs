@@ -1,17 +1,23 @@
 //! What is where on one board: absolute places of nodes and ways of edges, in a grid. Kept from changes, so that an
 //! edit costs what it touches; a moved container moves all that stands in it.
 
+mod around;
+mod edges;
 mod grid;
+mod lanes;
 pub(crate) mod ports;
+mod preview;
 pub(crate) mod route;
+mod search;
 
 use authority::{Registry, Snapshot};
 use egui::Pos2;
 use grid::Grid;
-use route::{Route, RouteEnd};
+use route::Route;
+use search::Search;
 use shared_protocol::{
-    BoardId, Change, Edge, EdgeId, Node, NodeId, Placement, Revision,
-    registry::{Accent, Direction, Shape, Size},
+    BoardId, Change, EdgeId, Node, NodeId, Placement, Revision,
+    registry::{Accent, Shape, Size},
 };
 use std::{
     collections::{BTreeSet, HashMap},
@@ -22,6 +28,8 @@ use std::{
 const MOST_CHANGES: usize = 4_000;
 /// Deeper than any nest the model allows; a cycle in a broken snapshot ends here.
 const DEEPEST: u16 = 64;
+/// So many edges are led round nodes before a change is shown; the others have a plain way for a few frames.
+const AT_ONCE: usize = 1_500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeKind {
@@ -33,6 +41,7 @@ pub(crate) enum NodeKind {
 #[derive(Debug, Clone)]
 pub(crate) struct NodeSlot {
     pub(crate) id: NodeId,
+    pub(crate) parent: Option<NodeId>,
     /// From the origin of the board, as it is drawn now.
     pub(crate) area: Placement,
     pub(crate) depth: u16,
@@ -46,8 +55,18 @@ pub(crate) struct NodeSlot {
 #[derive(Debug, Clone)]
 pub(crate) struct EdgeSlot {
     pub(crate) id: EdgeId,
+    pub(crate) source: NodeId,
+    pub(crate) target: NodeId,
     pub(crate) route: Route,
+    /// The way before it was moved aside for others on the same line.
+    base: Route,
+    /// How far each stretch was.
+    shifts: [f32; route::MOST_POINTS],
+    /// Edges out of one port share their way.
+    bundle: u64,
     pub(crate) area: Placement,
+    /// All that was looked at to find the way: only a change in here can change it.
+    window: Placement,
     pub(crate) generation: u32,
     alive: bool,
 }
@@ -65,6 +84,11 @@ pub(crate) struct BoardIndex {
     edge_grid: Grid,
     /// Places that a gesture shows instead of the model's.
     preview: HashMap<NodeId, Placement>,
+    /// The edges at those nodes as they were.
+    settled: HashMap<EdgeId, EdgeSlot>,
+    /// Edges that have a plain way for now, and go round nodes when there is time.
+    pending: BTreeSet<EdgeId>,
+    search: Search,
     generations: u32,
     /// Raised with every change of anything; cached meshes compare it.
     version: u64,
@@ -74,6 +98,7 @@ impl BoardIndex {
     pub(crate) fn of(snapshot: &Snapshot, board: BoardId) -> Self {
         let mut index = Self::default();
         index.rebuild(snapshot, board);
+        index.refine(snapshot, usize::MAX);
         index
     }
 
@@ -98,6 +123,8 @@ impl BoardIndex {
         self.node_grid.clear();
         self.edge_grid.clear();
         self.preview.clear();
+        self.settled.clear();
+        self.pending.clear();
         self.built = Some((board, snapshot.revision(), Arc::clone(snapshot.registry())));
         let mut within: Vec<(Option<NodeId>, (i32, i32), u16)> = vec![(None, (0, 0), 0)];
         while let Some((parent, origin, depth)) = within.pop() {
@@ -110,9 +137,8 @@ impl BoardIndex {
                 }
             }
         }
-        for edge in snapshot.edges_on(board) {
-            self.put_edge(snapshot, edge);
-        }
+        let edges: Vec<EdgeId> = snapshot.edges_on(board).map(|edge| edge.id).collect();
+        self.route_all(snapshot, board, edges, AT_ONCE);
         self.version += 1;
     }
 
@@ -127,7 +153,7 @@ impl BoardIndex {
             return self.rebuild(snapshot, board);
         }
         self.clear_preview(snapshot);
-        let (mut nodes, mut edges) = (BTreeSet::new(), BTreeSet::new());
+        let (mut nodes, mut edges, mut disturbed) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for change in changes {
             match change {
                 Change::Node { id, .. } => drop(nodes.insert(*id)),
@@ -141,14 +167,15 @@ impl BoardIndex {
             }
         }
         for id in nodes {
-            self.refresh_tree(snapshot, board, id, &mut edges);
+            self.refresh_tree(snapshot, board, id, &mut edges, &mut disturbed);
         }
-        for id in edges {
-            match snapshot.edge(id).filter(|edge| edge.board == board) {
-                Some(edge) => self.put_edge(snapshot, edge),
-                None => self.take_edge(id),
-            }
+        let mut found = Vec::new();
+        for area in disturbed {
+            self.edge_grid.query(area, &mut found);
+            let near = found.iter().map(|&place| &self.edges[place as usize]);
+            edges.extend(near.filter(|slot| touches(slot.window, area)).map(|slot| slot.id));
         }
+        self.route_all(snapshot, board, edges, AT_ONCE);
         self.built = Some((board, snapshot.revision(), Arc::clone(snapshot.registry())));
         self.version += 1;
     }
@@ -160,18 +187,21 @@ impl BoardIndex {
         board: BoardId,
         id: NodeId,
         edges: &mut BTreeSet<EdgeId>,
+        disturbed: &mut Vec<Placement>,
     ) {
         let Some(node) = snapshot.node(id).filter(|node| node.board == board) else {
+            disturbed.extend(self.slot(id).map(|slot| slot.area));
             return self.take_node(id);
         };
         let origin = snapshot.origin_of(node.parent);
         let depth = depth_of(snapshot, node);
         let area = place(snapshot, node, (origin.x, origin.y));
-        let before = self.slot(id).map(|slot| (slot.area, slot.depth));
+        let before = self.slot(id).map(|slot| (slot.area, slot.depth, slot.parent));
         self.put_node(snapshot, node, area, depth);
-        if before == Some((area, depth)) {
+        if before == Some((area, depth, node.parent)) {
             return;
         }
+        disturbed.extend(before.map(|(area, ..)| area).into_iter().chain([area]));
         edges.extend(snapshot.edges_of(id).map(|edge| edge.id));
         let mut within = vec![(id, (area.x, area.y), depth)];
         while let Some((parent, origin, depth)) = within.pop() {
@@ -181,6 +211,7 @@ impl BoardIndex {
             for child in snapshot.children(board, Some(parent)) {
                 let Some(node) = snapshot.node(child) else { continue };
                 let area = place(snapshot, node, origin);
+                disturbed.extend(self.slot(child).map(|slot| slot.area).into_iter().chain([area]));
                 self.put_node(snapshot, node, area, depth + 1);
                 edges.extend(snapshot.edges_of(child).map(|edge| edge.id));
                 within.push((child, (area.x, area.y), depth + 1));
@@ -197,8 +228,16 @@ impl BoardIndex {
         };
         self.generations = self.generations.wrapping_add(1);
         let accent = def.map(|def| def.accent).unwrap_or_default();
-        let slot =
-            NodeSlot { id: node.id, area, depth, kind, accent, generation: self.generations, alive: true };
+        let slot = NodeSlot {
+            id: node.id,
+            parent: node.parent,
+            area,
+            depth,
+            kind,
+            accent,
+            generation: self.generations,
+            alive: true,
+        };
         match self.node_slots.get(&node.id) {
             Some(&place) => {
                 let before = self.nodes[place as usize].area;
@@ -224,110 +263,9 @@ impl BoardIndex {
             self.free_nodes.push(place);
         }
     }
+}
 
-    fn put_edge(&mut self, snapshot: &Snapshot, edge: &Edge) {
-        let Some(route) = self.route_of(snapshot, edge) else { return self.take_edge(edge.id) };
-        self.generations = self.generations.wrapping_add(1);
-        let area = route.area();
-        let slot = EdgeSlot { id: edge.id, route, area, generation: self.generations, alive: true };
-        match self.edge_slots.get(&edge.id) {
-            Some(&place) => {
-                let before = self.edges[place as usize].area;
-                if before != area {
-                    self.edge_grid.remove(place, before);
-                    self.edge_grid.insert(place, area);
-                }
-                self.edges[place as usize] = slot;
-            }
-            None => {
-                let place = claim(&mut self.edges, &mut self.free_edges, slot);
-                self.edge_slots.insert(edge.id, place);
-                self.edge_grid.insert(place, area);
-            }
-        }
-    }
-
-    fn take_edge(&mut self, id: EdgeId) {
-        if let Some(place) = self.edge_slots.remove(&id) {
-            let slot = &mut self.edges[place as usize];
-            slot.alive = false;
-            self.edge_grid.remove(place, slot.area);
-            self.free_edges.push(place);
-        }
-    }
-
-    fn route_of(&self, snapshot: &Snapshot, edge: &Edge) -> Option<Route> {
-        let end = |id: NodeId, port: &str, direction| {
-            let area = self.slot(id)?.area;
-            let def = snapshot.node(id).and_then(|node| snapshot.type_of(node));
-            let (at, side) = ports::anchor(def, area, port, direction);
-            Some(RouteEnd { at, side, node: area })
-        };
-        let source = end(edge.source.node, edge.source.port.as_str(), Direction::Out)?;
-        let target = end(edge.target.node, edge.target.port.as_str(), Direction::In)?;
-        Some(route::route(source, target))
-    }
-
-    // ---- what a gesture shows --------------------------------------------------------------------------------------
-
-    /// Shows these nodes there until the preview ends; all other nodes stand where the model has them.
-    pub(crate) fn set_preview(
-        &mut self,
-        snapshot: &Snapshot,
-        places: impl IntoIterator<Item = (NodeId, Placement)>,
-    ) {
-        let wanted: HashMap<NodeId, Placement> = places.into_iter().collect();
-        if wanted.len() == self.preview.len()
-            && wanted.iter().all(|(id, area)| self.slot(*id).is_none_or(|slot| slot.area == *area))
-        {
-            return;
-        }
-        let mut edges = BTreeSet::new();
-        let gone: Vec<(NodeId, Placement)> = self
-            .preview
-            .iter()
-            .filter(|(id, _)| !wanted.contains_key(id))
-            .map(|(id, area)| (*id, *area))
-            .collect();
-        for (id, area) in gone {
-            self.preview.remove(&id);
-            self.relocate(id, area);
-            edges.extend(snapshot.edges_of(id).map(|edge| edge.id));
-        }
-        for (id, area) in wanted {
-            if let Some(before) = self.relocate(id, area) {
-                self.preview.entry(id).or_insert(before);
-                edges.extend(snapshot.edges_of(id).map(|edge| edge.id));
-            }
-        }
-        for edge in edges.into_iter().filter_map(|id| snapshot.edge(id)) {
-            self.put_edge(snapshot, edge);
-        }
-        self.version += 1;
-    }
-
-    pub(crate) fn clear_preview(&mut self, snapshot: &Snapshot) {
-        if !self.preview.is_empty() {
-            self.set_preview(snapshot, []);
-        }
-    }
-
-    /// Where the model has a node, whatever a gesture shows.
-    pub(crate) fn model_area(&self, id: NodeId) -> Option<Placement> {
-        self.preview.get(&id).copied().or_else(|| self.slot(id).map(|slot| slot.area))
-    }
-
-    fn relocate(&mut self, id: NodeId, area: Placement) -> Option<Placement> {
-        let place = *self.node_slots.get(&id)?;
-        let slot = &mut self.nodes[place as usize];
-        let before = std::mem::replace(&mut slot.area, area);
-        if before != area {
-            self.node_grid.remove(place, before);
-            self.node_grid.insert(place, area);
-        }
-        Some(before)
-    }
-
+impl BoardIndex {
     // ---- questions -------------------------------------------------------------------------------------------------
 
     pub(crate) fn slot(&self, id: NodeId) -> Option<&NodeSlot> {

@@ -1,5 +1,5 @@
-//! The way of an edge: out of a port, along the axes, into a port. It goes round its own two nodes when the target is
-//! behind the source, and does not look at other nodes yet.
+//! The plain way of an edge: out of a port, along the axes, into a port. It goes round its own two nodes when the target
+//! is behind the source; round others it is led by [`super::around`].
 
 use crate::{
     camera::{around, rect_of},
@@ -8,7 +8,7 @@ use crate::{
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 use shared_protocol::{Placement, registry::Side};
 
-const MOST_POINTS: usize = 6;
+pub(crate) const MOST_POINTS: usize = 12;
 
 /// A polyline on the board, in place: thousands of edges are routed without an allocation each.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +40,19 @@ impl Route {
 
     pub(crate) fn distance_to(&self, at: Pos2) -> f32 {
         self.segments().map(|segment| distance(segment, at)).fold(f32::INFINITY, f32::min)
+    }
+
+    pub(crate) fn moved_by(mut self, by: Vec2) -> Self {
+        self.points.iter_mut().for_each(|point| *point += by);
+        self
+    }
+
+    /// Moves one stretch sideways; the two beside it follow.
+    pub(super) fn shift(&mut self, stretch: usize, by: f32) {
+        let [a, b] = [self.points[stretch], self.points[stretch + 1]];
+        let by = if (a.y - b.y).abs() < 0.01 { vec2(0.0, by) } else { vec2(by, 0.0) };
+        self.points[stretch] += by;
+        self.points[stretch + 1] += by;
     }
 
     pub(crate) fn from_points(points: &[Pos2]) -> Self {
@@ -79,7 +92,7 @@ fn distance([a, b]: [Pos2; 2], at: Pos2) -> f32 {
     at.distance(a + along * share)
 }
 
-fn outwards(side: Side) -> Vec2 {
+pub(super) fn outwards(side: Side) -> Vec2 {
     match side {
         Side::Left => vec2(-1.0, 0.0),
         Side::Right => vec2(1.0, 0.0),
@@ -88,7 +101,7 @@ fn outwards(side: Side) -> Vec2 {
     }
 }
 
-fn is_level(side: Side) -> bool {
+pub(super) fn is_level(side: Side) -> bool {
     matches!(side, Side::Left | Side::Right)
 }
 

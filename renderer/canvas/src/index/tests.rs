@@ -7,6 +7,7 @@ use shared_protocol::{Command, EndpointRef, NodeRef, Point, command::Placed};
 
 #[path = "../../tests/common/mod.rs"]
 mod common;
+mod routing;
 
 type Nodes = Vec<(NodeId, Placement, u16)>;
 type Edges = Vec<(EdgeId, Vec<(i32, i32)>)>;
@@ -108,7 +109,14 @@ fn the_innermost_container_is_found() {
 fn a_node_without_a_type_or_a_place_is_still_somewhere() {
     let mut drawing = Drawing::new();
     let lost = drawing.node("no/such/type", "Lost", None, [10, 20, 100, 50]);
+    let net = drawing.node("net", "Net", None, [400, 300, 500, 400]);
+    let nowhere = drawing.node("server", "Nowhere", Some(net), [1, 1, 1, 1]);
+    drawing.unplaced(nowhere);
     let snapshot = drawing.snapshot();
     let index = BoardIndex::of(&snapshot, BOARD);
     assert_eq!(index.slot(lost).unwrap().kind, NodeKind::Card);
+    // At the origin of its container, in the size of its type.
+    let area = index.slot(nowhere).unwrap().area;
+    assert_eq!((area.x, area.y), (400, 300));
+    assert!(area.w >= 100 && area.h >= 40, "{area:?}");
 }

@@ -87,6 +87,11 @@ impl Drawing {
         id
     }
 
+    /// Takes the place of a node away.
+    pub fn unplaced(&mut self, node: NodeId) {
+        self.document.layout.retain(|(other, _)| *other != node);
+    }
+
     pub fn prop(&mut self, node: NodeId, key: &str, value: &str) {
         let found = self.document.nodes.iter_mut().find(|other| other.id == node).unwrap();
         found.props.insert(PropKey::parse(key).unwrap(), Value::text(value));
@@ -173,6 +178,30 @@ pub fn shop() -> Shop {
 /// A large board: cards in rows, containers of 4 × 4 in containers of 16 × 16, 1.5 edges to a node.
 pub fn large(count: usize) -> Snapshot {
     let mut drawing = Drawing::new();
+    fill(&mut drawing, count);
+    drawing.snapshot()
+}
+
+/// The same, and above it a container that holds `held` cards, each connected with the next.
+pub fn large_with_container(count: usize, held: usize) -> (Snapshot, NodeId) {
+    let mut drawing = Drawing::new();
+    fill(&mut drawing, count);
+    let rows = held.div_ceil(25) as i32;
+    let height = rows * 104 + 64;
+    let network = drawing.node("net", "Wide network", None, [0, -height - 400, 25 * 216 + 128, height + 96]);
+    let subnet = drawing.node("subnet", "Wide", Some(network), [32, 56, 25 * 216 + 64, height]);
+    let mut before = None;
+    for place in 0..held {
+        let at = [(place % 25) as i32 * 216 + 32, (place / 25) as i32 * 104 + 48, 184, 64];
+        let id = drawing.node("server", &format!("Held {place}"), Some(subnet), at);
+        if let Some(before) = before.replace(id) {
+            drawing.edge(before, id, "");
+        }
+    }
+    (drawing.snapshot(), network)
+}
+
+fn fill(drawing: &mut Drawing, count: usize) {
     let columns = (count as f64).sqrt().ceil() as usize;
     let rows = count.div_ceil(columns);
     let place = |step: usize, at: usize| (at * step + at / 4 * 48 + at / 16 * 64) as i32;
@@ -211,5 +240,4 @@ pub fn large(count: usize) -> Snapshot {
             drawing.edge(ids[place], ids[place + columns], "");
         }
     }
-    drawing.snapshot()
 }

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::view::{Action, View};
 use egui::{
-    Color32, CornerRadius, Popup, PopupCloseBehavior, RichText, Role, Sense, Slider, Stroke, StrokeKind, Ui,
-    WidgetInfo, vec2,
+    Color32, CornerRadius, Popup, PopupCloseBehavior, Response, RichText, Role, Sense, Slider, Stroke,
+    StrokeKind, Ui, WidgetInfo, vec2,
 };
 use shared_protocol::{Value, registry::PropDef};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) fn boolean_ui(
     subjects: &Subjects<'_>,
     prop: &PropDef,
     actions: &mut Vec<Action>,
-) {
+) -> Response {
     let value = shown(subjects.nodes, &prop.key);
     let default = prop.default.as_ref().and_then(Value::as_bool).unwrap_or(false);
     let mut on = match value {
@@ -42,7 +42,9 @@ pub(super) fn boolean_ui(
                 push(set(view, subjects.ids, subjects.def, &prop.key, None), actions);
             }
         });
-    });
+        response
+    })
+    .inner
 }
 
 pub(super) fn select_ui(
@@ -51,7 +53,7 @@ pub(super) fn select_ui(
     subjects: &Subjects<'_>,
     prop: &PropDef,
     actions: &mut Vec<Action>,
-) {
+) -> Response {
     let value = shown(subjects.nodes, &prop.key);
     let chosen = match &value {
         Shown::Set(value) => value.as_text(),
@@ -83,7 +85,7 @@ pub(super) fn select_ui(
             }
         }
     });
-    response.response.accessible_name(prop.label.as_str());
+    response.response.accessible_name(prop.label.as_str())
 }
 
 pub(super) fn multiselect_ui(
@@ -92,7 +94,7 @@ pub(super) fn multiselect_ui(
     subjects: &Subjects<'_>,
     prop: &PropDef,
     actions: &mut Vec<Action>,
-) {
+) -> Option<Response> {
     let value = match shown(subjects.nodes, &prop.key) {
         Shown::Set(value) => Some(value),
         Shown::Unset => prop.default.as_ref(),
@@ -102,6 +104,7 @@ pub(super) fn multiselect_ui(
         Some(Value::List(items)) => items.iter().filter_map(Value::as_text).collect(),
         _ => Vec::new(),
     };
+    let mut first = None;
     for choice in &prop.options {
         let mut on = chosen.contains(&&*choice.value);
         let response = ui.checkbox(&mut on, choice.label.as_str());
@@ -113,7 +116,9 @@ pub(super) fn multiselect_ui(
             let value = Value::List(kept.map(|choice| Value::Text(Arc::clone(&choice.value))).collect());
             push(set(view, subjects.ids, subjects.def, &prop.key, Some(value)), actions);
         }
+        first.get_or_insert(response);
     }
+    first
 }
 
 /// The colour as it looks, with a popup to mix it. egui's own picker shows an emoji that no embedded font has.

@@ -39,7 +39,8 @@ impl Inspector {
         prop: &PropDef,
         actions: &mut Vec<Action>,
     ) {
-        ui.push_id(prop.key.as_str(), |ui| {
+        let wanted = self.wanted.as_ref() == Some(&prop.key);
+        let shown = ui.push_id(prop.key.as_str(), |ui| {
             ui.add_space(3.0);
             ui.spacing_mut().item_spacing.y = 3.0;
             match prop.exposure {
@@ -60,6 +61,9 @@ impl Inspector {
                 Exposure::Editable => self.editable_ui(ui, view, subjects, prop, actions),
             }
         });
+        if wanted {
+            shown.response.scroll_to_me(Some(egui::Align::Center));
+        }
     }
 
     fn editable_ui(
@@ -70,19 +74,37 @@ impl Inspector {
         prop: &PropDef,
         actions: &mut Vec<Action>,
     ) {
-        if prop.kind == PropKind::Boolean {
-            choices::boolean_ui(ui, view, subjects, prop, actions);
-            return;
+        let wanted = self.wanted.as_ref() == Some(&prop.key);
+        if prop.kind != PropKind::Boolean {
+            self.label_ui(ui, view, subjects, prop, actions);
         }
-        self.label_ui(ui, view, subjects, prop, actions);
-        match prop.kind {
-            PropKind::Select => choices::select_ui(ui, view, subjects, prop, actions),
+        let control = match prop.kind {
+            PropKind::Boolean => Some(choices::boolean_ui(ui, view, subjects, prop, actions)),
+            PropKind::Select => Some(choices::select_ui(ui, view, subjects, prop, actions)),
             PropKind::Multiselect => choices::multiselect_ui(ui, view, subjects, prop, actions),
-            PropKind::Tags => self.tags_ui(ui, view, subjects, prop, actions),
-            PropKind::List => self.list_ui(ui, view, subjects, prop, actions),
             PropKind::Reference => super::pickers::reference_ui(ui, view, subjects, prop, actions),
-            PropKind::Colour => self.colour_ui(ui, view, subjects, prop, actions),
-            _ => self.plain_text_ui(ui, view, subjects, prop, 0.0, actions),
+            PropKind::Tags | PropKind::List => {
+                if wanted {
+                    self.adding = Some(prop.key.clone());
+                }
+                if prop.kind == PropKind::Tags {
+                    self.tags_ui(ui, view, subjects, prop, actions);
+                } else {
+                    self.list_ui(ui, view, subjects, prop, actions);
+                }
+                None
+            }
+            PropKind::Colour => {
+                self.colour_ui(ui, view, subjects, prop, actions);
+                None
+            }
+            _ => {
+                self.plain_text_ui(ui, view, subjects, prop, 0.0, actions);
+                None
+            }
+        };
+        if let (true, Some(control)) = (wanted, control) {
+            control.request_focus();
         }
     }
 
@@ -151,7 +173,7 @@ impl Inspector {
             unit: prop.unit.clone(),
             step: (prop.kind == PropKind::Number).then(|| prop.step.unwrap_or(1.0)),
             spare,
-            grab_focus: false,
+            grab_focus: self.wanted.as_ref() == Some(&prop.key),
         };
         let field = Field::new(Subject::Nodes(subjects.ids.to_vec()), Part::Prop(prop.key.clone()));
         self.text_ui(ui, view, &prop.label, field, &current, &look, actions);

@@ -107,7 +107,9 @@ fn interpret_prop(view: &View<'_>, nodes: &[NodeId], part: &Part, text: &str) ->
     let prop = def.prop(key.as_str()).ok_or("The type has no such property any more.")?;
     let value = match part {
         Part::Prop(_) => parse(prop, text)?,
-        _ => Some(edit_parts(view, node, part, key, text)?),
+        // A list that nothing is left of is not set at all.
+        _ => Some(edit_parts(view, node, part, key, text)?)
+            .filter(|value| !matches!(value, Value::List(items) if items.is_empty())),
     };
     set(view, nodes, def, key, value)
 }
@@ -173,7 +175,9 @@ fn edit_parts(view: &View<'_>, node: &Node, part: &Part, key: &PropKey, text: &s
     };
     match part {
         Part::ListItem(_, index) => {
-            if let Some(item) = items.get_mut(*index) {
+            if text.is_empty() && *index < items.len() {
+                items.remove(*index);
+            } else if let Some(item) = items.get_mut(*index) {
                 *item = Value::Text(text);
             }
             Ok(Value::List(items))

@@ -20,10 +20,10 @@ pub(super) fn reference_ui(
     subjects: &Subjects<'_>,
     prop: &PropDef,
     actions: &mut Vec<Action>,
-) {
+) -> Option<egui::Response> {
     let Some(current) = targets(subjects.nodes, &prop.key) else {
         muted_ui(ui, view.theme, "They differ; select one to edit it.");
-        return;
+        return None;
     };
     if prop.many {
         for &target in &current {
@@ -56,7 +56,7 @@ pub(super) fn reference_ui(
             }
         }
     });
-    response.response.accessible_name(prop.label.as_str());
+    Some(response.response.accessible_name(prop.label.as_str()))
 }
 
 fn target_ui(

@@ -1,0 +1,57 @@
+//! Taking back an older operation while later work stays.
+
+use super::{Bench, integrity::check_whole};
+use crate::{Rebased, Snapshot, rebase};
+use shared_protocol::change::inverse;
+
+fn reverted(bench: &Bench, index: usize) -> Rebased {
+    rebase(&bench.state, &inverse(&bench.log[index]))
+}
+
+fn after(bench: &Bench, rebased: &Rebased) -> Snapshot {
+    let mut state = bench.state.clone();
+    state.apply(state.revision().next(), &rebased.fitting).unwrap();
+    check_whole(&state);
+    state
+}
+
+#[test]
+fn a_node_that_cannot_go_keeps_its_place_and_its_values() {
+    let mut bench = Bench::with_board();
+    bench.json(
+        r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net","props":{"cidr_block":"10.1.0.0/16"}}}"#,
+    );
+    bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"a"}}"#);
+    let rebased = reverted(&bench, 1);
+    assert_eq!(rebased.fitting, []);
+    assert_eq!(rebased.conflicts.len(), 1);
+    assert_eq!(after(&bench, &rebased).to_document().nodes, bench.state.to_document().nodes);
+    assert!(rebased.all("it").unwrap_err().hints.is_empty(), "there is nothing to offer");
+}
+
+#[test]
+fn what_goes_takes_along_no_reference_of_what_stays() {
+    let mut bench = Bench::with_board();
+    bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
+    bench.json(
+        r#"{"batch":{"commands":[
+            {"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"a"}},
+            {"addNode":{"board":"main","type":"aws/compute/instance","parent":"a","name":"web"}}]}}"#,
+    );
+    bench.json(r#"{"updateNode":{"node":"web","label":"Kept"}}"#);
+    let rebased = reverted(&bench, 2);
+    let state = after(&bench, &rebased);
+    assert_eq!(state.node_count(), 3);
+}
+
+#[test]
+fn what_is_gone_already_is_no_conflict() {
+    let mut bench = Bench::with_board();
+    let add = r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"files"}}"#;
+    bench.json(add);
+    bench.json(r#"{"remove":{"nodes":["files"]}}"#);
+    // Somebody else has the name now.
+    bench.json(add);
+    let rebased = reverted(&bench, 1);
+    assert_eq!((rebased.fitting.len(), rebased.conflicts), (0, vec![]));
+}

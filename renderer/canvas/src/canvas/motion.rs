@@ -1,0 +1,154 @@
+//! Short movements that let the eye follow: the view to another part of the board, and nodes to where a command has
+//! put them. They only show: the state is there at once, and whatever a person does ends them.
+
+use super::{Canvas, Wanted};
+use crate::{
+    Scene,
+    camera::{fitting, sound},
+};
+use authority::Snapshot;
+use egui::{Rect, Ui};
+use shared_protocol::{BoardId, Change, NodeId, Placement, messages::Viewport};
+use std::collections::BTreeMap;
+
+const SECONDS: f64 = 0.18;
+/// With more than this the eye follows nothing.
+const MOST_NODES: usize = 600;
+
+/// The view on its way.
+pub(super) struct Flight {
+    from: Viewport,
+    to: Viewport,
+    /// As left by the last frame: anything else means that somebody has moved the view.
+    last: Viewport,
+    start: Option<f64>,
+}
+
+/// Nodes on their way.
+pub(super) struct Glide {
+    moves: Vec<(NodeId, Placement, Placement)>,
+    start: Option<f64>,
+}
+
+/// Fast at first, then slowing down; 1 when it is over.
+fn eased(start: &mut Option<f64>, now: f64) -> f64 {
+    let passed = (now - *start.get_or_insert(now)) / SECONDS;
+    1.0 - (1.0 - passed.clamp(0.0, 1.0)).powi(3)
+}
+
+impl Canvas {
+    /// Whether movements are left out. They are until the owner says otherwise, who knows what the system asks for.
+    pub fn set_reduced_motion(&mut self, reduced: bool) {
+        self.reduced_motion = reduced;
+        if reduced {
+            if let Some(flight) = self.flight.take() {
+                self.viewport = flight.to;
+            }
+            if let Some(glide) = &mut self.glide {
+                // Over with the next frame.
+                glide.start = Some(f64::NEG_INFINITY);
+            }
+        }
+    }
+
+    /// Goes to show an area through a view whose size is known.
+    pub(super) fn fly_to(&mut self, wanted: Wanted, view: Rect) {
+        let to = fitting(wanted.bounds, view, wanted.padding, wanted.most);
+        if self.reduced_motion {
+            self.flight = None;
+            self.viewport = to;
+        } else {
+            self.flight = Some(Flight { from: self.viewport, to, last: self.viewport, start: None });
+        }
+    }
+
+    /// Takes the movements under way a frame further.
+    pub(super) fn advance(&mut self, ui: &Ui, scene: &Scene<'_>) {
+        let now = ui.input(|input| input.time);
+        if let Some(mut flight) = self.flight.take().filter(|flight| flight.last == self.viewport) {
+            let share = eased(&mut flight.start, now);
+            self.viewport = between(flight.from, flight.to, share);
+            flight.last = self.viewport;
+            if share < 1.0 && !self.gesture.is_active() {
+                self.flight = Some(flight);
+                ui.request_repaint();
+            }
+        }
+        if self.gesture.is_active() {
+            // What is shown belongs to the gesture now.
+            self.glide = None;
+        }
+        let Some(glide) = &mut self.glide else { return };
+        let share = eased(&mut glide.start, now);
+        if share >= 1.0 {
+            self.glide = None;
+            self.index.clear_preview(scene.snapshot);
+            return;
+        }
+        let shown = glide.moves.iter().map(|&(id, from, to)| (id, part_way(from, to, share)));
+        self.index.set_preview(scene.snapshot, shown);
+        ui.request_repaint();
+    }
+
+    /// Where what is about to change is shown, to be let go from there.
+    pub(super) fn before_change(
+        &self,
+        snapshot: &Snapshot,
+        changes: &[Change],
+    ) -> BTreeMap<NodeId, Placement> {
+        let mut before = BTreeMap::new();
+        if self.reduced_motion || self.gesture.is_active() {
+            return before;
+        }
+        for change in changes {
+            let (Change::Placement { node, .. } | Change::Parent { node, .. }) = change else { continue };
+            for id in snapshot.subtree(*node) {
+                before.extend(self.index.slot(id).map(|slot| (id, slot.area)));
+            }
+            if before.len() > MOST_NODES {
+                return BTreeMap::new();
+            }
+        }
+        before
+    }
+
+    /// Lets what has changed its place go there.
+    pub(super) fn after_change(
+        &mut self,
+        board: BoardId,
+        snapshot: &Snapshot,
+        before: BTreeMap<NodeId, Placement>,
+    ) {
+        let moves: Vec<_> = before
+            .into_iter()
+            .filter(|(id, _)| snapshot.node(*id).is_some_and(|node| node.board == board))
+            .filter_map(|(id, from)| Some((id, from, self.index.slot(id)?.area)))
+            .collect();
+        self.glide = None;
+        if moves.iter().any(|(_, from, to)| from != to) {
+            let places = moves.iter().map(|&(id, from, _)| (id, from));
+            self.index.set_preview(snapshot, places);
+            self.glide = Some(Glide { moves, start: None });
+        }
+    }
+}
+
+fn between(from: Viewport, to: Viewport, share: f64) -> Viewport {
+    if share >= 1.0 {
+        return to;
+    }
+    let share = share as f32;
+    let zoom = from.zoom * (to.zoom / from.zoom).powf(share);
+    // The middle moves as fast on the screen as the zoom lets it: straight at both ends.
+    let moved = if (to.zoom - from.zoom).abs() < 1e-4 {
+        share
+    } else {
+        (1.0 / from.zoom - 1.0 / zoom) / (1.0 / from.zoom - 1.0 / to.zoom)
+    };
+    sound(Viewport { x: from.x + (to.x - from.x) * moved, y: from.y + (to.y - from.y) * moved, zoom })
+}
+
+fn part_way(from: Placement, to: Placement, share: f64) -> Placement {
+    let at = |from: i32, to: i32| from + (f64::from(to - from) * share).round() as i32;
+    Placement { x: at(from.x, to.x), y: at(from.y, to.y), w: at(from.w, to.w), h: at(from.h, to.h) }
+}

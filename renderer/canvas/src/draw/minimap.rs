@@ -1,0 +1,140 @@
+//! The whole board in a corner of the view, with the part that is seen. A click or a drag there moves the view.
+
+use super::{Pen, blocks};
+use crate::{
+    batch::quad,
+    camera::rect_of,
+    index::{BoardIndex, NodeKind},
+    theme::Theme,
+};
+use egui::{Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2};
+use shared_protocol::Placement;
+use std::{collections::HashSet, sync::Arc};
+
+const SIZE: Vec2 = vec2(208.0, 144.0);
+const MARGIN: f32 = 12.0;
+const PADDING: f32 = 8.0;
+/// In a view smaller than this it would be in the way.
+const LEAST_VIEW: Vec2 = vec2(560.0, 400.0);
+/// Cards smaller than this are drawn as one dot for all that share it; of many, dots are larger and fewer.
+const DOT: f32 = 2.0;
+const MANY: usize = 2_000;
+
+/// Where it is, and how the board lies in it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) rect: Rect,
+    scale: f32,
+    origin: Pos2,
+}
+
+impl Place {
+    pub(crate) fn to_board(self, at: Pos2) -> Pos2 {
+        let within = self.rect.clamp(at);
+        ((within - self.origin) / self.scale).to_pos2()
+    }
+
+    fn rect(self, board: Rect) -> Rect {
+        let at = |point: Pos2| self.origin + point.to_vec2() * self.scale;
+        Rect::from_min_max(at(board.min), at(board.max))
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Minimap {
+    made_for: Option<(u64, Color32, Rect)>,
+    bounds: Option<Placement>,
+    place: Option<Place>,
+    mesh: Arc<Mesh>,
+}
+
+impl Minimap {
+    /// Where it goes, or nothing when all of the board is in view or there is no room. While a gesture is under way it
+    /// stays as it is.
+    pub(crate) fn place(
+        &mut self,
+        index: &BoardIndex,
+        theme: &Theme,
+        view: Rect,
+        visible: Placement,
+        steady: bool,
+    ) -> Option<Place> {
+        if view.width() < LEAST_VIEW.x || view.height() < LEAST_VIEW.y {
+            return None;
+        }
+        let wanted = (index.version(), theme.canvas, view);
+        if self.made_for.is_none() || (steady && self.made_for != Some(wanted)) {
+            self.made_for = Some(wanted);
+            self.bounds = index.nodes().map(|slot| slot.area).reduce(Placement::union);
+            self.place = self.bounds.map(|bounds| lay_out(bounds, view));
+            self.mesh = self.place.map_or_else(Arc::default, |place| Arc::new(mesh(index, theme, place)));
+        }
+        let bounds = self.bounds?;
+        let seen = visible.union(bounds) == visible;
+        self.place.filter(|_| !seen)
+    }
+
+    pub(crate) fn draw(&self, pen: &Pen<'_>, place: Place) {
+        let theme = pen.scene.theme;
+        let painter = pen.painter.with_clip_rect(place.rect);
+        let frame = Stroke::new(1.0, theme.border);
+        pen.painter.rect(place.rect, 8.0, theme.surface_panel, frame, StrokeKind::Outside);
+        painter.add(Shape::Mesh(Arc::clone(&self.mesh)));
+        let seen = place.rect(rect_of(pen.camera.visible())).intersect(place.rect);
+        if seen.is_positive() {
+            let seen = Rect::from_center_size(seen.center(), seen.size().max(vec2(6.0, 6.0)));
+            painter.rect(
+                seen,
+                2.0,
+                theme.accent.gamma_multiply(0.14),
+                Stroke::new(1.5, theme.accent),
+                StrokeKind::Inside,
+            );
+        }
+    }
+}
+
+fn lay_out(bounds: Placement, view: Rect) -> Place {
+    let rect = Rect::from_min_size(view.max - SIZE - Vec2::splat(MARGIN), SIZE);
+    let board = rect_of(bounds);
+    let room = rect.shrink(PADDING);
+    let scale = (room.width() / board.width().max(1.0)).min(room.height() / board.height().max(1.0));
+    let origin = room.center() - board.center().to_vec2() * scale;
+    Place { rect, scale, origin }
+}
+
+fn mesh(index: &BoardIndex, theme: &Theme, place: Place) -> Mesh {
+    let mut mesh = Mesh::default();
+    let mut block = |rect: Rect, colour| {
+        let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
+        quad(&mut mesh, corners, colour);
+    };
+    let mut containers: Vec<_> = index.nodes().filter(|slot| slot.kind == NodeKind::Container).collect();
+    containers.sort_unstable_by_key(|slot| (slot.depth, slot.id));
+    for slot in containers {
+        let rect = place.rect(rect_of(slot.area));
+        if rect.width().min(rect.height()) >= DOT * 2.0 {
+            block(rect, blocks::container_line(theme, slot));
+            block(rect.shrink(0.75), blocks::container_fill(theme, slot));
+        }
+    }
+    let dot = if index.nodes().nth(MANY).is_some() { DOT * 2.0 } else { DOT };
+    let mut dots = HashSet::new();
+    for slot in index.nodes().filter(|slot| slot.kind != NodeKind::Container) {
+        let rect = place.rect(rect_of(slot.area));
+        let colour = match slot.kind {
+            NodeKind::Note => theme.note("yellow").0,
+            _ => theme.block(slot.accent),
+        };
+        if rect.width().min(rect.height()) >= dot {
+            block(rect, colour);
+            continue;
+        }
+        let cell = ((rect.center().x / dot) as i32, (rect.center().y / dot) as i32);
+        if dots.insert(cell) {
+            let corner = pos2(cell.0 as f32 * dot, cell.1 as f32 * dot);
+            block(Rect::from_min_size(corner, Vec2::splat(dot - 0.5)), colour);
+        }
+    }
+    mesh
+}

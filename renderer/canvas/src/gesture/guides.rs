@@ -1,0 +1,234 @@
+//! Lines that a moved thing snaps to: sides and middles of its near neighbours, and gaps as wide as those between them.
+
+use crate::index::BoardIndex;
+use shared_protocol::{NodeId, Placement};
+
+/// How near on the screen a line takes hold.
+const REACH: f32 = 6.0;
+/// How far on the screen a neighbour may be.
+const NEIGHBOURHOOD: f32 = 700.0;
+/// So many neighbours are looked at.
+const MOST: usize = 200;
+
+/// A line to draw; `level` ones go from left to right.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Guide {
+    pub(crate) level: bool,
+    pub(crate) at: i32,
+    pub(crate) from: i32,
+    pub(crate) to: i32,
+    /// It measures: with its length written on it.
+    pub(crate) is_gap: bool,
+}
+
+/// One axis of a rectangle.
+#[derive(Clone, Copy)]
+struct Span {
+    low: i32,
+    high: i32,
+}
+
+impl Span {
+    /// Twice the value, so that middles are whole.
+    fn lines(self) -> [i32; 3] {
+        [self.low * 2, self.low + self.high, self.high * 2]
+    }
+
+    fn overlaps(self, other: Self) -> bool {
+        self.low < other.high && other.low < self.high
+    }
+}
+
+fn span(area: Placement, level: bool) -> Span {
+    if level { Span { low: area.x, high: area.right() } } else { Span { low: area.y, high: area.bottom() } }
+}
+
+/// Near things that stand in the same container.
+pub(crate) struct Neighbours {
+    areas: Vec<Placement>,
+    reach: i32,
+}
+
+impl Neighbours {
+    pub(crate) fn of(
+        index: &BoardIndex,
+        area: Placement,
+        parent: Option<NodeId>,
+        zoom: f32,
+        left_out: impl Fn(NodeId) -> bool,
+    ) -> Self {
+        let mut found = Vec::new();
+        index.nodes_in(area.grown((NEIGHBOURHOOD / zoom) as i32), &mut found);
+        let slots = found.iter().map(|&place| index.node(place));
+        let beside = slots.filter(|slot| slot.parent == parent && !left_out(slot.id)).map(|slot| slot.area);
+        Self { areas: beside.take(MOST).collect(), reach: ((REACH / zoom).round() as i32).clamp(1, 40) }
+    }
+
+    /// How far a thing at `area` has to move along an axis to stand in line, or as far from its neighbours as they
+    /// are from each other.
+    pub(crate) fn pull(&self, area: Placement, level: bool) -> Option<i32> {
+        let own = span(area, level).lines();
+        self.to_line(&own, level).or_else(|| self.to_gap(area, level))
+    }
+
+    /// The same for one side of a thing.
+    pub(crate) fn pull_side(&self, side: i32, level: bool) -> Option<i32> {
+        self.to_line(&[side * 2], level)
+    }
+
+    fn to_line(&self, own: &[i32], level: bool) -> Option<i32> {
+        let lines = self.areas.iter().flat_map(|area| span(*area, level).lines());
+        let ways = lines.flat_map(|line| own.iter().map(move |mine| line - mine));
+        // Only whole steps: a middle between two units cannot be stood on.
+        ways.filter(|way| way % 2 == 0 && way.abs() <= self.reach * 2)
+            .min_by_key(|way| (way.abs(), *way))
+            .map(|way| way / 2)
+    }
+
+    fn to_gap(&self, area: Placement, level: bool) -> Option<i32> {
+        let own = span(area, level);
+        let row = self.row(area, level);
+        let mut best: Option<i32> = None;
+        for (place, a) in row.iter().enumerate() {
+            for b in row.iter().skip(place + 1).filter(|b| b.low > a.high).take(3) {
+                let gap = b.low - a.high;
+                let between = (a.high + b.low - (own.high - own.low)) / 2;
+                for low in [b.high + gap, a.low - gap - (own.high - own.low), between] {
+                    let way = low - own.low;
+                    if way.abs() <= self.reach && best.is_none_or(|known| way.abs() < known.abs()) {
+                        best = Some(way);
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    /// The neighbours beside it on an axis, in order.
+    fn row(&self, area: Placement, level: bool) -> Vec<Span> {
+        let across = span(area, !level);
+        let beside = self.areas.iter().filter(|other| span(**other, !level).overlaps(across));
+        let mut row: Vec<Span> = beside.map(|other| span(*other, level)).collect();
+        row.sort_unstable_by_key(|span| (span.low, span.high));
+        row.truncate(32);
+        row
+    }
+
+    /// What to draw for a thing that has come to stand at `area`.
+    pub(crate) fn guides(&self, area: Placement) -> Vec<Guide> {
+        let mut guides = Vec::new();
+        for level in [true, false] {
+            self.lines_through(area, level, &mut guides);
+            self.equal_gaps(area, level, &mut guides);
+        }
+        guides
+    }
+
+    /// Lines across the axis on which it is in line with others, and how far the nearest of them is.
+    fn lines_through(&self, area: Placement, level: bool, guides: &mut Vec<Guide>) {
+        let across = span(area, !level);
+        let own = span(area, level);
+        for line in own.lines() {
+            // The sides of things as wide as it say all that their middle would.
+            let middle = line == own.low + own.high;
+            let on = |other: &&Placement| {
+                let other = span(**other, level);
+                other.lines().contains(&line) && !(middle && other.low == own.low)
+            };
+            let others: Vec<Span> = self.areas.iter().filter(on).map(|other| span(*other, !level)).collect();
+            let (Some(low), Some(high)) =
+                (others.iter().map(|span| span.low).min(), others.iter().map(|span| span.high).max())
+            else {
+                continue;
+            };
+            let (from, to) = (low.min(across.low), high.max(across.high));
+            guides.push(Guide { level: !level, at: line / 2, from, to, is_gap: false });
+            let before = others.iter().filter(|span| span.high <= across.low).map(|span| span.high).max();
+            let after = others.iter().filter(|span| span.low >= across.high).map(|span| span.low).min();
+            let gap = |from, to| Guide { level: !level, at: line / 2, from, to, is_gap: true };
+            let nearest = match (before, after) {
+                (Some(before), Some(after)) if across.low - before > after - across.high => {
+                    Some(gap(across.high, after))
+                }
+                (Some(before), _) => Some(gap(before, across.low)),
+                (None, after) => after.map(|after| gap(across.high, after)),
+            };
+            // One measure for each pair is enough.
+            let known = |new: &Guide| {
+                guides
+                    .iter()
+                    .any(|old| old.is_gap && (old.level, old.from, old.to) == (new.level, new.from, new.to))
+            };
+            if let Some(gap) = nearest.filter(|gap| gap.to > gap.from && !known(gap)) {
+                guides.push(gap);
+            }
+        }
+    }
+
+    /// Gaps beside it that are as wide as another one in its row.
+    fn equal_gaps(&self, area: Placement, level: bool, guides: &mut Vec<Guide>) {
+        let own = span(area, level);
+        let mut row = self.row(area, level);
+        row.push(own);
+        row.sort_unstable_by_key(|span| (span.low, span.high));
+        let gaps: Vec<(i32, i32)> =
+            row.windows(2).map(|pair| (pair[0].high, pair[1].low)).filter(|(from, to)| to > from).collect();
+        let across = span(area, !level);
+        let at = (across.low + across.high) / 2;
+        let touches = |gap: &(i32, i32)| gap.0 == own.high || gap.1 == own.low;
+        for gap in &gaps {
+            let width = gap.1 - gap.0;
+            let same = gaps.iter().filter(|other| other.1 - other.0 == width);
+            if same.clone().count() > 1 && same.clone().any(touches) {
+                guides.push(Guide { level, at, from: gap.0, to: gap.1, is_gap: true });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn neighbours(areas: &[[i32; 4]]) -> Neighbours {
+        let areas = areas.iter().map(|&[x, y, w, h]| Placement { x, y, w, h }).collect();
+        Neighbours { areas, reach: 6 }
+    }
+
+    fn at(x: i32, y: i32) -> Placement {
+        Placement { x, y, w: 100, h: 60 }
+    }
+
+    #[test]
+    fn sides_and_middles_take_hold_when_near() {
+        let beside = neighbours(&[[0, 0, 200, 60]]);
+        // Left sides, middles, right sides.
+        assert_eq!(beside.pull(at(4, 300), true), Some(-4));
+        assert_eq!(beside.pull(at(53, 300), true), Some(-3));
+        assert_eq!(beside.pull(at(95, 300), true), Some(5));
+        assert_eq!(beside.pull(at(20, 300), true), None);
+        assert_eq!(beside.pull_side(203, true), Some(-3));
+        let guides = beside.guides(at(50, 300));
+        assert!(
+            guides.contains(&Guide { level: false, at: 100, from: 0, to: 360, is_gap: false }),
+            "{guides:?}"
+        );
+        assert!(
+            guides.contains(&Guide { level: false, at: 100, from: 60, to: 300, is_gap: true }),
+            "{guides:?}"
+        );
+    }
+
+    #[test]
+    fn gaps_are_kept_equal() {
+        let row = neighbours(&[[0, 0, 100, 60], [140, 8, 100, 60]]);
+        // The gap is 40: after the second, and before the first.
+        assert_eq!(row.pull(at(277, 20), true), Some(3));
+        assert_eq!(row.pull(at(-143, 20), true), Some(3));
+        let gaps: Vec<Guide> = row.guides(at(280, 20)).into_iter().filter(|guide| guide.is_gap).collect();
+        assert_eq!(gaps.iter().map(|gap| (gap.from, gap.to)).collect::<Vec<_>>(), [(100, 140), (240, 280)]);
+        // In the middle between two that are far enough apart.
+        let apart = neighbours(&[[0, 0, 100, 60], [300, 8, 100, 60]]);
+        assert_eq!(apart.pull(at(147, 20), true), Some(3));
+    }
+}

@@ -1,0 +1,85 @@
+//! Dropping a card on an edge puts it in between, where the rules allow both halves.
+
+use super::Moment;
+use crate::{Scene, camera::rect_of, index::BoardIndex, index::NodeKind};
+use authority::decide;
+use shared_protocol::{Command, EdgeId, EndpointRef, NodeId, NodeRef, Placement};
+
+/// How far from the middle of the card an edge may pass, on the board and on the screen.
+const REACH: f32 = 14.0;
+
+/// What is known about the edge under a card.
+#[derive(Default)]
+pub(crate) struct Inserting {
+    /// The last edge that was asked for, and what would put the card there.
+    asked: Option<(EdgeId, Option<Vec<Command>>)>,
+    on: bool,
+}
+
+impl Inserting {
+    /// Looks whether the card is over an edge.
+    pub(crate) fn look(
+        &mut self,
+        scene: &Scene<'_>,
+        index: &BoardIndex,
+        node: NodeId,
+        area: Placement,
+        moment: Moment,
+    ) {
+        self.on = false;
+        if index.slot(node).is_none_or(|slot| slot.kind != NodeKind::Card) {
+            return;
+        }
+        let Some(edge) = edge_under(index, node, area, moment.zoom) else { return };
+        if self.asked.as_ref().is_none_or(|(asked, _)| *asked != edge) {
+            self.asked = Some((edge, between(scene, node, edge)));
+        }
+        self.on = true;
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.on = false;
+    }
+
+    /// The edge that would be replaced.
+    pub(crate) fn edge(&self) -> Option<EdgeId> {
+        self.asked.as_ref().filter(|(_, commands)| self.on && commands.is_some()).map(|(edge, _)| *edge)
+    }
+
+    /// What replaces the edge, if there is one.
+    pub(crate) fn commands(self) -> Option<Vec<Command>> {
+        self.asked.filter(|_| self.on).and_then(|(_, commands)| commands)
+    }
+}
+
+fn edge_under(index: &BoardIndex, node: NodeId, area: Placement, zoom: f32) -> Option<EdgeId> {
+    let middle = rect_of(area).center();
+    let reach = REACH.max(REACH / zoom).min(area.h as f32 / 2.0);
+    let mut found = Vec::new();
+    index.edges_in(area, &mut found);
+    found
+        .iter()
+        .map(|&place| index.edge(place))
+        .filter(|slot| slot.source != node && slot.target != node)
+        .map(|slot| (slot.route.distance_to(middle), slot.id))
+        .filter(|(distance, _)| *distance <= reach)
+        .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
+        .map(|(_, id)| id)
+}
+
+/// The commands that put a node into an edge, if the authority would agree.
+fn between(scene: &Scene<'_>, node: NodeId, edge: EdgeId) -> Option<Vec<Command>> {
+    let edge = scene.snapshot.edge(edge)?;
+    let end = |end: &shared_protocol::Endpoint| EndpointRef {
+        node: NodeRef::Id(end.node),
+        port: Some(end.port.clone()),
+    };
+    let own = || EndpointRef { node: NodeRef::Id(node), port: None };
+    let commands = vec![
+        Command::Remove { nodes: Vec::new(), edges: vec![edge.id] },
+        Command::Connect { source: end(&edge.source), target: own(), label: edge.label.clone() },
+        Command::Connect { source: own(), target: end(&edge.target), label: String::new() },
+    ];
+    let whole = Command::Batch { summary: None, commands: commands.clone() };
+    decide(scene.snapshot, &whole, 0).ok().map(|_| commands)
+}

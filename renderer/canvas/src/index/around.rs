@@ -1,0 +1,150 @@
+//! Leading an edge round the nodes in its way. Only nodes that a way would cross are looked at: the plain way is tried
+//! first, then the best way round what it met, and so on until one meets nothing. What was looked at is remembered, so
+//! that a change elsewhere need not route anew.
+
+use super::{
+    BoardIndex, NodeKind, NodeSlot,
+    route::{Route, RouteEnd, outwards, route},
+    search::Search,
+    touches,
+};
+use crate::{
+    camera::{around, rect_of},
+    theme::size,
+};
+use egui::{Pos2, Rect};
+use shared_protocol::{NodeId, Placement};
+
+/// Between an edge and a node that it goes round.
+pub(super) const CLEAR: f32 = 12.0;
+/// What a plain way may come near to; more than edges are moved aside for others.
+const NEAR: f32 = 9.0;
+/// Ways tried, and nodes met, before the plain way has to do.
+const MOST_WAYS: usize = 16;
+const MOST_NODES: usize = 40;
+
+/// A way, what was looked at to find it, and whether it took a search.
+pub(super) struct Found {
+    pub(super) route: Route,
+    pub(super) window: Placement,
+    pub(super) searched: bool,
+}
+
+/// The two nodes of an edge.
+#[derive(Clone, Copy)]
+pub(super) struct Ends {
+    pub(super) source: (NodeId, RouteEnd),
+    pub(super) target: (NodeId, RouteEnd),
+}
+
+pub(super) fn plain(ends: Ends) -> Found {
+    let route = route(ends.source.1, ends.target.1);
+    Found { route, window: seen(&route), searched: false }
+}
+
+fn seen(route: &Route) -> Placement {
+    route.area().grown(CLEAR as i32)
+}
+
+pub(super) fn way(index: &BoardIndex, search: &mut Search, ends: Ends) -> Found {
+    let plain = plain(ends);
+    let (mut path, mut window) = (plain.route, plain.window);
+    let mut met: Vec<Rect> = Vec::new();
+    let mut near = Vec::new();
+    for tried in 0..MOST_WAYS {
+        let before = met.len();
+        for segment in path.segments() {
+            meet(index, ends, segment, &mut near, &mut met);
+        }
+        if met.len() == before {
+            return Found { route: path, window, searched: tried > 0 };
+        }
+        if tried == 0 {
+            met.extend(own(index, ends));
+        }
+        let (source, target) = (leave(ends.source.1, &met), leave(ends.target.1, &met));
+        let Some(next) = (met.len() <= MOST_NODES).then(|| search.run(source, target, &met)).flatten() else {
+            break;
+        };
+        path = next;
+        window = window.union(seen(&path));
+    }
+    Found { route: plain.route, window, searched: true }
+}
+
+/// Adds what stands in the way of one stretch.
+fn meet(index: &BoardIndex, ends: Ends, [a, b]: [Pos2; 2], near: &mut Vec<u32>, met: &mut Vec<Rect>) {
+    let stretch = Rect::from_two_pos(a, b);
+    let area = around(stretch.expand(NEAR));
+    index.node_grid.query(area, near);
+    for slot in near.iter().map(|&place| index.node(place)) {
+        if !touches(slot.area, area) || slot.id == ends.source.0 || slot.id == ends.target.0 {
+            continue;
+        }
+        let rect = rect_of(slot.area);
+        if crosses(stretch, rect.expand(NEAR)) && !met.contains(&rect) && stands(index, slot, ends) {
+            met.push(rect);
+        }
+    }
+}
+
+/// Whether the inner of a rectangle is touched.
+fn crosses(stretch: Rect, rect: Rect) -> bool {
+    stretch.min.x < rect.max.x
+        && stretch.max.x > rect.min.x
+        && stretch.min.y < rect.max.y
+        && stretch.max.y > rect.min.y
+}
+
+/// A container around one of the ends is not in the way, and what an end holds has the end itself before it.
+fn stands(index: &BoardIndex, slot: &NodeSlot, ends: Ends) -> bool {
+    let [source, target] = [ends.source.0, ends.target.0];
+    if slot.kind == NodeKind::Container && (holds(index, slot.id, source) || holds(index, slot.id, target)) {
+        return false;
+    }
+    // Within a container that is gone round as a whole there is nothing to look at; the same for the ends.
+    let mut above = slot.parent;
+    for _ in 0..super::DEEPEST {
+        let Some(container) = above.and_then(|id| index.slot(id)) else { return true };
+        let open = holds(index, container.id, source) || holds(index, container.id, target);
+        if open || container.id == source || container.id == target {
+            return open;
+        }
+        above = container.parent;
+    }
+    true
+}
+
+/// Whether a container is around a node, at any depth.
+fn holds(index: &BoardIndex, container: NodeId, node: NodeId) -> bool {
+    let mut above = index.slot(node).and_then(|slot| slot.parent);
+    for _ in 0..super::DEEPEST {
+        match above {
+            Some(id) if id == container => return true,
+            Some(id) => above = index.slot(id).and_then(|slot| slot.parent),
+            None => return false,
+        }
+    }
+    false
+}
+
+/// The ends' own nodes, which no way may cross either, unless one is around the other.
+fn own(index: &BoardIndex, ends: Ends) -> impl Iterator<Item = Rect> {
+    let [source, target] = [ends.source.0, ends.target.0];
+    let rect = |end: RouteEnd| rect_of(end.node);
+    let first = (!holds(index, source, target)).then(|| rect(ends.source.1));
+    let second = (source != target && !holds(index, target, source)).then(|| rect(ends.target.1));
+    first.into_iter().chain(second)
+}
+
+/// Where the way may turn first: a little out of the port, less where another node is close.
+fn leave(end: RouteEnd, met: &[Rect]) -> (RouteEnd, Pos2) {
+    let out = outwards(end.side);
+    let mut room = size::STUB;
+    let ahead = Rect::from_two_pos(end.at, end.at + out * size::STUB);
+    for rect in met.iter().filter(|rect| crosses(ahead, **rect)) {
+        let distance = rect.clamp(end.at).distance(end.at);
+        room = room.min((distance / 2.0).max(2.0));
+    }
+    (end, end.at + out * room)
+}

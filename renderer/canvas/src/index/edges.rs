@@ -1,0 +1,134 @@
+//! The ways of edges, kept: an edge is routed anew when one of its ends or something near its way has changed.
+
+use super::{
+    BoardIndex, EdgeSlot,
+    around::{self, Ends},
+    claim, ports,
+    route::RouteEnd,
+};
+use authority::Snapshot;
+use shared_protocol::{BoardId, Edge, EdgeId, NodeId, registry::Direction};
+use std::{
+    collections::BTreeSet,
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+impl BoardIndex {
+    /// Routes these edges; past so many searches the rest has to wait for [`Self::refine`].
+    pub(super) fn route_all(
+        &mut self,
+        snapshot: &Snapshot,
+        board: BoardId,
+        edges: impl IntoIterator<Item = EdgeId>,
+        mut searches: usize,
+    ) {
+        let mut routed = BTreeSet::new();
+        // Also those that shared a line with what is moved now have to be laid out anew.
+        let mut beside = BTreeSet::new();
+        for id in edges {
+            self.neighbours(id, &mut beside);
+            self.pending.remove(&id);
+            let Some(edge) = snapshot.edge(id).filter(|edge| edge.board == board) else {
+                self.take_edge(id);
+                continue;
+            };
+            let Some(ends) = self.ends(snapshot, edge) else {
+                self.take_edge(id);
+                continue;
+            };
+            let found = if searches == 0 {
+                self.pending.insert(id);
+                around::plain(ends)
+            } else {
+                let mut search = std::mem::take(&mut self.search);
+                let found = around::way(self, &mut search, ends);
+                self.search = search;
+                searches -= usize::from(found.searched);
+                found
+            };
+            self.generations = self.generations.wrapping_add(1);
+            self.put_edge(EdgeSlot {
+                id,
+                source: edge.source.node,
+                target: edge.target.node,
+                area: found.route.area().grown(super::lanes::REACH),
+                route: found.route,
+                base: found.route,
+                shifts: Default::default(),
+                bundle: bundle(edge),
+                window: found.window,
+                generation: self.generations,
+                alive: true,
+            });
+            routed.insert(id);
+        }
+        routed.append(&mut beside);
+        self.spread(routed);
+    }
+
+    /// Whether edges wait for a way round nodes.
+    pub(crate) fn is_rough(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Leads some of the edges that wait round nodes.
+    pub(crate) fn refine(&mut self, snapshot: &Snapshot, most: usize) {
+        let Some(board) = self.built.as_ref().map(|(board, ..)| *board) else { return };
+        if self.pending.is_empty() || !self.preview.is_empty() {
+            return;
+        }
+        let edges: Vec<EdgeId> = self.pending.iter().copied().take(most).collect();
+        self.route_all(snapshot, board, edges, most);
+        self.version += 1;
+    }
+
+    pub(super) fn put_edge(&mut self, slot: EdgeSlot) {
+        let window = slot.window.union(slot.area);
+        let slot = EdgeSlot { window, ..slot };
+        match self.edge_slots.get(&slot.id) {
+            Some(&place) => {
+                let before = self.edges[place as usize].window;
+                if before != window {
+                    self.edge_grid.remove(place, before);
+                    self.edge_grid.insert(place, window);
+                }
+                self.edges[place as usize] = slot;
+            }
+            None => {
+                let id = slot.id;
+                let place = claim(&mut self.edges, &mut self.free_edges, slot);
+                self.edge_slots.insert(id, place);
+                self.edge_grid.insert(place, window);
+            }
+        }
+    }
+
+    pub(super) fn take_edge(&mut self, id: EdgeId) {
+        self.pending.remove(&id);
+        if let Some(place) = self.edge_slots.remove(&id) {
+            let slot = &mut self.edges[place as usize];
+            slot.alive = false;
+            self.edge_grid.remove(place, slot.window);
+            self.free_edges.push(place);
+        }
+    }
+
+    pub(super) fn ends(&self, snapshot: &Snapshot, edge: &Edge) -> Option<Ends> {
+        let end = |id: NodeId, port: &str, direction| {
+            let area = self.slot(id)?.area;
+            let def = snapshot.node(id).and_then(|node| snapshot.type_of(node));
+            let (at, side) = ports::anchor(def, area, port, direction);
+            Some((id, RouteEnd { at, side, node: area }))
+        };
+        Some(Ends {
+            source: end(edge.source.node, edge.source.port.as_str(), Direction::Out)?,
+            target: end(edge.target.node, edge.target.port.as_str(), Direction::In)?,
+        })
+    }
+}
+
+fn bundle(edge: &Edge) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (edge.source.node, edge.source.port.as_str()).hash(&mut hasher);
+    hasher.finish()
+}

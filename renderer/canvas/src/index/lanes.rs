@@ -1,0 +1,143 @@
+//! Edges that would lie on one line are moved apart. Stretches that share a line and overlap are one group; within it
+//! each bundle of edges (those out of one port) has a lane. The lanes follow from the group alone, so that it does not
+//! matter in which order edges came.
+
+use super::{BoardIndex, EdgeSlot, around::CLEAR, route::Route};
+use crate::camera::around;
+use egui::{Pos2, Rect};
+use shared_protocol::EdgeId;
+use std::collections::{BTreeSet, HashSet};
+
+/// Between two lanes, and how far a lane may be from the line at most.
+const LANE: f32 = 6.0;
+const FARTHEST: f32 = CLEAR - 4.0;
+/// The same in whole units, rounded up.
+pub(super) const REACH: i32 = 9;
+/// Larger groups are left as they are: apart they would be a band without gaps.
+const MOST: usize = 96;
+
+/// A stretch that may be moved: neither the first nor the last of its edge, which are bound to ports.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Stretch {
+    edge: u32,
+    /// Its place in the way.
+    at: usize,
+    level: bool,
+    line: f32,
+    span: (f32, f32),
+    /// Sorts lanes so that they cross as little as can be told from the direction alone.
+    turn: f32,
+    room: f32,
+}
+
+fn stretches(edge: u32, route: &Route) -> impl Iterator<Item = Stretch> + '_ {
+    let points = route.points();
+    (1..points.len().saturating_sub(2)).filter_map(move |at| {
+        let [before, a, b, after] = *points.get(at - 1..at + 3)? else { return None };
+        let level = (a.y - b.y).abs() < 0.01;
+        let pick = |point: Pos2| if level { (point.y, point.x) } else { (point.x, point.y) };
+        let ((line, from), (_, to)) = (pick(a), pick(b));
+        // Coming from the low side of the line and going on to the high side, or the other way round.
+        let onwards = (pick(after).0 - pick(before).0).signum();
+        let turn = if to > from { -from } else { from } * onwards;
+        let bound = |ends: bool, length: f32| if ends { length / 2.0 } else { f32::INFINITY };
+        let room = bound(at == 1, a.distance(before)).min(bound(at + 3 == points.len(), b.distance(after)));
+        Some(Stretch { edge, at, level, line, span: (from.min(to), from.max(to)), turn, room })
+    })
+}
+
+fn overlap(a: &Stretch, b: &Stretch) -> bool {
+    a.level == b.level
+        && (a.line - b.line).abs() < 0.5
+        && a.span.0 < b.span.1 - 0.5
+        && b.span.0 < a.span.1 - 0.5
+}
+
+impl BoardIndex {
+    /// The edges that share a line with this one.
+    pub(super) fn neighbours(&self, id: EdgeId, found: &mut BTreeSet<EdgeId>) {
+        let Some(&place) = self.edge_slots.get(&id) else { return };
+        let mut near = Vec::new();
+        for stretch in stretches(place, &self.edges[place as usize].base) {
+            for other in self.beside(&stretch, &mut near) {
+                found.insert(self.edges[other.edge as usize].id);
+            }
+        }
+    }
+
+    fn beside(&self, stretch: &Stretch, near: &mut Vec<u32>) -> Vec<Stretch> {
+        let (from, to) = stretch.span;
+        let rect = if stretch.level {
+            Rect::from_min_max(egui::pos2(from, stretch.line), egui::pos2(to, stretch.line))
+        } else {
+            Rect::from_min_max(egui::pos2(stretch.line, from), egui::pos2(stretch.line, to))
+        };
+        self.edges_in(around(rect), near);
+        let others = near.iter().flat_map(|&place| stretches(place, &self.edges[place as usize].base));
+        others.filter(|other| other != stretch && overlap(stretch, other)).collect()
+    }
+
+    /// Gives these edges, and all that share lines with them, their lanes.
+    pub(super) fn spread(&mut self, edges: BTreeSet<EdgeId>) {
+        let places: Vec<u32> = edges.iter().filter_map(|id| self.edge_slots.get(id).copied()).collect();
+        let mut done: HashSet<(u32, usize)> = HashSet::new();
+        let mut touched: BTreeSet<u32> = places.iter().copied().collect();
+        let (mut near, mut group) = (Vec::new(), Vec::new());
+        for &place in &places {
+            let own: Vec<Stretch> = stretches(place, &self.edges[place as usize].base).collect();
+            for stretch in own {
+                if !done.insert((stretch.edge, stretch.at)) {
+                    continue;
+                }
+                group.clear();
+                group.push(stretch);
+                let mut next = 0;
+                while next < group.len() && group.len() <= MOST {
+                    let here = group[next];
+                    next += 1;
+                    for other in self.beside(&here, &mut near) {
+                        if done.insert((other.edge, other.at)) {
+                            group.push(other);
+                        }
+                    }
+                }
+                for (stretch, by) in self.lanes(&mut group) {
+                    touched.insert(stretch.edge);
+                    self.edges[stretch.edge as usize].shifts[stretch.at] = by;
+                }
+            }
+        }
+        for place in touched {
+            let slot: &mut EdgeSlot = &mut self.edges[place as usize];
+            slot.route = slot.base;
+            for (at, &by) in slot.shifts.iter().enumerate().filter(|(_, by)| **by != 0.0) {
+                slot.route.shift(at, by);
+            }
+        }
+    }
+
+    fn lanes(&self, group: &mut [Stretch]) -> Vec<(Stretch, f32)> {
+        let bundle = |stretch: &Stretch| self.edges[stretch.edge as usize].bundle;
+        let id = |stretch: &Stretch| self.edges[stretch.edge as usize].id;
+        group.sort_by(|a, b| a.turn.total_cmp(&b.turn).then_with(|| (id(a), a.at).cmp(&(id(b), b.at))));
+        let mut order: Vec<u64> = Vec::new();
+        for stretch in group.iter() {
+            if !order.contains(&bundle(stretch)) {
+                order.push(bundle(stretch));
+            }
+        }
+        if order.len() < 2 || group.len() > MOST {
+            return group.iter().map(|stretch| (*stretch, 0.0)).collect();
+        }
+        let count = (order.len() - 1) as f32;
+        let step = LANE.min(2.0 * FARTHEST / count);
+        let lane = |stretch: &Stretch| order.iter().position(|&other| other == bundle(stretch)).unwrap_or(0);
+        group
+            .iter()
+            .map(|stretch| {
+                let by = (lane(stretch) as f32 - count / 2.0) * step;
+                (*stretch, by.clamp(-stretch.room, stretch.room))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,57 @@
+//! `docs/SHORTCUTS.md` is this table; a test keeps it so. `UPDATE_DOCS=1` writes it.
+
+use super::{CommandId, Menu, TABLE};
+use std::{fmt::Write as _, path::Path};
+
+/// `AlignLeft` is written `align-left`, `Nudge(Left, Ten)` is `nudge-left-ten`.
+fn written(id: CommandId) -> String {
+    let mut text = String::new();
+    for sign in format!("{id:?}").chars() {
+        match sign {
+            '(' | ',' => text.push('-'),
+            ')' | ' ' => {}
+            sign if sign.is_uppercase() => {
+                if !text.is_empty() && !text.ends_with('-') {
+                    text.push('-');
+                }
+                text.extend(sign.to_lowercase());
+            }
+            sign => text.push(sign),
+        }
+    }
+    text
+}
+
+fn page() -> String {
+    let mut page = String::from(
+        "# Commands and shortcuts\n\n\
+         Generated from the table of commands (`renderer/src/commands/table.rs`): menus, keys, the command palette \
+         (Ctrl+K) and the\nsheet in the window (`?`) read the same one. `UPDATE_DOCS=1 cargo test -p renderer` writes \
+         this page.\n",
+    );
+    for menu in Menu::SHOWN.into_iter().chain([Menu::None]) {
+        let _ = write!(page, "\n## {}\n\n| Command | What it does | Keys |\n|---|---|---|\n", menu.title());
+        for def in TABLE.iter().filter(|def| def.menu == menu) {
+            let keys: Vec<String> = def.keys.iter().map(|keys| format!("`{}`", keys.text())).collect();
+            let _ = writeln!(page, "| `{}` | {} | {} |", written(def.id), def.text, keys.join(" or "));
+        }
+    }
+    page
+}
+
+#[test]
+fn the_page_of_shortcuts_is_the_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/SHORTCUTS.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, page()).unwrap();
+    }
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(stored, page(), "docs/SHORTCUTS.md is not the table any more; UPDATE_DOCS=1 writes it anew");
+}
+
+#[test]
+fn ids_are_written_as_words() {
+    use super::{Reach, Towards};
+    assert_eq!(written(CommandId::AlignLeft), "align-left");
+    assert_eq!(written(CommandId::Nudge(Towards::Up, Reach::Ten)), "nudge-up-ten");
+}

@@ -1,0 +1,128 @@
+//! Settings: what a person may choose about the window, to search and change; it holds at once.
+
+use crate::{
+    picker::rank,
+    remembered::{SCALES, Settings, ThemeChoice},
+    widgets::{modal_frame, muted_ui, search_field_ui},
+};
+use canvas::theme::Theme;
+use egui::{Context, Id, RichText, Ui};
+
+#[derive(Debug, Default)]
+pub(crate) struct SettingsPage {
+    query: String,
+    shown_before: bool,
+}
+
+/// One setting: what it is called, what it does, and other words somebody may look for.
+#[derive(Clone, Copy)]
+struct Setting {
+    title: &'static str,
+    text: &'static str,
+    words: &'static str,
+    control: fn(&mut Ui, &mut Settings),
+}
+
+const ALL: [Setting; 3] = [
+    Setting {
+        title: "Theme",
+        text: "Light, dark, with more contrast, or whatever the system uses.",
+        words: "appearance colours night day",
+        control: theme_ui,
+    },
+    Setting {
+        title: "UI scale",
+        text: "How large everything is drawn; the zoom of the board is its own.",
+        words: "size font zoom interface dpi",
+        control: scale_ui,
+    },
+    Setting {
+        title: "Reduced motion",
+        text: "Panels and views change at once instead of moving there.",
+        words: "animation accessibility",
+        control: motion_ui,
+    },
+];
+
+impl SettingsPage {
+    /// Gives back `false` when it is closed.
+    pub(crate) fn show_ui(&mut self, context: &Context, theme: &Theme, settings: &mut Settings) -> bool {
+        let page = egui::Modal::new(Id::unique("settings")).frame(modal_frame(context));
+        let response = page.show(context, |ui| {
+            let room = context.content_rect();
+            ui.set_width(520.0_f32.min(room.width() - 80.0));
+            ui.label(RichText::new("Settings").heading());
+            ui.add_space(8.0);
+            let field = search_field_ui(ui, theme, &mut self.query, "Search settings", "Search settings");
+            if !std::mem::replace(&mut self.shown_before, true) {
+                field.request_focus();
+            }
+            ui.add_space(8.0);
+            egui::ScrollArea::vertical()
+                .max_height((room.height() - 170.0).max(90.0))
+                .auto_shrink([false, true])
+                .show(ui, |ui| {
+                    let mut found = 0;
+                    for setting in ALL {
+                        let more = format!("{} {}", setting.text, setting.words);
+                        if rank(&self.query, setting.title, &more).is_some() {
+                            setting_ui(ui, theme, setting, settings);
+                            found += 1;
+                        }
+                    }
+                    if found == 0 {
+                        muted_ui(ui, theme, "No setting fits. Try other words.");
+                    }
+                });
+            ui.add_space(8.0);
+            ui.horizontal(|ui| {
+                let close = ui.button("Close").clicked();
+                let changed = *settings != Settings::default();
+                if ui.add_enabled(changed, egui::Button::new("Reset all")).clicked() {
+                    *settings = Settings::default();
+                }
+                !close
+            })
+            .inner
+        });
+        response.inner && !response.should_close()
+    }
+}
+
+fn setting_ui(ui: &mut Ui, theme: &Theme, setting: Setting, settings: &mut Settings) {
+    ui.push_id(setting.title, |ui| {
+        ui.add_space(4.0);
+        ui.label(setting.title);
+        muted_ui(ui, theme, setting.text);
+        ui.add_space(2.0);
+        (setting.control)(ui, settings);
+        ui.add_space(8.0);
+    });
+}
+
+fn theme_ui(ui: &mut Ui, settings: &mut Settings) {
+    ui.horizontal_wrapped(|ui| {
+        let choices = [
+            (ThemeChoice::System, "System"),
+            (ThemeChoice::Light, "Light"),
+            (ThemeChoice::Dark, "Dark"),
+            (ThemeChoice::HighContrast, "High contrast"),
+        ];
+        for (choice, word) in choices {
+            ui.selectable_value(&mut settings.theme, choice, word).on_hover_text(format!("{word} theme"));
+        }
+    });
+}
+
+/// Steps instead of a slider: what is under the pointer would run away from it.
+fn scale_ui(ui: &mut Ui, settings: &mut Settings) {
+    ui.horizontal_wrapped(|ui| {
+        for scale in SCALES {
+            ui.selectable_value(&mut settings.scale, scale, format!("{scale} %"));
+        }
+    });
+}
+
+fn motion_ui(ui: &mut Ui, settings: &mut Settings) {
+    ui.checkbox(&mut settings.reduced_motion, "Reduce motion");
+}
