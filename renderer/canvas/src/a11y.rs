@@ -100,11 +100,12 @@ fn ports(ui: &Ui, scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, drawn:
             }
             left -= 1;
             let id = ui.make_persistent_id((slot.id, port.id.as_str()));
-            let response = ui.interact(rect.intersect(camera.view()), id, Sense::hover());
-            let name = || format!("{}, port {}, {}", node.label, port.label, connected(scene, node, port));
-            response.widget_info(|| WidgetInfo::labeled(Role::GraphicsSymbol, true, name()));
+            ui.interact(rect.intersect(camera.view()), id, Sense::hover());
             ui.accesskit_node_builder(id, |described| {
-                described.set_value(connected(scene, node, port));
+                let state = connected(scene, node, port);
+                described.set_role(Role::GraphicsSymbol);
+                described.set_label(format!("{}, port {}, {state}", node.label, port.label));
+                described.set_value(state);
             });
         }
     }

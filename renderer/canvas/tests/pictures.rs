@@ -107,7 +107,8 @@ fn gestures_show_what_they_would_do() {
     use std::cell::RefCell;
 
     for (name, theme) in [("light", Theme::light()), ("dark", Theme::dark())] {
-        let moves: [(&str, Pos2, Pos2, Modifiers); 7] = [
+        let moves: [(&str, Pos2, Pos2, Modifiers); 8] = [
+            ("minimap", pos2(300.0, 100.0), pos2(310.0, 120.0), Modifiers::NONE),
             ("guides", pos2(680.0, 190.0), pos2(683.0, 390.0), Modifiers::NONE),
             ("refused", pos2(680.0, 190.0), pos2(440.0, 500.0), Modifiers::NONE),
             ("into", pos2(680.0, 190.0), pos2(1120.0, 260.0), Modifiers::NONE),
@@ -120,7 +121,8 @@ fn gestures_show_what_they_would_do() {
             let shop = shop();
             let selection = RefCell::new(BTreeSet::from([ElementId::Node(shop.private)]));
             let mut canvas = Canvas::new();
-            canvas.set_viewport(Viewport { x: 690.0, y: 280.0, zoom: 1.0 });
+            let zoom = if gesture == "minimap" { 1.7 } else { 1.0 };
+            canvas.set_viewport(Viewport { x: 690.0, y: 280.0, zoom });
             let theme = theme.clone();
             let mut harness = Harness::builder()
                 .with_size(vec2(1420.0, 700.0))

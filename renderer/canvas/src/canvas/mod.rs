@@ -289,7 +289,7 @@ impl Canvas {
         let marks = Marks {
             hovered: self.hovered.clone(),
             drop: if let Gesture::Move(moving) = gesture { moving.drop_mark() } else { None },
-            into_edge: if let Gesture::Move(moving) = gesture { moving.into_edge() } else { None },
+            into_edge: if let Gesture::Move(moving) = gesture { moving.edge_mark() } else { None },
             takes_connection: matches!(gesture, Gesture::Connect(_)).then_some(&takes),
             renamed: self.rename.as_ref().map(Rename::node),
         };

@@ -183,7 +183,7 @@ impl Moving {
     }
 
     /// The edge that it would be put into.
-    pub(crate) fn into_edge(&self) -> Option<EdgeId> {
+    pub(crate) fn edge_mark(&self) -> Option<EdgeId> {
         self.inserting.edge()
     }
 
