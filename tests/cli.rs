@@ -174,7 +174,8 @@ fn undo_redo_and_the_log_tell_one_story() {
     let bench = Bench::new();
     assert_refused(&bench.run(&["undo"]), &["nothing to undo"]);
     assert_refused(&bench.run(&["redo"]), &["nothing to redo"]);
-    let [a, b] = ["a", "b"].map(|name| bench.edit(&json!([add(name)]))["summary"].as_str().unwrap().to_owned());
+    let [a, b] =
+        ["a", "b"].map(|name| bench.edit(&json!([add(name)]))["summary"].as_str().unwrap().to_owned());
     assert_eq!(bench.state()["nodes"], 2);
     assert_eq!(bench.data(&["undo"])["revision"], 3);
     assert_eq!(bench.state()["nodes"], 1);
@@ -188,10 +189,7 @@ fn undo_redo_and_the_log_tell_one_story() {
         .iter()
         .map(|entry| (entry["revision"].as_u64().unwrap(), entry["summary"].as_str().unwrap()))
         .collect();
-    assert_eq!(
-        log,
-        [(4, format!("Redo: {b}").as_str()), (3, &format!("Undo: {b}")), (2, &b), (1, &a)]
-    );
+    assert_eq!(log, [(4, format!("Redo: {b}").as_str()), (3, &format!("Undo: {b}")), (2, &b), (1, &a)]);
     assert_eq!(bench.data(&["log", "--limit", "1"]).as_array().unwrap().len(), 1);
     let said = bench.run(&["log"]);
     assert_eq!(said.out.lines().count(), 4);

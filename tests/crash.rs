@@ -211,7 +211,18 @@ impl Trial {
         assert_eq!(running.stop().code, Some(0));
         let (verified, unacknowledged, kills, cut_saves) = (0, 0, 0, 0);
         let start = Duration::from_millis(100);
-        Self { home, workspace, writers, acknowledged, verified, unacknowledged, kills, cut_saves, chance, start }
+        Self {
+            home,
+            workspace,
+            writers,
+            acknowledged,
+            verified,
+            unacknowledged,
+            kills,
+            cut_saves,
+            chance,
+            start,
+        }
     }
 
     /// Killed before it is ready, as often as not while it reads or mends what the kill before left.

@@ -83,7 +83,9 @@ impl Link {
         let (queue, queued) = bounded(MAX_QUEUED + MAX_UNANSWERED);
         let (unanswered, answered) = bounded(MAX_UNANSWERED);
         let out = self.stream.try_clone()?;
-        std::thread::Builder::new().name("renderer-out".to_owned()).spawn(move || write_all(out, &queued, &answered))?;
+        std::thread::Builder::new()
+            .name("renderer-out".to_owned())
+            .spawn(move || write_all(out, &queued, &answered))?;
         host.send(Job::Attach(queue.clone())).map_err(LinkError::Refused)?;
         while let Some(frame) = self.next_frame(None)? {
             take(decode(&frame)?, host, &queue, &unanswered)?;
