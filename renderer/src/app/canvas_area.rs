@@ -39,6 +39,8 @@ impl Workbench {
             theme: view.theme,
             read_only: view.is_held(),
         };
+        // The first look at a board is not a journey.
+        canvas.set_reduced_motion(self.settings.reduced_motion || !self.fitted.contains(&board));
         let mut events = canvas.show(ui, &scene);
         if self.fitted.insert(board) {
             // Now the canvas knows its size. Small boards are not blown up.

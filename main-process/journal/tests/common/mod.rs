@@ -163,7 +163,9 @@ pub(crate) fn change() -> impl Strategy<Value = Change> {
     let whole = board_document().prop_map(|document| {
         let node = document.nodes.first().cloned().map(std::sync::Arc::new);
         match document.edges.first() {
-            Some(edge) => Change::Edge { id: edge.id, before: None, after: Some(std::sync::Arc::new(edge.clone())) },
+            Some(edge) => {
+                Change::Edge { id: edge.id, before: None, after: Some(std::sync::Arc::new(edge.clone())) }
+            }
             None if node.is_some() => Change::Node { id: NodeId::from_bits(1000), before: node, after: None },
             None => Change::Board {
                 id: document.boards[0].id,

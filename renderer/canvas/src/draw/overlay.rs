@@ -136,7 +136,10 @@ pub(crate) fn draw_invitation(pen: &Pen<'_>) {
         );
     };
     text(-12.0, "This board is empty", 17.0, theme.text_muted);
-    let how =
-        if pen.scene.read_only { "It cannot be changed now" } else { "Double-click to add the first node" };
+    let how = if pen.scene.read_only {
+        "It cannot be changed now"
+    } else {
+        "Drag something from the palette, or press Tab"
+    };
     text(14.0, how, 13.5, theme.text_subtle);
 }
