@@ -81,6 +81,11 @@ impl Workbench {
     }
 }
 
+/// Names can be read from here on.
+const READABLE: f32 = 0.4;
+/// How near the view comes when they could not.
+const NEAR: f32 = 0.7;
+
 /// Where the view should go to show these nodes, if they are not all in it already.
 fn revealing(view: &View<'_>, now: Viewport, size: Vec2, nodes: &[NodeId]) -> Option<Viewport> {
     let all = nodes.iter().filter_map(|id| view.snapshot.absolute(*id)).reduce(|a, b| a.union(b))?;
@@ -89,8 +94,8 @@ fn revealing(view: &View<'_>, now: Viewport, size: Vec2, nodes: &[NodeId]) -> Op
         && all.right() as f32 <= now.x + half_w
         && all.y as f32 >= now.y - half_h
         && all.bottom() as f32 <= now.y + half_h;
-    // From far away a node is a dot; come near enough to read it.
-    let zoom = now.zoom.max(0.6);
+    // From far away a node is a dot: come near enough to read it. What can be read already is not worth a jump.
+    let zoom = if now.zoom < READABLE { NEAR } else { now.zoom };
     let middle = (all.x as f32 + all.w as f32 / 2.0, all.y as f32 + all.h as f32 / 2.0);
     (!inside || zoom > now.zoom).then_some(Viewport { x: middle.0, y: middle.1, zoom })
 }
