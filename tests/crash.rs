@@ -63,7 +63,7 @@ impl Writer {
             if self.chance.below(20) == 0 {
                 match client.request(json!("save")) {
                     Ok(saved) => drop(saved.unwrap_or_else(|refusal| panic!("save: {refusal}"))),
-                    Err(Gone) => return acknowledged,
+                    Err(Gone(_)) => return acknowledged,
                 }
             }
             let wish = self.wish();
@@ -74,7 +74,7 @@ impl Writer {
             let applied = match client.request(request) {
                 Ok(Ok(answer)) => answer["applied"].clone(),
                 Ok(Err(refusal)) => panic!("{wish:?}: {refusal}"),
-                Err(Gone) => return acknowledged,
+                Err(Gone(_)) => return acknowledged,
             };
             self.open = None;
             assert_eq!(applied["summary"], summary.as_str());

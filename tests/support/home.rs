@@ -170,8 +170,9 @@ impl Running {
 
     /// `draftboard serve`, as soon as it says that it is ready.
     pub(crate) fn serve(home: &Home, workspace: &Path) -> Self {
-        let running = Self::starting_to_serve(home, workspace);
-        let line = running.line().expect("it says that it is ready");
+        let mut running = Self::starting_to_serve(home, workspace);
+        let line =
+            running.line().unwrap_or_else(|| panic!("it ended before it was ready: {:?}", running.end()));
         let ready: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(
             (&ready["ready"], &ready["pid"]),

@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 const SHORT: Limits = Limits { hello: Duration::from_millis(100), frame: Duration::from_millis(100) };
 
 struct Fake {
