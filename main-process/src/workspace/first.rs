@@ -6,13 +6,13 @@ use journal::{Digest, FileError, Journal, WorkspaceFiles, WorkspacePath};
 use shared_protocol::{Revision, limits::MAX_HISTORY};
 use std::sync::Arc;
 
-/// Reads all boards and makes them the journal's beginning. One that cannot be read is left alone, and found again when the
-/// files are looked at.
+/// Reads all boards and makes them the journal's beginning; gives the files that it took. One that cannot be read is left
+/// alone, and found again when the files are looked at.
 pub(super) fn first_state(
     files: &WorkspaceFiles,
     journal: &mut Journal,
     registry: Arc<Registry>,
-) -> Result<Snapshot, OpenError> {
+) -> Result<(Snapshot, Vec<BoardFile>), OpenError> {
     let mut found = Vec::new();
     for name in files.list_boards()?.boards {
         match BoardFile::read(files, &name, &registry) {
@@ -24,20 +24,18 @@ pub(super) fn first_state(
     // The largest is taken as it is, and the others are put beside it.
     found.sort_by_key(|file| std::cmp::Reverse(file.text.len()));
     let mut start = Start { state: Snapshot::new(registry), placed: false };
-    let mut taken: Vec<(WorkspacePath, Digest)> = Vec::new();
+    found.retain(|file| start.add(file));
     for file in &found {
-        if start.add(file) {
-            saved::remember(journal, &file.path(), &file.text);
-            taken.push((file.path(), file.digest));
-        }
+        saved::remember(journal, &file.path(), &file.text);
     }
+    let taken: Vec<(WorkspacePath, Digest)> = found.iter().map(|file| (file.path(), file.digest)).collect();
     // Places that we found are ahead of the files by one revision.
     let revision = if start.placed { Revision::START.next() } else { Revision::START };
     let state = start.state.as_start(revision);
     // The checkpoint comes last: without it, it is the first time again.
     journal.record(&taken)?;
     journal.checkpoint(&state.to_document(), MAX_HISTORY)?;
-    Ok(state)
+    Ok((state, found))
 }
 
 struct Start {

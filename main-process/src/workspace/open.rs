@@ -1,7 +1,7 @@
 //! Opening a workspace: the journal's state first, then what the files say. A damaged part is set aside and named; the rest
 //! opens.
 
-use super::{About, Moment, OpenError, PRESENCE, Workspace, compose_registry, first::first_state};
+use super::{About, Moment, OpenError, PRESENCE, Saved, Workspace, compose_registry, first::first_state};
 use authority::{History, Registry, Snapshot};
 use journal::{
     Digest, FileError, Journal, JournalError, ProjectConfig, Recovered, WorkspaceFiles, WorkspacePath,
@@ -28,8 +28,8 @@ impl Workspace {
         let (registry, unreadable) = compose_registry(&files, &config);
         notices.extend(unreadable.into_iter().map(|(origin, problem)| (About::Module(origin), problem)));
         let (mut journal, recovered) = open_journal(&files, &mut notices)?;
-        let snapshot = match recovered {
-            Some(recovered) => replay(recovered, registry)?,
+        let (snapshot, taken) = match recovered {
+            Some(recovered) => (replay(recovered, registry)?, Vec::new()),
             None => first_state(&files, &mut journal, registry)?,
         };
         let log = journal.log(MAX_HISTORY).unwrap_or_else(|error| {
@@ -53,6 +53,9 @@ impl Workspace {
             notices,
             presence: presence.unwrap_or_default(),
         };
+        for file in taken {
+            workspace.saved.insert(file.board, Saved { file: file.name, content: file.content });
+        }
         workspace.recall_saved_revision();
         workspace.recall_saved()?;
         let names = workspace.board_files();

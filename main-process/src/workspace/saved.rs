@@ -90,6 +90,10 @@ impl Workspace {
     pub(super) fn recall_saved(&mut self) -> Result<(), JournalError> {
         for (path, _) in self.journal.known_files()? {
             let Some(name) = path.as_board() else { continue };
+            if self.saved_as(&name).is_some() {
+                // Read a moment ago, the first time that the folder was opened.
+                continue;
+            }
             self.settle_pending(&path)?;
             let Some((board, content)) = self.recall(&name, &path)? else { continue };
             let has_name =
