@@ -92,9 +92,7 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         // After a failed test, too: nothing may go on in a folder that is about to vanish.
-        for pid in self.processes() {
-            processes::kill(pid);
-        }
+        processes::kill_with_environment(self.root.as_os_str());
         let _ = &self.folder;
     }
 }

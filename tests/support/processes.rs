@@ -1,6 +1,6 @@
 //! What `/proc` says.
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
 fn pids() -> Vec<u32> {
@@ -31,13 +31,29 @@ pub(crate) fn role_of(main: u32, role: &str) -> Option<u32> {
 
 /// Live processes, apart from this one, whose environment mentions something.
 pub(crate) fn with_environment(mentioned: &OsStr) -> Vec<u32> {
-    let needle = mentioned.as_bytes();
-    let mentions = |pid: &u32| {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.windows(needle.len()).any(|window| window == needle)
-    };
     let others = pids().into_iter().filter(|pid| *pid != std::process::id());
-    others.filter(mentions).filter(|pid| is_alive(*pid)).collect()
+    others.filter(|pid| mentions(*pid, mentioned) && is_alive(*pid)).collect()
+}
+
+fn mentions(pid: u32, mentioned: &OsStr) -> bool {
+    let needle = mentioned.as_bytes();
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.windows(needle.len()).any(|window| window == needle)
+}
+
+/// Kills all of those. Each is pinned first and looked at again, because a number may pass to somebody else.
+pub(crate) fn kill_with_environment(mentioned: &OsStr) {
+    for pid in with_environment(mentioned) {
+        let pinned = to_pid(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        if let Some(pinned) = pinned.filter(|_| mentions(pid, mentioned)) {
+            // It may have ended meanwhile.
+            let _ = pidfd_send_signal(&pinned, Signal::KILL);
+        }
+    }
+}
+
+fn to_pid(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
 pub(crate) fn terminate(pid: u32) {
@@ -49,7 +65,6 @@ pub(crate) fn kill(pid: u32) {
 }
 
 fn signal(pid: u32, signal: Signal) {
-    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     // It may have ended meanwhile.
-    let _ = kill_process(pid, signal);
+    let _ = kill_process(to_pid(pid).unwrap(), signal);
 }
