@@ -77,9 +77,12 @@ fn is_done(state: &Snapshot, change: &Change) -> bool {
 }
 
 impl Rebased {
-    /// All of it, or a refusal that names what stands in the way.
+    /// All that has a meaning, or a refusal that names what stands in the way. Something that was moved or resized since
+    /// stays where later work put it, unless the places are all there is to take back.
     pub fn all(self, what: &str) -> Result<Vec<Change>, Refusal> {
-        if self.conflicts.is_empty() {
+        let only_places = self.fitting.iter().all(Change::is_layout);
+        let is_let_go = |change: &Change| matches!(change, Change::Placement { after: Some(_), .. });
+        if self.conflicts.iter().all(|(change, _)| !only_places && is_let_go(change)) {
             return Ok(self.fitting);
         }
         let shown: Vec<String> = self.conflicts.iter().take(5).map(|(_, error)| error.to_string()).collect();

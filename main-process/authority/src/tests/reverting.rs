@@ -55,3 +55,31 @@ fn what_is_gone_already_is_no_conflict() {
     let rebased = reverted(&bench, 1);
     assert_eq!((rebased.fitting.len(), rebased.conflicts), (0, vec![]));
 }
+
+#[test]
+fn a_container_that_was_moved_since_does_not_keep_what_was_put_into_it() {
+    let mut bench = Bench::with_board();
+    bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
+    // It makes room, so its size is a part of the operation.
+    bench.json(
+        r#"{"batch":{"commands":[
+            {"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"a"}},
+            {"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"b"}}]}}"#,
+    );
+    bench.json(r#"{"place":{"items":[{"node":"net","x":4000,"y":0}]}}"#);
+    let rebased = reverted(&bench, 2);
+    assert!(!rebased.conflicts.is_empty(), "its size was changed by one and its place by the other");
+    let state = after(&bench, &rebased);
+    assert_eq!(state.node_count(), 1);
+    assert_eq!(state.placement(bench.node("net")).map(|place| place.x), Some(4000));
+    assert!(rebased.all("it").is_ok());
+}
+
+#[test]
+fn taking_back_a_move_of_what_was_moved_again_is_a_conflict() {
+    let mut bench = Bench::with_board();
+    bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
+    bench.json(r#"{"place":{"items":[{"node":"net","x":4000,"y":0}]}}"#);
+    bench.json(r#"{"place":{"items":[{"node":"net","x":4010,"y":0}]}}"#);
+    assert!(reverted(&bench, 2).all("it").is_err());
+}
