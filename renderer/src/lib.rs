@@ -14,6 +14,7 @@ mod command_palette;
 mod commands;
 mod context_menu;
 mod dialogs;
+mod dock;
 mod icon;
 mod launcher;
 mod link;

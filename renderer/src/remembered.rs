@@ -1,14 +1,11 @@
 //! What the window remembers of itself between runs, as a small strict JSON that main keeps without looking inside.
 //! What cannot be read, or is out of bounds, counts as nothing: a window opens in any case.
 
-use crate::panels::{BottomTab, LeftTab, Panels};
-use egui::{Rangef, ThemePreference};
+use crate::dock::Place;
+use egui::ThemePreference;
 use serde::{Deserialize, Serialize};
 use shared_protocol::messages::MAX_WINDOW_STATE;
 
-pub(crate) const LEFT_SIZES: Rangef = Rangef { min: 160.0, max: 400.0 };
-pub(crate) const INSPECTOR_SIZES: Rangef = Rangef { min: 200.0, max: 520.0 };
-pub(crate) const BOTTOM_SIZES: Rangef = Rangef { min: 110.0, max: 480.0 };
 /// Percent, from the smallest that can be read to twice the size.
 pub(crate) const SCALES: [u16; 8] = [80, 90, 100, 110, 125, 150, 175, 200];
 
@@ -34,7 +31,7 @@ impl From<ThemeChoice> for ThemePreference {
 
 /// What a person chose on the settings page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[serde(rename_all = "camelCase", default)]
 pub(crate) struct Settings {
     pub(crate) theme: ThemeChoice,
     /// Of the whole window, in percent.
@@ -48,135 +45,101 @@ impl Default for Settings {
     }
 }
 
-/// A panel: open or not, and how large if somebody has made it so.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Panel {
-    open: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    size: Option<f32>,
-}
-
-impl Panel {
-    fn is_sound(&self, sizes: Rangef) -> bool {
-        self.size.is_none_or(|size| sizes.contains(size))
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Remembered {
-    #[serde(default)]
     pub(crate) settings: Settings,
-    left: Panel,
-    left_tab: LeftTab,
-    inspector: Panel,
-    bottom: Panel,
-    bottom_tab: BottomTab,
+    pub(crate) layout: Place,
 }
 
-impl Default for Remembered {
-    fn default() -> Self {
-        Self::of(&Settings::default(), &Panels::default())
-    }
+/// As it was written, perhaps by another version: each part is taken or left by itself.
+#[derive(Deserialize)]
+struct Written {
+    #[serde(default)]
+    settings: serde_json::Value,
+    #[serde(default)]
+    layout: serde_json::Value,
 }
 
 impl Remembered {
-    pub(crate) fn of(settings: &Settings, panels: &Panels) -> Self {
-        // Whole points are enough, and the same text comes out of the same look.
-        let panel = |open: bool, size: Option<f32>, sizes: Rangef| Panel {
-            open,
-            size: size.map(|size| sizes.clamp(size.round())),
-        };
-        Self {
-            settings: settings.clone(),
-            left: panel(panels.left_open, panels.left_size.chosen, LEFT_SIZES),
-            left_tab: panels.left_tab,
-            inspector: panel(panels.inspector_open, panels.inspector_size.chosen, INSPECTOR_SIZES),
-            bottom: panel(panels.bottom_open, panels.bottom_size.chosen, BOTTOM_SIZES),
-            bottom_tab: panels.bottom_tab,
-        }
-    }
-
-    /// Puts the panels where they were.
-    pub(crate) fn arrange(&self, panels: &mut Panels) {
-        panels.left_open = self.left.open;
-        panels.left_size.restore(self.left.size);
-        panels.left_tab = self.left_tab;
-        panels.inspector_open = self.inspector.open;
-        panels.inspector_size.restore(self.inspector.size);
-        panels.bottom_open = self.bottom.open;
-        panels.bottom_size.restore(self.bottom.size);
-        panels.bottom_tab = self.bottom_tab;
-        panels.generation += 1;
-    }
-
     pub(crate) fn from_text(text: &str) -> Self {
         if text.is_empty() || text.len() > MAX_WINDOW_STATE {
             return Self::default();
         }
-        match serde_json::from_str::<Self>(text) {
-            Ok(remembered) if remembered.is_sound() => remembered,
-            Ok(_) => {
-                tracing::warn!("what the window remembered is out of bounds; it begins anew");
-                Self::default()
-            }
+        let Written { settings, layout } = match serde_json::from_str(text) {
+            Ok(written) => written,
             Err(error) => {
                 tracing::warn!(%error, "what the window remembered cannot be read; it begins anew");
-                Self::default()
+                return Self::default();
             }
-        }
+        };
+        let settings = part::<Settings>(settings, "settings").filter(Settings::is_sound).unwrap_or_default();
+        let layout = part::<Place>(layout, "layout").map(Place::settled).unwrap_or_default();
+        Self { settings, layout }
     }
 
     pub(crate) fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
+}
 
+fn part<T: serde::de::DeserializeOwned>(value: serde_json::Value, what: &str) -> Option<T> {
+    if value.is_null() {
+        return None;
+    }
+    match serde_json::from_value(value) {
+        Ok(part) => Some(part),
+        Err(error) => {
+            tracing::warn!(%error, what, "a part of what the window remembered cannot be read; it begins anew");
+            None
+        }
+    }
+}
+
+impl Settings {
     fn is_sound(&self) -> bool {
-        SCALES.contains(&self.settings.scale)
-            && self.left.is_sound(LEFT_SIZES)
-            && self.inspector.is_sound(INSPECTOR_SIZES)
-            && self.bottom.is_sound(BOTTOM_SIZES)
+        SCALES.contains(&self.scale)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panels::PanelId;
+
+    fn changed() -> Remembered {
+        let settings = Settings { theme: ThemeChoice::Dark, scale: 150, reduced_motion: true };
+        let mut layout = Place::default();
+        layout.show(PanelId::Outline);
+        layout.close(PanelId::Inspector);
+        Remembered { settings, layout }
+    }
 
     #[test]
     fn what_is_written_is_read() {
-        let mut panels = Panels { left_open: false, left_tab: LeftTab::Outline, ..Panels::default() };
-        panels.bottom_size.restore(Some(300.4));
-        let settings = Settings { theme: ThemeChoice::Dark, scale: 150, reduced_motion: true };
-        let before = Remembered::of(&settings, &panels);
-        let after = Remembered::from_text(&before.to_text());
-        assert_eq!(before, after);
-        let mut arranged = Panels::default();
-        after.arrange(&mut arranged);
-        assert_eq!(Remembered::of(&settings, &arranged), before);
+        let before = changed();
+        assert_eq!(Remembered::from_text(&before.to_text()), before);
     }
 
     #[test]
     fn what_is_not_sound_counts_as_nothing() {
-        let good =
-            Remembered { left: Panel { open: false, size: Some(200.0) }, ..Remembered::default() }.to_text();
-        assert_ne!(Remembered::from_text(&good), Remembered::default());
+        let good = changed().to_text();
         let long = format!("{good}{}", " ".repeat(MAX_WINDOW_STATE));
-        let bad = [
-            "",
-            "no",
-            "[]",
-            "{}",
-            &good.replace("200.0", "9000.0"),
-            &good.replace("\"scale\":100", "\"scale\":101"),
-            &good.replace("\"scale\":100", "\"scale\":-1"),
-            &good.replacen('{', "{\"more\":1,", 1),
-            &good[..good.len() - 1],
-            &long,
-        ];
-        for text in bad {
+        for text in ["", "no", "[]", "{}", "null", &good[..good.len() - 1], &long] {
             assert_eq!(Remembered::from_text(text), Remembered::default(), "{text:.80}");
         }
+    }
+
+    #[test]
+    fn one_part_that_is_not_sound_does_not_take_the_other_along() {
+        let good = changed();
+        for bad in ["101", "-1", "\"large\""] {
+            let text = good.to_text().replace("\"scale\":150", &format!("\"scale\":{bad}"));
+            let read = Remembered::from_text(&text);
+            assert_eq!(read, Remembered { settings: Settings::default(), layout: good.layout.clone() });
+        }
+        let older = r#"{"settings":{"theme":"dark","scale":150,"reducedMotion":true},"left":{"open":true}}"#;
+        let read = Remembered::from_text(older);
+        assert_eq!(read, Remembered { settings: good.settings, layout: Place::default() });
     }
 }

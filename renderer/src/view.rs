@@ -1,7 +1,10 @@
 //! What panels see and what they may ask for. A panel gets a [`View`] of the replica and a list to push [`Action`]s
 //! onto; it never touches the link, the replica or another panel.
 
-use crate::commands::CommandId;
+use crate::{
+    commands::CommandId,
+    panels::{PanelId, Side},
+};
 use authority::{Problems, Snapshot};
 use canvas::theme::Theme;
 use shared_protocol::{
@@ -91,7 +94,10 @@ pub(crate) enum Action {
         at: Point,
         from: Endpoint,
     },
-    ShowProblems,
+    /// Opens it, in front.
+    ShowPanel(PanelId),
+    ClosePanel(PanelId),
+    MovePanel(PanelId, Side),
     /// Asks for the title of a new board of this kind.
     NewBoard(BoardKind),
     /// Shows it, with the keyboard in the inspector's control of one property.

@@ -265,19 +265,27 @@ pub(crate) fn paint_severity(painter: &Painter, centre: egui::Pos2, theme: &Them
     }
 }
 
+/// A tab of a group of panels.
+pub(crate) struct Tab<'a> {
+    pub(crate) id: egui::Id,
+    pub(crate) text: &'a str,
+    pub(crate) chosen: bool,
+    pub(crate) sense: Sense,
+}
+
 /// A tab: plain text, underlined when it is the chosen one.
-pub(crate) fn tab_ui(ui: &mut Ui, theme: &Theme, text: &str, chosen: bool) -> Response {
-    let font = body_font(ui);
-    let color = if chosen { theme.text } else { theme.text_muted };
-    let galley = ui.painter().layout_no_wrap(text.to_owned(), font, color);
-    let (rect, response) = ui.allocate_exact_size(vec2(galley.size().x + 20.0, 30.0), Sense::click());
-    response.widget_info(|| WidgetInfo::selected(Role::Tab, ui.is_enabled(), chosen, text));
+pub(crate) fn tab_ui(ui: &mut Ui, theme: &Theme, tab: Tab<'_>) -> Response {
+    let color = if tab.chosen { theme.text } else { theme.text_muted };
+    let galley = ui.painter().layout_no_wrap(tab.text.to_owned(), body_font(ui), color);
+    let (_, rect) = ui.allocate_space(vec2(galley.size().x + 20.0, ui.available_height()));
+    let response = ui.interact(rect, tab.id, tab.sense);
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, ui.is_enabled(), tab.chosen, tab.text));
     if ui.is_rect_visible(rect) {
-        focus_ring(ui, theme, rect, &response);
+        focus_ring(ui, theme, rect.shrink(1.0), &response);
         let color = if response.hovered() { theme.text } else { color };
         let at = Align2::CENTER_CENTER.align_size_within_rect(galley.size(), rect).min;
         ui.painter().galley_with_override_text_color(at, galley, color);
-        if chosen {
+        if tab.chosen {
             let line = Rect::from_min_max(
                 pos2(rect.left() + 8.0, rect.bottom() - 2.0),
                 pos2(rect.right() - 8.0, rect.bottom()),
@@ -286,4 +294,15 @@ pub(crate) fn tab_ui(ui: &mut Ui, theme: &Theme, text: &str, chosen: bool) -> Re
         }
     }
     response
+}
+
+/// A button that folds a group of panels away: a bar, as on windows.
+pub(crate) fn fold_button_ui(ui: &mut Ui, theme: &Theme, name: &str) -> Response {
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(20.0), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    focus_ring(ui, theme, rect, &response);
+    let color = if response.hovered() { theme.text } else { theme.text_muted };
+    let c = rect.center();
+    ui.painter().line_segment([c - vec2(5.0, 0.0), c + vec2(5.0, 0.0)], Stroke::new(1.5, color));
+    response.on_hover_text(name)
 }

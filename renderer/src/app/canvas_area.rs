@@ -4,7 +4,7 @@ use super::{Workbench, view_of};
 use crate::{
     context_menu::ContextMenu,
     launcher::launcher_ui,
-    panels::palette::Dragged,
+    panels::{PanelId, palette::Dragged},
     placing::{container_at, parent_for},
     quick_add::QuickAdd,
     view::{Action, View},
@@ -75,7 +75,7 @@ impl Workbench {
                     self.overlays.context_menu = Some(ContextMenu::new(at, on_element));
                 }
                 CanvasEvent::Refused(refusal) => actions.push(Action::Refuse(refusal)),
-                CanvasEvent::Open(_) => self.panels.inspector_open = true,
+                CanvasEvent::Open(_) => actions.push(Action::ShowPanel(PanelId::Inspector)),
             }
         }
     }

@@ -2,33 +2,25 @@
 
 use super::{Workbench, view_of};
 use crate::{
+    commands::CommandId,
+    dock::Content,
     panels::{
-        BottomTab, LeftTab, PanelSize,
+        PanelId, Panels, Side,
         menu_bar::{board_tabs_ui, menu_bar_ui},
         notices::banner_ui,
         status_bar::status_bar_ui,
     },
-    remembered::{BOTTOM_SIZES, INSPECTOR_SIZES, LEFT_SIZES},
     shortcuts_sheet::shortcuts_sheet_ui,
     view::Action,
-    widgets::{close_button_ui, empty_state_ui, tab_ui},
+    widgets::empty_state_ui,
 };
 use canvas::theme::Theme;
-use egui::{Context, Frame, Margin, Panel, Ui, Vec2, containers::panel::PanelState};
+use egui::{Context, Frame, Margin, Panel, Ui};
 
 const STATUS_HEIGHT: f32 = 28.0;
-const NARROW: f32 = 340.0;
-const TABS: [(LeftTab, &str); 2] = [(LeftTab::Palette, "Palette"), (LeftTab::Outline, "Outline")];
 
 fn frame(theme: &Theme, margin: Margin) -> Frame {
     Frame::new().fill(theme.surface_panel).inner_margin(margin)
-}
-
-/// Notes how large a panel stands there once it has been drawn.
-fn see(ui: &Ui, salt: (&str, u32), size: &mut PanelSize, along: impl Fn(Vec2) -> f32) {
-    if let Some(panel) = PanelState::load(ui.ctx(), ui.scope_id().with_salt(egui::IdSalt::new(salt))) {
-        size.see(along(panel.size()), ui.ctx().content_rect().size());
-    }
 }
 
 impl Workbench {
@@ -43,10 +35,7 @@ impl Workbench {
             return;
         }
         self.status_ui(ui, actions);
-        self.bottom_ui(ui, actions);
-        self.left_ui(ui, actions);
-        self.right_ui(ui, actions);
-        egui::CentralPanel::no_frame().show(ui, |ui| self.canvas_ui(ui, actions));
+        egui::CentralPanel::no_frame().show(ui, |ui| self.dock_ui(ui, actions));
     }
 
     fn top_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
@@ -77,99 +66,12 @@ impl Workbench {
             .show(ui, |ui| status_bar_ui(ui, &view, zoom, actions));
     }
 
-    fn bottom_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        let (theme, counts) = (&self.theme, self.counted());
-        let Some(view) = view_of(&self.replica, &self.session, theme, counts) else { return };
-        let panels = &mut self.panels;
-        let (tab, log, problem_list) = (&mut panels.bottom_tab, &mut panels.log, &mut panels.problems);
-        let mut close = false;
-        let content = |ui: &mut Ui| {
-            ui.take_available_space();
-            ui.horizontal(|ui| {
-                ui.spacing_mut().item_spacing.x = 0.0;
-                let count = view.problems.errors() + view.problems.warnings();
-                let problems = if count == 0 { "Problems".to_owned() } else { format!("Problems ({count})") };
-                for (each, text) in [(BottomTab::Problems, problems.as_str()), (BottomTab::Log, "Log")] {
-                    if tab_ui(ui, theme, text, *tab == each).clicked() {
-                        *tab = each;
-                    }
-                }
-                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                    close = close_button_ui(ui, theme, "Close panel").clicked();
-                });
-            });
-            ui.add_space(2.0);
-            match tab {
-                BottomTab::Problems => problem_list.show_ui(ui, &view, actions),
-                BottomTab::Log => log.show_ui(ui, &view, actions),
-            }
-        };
-        let salt = ("bottom panel", panels.generation);
-        Panel::bottom(salt)
-            .frame(frame(theme, Margin { left: 8, right: 8, top: 0, bottom: 4 }))
-            .resizable(true)
-            .default_size(
-                panels.bottom_size.chosen.unwrap_or_else(|| 190.0_f32.min(ui.available_height() * 0.45)),
-            )
-            .size_range(BOTTOM_SIZES)
-            .show_collapsible(ui, &mut panels.bottom_open, content);
-        see(ui, salt, &mut panels.bottom_size, |size| size.y);
-        if close {
-            panels.bottom_open = false;
-        }
-    }
-
-    fn left_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        let (theme, counts) = (&self.theme, self.counted());
-        let Some(view) = view_of(&self.replica, &self.session, theme, counts) else { return };
-        let panels = &mut self.panels;
-        let (tab, palette, outline) = (&mut panels.left_tab, &mut panels.palette, &mut panels.outline);
-        let content = |ui: &mut Ui| {
-            ui.take_available_space();
-            ui.horizontal(|ui| {
-                ui.spacing_mut().item_spacing.x = 0.0;
-                for (each, text) in TABS {
-                    if tab_ui(ui, theme, text, *tab == each).clicked() {
-                        *tab = each;
-                    }
-                }
-            });
-            ui.add_space(4.0);
-            match tab {
-                LeftTab::Palette => palette.show_ui(ui, &view, actions),
-                LeftTab::Outline => outline.show_ui(ui, &view, actions),
-            }
-        };
-        let salt = ("left panel", panels.generation);
-        let fitting = (ui.available_width() * 0.18).clamp(176.0, 232.0);
-        Panel::left(salt)
-            .frame(frame(theme, Margin { left: 8, right: 8, top: 2, bottom: 0 }))
-            .default_size(panels.left_size.chosen.unwrap_or(fitting))
-            .size_range(LEFT_SIZES)
-            .show_collapsible(ui, &mut panels.left_open, content);
-        see(ui, salt, &mut panels.left_size, |size| size.x);
-    }
-
-    fn right_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        // In a very narrow window there is room for one panel beside the board; close the left one to see this.
-        if self.panels.left_open && ui.available_width() < NARROW {
-            return;
-        }
-        let (theme, counts) = (&self.theme, self.counted());
-        let Some(view) = view_of(&self.replica, &self.session, theme, counts) else { return };
-        let panels = &mut self.panels;
-        let inspector = &mut panels.inspector;
-        let salt = ("inspector", panels.generation);
-        let fitting = (ui.available_width() * 0.27).clamp(220.0, 292.0);
-        Panel::right(salt)
-            .frame(frame(theme, Margin { left: 12, right: 8, top: 8, bottom: 0 }))
-            .default_size(panels.inspector_size.chosen.unwrap_or(fitting))
-            .size_range(INSPECTOR_SIZES)
-            .show_collapsible(ui, &mut panels.inspector_open, |ui| {
-                ui.take_available_space();
-                inspector.show_ui(ui, &view, actions);
-            });
-        see(ui, salt, &mut panels.inspector_size, |size| size.x);
+    fn dock_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+        let theme = self.theme.clone();
+        // Taken out while it draws the panels, which are parts of the same workbench.
+        let mut dock = std::mem::take(&mut self.dock);
+        dock.show_ui(ui, &theme, &mut Docked { workbench: self, actions });
+        self.dock = dock;
     }
 
     pub(super) fn overlays_ui(&mut self, context: &Context, actions: &mut Vec<Action>) {
@@ -202,5 +104,41 @@ impl Workbench {
             overlays.settings = None;
         }
         self.notices.show_ui(context, &self.theme, STATUS_HEIGHT + 12.0, actions);
+    }
+}
+
+/// The panels as the dock sees them.
+struct Docked<'a> {
+    workbench: &'a mut Workbench,
+    actions: &'a mut Vec<Action>,
+}
+
+impl Content for Docked<'_> {
+    fn panel_ui(&mut self, panel: PanelId, ui: &mut Ui) {
+        let Self { workbench, actions } = self;
+        if panel == PanelId::Canvas {
+            return workbench.canvas_ui(ui, actions);
+        }
+        let counts = workbench.counted();
+        let view = view_of(&workbench.replica, &workbench.session, &workbench.theme, counts);
+        if let Some(view) = view {
+            workbench.panels.show_ui(panel, ui, &view, actions);
+        }
+    }
+
+    fn title(&self, panel: PanelId) -> String {
+        Panels::title(panel, self.workbench.view().as_ref())
+    }
+
+    fn close(&mut self, panel: PanelId) {
+        self.actions.push(Action::ClosePanel(panel));
+    }
+
+    fn fold(&mut self, panel: PanelId) {
+        self.actions.push(Action::Do(CommandId::Panel(panel)));
+    }
+
+    fn move_to(&mut self, panel: PanelId, side: Side) {
+        self.actions.push(Action::MovePanel(panel, side));
     }
 }

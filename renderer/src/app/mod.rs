@@ -13,6 +13,7 @@ use crate::{
     command_palette::CommandPalette,
     context_menu::ContextMenu,
     dialogs::Dialogs,
+    dock::Dock,
     link::Link,
     panels::{Panels, notices::Notices},
     presence::Debounce,
@@ -93,6 +94,7 @@ pub struct Workbench {
     settings: Settings,
     /// As last told to main.
     remembered: Remembered,
+    dock: Dock,
     panels: Panels,
     overlays: Overlays,
     dialogs: Dialogs,
@@ -128,6 +130,7 @@ impl Workbench {
             theme: Theme::light(),
             settings: Settings::default(),
             remembered: Remembered::default(),
+            dock: Dock::default(),
             panels: Panels::default(),
             overlays: Overlays::default(),
             dialogs: Dialogs::default(),

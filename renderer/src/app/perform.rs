@@ -3,7 +3,7 @@
 use super::{Pending, Workbench};
 use crate::{
     dialogs::Modal,
-    panels::BottomTab,
+    panels::PanelId,
     placing::{add_at, add_connected, parent_for},
     view::Action,
 };
@@ -34,15 +34,13 @@ impl Workbench {
             Action::AddConnected { type_id, at, from } => {
                 self.run_or_refuse(|workbench| workbench.add_connected(&type_id, at, &from));
             }
-            Action::ShowProblems => {
-                self.panels.bottom_open =
-                    !self.panels.bottom_open || self.panels.bottom_tab != BottomTab::Problems;
-                self.panels.bottom_tab = BottomTab::Problems;
-            }
+            Action::ShowPanel(panel) => self.dock.show(panel),
+            Action::ClosePanel(panel) => self.dock.close(panel),
+            Action::MovePanel(panel, side) => self.dock.move_to(panel, side),
             Action::NewBoard(kind) => self.dialogs.open(Modal::new_board(kind)),
             Action::GoToField(element, key) => {
                 self.reveal(element, context);
-                self.panels.inspector_open = true;
+                self.dock.show(PanelId::Inspector);
                 self.panels.inspector.go_to(key);
             }
             Action::Refuse(refusal) => self.notices.refuse(&refusal),
@@ -97,6 +95,9 @@ impl Workbench {
         if !matches!(element, ElementId::Board(_)) {
             self.select([element].into(), context);
             self.session.reveal = nodes;
+        }
+        if !self.dock.is_in_front(PanelId::Canvas) {
+            self.dock.show(PanelId::Canvas);
         }
     }
 

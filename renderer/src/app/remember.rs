@@ -1,7 +1,10 @@
 //! What the window remembers of itself, and what its settings do.
 
 use super::Workbench;
-use crate::remembered::{Remembered, ThemeChoice};
+use crate::{
+    dock::Dock,
+    remembered::{Remembered, ThemeChoice},
+};
 use canvas::theme::Theme;
 use egui::{Context, ThemePreference};
 
@@ -9,7 +12,7 @@ impl Workbench {
     /// Takes over what was remembered for this workspace.
     pub(super) fn restore(&mut self, text: &str, context: &Context) {
         let remembered = Remembered::from_text(text);
-        remembered.arrange(&mut self.panels);
+        self.dock = Dock::of(remembered.layout.clone());
         self.settings = remembered.settings.clone();
         self.remembered = remembered;
         self.apply_settings(context);
@@ -44,14 +47,14 @@ impl Workbench {
         if self.replica.workspace().is_none() {
             return;
         }
-        let now = Remembered::of(&self.settings, &self.panels);
-        if now == self.remembered {
+        let known = &self.remembered;
+        if known.settings == self.settings && known.layout == *self.dock.place() {
             return;
         }
-        if now.settings != self.remembered.settings {
+        if known.settings != self.settings {
             self.apply_settings(context);
         }
-        self.remembered = now;
+        self.remembered = Remembered { settings: self.settings.clone(), layout: self.dock.place().clone() };
         self.presence_changed(context);
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     command_palette::CommandPalette,
     commands::CommandId as Id,
     dialogs::{Modal, Purpose},
-    panels::notices::Tone,
+    panels::{PanelId, notices::Tone},
     placing::container_at,
     quick_add::QuickAdd,
     remembered::ThemeChoice,
@@ -80,9 +80,14 @@ impl Workbench {
             Id::ZoomIn | Id::ZoomOut | Id::ZoomFull | Id::ZoomToFit | Id::ZoomToSelection => {
                 self.zoom(id, context)
             }
-            Id::ToggleLeftPanel => self.panels.left_open = !self.panels.left_open,
-            Id::ToggleInspector => self.panels.inspector_open = !self.panels.inspector_open,
-            Id::ToggleBottomPanel => self.panels.bottom_open = !self.panels.bottom_open,
+            Id::ToggleSide(side) => self.dock.toggle_side(side),
+            Id::Panel(panel) => self.dock.toggle(panel),
+            Id::ClosePanel => {
+                if let Some(panel) = self.dock.closable() {
+                    self.dock.close(panel);
+                }
+            }
+            Id::ResetLayout => self.dock.reset(),
             Id::LightTheme => self.settings.theme = ThemeChoice::Light,
             Id::DarkTheme => self.settings.theme = ThemeChoice::Dark,
             Id::HighContrastTheme => self.settings.theme = ThemeChoice::HighContrast,
@@ -96,9 +101,8 @@ impl Workbench {
     /// Whether a command that can be on is on: for the marks in menus.
     pub(super) fn is_on(&self, id: Id) -> bool {
         match id {
-            Id::ToggleLeftPanel => self.panels.left_open,
-            Id::ToggleInspector => self.panels.inspector_open,
-            Id::ToggleBottomPanel => self.panels.bottom_open,
+            Id::ToggleSide(side) => self.dock.is_side_shown(side),
+            Id::Panel(panel) => self.dock.is_in_front(panel),
             Id::LightTheme => self.settings.theme == ThemeChoice::Light,
             Id::DarkTheme => self.settings.theme == ThemeChoice::Dark,
             Id::HighContrastTheme => self.settings.theme == ThemeChoice::HighContrast,
@@ -237,7 +241,7 @@ impl Workbench {
             })
             .collect();
         if inner.is_empty() {
-            self.panels.inspector_open = true;
+            self.dock.show(PanelId::Inspector);
         }
         self.go_to(inner, context);
     }

@@ -11,6 +11,7 @@ pub(crate) use facts::Facts;
 pub(crate) use keys::{Keys, pressed};
 pub(crate) use table::TABLE;
 
+use crate::panels::{PanelId, Side};
 use std::borrow::Cow;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,9 +52,10 @@ pub(crate) enum CommandId {
     ZoomFull,
     ZoomToFit,
     ZoomToSelection,
-    ToggleLeftPanel,
-    ToggleInspector,
-    ToggleBottomPanel,
+    ToggleSide(Side),
+    Panel(PanelId),
+    ClosePanel,
+    ResetLayout,
     LightTheme,
     DarkTheme,
     HighContrastTheme,

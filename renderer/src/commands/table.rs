@@ -1,6 +1,7 @@
 //! The rows. Order is the order in menus.
 
 use super::{CommandDef, CommandId as Id, Keys, Menu, Needs, Reach, Towards};
+use crate::panels::{PanelId, Side};
 use egui::Key;
 
 const fn row(id: Id, menu: Menu, text: &'static str, keys: &'static [Keys], needs: Needs) -> CommandDef {
@@ -17,6 +18,14 @@ const fn typing(def: CommandDef) -> CommandDef {
 
 const fn nudge(towards: Towards, reach: Reach, text: &'static str, keys: &'static [Keys]) -> CommandDef {
     row(Id::Nudge(towards, reach), Menu::None, text, keys, Needs::EditableNodes(1))
+}
+
+const fn panel(id: PanelId, text: &'static str, keys: &'static [Keys]) -> CommandDef {
+    row(Id::Panel(id), Menu::View, text, keys, Needs::Workspace)
+}
+
+const fn side(side: Side, text: &'static str, keys: &'static [Keys]) -> CommandDef {
+    row(Id::ToggleSide(side), Menu::View, text, keys, Needs::Workspace)
 }
 
 pub(crate) const TABLE: &[CommandDef] = &[
@@ -94,15 +103,16 @@ pub(crate) const TABLE: &[CommandDef] = &[
         &[Keys::shift(Key::Num2), Keys::plain(Key::F)],
         Needs::Nodes,
     ),
-    group(row(
-        Id::ToggleLeftPanel,
-        Menu::View,
-        "Palette and outline",
-        &[Keys::ctrl(Key::Num1)],
-        Needs::Nothing,
-    )),
-    row(Id::ToggleInspector, Menu::View, "Inspector", &[Keys::ctrl(Key::Num2)], Needs::Nothing),
-    row(Id::ToggleBottomPanel, Menu::View, "Problems and log", &[Keys::ctrl(Key::Num3)], Needs::Nothing),
+    group(panel(PanelId::Palette, "Palette", &[Keys::ctrl_shift(Key::P)])),
+    panel(PanelId::Outline, "Outline", &[Keys::ctrl_shift(Key::O)]),
+    panel(PanelId::Inspector, "Inspector", &[Keys::ctrl_shift(Key::I)]),
+    panel(PanelId::Problems, "Problems", &[Keys::ctrl_shift(Key::M)]),
+    panel(PanelId::Log, "Log", &[Keys::ctrl_shift(Key::H)]),
+    group(side(Side::Left, "Left panels", &[Keys::ctrl(Key::Num1)])),
+    side(Side::Right, "Right panels", &[Keys::ctrl(Key::Num2)]),
+    side(Side::Bottom, "Bottom panels", &[Keys::ctrl(Key::Num3)]),
+    row(Id::ClosePanel, Menu::View, "Close panel", &[], Needs::Nothing),
+    row(Id::ResetLayout, Menu::View, "Reset layout", &[], Needs::Nothing),
     group(row(Id::LightTheme, Menu::View, "Light theme", &[], Needs::Nothing)),
     row(Id::DarkTheme, Menu::View, "Dark theme", &[], Needs::Nothing),
     row(Id::HighContrastTheme, Menu::View, "High contrast theme", &[], Needs::Nothing),

@@ -32,6 +32,7 @@ pub(crate) fn menu_bar_ui(
                 let room = (ui.ctx().content_rect().height() - 60.0).max(80.0);
                 egui::ScrollArea::vertical()
                     .max_height(room)
+                    .min_scrolled_height(room)
                     .show(ui, |ui| menu_ui(ui, menu, &facts, &is_on, actions));
             });
         }

@@ -10,61 +10,79 @@ pub(crate) mod palette;
 pub(crate) mod problems;
 pub(crate) mod status_bar;
 
-use serde::{Deserialize, Serialize};
+use crate::view::{Action, View};
+use egui::{Margin, Ui};
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum LeftTab {
-    #[default]
+/// Everything that stands in the dock. A new panel is a variant here, a row of [`PANELS`], its state and its arm in
+/// [`Panels`], and a row in the table of commands; a test misses what is forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum PanelId {
+    Canvas,
     Palette,
     Outline,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum BottomTab {
-    #[default]
+    Inspector,
     Problems,
     Log,
 }
 
-/// How large a panel is: what somebody chose, else what fits the window.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct PanelSize {
-    pub(crate) chosen: Option<f32>,
-    /// As it was drawn last, in a window of this size.
-    seen: Option<(f32, egui::Vec2)>,
+/// Around the canvas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Side {
+    Left,
+    Middle,
+    Right,
+    Bottom,
 }
 
-impl PanelSize {
-    pub(crate) fn restore(&mut self, chosen: Option<f32>) {
-        *self = Self { chosen, seen: None };
+#[derive(Debug)]
+pub(crate) struct PanelDef {
+    pub(crate) id: PanelId,
+    /// How it is remembered; never changes.
+    pub(crate) word: &'static str,
+    pub(crate) title: &'static str,
+    /// Where it stands until somebody moves it.
+    pub(crate) home: Side,
+    /// Shown at first; a side is as its first panel says.
+    pub(crate) open: bool,
+    pub(crate) margin: Margin,
+}
+
+const fn panel(id: PanelId, word: &'static str, title: &'static str, home: Side) -> PanelDef {
+    let margin = match home {
+        Side::Middle => Margin::ZERO,
+        Side::Right => Margin { left: 12, right: 8, top: 4, bottom: 0 },
+        Side::Left | Side::Bottom => Margin { left: 8, right: 8, top: 4, bottom: 4 },
+    };
+    PanelDef { id, word, title, home, open: !matches!(home, Side::Bottom), margin }
+}
+
+/// In the order in which they stand at their side at first.
+pub(crate) const PANELS: &[PanelDef] = &[
+    panel(PanelId::Canvas, "canvas", "Canvas", Side::Middle),
+    panel(PanelId::Palette, "palette", "Palette", Side::Left),
+    panel(PanelId::Outline, "outline", "Outline", Side::Left),
+    panel(PanelId::Inspector, "inspector", "Inspector", Side::Right),
+    panel(PanelId::Problems, "problems", "Problems", Side::Bottom),
+    panel(PanelId::Log, "log", "Log", Side::Bottom),
+];
+
+impl PanelId {
+    pub(crate) fn def(self) -> &'static PanelDef {
+        PANELS.iter().find(|def| def.id == self).unwrap_or(&PANELS[0])
     }
 
-    /// A panel that changes while its window does not was dragged by somebody.
-    pub(crate) fn see(&mut self, size: f32, window: egui::Vec2) {
-        if let Some((before, then)) = self.seen
-            && then == window
-            && (before - size).abs() > 0.5
-        {
-            self.chosen = Some(size);
-        }
-        self.seen = Some((size, window));
+    pub(crate) fn word(self) -> &'static str {
+        self.def().word
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        PANELS.iter().find(|def| def.word == word).map(|def| def.id)
     }
 }
 
-/// What every panel keeps between frames, and which are open.
+/// What every panel keeps between frames.
+#[derive(Default)]
 pub(crate) struct Panels {
-    /// Raised when the panels are put somewhere else at once, so that what egui kept of the old ones is not used.
-    pub(crate) generation: u32,
-    pub(crate) left_open: bool,
-    pub(crate) left_size: PanelSize,
-    pub(crate) left_tab: LeftTab,
-    pub(crate) inspector_open: bool,
-    pub(crate) inspector_size: PanelSize,
-    pub(crate) bottom_open: bool,
-    pub(crate) bottom_size: PanelSize,
-    pub(crate) bottom_tab: BottomTab,
     pub(crate) palette: palette::Palette,
     pub(crate) outline: outline::Outline,
     pub(crate) inspector: inspector::Inspector,
@@ -72,23 +90,50 @@ pub(crate) struct Panels {
     pub(crate) problems: problems::ProblemList,
 }
 
-impl Default for Panels {
-    fn default() -> Self {
-        Self {
-            generation: 0,
-            left_open: true,
-            left_size: PanelSize::default(),
-            left_tab: LeftTab::default(),
-            inspector_open: true,
-            inspector_size: PanelSize::default(),
-            bottom_open: false,
-            bottom_size: PanelSize::default(),
-            bottom_tab: BottomTab::default(),
-            palette: palette::Palette::default(),
-            outline: outline::Outline::default(),
-            inspector: inspector::Inspector::default(),
-            log: log::Log::default(),
-            problems: problems::ProblemList::default(),
+impl Panels {
+    pub(crate) fn show_ui(
+        &mut self,
+        panel: PanelId,
+        ui: &mut Ui,
+        view: &View<'_>,
+        actions: &mut Vec<Action>,
+    ) {
+        match panel {
+            // Drawn by the workbench, which owns the canvases.
+            PanelId::Canvas => {}
+            PanelId::Palette => self.palette.show_ui(ui, view, actions),
+            PanelId::Outline => self.outline.show_ui(ui, view, actions),
+            PanelId::Inspector => self.inspector.show_ui(ui, view, actions),
+            PanelId::Problems => self.problems.show_ui(ui, view, actions),
+            PanelId::Log => self.log.show_ui(ui, view, actions),
+        }
+    }
+
+    /// As it stands on the tab: with how much there is to see, where that matters.
+    pub(crate) fn title(panel: PanelId, view: Option<&View<'_>>) -> String {
+        let title = panel.def().title;
+        let count = match panel {
+            PanelId::Problems => view.map_or(0, |view| view.problems.errors() + view.problems.warnings()),
+            _ => 0,
+        };
+        if count == 0 { title.to_owned() } else { format!("{title} ({count})") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::{CommandId, find};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_panel_has_a_row_a_word_of_its_own_and_a_command() {
+        let words: BTreeSet<&str> = PANELS.iter().map(|def| def.word).collect();
+        assert_eq!(words.len(), PANELS.len());
+        for def in PANELS {
+            assert_eq!(PanelId::from_word(def.word), Some(def.id));
+            let command = find(CommandId::Panel(def.id));
+            assert_eq!(command.is_some(), def.id != PanelId::Canvas, "{:?}", def.id);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     commands::CommandId,
+    panels::PanelId,
     view::{Action, View},
     widgets::paint_severity,
 };
@@ -75,7 +76,7 @@ fn problems_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
     }
     let text = RichText::new(text).small().color(view.theme.text_muted);
     if ui.add(Button::new(text).frame_when_inactive(false)).on_hover_text("Show the problems").clicked() {
-        actions.push(Action::ShowProblems);
+        actions.push(Action::Do(CommandId::Panel(PanelId::Problems)));
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod canvas_area;
 mod controls;
+mod dock;
 mod inspector;
 mod link;
 mod looks;

@@ -1,0 +1,244 @@
+//! How tiles look and answer: tabs in the colours of the theme, with a name for everything that can be pressed.
+
+use super::tiles::{GAP, Tiling};
+use crate::{
+    panels::{PanelId, Side},
+    widgets::{Tab, fold_button_ui, tab_ui},
+};
+use canvas::theme::Theme;
+use egui::{
+    Color32, CursorIcon, Frame, Id, Key, Margin, Response, Sense, Stroke, Style, Ui, UiBuilder, Visuals,
+    WidgetText,
+};
+use egui_tiles::{
+    Behavior, EditAction, ResizeState, SimplificationOptions, TabState, Tabs, TileId, Tiles, UiResponse,
+};
+
+const TAB_BAR: f32 = 30.0;
+/// No border can be dragged further.
+const SMALLEST: f32 = 90.0;
+
+/// What the dock asks of those who know the panels.
+pub(crate) trait Content {
+    fn panel_ui(&mut self, panel: PanelId, ui: &mut Ui);
+    /// As it stands on the tab.
+    fn title(&self, panel: PanelId) -> String;
+    fn close(&mut self, panel: PanelId);
+    fn fold(&mut self, panel: PanelId);
+    fn move_to(&mut self, panel: PanelId, side: Side);
+}
+
+pub(super) struct Docking<'a> {
+    theme: &'a Theme,
+    content: &'a mut dyn Content,
+    /// The group of the canvas alone: without tabs.
+    bare: Option<TileId>,
+    canvas: Option<TileId>,
+    canvas_group: Option<TileId>,
+    wanted: Option<PanelId>,
+    used: Option<PanelId>,
+    edited: bool,
+    dropped: bool,
+}
+
+impl<'a> Docking<'a> {
+    pub(super) fn new(
+        tiling: &Tiling,
+        theme: &'a Theme,
+        content: &'a mut dyn Content,
+        wanted: Option<PanelId>,
+    ) -> Self {
+        let canvas = tiling.canvas();
+        Self {
+            theme,
+            content,
+            bare: tiling.bare(),
+            canvas,
+            canvas_group: canvas.and_then(|canvas| tiling.tree.tiles.parent_of(canvas)),
+            wanted,
+            used: None,
+            edited: false,
+            dropped: false,
+        }
+    }
+
+    /// Somebody resized, chose or moved something.
+    pub(super) fn edited(&self) -> bool {
+        self.edited
+    }
+
+    pub(super) fn dropped(&self) -> bool {
+        self.dropped
+    }
+
+    pub(super) fn used(&self) -> Option<PanelId> {
+        self.used
+    }
+
+    fn tab_menu_ui(&mut self, ui: &mut Ui, panel: PanelId) {
+        for (side, text) in [
+            (Side::Left, "Move to the left"),
+            (Side::Right, "Move to the right"),
+            (Side::Bottom, "Move to the bottom"),
+        ] {
+            if ui.button(text).clicked() {
+                self.content.move_to(panel, side);
+            }
+        }
+        ui.separator();
+        if ui.button("Close").clicked() {
+            self.content.close(panel);
+        }
+    }
+}
+
+impl Behavior<PanelId> for Docking<'_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, panel: &mut PanelId) -> UiResponse {
+        let room = ui.max_rect();
+        ui.set_clip_rect(room.intersect(ui.clip_rect()));
+        let margin = panel.def().margin;
+        ui.painter().rect_filled(room, 0, self.theme.surface_panel);
+        // What is in a panel keeps its ids wherever the panel goes: what is typed, scrolled and focused goes along.
+        let builder = UiBuilder::new().max_rect(room - margin).scope_id(Id::unique(("panel", panel.word())));
+        ui.scope_builder(builder, |ui| self.content.panel_ui(*panel, ui));
+        if ui.input(|input| input.pointer.any_pressed()) && ui.rect_contains_pointer(room) {
+            self.used = Some(*panel);
+        }
+        UiResponse::None
+    }
+
+    fn tab_title_for_pane(&mut self, panel: &PanelId) -> WidgetText {
+        self.content.title(*panel).into()
+    }
+
+    fn tab_ui(
+        &mut self,
+        tiles: &mut Tiles<PanelId>,
+        ui: &mut Ui,
+        id: Id,
+        tile: TileId,
+        state: &TabState,
+    ) -> Response {
+        let text = self.tab_title_for_tile(tiles, tile);
+        let draggable = self.is_tile_draggable(tiles, tile);
+        let sense = if draggable { Sense::click_and_drag() } else { Sense::click() };
+        let tab = Tab { id, text: text.text(), chosen: state.active, sense };
+        let response = tab_ui(ui, self.theme, tab);
+        let Some(panel) = tiles.get_pane(&tile).copied() else { return response };
+        if self.wanted == Some(panel) {
+            response.request_focus();
+            self.used = Some(panel);
+        }
+        if response.clicked() || response.drag_started() {
+            self.used = Some(panel);
+        }
+        if panel == PanelId::Canvas {
+            return response;
+        }
+        let delete = response.has_focus()
+            && ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, Key::Delete));
+        if response.middle_clicked() || delete {
+            self.content.close(panel);
+        }
+        response.context_menu(|ui| self.tab_menu_ui(ui, panel));
+        response
+    }
+
+    fn top_bar_right_ui(
+        &mut self,
+        tiles: &Tiles<PanelId>,
+        ui: &mut Ui,
+        _tile: TileId,
+        tabs: &Tabs,
+        _offset: &mut f32,
+    ) {
+        let front = tabs.active.and_then(|active| tiles.get_pane(&active)).copied();
+        let Some(panel) = front.filter(|panel| *panel != PanelId::Canvas) else { return };
+        ui.add_space(4.0);
+        let name = format!("Fold {}", panel.def().title.to_lowercase());
+        if fold_button_ui(ui, self.theme, &name).clicked() {
+            self.content.fold(panel);
+        }
+    }
+
+    fn drag_ui(&mut self, tiles: &Tiles<PanelId>, ui: &mut Ui, tile: TileId) {
+        let text = self.tab_title_for_tile(tiles, tile);
+        Frame::popup(ui.style())
+            .inner_margin(Margin::symmetric(10, 6))
+            .stroke(Stroke::new(1.0, self.theme.accent))
+            .show(ui, |ui| ui.label(text));
+    }
+
+    fn tab_title_for_tile(&mut self, tiles: &Tiles<PanelId>, tile: TileId) -> WidgetText {
+        match tiles.get_pane(&tile) {
+            Some(panel) => self.content.title(*panel).into(),
+            // Only while a group is dragged.
+            None => "Panels".into(),
+        }
+    }
+
+    fn is_tile_draggable(&self, _tiles: &Tiles<PanelId>, tile: TileId) -> bool {
+        Some(tile) != self.canvas && Some(tile) != self.canvas_group
+    }
+
+    fn is_tab_bar_visible(&self, tile: TileId, _tabs: &Tabs) -> bool {
+        Some(tile) != self.bare
+    }
+
+    fn on_edit(&mut self, action: EditAction) {
+        self.edited = true;
+        self.dropped |= action == EditAction::TileDropped;
+    }
+
+    fn simplification_options(&self) -> SimplificationOptions {
+        SimplificationOptions {
+            all_panes_must_have_tabs: true,
+            flatten_tabs_in_tabs: true,
+            ..SimplificationOptions::default()
+        }
+    }
+
+    /// Which group a key would mean depends on the pointer; the commands of the table do not.
+    fn cycle_tabs_with_keyboard(&self) -> bool {
+        false
+    }
+
+    fn tab_hover_cursor_icon(&self) -> CursorIcon {
+        CursorIcon::Default
+    }
+
+    fn tab_bar_height(&self, _style: &Style) -> f32 {
+        TAB_BAR
+    }
+
+    fn gap_width(&self, _style: &Style) -> f32 {
+        GAP
+    }
+
+    fn min_size(&self) -> f32 {
+        SMALLEST
+    }
+
+    fn tab_bar_color(&self, _visuals: &Visuals) -> Color32 {
+        self.theme.surface_panel
+    }
+
+    fn resize_stroke(&self, _style: &Style, state: ResizeState) -> Stroke {
+        match state {
+            ResizeState::Idle => Stroke::new(GAP, self.theme.border),
+            ResizeState::Hovering | ResizeState::Dragging => Stroke::new(2.0, self.theme.accent),
+        }
+    }
+
+    fn drag_preview_stroke(&self, _visuals: &Visuals) -> Stroke {
+        Stroke::new(1.5, self.theme.accent)
+    }
+
+    fn drag_preview_color(&self, _visuals: &Visuals) -> Color32 {
+        self.theme.accent.gamma_multiply(0.18)
+    }
+
+    fn dragged_overlay_color(&self, _visuals: &Visuals) -> Color32 {
+        self.theme.surface_panel.gamma_multiply(0.6)
+    }
+}

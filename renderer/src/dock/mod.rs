@@ -1,0 +1,130 @@
+//! Docking: where panels stand, how large they are, which are folded away.
+//!
+//! The truth is a [`Place`], plain data that commands change and the window remembers. Tiles are made from it to draw
+//! and to drag; what a person does to them is read back into the place.
+//! Must not know: what a panel shows.
+
+mod behaviour;
+mod place;
+mod tiles;
+
+pub(crate) use behaviour::Content;
+pub(crate) use place::Place;
+
+use crate::panels::{PANELS, PanelId, Side};
+use behaviour::Docking;
+use canvas::theme::Theme;
+use egui::Ui;
+use tiles::Tiling;
+
+pub(crate) struct Dock {
+    place: Place,
+    tiling: Tiling,
+    /// Shown or used last: it keeps its room in a small window, and is the one that "close panel" means.
+    recent: Option<PanelId>,
+    /// Takes the keyboard as soon as it is drawn.
+    wanted: Option<PanelId>,
+}
+
+impl Default for Dock {
+    fn default() -> Self {
+        Self::of(Place::default())
+    }
+}
+
+impl Dock {
+    pub(crate) fn of(place: Place) -> Self {
+        let place = place.settled();
+        Self { tiling: Tiling::of(&place), place, recent: None, wanted: None }
+    }
+
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// It can be seen now.
+    pub(crate) fn is_in_front(&self, panel: PanelId) -> bool {
+        let group = self.place.group_of(panel).filter(|group| !group.folded);
+        group.and_then(|group| group.front()) == Some(panel) && !self.tiling.is_squeezed(panel)
+    }
+
+    pub(crate) fn show(&mut self, panel: PanelId) {
+        self.recent = Some(panel);
+        if !self.is_in_front(panel) {
+            self.change(|place| place.show(panel));
+        }
+    }
+
+    /// Brings it to the front with the keyboard in it; what is there already is folded away.
+    pub(crate) fn toggle(&mut self, panel: PanelId) {
+        if self.is_in_front(panel) {
+            self.change(|place| place.fold(panel));
+        } else {
+            self.show(panel);
+            self.wanted = Some(panel);
+        }
+    }
+
+    pub(crate) fn close(&mut self, panel: PanelId) {
+        self.change(|place| place.close(panel));
+    }
+
+    /// The panel that was used last, if it is there to be closed.
+    pub(crate) fn closable(&self) -> Option<PanelId> {
+        self.recent.filter(|panel| *panel != PanelId::Canvas && self.is_in_front(*panel))
+    }
+
+    pub(crate) fn move_to(&mut self, panel: PanelId, side: Side) {
+        self.recent = Some(panel);
+        self.change(|place| place.move_to(panel, side));
+    }
+
+    pub(crate) fn is_side_shown(&self, side: Side) -> bool {
+        let mut shown = false;
+        if let Some(part) = self.place.clone().side_mut(side) {
+            part.each_group(&mut |group| shown |= !group.folded && group.front().is_some());
+        }
+        shown
+    }
+
+    /// Folds all that stands at a side of the canvas, or brings it back; what belongs there if it is empty.
+    pub(crate) fn toggle_side(&mut self, side: Side) {
+        let fold = self.is_side_shown(side);
+        self.change(|place| {
+            let Some(part) = place.side_mut(side) else { return };
+            part.each_group(&mut |group| group.folded = fold);
+        });
+        if !fold && !self.is_side_shown(side) {
+            let home = PANELS.iter().find(|def| def.home == side);
+            if let Some(def) = home {
+                self.show(def.id);
+            }
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut Place)) {
+        change(&mut self.place);
+        self.tiling = Tiling::of(&self.place);
+    }
+
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, theme: &Theme, content: &mut dyn Content) {
+        self.tiling.fit(ui.available_rect_before_wrap(), self.recent);
+        let mut docking = Docking::new(&self.tiling, theme, content, self.wanted.take());
+        self.tiling.tree.ui(&mut docking, ui);
+        let (edited, dropped) = (docking.edited(), docking.dropped());
+        self.recent = docking.used().or(self.recent);
+        if edited {
+            self.tiling.resized();
+            self.place = self.tiling.place();
+        }
+        if dropped {
+            // Perhaps where nothing can stand: what is drawn is what is remembered.
+            self.tiling = Tiling::of(&self.place);
+            ui.request_repaint();
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! Where panels stand, as plain data: this is what is changed by commands, remembered between runs, and drawn.
+//!
+//! A place is a row, a column, or a group of panels behind tabs. Whatever it was read from, after [`Place::settled`]
+//! every panel is in it exactly once, the canvas can be seen, and nothing is empty.
+
+use crate::panels::{PANELS, PanelId, Side};
+use serde::{Deserialize, Serialize};
+
+/// Points; what is outside is nobody's choice.
+const SIZES: std::ops::RangeInclusive<f32> = 60.0..=4000.0;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    /// How wide it is in a row or how high in a column, if somebody has made it so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) size: Option<f32>,
+    #[serde(flatten)]
+    pub(crate) holds: Holds,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Holds {
+    Row(Vec<Place>),
+    Column(Vec<Place>),
+    Tabs(Group),
+}
+
+/// Panels behind tabs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Group {
+    pub(crate) panels: Vec<Seat>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) front: Option<String>,
+    /// Not shown now, with all that is in it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) folded: bool,
+}
+
+/// A panel by its word: one that this version does not know is dropped, not an error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Seat {
+    pub(crate) panel: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) closed: bool,
+}
+
+impl Seat {
+    pub(crate) fn new(panel: PanelId, closed: bool) -> Self {
+        Self { panel: panel.word().to_owned(), closed }
+    }
+
+    pub(crate) fn id(&self) -> Option<PanelId> {
+        PanelId::from_word(&self.panel)
+    }
+}
+
+impl Group {
+    pub(crate) fn front(&self) -> Option<PanelId> {
+        let open = |id: &PanelId| self.panels.iter().any(|seat| seat.id() == Some(*id) && !seat.closed);
+        self.front.as_deref().and_then(PanelId::from_word).filter(open)
+    }
+
+    pub(crate) fn holds(&self, panel: PanelId) -> bool {
+        self.panels.iter().any(|seat| seat.id() == Some(panel))
+    }
+
+    fn seat_mut(&mut self, panel: PanelId) -> Option<&mut Seat> {
+        self.panels.iter_mut().find(|seat| seat.id() == Some(panel))
+    }
+
+    /// The chosen one if it is open, else the first that is.
+    fn choose_front(&mut self) {
+        if self.front().is_none() {
+            self.front = self.panels.iter().find(|seat| !seat.closed).map(|seat| seat.panel.clone());
+        }
+    }
+}
+
+impl Place {
+    pub(crate) fn new(holds: Holds) -> Self {
+        Self { size: None, holds }
+    }
+
+    pub(crate) fn group(panels: Vec<Seat>, front: Option<PanelId>, folded: bool) -> Self {
+        let front = front.map(|front| front.word().to_owned());
+        Self::new(Holds::Tabs(Group { panels, front, folded }))
+    }
+
+    /// Every panel exactly once, the canvas in sight, nothing empty.
+    #[must_use]
+    pub(crate) fn settled(self) -> Self {
+        let mut seen = Vec::new();
+        let canvas = || Self::group(vec![Seat::new(PanelId::Canvas, false)], None, false);
+        let mut place = match self.cleaned(&mut seen) {
+            Some(place) if seen.contains(&PanelId::Canvas) => place,
+            Some(place) => {
+                let row = Self::new(Holds::Row(vec![canvas(), place]));
+                row.cleaned(&mut Vec::new()).unwrap_or_else(canvas)
+            }
+            None => canvas(),
+        };
+        for def in PANELS {
+            if !seen.contains(&def.id) && def.id != PanelId::Canvas {
+                place.put(Seat::new(def.id, false), def.home, !def.open);
+            }
+        }
+        place.each_group(&mut |group| {
+            if let Some(canvas) = group.seat_mut(PanelId::Canvas) {
+                canvas.closed = false;
+                group.folded = false;
+            }
+            group.choose_front();
+        });
+        place
+    }
+
+    fn cleaned(mut self, seen: &mut Vec<PanelId>) -> Option<Self> {
+        self.size = self.size.filter(|size| SIZES.contains(size)).map(f32::round);
+        let (parts, in_row) = match self.holds {
+            Holds::Tabs(mut group) => {
+                group.panels.retain(|seat| {
+                    let new = seat.id().filter(|id| !seen.contains(id));
+                    seen.extend(new);
+                    new.is_some()
+                });
+                if group.panels.is_empty() {
+                    return None;
+                }
+                return Some(Self { size: self.size, holds: Holds::Tabs(group) });
+            }
+            Holds::Row(parts) => (parts, true),
+            Holds::Column(parts) => (parts, false),
+        };
+        let mut kept = Vec::new();
+        for part in parts.into_iter().filter_map(|part| part.cleaned(seen)) {
+            // A row in a row is one row.
+            match (part.holds, in_row) {
+                (Holds::Row(inner), true) | (Holds::Column(inner), false) => kept.extend(inner),
+                (holds, _) => kept.push(Self { size: part.size, holds }),
+            }
+        }
+        match kept.len() {
+            0 => None,
+            1 => kept.pop().map(|only| Self { size: self.size, ..only }),
+            _ => Some(Self {
+                size: self.size,
+                holds: if in_row { Holds::Row(kept) } else { Holds::Column(kept) },
+            }),
+        }
+    }
+
+    pub(crate) fn holds(&self, panel: PanelId) -> bool {
+        self.group_of(panel).is_some()
+    }
+
+    pub(crate) fn group_of(&self, panel: PanelId) -> Option<&Group> {
+        match &self.holds {
+            Holds::Tabs(group) => Some(group).filter(|group| group.holds(panel)),
+            Holds::Row(parts) | Holds::Column(parts) => parts.iter().find_map(|part| part.group_of(panel)),
+        }
+    }
+
+    pub(crate) fn each_group(&mut self, act: &mut impl FnMut(&mut Group)) {
+        match &mut self.holds {
+            Holds::Tabs(group) => act(group),
+            Holds::Row(parts) | Holds::Column(parts) => {
+                for part in parts {
+                    part.each_group(act);
+                }
+            }
+        }
+    }
+
+    /// Opens it, in front, wherever it stands.
+    pub(crate) fn show(&mut self, panel: PanelId) {
+        self.each_group(&mut |group| {
+            if let Some(seat) = group.seat_mut(panel) {
+                seat.closed = false;
+                group.folded = false;
+                group.front = Some(panel.word().to_owned());
+            }
+        });
+    }
+
+    pub(crate) fn close(&mut self, panel: PanelId) {
+        self.each_group(&mut |group| {
+            if let Some(seat) = group.seat_mut(panel).filter(|_| panel != PanelId::Canvas) {
+                seat.closed = true;
+                group.choose_front();
+            }
+        });
+    }
+
+    /// Hides the group it stands in; what stands with the canvas is closed by itself.
+    pub(crate) fn fold(&mut self, panel: PanelId) {
+        if self.group_of(panel).is_some_and(|group| group.holds(PanelId::Canvas)) {
+            return self.close(panel);
+        }
+        self.each_group(&mut |group| group.folded |= group.holds(panel));
+    }
+
+    pub(crate) fn move_to(&mut self, panel: PanelId, side: Side) {
+        if panel == PanelId::Canvas {
+            return;
+        }
+        self.each_group(&mut |group| group.panels.retain(|seat| seat.id() != Some(panel)));
+        self.put(Seat::new(panel, false), side, false);
+        *self = std::mem::replace(self, Self::new(Holds::Row(Vec::new()))).settled();
+        self.show(panel);
+    }
+
+    /// What stands at a side of the canvas.
+    pub(crate) fn side_mut(&mut self, side: Side) -> Option<&mut Self> {
+        let at = self.beside(side);
+        let (Holds::Row(parts) | Holds::Column(parts)) = &mut self.holds else { return None };
+        match at {
+            Some(at) => parts.get_mut(at),
+            None => parts.iter_mut().find(|part| part.holds(PanelId::Canvas))?.side_mut(side),
+        }
+    }
+
+    /// Which part of this row or column is at that side of the one with the canvas.
+    fn beside(&self, side: Side) -> Option<usize> {
+        let (parts, first, last) = match &self.holds {
+            Holds::Row(parts) => (parts, Side::Left, Side::Right),
+            Holds::Column(parts) => (parts, Side::Middle, Side::Bottom),
+            Holds::Tabs(_) => return None,
+        };
+        let canvas = parts.iter().position(|part| part.holds(PanelId::Canvas))?;
+        if side == last {
+            Some(canvas + 1).filter(|at| *at < parts.len())
+        } else {
+            canvas.checked_sub(1).filter(|_| side == first)
+        }
+    }
+
+    /// Takes a panel in at a side, behind what stands there already.
+    fn put(&mut self, seat: Seat, side: Side, folded: bool) {
+        let mut waiting = Some(seat);
+        if let Some(place) = self.side_mut(side) {
+            place.each_group(&mut |group| group.panels.extend(waiting.take()));
+        }
+        if let Some(seat) = waiting {
+            self.split_off(Self::group(vec![seat], None, folded), side);
+        }
+    }
+
+    /// A new part at a side: along the bottom of everything, or beside the canvas.
+    fn split_off(&mut self, part: Self, side: Side) {
+        if let Holds::Column(parts) = &mut self.holds
+            && side != Side::Bottom
+            && let Some(canvas) = parts.iter_mut().find(|part| part.holds(PanelId::Canvas))
+        {
+            return canvas.split_off(part, side);
+        }
+        match (&mut self.holds, side) {
+            (Holds::Column(parts), Side::Bottom) | (Holds::Row(parts), Side::Right) => parts.push(part),
+            (Holds::Row(parts), Side::Left) => parts.insert(0, part),
+            _ => {
+                let size = self.size.take();
+                let old = std::mem::replace(self, Self::new(Holds::Row(Vec::new())));
+                let holds = match side {
+                    Side::Left => Holds::Row(vec![part, old]),
+                    Side::Right | Side::Middle => Holds::Row(vec![old, part]),
+                    Side::Bottom => Holds::Column(vec![old, part]),
+                };
+                *self = Self { size, holds };
+            }
+        }
+    }
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::group(vec![Seat::new(PanelId::Canvas, false)], None, false).settled()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Place {
+        serde_json::from_str::<Place>(text).unwrap().settled()
+    }
+
+    fn panels(place: &mut Place) -> Vec<PanelId> {
+        let mut all = Vec::new();
+        place.each_group(&mut |group| all.extend(group.panels.iter().filter_map(Seat::id)));
+        all.sort_unstable();
+        all
+    }
+
+    fn every() -> Vec<PanelId> {
+        let mut all: Vec<PanelId> = PANELS.iter().map(|def| def.id).collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn at_first_the_canvas_is_in_the_middle_and_each_panel_at_its_home() {
+        let mut place = Place::default();
+        assert_eq!(panels(&mut place), every());
+        for def in PANELS.iter().filter(|def| def.id != PanelId::Canvas) {
+            assert!(place.side_mut(def.home).is_some_and(|side| side.holds(def.id)), "{:?}", def.id);
+        }
+        assert_eq!(place.clone().settled(), place, "settled is settled");
+    }
+
+    #[test]
+    fn what_is_read_has_every_panel_once_and_nothing_unknown() {
+        let texts = [
+            r#"{"tabs":{}}"#,
+            r#"{"row":[]}"#,
+            r#"{"tabs":{"panels":[{"panel":"astrolabe"}]}}"#,
+            r#"{"tabs":{"panels":[{"panel":"log"},{"panel":"log"}],"front":"astrolabe","folded":true}}"#,
+            r#"{"row":[{"row":[{"tabs":{"panels":[{"panel":"canvas","closed":true}],"folded":true}}]}]}"#,
+            r#"{"size":-7,"column":[{"size":1e9,"tabs":{"panels":[{"panel":"outline"}]}},{"column":[]}]}"#,
+        ];
+        for text in texts {
+            let mut place = read(text);
+            assert_eq!(panels(&mut place), every(), "{text}");
+            let canvas = place.group_of(PanelId::Canvas).unwrap();
+            assert!(!canvas.folded && canvas.front().is_some(), "{text}");
+            let again = serde_json::to_string(&place).unwrap();
+            assert_eq!(read(&again), place, "{text}");
+            assert!(!again.contains("1e9") && !again.contains("1000000000"), "{text}");
+        }
+    }
+
+    #[test]
+    fn panels_are_shown_closed_folded_and_moved() {
+        let mut place = Place::default();
+        place.show(PanelId::Outline);
+        assert_eq!(place.group_of(PanelId::Palette).unwrap().front(), Some(PanelId::Outline));
+        place.close(PanelId::Outline);
+        assert_eq!(place.group_of(PanelId::Palette).unwrap().front(), Some(PanelId::Palette));
+        place.close(PanelId::Canvas);
+        assert_eq!(place.group_of(PanelId::Canvas).unwrap().front(), Some(PanelId::Canvas), "never");
+        place.move_to(PanelId::Log, Side::Right);
+        assert!(place.group_of(PanelId::Inspector).unwrap().holds(PanelId::Log));
+        place.move_to(PanelId::Problems, Side::Right);
+        assert!(place.side_mut(Side::Bottom).is_none(), "nothing is left there");
+        place.move_to(PanelId::Problems, Side::Bottom);
+        assert!(place.side_mut(Side::Bottom).is_some_and(|side| side.holds(PanelId::Problems)));
+        place.fold(PanelId::Log);
+        assert!(place.group_of(PanelId::Inspector).unwrap().folded);
+        assert_eq!(panels(&mut place), every());
+    }
+}
