@@ -1,7 +1,9 @@
 //! Changes are primitive and invertible: each carries what was there before and what is there after. A command becomes a
 //! list of changes; an accepted list is one operation.
 
-use crate::{Board, BoardId, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey, Revision, Value};
+use crate::{
+    Board, BoardId, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey, Revision, SourcePath, Value,
+};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -60,6 +62,12 @@ pub enum Change {
         before: Option<Placement>,
         after: Option<Placement>,
     },
+    /// The text of a file that is part of the state.
+    Source {
+        path: SourcePath,
+        before: Option<Arc<str>>,
+        after: Option<Arc<str>>,
+    },
 }
 
 /// As JSON, a property that is not set is `null` and one that is set is a list of its one value, because the value itself
@@ -92,6 +100,7 @@ impl Change {
             }
             Self::Edge { id, before, after } => Self::Edge { id, before: after, after: before },
             Self::Placement { node, before, after } => Self::Placement { node, before: after, after: before },
+            Self::Source { path, before, after } => Self::Source { path, before: after, after: before },
         }
     }
 

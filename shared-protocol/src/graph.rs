@@ -1,9 +1,9 @@
 //! The graph: boards hold nodes and edges. What things are (semantic) and where they stand (layout) are kept apart,
 //! so that forty moved boxes never hide one deleted database.
 
-use crate::{BoardId, BoardName, EdgeId, Name, NodeId, PortId, PropKey, Revision, TypeId, Value};
+use crate::{BoardId, BoardName, EdgeId, Name, NodeId, PortId, PropKey, Revision, SourcePath, TypeId, Value};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -137,4 +137,7 @@ pub struct Document {
     pub nodes: Vec<Node>,
     pub edges: Vec<Edge>,
     pub layout: Vec<(NodeId, Placement)>,
+    /// Text files that are part of the state.
+    #[serde(default)]
+    pub sources: Vec<(SourcePath, Arc<str>)>,
 }

@@ -25,7 +25,7 @@ pub use change::{Actor, ActorKind, Change, Operation, OperationKind};
 pub use command::{AddNode, Command, EdgeRef, EndpointRef, Fragment, NodeRef};
 pub use graph::{Board, BoardKind, Document, Edge, Endpoint, Node, Placement, Point};
 pub use ids::{BoardId, EdgeId, ElementId, NodeId, Revision};
-pub use names::{BoardName, Name, NameError, PortId, PropKey, TypeId};
+pub use names::{BoardName, Name, NameError, PortId, PropKey, SourcePath, TypeId};
 pub use refusal::{Code, Refusal};
 pub use registry::TypeDef;
 pub use value::Value;

@@ -6,6 +6,10 @@ pub const MAX_NODES: usize = 200_000;
 pub const MAX_EDGES: usize = 400_000;
 /// Boards in one workspace.
 pub const MAX_BOARDS: usize = 500;
+/// Text files that are part of the state.
+pub const MAX_SOURCES: usize = 50_000;
+/// Bytes of one of them.
+pub const MAX_SOURCE_BYTES: usize = 4 << 20;
 /// Containers within containers.
 pub const MAX_NESTING: usize = 32;
 /// Commands in one batch.

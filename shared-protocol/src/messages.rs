@@ -99,6 +99,15 @@ pub struct Patch {
     pub changes: Vec<Change>,
 }
 
+impl Patch {
+    /// The same revision for a replica that holds the graph and not the files.
+    #[must_use]
+    pub fn without_sources(mut self) -> Self {
+        self.changes.retain(|change| !matches!(change, Change::Source { .. }));
+        self
+    }
+}
+
 /// What the window shows about the workspace besides its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -109,6 +109,17 @@ name!(
     PortId, "port id", "a lower-case letter, then lower-case letters, digits, hyphens and underscores, 64 at most",
     |text| made_of(text, 64, |c| c.is_ascii_lowercase(), |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_')
 );
+name!(
+    /// A text file of the workspace whose content is part of the state, such as an entity of a spec bundle. Relative to the
+    /// root, with `/` between its parts; it can name nothing outside and nothing of the machine's own state.
+    SourcePath, "source path", "a path within the workspace: parts of 255 bytes at most, none of them empty or starting with a dot, 1024 in all",
+    is_source_path
+);
+
+fn is_source_path(text: &str) -> bool {
+    let fits = |part: &str| !part.is_empty() && !part.starts_with('.') && part.len() <= 255;
+    text.len() <= 1024 && !text.contains(char::is_control) && text.split('/').all(fits)
+}
 
 impl Name {
     /// The name of a node that has nothing better.

@@ -3,8 +3,12 @@
 
 use crate::Snapshot;
 use shared_protocol::{
-    Board, BoardId, Change, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey, Revision, Value,
-    limits::{MAX_BOARDS, MAX_COORDINATE, MAX_EDGES, MAX_NESTING, MAX_NODES, MAX_SIZE, MIN_SIZE},
+    Board, BoardId, Change, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey, Revision, SourcePath,
+    Value,
+    limits::{
+        MAX_BOARDS, MAX_COORDINATE, MAX_EDGES, MAX_NESTING, MAX_NODES, MAX_SIZE, MAX_SOURCE_BYTES,
+        MAX_SOURCES, MIN_SIZE,
+    },
 };
 use std::sync::Arc;
 
@@ -60,6 +64,9 @@ impl Snapshot {
             }
             Change::Edge { id, before, after } => self.apply_edge(*id, before.as_deref(), after.as_ref()),
             Change::Placement { node, before, after } => self.apply_placement(*node, *before, *after),
+            Change::Source { path, before, after } => {
+                self.apply_source(path, before.as_ref(), after.as_ref())
+            }
         }
     }
 
@@ -350,6 +357,32 @@ impl Snapshot {
         if let Some(placement) = after {
             self.occupancy.insert(room, id, placement);
             self.layout.insert(id, placement);
+        }
+        Ok(())
+    }
+
+    fn apply_source(
+        &mut self,
+        path: &SourcePath,
+        before: Option<&Arc<str>>,
+        after: Option<&Arc<str>>,
+    ) -> Applied {
+        if self.source(path) != before {
+            return Err(changed(path));
+        }
+        match after {
+            None => drop(self.sources.remove(path)),
+            Some(text) if text.len() > MAX_SOURCE_BYTES => {
+                return Err(ApplyError::OutOfBounds {
+                    what: format!("{path}, over {MAX_SOURCE_BYTES} bytes,"),
+                });
+            }
+            Some(_) if before.is_none() && self.sources.len() >= MAX_SOURCES => {
+                return Err(ApplyError::OutOfBounds {
+                    what: format!("more than {MAX_SOURCES} source files"),
+                });
+            }
+            Some(text) => drop(self.sources.insert(path.clone(), Arc::clone(text))),
         }
         Ok(())
     }

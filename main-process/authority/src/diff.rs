@@ -36,7 +36,7 @@ fn order(nodes: &[Node]) -> Option<Vec<usize>> {
 
 /// The changes that build a document from nothing.
 pub(crate) fn additions(document: Document) -> Result<Vec<Change>, ApplyError> {
-    let Document { boards, nodes, edges, layout, .. } = document;
+    let Document { boards, nodes, edges, layout, sources, .. } = document;
     let order = order(&nodes).ok_or_else(|| inside_itself(&nodes))?;
     let mut nodes: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
     let mut changes = Vec::with_capacity(nodes.len() * 3 + edges.len());
@@ -58,6 +58,9 @@ pub(crate) fn additions(document: Document) -> Result<Vec<Change>, ApplyError> {
     changes.append(&mut references);
     for edge in edges {
         changes.push(Change::Edge { id: edge.id, before: None, after: Some(Arc::new(edge)) });
+    }
+    for (path, text) in sources {
+        changes.push(Change::Source { path, before: None, after: Some(text) });
     }
     Ok(changes)
 }

@@ -54,7 +54,7 @@ fn part_of(change: &Change) -> Option<NodeId> {
         | Change::Prop { node, .. }
         | Change::References { node, .. }
         | Change::Placement { node, .. } => Some(*node),
-        Change::Board { .. } | Change::Node { .. } | Change::Edge { .. } => None,
+        Change::Board { .. } | Change::Node { .. } | Change::Edge { .. } | Change::Source { .. } => None,
     }
 }
 
@@ -73,6 +73,7 @@ fn is_done(state: &Snapshot, change: &Change) -> bool {
             .is_some_and(|node| node.references.get(key).map_or(&[][..], Vec::as_slice) == after.as_slice()),
         Change::Edge { id, after, .. } => state.edge(*id) == after.as_deref(),
         Change::Placement { node, after, .. } => state.placement(*node) == *after,
+        Change::Source { path, after, .. } => state.source(path) == after.as_ref(),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{ApplyError, Registry, spatial::Occupancy};
 use imbl::{OrdMap, OrdSet};
 use shared_protocol::{
     Board, BoardId, BoardName, Change, Document, Edge, EdgeId, Name, Node, NodeId, Placement, Point,
-    Revision, TypeDef,
+    Revision, SourcePath, TypeDef,
 };
 use std::{ops::Bound, sync::Arc};
 
@@ -17,6 +17,7 @@ pub struct Snapshot {
     pub(crate) nodes: OrdMap<NodeId, Arc<Node>>,
     pub(crate) edges: OrdMap<EdgeId, Arc<Edge>>,
     pub(crate) layout: OrdMap<NodeId, Placement>,
+    pub(crate) sources: OrdMap<SourcePath, Arc<str>>,
     // Indexes, kept by `apply` alone.
     pub(crate) board_names: OrdMap<BoardName, BoardId>,
     pub(crate) names: OrdMap<(BoardId, Name), NodeId>,
@@ -35,6 +36,7 @@ impl PartialEq for Snapshot {
             && self.nodes == other.nodes
             && self.edges == other.edges
             && self.layout == other.layout
+            && self.sources == other.sources
     }
 }
 
@@ -73,6 +75,7 @@ impl Snapshot {
             nodes: self.nodes.values().map(|node| Node::clone(node)).collect(),
             edges: self.edges.values().map(|edge| Edge::clone(edge)).collect(),
             layout: self.layout.iter().map(|(id, placement)| (*id, *placement)).collect(),
+            sources: self.sources.iter().map(|(path, text)| (path.clone(), Arc::clone(text))).collect(),
         }
     }
 
@@ -85,6 +88,7 @@ impl Snapshot {
             layout: nodes.iter().filter_map(|node| Some((node.id, self.placement(node.id)?))).collect(),
             edges: self.edges_on(board).map(|edge| Edge::clone(edge)).collect(),
             nodes,
+            sources: Vec::new(),
         }
     }
 
@@ -217,6 +221,15 @@ impl Snapshot {
 
     pub fn edge_count(&self) -> usize {
         self.edges.len()
+    }
+
+    /// The text of a file that is part of the state.
+    pub fn source(&self, path: &SourcePath) -> Option<&Arc<str>> {
+        self.sources.get(path)
+    }
+
+    pub fn sources(&self) -> impl Iterator<Item = (&SourcePath, &Arc<str>)> {
+        self.sources.iter()
     }
 
     /// Applies an accepted operation. Each change must find what it expects; on an error nothing has changed.

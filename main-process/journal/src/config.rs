@@ -2,7 +2,7 @@
 
 use crate::{FileError, Position, WorkspacePath};
 use serde::Deserialize;
-use shared_protocol::{TypeId, limits::MAX_LABEL, registry::TypeOverride};
+use shared_protocol::{SourcePath, TypeId, limits::MAX_LABEL, registry::TypeOverride};
 use std::{collections::BTreeMap, ops::Range};
 use toml::{
     Spanned,
@@ -14,7 +14,8 @@ pub const CONFIG_FORMAT: u32 = 1;
 
 const MOST_BYTES: usize = 1024 * 1024;
 const MOST_MODULES: usize = 200;
-const KNOWN: [&str; 5] = ["format", "name", "description", "modules", "types"];
+const MOST_BUNDLES: usize = 50;
+const KNOWN: [&str; 6] = ["format", "name", "description", "modules", "bundles", "types"];
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ProjectConfig {
@@ -26,6 +27,9 @@ pub struct ProjectConfig {
     /// Module files of the workspace; `*` in the last part stands for any run of characters.
     #[serde(default = "all_modules")]
     pub modules: Vec<String>,
+    /// Folders of spec bundles; `*` in the last part stands for any run of characters.
+    #[serde(default = "all_bundles")]
+    pub bundles: Vec<String>,
     /// What the project changes about types, by type id.
     #[serde(default)]
     pub types: BTreeMap<String, TypeOverride>,
@@ -33,6 +37,25 @@ pub struct ProjectConfig {
 
 fn all_modules() -> Vec<String> {
     vec!["modules/*.json".to_owned()]
+}
+
+fn all_bundles() -> Vec<String> {
+    vec!["specs/*".to_owned()]
+}
+
+impl ProjectConfig {
+    /// What holds while the project's file cannot be read.
+    pub fn fallback(name: String) -> Self {
+        let (modules, bundles) = (all_modules(), all_bundles());
+        Self {
+            format: CONFIG_FORMAT,
+            name,
+            description: String::new(),
+            modules,
+            bundles,
+            types: BTreeMap::new(),
+        }
+    }
 }
 
 /// Reads the project's file. Tables at the top that this version does not know are left for a later one that does; a key
@@ -114,6 +137,12 @@ fn check_values(config: &ProjectConfig) -> Result<(), (&'static str, String)> {
     for pattern in &config.modules {
         WorkspacePath::parse(pattern.as_str()).map_err(|error| ("modules", error.to_string()))?;
     }
+    if config.bundles.len() > MOST_BUNDLES {
+        return Err(("bundles", format!("expected {MOST_BUNDLES} entries at most")));
+    }
+    for pattern in &config.bundles {
+        SourcePath::parse(pattern.as_str()).map_err(|error| ("bundles", error.to_string()))?;
+    }
     for type_id in config.types.keys() {
         TypeId::parse(type_id.as_str()).map_err(|error| ("types", error.to_string()))?;
     }
@@ -132,6 +161,9 @@ description = ""
 
 # Files that declare node types of your own; `*` stands for any name.
 modules = ["modules/*.json"]
+
+# Folders of spec bundles; `*` stands for any name.
+bundles = ["specs/*"]
 
 # What this project changes about a type, for example:
 #
@@ -163,7 +195,7 @@ mod tests {
     fn types_are_overridden_and_later_sections_are_left_alone() {
         let config = read_config(
             "format = 1\nname = 'Shop'\n[types.'a/b']\ndisabled = true\n[types.'a/b'.props.size]\ndefault = 3\n\
-             [backend]\nkind = 's3'\n[[bundles]]\nwhen = 2020-01-01\n",
+             [backend]\nkind = 's3'\n[[future]]\nwhen = 2020-01-01\n",
         )
         .unwrap();
         assert!(config.types["a/b"].disabled);
@@ -178,6 +210,7 @@ mod tests {
             ("[types.'a/b'.props.p]\nread-only = true\n", "line 4, column 1: unknown field `read-only`"),
             ("[types.'a b']\n", "line 3, column 2"),
             ("modules = ['../x']\n", "line 3, column 1"),
+            ("bundles = ['.draftboard']\n", "line 3, column 1"),
             ("description = 3\n", "line 3, column 15"),
             ("name = 'y'\n", "line 3"),
             ("description = \n", "line 3"),

@@ -11,6 +11,7 @@ use notify::{
     Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _,
     event::{AccessKind, AccessMode, ModifyKind},
 };
+use shared_protocol::SourcePath;
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -49,14 +50,16 @@ pub enum WatchError {
 /// Watches until it is dropped.
 #[derive(Debug)]
 pub struct Watcher {
+    news: Arc<Mutex<News>>,
+    wake: Sender<()>,
     /// Dropping it ends the thread.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watcher {
-    /// Watches `boards/`, `modules/`, `components/` and `draftboard.toml` under `root`; folders may come later. The channel
-    /// should be bounded: while it is full, news is gathered here.
+    /// Watches `boards/`, `modules/`, `components/` and `draftboard.toml` under `root`; these folders may come later, and
+    /// others may be added. The channel should be bounded: while it is full, news is gathered here.
     pub fn start(root: &Path, sender: Sender<FileChanged>) -> Result<Self, WatchError> {
         let failed = |error: &dyn std::fmt::Display| WatchError::Failed {
             path: root.to_owned(),
@@ -68,7 +71,7 @@ impl Watcher {
         let (wake, woken) = bounded(1);
         let (stop, stopped) = bounded(0);
         let handler = {
-            let (root, news) = (root.clone(), Arc::clone(&news));
+            let (root, news, wake) = (root.clone(), Arc::clone(&news), wake.clone());
             move |event: notify::Result<Event>| {
                 if lock(&news).take_in(&root, &event) {
                     let _ = wake.try_send(());
@@ -76,14 +79,32 @@ impl Watcher {
             }
         };
         let watcher = notify::recommended_watcher(handler).map_err(|error| failed(&error))?;
-        let mut folders = Folders { watcher, root };
+        let mut folders = Folders { watcher, root, sources: BTreeSet::new() };
         folders.watch_root()?;
         folders.watch_subfolders()?;
         let thread = std::thread::Builder::new()
             .name("file-watcher".to_owned())
-            .spawn(move || Courier { folders, news, woken, stopped, sender }.run())
+            .spawn({
+                let news = Arc::clone(&news);
+                move || Courier { folders, news, woken, stopped, sender }.run()
+            })
             .map_err(|error| failed(&error))?;
-        Ok(Self { stop: Some(stop), thread: Some(thread) })
+        Ok(Self { news, wake, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Watches these folders as well, and no others that were given before. What changes directly in them is news.
+    pub fn watch_sources(&self, folders: impl IntoIterator<Item = SourcePath>) {
+        let folders: BTreeSet<String> = folders.into_iter().map(|folder| folder.to_string()).collect();
+        let mut news = lock(&self.news);
+        if news.sources != folders {
+            let before = std::mem::replace(&mut news.sources, folders.clone());
+            news.folders = true;
+            // Something may have happened in a new one before it was watched.
+            for folder in folders.difference(&before) {
+                news.add(folder);
+            }
+            let _ = self.wake.try_send(());
+        }
     }
 }
 
@@ -101,8 +122,10 @@ impl Drop for Watcher {
 struct News {
     paths: BTreeSet<WorkspacePath>,
     everything: bool,
-    /// One of the watched folders came or went.
+    /// One of the watched folders came or went, or others are to be watched.
     folders: bool,
+    /// Folders that are watched besides our own.
+    sources: BTreeSet<String>,
 }
 
 fn lock(news: &Mutex<News>) -> MutexGuard<'_, News> {
@@ -136,8 +159,9 @@ impl News {
     fn take_in_path(&mut self, root: &Path, path: &Path, kind: EventKind) -> bool {
         let Ok(relative) = path.strip_prefix(root) else { return false };
         let Some(relative) = relative.to_str() else { return false };
+        let parent = relative.rsplit_once('/').map_or("", |(parent, _)| parent);
         match relative.split_once('/') {
-            None if relative.is_empty() || FOLDERS.contains(&relative) => {
+            _ if relative.is_empty() || FOLDERS.contains(&relative) || self.sources.contains(relative) => {
                 let came_or_went =
                     !matches!(kind, EventKind::Modify(ModifyKind::Metadata(_) | ModifyKind::Data(_)));
                 self.everything |= came_or_went;
@@ -146,6 +170,9 @@ impl News {
             }
             None if relative == "draftboard.toml" => self.add(relative),
             Some((folder, name)) if FOLDERS.contains(&folder) && !is_passing(name) => self.add(relative),
+            _ if self.sources.contains(parent) && !relative.rsplit('/').next().is_some_and(is_passing) => {
+                self.add(relative)
+            }
             _ => false,
         }
     }
@@ -160,11 +187,18 @@ impl News {
         true
     }
 
-    fn into_changes(self) -> Vec<FileChanged> {
-        if self.everything {
+    /// The sources' folders, if the folders must be watched anew.
+    fn take_folders(&mut self) -> Option<BTreeSet<String>> {
+        std::mem::take(&mut self.folders).then(|| self.sources.clone())
+    }
+
+    /// Hands out what was gathered.
+    fn take_changes(&mut self) -> Vec<FileChanged> {
+        let paths = std::mem::take(&mut self.paths);
+        if std::mem::take(&mut self.everything) {
             vec![FileChanged::Everything]
         } else {
-            self.paths.into_iter().map(FileChanged::Path).collect()
+            paths.into_iter().map(FileChanged::Path).collect()
         }
     }
 }
@@ -185,6 +219,8 @@ fn is_passing(name: &str) -> bool {
 struct Folders {
     watcher: RecommendedWatcher,
     root: PathBuf,
+    /// Those besides our own that are watched now.
+    sources: BTreeSet<String>,
 }
 
 impl Folders {
@@ -199,12 +235,26 @@ impl Folders {
             let path = self.root.join(folder);
             // It is no error that it was not watched, or that it is gone.
             let _ = self.watcher.unwatch(&path);
-            // Not through a link: nothing outside the workspace is looked at.
-            if path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
-                self.watch(&path)?;
-            }
+            self.watch_if_there(&path)?;
         }
         Ok(())
+    }
+
+    /// Watches the sources' folders that are there, anew, and lets go of the others.
+    fn watch_sources(&mut self, wanted: BTreeSet<String>) -> Result<(), WatchError> {
+        for folder in std::mem::replace(&mut self.sources, wanted.clone()) {
+            let _ = self.watcher.unwatch(&self.root.join(folder));
+        }
+        wanted.iter().try_for_each(|folder| self.watch_if_there(&self.root.join(folder)))
+    }
+
+    /// Not through a link: nothing outside the workspace is looked at.
+    fn watch_if_there(&mut self, path: &Path) -> Result<(), WatchError> {
+        if path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            self.watch(path)
+        } else {
+            Ok(())
+        }
     }
 
     fn watch(&mut self, path: &Path) -> Result<(), WatchError> {
@@ -227,13 +277,16 @@ struct Courier {
 impl Courier {
     fn run(mut self) {
         while self.wait_for_news() {
-            let news = std::mem::take(&mut *lock(&self.news));
-            if news.folders
-                && let Err(error) = self.folders.watch_subfolders()
-            {
-                tracing::warn!(%error, "a folder is no longer watched");
+            let sources = lock(&self.news).take_folders();
+            // Watched before the news is passed on, so that whoever looks then misses nothing.
+            if let Some(sources) = sources {
+                let watched = self.folders.watch_subfolders().and(self.folders.watch_sources(sources));
+                if let Err(error) = watched {
+                    tracing::warn!(%error, "a folder is no longer watched");
+                }
             }
-            for change in news.into_changes() {
+            let changes = lock(&self.news).take_changes();
+            for change in changes {
                 select! {
                     send(self.sender, change) -> sent => if sent.is_err() { return },
                     recv(self.stopped) -> _ => return,

@@ -1,7 +1,7 @@
 //! Paths inside the workspace. A value of this type cannot name anything outside, whatever it was parsed from.
 
 use crate::FileError;
-use shared_protocol::BoardName;
+use shared_protocol::{BoardName, SourcePath};
 use std::{fmt, path::Path};
 
 const LONGEST: usize = 1024;
@@ -47,6 +47,12 @@ impl WorkspacePath {
             Some((folders, name)) => (folders.split('/').collect(), name),
             None => (Vec::new(), &self.0),
         }
+    }
+}
+
+impl From<&SourcePath> for WorkspacePath {
+    fn from(path: &SourcePath) -> Self {
+        Self(path.to_string())
     }
 }
 

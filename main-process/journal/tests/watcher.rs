@@ -3,6 +3,7 @@
 
 use crossbeam_channel::{Receiver, bounded};
 use journal::{FileChanged, Watcher, WorkspaceFiles, WorkspacePath};
+use shared_protocol::SourcePath;
 use std::{
     fs,
     path::Path,
@@ -142,4 +143,24 @@ fn a_missing_root_is_refused() {
     let (sender, _receiver) = bounded(1);
     let error = Watcher::start(Path::new("/nonexistent/workspace"), sender).unwrap_err();
     assert!(error.to_string().contains("noticed only at the next start"), "{error}");
+}
+
+#[test]
+fn folders_of_sources_are_watched_once_they_are_named() {
+    let (root, watcher, receiver) = watched(&["boards", "modules", "components", "specs"]);
+    fs::create_dir_all(root.path().join("specs/shop/features")).unwrap();
+    let folder = |text: &str| SourcePath::parse(text).unwrap();
+    watcher.watch_sources([folder("specs"), folder("specs/shop"), folder("specs/shop/features")]);
+    // What was there before is worth a look.
+    wait_for(&receiver, &changed("specs/shop/features"));
+    fs::write(root.path().join("specs/shop/features/F-1.yaml"), "1").unwrap();
+    wait_for(&receiver, &changed("specs/shop/features/F-1.yaml"));
+    fs::create_dir(root.path().join("specs/other")).unwrap();
+    wait_for(&receiver, &changed("specs/other"));
+    watcher.watch_sources([folder("specs")]);
+    fs::create_dir(root.path().join("specs/third")).unwrap();
+    wait_for(&receiver, &changed("specs/third"));
+    fs::write(root.path().join("specs/shop/features/F-1.yaml"), "2").unwrap();
+    let not_any_more = changed("specs/shop/features/F-1.yaml");
+    assert!(!all_before(root.path(), &receiver).contains(&not_any_more));
 }

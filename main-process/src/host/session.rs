@@ -78,12 +78,20 @@ impl Session {
             Ok(server) => self.server = Some(server),
             Err(error) => tracing::error!(%error, "terminals cannot reach this Draftboard"),
         }
+        self.watch_sources();
         let (host, changes) = (host.clone(), self.changes.clone());
         let forward =
             move || changes.iter().try_for_each(|change| host.send(Job::FileChanged(change)).map_err(drop));
         let spawned = std::thread::Builder::new().name("file-changes".to_owned()).spawn(forward);
         if let Err(error) = spawned {
             tracing::error!(%error, "edits by other programs are not noticed");
+        }
+    }
+
+    /// Has the watcher look where the bundles are now.
+    pub(super) fn watch_sources(&self) {
+        if let Some(watcher) = &self.watcher {
+            watcher.watch_sources(self.workspace.source_folders());
         }
     }
 

@@ -125,7 +125,7 @@ impl Writer {
 
     fn broadcast(&mut self, patches: Vec<Patch>) {
         for patch in patches {
-            self.renderer.tell(ToRenderer::Patch(patch));
+            self.renderer.tell(ToRenderer::Patch(patch.without_sources()));
         }
     }
 
@@ -181,6 +181,7 @@ impl Writer {
             let view = self.session.workspace.registry_view();
             self.renderer.tell(ToRenderer::Registry(view));
         }
+        self.session.watch_sources();
         self.broadcast(noticed.patches);
     }
 }

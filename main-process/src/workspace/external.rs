@@ -21,9 +21,12 @@ impl Workspace {
         } else if path.as_str().starts_with("boards/") {
             self.list_boards();
             Noticed::default()
+        } else if let Some(path) = self.is_within_sources(path) {
+            Noticed { patches: self.look_at_source(&path, moment), registry_changed: false }
         } else {
             self.reload_registry();
-            Noticed { patches: Vec::new(), registry_changed: true }
+            // The project's file says where the bundles are.
+            Noticed { patches: self.look_at_sources(moment), registry_changed: true }
         }
     }
 
@@ -31,7 +34,9 @@ impl Workspace {
     pub fn everything_changed(&mut self, moment: Moment) -> Noticed {
         self.reload_registry();
         let names = self.board_files();
-        Noticed { patches: self.look_at_all(&names, moment), registry_changed: true }
+        let mut patches = self.look_at_all(&names, moment);
+        patches.extend(self.look_at_sources(moment));
+        Noticed { patches, registry_changed: true }
     }
 
     /// Looks at files, and then once more at those that were held: what stood in their way may just have gone.

@@ -1,15 +1,16 @@
 //! The first time that a folder is opened: what its files say is the start, not an edit that could be undone.
 
-use super::{OpenError, board_file::BoardFile, saved};
+use super::{OpenError, board_file::BoardFile, saved, sources::first_sources};
 use authority::{Registry, Snapshot, diff, place_missing};
-use journal::{Digest, FileError, Journal, WorkspaceFiles, WorkspacePath};
-use shared_protocol::{Revision, limits::MAX_HISTORY};
+use journal::{Digest, FileError, Journal, ProjectConfig, WorkspaceFiles, WorkspacePath};
+use shared_protocol::{Change, Revision, SourcePath, limits::MAX_HISTORY};
 use std::sync::Arc;
 
 /// Reads all boards and makes them the journal's beginning; gives the files that it took. One that cannot be read is left
 /// alone, and found again when the files are looked at.
 pub(super) fn first_state(
     files: &WorkspaceFiles,
+    config: &ProjectConfig,
     journal: &mut Journal,
     registry: Arc<Registry>,
 ) -> Result<(Snapshot, Vec<BoardFile>), OpenError> {
@@ -28,7 +29,12 @@ pub(super) fn first_state(
     for file in &found {
         saved::remember(journal, &file.path(), &file.text);
     }
-    let taken: Vec<(WorkspacePath, Digest)> = found.iter().map(|file| (file.path(), file.digest)).collect();
+    let mut taken: Vec<(WorkspacePath, Digest)> =
+        found.iter().map(|file| (file.path(), file.digest)).collect();
+    for (path, text) in first_sources(files, &config.bundles) {
+        taken.push(((&path).into(), Digest::of(text.as_bytes())));
+        start.add_source(path, text);
+    }
     // Places that we found are ahead of the files by one revision.
     let revision = if start.placed { Revision::START.next() } else { Revision::START };
     let state = start.state.as_start(revision);
@@ -45,6 +51,13 @@ struct Start {
 }
 
 impl Start {
+    fn add_source(&mut self, path: SourcePath, text: Arc<str>) {
+        let change = Change::Source { path, before: None, after: Some(text) };
+        if let Err(error) = self.state.apply(self.state.revision().next(), &[change]) {
+            tracing::warn!(%error, "a file of a bundle was left out");
+        }
+    }
+
     /// Whether the board fits beside the others.
     fn add(&mut self, file: &BoardFile) -> bool {
         if self.state.boards().next().is_none() && file.is_placed() {

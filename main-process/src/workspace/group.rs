@@ -21,6 +21,11 @@ pub enum Mutation {
         revision: Revision,
         partial: bool,
     },
+    /// New texts of files that are part of the state.
+    Sources {
+        summary: String,
+        changes: Vec<Change>,
+    },
     /// Somebody else's edit of a file, already fitted to the present state.
     External {
         summary: String,
@@ -113,7 +118,7 @@ impl Group<'_> {
                 let changes = if *partial { rebased.fitting } else { rebased.all(&summary)? };
                 (OperationKind::Revert(*revision), summary, changes, Vec::new())
             }
-            Mutation::External { summary, changes } => {
+            Mutation::Sources { summary, changes } | Mutation::External { summary, changes } => {
                 (OperationKind::Edit, summary.clone(), changes.clone(), Vec::new())
             }
         };
@@ -204,6 +209,7 @@ impl Group<'_> {
         }
         workspace.snapshot = state;
         workspace.history = history;
+        workspace.write_sources_of(&operations);
         workspace
             .mark_unsaved(touched, operations.iter().any(|operation| operation.kind != OperationKind::Edit));
         workspace.compact();

@@ -15,20 +15,22 @@ mod queries;
 mod resolve;
 mod save;
 mod saved;
+mod sources;
 mod take_in;
 
 pub use error::OpenError;
 pub use external::Noticed;
 pub use group::{Group, Moment, Mutation};
 pub use new::{NewError, Template, create, unpack_example};
+pub use sources::SourceEdits;
 
 use notices::About;
 use saved::Saved;
 
 use authority::{History, Module, Registry, Snapshot};
-use journal::{Journal, ProjectConfig, WorkspaceFiles};
+use journal::{Journal, ProjectConfig, SourceList, WorkspaceFiles};
 use shared_protocol::{
-    BoardId, BoardName, Revision,
+    BoardId, BoardName, Document, Revision, SourcePath,
     messages::{HeldBoard, HeldReason, Presence, RegistryView, Status, WorkspaceView},
 };
 use std::{
@@ -54,6 +56,10 @@ pub struct Workspace {
     /// The newest revision without unsaved boards, as of the first change after it.
     saved_revision: Revision,
     held: BTreeMap<BoardId, Held>,
+    /// The files of the bundles as they were listed last.
+    source_list: SourceList,
+    /// Those of them that could not be written.
+    unwritten: BTreeSet<SourcePath>,
     notices: BTreeMap<About, String>,
     presence: Presence,
 }
@@ -134,7 +140,7 @@ impl Workspace {
         WorkspaceView {
             root: self.root().display().to_string(),
             name: self.name().to_owned(),
-            document: self.snapshot.to_document(),
+            document: Document { sources: Vec::new(), ..self.snapshot.to_document() },
             registry: self.registry_view(),
             presence: self.presence.clone(),
             status: self.status(),

@@ -18,6 +18,12 @@ pub(super) enum About {
     Stray(String),
     /// The file of a board.
     File(String),
+    /// The folders of the bundles.
+    Bundles,
+    /// A file of a bundle.
+    Source(String),
+    /// Something in those folders that is not taken in.
+    SourceLeftOut(String),
 }
 
 impl Workspace {

@@ -4,8 +4,8 @@
 use super::{About, Moment, OpenError, PRESENCE, Saved, Workspace, compose_registry, first::first_state};
 use authority::{History, Registry, Snapshot};
 use journal::{
-    Digest, FileError, Journal, JournalError, ProjectConfig, Recovered, WorkspaceFiles, WorkspacePath,
-    read_config,
+    Digest, FileError, Journal, JournalError, ProjectConfig, Recovered, SourceList, WorkspaceFiles,
+    WorkspacePath, read_config,
 };
 use shared_protocol::{BoardName, Revision, limits::MAX_HISTORY, messages::Presence};
 use std::{
@@ -30,7 +30,7 @@ impl Workspace {
         let (mut journal, recovered) = open_journal(&files, &mut notices)?;
         let (snapshot, taken) = match recovered {
             Some(recovered) => (replay(recovered, registry)?, Vec::new()),
-            None => first_state(&files, &mut journal, registry)?,
+            None => first_state(&files, &config, &mut journal, registry)?,
         };
         let log = journal.log(MAX_HISTORY).unwrap_or_else(|error| {
             notices.insert(About::History, format!("what was done before cannot be undone: {error}"));
@@ -50,6 +50,8 @@ impl Workspace {
             unsaved: BTreeSet::new(),
             saved_revision: Revision::START,
             held: BTreeMap::new(),
+            source_list: SourceList::default(),
+            unwritten: BTreeSet::new(),
             notices,
             presence: presence.unwrap_or_default(),
         };
@@ -61,6 +63,7 @@ impl Workspace {
         let names = workspace.board_files();
         workspace.refuse_newer(&names)?;
         workspace.look_at_all(&names, moment);
+        workspace.look_at_sources(moment);
         Ok(workspace)
     }
 
@@ -86,8 +89,7 @@ fn open_config(files: &WorkspaceFiles, notices: &mut Notices) -> Result<ProjectC
             notices.insert(About::Config, format!("{error}; defaults are used until it is mended"));
             let name =
                 files.root().file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-            let modules = vec!["modules/*.json".to_owned()];
-            Ok(ProjectConfig { format: 1, name, description: String::new(), modules, types: BTreeMap::new() })
+            Ok(ProjectConfig::fallback(name))
         }
     }
 }

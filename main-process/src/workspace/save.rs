@@ -22,6 +22,7 @@ impl Workspace {
     /// the paths it touched. A board whose file was changed by somebody else is held and the first of them named in the
     /// refusal; the others are saved all the same.
     pub fn save(&mut self) -> Result<(Revision, Vec<String>), Refusal> {
+        let sources = self.save_sources();
         let (writings, refused) = self.writings()?;
         let pending: Vec<(WorkspacePath, Digest)> = writings
             .iter()
@@ -45,7 +46,7 @@ impl Workspace {
         touched.sort();
         match refused {
             Some(refusal) => Err(refusal),
-            None => Ok((self.saved_revision(), touched)),
+            None => sources.map(|()| (self.saved_revision(), touched)),
         }
     }
 

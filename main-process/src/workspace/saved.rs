@@ -23,12 +23,16 @@ pub(super) struct Saved {
 impl Workspace {
     /// The newest revision whose content the files hold.
     pub fn saved_revision(&self) -> Revision {
-        if self.unsaved.is_empty() { self.snapshot.revision() } else { self.saved_revision }
+        if self.is_saved() { self.snapshot.revision() } else { self.saved_revision }
+    }
+
+    fn is_saved(&self) -> bool {
+        self.unsaved.is_empty() && self.unwritten.is_empty()
     }
 
     /// To be called before a change: from here on the files may be behind.
     pub(super) fn keep_saved_revision(&mut self) {
-        if self.unsaved.is_empty() && self.saved_revision != self.snapshot.revision() {
+        if self.is_saved() && self.saved_revision != self.snapshot.revision() {
             self.saved_revision = self.snapshot.revision();
             if let Err(error) = self.journal.set_state(REVISION, &self.saved_revision) {
                 tracing::warn!(%error, "the saved revision was not stored");

@@ -47,6 +47,7 @@ impl crate::Snapshot {
             layout: nodes.iter().filter_map(|id| Some((*id, self.placement(*id)?))).collect(),
             nodes: nodes.iter().filter_map(|id| self.node(*id).cloned()).collect(),
             edges: edges.iter().filter_map(|id| self.edge(*id).cloned()).collect(),
+            sources: Vec::new(),
         }
     }
 }

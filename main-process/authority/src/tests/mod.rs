@@ -8,6 +8,7 @@ mod properties;
 mod random;
 mod registry;
 mod reverting;
+mod sources;
 
 use crate::{Decision, Module, Registry, Snapshot, decide};
 use shared_protocol::{Change, Command, NodeId, Refusal};

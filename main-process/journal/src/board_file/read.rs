@@ -178,6 +178,7 @@ impl BoardFile {
             nodes: self.nodes.0.into_iter().map(|(id, line)| line.into_node(id, board)).collect(),
             edges: self.edges.0.into_iter().map(|(id, line)| line.into_edge(id, board)).collect(),
             layout: self.layout.0.into_iter().map(|(id, Rectangle(placement))| (id, placement)).collect(),
+            sources: Vec::new(),
         }
     }
 }

@@ -9,8 +9,10 @@ mod atomic;
 mod beneath;
 mod boards;
 mod modules;
+mod sources;
 
 pub use boards::{BoardList, NotABoard};
+pub use sources::SourceList;
 
 use crate::{FileError, MAX_FILE_BYTES, Position, WorkspacePath};
 use rustix::{

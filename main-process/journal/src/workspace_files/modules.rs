@@ -82,7 +82,7 @@ fn finished(
 
 /// Whether `name` is `pattern` with something in place of each `*`. Each piece between stars is taken at its first place,
 /// the last at the end.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else { return false };

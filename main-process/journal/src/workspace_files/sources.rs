@@ -1,0 +1,108 @@
+//! Text files that are part of the state: those of the spec bundles.
+
+use super::{WorkspaceFiles, atomic, beneath, modules::matches};
+use crate::{FileError, WorkspacePath};
+use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
+use shared_protocol::{
+    SourcePath,
+    limits::{MAX_SOURCE_BYTES, MAX_SOURCES},
+};
+
+const ENDINGS: [&str; 4] = [".yaml", ".yml", ".json", ".md"];
+const MOST_FOLDERS: usize = 5_000;
+
+/// What there is beneath some folders, sorted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceList {
+    pub files: Vec<SourcePath>,
+    /// Every folder that was looked into, those given among them.
+    pub folders: Vec<SourcePath>,
+    /// What was left out although it looks like one of the files, and why.
+    pub left_out: Vec<FileError>,
+}
+
+impl WorkspaceFiles {
+    /// The folders that patterns name, each once, sorted. In the last part of a pattern `*` stands for any run of
+    /// characters; a folder that is not there is left out.
+    pub fn list_folders(&self, patterns: &[SourcePath]) -> Result<Vec<SourcePath>, FileError> {
+        let mut found = Vec::new();
+        for pattern in patterns {
+            let (parent, name) = pattern.as_str().rsplit_once('/').unwrap_or(("", pattern.as_str()));
+            for entry in self.entries(parent)? {
+                if entry.kind == FileType::Directory && matches(name, &entry.name) {
+                    found.extend(join(parent, &entry.name));
+                }
+            }
+        }
+        found.sort();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// The text files beneath folders, by their endings. No link is followed; what is hidden is nobody's source.
+    pub fn list_sources(&self, roots: &[SourcePath]) -> SourceList {
+        let mut list = SourceList { folders: roots.to_vec(), ..SourceList::default() };
+        let mut next = 0;
+        while let Some(folder) = list.folders.get(next).cloned() {
+            next += 1;
+            match self.entries(folder.as_str()) {
+                Ok(entries) => entries.iter().for_each(|entry| list.take(&folder, entry)),
+                Err(error) => list.left_out.push(error),
+            }
+        }
+        list.files.sort();
+        list.files.dedup();
+        list.folders.sort();
+        list.folders.dedup();
+        list
+    }
+
+    /// The text of a source file.
+    pub fn read_source(&self, path: &SourcePath) -> Result<String, FileError> {
+        let path = WorkspacePath::from(path);
+        super::into_text(&path, self.read_up_to(&path, MAX_SOURCE_BYTES as u64)?)
+    }
+
+    fn entries(&self, folder: &str) -> Result<Vec<beneath::Entry>, FileError> {
+        let parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+        match beneath::open_folder(self.root_fd.as_fd(), &parts).and_then(|fd| beneath::list(fd.as_fd())) {
+            Err(Errno::NOENT) => Ok(Vec::new()),
+            other => other.map_err(|errno| FileError::of_errno(folder, errno)),
+        }
+    }
+}
+
+impl SourceList {
+    fn take(&mut self, folder: &SourcePath, entry: &beneath::Entry) {
+        let name = entry.name.as_str();
+        let is_passing = name.starts_with('.') || name.ends_with('~') || atomic::is_temporary(name);
+        let is_text = ENDINGS.iter().any(|ending| name.ends_with(ending));
+        let path = join(folder.as_str(), name).filter(|_| !is_passing);
+        match (entry.kind, path) {
+            (FileType::Directory, Some(path)) if self.folders.len() < MOST_FOLDERS => self.folders.push(path),
+            (FileType::Directory, Some(path)) => {
+                let problem = format!("more than {MOST_FOLDERS} folders; this one is left out");
+                self.left_out.push(FileError::Failed { path: path.to_string(), problem });
+            }
+            (FileType::RegularFile, Some(path)) if is_text && self.files.len() < MAX_SOURCES => {
+                self.files.push(path);
+            }
+            (FileType::RegularFile, Some(path)) if is_text => {
+                let problem = format!("more than {MAX_SOURCES} files; this one is left out");
+                self.left_out.push(FileError::Failed { path: path.to_string(), problem });
+            }
+            (FileType::Symlink, Some(path)) if is_text => {
+                self.left_out.push(FileError::Link { path: path.to_string() });
+            }
+            (_, None) if is_text && !is_passing => {
+                self.left_out.push(FileError::NotInWorkspace { path: format!("{folder}/{name}") });
+            }
+            _ => {}
+        }
+    }
+}
+
+fn join(folder: &str, name: &str) -> Option<SourcePath> {
+    let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+    SourcePath::parse(path).ok()
+}
