@@ -1,0 +1,90 @@
+//! Lines of bounded length.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+/// Bytes of one message; the server reads no longer ones either.
+pub const MAX_LINE: usize = 16 << 20;
+const BUFFER: usize = 64 << 10;
+
+pub(crate) enum Line {
+    /// Without its end.
+    Whole(Vec<u8>),
+    /// Longer than allowed; it was read and thrown away.
+    TooLong,
+}
+
+pub(crate) struct Lines<R> {
+    reader: BufReader<R>,
+    limit: usize,
+}
+
+impl<R: Read> Lines<R> {
+    pub(crate) fn new(reader: R, limit: usize) -> Self {
+        Self { reader: BufReader::with_capacity(BUFFER, reader), limit }
+    }
+
+    /// The next line that is not empty; none at the end. What follows the last line's end is no line.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            let mut line = Vec::new();
+            let most = self.limit as u64 + 2;
+            self.reader.by_ref().take(most).read_until(b'\n', &mut line)?;
+            if line.pop_if(|last| *last == b'\n').is_none() {
+                if (line.len() as u64) < most {
+                    return Ok(None);
+                }
+                return self.skip_line().map(|whole| whole.then_some(Line::TooLong));
+            }
+            line.pop_if(|last| *last == b'\r');
+            if line.len() > self.limit {
+                return Ok(Some(Line::TooLong));
+            }
+            if !line.iter().all(u8::is_ascii_whitespace) {
+                return Ok(Some(Line::Whole(line)));
+            }
+        }
+    }
+
+    /// To the end of the line, if it has one.
+    fn skip_line(&mut self) -> io::Result<bool> {
+        loop {
+            let mut part = Vec::new();
+            match self.reader.by_ref().take(BUFFER as u64).read_until(b'\n', &mut part)? {
+                0 => return Ok(false),
+                _ if part.ends_with(b"\n") => return Ok(true),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, Lines};
+
+    #[test]
+    fn lines_end_where_they_should_and_long_ones_are_passed_over() {
+        for (text, expected) in [
+            ("", vec![]),
+            ("\n\r\n \n", vec![]),
+            ("one\ntwo\r\n", vec!["one", "two"]),
+            ("one\nnot whole", vec!["one"]),
+            ("12345678\nnext\n", vec!["12345678", "next"]),
+            ("12345678\r\nnext\n", vec!["12345678", "next"]),
+            ("123456789\nnext\n", vec!["<too long>", "next"]),
+            ("1234567890\nnext\n", vec!["<too long>", "next"]),
+            ("1234567890123456789012345678901234567890\nnext\n", vec!["<too long>", "next"]),
+            ("1234567890123456789012345678901234567890", vec![]),
+        ] {
+            let mut lines = Lines::new(text.as_bytes(), 8);
+            let mut found = Vec::new();
+            while let Some(line) = lines.next().unwrap() {
+                found.push(match line {
+                    Line::Whole(line) => String::from_utf8(line).unwrap(),
+                    Line::TooLong => "<too long>".to_owned(),
+                });
+            }
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+}

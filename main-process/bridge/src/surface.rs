@@ -1,0 +1,132 @@
+//! What Draftboard offers, as far as it is known without asking it: the bridge answers with it while there is nobody to ask.
+
+use crate::message::{Request, result};
+use serde_json::{Value, json};
+
+/// The parts of the server's own answers. Every list is complete and in the server's order.
+#[derive(Debug, Clone, Default)]
+pub struct Surface {
+    pub server_info: Value,
+    pub capabilities: Value,
+    pub instructions: String,
+    /// Versions of the protocol that open with `initialize`, newest last.
+    pub handshake_versions: Vec<String>,
+    /// Versions without it, newest last.
+    pub stateless_versions: Vec<String>,
+    pub tools: Value,
+    pub resources: Value,
+    pub resource_templates: Value,
+    pub prompts: Value,
+}
+
+/// The lists that a client keeps and wants to be told about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum List {
+    Tools,
+    Resources,
+    ResourceTemplates,
+    Prompts,
+}
+
+impl List {
+    pub(crate) fn of_method(method: &str) -> Option<Self> {
+        match method {
+            "tools/list" => Some(Self::Tools),
+            "resources/list" => Some(Self::Resources),
+            "resources/templates/list" => Some(Self::ResourceTemplates),
+            "prompts/list" => Some(Self::Prompts),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn method(self) -> &'static str {
+        match self {
+            Self::Tools => "tools/list",
+            Self::Resources => "resources/list",
+            Self::ResourceTemplates => "resources/templates/list",
+            Self::Prompts => "prompts/list",
+        }
+    }
+
+    /// Where its items are in an answer.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Resources => "resources",
+            Self::ResourceTemplates => "resourceTemplates",
+            Self::Prompts => "prompts",
+        }
+    }
+
+    pub(crate) fn changed_notice(self) -> &'static str {
+        match self {
+            Self::Tools => "notifications/tools/list_changed",
+            Self::Resources | Self::ResourceTemplates => "notifications/resources/list_changed",
+            Self::Prompts => "notifications/prompts/list_changed",
+        }
+    }
+
+    /// What a `subscriptions/listen` says when it wants to hear of changes.
+    pub(crate) fn filter_key(self) -> &'static str {
+        match self {
+            Self::Tools => "toolsListChanged",
+            Self::Resources | Self::ResourceTemplates => "resourcesListChanged",
+            Self::Prompts => "promptsListChanged",
+        }
+    }
+}
+
+impl Surface {
+    pub(crate) fn items(&self, list: List) -> &Value {
+        match list {
+            List::Tools => &self.tools,
+            List::Resources => &self.resources,
+            List::ResourceTemplates => &self.resource_templates,
+            List::Prompts => &self.prompts,
+        }
+    }
+
+    /// The answer to `initialize`: the version asked for if it is one of ours, else the newest.
+    pub(crate) fn welcome(&self, request: &Request) -> Value {
+        let asked = request.params.get("protocolVersion").and_then(Value::as_str);
+        let known = asked.filter(|asked| self.handshake_versions.iter().any(|version| version == asked));
+        let version = known.or(self.handshake_versions.last().map(String::as_str));
+        result(
+            request,
+            json!({
+                "protocolVersion": version,
+                "capabilities": self.capabilities,
+                "serverInfo": self.server_info,
+                "instructions": self.instructions,
+            }),
+        )
+    }
+
+    /// The answer to `server/discover`.
+    pub(crate) fn discovery(&self, request: &Request) -> Value {
+        let versions: Vec<&String> = self.handshake_versions.iter().chain(&self.stateless_versions).collect();
+        result(
+            request,
+            json!({
+                "resultType": "complete",
+                "supportedVersions": versions,
+                "capabilities": self.capabilities,
+                "instructions": self.instructions,
+                "ttlMs": 0,
+                "cacheScope": "private",
+                "_meta": { "io.modelcontextprotocol/serverInfo": self.server_info },
+            }),
+        )
+    }
+
+    /// The answer to a request for a list, with these items.
+    pub(crate) fn listing(request: &Request, list: List, items: &Value) -> Value {
+        let mut answer = json!({ list.key(): items });
+        if request.is_stateless() {
+            answer["resultType"] = json!("complete");
+            answer["ttlMs"] = json!(0);
+            answer["cacheScope"] = json!("private");
+        }
+        result(request, answer)
+    }
+}
