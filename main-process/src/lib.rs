@@ -4,6 +4,7 @@
 //! Must not know: how a graph may change (that is `authority`) or how it is stored (`journal`).
 
 pub mod cli;
+mod connect;
 mod export;
 mod host;
 mod moment;

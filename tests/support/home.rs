@@ -31,7 +31,7 @@ impl Home {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        for name in ["run", "state", "data", "home"] {
+        for name in ["run", "state", "data", "config", "home"] {
             fs::create_dir(root.join(name)).unwrap();
         }
         fs::set_permissions(root.join("run"), fs::Permissions::from_mode(0o700)).unwrap();
@@ -54,6 +54,7 @@ impl Home {
             ("XDG_RUNTIME_DIR", "run"),
             ("XDG_STATE_HOME", "state"),
             ("XDG_DATA_HOME", "data"),
+            ("XDG_CONFIG_HOME", "config"),
             ("HOME", "home"),
         ] {
             command.env(name, self.path(folder));

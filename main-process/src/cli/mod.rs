@@ -1,6 +1,7 @@
 //! The command line: what it understands, and how it answers. Results go to standard output, everything else to standard
 //! error; exit code 0 is success, 1 a finding or refusal, 2 wrong usage.
 
+mod connect;
 mod doctor;
 mod edit;
 mod format;
@@ -120,6 +121,11 @@ enum Verb {
         #[command(flatten)]
         at: At,
     },
+    /// Makes Draftboard known to a client of agents
+    #[command(
+        after_help = "Examples:\n  draftboard connect claude-desktop\n  draftboard connect vscode -w ~/projects/parcels --print"
+    )]
+    Connect(connect::Connect),
     /// Decides which version of a held board to keep
     #[command(after_help = "Example: draftboard resolve main --keep mine")]
     Resolve {
@@ -171,6 +177,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
             format::print(&String::from_utf8_lossy(&script));
             ExitCode::SUCCESS
         }
+        Some(Verb::Connect(asked)) => connect::run(&asked, roles),
         Some(Verb::Doctor(at)) => doctor::run(at.json),
         Some(verb) => run::run(verb),
     }

@@ -34,7 +34,9 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Redo(at)
         | Verb::Validate(at)
         | Verb::Doctor(at) => at.clone(),
-        Verb::Open { .. } | Verb::Completions { .. } => super::At { workspace: None, json: false },
+        Verb::Open { .. } | Verb::Connect(_) | Verb::Completions { .. } => {
+            super::At { workspace: None, json: false }
+        }
     };
     let (root, json) = (at.workspace.as_deref(), at.json);
     let result = match verb {
@@ -54,9 +56,11 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         Verb::Validate(_) => ask(root, Request::Problems),
         Verb::Export { board, to, .. } => export(root, &board, &to),
         Verb::Resolve { board, keep, .. } => resolve(root, &board, keep),
-        Verb::Open { .. } | Verb::Serve { .. } | Verb::Doctor(_) | Verb::Completions { .. } => {
-            Ok(Answer::Done)
-        }
+        Verb::Open { .. }
+        | Verb::Serve { .. }
+        | Verb::Connect(_)
+        | Verb::Doctor(_)
+        | Verb::Completions { .. } => Ok(Answer::Done),
     };
     match result {
         Ok(answer) => format::answer(&answer, json),

@@ -2,6 +2,7 @@
 
 use super::{Roles, format, workspace_at};
 use crate::{
+    connect,
     host::{Host, Job, Session, SessionError, Signal},
     moment::now,
     paths,
@@ -127,6 +128,7 @@ fn start_logging() {
 /// Says that it is ready when it can be stopped as well.
 fn run(session: Session, roles: Option<&Roles>, ready: impl FnOnce()) -> anyhow::Result<ExitCode> {
     let stops = stops()?;
+    connect::keep_mcp_json(session.workspace().root());
     let (supervisor, children) = Supervisor::launch()?;
     let (host, signals, writer) = Host::start(session, roles.is_some())?;
     ready();

@@ -19,7 +19,7 @@ impl Core {
                     self.out.push(Action::ToServer(line));
                 }
             }
-            Err(unreadable) => self.to_client(&unreadable.answer()),
+            Err(unreadable) => self.tell(&unreadable.answer()),
         }
     }
 
@@ -98,7 +98,7 @@ impl Core {
             },
         };
         self.note(request);
-        self.to_client(&answer);
+        self.tell(&answer);
         true
     }
 
@@ -110,6 +110,6 @@ impl Core {
             let accepted = json!({ "notifications": listen.filter() });
             notices.push(listen.tagged("notifications/subscriptions/acknowledged", accepted));
         }
-        notices.iter().for_each(|notice| self.to_client(notice));
+        notices.iter().for_each(|notice| self.tell(notice));
     }
 }

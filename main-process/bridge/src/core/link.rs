@@ -94,7 +94,7 @@ impl Core {
     /// The new connection knows the session's opening; now the rest.
     pub(super) fn initialized_again(&mut self) {
         if self.session.initialized {
-            self.to_server(&notice("notifications/initialized", Value::Null));
+            self.send(&notice("notifications/initialized", Value::Null));
         }
         let uris: Vec<String> = self.session.subscriptions.iter().cloned().collect();
         for uri in uris {
@@ -131,7 +131,7 @@ impl Core {
         tracing::warn!(reason, "the connection to Draftboard ended");
         self.own.clear();
         for (_, id) in std::mem::take(&mut self.asked) {
-            self.to_client(&notice("notifications/cancelled", json!({ "requestId": id })));
+            self.tell(&notice("notifications/cancelled", json!({ "requestId": id })));
         }
         for (_, request) in std::mem::take(&mut self.in_flight) {
             if !self.answer_alone(&request) {

@@ -144,7 +144,7 @@ impl Core {
             Input::ClientTooLong => {
                 let message = format!("a message may have {} bytes; this one was not read", crate::MAX_LINE);
                 let error = json!({ "code": -32600, "message": message });
-                self.to_client(&json!({ "jsonrpc": "2.0", "id": null, "error": error }));
+                self.tell(&json!({ "jsonrpc": "2.0", "id": null, "error": error }));
             }
             Input::ClientEnded => {
                 self.closing = true;
@@ -163,11 +163,11 @@ impl Core {
         std::mem::take(&mut self.out)
     }
 
-    fn to_client(&mut self, message: &Value) {
+    fn tell(&mut self, message: &Value) {
         self.out.push(Action::ToClient(message.to_string().into_bytes()));
     }
 
-    fn to_server(&mut self, message: &Value) {
+    fn send(&mut self, message: &Value) {
         self.out.push(Action::ToServer(message.to_string().into_bytes()));
     }
 
@@ -175,17 +175,17 @@ impl Core {
         self.own_count += 1;
         let id = Value::from(format!("draftboard-bridge-{}", self.own_count));
         self.own.insert(key(&id), own);
-        self.to_server(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
     }
 
     fn refuse(&mut self, request: &Request, refusal: &Refusal) {
-        self.to_client(&refusal.answer(request));
+        self.tell(&refusal.answer(request));
     }
 
     /// Tells the client that a list is not what it knows; in the protocol without a handshake, on the streams that ask.
     fn tell_changed(&mut self, list: List) {
         if self.session.initialized {
-            self.to_client(&notice(list.changed_notice(), Value::Null));
+            self.tell(&notice(list.changed_notice(), Value::Null));
         }
         let wants = |listen: &&Listen| listen.filter().get(list.filter_key()) == Some(&Value::Bool(true));
         let notices: Vec<Value> = self
@@ -194,7 +194,7 @@ impl Core {
             .filter(wants)
             .map(|listen| listen.tagged(list.changed_notice(), json!({})))
             .collect();
-        notices.iter().for_each(|notice| self.to_client(notice));
+        notices.iter().for_each(|notice| self.tell(notice));
     }
 
     /// While the connection was away nobody told of changes: whatever is watched may have changed.
@@ -210,7 +210,7 @@ impl Core {
             let uris = uris.into_iter().flatten();
             notices.extend(uris.map(|uri| listen.tagged(UPDATED, json!({ "uri": uri }))));
         }
-        notices.iter().for_each(|notice| self.to_client(notice));
+        notices.iter().for_each(|notice| self.tell(notice));
     }
 }
 
