@@ -25,7 +25,7 @@ pub(super) enum Link {
     /// There, and being told about the session.
     Resuming(Attempts),
     Up,
-    /// Nobody is there. One look now and then, and one for every call.
+    /// Nobody is there. A look for every call, and one now and then where somebody waits for news.
     Away,
 }
 
@@ -87,6 +87,11 @@ impl Core {
                 self.link = Link::Resuming(attempts);
                 self.ask(Own::Initialize, "initialize", hello);
             }
+            // Draftboard lets go of whoever says nothing, so there is no use in waiting there.
+            None if self.listens.is_empty() && self.held.is_empty() => {
+                self.link = Link::Idle;
+                self.out.push(Action::Disconnect);
+            }
             None => self.up(),
         }
     }
@@ -125,6 +130,7 @@ impl Core {
 
     pub(super) fn lost(&mut self, reason: &str) {
         let attempts = match self.link {
+            Link::Idle => return,
             Link::Resuming(attempts) => attempts,
             _ => Attempts::several(false),
         };
@@ -170,6 +176,8 @@ impl Core {
             }
         }
         self.acknowledge_alone();
-        self.out.push(Action::ConnectAfter(LONGEST_WAIT));
+        if self.session.hello.is_some() || !self.listens.is_empty() {
+            self.out.push(Action::ConnectAfter(LONGEST_WAIT));
+        }
     }
 }
