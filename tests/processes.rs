@@ -12,101 +12,21 @@ use shared_protocol::{
 use std::{
     collections::BTreeSet,
     fs,
-    io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 use support::{
     client::{Client, record_of},
     home::{Home, Running, finished},
-    processes, wait_for,
+    processes,
+    screen::{Screen, USUAL},
+    wait_for,
 };
 
 /// What the window may take to come back; the bound that is asserted is generous, the figure is printed.
 const BACK_WITHIN: Duration = Duration::from_secs(2);
 const BACK_AT_MOST: Duration = Duration::from_secs(10);
 const GONE_AT_MOST: Duration = Duration::from_secs(1);
-
-/// A display without anybody before it.
-struct Screen {
-    server: Child,
-    name: String,
-}
-
-impl Screen {
-    /// None, loudly, when the machine lacks what it takes to show a window.
-    fn open(home: &Home) -> Option<Self> {
-        let mut command = Command::new("Xvfb");
-        command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"]);
-        let mut server =
-            match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn() {
-                Ok(server) => server,
-                Err(error) => {
-                    println!("skipped: Xvfb is not installed ({error})");
-                    return None;
-                }
-            };
-        let mut line = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let screen = Self { server, name: format!(":{}", line.trim()) };
-        assert!(screen.name.len() > 1, "Xvfb names its display");
-        let mut doctor = home.command();
-        doctor.args(["doctor", "--json"]).env("DISPLAY", &screen.name);
-        let findings = finished(doctor).json();
-        let missing = |finding: &&Value| finding["verdict"] == "missing";
-        if let Some(lacking) = findings["data"].as_array().unwrap().iter().find(missing) {
-            println!("skipped: a window cannot be shown here: {lacking}");
-            return None;
-        }
-        Some(screen)
-    }
-
-    fn command(&self, home: &Home, workspace: &Path) -> Command {
-        let mut command = home.command();
-        command.arg(workspace).env("DISPLAY", &self.name);
-        command
-    }
-
-    /// The window that belongs to a process, once it is shown. Without xdotool there is no telling: `Err`.
-    fn window_of(&self, pid: u32) -> Result<Option<String>, ()> {
-        let found = self.tool("xdotool", &["search", "--onlyvisible", "--pid", &pid.to_string()]).ok_or(())?;
-        Ok(found.lines().next().map(str::to_owned))
-    }
-
-    /// What a program says about this display; none when it is not installed.
-    fn tool(&self, program: &str, arguments: &[&str]) -> Option<String> {
-        let output = Command::new(program).args(arguments).env("DISPLAY", &self.name).output().ok()?;
-        Some(String::from_utf8_lossy(&output.stdout).into_owned())
-    }
-
-    /// A picture of all that is shown, as raw colours.
-    fn picture(&self) -> Option<Vec<u8>> {
-        let output = Command::new("import")
-            .args(["-window", "root", "-depth", "8", "rgb:-"])
-            .env("DISPLAY", &self.name)
-            .output();
-        output.ok().map(|output| output.stdout).filter(|bytes| bytes.len() == 1280 * 800 * 3)
-    }
-}
-
-impl Drop for Screen {
-    fn drop(&mut self) {
-        drop(self.server.kill());
-        drop(self.server.wait());
-    }
-}
-
-/// A renderer of this main process that is not `other` and shows its window.
-fn renderer_shown(screen: &Screen, main: u32, other: Option<u32>) -> u32 {
-    wait_for("a renderer with a window", || {
-        let renderer = processes::role_of(main, "renderer").filter(|pid| Some(*pid) != other)?;
-        match screen.window_of(renderer) {
-            Ok(window) => window.map(|_| renderer),
-            Err(()) => Some(renderer),
-        }
-    })
-}
 
 /// Two pictures in a row that are the same: everything is drawn.
 fn settled(screen: &Screen) -> Option<Vec<u8>> {
@@ -143,7 +63,7 @@ fn journal(workspace: &Path) -> Journal {
 fn a_killed_window_comes_back_where_it_was() {
     let home = Home::new();
     let workspace = home.workspace("example", "example");
-    let Some(screen) = Screen::open(&home) else { return };
+    let Some(screen) = Screen::open(&home, USUAL) else { return };
     // The designer was on the second board, with something selected and the view moved.
     assert_eq!(home.run(&["status", "-w", workspace.to_str().unwrap()]).code, Some(0));
     let spec = board(&workspace, "spec");
@@ -158,7 +78,7 @@ fn a_killed_window_comes_back_where_it_was() {
     journal(&workspace).set_state("presence", &was).unwrap();
 
     let main = Running::start(screen.command(&home, &workspace));
-    let first = renderer_shown(&screen, main.pid(), None);
+    let first = screen.renderer_shown(main.pid(), None);
     let before = document(&home, &workspace);
     let view = home.run(&["status", "--json"]).data();
     assert_eq!((&view[0]["window"], &view[0]["pid"]), (&json!(true), &json!(main.pid())));
@@ -178,7 +98,7 @@ fn a_killed_window_comes_back_where_it_was() {
 
     let killed = Instant::now();
     processes::kill(first);
-    let second = renderer_shown(&screen, main.pid(), Some(first));
+    let second = screen.renderer_shown(main.pid(), Some(first));
     let took = killed.elapsed();
     let judged = if took < BACK_WITHIN { "within" } else { "NOT within" };
     println!("the window was back after {} ms, {judged} {} s", took.as_millis(), BACK_WITHIN.as_secs());
@@ -220,9 +140,9 @@ fn a_killed_window_comes_back_where_it_was() {
 fn the_window_goes_with_its_main_process() {
     let home = Home::new();
     let workspace = home.workspace("example", "example");
-    let Some(screen) = Screen::open(&home) else { return };
+    let Some(screen) = Screen::open(&home, USUAL) else { return };
     let mut main = Running::start(screen.command(&home, &workspace));
-    let renderer = renderer_shown(&screen, main.pid(), None);
+    let renderer = screen.renderer_shown(main.pid(), None);
     let killed = Instant::now();
     main.kill();
     wait_for("the end of the renderer", || (!processes::is_alive(renderer)).then_some(()));
@@ -232,7 +152,7 @@ fn the_window_goes_with_its_main_process() {
     home.assert_deserted();
     // What the killed one left behind is in nobody's way.
     let main = Running::start(screen.command(&home, &workspace));
-    renderer_shown(&screen, main.pid(), None);
+    screen.renderer_shown(main.pid(), None);
     assert_eq!(main.stop().code, Some(0));
     home.assert_deserted();
 }
@@ -241,9 +161,9 @@ fn the_window_goes_with_its_main_process() {
 fn a_second_start_brings_the_first_window_to_the_front() {
     let home = Home::new();
     let workspace = home.workspace("example", "example");
-    let Some(screen) = Screen::open(&home) else { return };
+    let Some(screen) = Screen::open(&home, USUAL) else { return };
     let main = Running::start(screen.command(&home, &workspace));
-    let renderer = renderer_shown(&screen, main.pid(), None);
+    let renderer = screen.renderer_shown(main.pid(), None);
     let second = finished(screen.command(&home, &workspace));
     assert_eq!(second.code, Some(0), "{second:?}");
     assert!(second.out.contains("its window comes to the front"), "{second:?}");

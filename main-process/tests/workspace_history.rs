@@ -178,6 +178,7 @@ fn what_the_designer_saw_survives_a_restart() {
         selection: vec![ElementId::Node(bench.find("a").unwrap().id)],
         viewports: vec![(board, Viewport { x: 1.5, y: -2.0, zoom: 0.25 })],
         window: "{}".to_owned(),
+        ..Presence::default()
     };
     bench.workspace().set_presence(presence.clone());
     bench.crash_and_open();

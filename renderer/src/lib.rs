@@ -12,6 +12,7 @@ mod app;
 mod clipboard;
 mod command_palette;
 mod commands;
+mod connect_to;
 mod context_menu;
 mod dialogs;
 mod dock;

@@ -27,6 +27,8 @@ pub(crate) struct Picker {
     pub(crate) query: String,
     lit: usize,
     shown_before: bool,
+    /// Enter came in the same frame as what was typed before it: the entries were still those of the frame before.
+    confirmed: bool,
 }
 
 impl Picker {
@@ -53,6 +55,12 @@ impl Picker {
             self.shown_before = true;
         }
         let typed = before != self.query;
+        let enter = enter || std::mem::take(&mut self.confirmed);
+        if typed && enter {
+            self.confirmed = true;
+            ui.request_repaint();
+        }
+        let enter = enter && !typed;
         let last = entries.len().saturating_sub(1);
         self.lit = if typed { 0 } else { (self.lit + down).saturating_sub(up).min(last) };
         let mut chosen =
@@ -106,13 +114,18 @@ pub(crate) fn rank(query: &str, title: &str, more: &str) -> Option<u32> {
     if query.is_empty() {
         return Some(0);
     }
+    if title == query {
+        return Some(0);
+    }
     if title.starts_with(&query) {
         return Some(1);
     }
     if title.split_whitespace().any(|word| word.starts_with(&query)) {
         return Some(2);
     }
-    if title.contains(&query) {
+    let whole =
+        |word: &str| title.split_whitespace().chain(more.split_whitespace()).any(|known| known == word);
+    if title.contains(&query) || query.split_whitespace().all(whole) {
         return Some(3);
     }
     query.split_whitespace().all(|word| title.contains(word) || more.contains(word)).then_some(4)
@@ -125,9 +138,11 @@ mod tests {
     #[test]
     fn titles_come_before_descriptions() {
         let best = |query: &str, title: &str| rank(query, title, "virtual machine aws/compute/instance");
+        assert_eq!(best("instance", "Instance"), Some(0));
         assert_eq!(best("inst", "Instance"), Some(1));
         assert_eq!(best("bal", "Load balancer"), Some(2));
         assert_eq!(best("stan", "Instance"), Some(3));
+        assert_eq!(best("aws/compute/instance", "Instance"), Some(3));
         assert_eq!(best("aws machine", "Instance"), Some(4));
         assert_eq!(best("bucket", "Instance"), None);
         assert_eq!(best("  ", "Instance"), Some(0));

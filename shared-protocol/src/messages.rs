@@ -158,6 +158,11 @@ pub struct Presence {
     pub board: Option<BoardId>,
     pub selection: Vec<ElementId>,
     pub viewports: Vec<(BoardId, Viewport)>,
+    /// Where in the window the board is shown; none until a window has said so.
+    #[serde(default)]
+    pub area: Option<Area>,
+    #[serde(default)]
+    pub doing: Doing,
     /// What the window remembers of itself (panels, theme), in its own words; main keeps it and does not look inside.
     #[serde(default)]
     pub window: String,
@@ -171,7 +176,61 @@ pub struct Viewport {
     pub zoom: f32,
 }
 
+/// What the designer is in the middle of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Doing {
+    #[default]
+    Nothing,
+    /// Something has the keyboard for itself: a list, a dialog, a text field.
+    Typing,
+    /// Something is being dragged.
+    Dragging,
+}
+
+/// A rectangle of fractions: in a window, or on a board.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Area {
+    pub x: f32,
+    pub y: f32,
+    pub w: f32,
+    pub h: f32,
+}
+
+impl Area {
+    fn is_sound(&self) -> bool {
+        [self.x, self.y, self.w, self.h].iter().all(|side| side.is_finite()) && self.w >= 0.0 && self.h >= 0.0
+    }
+}
+
+/// What the designer has before their eyes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OnScreen {
+    pub board: BoardId,
+    pub selection: Vec<ElementId>,
+    pub viewport: Viewport,
+    /// Where in the window the board is shown, in points.
+    pub area: Area,
+    /// The part of the board that is in view, in board units.
+    pub visible: Area,
+    pub doing: Doing,
+}
+
 impl Presence {
+    /// What is shown, once a window has told where.
+    pub fn on_screen(&self) -> Option<OnScreen> {
+        let (board, area) = (self.board?, self.area?);
+        let viewport = self.viewports.iter().find(|(shown, _)| *shown == board)?.1;
+        let (w, h) = (area.w / viewport.zoom, area.h / viewport.zoom);
+        let visible = Area { x: viewport.x - w / 2.0, y: viewport.y - h / 2.0, w, h };
+        if !visible.is_sound() {
+            return None;
+        }
+        let (selection, doing) = (self.selection.clone(), self.doing);
+        Some(OnScreen { board, selection, viewport, area, visible, doing })
+    }
+
     /// Within bounds and finite; whatever a renderer says is checked before it is kept.
     pub fn is_sound(&self) -> bool {
         let finite = |v: &Viewport| v.x.is_finite() && v.y.is_finite() && v.zoom.is_finite() && v.zoom > 0.0;
@@ -179,6 +238,7 @@ impl Presence {
             && self.viewports.len() <= MAX_BOARDS
             && self.window.len() <= MAX_WINDOW_STATE
             && self.viewports.iter().all(|(_, viewport)| finite(viewport))
+            && self.area.is_none_or(|area| area.is_sound())
     }
 }
 
@@ -264,7 +324,7 @@ pub struct LogEntry {
     pub changes: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstanceView {
     /// None when no Draftboard is running and the workspace was only looked at.
@@ -278,6 +338,8 @@ pub struct InstanceView {
     pub nodes: u64,
     pub edges: u64,
     pub held: Vec<HeldBoard>,
+    /// None without a window, and until it shows a board.
+    pub on_screen: Option<OnScreen>,
 }
 
 /// Something a person should mend; it never stops them from drawing.

@@ -3,8 +3,10 @@
 
 pub(crate) mod chance;
 pub(crate) mod client;
+pub(crate) mod designer;
 pub(crate) mod home;
 pub(crate) mod processes;
+pub(crate) mod screen;
 
 use std::time::{Duration, Instant};
 

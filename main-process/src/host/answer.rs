@@ -84,6 +84,7 @@ pub(super) fn at_rest(workspace: &Workspace) -> InstanceView {
         nodes: snapshot.node_count() as u64,
         edges: snapshot.edge_count() as u64,
         held: workspace.held_boards(),
+        on_screen: None,
     }
 }
 

@@ -144,8 +144,9 @@ impl Writer {
                 Ok(Answer::Done)
             }
             Request::Instance => {
-                let pid = Some(std::process::id());
-                Ok(Answer::Instance(InstanceView { pid, window: self.window, ..answer::at_rest(workspace) }))
+                let (pid, window) = (Some(std::process::id()), self.window);
+                let on_screen = workspace.presence().on_screen().filter(|_| window);
+                Ok(Answer::Instance(InstanceView { pid, window, on_screen, ..answer::at_rest(workspace) }))
             }
             Request::Export { board, path } => return export_aside(workspace, board, path, reply),
             other => {

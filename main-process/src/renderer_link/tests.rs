@@ -7,8 +7,8 @@ use shared_protocol::{
     frame::{FrameError, FrameReader, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},
     limits::MAX_NODES,
     messages::{
-        Answer, FromRenderer, Hello, PROTOCOL_VERSION, Presence, Request, Role, ToRenderer, Token, Viewport,
-        WorkspaceView,
+        Answer, Area, Doing, FromRenderer, Hello, PROTOCOL_VERSION, Presence, Request, Role, ToRenderer,
+        Token, Viewport, WorkspaceView,
     },
 };
 use std::{
@@ -242,6 +242,8 @@ fn a_presence_out_of_bounds_is_ignored_and_the_connection_goes_on() {
         board: Some(board),
         selection: vec![ElementId::Board(board)],
         viewports: vec![(board, Viewport { x: -3.5, y: 1e6, zoom: 0.25 })],
+        area: Some(Area { x: 10.0, y: 20.0, w: 800.0, h: 600.0 }),
+        doing: Doing::Typing,
         window: "{\"theme\":\"dark\"}".to_owned(),
     };
     fake.say(&FromRenderer::Presence(sound.clone()));
@@ -259,6 +261,8 @@ fn a_presence_out_of_bounds_is_ignored_and_the_connection_goes_on() {
         at(0.0, 0.0, -1.0),
         Presence { selection: vec![node; MAX_NODES + 1], ..sound.clone() },
         Presence { window: "x".repeat(65 << 10), ..sound.clone() },
+        Presence { area: Some(Area { x: 0.0, y: 0.0, w: f32::INFINITY, h: 1.0 }), ..sound.clone() },
+        Presence { area: Some(Area { x: 0.0, y: 0.0, w: 1.0, h: -1.0 }), ..sound.clone() },
         Presence {
             viewports: vec![(BoardId::from_bits(1), Viewport { x: 0.0, y: 0.0, zoom: 1.0 }); 501],
             ..sound.clone()
@@ -274,6 +278,10 @@ fn a_presence_out_of_bounds_is_ignored_and_the_connection_goes_on() {
     fake.say(&FromRenderer::Presence(absurd.clone()));
     fake.say(&FromRenderer::Resync);
     assert_eq!(fake.workspace().presence, absurd);
+    // What is in view then cannot be said in numbers.
+    assert_eq!(absurd.on_screen(), None);
+    let seen = sound.on_screen().unwrap();
+    assert_eq!(seen.visible, Area { x: -1603.5, y: 998_800.0, w: 3200.0, h: 2400.0 });
     fake.end().unwrap();
     running.finish();
 }
@@ -341,12 +349,7 @@ fn garbage_after_the_hello_leaves_a_whole_graph() {
     let mut chance = Chance::seeded(2);
     let board = running.document().boards[0].id;
     let viewport = Viewport { x: 1.0, y: 2.0, zoom: 1.0 };
-    let presence = Presence {
-        board: Some(board),
-        selection: vec![],
-        viewports: vec![(board, viewport)],
-        window: String::new(),
-    };
+    let presence = Presence { board: Some(board), viewports: vec![(board, viewport)], ..Presence::default() };
     let valid: Vec<Vec<u8>> = [
         FromRenderer::Request { id: 1, request: Request::Run(add_note()) },
         FromRenderer::Request { id: 2, request: Request::Undo },

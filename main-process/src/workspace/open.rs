@@ -7,7 +7,11 @@ use journal::{
     Digest, FileError, Journal, JournalError, ProjectConfig, Recovered, SourceList, WorkspaceFiles,
     WorkspacePath, read_config,
 };
-use shared_protocol::{BoardName, Revision, limits::MAX_HISTORY, messages::Presence};
+use shared_protocol::{
+    BoardName, Revision,
+    limits::MAX_HISTORY,
+    messages::{Doing, Presence},
+};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
@@ -39,6 +43,8 @@ impl Workspace {
         let history = History::of(log.iter().rev().map(|entry| (entry.revision, entry.kind)));
         let summaries = log.into_iter().map(|entry| (entry.revision, entry.summary)).collect();
         let presence = journal.get_state::<Presence>(PRESENCE).ok().flatten().filter(Presence::is_sound);
+        // What was on the screen of another run is not on this one's.
+        let presence = presence.map(|presence| Presence { area: None, doing: Doing::Nothing, ..presence });
         let mut workspace = Self {
             files,
             journal,

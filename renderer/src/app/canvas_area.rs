@@ -12,7 +12,10 @@ use crate::{
 };
 use canvas::{Canvas, CanvasEvent, Scene};
 use egui::{CornerRadius, DragAndDrop, Id, LayerId, Order, Rect, Stroke, StrokeKind, Ui, Vec2, vec2};
-use shared_protocol::{ElementId, NodeId, Point, TypeDef, messages::Viewport};
+use shared_protocol::{
+    ElementId, NodeId, Point, TypeDef,
+    messages::{Area, Viewport},
+};
 
 const FIT_PADDING: f32 = 48.0;
 
@@ -25,7 +28,8 @@ impl Workbench {
             return;
         };
         let rect = ui.max_rect();
-        self.canvas_size = rect.size();
+        let area = Area { x: rect.left(), y: rect.top(), w: rect.width(), h: rect.height() };
+        let moved = self.canvas_area.replace(area) != Some(area);
         let canvas = self.canvases.entry(board).or_insert_with(|| {
             let mut canvas = Canvas::new();
             canvas.document_changed(view.snapshot, board, None);
@@ -42,6 +46,9 @@ impl Workbench {
         // The first look at a board is not a journey.
         canvas.set_reduced_motion(self.settings.reduced_motion || !self.fitted.contains(&board));
         let mut events = canvas.show(ui, &scene);
+        if moved {
+            events.push(CanvasEvent::ViewportChanged);
+        }
         if self.fitted.insert(board) {
             // Now the canvas knows its size. Small boards are not blown up.
             canvas.zoom_to_fit(&scene, FIT_PADDING);

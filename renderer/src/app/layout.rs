@@ -83,6 +83,9 @@ impl Workbench {
             if overlays.quick_add.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
                 overlays.quick_add = None;
             }
+            if overlays.connect_to.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
+                overlays.connect_to = None;
+            }
             if overlays.context_menu.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions)))
             {
                 overlays.context_menu = None;

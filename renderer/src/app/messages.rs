@@ -7,10 +7,11 @@ use crate::{
     replica::Received,
     view::{Action, nodes_of},
 };
+use canvas::Canvas;
 use egui::{Context, ViewportCommand};
 use shared_protocol::{
     BoardId, Change, Code, ElementId, Refusal,
-    messages::{Answer, Presence, Request},
+    messages::{Answer, Doing, Presence, Request},
 };
 use std::collections::BTreeSet;
 
@@ -233,11 +234,37 @@ impl Workbench {
     }
 
     pub(super) fn tell_presence(&mut self, context: &Context) {
+        // Where the view comes to rest counts, not the way there.
+        let flying =
+            self.session.board.and_then(|board| self.canvases.get(&board)).is_some_and(Canvas::is_flying);
         let now = context.input(|input| input.time);
-        if self.presence.is_due(now, context)
+        if !flying
+            && self.presence.is_due(now, context)
             && let Err(error) = self.link.presence(self.present())
         {
             tracing::warn!(%error, "presence was not told");
+        }
+    }
+
+    /// Something lies over the window and has the keyboard.
+    pub(super) fn has_popup(&self) -> bool {
+        self.dialogs.is_open() || self.overlays.take_keys()
+    }
+
+    pub(super) fn notice_doing(&mut self, context: &Context, had_popup: bool) {
+        if had_popup && !self.has_popup() {
+            // Its field lets go of the keyboard in the next frame only.
+            context.request_repaint();
+        }
+        let doing = if context.dragged_id().is_some() {
+            Doing::Dragging
+        } else if self.has_popup() || context.text_edit_focused() {
+            Doing::Typing
+        } else {
+            Doing::Nothing
+        };
+        if std::mem::replace(&mut self.doing, doing) != doing {
+            self.presence_changed(context);
         }
     }
 
@@ -247,6 +274,8 @@ impl Workbench {
             board: self.session.board,
             selection: self.session.selection.iter().copied().collect(),
             viewports: self.fitted.iter().filter_map(viewport).collect(),
+            area: self.canvas_area,
+            doing: self.doing,
             window: self.remembered.to_text(),
         }
     }

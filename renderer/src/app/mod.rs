@@ -11,6 +11,7 @@ mod run_command;
 
 use crate::{
     command_palette::CommandPalette,
+    connect_to::ConnectTo,
     context_menu::ContextMenu,
     dialogs::Dialogs,
     dock::Dock,
@@ -24,9 +25,12 @@ use crate::{
     view::{Action, View},
 };
 use canvas::{Canvas, theme::Theme};
-use egui::{Context, Ui, Vec2, ViewportCommand};
+use egui::{Context, Ui, ViewportCommand};
 use nudge::Nudge;
-use shared_protocol::{BoardId, ElementId, NodeId, Revision};
+use shared_protocol::{
+    BoardId, ElementId, NodeId, Revision,
+    messages::{Area, Doing},
+};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, OnceLock},
@@ -63,6 +67,7 @@ enum Pending {
 #[derive(Default)]
 struct Overlays {
     quick_add: Option<QuickAdd>,
+    connect_to: Option<ConnectTo>,
     context_menu: Option<ContextMenu>,
     command_palette: Option<CommandPalette>,
     shortcuts: bool,
@@ -73,6 +78,7 @@ impl Overlays {
     /// Something has the keyboard for itself.
     fn take_keys(&self) -> bool {
         self.quick_add.is_some()
+            || self.connect_to.is_some()
             || self.context_menu.is_some()
             || self.command_palette.is_some()
             || self.shortcuts
@@ -89,7 +95,10 @@ pub struct Workbench {
     canvases: BTreeMap<BoardId, Canvas>,
     /// Boards that have been shown, and so have a viewport of their own.
     fitted: BTreeSet<BoardId>,
-    canvas_size: Vec2,
+    /// Where the board was shown in the last frame.
+    canvas_area: Option<Area>,
+    /// In the last frame.
+    doing: Doing,
     theme: Theme,
     settings: Settings,
     /// As last told to main.
@@ -126,7 +135,8 @@ impl Workbench {
             session: Session::default(),
             canvases: BTreeMap::new(),
             fitted: BTreeSet::new(),
-            canvas_size: Vec2::ZERO,
+            canvas_area: None,
+            doing: Doing::Nothing,
             theme: Theme::light(),
             settings: Settings::default(),
             remembered: Remembered::default(),
@@ -161,6 +171,7 @@ impl Workbench {
         self.follow_theme(&context);
         self.count();
         let mut actions = Vec::new();
+        let had_popup = self.has_popup();
         self.settle(&context, &mut actions);
         self.keys(&context, &mut actions);
         self.layout_ui(ui, &mut actions);
@@ -170,6 +181,7 @@ impl Workbench {
             self.perform(action, &context);
         }
         self.remember(&context);
+        self.notice_doing(&context, had_popup);
         self.tell_presence(&context);
         self.title(&context);
         self.had_focus = context.memory(|memory| memory.focused().is_some());

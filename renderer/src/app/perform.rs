@@ -76,6 +76,7 @@ impl Workbench {
         self.session.selection.clear();
         self.session.reveal.clear();
         self.overlays.quick_add = None;
+        self.overlays.connect_to = None;
         self.overlays.context_menu = None;
         self.presence_changed(context);
     }

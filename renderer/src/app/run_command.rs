@@ -5,6 +5,7 @@ use crate::{
     clipboard,
     command_palette::CommandPalette,
     commands::CommandId as Id,
+    connect_to::ConnectTo,
     dialogs::{Modal, Purpose},
     panels::{PanelId, notices::Tone},
     placing::container_at,
@@ -49,6 +50,7 @@ impl Workbench {
             Id::Deselect => self.select(Default::default(), context),
             Id::Rename => self.rename(),
             Id::QuickAdd => self.quick_add(context),
+            Id::ConnectTo => self.connect_to(),
             Id::AddNote => self.add_note(),
             Id::EnterContainer => self.enter_container(context),
             Id::LeaveContainer => self.leave_container(context),
@@ -214,6 +216,18 @@ impl Workbench {
             _ => (middle, canvas.centre()),
         };
         self.overlays.quick_add = Some(QuickAdd::new(screen, at, None));
+    }
+
+    /// From the one node that is selected to another, chosen from a list.
+    fn connect_to(&mut self) {
+        let Some(view) = self.view() else { return };
+        let [from] = view.selected_nodes()[..] else {
+            let more = vec!["Select the one that the connection starts from.".to_owned()];
+            return self.notices.tell(Tone::Bad, "A connection starts from one node.", more);
+        };
+        if let Some(from) = view.snapshot.node(from) {
+            self.overlays.connect_to = Some(ConnectTo::new(view.snapshot, from));
+        }
     }
 
     /// A note where the pointer is, ready to be written on.

@@ -33,6 +33,7 @@ pub(crate) enum CommandId {
     EnterContainer,
     LeaveContainer,
     QuickAdd,
+    ConnectTo,
     AddNote,
     AlignLeft,
     AlignRight,

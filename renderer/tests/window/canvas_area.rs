@@ -90,6 +90,11 @@ fn presence_is_told_and_restored() {
     assert_eq!(presence.board, Some(shop.infrastructure));
     assert_eq!(presence.selection, [shared_protocol::ElementId::Node(shop.web)]);
     assert!(presence.is_sound() && !presence.viewports.is_empty());
+    // Where the board is in the window, and what of it is in view.
+    let seen = presence.on_screen().expect("a board is shown");
+    let canvas = shop.rect_of("Board Production");
+    assert_eq!((seen.area.x, seen.area.y), (canvas.left(), canvas.top()));
+    assert!((seen.visible.w * seen.viewport.zoom - canvas.width()).abs() < 0.5, "{seen:?}");
 
     let (mut main, link) = Main::new();
     main.snapshot = shop.main.snapshot.clone();

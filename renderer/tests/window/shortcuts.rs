@@ -205,3 +205,37 @@ fn c_adds_a_note_at_the_pointer_to_be_written_on() {
         "what was typed is on the note: {requests:?}"
     );
 }
+
+#[test]
+fn a_connection_is_made_from_the_keyboard() {
+    let mut shop = Shop::open();
+    shop.press(Key::L);
+    assert!(!shop.shows("Connect to"), "nothing is selected");
+    shop.select("EC2 instance Web");
+    shop.press(Key::L);
+    assert!(shop.shows("Connect to"));
+    shop.type_keys("pict");
+    shop.press(Key::Enter);
+    let requests = shop.settle();
+    let [Request::Run(Command::Connect { source, target, .. })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
+    assert_eq!((&source.node, &target.node), (&shop.web.into(), &shop.bucket.into()));
+    assert_eq!(shop.main.snapshot.edges_of(shop.web).count(), 1);
+    // Esc closes it and asks for nothing.
+    shop.press(Key::L);
+    shop.press(Key::Escape);
+    assert!(!shop.shows("Connect to") && shop.settle().is_empty());
+}
+
+#[test]
+fn enter_chooses_what_was_typed_before_it_even_in_one_frame() {
+    let mut shop = Shop::open();
+    shop.select("EC2 instance Web");
+    shop.press(Key::L);
+    shop.window.event(Event::Text("pict".into()));
+    shop.press(Key::Enter);
+    let requests = shop.settle();
+    let [Request::Run(Command::Connect { target, .. })] = &requests[..] else { panic!("{requests:?}") };
+    assert_eq!(target.node, shop.bucket.into());
+}

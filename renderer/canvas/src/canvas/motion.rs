@@ -51,6 +51,11 @@ impl Canvas {
         }
     }
 
+    /// Whether the view is on its way to another place.
+    pub fn is_flying(&self) -> bool {
+        self.flight.is_some()
+    }
+
     /// Goes to show an area through a view whose size is known.
     pub(super) fn fly_to(&mut self, wanted: Wanted, view: Rect) {
         let to = fitting(wanted.bounds, view, wanted.padding, wanted.most);

@@ -1,0 +1,85 @@
+//! Connecting by keyboard: a list of the nodes that the selected one may lead to.
+
+use crate::{
+    picker::{Entry, Mark, Picker, rank},
+    view::{Action, View},
+};
+use authority::{Snapshot, connection};
+use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, vec2};
+use shared_protocol::{Command, Node, NodeId};
+
+const WIDTH: f32 = 420.0;
+/// Enough to choose from; more words narrow it down.
+const MOST_SHOWN: usize = 60;
+
+pub(crate) struct ConnectTo {
+    from: NodeId,
+    /// Asked once, when the list opens: the rules are many and so may the nodes be.
+    targets: Vec<NodeId>,
+    picker: Picker,
+    fresh: bool,
+}
+
+impl ConnectTo {
+    pub(crate) fn new(snapshot: &Snapshot, from: &Node) -> Self {
+        let takes = |node: &NodeId| connection(snapshot, (from.id, None), (*node, None)).is_ok();
+        let targets = snapshot.nodes_on(from.board).map(|node| node.id).filter(takes).collect();
+        Self { from: from.id, targets, picker: Picker::default(), fresh: true }
+    }
+
+    /// Gives back `false` when it is done with.
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
+        if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+            return false;
+        }
+        let targets = self.fitting(view);
+        let entries: Vec<Entry<'_>> = targets.iter().map(|node| entry(view, node)).collect();
+        let area = egui::Area::new(Id::unique("connect to"))
+            .order(Order::Foreground)
+            .anchor(Align2::CENTER_TOP, vec2(0.0, 64.0))
+            .show(context, |ui| {
+                Frame::popup(ui.style())
+                    .show(ui, |ui| {
+                        ui.set_width(WIDTH.min(context.content_rect().width() - 24.0));
+                        self.picker.show_ui(ui, view.theme, ("Connect to", "What to connect to"), &entries)
+                    })
+                    .inner
+            });
+        if let Some(target) = area.inner.and_then(|index| targets.get(index)) {
+            // Asked again: the board may have changed while the list was open.
+            actions.push(match connection(view.snapshot, (self.from, None), (target.id, None)) {
+                Ok(found) => {
+                    let (source, target) = found.endpoints();
+                    Action::Run(Command::Connect { source, target, label: String::new() })
+                }
+                Err(refusal) => Action::Refuse(refusal),
+            });
+            return false;
+        }
+        // The key that opened it may still be under way.
+        let fresh = std::mem::replace(&mut self.fresh, false);
+        fresh || !area.response.clicked_elsewhere()
+    }
+
+    /// Those that fit what was typed and still exist, best first.
+    fn fitting<'a>(&self, view: &View<'a>) -> Vec<&'a Node> {
+        let nodes = self.targets.iter().filter_map(|id| view.snapshot.node(*id));
+        let mut found: Vec<(u32, &Node)> = nodes
+            .filter_map(|node| {
+                Some((
+                    rank(&self.picker.query, &node.label, &format!("{} {}", node.name, node.type_id))?,
+                    node,
+                ))
+            })
+            .collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.label.cmp(&b.1.label)));
+        found.truncate(MOST_SHOWN);
+        found.into_iter().map(|(_, node)| node).collect()
+    }
+}
+
+fn entry<'a>(view: &View<'a>, node: &Node) -> Entry<'a> {
+    let def = view.snapshot.registry().get(&node.type_id);
+    let note = def.map_or(node.type_id.as_str(), |def| def.title.as_str()).to_owned();
+    Entry { title: node.label.clone(), note, mark: Mark::Type(def), enabled: true }
+}

@@ -1,0 +1,226 @@
+//! The real window on a real display, with real presses: an example that is changed and kept, and the same example built
+//! from nothing, by mouse and by keyboard.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test")]
+
+mod support;
+
+use journal::read_board;
+use shared_protocol::{Document, Node, NodeId};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+use support::{
+    designer::{At, Designer, Side, absolute, edge_between, labelled},
+    home::Home,
+    screen::{Screen, USUAL},
+    wait_for,
+};
+
+/// Room for the whole example at full size.
+const LARGE: (usize, usize) = (2200, 1300);
+const BUCKET: &str = "aws/storage/s3_bucket";
+/// What a person should need at most; printed, not asserted.
+const BUILT_WITHIN: Duration = Duration::from_secs(120);
+
+fn board(workspace: &Path, name: &str) -> (String, Document) {
+    let text = fs::read_to_string(workspace.join(format!("boards/{name}.board.json"))).unwrap();
+    let document = read_board(&text, &name.parse().unwrap()).unwrap();
+    (text, document)
+}
+
+fn save(designer: &Designer<'_>) {
+    designer.press("ctrl+s");
+    wait_for("the files", || designer.saved().then_some(()));
+}
+
+#[test]
+fn the_example_is_changed_by_mouse_and_kept() {
+    let home = Home::new();
+    let workspace = home.workspace("example", "example");
+    let Some(screen) = Screen::open(&home, LARGE) else { return };
+    let Some(designer) = Designer::sit_down(&screen, &home, &workspace, LARGE) else { return };
+    let three_tiers = board(&workspace, "three-tier").1;
+    let all = three_tiers.layout.iter().map(|(id, _)| absolute(&three_tiers, *id));
+    let all = all.reduce(|a, b| a.union(b)).unwrap();
+    designer.press("shift+1");
+    designer.wait("all of the example", |seen| {
+        let (right, bottom) = (seen.visible.x + seen.visible.w, seen.visible.y + seen.visible.h);
+        seen.board == three_tiers.boards[0].id
+            && seen.visible.x < all.x as f32
+            && seen.visible.y < all.y as f32
+            && right > all.right() as f32
+            && bottom > all.bottom() as f32
+    });
+
+    // Add, rename, connect.
+    let bucket = designer.add_by_mouse(BUCKET, (760, -170));
+    designer.rename_by_mouse(bucket, "Door pictures");
+    designer.connect_by_mouse("App server 1", Side::Right, "Door pictures");
+
+    // Into another container and back again.
+    let before = designer.document();
+    let (server, subnet) = (labelled(&before, "Web server 1"), labelled(&before, "App, zone a"));
+    let (from, to) = (absolute(&before, server.id), absolute(&before, subnet.id));
+    let moved = designer.drag((from.x + 100, from.y + 50), (to.x + 108, to.y + 170));
+    assert_eq!(labelled(&moved, "Web server 1").parent, Some(subnet.id));
+    designer.press("ctrl+z");
+    let undone =
+        wait_for("the undone move", || Some(designer.document()).filter(|now| now.revision > moved.revision));
+    assert_eq!((&undone.nodes, &undone.layout), (&before.nodes, &before.layout));
+
+    save(&designer);
+    let kept = designer.document();
+    let (text, file) = board(&workspace, "three-tier");
+    assert_eq!(labelled(&file, "Door pictures").id, bucket);
+    assert!(edge_between(&file, "App server 1", "Door pictures").is_some());
+    assert_eq!(labelled(&file, "Web server 1").parent, Some(labelled(&file, "Web, zone a").id));
+    assert_eq!(file.nodes.len(), three_tiers.nodes.len() + 1);
+    assert_eq!(designer.leave().code, Some(0));
+    home.assert_deserted();
+
+    // Opened again it is the same, and saving it again writes the same.
+    let designer = Designer::sit_down(&screen, &home, &workspace, LARGE).unwrap();
+    assert_eq!(designer.document(), kept);
+    designer.press("ctrl+s");
+    assert_eq!(designer.leave().code, Some(0));
+    assert_eq!(board(&workspace, "three-tier").0, text);
+}
+
+// ---- from nothing ------------------------------------------------------------------------------------------------------
+
+/// What is to be built, as the example's own file has it: everything but the note, and what leads where.
+struct Plan {
+    nodes: Vec<Node>,
+    edges: Vec<(String, String)>,
+}
+
+impl Plan {
+    fn read(home: &Home) -> Self {
+        let example = board(&home.workspace("plan", "example"), "three-tier").1;
+        let mut nodes: Vec<Node> = example.nodes.clone();
+        nodes.retain(|node| !node.type_id.as_str().starts_with("notes/"));
+        // Containers before what stands in them.
+        let depth = |node: &Node| std::iter::successors(node.parent, |id| parent_of(&example, *id)).count();
+        nodes.sort_by_key(|node| (depth(node), node.label.clone()));
+        let label = |id: NodeId| example.nodes.iter().find(|node| node.id == id).unwrap().label.clone();
+        let edges = example.edges.iter();
+        let edges = edges.map(|edge| (label(edge.source.node), label(edge.target.node))).collect();
+        Self { nodes, edges }
+    }
+
+    fn parent(&self, node: &Node) -> Option<&str> {
+        let parent = self.nodes.iter().find(|other| Some(other.id) == node.parent)?;
+        Some(parent.label.as_str())
+    }
+
+    /// Types, labels, nesting and edges are those of the plan.
+    fn assert_built(&self, built: &Document) {
+        let described = |nodes: &[Node]| -> BTreeMap<String, (String, Option<String>)> {
+            let label = |id: NodeId| nodes.iter().find(|node| node.id == id).map(|node| node.label.clone());
+            let of = |node: &Node| (node.type_id.to_string(), node.parent.and_then(label));
+            nodes.iter().map(|node| (node.label.clone(), of(node))).collect()
+        };
+        assert_eq!(described(&built.nodes), described(&self.nodes));
+        let label = |id: NodeId| built.nodes.iter().find(|node| node.id == id).unwrap().label.clone();
+        let edges = built.edges.iter().map(|edge| (label(edge.source.node), label(edge.target.node)));
+        let wanted: BTreeSet<(String, String)> = self.edges.iter().cloned().collect();
+        assert_eq!(edges.collect::<BTreeSet<_>>(), wanted);
+    }
+}
+
+fn parent_of(document: &Document, id: NodeId) -> Option<NodeId> {
+    document.nodes.iter().find(|node| node.id == id)?.parent
+}
+
+/// Builds on an empty board, saves, and compares what is in the file.
+fn build(how: &str, size: (usize, usize), builder: impl Fn(&Designer<'_>, &Plan)) {
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    let Some(screen) = Screen::open(&home, size) else { return };
+    let Some(designer) = Designer::sit_down(&screen, &home, &workspace, size) else { return };
+    let plan = Plan::read(&home);
+    let started = Instant::now();
+    builder(&designer, &plan);
+    save(&designer);
+    let took = started.elapsed();
+    let judged = if took < BUILT_WITHIN { "within" } else { "NOT within" };
+    println!(
+        "{} nodes and {} edges built by {how} in {:.1} s, {judged} {} s",
+        plan.nodes.len(),
+        plan.edges.len(),
+        took.as_secs_f32(),
+        BUILT_WITHIN.as_secs()
+    );
+    let name = designer.document().boards[0].name.to_string();
+    plan.assert_built(&board(&workspace, &name).1);
+    assert_eq!(designer.leave().code, Some(0));
+    home.assert_deserted();
+}
+
+#[test]
+fn the_example_is_built_from_nothing_by_keyboard() {
+    build("keyboard", USUAL, |designer, plan| {
+        for node in &plan.nodes {
+            match plan.parent(node) {
+                Some(parent) => designer.go_to(parent),
+                None => {
+                    designer.press("Escape");
+                    designer.wait("nothing selected", |seen| seen.selection.is_empty());
+                }
+            }
+            let made = designer.add_by_keyboard(node.type_id.as_str());
+            if designer.label_of(made) != node.label {
+                designer.rename_by_keyboard(&node.label);
+            }
+        }
+        for (from, to) in &plan.edges {
+            designer.connect_by_keyboard(from, to);
+        }
+    });
+}
+
+/// Where things go when they are drawn by hand: the middle of each, and the far corner of the network.
+const PLACES: [(&str, At); 17] = [
+    ("Locker network", (-400, 20)),
+    ("Web, zone a", (-72, -14)),
+    ("Web, zone b", (-72, 230)),
+    ("App, zone a", (296, -14)),
+    ("App, zone b", (296, 230)),
+    ("Internet gateway", (-604, 110)),
+    ("Load balancer", (-372, 110)),
+    ("Locker database", (596, 110)),
+    ("Database subnets", (596, 260)),
+    ("Web server 1", (-72, 0)),
+    ("Web server 2", (-72, 244)),
+    ("App server 1", (296, 0)),
+    ("App server 2", (296, 244)),
+    ("Notification jobs", (296, -270)),
+    ("Notifier", (596, -270)),
+    ("Notifier role", (596, -400)),
+    ("Parcel photos", (-72, -270)),
+];
+const FAR_CORNER: At = (720, 380);
+
+#[test]
+fn the_example_is_built_from_nothing_by_mouse() {
+    build("mouse", LARGE, |designer, plan| {
+        let places: BTreeMap<&str, At> = PLACES.into_iter().collect();
+        for node in &plan.nodes {
+            let made = designer.add_by_mouse(node.type_id.as_str(), places[node.label.as_str()]);
+            if node.parent.is_none() && node.type_id.as_str().ends_with("/vpc") {
+                let place = absolute(&designer.document(), made);
+                designer.drag((place.right(), place.bottom()), FAR_CORNER);
+            }
+            if designer.label_of(made) != node.label {
+                designer.rename_by_mouse(made, &node.label);
+            }
+        }
+        for (from, to) in &plan.edges {
+            let side = if from == "Notifier role" { Side::Bottom } else { Side::Right };
+            designer.connect_by_mouse(from, side, to);
+        }
+    });
+}
