@@ -105,6 +105,8 @@ id!(/// A node on a board.
     NodeId, "node", 'n');
 id!(/// An edge between two ports.
     EdgeId, "edge", 'e');
+id!(/// What an agent wants to change, waiting for a person.
+    ProposalId, "proposal", 'p');
 
 /// Anything a person can point at on the canvas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

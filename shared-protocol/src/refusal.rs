@@ -15,6 +15,10 @@ pub enum Code {
     ContainmentError,
     ConnectionError,
     Conflict,
+    /// What was seen or decided upon has moved since.
+    Stale,
+    /// Nothing happens without a deliberate yes.
+    ConfirmationRequired,
     /// The board cannot be changed now: its file is damaged or its conflict is undecided.
     ReadOnly,
     NoWorkspace,

@@ -11,7 +11,7 @@ mod place;
 mod references;
 mod remove;
 
-pub(crate) use draft::Draft;
+pub(crate) use draft::{Draft, refusal};
 
 use crate::Snapshot;
 use shared_protocol::{Change, Code, Command, ElementId, Refusal, limits::MAX_BATCH};

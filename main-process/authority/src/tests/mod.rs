@@ -5,6 +5,7 @@ mod extremes;
 mod integrity;
 mod problems;
 mod properties;
+mod proposals;
 mod random;
 mod registry;
 mod reverting;

@@ -51,7 +51,8 @@ fn there_is_a_bound_on_size_and_number() {
 
 #[test]
 fn no_path_leads_out() {
-    for text in ["", "/a", "../a", "a/../b", "a//b", ".draftboard/journal.db", "a/.git/config", "a\0", "a\n"] {
+    for text in ["", "/a", "../a", "a/../b", "a//b", ".draftboard/journal.db", "a/.git/config", "a\0", "a\n"]
+    {
         assert!(SourcePath::parse(text).is_err(), "{text:?}");
     }
 }

@@ -1,0 +1,20 @@
+//! The review queue: agents propose, people decide. A proposal is a list of changes over a base revision; nothing of it
+//! touches the workspace before a person accepted it.
+//!
+//! Everything here is a pure function of a queue, a snapshot and a moment. The process around it makes each step durable
+//! and keeps the audit. There is one way to accept, [`Queue::accept`], and it checks all that was seen against all that
+//! is: id, version, content hash, base revision, expiry, chosen elements, confirmations.
+
+mod needs;
+mod overlay;
+mod queue;
+mod review;
+mod risk;
+mod words;
+
+pub use needs::with_needs;
+pub use overlay::Overlay;
+pub use queue::{Proposed, Queue, Terms};
+pub use review::Acceptance;
+pub use risk::risks;
+pub use words::lines;

@@ -1,0 +1,160 @@
+//! What an element of a proposal cannot be accepted without.
+
+use crate::Snapshot;
+use shared_protocol::{BoardId, Change, Name, NodeId, SourcePath, Subject};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The chosen elements and all that they need, and what those need: an edge its ends, a node its container and what it
+/// refers to, a removal all that hangs on what goes, a name whoever gives it up.
+pub fn with_needs(
+    snapshot: &Snapshot,
+    changes: &[Change],
+    chosen: impl IntoIterator<Item = Subject>,
+) -> BTreeSet<Subject> {
+    let needs = Needs::of(snapshot, changes);
+    let mut all = BTreeSet::new();
+    let mut waiting: Vec<Subject> =
+        chosen.into_iter().filter(|subject| needs.subjects.contains(subject)).collect();
+    while let Some(subject) = waiting.pop() {
+        if all.insert(subject.clone()) {
+            waiting.extend(needs.of.get(&subject).into_iter().flatten().cloned());
+        }
+    }
+    all
+}
+
+struct Needs<'a> {
+    snapshot: &'a Snapshot,
+    subjects: BTreeSet<Subject>,
+    /// Nodes of which only the place changes.
+    only_moved: BTreeSet<NodeId>,
+    of: BTreeMap<Subject, BTreeSet<Subject>>,
+    /// The first file of each bundle.
+    bundles: BTreeMap<String, Subject>,
+}
+
+impl<'a> Needs<'a> {
+    fn of(snapshot: &'a Snapshot, changes: &[Change]) -> Self {
+        let subjects: BTreeSet<Subject> = changes.iter().map(Subject::of).collect();
+        let mut only_moved: BTreeSet<NodeId> = subjects.iter().filter_map(node_of).collect();
+        for change in changes.iter().filter(|change| !change.is_layout()) {
+            if let Some(node) = node_of(&Subject::of(change)) {
+                only_moved.remove(&node);
+            }
+        }
+        let mut needs =
+            Self { snapshot, subjects, only_moved, of: BTreeMap::new(), bundles: BTreeMap::new() };
+        for change in changes {
+            needs.look_at(change);
+        }
+        needs
+    }
+
+    fn add(&mut self, subject: &Subject, needed: Subject) {
+        if *subject != needed && self.subjects.contains(&needed) {
+            self.of.entry(subject.clone()).or_default().insert(needed);
+        }
+    }
+
+    fn look_at(&mut self, change: &Change) {
+        let subject = Subject::of(change);
+        match change {
+            Change::Node { id, before: None, after: Some(node) } => {
+                self.add(&subject, Subject::Board(node.board));
+                self.stands_in(*id, node.board, node.parent);
+                self.takes_name(&subject, node.board, &node.name);
+                for target in node.references.values().flatten() {
+                    self.add(&subject, Subject::Node(*target));
+                }
+            }
+            Change::Node { id, before: Some(_), after: None } => self.goes(*id),
+            Change::Parent { node, after, .. } => {
+                if let Some(board) = self.snapshot.node(*node).map(|node| node.board) {
+                    self.stands_in(*node, board, *after);
+                }
+            }
+            Change::References { after, .. } => {
+                for target in after {
+                    self.add(&subject, Subject::Node(*target));
+                }
+            }
+            Change::Name { node, after, .. } => {
+                if let Some(board) = self.snapshot.node(*node).map(|node| node.board) {
+                    self.takes_name(&subject, board, after);
+                }
+            }
+            Change::Edge { after: Some(edge), .. } => {
+                for end in [edge.source.node, edge.target.node] {
+                    self.add(&subject, Subject::Node(end));
+                }
+            }
+            Change::Board { id, before: Some(_), after: None } => {
+                let nodes: Vec<NodeId> = self.snapshot.nodes_on(*id).map(|node| node.id).collect();
+                for node in nodes {
+                    self.add(&subject, Subject::Node(node));
+                }
+            }
+            Change::Board { after: Some(board), .. } => {
+                if let Some(holder) = self.snapshot.board_named(&board.name).map(|board| board.id) {
+                    self.add(&subject, Subject::Board(holder));
+                }
+            }
+            // Files of one bundle were checked together and go together.
+            Change::Source { path, .. } => {
+                let first = self.bundles.entry(bundle_of(path)).or_insert_with(|| subject.clone()).clone();
+                self.add(&subject, first.clone());
+                self.add(&first, subject);
+            }
+            _ => {}
+        }
+    }
+
+    /// The container, and those that were only moved or resized to make room.
+    fn stands_in(&mut self, node: NodeId, board: BoardId, parent: Option<NodeId>) {
+        let subject = Subject::Node(node);
+        if let Some(parent) = parent {
+            self.add(&subject, Subject::Node(parent));
+        }
+        let outwards: Vec<NodeId> = self.snapshot.ancestors(parent).map(|node| node.id).collect();
+        let beside: Vec<NodeId> = self.only_moved.iter().copied().collect();
+        for other in beside {
+            let is_beside = self.snapshot.node(other).is_some_and(|other| {
+                other.board == board && (other.parent == parent || outwards.contains(&other.id))
+            });
+            if is_beside {
+                self.add(&subject, Subject::Node(other));
+            }
+        }
+    }
+
+    /// All that hangs on what goes: its content, its edges, whoever refers to it.
+    fn goes(&mut self, id: NodeId) {
+        let subject = Subject::Node(id);
+        let Some(node) = self.snapshot.node(id) else { return };
+        let content = self.snapshot.children(node.board, Some(id)).map(Subject::Node);
+        let edges = self.snapshot.edges_of(id).map(|edge| Subject::Edge(edge.id));
+        let referrers = self.snapshot.referrers(id).map(Subject::Node);
+        let hanging: Vec<Subject> = content.chain(edges).chain(referrers).collect();
+        for needed in hanging {
+            self.add(&subject, needed);
+        }
+    }
+
+    fn takes_name(&mut self, subject: &Subject, board: BoardId, name: &Name) {
+        if let Some(holder) = self.snapshot.node_named(board, name).map(|node| node.id) {
+            self.add(subject, Subject::Node(holder));
+        }
+    }
+}
+
+fn node_of(subject: &Subject) -> Option<NodeId> {
+    match subject {
+        Subject::Node(id) => Some(*id),
+        _ => None,
+    }
+}
+
+/// The folder of the bundle, which stands in a folder of the workspace.
+fn bundle_of(path: &SourcePath) -> String {
+    path.as_str().split('/').take(2).collect::<Vec<_>>().join("/")
+}

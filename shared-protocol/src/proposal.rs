@@ -1,0 +1,247 @@
+//! The review queue: what agents want to change, and what people decided about it.
+
+use crate::{BoardId, Change, Code, EdgeId, NodeId, ProposalId, Refusal, Revision, SourcePath};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::{collections::BTreeSet, fmt};
+
+/// What a reviewer ticks: one element with all that a proposal does to it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Subject {
+    Board(BoardId),
+    Node(NodeId),
+    Edge(EdgeId),
+    Source(SourcePath),
+}
+
+impl Subject {
+    pub fn of(change: &Change) -> Self {
+        match change {
+            Change::Board { id, .. } => Self::Board(*id),
+            Change::Edge { id, .. } => Self::Edge(*id),
+            Change::Source { path, .. } => Self::Source(path.clone()),
+            Change::Node { id: node, .. }
+            | Change::Name { node, .. }
+            | Change::Label { node, .. }
+            | Change::Parent { node, .. }
+            | Change::Prop { node, .. }
+            | Change::References { node, .. }
+            | Change::Placement { node, .. } => Self::Node(*node),
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Board(id) => id.fmt(f),
+            Self::Node(id) => id.fmt(f),
+            Self::Edge(id) => id.fmt(f),
+            Self::Source(path) => path.fmt(f),
+        }
+    }
+}
+
+/// Who proposed. The key comes from the connection; name and version are what the client says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Proposer {
+    pub key: String,
+    pub name: String,
+    pub version: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Proposal {
+    pub id: ProposalId,
+    /// Raised with every change of its content; a decision names the one it is about.
+    pub version: u32,
+    pub proposer: Proposer,
+    pub state: ProposalState,
+    pub title: String,
+    /// The agent's words, shown as such.
+    pub rationale: String,
+    /// The revision that the changes fit on.
+    pub base: Revision,
+    pub changes: Vec<Change>,
+    /// What was asked for, one line each.
+    pub steps: Vec<Step>,
+    pub comments: Vec<Comment>,
+    /// Parts of it that were accepted, and the standing of those that were.
+    pub decisions: Vec<Decided>,
+    /// Milliseconds since 1970, UTC.
+    pub created: u64,
+    pub expires: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    pub summary: String,
+    /// A reviewer's own edit, and not the agent's.
+    pub by_reviewer: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Comment {
+    pub by: String,
+    pub time: u64,
+    pub about: Option<Subject>,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decided {
+    pub version: u32,
+    pub hash: ContentHash,
+    /// The operation that it became.
+    pub revision: Revision,
+    pub subjects: Vec<Subject>,
+    pub by: String,
+    pub time: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ProposalState {
+    /// The agent is still at it.
+    Draft,
+    /// It waits for a person.
+    Open,
+    /// What it touches was changed since; a person or the agent looks again.
+    Stale {
+        why: Vec<String>,
+    },
+    /// All of it, or what was left of it.
+    Accepted,
+    Rejected {
+        reason: String,
+        by: String,
+    },
+    Withdrawn,
+    Superseded {
+        by: ProposalId,
+    },
+    Expired,
+}
+
+impl ProposalState {
+    /// Nothing more can happen to it.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Accepted | Self::Withdrawn | Self::Superseded { .. } | Self::Expired)
+    }
+
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Open => "open",
+            Self::Stale { .. } => "stale",
+            Self::Accepted => "accepted",
+            Self::Rejected { .. } => "rejected",
+            Self::Withdrawn => "withdrawn",
+            Self::Superseded { .. } => "superseded",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// The gravest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Risk {
+    /// Something goes, or becomes something else.
+    Destructive,
+    /// Who may reach or read what: ingress from everywhere, permissions, secrets.
+    Security,
+    /// It would cost more; judged by whoever knows prices.
+    CostUp,
+    /// Many elements, or several boards.
+    Wide,
+    /// Places and labels alone.
+    Cosmetic,
+}
+
+impl Risk {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Destructive => "destructive",
+            Self::Security => "security",
+            Self::CostUp => "cost up",
+            Self::Wide => "wide",
+            Self::Cosmetic => "cosmetic",
+        }
+    }
+}
+
+/// One element of a proposal in domain words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Line {
+    pub subject: Subject,
+    pub kind: Kind,
+    pub text: String,
+    /// It takes a deliberate gesture to accept this.
+    pub destructive: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    Removed,
+    Added,
+    Changed,
+    /// Moved or resized and nothing else.
+    Placed,
+}
+
+/// A decision, with all that the person saw when deciding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verdict {
+    pub proposal: ProposalId,
+    pub version: u32,
+    pub hash: ContentHash,
+    pub base: Revision,
+    /// The elements taken; all of them when absent.
+    pub chosen: Option<BTreeSet<Subject>>,
+    /// Destructive elements that were confirmed by a deliberate gesture.
+    pub confirmed: BTreeSet<Subject>,
+}
+
+/// What a proposal does, as one number: a decision about it names the number that was seen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ContentHash([u8; 32]);
+
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().take(6).try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Proposal {
+    /// Over the id, the version and the changes, in the one form that they have as JSON.
+    pub fn content_hash(&self) -> Result<ContentHash, Refusal> {
+        let mut hash = Sha256::new();
+        hash.update(b"draftboard proposal 1\0");
+        hash.update(self.id.bits().to_be_bytes());
+        hash.update(self.version.to_be_bytes());
+        for change in &self.changes {
+            let text = serde_json::to_vec(change).map_err(|error| {
+                Refusal::new(Code::Internal, format!("{} cannot be written down: {error}", self.id))
+            })?;
+            hash.update((text.len() as u64).to_be_bytes());
+            hash.update(&text);
+        }
+        Ok(ContentHash(hash.finalize().into()))
+    }
+
+    /// Each element that it touches, in the order it first does.
+    pub fn subjects(&self) -> Vec<Subject> {
+        let mut seen = BTreeSet::new();
+        self.changes.iter().map(Subject::of).filter(|subject| seen.insert(subject.clone())).collect()
+    }
+}
