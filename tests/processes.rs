@@ -309,3 +309,52 @@ fn a_request_to_quit_ends_it_as_well() {
     assert_eq!(running.end().code, Some(0));
     assert_eq!(leftovers(&home), Vec::<String>::new());
 }
+
+/// What the launcher asks for, without a window.
+#[test]
+fn workspaces_are_made_opened_listed_and_forgotten_from_a_running_draftboard() {
+    let home = Home::new();
+    let (first, second) = (home.workspace("first", "blank"), home.path("second"));
+    let running = Running::serve(&home, &first);
+    let mut client = Client::connect(&home, &first).unwrap();
+    let made = client.request(json!({"new": {"path": second, "template": "threeTier"}})).unwrap();
+    assert_eq!(made, Ok(json!("done")));
+    // The old connection belongs to the old workspace.
+    let mut client = Client::connect(&home, &second).unwrap();
+    let again = client.request(json!({"new": {"path": second, "template": "spec"}})).unwrap();
+    assert!(again.unwrap_err()["message"].as_str().unwrap().contains("is a workspace already"));
+    fs::remove_dir_all(&first).unwrap();
+    let refused = client.request(json!({"open": first})).unwrap().unwrap_err();
+    assert!(refused["message"].is_string(), "{refused}");
+    let listed = client.request(json!("recents")).unwrap().unwrap();
+    let names: Vec<&str> =
+        listed["recents"].as_array().unwrap().iter().map(|recent| recent["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["second", "first"]);
+    assert!(
+        listed["recents"][0]["problem"].is_null() && listed["recents"][1]["problem"].is_string(),
+        "{listed}"
+    );
+    let left = client.request(json!({"forgetRecent": first})).unwrap().unwrap();
+    assert_eq!(left["recents"].as_array().unwrap().len(), 1);
+    let example = client.request(json!("openExample")).unwrap();
+    assert_eq!(example, Ok(json!("done")));
+    drop(running);
+}
+
+#[test]
+fn a_last_workspace_that_does_not_open_is_no_dead_end() {
+    let home = Home::new();
+    let Some(screen) = Screen::open(&home, USUAL) else { return };
+    let gone = home.workspace("gone", "blank");
+    drop(Running::serve(&home, &gone));
+    fs::remove_dir_all(&gone).unwrap();
+    let running = Running::start(screen.bare_command(&home));
+    let example = home.path("data").join("draftboard").join("example");
+    wait_for("the example", || {
+        Some(&example).filter(|folder| folder.is_dir()).and_then(|_| record_of(&home, &example))
+    });
+    let listed = Client::connect(&home, &example).unwrap().request(json!("recents")).unwrap().unwrap();
+    let failed = listed["recents"].as_array().unwrap().iter().find(|recent| recent["name"] == "gone");
+    assert!(failed.unwrap()["problem"].is_string(), "{listed}");
+    drop(running);
+}

@@ -22,24 +22,68 @@ fn recent_file() -> PathBuf {
     base("XDG_STATE_HOME", ".local/state").join(APP).join("recent.json")
 }
 
-/// Workspaces opened before, newest first. A list that cannot be read is an empty one.
+/// Workspaces opened before, newest first, whether they are still there or not. A list that cannot be read is an empty
+/// one.
 pub(crate) fn recent() -> Vec<PathBuf> {
-    let text = std::fs::read_to_string(recent_file()).unwrap_or_default();
-    let recent: Vec<PathBuf> = serde_json::from_str(&text).unwrap_or_default();
-    recent.into_iter().filter(|path| path.join("draftboard.toml").is_file()).collect()
+    read(&recent_file())
 }
 
-/// Puts a workspace first. Only a convenience: failing is worth a line in the log and no more.
+/// Puts a workspace first.
 pub(crate) fn remember(workspace: &Path) {
-    let mut list = vec![workspace.to_owned()];
-    list.extend(recent().into_iter().filter(|path| path != workspace));
-    list.truncate(MAX_RECENT);
+    write(&recent_file(), remembering(recent(), workspace));
+}
+
+/// Takes a workspace off the list.
+pub(crate) fn forget(workspace: &Path) {
     let file = recent_file();
+    let mut list = read(&file);
+    list.retain(|path| path != workspace);
+    write(&file, list);
+}
+
+fn read(file: &Path) -> Vec<PathBuf> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+fn remembering(list: Vec<PathBuf>, workspace: &Path) -> Vec<PathBuf> {
+    let others = list.into_iter().filter(|path| path != workspace);
+    std::iter::once(workspace.to_owned()).chain(others).take(MAX_RECENT).collect()
+}
+
+/// Only a convenience: failing is worth a line in the log and no more.
+fn write(file: &Path, list: Vec<PathBuf>) {
     let written = file
         .parent()
         .map_or(Ok(()), std::fs::create_dir_all)
-        .and_then(|()| std::fs::write(&file, serde_json::to_string_pretty(&list).unwrap_or_default()));
+        .and_then(|()| std::fs::write(file, serde_json::to_string_pretty(&list).unwrap_or_default()));
     if let Err(error) = written {
         tracing::debug!(%error, file = %file.display(), "recent workspaces were not remembered");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_comes_first_and_the_list_is_short() {
+        let all = (0..20).map(|number| PathBuf::from(format!("/w/{number}")));
+        let list = all.fold(Vec::new(), |list, path| remembering(list, &path));
+        assert_eq!(list.len(), MAX_RECENT);
+        assert_eq!(list[0], Path::new("/w/19"));
+        let again = remembering(list, Path::new("/w/15"));
+        assert_eq!((again.len(), again[0].as_path()), (MAX_RECENT, Path::new("/w/15")));
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_a_damaged_list_is_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("state").join("recent.json");
+        assert!(read(&file).is_empty());
+        write(&file, vec!["/w/a".into(), "/w/b".into()]);
+        assert_eq!(read(&file), [Path::new("/w/a"), Path::new("/w/b")]);
+        std::fs::write(&file, "[\"/w/a\"").unwrap();
+        assert!(read(&file).is_empty());
     }
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "only tests use it")]
 
 use crate::{
-    host::{Host, Job, Session, Signal},
+    host::{Host, Job, Launch, Session, Signal},
     processes::RuntimeDir,
     workspace::{Template, create},
 };
@@ -34,7 +34,7 @@ impl Running {
         create(&root, Template::Blank, BoardId::from_bits(7)).unwrap();
         let runtime = RuntimeDir::at(&folder.path().join("run")).unwrap();
         let session = Session::open_in(&root, &runtime).unwrap();
-        let (host, signals, writer) = Host::start(session, true).unwrap();
+        let (host, signals, writer) = Host::start(Launch::of(session), true).unwrap();
         Self { host, root, runtime, signals, writer: Some(writer), _folder: folder }
     }
 

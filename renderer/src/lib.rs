@@ -16,6 +16,7 @@ mod connect_to;
 mod context_menu;
 mod dialogs;
 mod dock;
+mod first_board;
 mod icon;
 mod launcher;
 mod link;

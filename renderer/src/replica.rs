@@ -41,6 +41,8 @@ pub enum Received {
         result: Result<Answer, Refusal>,
     },
     Raise,
+    /// The designer should choose a workspace.
+    Launcher,
     /// A patch does not fit: everything must be sent again.
     Resync,
     /// Main said something that cannot be: this window has to end.
@@ -67,6 +69,7 @@ impl Replica {
             },
             ToRenderer::Answer { request, result } => Received::Answered { request, result },
             ToRenderer::Raise => Received::Raise,
+            ToRenderer::Launcher => Received::Launcher,
         }
     }
 

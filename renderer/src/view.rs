@@ -3,6 +3,7 @@
 
 use crate::{
     commands::CommandId,
+    dialogs::Purpose,
     panels::{PanelId, Side},
 };
 use authority::{Problems, Snapshot};
@@ -103,4 +104,6 @@ pub(crate) enum Action {
     /// Shows it, with the keyboard in the inspector's control of one property.
     GoToField(ElementId, PropKey),
     Refuse(shared_protocol::Refusal),
+    /// Asks for a file or folder and then does what it is for.
+    AskPath(Purpose),
 }

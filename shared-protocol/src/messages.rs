@@ -55,6 +55,8 @@ pub enum ToRenderer {
     },
     /// Somebody started the workbench again: come to the front.
     Raise,
+    /// No workspace was asked for, or the last one did not open: let the designer choose.
+    Launcher,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -259,6 +261,17 @@ pub enum Request {
     Save,
     /// Opens another workspace in place of this one.
     Open(String),
+    /// Makes a workspace in a folder and opens it in place of this one.
+    New {
+        path: String,
+        template: Template,
+    },
+    /// Opens the user's own copy of the example.
+    OpenExample,
+    /// The workspaces that were opened before, newest first.
+    Recents,
+    /// Takes one off that list; nothing happens to the workspace.
+    ForgetRecent(String),
     Resolve {
         board: BoardId,
         keep: Keep,
@@ -301,6 +314,37 @@ pub enum Answer {
         path: String,
         bytes: u64,
     },
+    Recents(Vec<Recent>),
+}
+
+/// What a new workspace begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Template {
+    /// One empty infrastructure board.
+    Blank,
+    /// A three-tier architecture, an interface and a spec.
+    Example,
+    /// The three-tier architecture alone.
+    ThreeTier,
+    /// The interface alone.
+    Interface,
+    /// The spec alone.
+    Spec,
+}
+
+impl Template {
+    pub const ALL: [Self; 5] = [Self::Blank, Self::ThreeTier, Self::Interface, Self::Spec, Self::Example];
+}
+
+/// A workspace that was opened before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Recent {
+    pub path: String,
+    pub name: String,
+    /// Why it cannot be opened, if that is known.
+    pub problem: Option<String>,
 }
 
 /// An accepted command, durable.

@@ -50,8 +50,15 @@ impl Screen {
     }
 
     pub(crate) fn command(&self, home: &Home, workspace: &Path) -> Command {
+        let mut command = self.bare_command(home);
+        command.arg(workspace);
+        command
+    }
+
+    /// Without a workspace: the last one, or the example.
+    pub(crate) fn bare_command(&self, home: &Home) -> Command {
         let mut command = home.command();
-        command.arg(workspace).env("DISPLAY", &self.name);
+        command.env("DISPLAY", &self.name);
         command
     }
 

@@ -73,6 +73,7 @@ fn data(answer: &Answer) -> serde_json::Value {
         Answer::Document(document) => value(serde_json::to_value(document)),
         Answer::Instance(instance) => value(serde_json::to_value(instance)),
         Answer::Exported { path, bytes } => serde_json::json!({ "path": path, "bytes": bytes }),
+        Answer::Recents(recents) => value(serde_json::to_value(recents)),
     }
 }
 
@@ -93,7 +94,7 @@ fn words(answer: &Answer) -> String {
         Answer::Problems(problems) => problems.iter().map(problem_line).collect::<Vec<_>>().join("\n"),
         Answer::Instance(instance) => instance_line(instance),
         Answer::Exported { path, bytes } => format!("{path} ({bytes} bytes)"),
-        Answer::Document(_) | Answer::Changes(_) => data(answer).to_string(),
+        Answer::Document(_) | Answer::Changes(_) | Answer::Recents(_) => data(answer).to_string(),
     }
 }
 

@@ -61,7 +61,7 @@ enum Verb {
     New {
         folder: PathBuf,
         #[arg(long, value_enum, default_value = "blank")]
-        template: Template,
+        template: TemplateArgument,
         #[command(flatten)]
         at: At,
     },
@@ -142,6 +142,32 @@ enum Verb {
         after_help = "Example: draftboard completions bash > ~/.local/share/bash-completion/completions/draftboard"
     )]
     Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum TemplateArgument {
+    /// One empty infrastructure board
+    Blank,
+    /// A three-tier architecture, an interface and a spec
+    Example,
+    /// The three-tier architecture alone
+    ThreeTier,
+    /// The interface alone
+    Interface,
+    /// The spec alone
+    Spec,
+}
+
+impl From<TemplateArgument> for Template {
+    fn from(argument: TemplateArgument) -> Self {
+        match argument {
+            TemplateArgument::Blank => Self::Blank,
+            TemplateArgument::Example => Self::Example,
+            TemplateArgument::ThreeTier => Self::ThreeTier,
+            TemplateArgument::Interface => Self::Interface,
+            TemplateArgument::Spec => Self::Spec,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]

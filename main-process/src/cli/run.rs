@@ -40,7 +40,7 @@ pub(super) fn run(verb: Verb) -> ExitCode {
     };
     let (root, json) = (at.workspace.as_deref(), at.json);
     let result = match verb {
-        Verb::New { folder, template, .. } => return new(&folder, template, json),
+        Verb::New { folder, template, .. } => return new(&folder, template.into(), json),
         Verb::Status(_) if root.is_none() => return status(json),
         Verb::Status(_) => ask(root, Request::Instance),
         Verb::Save(_) => ask(root, Request::Save),

@@ -3,29 +3,20 @@
 use super::{Roles, format, workspace_at};
 use crate::{
     connect,
-    host::{Host, Job, Session, SessionError, Signal},
-    moment::now,
-    paths,
+    host::{Host, Job, Launch, Session, SessionError, Signal, launch},
     processes::{
         ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream,
         Supervisor,
     },
     renderer_link,
-    workspace::unpack_example,
 };
 use crossbeam_channel::{Receiver, select};
-use shared_protocol::{BoardId, Code, Refusal, messages::Request};
+use shared_protocol::{Code, Refusal, messages::Request};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     iterator::Signals,
 };
-use std::{
-    io::IsTerminal,
-    path::{Path, PathBuf},
-    process::ExitCode,
-    thread::JoinHandle,
-    time::Duration,
-};
+use std::{io::IsTerminal, path::Path, process::ExitCode, thread::JoinHandle, time::Duration};
 
 /// Crashes of the window in a row before it is left alone.
 const MAX_CRASHES: u32 = 3;
@@ -37,16 +28,16 @@ pub(super) fn open(workspace: Option<&Path>, roles: &Roles) -> ExitCode {
     if let Err(missing) = display() {
         return format::refuse(&missing, false);
     }
-    let root = match workspace.map(Path::to_owned).map_or_else(last_or_example, Ok) {
-        Ok(root) => root,
-        Err(refusal) => return format::refuse(&refusal, false),
+    let opened = match workspace {
+        Some(root) => Session::open(root).map(Launch::of).map_err(|error| (root.to_owned(), error)),
+        None => launch(),
     };
-    let session = match Session::open(&root) {
-        Ok(session) => session,
-        Err(SessionError::Lock(error @ LockError::Held { .. })) => return raise(&root, &error),
-        Err(error) => return format::refuse(&error.into(), false),
+    let launch = match opened {
+        Ok(launch) => launch,
+        Err((root, SessionError::Lock(error @ LockError::Held { .. }))) => return raise(&root, &error),
+        Err((_, error)) => return format::refuse(&error.into(), false),
     };
-    match run(session, Some(roles), || ()) {
+    match run(launch, Some(roles), || ()) {
         Ok(code) => code,
         Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), false),
     }
@@ -74,20 +65,10 @@ pub(super) fn serve(folder: Option<&Path>, json: bool) -> ExitCode {
             ));
         }
     };
-    match run(session, None, ready) {
+    match run(Launch::of(session), None, ready) {
         Ok(code) => code,
         Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), json),
     }
-}
-
-fn last_or_example() -> Result<PathBuf, Refusal> {
-    if let Some(last) = paths::recent().into_iter().next() {
-        return Ok(last);
-    }
-    let example = paths::example();
-    unpack_example(&example, BoardId::from_bits(now().seed))
-        .map_err(|error| Refusal::new(Code::StorageError, error.to_string()))?;
-    Ok(example)
 }
 
 /// Without a display there is no window, and waiting for one would not help.
@@ -126,11 +107,11 @@ fn start_logging() {
 }
 
 /// Says that it is ready when it can be stopped as well.
-fn run(session: Session, roles: Option<&Roles>, ready: impl FnOnce()) -> anyhow::Result<ExitCode> {
+fn run(launch: Launch, roles: Option<&Roles>, ready: impl FnOnce()) -> anyhow::Result<ExitCode> {
     let stops = stops()?;
-    connect::keep_mcp_json(session.workspace().root());
+    connect::keep_mcp_json(launch.session.workspace().root());
     let (supervisor, children) = Supervisor::launch()?;
-    let (host, signals, writer) = Host::start(session, roles.is_some())?;
+    let (host, signals, writer) = Host::start(launch, roles.is_some())?;
     ready();
     if let Some(roles) = roles {
         supervisor.start(renderer(roles))?;

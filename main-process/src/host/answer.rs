@@ -51,9 +51,13 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         Request::Document => Ok(Answer::Document(Box::new(workspace.snapshot().to_document()))),
         Request::Instance => Ok(Answer::Instance(at_rest(workspace))),
         Request::Export { board, path } => export(workspace, *board, path),
-        Request::Open(_) | Request::Raise | Request::Quit => {
-            Err(Refusal::new(Code::BadRequest, "no Draftboard is running that could do this"))
-        }
+        Request::Open(_)
+        | Request::New { .. }
+        | Request::OpenExample
+        | Request::Recents
+        | Request::ForgetRecent(_)
+        | Request::Raise
+        | Request::Quit => Err(Refusal::new(Code::BadRequest, "no Draftboard is running that could do this")),
     };
     Asked { result, patches }
 }

@@ -2,11 +2,13 @@
 //! what they asked for is durable.
 
 mod answer;
+mod launching;
 mod session;
 mod subscriber;
 mod writer;
 
 pub(crate) use answer::ask;
+pub(crate) use launching::{Launch, launch};
 pub(crate) use session::{Session, SessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 
@@ -55,7 +57,7 @@ pub(crate) struct Host {
 impl Host {
     /// Starts the writer's thread on an open workspace.
     pub(crate) fn start(
-        session: Session,
+        launch: Launch,
         window: bool,
     ) -> io::Result<(Self, Receiver<Signal>, JoinHandle<()>)> {
         let (jobs, waiting) = bounded(MAX_WAITING);
@@ -64,7 +66,7 @@ impl Host {
         let own = host.clone();
         let thread = std::thread::Builder::new()
             .name("writer".to_owned())
-            .spawn(move || writer::Writer::new(session, own, signals, window).run(&waiting))?;
+            .spawn(move || writer::Writer::new(launch, own, signals, window).run(&waiting))?;
         Ok((host, heard, thread))
     }
 

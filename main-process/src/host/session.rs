@@ -6,7 +6,7 @@ use crate::{
     paths,
     processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, WorkspaceLock},
     terminal,
-    workspace::{OpenError, Workspace},
+    workspace::{NewError, OpenError, Workspace},
 };
 use crossbeam_channel::Receiver;
 use journal::{FileChanged, Watcher};
@@ -23,6 +23,8 @@ pub(crate) enum SessionError {
     Publish(#[from] PublishError),
     #[error("{0}")]
     Runtime(#[from] RuntimeDirError),
+    #[error("{0}")]
+    Example(#[from] NewError),
 }
 
 impl From<SessionError> for Refusal {

@@ -1,12 +1,15 @@
 //! The writer's thread. Jobs that wait together are decided together and share one write to the disk.
 
 use super::{
-    Host, Job, Reply, Session, Signal,
+    Host, Job, Launch, Reply, Session, Signal,
     answer::{self, ask, mutation},
+    launching::{self, Failed},
     subscriber::Subscriber,
 };
 use crate::{
+    connect,
     moment::now,
+    paths,
     workspace::{Mutation, Workspace},
 };
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
@@ -28,6 +31,9 @@ pub(super) struct Writer {
     signals: Sender<Signal>,
     renderer: Subscriber,
     window: bool,
+    /// The first window should ask which workspace is meant.
+    choose: bool,
+    failed: Failed,
 }
 
 /// A mutation that waits for its group.
@@ -38,9 +44,10 @@ struct Waiting {
 }
 
 impl Writer {
-    pub(super) fn new(mut session: Session, host: Host, signals: Sender<Signal>, window: bool) -> Self {
+    pub(super) fn new(launch: Launch, host: Host, signals: Sender<Signal>, window: bool) -> Self {
+        let Launch { mut session, choose, failed } = launch;
         session.serve(&host);
-        Self { session, host, signals, renderer: Subscriber::default(), window }
+        Self { session, host, signals, renderer: Subscriber::default(), window, choose, failed }
     }
 
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
@@ -93,7 +100,12 @@ impl Writer {
             Job::Stop => return true,
             Job::Presence(presence) if presence.is_sound() => workspace.set_presence(presence),
             Job::Presence(_) => tracing::warn!("a selection or viewport out of bounds was ignored"),
-            Job::Attach(queue) => self.renderer.attach(queue, workspace),
+            Job::Attach(queue) => {
+                self.renderer.attach(queue, workspace);
+                if std::mem::take(&mut self.choose) {
+                    self.renderer.tell(ToRenderer::Launcher);
+                }
+            }
             Job::Resync => self.renderer.resync(workspace),
             Job::FileChanged(changed) => self.file_changed(&changed),
             Job::Request { .. } => {}
@@ -133,6 +145,17 @@ impl Writer {
         let workspace: &mut Workspace = &mut self.session.workspace;
         let result = match request {
             Request::Open(path) => self.open(&path),
+            Request::New { path, template } => {
+                launching::create_at(Path::new(&path), template).and_then(|()| self.open(&path))
+            }
+            Request::OpenExample => self.open_example(),
+            Request::Recents => return recents_aside(self.failed.clone(), reply),
+            Request::ForgetRecent(path) => {
+                let path = Path::new(&path);
+                paths::forget(path);
+                self.failed.remove(path);
+                return recents_aside(self.failed.clone(), reply);
+            }
             Request::Raise if !self.window => Err(without_window()),
             Request::Raise => {
                 self.renderer.tell(ToRenderer::Raise);
@@ -165,11 +188,27 @@ impl Writer {
         if path.canonicalize().is_ok_and(|path| path == self.session.workspace.root()) {
             return Ok(Answer::Done);
         }
-        let mut session = Session::open(path)?;
+        let session = Session::open(path).inspect_err(|error| {
+            self.failed.insert(path.to_owned(), error.to_string());
+        })?;
+        self.failed.remove(path);
+        self.take_over(session);
+        Ok(Answer::Done)
+    }
+
+    fn open_example(&mut self) -> Result<Answer, Refusal> {
+        if !paths::example().canonicalize().is_ok_and(|path| path == self.session.workspace.root()) {
+            let session = launching::open_example()?;
+            self.take_over(session);
+        }
+        Ok(Answer::Done)
+    }
+
+    fn take_over(&mut self, mut session: Session) {
+        connect::keep_mcp_json(session.workspace().root());
         session.serve(&self.host);
         std::mem::replace(&mut self.session, session).close();
         self.renderer.resync(&self.session.workspace);
-        Ok(Answer::Done)
     }
 
     fn file_changed(&mut self, changed: &FileChanged) {
@@ -194,6 +233,14 @@ fn without_window() -> Refusal {
         format!("the workspace is open in a Draftboard without a window (pid {pid})"),
     )
     .hint(format!("Stop that one to open a window: kill {pid}"))
+}
+
+/// A recent workspace may be on a disk that does not answer; the writer goes on meanwhile.
+fn recents_aside(failed: Failed, reply: Reply) {
+    let work = move || reply(Ok(Answer::Recents(launching::recents(&failed))));
+    if let Err(error) = std::thread::Builder::new().name("recents".to_owned()).spawn(work) {
+        tracing::error!(%error, "no thread for the recent workspaces");
+    }
 }
 
 /// Drawing may take a while; the writer goes on meanwhile.

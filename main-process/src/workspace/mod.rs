@@ -21,7 +21,8 @@ mod take_in;
 pub use error::OpenError;
 pub use external::Noticed;
 pub use group::{Group, Moment, Mutation};
-pub use new::{NewError, Template, create, unpack_example};
+pub use new::{NewError, create, unpack_example};
+pub use shared_protocol::messages::Template;
 pub use sources::SourceEdits;
 
 use notices::About;

@@ -1,19 +1,11 @@
-//! Making a workspace: empty, or as the bundled example.
+//! Making a workspace: empty, as the bundled example, or with one board of it.
 
 use include_dir::{Dir, include_dir};
 use journal::{FileError, WorkspaceFiles, WorkspacePath, new_project, write_board};
-use shared_protocol::{Board, BoardId, BoardKind, BoardName, Document};
+use shared_protocol::{Board, BoardId, BoardKind, BoardName, Document, messages::Template};
 use std::path::{Path, PathBuf};
 
 static EXAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/example");
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Template {
-    /// One empty infrastructure board.
-    Blank,
-    /// A three-tier architecture, an interface and a spec.
-    Example,
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum NewError {
@@ -44,13 +36,28 @@ pub fn create(folder: &Path, template: Template, board_id: BoardId) -> Result<()
             };
             let document = Document { boards: vec![board], ..Document::default() };
             files.write_atomic(&WorkspacePath::board(&name), write_board(&document)?.as_bytes())?;
-            let folder_name = files.root().file_name().map(|name| name.to_string_lossy().into_owned());
-            let config = new_project(folder_name.as_deref().unwrap_or("Workspace"));
-            files.write_atomic(&WorkspacePath::config(), config.as_bytes())?;
+            begin_project(&files)
         }
-        Template::Example => unpack(&files)?,
+        Template::ThreeTier => unpack_board(&files, "three-tier"),
+        Template::Interface => unpack_board(&files, "locker-app"),
+        Template::Spec => unpack_board(&files, "spec"),
+        Template::Example => unpack(&files),
     }
-    Ok(())
+}
+
+fn begin_project(files: &WorkspaceFiles) -> Result<(), NewError> {
+    let folder_name = files.root().file_name().map(|name| name.to_string_lossy().into_owned());
+    let config = new_project(folder_name.as_deref().unwrap_or("Workspace"));
+    Ok(files.write_atomic(&WorkspacePath::config(), config.as_bytes())?)
+}
+
+/// One board of the example.
+fn unpack_board(files: &WorkspaceFiles, name: &str) -> Result<(), NewError> {
+    let wanted = format!("boards/{name}.board.json");
+    for file in bundled(&EXAMPLE).into_iter().filter(|file| file.path() == Path::new(&wanted)) {
+        files.write_atomic(&WorkspacePath::parse(wanted.clone())?, file.contents())?;
+    }
+    begin_project(files)
 }
 
 fn unpack(files: &WorkspaceFiles) -> Result<(), NewError> {
@@ -75,5 +82,27 @@ pub fn unpack_example(folder: &Path, board_id: BoardId) -> Result<(), NewError> 
     match create(folder, Template::Example, board_id) {
         Err(NewError::Exists(_)) => Ok(()),
         done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::{Moment, Workspace};
+
+    #[test]
+    fn every_template_opens_without_a_complaint() {
+        let folder = tempfile::tempdir().unwrap();
+        for (number, template) in Template::ALL.into_iter().enumerate() {
+            let root = folder.path().join(format!("workspace-{number}"));
+            create(&root, template, BoardId::from_bits(9)).unwrap();
+            let workspace = Workspace::open(&root, Moment { time: 1, seed: 2 }).unwrap();
+            let boards = workspace.snapshot().boards().count();
+            assert_eq!(boards, if template == Template::Example { 3 } else { 1 }, "{template:?}");
+            assert_eq!(workspace.snapshot().node_count() == 0, template == Template::Blank, "{template:?}");
+            let status = workspace.status();
+            assert!(status.held.is_empty() && status.notices.is_empty(), "{template:?}: {status:?}");
+            assert!(matches!(create(&root, template, BoardId::from_bits(9)), Err(NewError::Exists(_))));
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Workbench, view_of};
 use crate::{
     context_menu::ContextMenu,
-    launcher::launcher_ui,
+    first_board::first_board_ui,
     panels::{PanelId, palette::Dragged},
     placing::{container_at, parent_for},
     quick_add::QuickAdd,
@@ -24,7 +24,7 @@ impl Workbench {
         let (counts, reveal) = (self.counted(), std::mem::take(&mut self.session.reveal));
         let Some(view) = view_of(&self.replica, &self.session, &self.theme, counts) else { return };
         let Some(board) = view.board else {
-            launcher_ui(ui, &view, actions);
+            first_board_ui(ui, &view, actions);
             return;
         };
         let rect = ui.max_rect();

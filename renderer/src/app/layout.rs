@@ -90,6 +90,10 @@ impl Workbench {
             {
                 overlays.context_menu = None;
             }
+            let launcher = overlays.launcher.as_mut();
+            if launcher.is_some_and(|launcher| !launcher.show_ui(context, view, actions)) {
+                overlays.launcher = None;
+            }
             self.dialogs.show_ui(context, view, actions);
         }
         let palette = overlays.command_palette.as_mut();

@@ -2,6 +2,7 @@
 
 use super::{Pending, Workbench};
 use crate::{
+    launcher::Launcher,
     link::Incoming,
     panels::{notices::Tone, status_bar::counted},
     replica::Received,
@@ -44,6 +45,7 @@ impl Workbench {
                 context.send_viewport_cmd(ViewportCommand::Minimized(false));
                 context.send_viewport_cmd(ViewportCommand::Focus);
             }
+            Received::Launcher => self.overlays.launcher = Some(Launcher::default()),
             Received::Resync => {
                 if let Err(error) = self.link.resync() {
                     tracing::error!(%error, "cannot ask for the workspace again");
@@ -133,6 +135,9 @@ impl Workbench {
                     Some(Pending::Nudge) => self.nudge.give_up(),
                     _ => {}
                 }
+                if let (Some(Pending::Launcher), Some(launcher)) = (pending, &mut self.overlays.launcher) {
+                    return launcher.refuse(refusal);
+                }
                 match pending {
                     // What is in the way stays; the rest can still be taken back.
                     Some(Pending::Revert(revision)) if refusal.code == Code::Conflict => {
@@ -172,6 +177,13 @@ impl Workbench {
                 self.notices.tell(Tone::Good, what, more);
             }
             Answer::Log(entries) => self.panels.log.receive(entries),
+            Answer::Recents(recents) => {
+                if let Some(launcher) = &mut self.overlays.launcher {
+                    launcher.receive(recents);
+                }
+            }
+            // A workspace was opened or made: the choice is done.
+            Answer::Done if pending == Some(Pending::Launcher) => self.overlays.launcher = None,
             Answer::Exported { path, .. } => self.notices.tell(Tone::Good, "Exported the board", vec![path]),
             _ => {}
         }

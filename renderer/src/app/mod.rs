@@ -15,6 +15,7 @@ use crate::{
     context_menu::ContextMenu,
     dialogs::Dialogs,
     dock::Dock,
+    launcher::Launcher,
     link::Link,
     panels::{Panels, notices::Notices},
     presence::Debounce,
@@ -60,6 +61,8 @@ enum Pending {
     Revert(Revision),
     Nudge,
     Log,
+    /// Another workspace, or a list of them.
+    Launcher,
     Other,
 }
 
@@ -72,6 +75,7 @@ struct Overlays {
     command_palette: Option<CommandPalette>,
     shortcuts: bool,
     settings: Option<SettingsPage>,
+    launcher: Option<Launcher>,
 }
 
 impl Overlays {
@@ -83,6 +87,7 @@ impl Overlays {
             || self.command_palette.is_some()
             || self.shortcuts
             || self.settings.is_some()
+            || self.launcher.is_some()
     }
 }
 

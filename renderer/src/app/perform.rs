@@ -21,6 +21,11 @@ impl Workbench {
             Action::Ask(request) => {
                 let pending = match request {
                     Request::Log { .. } => Pending::Log,
+                    Request::Open(_)
+                    | Request::New { .. }
+                    | Request::OpenExample
+                    | Request::Recents
+                    | Request::ForgetRecent(_) => Pending::Launcher,
                     Request::Revert { revision, partial: false } => Pending::Revert(revision),
                     _ => Pending::Other,
                 };
@@ -44,6 +49,7 @@ impl Workbench {
                 self.panels.inspector.go_to(key);
             }
             Action::Refuse(refusal) => self.notices.refuse(&refusal),
+            Action::AskPath(purpose) => self.ask_path(purpose, context),
         }
     }
 

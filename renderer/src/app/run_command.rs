@@ -7,6 +7,7 @@ use crate::{
     commands::CommandId as Id,
     connect_to::ConnectTo,
     dialogs::{Modal, Purpose},
+    launcher::Launcher,
     panels::{PanelId, notices::Tone},
     placing::container_at,
     quick_add::QuickAdd,
@@ -29,7 +30,9 @@ const FIT_PADDING: f32 = 48.0;
 impl Workbench {
     pub(super) fn run_command(&mut self, id: Id, context: &Context) {
         match id {
-            Id::OpenWorkspace => self.ask_path(Purpose::OpenWorkspace, context),
+            Id::Launcher => self.overlays.launcher = Some(Launcher::default()),
+            Id::OpenFolder => self.ask_path(Purpose::OpenWorkspace, context),
+            Id::OpenExample => self.ask(Request::OpenExample, Pending::Launcher),
             Id::Save => self.save(context),
             Id::ExportBoard => self.export(context),
             Id::Quit => self.ask(Request::Quit, Pending::Other),
@@ -113,7 +116,7 @@ impl Workbench {
         }
     }
 
-    fn ask_path(&mut self, purpose: Purpose, context: &Context) {
+    pub(super) fn ask_path(&mut self, purpose: Purpose, context: &Context) {
         let root = self.replica.workspace().map_or("", |workspace| workspace.root.as_str());
         self.dialogs.ask_path(purpose, root, context);
     }

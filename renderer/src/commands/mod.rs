@@ -16,7 +16,9 @@ use std::borrow::Cow;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum CommandId {
-    OpenWorkspace,
+    Launcher,
+    OpenFolder,
+    OpenExample,
     Save,
     ExportBoard,
     Quit,

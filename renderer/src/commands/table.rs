@@ -29,8 +29,16 @@ const fn side(side: Side, text: &'static str, keys: &'static [Keys]) -> CommandD
 }
 
 pub(crate) const TABLE: &[CommandDef] = &[
-    typing(row(Id::OpenWorkspace, Menu::File, "Open workspace…", &[Keys::ctrl(Key::O)], Needs::Nothing)),
-    typing(row(Id::Save, Menu::File, "Save", &[Keys::ctrl(Key::S)], Needs::Workspace)),
+    typing(row(
+        Id::Launcher,
+        Menu::File,
+        "Open or create workspace…",
+        &[Keys::ctrl(Key::O), Keys::ctrl(Key::N)],
+        Needs::Workspace,
+    )),
+    row(Id::OpenFolder, Menu::File, "Open folder…", &[], Needs::Workspace),
+    row(Id::OpenExample, Menu::File, "Open the example", &[], Needs::Workspace),
+    group(typing(row(Id::Save, Menu::File, "Save", &[Keys::ctrl(Key::S)], Needs::Workspace))),
     group(typing(row(Id::ExportBoard, Menu::File, "Export board…", &[Keys::ctrl(Key::E)], Needs::Board))),
     group(typing(row(Id::Settings, Menu::File, "Settings…", &[Keys::ctrl(Key::Comma)], Needs::Nothing))),
     group(typing(row(Id::Quit, Menu::File, "Quit", &[Keys::ctrl(Key::Q)], Needs::Nothing))),

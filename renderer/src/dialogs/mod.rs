@@ -9,12 +9,16 @@ use crate::view::{Action, View};
 use crossbeam_channel::Receiver;
 use egui::Context;
 use native::{Picked, pick};
-use shared_protocol::{BoardId, messages::Request};
+use shared_protocol::{
+    BoardId,
+    messages::{Request, Template},
+};
 
 /// What a path is wanted for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Purpose {
     OpenWorkspace,
+    NewWorkspace { template: Template },
     Export { board: BoardId, suggestion: String },
 }
 
@@ -22,6 +26,7 @@ impl Purpose {
     fn request(&self, path: String) -> Request {
         match self {
             Self::OpenWorkspace => Request::Open(path),
+            Self::NewWorkspace { template } => Request::New { path, template: *template },
             Self::Export { board, .. } => Request::Export { board: *board, path },
         }
     }

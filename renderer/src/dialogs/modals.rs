@@ -31,6 +31,7 @@ impl Modal {
     pub(super) fn path(purpose: Purpose, root: &str, why: String) -> Self {
         let path = match &purpose {
             Purpose::OpenWorkspace => root.to_owned(),
+            Purpose::NewWorkspace { .. } => format!("{root}-new"),
             Purpose::Export { suggestion, .. } => format!("{root}/{suggestion}"),
         };
         Self::Path { purpose, path, why }
@@ -42,6 +43,7 @@ impl Modal {
             Self::RenameBoard { .. } => "Rename board",
             Self::RemoveBoard { .. } => "Remove board",
             Self::Path { purpose: Purpose::OpenWorkspace, .. } => "Open workspace",
+            Self::Path { purpose: Purpose::NewWorkspace { .. }, .. } => "New workspace",
             Self::Path { purpose: Purpose::Export { .. }, .. } => "Export board",
         }
     }
@@ -52,6 +54,7 @@ impl Modal {
             Self::RenameBoard { .. } => "Rename",
             Self::RemoveBoard { .. } => "Remove",
             Self::Path { purpose: Purpose::OpenWorkspace, .. } => "Open",
+            Self::Path { purpose: Purpose::NewWorkspace { .. }, .. } => "Create",
             Self::Path { purpose: Purpose::Export { .. }, .. } => "Export",
         }
     }

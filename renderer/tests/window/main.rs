@@ -12,6 +12,7 @@ mod canvas_area;
 mod controls;
 mod dock;
 mod inspector;
+mod launcher;
 mod link;
 mod looks;
 mod panels;
