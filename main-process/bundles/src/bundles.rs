@@ -1,0 +1,169 @@
+//! The bundles that are loaded, and how one of them is meant.
+
+use crate::{
+    Bundle, Data, LoadError,
+    envelope::{Code, Refusal},
+    yaml,
+};
+use rayon::prelude::*;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+/// The largest `bundles.yaml` that is read, and how many bundles it may name.
+const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
+const MOST_BUNDLES: usize = 200;
+
+/// Where a bundle is, and what it is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BundleSource {
+    pub id: String,
+    pub folder: PathBuf,
+    pub tags: Vec<String>,
+    pub description: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    #[error("{path}: {problem}")]
+    Unreadable { path: String, problem: String },
+}
+
+impl BundleSource {
+    /// Folders without names: each is called like its folder; a second one of the same name gets `-2`.
+    pub fn of_folders(folders: &[PathBuf]) -> Vec<Self> {
+        let mut taken = BTreeSet::new();
+        folders
+            .iter()
+            .map(|folder| {
+                let resolved = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+                let name =
+                    resolved.file_name().map_or("bundle".into(), |name| name.to_string_lossy().into_owned());
+                let mut id = name.clone();
+                let mut number = 2;
+                while !taken.insert(id.clone()) {
+                    id = format!("{name}-{number}");
+                    number += 1;
+                }
+                Self { id, folder: folder.clone(), tags: Vec::new(), description: None }
+            })
+            .collect()
+    }
+
+    /// The bundles that a `bundles.yaml` names; its relative paths are seen from where it is.
+    pub fn of_config(path: &Path) -> Result<Vec<Self>, ConfigError> {
+        let wrong = |problem: String| ConfigError::Unreadable { path: path.display().to_string(), problem };
+        let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
+        if size > MAX_CONFIG_BYTES {
+            return Err(wrong(format!("larger than {MAX_CONFIG_BYTES} bytes")));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let config = yaml::read(&text).map_err(|error| wrong(error.to_string()))?;
+        let entries = config
+            .get("bundles")
+            .and_then(Data::as_list)
+            .ok_or_else(|| wrong("expected a list under `bundles`".to_owned()))?;
+        if entries.len() > MOST_BUNDLES {
+            return Err(wrong(format!("names more than {MOST_BUNDLES} bundles")));
+        }
+        let beside = path.parent().unwrap_or(Path::new(""));
+        let mut sources: Vec<Self> = Vec::new();
+        for (index, entry) in entries.iter().enumerate() {
+            let text = |key: &str| {
+                let found = entry.text(key).filter(|text| !text.is_empty()).map(str::to_owned);
+                found.ok_or_else(|| wrong(format!("`bundles[{index}].{key}` must be a text")))
+            };
+            let (id, folder) = (text("id")?, beside.join(text("path")?));
+            let tags = entry.get("tags").and_then(Data::as_list).unwrap_or_default();
+            let tags = tags.iter().filter_map(Data::as_text).map(str::to_owned).collect();
+            let description = entry.text("description").map(str::to_owned);
+            if sources.iter().any(|known| known.id == id) {
+                return Err(wrong(format!("the id {id:?} is there twice: give each bundle its own")));
+            }
+            sources.push(Self { id, folder, tags, description });
+        }
+        Ok(sources)
+    }
+}
+
+/// All loaded bundles, in the order in which they were named.
+#[derive(Debug, Clone, Default)]
+pub struct Bundles {
+    list: Vec<Bundle>,
+    failed: Vec<(BundleSource, LoadError)>,
+}
+
+impl Bundles {
+    /// Loads bundles side by side. One that cannot be loaded is kept in [`Bundles::failed`] and harms no other.
+    pub fn load(sources: &[BundleSource]) -> Self {
+        let loaded: Vec<_> = sources
+            .par_iter()
+            .map(|source| {
+                let mut bundle = Bundle::load(&source.id, &source.folder)?;
+                bundle.tags.clone_from(&source.tags);
+                bundle.description.clone_from(&source.description);
+                Ok(bundle)
+            })
+            .collect();
+        let mut bundles = Self::default();
+        for (source, loaded) in sources.iter().zip(loaded) {
+            match loaded {
+                Ok(bundle) => bundles.list.push(bundle),
+                Err(error) => bundles.failed.push((source.clone(), error)),
+            }
+        }
+        bundles
+    }
+
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Bundle> {
+        self.list.iter()
+    }
+
+    pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = &mut Bundle> {
+        self.list.iter_mut()
+    }
+
+    /// What could not be loaded, and why.
+    pub fn failed(&self) -> &[(BundleSource, LoadError)] {
+        &self.failed
+    }
+
+    pub fn get(&self, id: &str) -> Option<&Bundle> {
+        self.list.iter().find(|bundle| bundle.id() == id)
+    }
+
+    pub fn get_mut(&mut self, id: &str) -> Option<&mut Bundle> {
+        self.list.iter_mut().find(|bundle| bundle.id() == id)
+    }
+
+    /// Follows a change on disk, wherever it is. Tells whether it was anything of ours.
+    pub fn reload_file(&mut self, path: &Path) -> Result<bool, LoadError> {
+        let mut any = false;
+        for bundle in self.list.iter_mut().filter(|bundle| path.starts_with(bundle.root())) {
+            any |= bundle.reload_file(path)?;
+        }
+        Ok(any)
+    }
+
+    pub(crate) fn ids(&self) -> Data {
+        Data::texts(self.list.iter().map(Bundle::id))
+    }
+
+    /// The bundle that is meant: the one of that id, or the only one.
+    pub(crate) fn resolve(&self, id: Option<&str>) -> Result<&Bundle, Refusal> {
+        match (id, self.list.as_slice()) {
+            (Some(id), _) => self.get(id).ok_or_else(|| {
+                Refusal::new(Code::NotFound, format!("Bundle not found: {id}"))
+                    .with(Data::map([("bundleId", id.into()), ("availableBundles", self.ids())]))
+            }),
+            (None, [only]) => Ok(only),
+            (None, []) => Err(Refusal::new(Code::NotFound, "No bundle is loaded: name one when starting")),
+            (None, _) => {
+                Err(Refusal::new(Code::BadRequest, "Multiple bundles loaded. Please specify bundleId.")
+                    .about("bundleId")
+                    .with(Data::map([("availableBundles", self.ids())])))
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! A bundle with changes that are not written yet: later changes see what earlier ones did.
+
+use crate::{Bundle, Data, files::BundlePath, model::Reference};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// An entity as the changes so far leave it.
+#[derive(Debug, Clone)]
+pub(super) struct Draft {
+    pub(super) kind: usize,
+    pub(super) path: BundlePath,
+    /// What the file holds now; nothing if it is new.
+    pub(super) before: Option<Arc<str>>,
+    /// The entity, or nothing once it is deleted.
+    pub(super) data: Option<Data>,
+    /// Whether it was deleted and made again, so that nothing of its old text is kept.
+    pub(super) is_new: bool,
+    pub(super) references: Vec<Reference>,
+}
+
+pub(super) struct Drafts<'a> {
+    pub(super) bundle: &'a Bundle,
+    /// By id, and the order in which they were first touched.
+    touched: BTreeMap<String, (usize, Draft)>,
+}
+
+impl<'a> Drafts<'a> {
+    pub(super) fn new(bundle: &'a Bundle) -> Self {
+        Self { bundle, touched: BTreeMap::new() }
+    }
+
+    /// The type of the entity with an id, if there is one.
+    pub(super) fn type_of(&self, id: &str) -> Option<&str> {
+        match self.touched.get(id) {
+            Some((_, draft)) => draft.data.as_ref().map(|_| &*self.bundle.kinds[draft.kind].name),
+            None => self.bundle.entity_by_id(id).map(|entity| entity.entity_type()),
+        }
+    }
+
+    /// A draft of the entity with an id, if there is one of that type.
+    pub(super) fn of(&self, kind: usize, id: &str) -> Option<Draft> {
+        if let Some((_, draft)) = self.touched.get(id) {
+            return (draft.kind == kind && draft.data.is_some()).then(|| draft.clone());
+        }
+        let entity = self.bundle.entity(&self.bundle.kinds[kind].name, id)?;
+        let (_, file) = self.bundle.file_of(id)?;
+        Some(Draft {
+            kind,
+            path: BundlePath::parse(entity.path()).ok()?,
+            before: Some(file.source.clone()),
+            data: Some(entity.data().clone()),
+            is_new: false,
+            references: entity.references.clone(),
+        })
+    }
+
+    /// What is left of an entity that these changes deleted.
+    pub(super) fn deleted(&self, id: &str) -> Option<&Draft> {
+        self.touched.get(id).map(|(_, draft)| draft).filter(|draft| draft.data.is_none())
+    }
+
+    /// Whether a path is taken, by a file or by another draft.
+    pub(super) fn is_taken(&self, kind: usize, path: &BundlePath) -> bool {
+        let (_, name) = path.split();
+        self.touched.values().any(|(_, draft)| draft.path == *path && draft.data.is_some())
+            || (self.bundle.kinds[kind].files.contains_key(name)
+                && !self.touched.values().any(|(_, draft)| draft.path == *path))
+    }
+
+    pub(super) fn set(&mut self, id: &str, mut draft: Draft) {
+        if let Some(data) = &draft.data {
+            draft.references = crate::model::references(data, &self.bundle.rules_of(draft.kind));
+        } else {
+            draft.references = Vec::new();
+        }
+        let order = self.touched.len();
+        match self.touched.get_mut(id) {
+            Some((_, known)) => *known = draft,
+            None => drop(self.touched.insert(id.to_owned(), (order, draft))),
+        }
+    }
+
+    /// Who refers to an id, itself left aside: type, id and field, in the order of all references.
+    pub(super) fn referrers(&self, id: &str) -> Vec<(String, String, String)> {
+        let mut found: Vec<(String, String, String)> = self
+            .bundle
+            .incoming(id)
+            .filter(|edge| edge.from.id() != id && !self.touched.contains_key(edge.from.id()))
+            .map(|edge| {
+                (edge.from.entity_type().to_owned(), edge.from.id().to_owned(), edge.field.to_owned())
+            })
+            .collect();
+        for (from, (_, draft)) in self.touched.iter().filter(|(from, _)| *from != id) {
+            for reference in draft.references.iter().filter(|reference| &*reference.target == id) {
+                let kind = &self.bundle.kinds[draft.kind].name;
+                let field = &self.bundle.rules[reference.rule as usize].field;
+                found.push((kind.to_string(), from.clone(), field.clone()));
+            }
+        }
+        found
+    }
+
+    /// Everything that was touched, in that order.
+    pub(super) fn touched(&self) -> Vec<(&str, &Draft)> {
+        let mut touched: Vec<_> = self.touched.iter().collect();
+        touched.sort_by_key(|(_, (order, _))| *order);
+        touched.into_iter().map(|(id, (_, draft))| (id.as_str(), draft)).collect()
+    }
+
+    pub(super) fn get(&self, id: &str) -> Option<&Draft> {
+        self.touched.get(id).map(|(_, draft)| draft)
+    }
+}

@@ -1,0 +1,121 @@
+//! The record of a change that is being written, so that a crash in the middle can be followed by finishing it.
+//!
+//! It is one file, put in place at once and on the disk before the first other file is touched. While it is there, the
+//! change is decided; once all files are written it is removed.
+
+use super::plan::FileEdit;
+use crate::{
+    Diagnostic,
+    diagnostic::Source,
+    files::{BundleFiles, BundlePath, FileProblem, STATE_FOLDER},
+};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+const FORMAT: u32 = 1;
+/// More than the largest change that is planned.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+#[derive(Serialize, Deserialize)]
+struct Intent {
+    format: u32,
+    edits: Vec<IntendedEdit>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct IntendedEdit {
+    path: String,
+    /// The digest of what the file held.
+    before: Option<String>,
+    after: Option<String>,
+}
+
+fn place() -> Result<BundlePath, FileProblem> {
+    BundlePath::parse(&format!("{STATE_FOLDER}/bundle-changes.json"))
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(super) fn record(files: &BundleFiles, edits: &[FileEdit]) -> Result<(), FileProblem> {
+    let edits = edits
+        .iter()
+        .map(|edit| IntendedEdit {
+            path: edit.path.to_string(),
+            before: edit.before.as_deref().map(digest),
+            after: edit.after.clone(),
+        })
+        .collect();
+    let place = place()?;
+    let text = serde_json::to_string(&Intent { format: FORMAT, edits })
+        .map_err(|error| FileProblem::Failed { path: place.to_string(), problem: error.to_string() })?;
+    files.write(&place, &text)
+}
+
+pub(super) fn forget(files: &BundleFiles) -> Result<(), FileProblem> {
+    files.remove(&place()?)
+}
+
+/// Makes a file hold a text, or be gone.
+pub(super) fn put(files: &BundleFiles, path: &BundlePath, text: Option<&str>) -> Result<(), FileProblem> {
+    match text {
+        Some(text) => files.write(path, text),
+        None => files.remove(path),
+    }
+}
+
+/// Finishes a change that was interrupted, if there is one, and tells what could not be finished. A change that another
+/// program is writing at this moment is left to it.
+pub(crate) fn recover(files: &BundleFiles) -> Vec<Diagnostic> {
+    match finish(files) {
+        Ok(problems) => problems,
+        Err(problem) => vec![finding(format!("An interrupted change could not be finished: {problem}"))],
+    }
+}
+
+fn finding(message: String) -> Diagnostic {
+    Diagnostic::error(message).by(Source::Gate, "gate.changes.interrupted")
+}
+
+fn finish(files: &BundleFiles) -> Result<Vec<Diagnostic>, FileProblem> {
+    let _lock = match files.lock(false) {
+        Ok(Some(lock)) => lock,
+        Ok(None) | Err(FileProblem::Busy) => return Ok(Vec::new()),
+        Err(problem) => return Err(problem),
+    };
+    let place = place()?;
+    files.remove_leftovers(&place);
+    let text = match files.read_up_to(&place, MAX_BYTES) {
+        Ok(file) => file.text,
+        Err(FileProblem::Missing { .. }) => return Ok(Vec::new()),
+        Err(problem) => return Err(problem),
+    };
+    let malformed = |problem: String| FileProblem::Failed { path: place.to_string(), problem };
+    let intent: Intent = serde_json::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+    if intent.format != FORMAT {
+        return Err(malformed(format!("format {} is not known here", intent.format)));
+    }
+    let mut problems = Vec::new();
+    for edit in &intent.edits {
+        let path = BundlePath::parse(&edit.path)?;
+        files.remove_leftovers(&path);
+        let now = match files.read(&path) {
+            Ok(file) => Some(file.text),
+            Err(FileProblem::Missing { .. }) => None,
+            Err(problem) => return Err(problem),
+        };
+        if now == edit.after {
+            continue;
+        }
+        if now.as_deref().map(digest) == edit.before {
+            put(files, &path, edit.after.as_deref())?;
+        } else {
+            problems.push(finding(format!(
+                "{path} was edited while a change to it was interrupted; it was left as it is"
+            )));
+        }
+    }
+    forget(files)?;
+    Ok(problems)
+}

@@ -1,0 +1,102 @@
+//! What one change would do, or why it cannot be done.
+
+use super::request::Change;
+use crate::{Data, diagnostic::Severity, envelope::Code, schema::SchemaFinding};
+
+/// A finding about a change.
+#[derive(Debug, Clone)]
+pub(super) struct Finding {
+    severity: Severity,
+    code: String,
+    message: String,
+    field: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn new(severity: Severity, code: &str, message: impl Into<String>) -> Self {
+        Self { severity, code: code.to_owned(), message: message.into(), field: None }
+    }
+
+    pub(super) fn at(mut self, field: &str) -> Self {
+        self.field = Some(field.to_owned());
+        self
+    }
+
+    pub(super) fn of_schema(finding: &SchemaFinding) -> Self {
+        Self::new(Severity::Error, &finding.code, finding.message.as_str()).at(&finding.path)
+    }
+}
+
+/// Why a change cannot be done.
+#[derive(Debug, Clone)]
+pub(super) struct Failure {
+    pub(super) code: Code,
+    pub(super) message: String,
+}
+
+impl Failure {
+    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Code::ValidationError, message)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct ChangeResult {
+    pub(super) change: Change,
+    pub(super) findings: Vec<Finding>,
+    pub(super) failure: Option<Failure>,
+    /// The file it concerns, once it is known to be one of the bundle's.
+    pub(super) file: Option<String>,
+    /// The entity as the whole batch leaves it.
+    pub(super) entity: Option<Data>,
+}
+
+impl ChangeResult {
+    pub(super) fn new(change: &Change) -> Self {
+        Self { change: change.clone(), findings: Vec::new(), failure: None, file: None, entity: None }
+    }
+
+    pub(super) fn finding_data(&self) -> Vec<Data> {
+        let change = &self.change;
+        self.findings
+            .iter()
+            .map(|finding| {
+                Data::map_of_some([
+                    ("severity", Some(finding.severity.as_str().into())),
+                    ("code", Some(finding.code.as_str().into())),
+                    ("message", Some(finding.message.as_str().into())),
+                    ("entityType", Some(change.entity_type.as_str().into())),
+                    ("entityId", Some(change.entity_id.as_str().into())),
+                    ("field", finding.field.as_deref().map(Data::from)),
+                ])
+            })
+            .collect()
+    }
+
+    /// `applied`: whether the batch is written, or only could be.
+    pub(super) fn to_data(&self, index: usize, applied: bool) -> Data {
+        let status = match (&self.failure, applied) {
+            (Some(_), _) => "error",
+            (None, true) => "applied",
+            (None, false) => "would_apply",
+        };
+        let error = self.failure.as_ref().map(|failure| {
+            Data::map([("code", failure.code.as_str().into()), ("message", failure.message.as_str().into())])
+        });
+        Data::map_of_some([
+            ("index", Some(index.into())),
+            ("operation", Some(self.change.operation.as_str().into())),
+            ("entityType", Some(self.change.entity_type.as_str().into())),
+            ("entityId", Some(self.change.entity_id.as_str().into())),
+            ("status", Some(status.into())),
+            ("diagnostics", Some(self.finding_data().into())),
+            ("resultEntity", self.entity.clone()),
+            ("affectedFiles", self.file.as_deref().map(|file| Data::texts([file]))),
+            ("error", error),
+        ])
+    }
+}

@@ -1,0 +1,33 @@
+//! Sorting names as people do: signs before digits before letters, upper and lower case together.
+
+/// A key that sorts as its text should. Texts that differ only in case are told apart last, lower case first.
+pub(crate) fn key(text: &str) -> Vec<u32> {
+    let mut key: Vec<u32> = text.chars().flat_map(char::to_lowercase).map(weight).collect();
+    key.push(1);
+    key.extend(text.chars().map(|c| 2 + u32::from(c.is_uppercase())));
+    key
+}
+
+/// Above the marks of [`key`], in three classes.
+fn weight(c: char) -> u32 {
+    let class = if c.is_alphabetic() {
+        3
+    } else if c.is_numeric() {
+        2
+    } else {
+        1
+    };
+    (class << 24) | c as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_does_not_tear_names_apart() {
+        let mut names = ["Threat", "ADR", "Actor", "actor", "A-1", "A1", "a_1", "Component"];
+        names.sort_by_key(|name| key(name));
+        assert_eq!(names, ["A-1", "a_1", "A1", "actor", "Actor", "ADR", "Component", "Threat"]);
+    }
+}

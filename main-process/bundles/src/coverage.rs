@@ -1,0 +1,52 @@
+//! How far each relation of a bundle covers its targets, for a report.
+
+use crate::{Bundle, Data};
+use std::collections::BTreeSet;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelationCoverage {
+    /// `Requirement->Feature:realizesFeatureIds`
+    pub relation: String,
+    pub covered: usize,
+    pub total: usize,
+}
+
+impl RelationCoverage {
+    /// Rounded to a whole number; nothing to cover is covered.
+    pub fn percent(&self) -> usize {
+        (self.covered * 200 + self.total).checked_div(self.total * 2).unwrap_or(100)
+    }
+
+    /// One line for a terminal.
+    pub fn to_line(&self) -> String {
+        format!("{}: {}/{} targets covered ({}%)", self.relation, self.covered, self.total, self.percent())
+    }
+
+    pub fn to_data(&self) -> Data {
+        Data::map([("totalTargets", self.total.into()), ("coveredTargets", self.covered.into())])
+    }
+}
+
+impl Bundle {
+    /// For each relation, how many of its possible targets something refers to.
+    pub fn coverage(&self) -> Vec<RelationCoverage> {
+        self.relations()
+            .iter()
+            .map(|relation| {
+                let named: BTreeSet<&str> = self
+                    .entities_of(&relation.from_entity)
+                    .flat_map(|entity| crate::model::checks::links(entity.data(), &relation.from_field))
+                    .filter(|id| self.entity(&relation.to_entity, id).is_some())
+                    .collect();
+                RelationCoverage {
+                    relation: format!(
+                        "{}->{}:{}",
+                        relation.from_entity, relation.to_entity, relation.from_field
+                    ),
+                    covered: named.len(),
+                    total: self.entities_of(&relation.to_entity).count(),
+                }
+            })
+            .collect()
+    }
+}

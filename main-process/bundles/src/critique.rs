@@ -1,0 +1,193 @@
+//! `critique_bundle`, apart from asking: what is sent to the client's model, and what is made of its reply.
+//!
+//! No entity's content is sent; the model can read it with the other tools. The reply comes from outside and is checked
+//! like any other input.
+
+use crate::{
+    Bundle, Bundles, Data,
+    arguments::Arguments,
+    envelope::{Answer, Code, Envelope, Refusal},
+};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+const TOOL: &str = "critique_bundle";
+const MAX_TOKENS: usize = 2000;
+/// The largest reply that is looked at, and how many findings it may hold.
+const MAX_REPLY_BYTES: usize = 256 * 1024;
+const MOST_FINDINGS: usize = 500;
+const VERDICTS: [&str; 3] = ["APPROVED", "NEEDS_WORK", "REJECTED"];
+const CATEGORIES: [&str; 5] = ["completeness", "clarity", "connectivity", "consistency", "consumability"];
+
+/// A critique that was asked for and waits for the model's reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Critique {
+    bundle_id: String,
+    threshold: usize,
+    /// The parameters of `sampling/createMessage`.
+    pub request: Data,
+}
+
+/// Begins a critique: the request for the client's model, or the answer if there can be none.
+pub fn critique(bundles: &Bundles, arguments: &Value) -> Result<Critique, Box<Envelope>> {
+    begin(bundles, arguments).map_err(|refusal| Box::new(envelope(Err(refusal))))
+}
+
+fn begin(bundles: &Bundles, arguments: &Value) -> Result<Critique, Refusal> {
+    let arguments = Arguments::of(arguments)?;
+    let threshold = arguments.count("threshold", 5, 10)?;
+    if threshold == 0 {
+        return Err(Refusal::new(Code::BadRequest, "threshold must be from 1 to 10").about("threshold"));
+    }
+    let bundle = bundles.resolve(arguments.text("bundleId")?)?;
+    Ok(Critique { bundle_id: bundle.id().to_owned(), threshold, request: request(bundle) })
+}
+
+/// The answer where the client cannot be asked.
+pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<Answer, Refusal> {
+    let critique = begin(bundles, arguments)?;
+    let message = "MCP sampling is not supported by this client. The critique_bundle tool requires sampling capability.";
+    Err(Refusal::new(Code::UnsupportedCapability, message).with(Data::map([
+        ("bundleId", critique.bundle_id.into()),
+        ("hint", "Use Claude Desktop or another MCP client that supports sampling.".into()),
+        ("alternative", "Use the bundle-health prompt instead.".into()),
+    ])))
+}
+
+impl Critique {
+    /// The answer to what the model replied.
+    pub fn answer(&self, reply: &str, model: &str) -> Envelope {
+        let result = self.judge(reply).map(|data| {
+            let meta = [("samplingUsed", true.into()), ("model", model.into())];
+            Answer::new(data).of(&self.bundle_id).meta(meta)
+        });
+        envelope(result.map_err(|problem| {
+            let shown: String = reply.chars().take(2000).collect();
+            let details =
+                Data::map([("bundleId", self.bundle_id.as_str().into()), ("rawResponse", shown.into())]);
+            Refusal::new(Code::Internal, format!("Failed to parse critique response: {problem}"))
+                .with(details)
+        }))
+    }
+
+    /// The answer when the client could not or did not reply.
+    pub fn failed(&self, problem: &str) -> Envelope {
+        let details = Data::map([("bundleId", self.bundle_id.as_str().into())]);
+        let message = format!("Sampling request failed: {problem}");
+        envelope(Err(Refusal::new(Code::Internal, message).with(details)))
+    }
+
+    fn judge(&self, reply: &str) -> Result<Data, String> {
+        if reply.len() > MAX_REPLY_BYTES {
+            return Err(format!("The response is longer than {MAX_REPLY_BYTES} bytes"));
+        }
+        let object = reply.find('{').zip(reply.rfind('}')).filter(|(start, end)| start < end);
+        let (start, end) = object.ok_or("No JSON object found in response")?;
+        let reply: Data = serde_json::from_str(&reply[start..=end]).map_err(|error| error.to_string())?;
+        let verdict = reply.text("verdict").filter(|verdict| VERDICTS.contains(verdict));
+        let verdict = verdict.ok_or_else(|| format!("verdict must be one of {}", VERDICTS.join(", ")))?;
+        let overall = score(&reply, "overallScore")?;
+        let findings = reply.get("findings").and_then(Data::as_list).ok_or("findings must be a list")?;
+        if findings.len() > MOST_FINDINGS {
+            return Err(format!("More than {MOST_FINDINGS} findings"));
+        }
+        let mut kept = Vec::new();
+        for finding in findings {
+            if score(finding, "score")? >= self.threshold as f64 {
+                kept.push(checked(finding)?);
+            }
+        }
+        let filtered_out = findings.len() - kept.len();
+        Ok(Data::map([
+            ("verdict", verdict.into()),
+            ("overallScore", serde_json::Number::from_f64(overall).map_or(Data::Null, number)),
+            ("threshold", self.threshold.into()),
+            ("findings", kept.into()),
+            ("totalFindings", findings.len().into()),
+            ("filteredOut", filtered_out.into()),
+        ]))
+    }
+}
+
+/// Without a fraction where there is none.
+fn number(number: serde_json::Number) -> Data {
+    let whole = number.as_f64().filter(|value| value.fract() == 0.0);
+    whole.and_then(|value| format!("{value}").parse::<usize>().ok()).map_or(Data::Number(number), Data::from)
+}
+
+fn score(data: &Data, key: &str) -> Result<f64, String> {
+    let score = match data.get(key) {
+        Some(Data::Number(number)) => number.as_f64(),
+        _ => None,
+    };
+    score.filter(|score| (1.0..=10.0).contains(score)).ok_or_else(|| format!("{key} must be from 1 to 10"))
+}
+
+/// A finding with what it must have and nothing else.
+fn checked(finding: &Data) -> Result<Data, String> {
+    let text = |key: &str| finding.text(key).map(Data::from);
+    let category = finding.text("category").filter(|category| CATEGORIES.contains(category));
+    let category = category.ok_or_else(|| format!("category must be one of {}", CATEGORIES.join(", ")))?;
+    Ok(Data::map_of_some([
+        ("score", finding.get("score").cloned()),
+        ("category", Some(category.into())),
+        ("entityId", text("entityId")),
+        ("issue", Some(text("issue").ok_or("issue must be a text")?)),
+        ("suggestion", text("suggestion")),
+    ]))
+}
+
+fn envelope(result: Result<Answer, Refusal>) -> Envelope {
+    Envelope { tool: TOOL.to_owned(), result }
+}
+
+fn request(bundle: &Bundle) -> Data {
+    let message = Data::map([
+        ("role", "user".into()),
+        ("content", Data::map([("type", "text".into()), ("text", prompt(bundle).into())])),
+    ]);
+    let hints = ["claude-3-sonnet", "claude-3", "gpt-4o", "gpt-4"];
+    let hints: Vec<Data> = hints.into_iter().map(|name| Data::map([("name", name.into())])).collect();
+    let priority = serde_json::Number::from_f64(0.8).map_or(Data::Null, Data::Number);
+    Data::map([
+        ("messages", vec![message].into()),
+        ("maxTokens", MAX_TOKENS.into()),
+        ("includeContext", "thisServer".into()),
+        ("modelPreferences", Data::map([("hints", hints.into()), ("intelligencePriority", priority)])),
+    ])
+}
+
+fn prompt(bundle: &Bundle) -> String {
+    let metadata = |key: &str| bundle.manifest().metadata(key).unwrap_or("N/A");
+    let mut counts = String::new();
+    for kind in bundle.entity_types() {
+        let _ = writeln!(counts, "- {kind}: {}", bundle.entities_of(kind).count());
+    }
+    let samples: Vec<String> = ["Feature", "Requirement", "Component"]
+        .into_iter()
+        .flat_map(|kind| {
+            bundle.entities_of(kind).take(3).map(move |entity| format!("{kind}:{}", entity.id()))
+        })
+        .collect();
+    let issues: Vec<String> = bundle
+        .diagnostics()
+        .iter()
+        .take(5)
+        .map(|finding| {
+            let entity_type = finding.entity_type.as_deref().unwrap_or("Bundle");
+            let entity =
+                finding.entity_id.as_ref().map_or(entity_type.to_owned(), |id| format!("{entity_type}:{id}"));
+            format!("[{}] {entity} - {}", finding.severity.as_str(), finding.message)
+        })
+        .collect();
+    let issues = if issues.is_empty() { "None".to_owned() } else { issues.join("\n") };
+    format!(
+        include_str!("prompts/text/critique.txt"),
+        id = bundle.id(),
+        name = metadata("name"),
+        kind = metadata("bundleType"),
+        counts = counts,
+        samples = samples.join(", "),
+        issues = issues,
+    )
+}

@@ -1,0 +1,141 @@
+//! A finding about a bundle, in the words and with the codes of the bundle format's contract.
+
+use crate::{Data, data::Members};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+impl Severity {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// Who found it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    Schema,
+    Lint,
+    Gate,
+}
+
+impl Source {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Schema => "schema",
+            Self::Lint => "lint",
+            Self::Gate => "gate",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    pub message: String,
+    pub entity_id: Option<String>,
+    pub entity_type: Option<String>,
+    /// Relative to the bundle for entities.
+    pub file_path: Option<String>,
+    /// A JSON pointer for what a schema found, the field's name otherwise.
+    pub path: Option<String>,
+    pub source: Option<Source>,
+    pub code: Option<String>,
+}
+
+impl Diagnostic {
+    pub(crate) fn new(severity: Severity, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            message: message.into(),
+            entity_id: None,
+            entity_type: None,
+            file_path: None,
+            path: None,
+            source: None,
+            code: None,
+        }
+    }
+
+    pub(crate) fn error(message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, message)
+    }
+
+    pub(crate) fn warning(message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, message)
+    }
+
+    pub(crate) fn of_type(mut self, entity_type: &str) -> Self {
+        self.entity_type = Some(entity_type.to_owned());
+        self
+    }
+
+    pub(crate) fn of_entity(mut self, entity_type: &str, id: &str) -> Self {
+        self.entity_id = Some(id.to_owned());
+        self.of_type(entity_type)
+    }
+
+    pub(crate) fn in_file(mut self, path: impl Into<String>) -> Self {
+        self.file_path = Some(path.into());
+        self
+    }
+
+    pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    pub(crate) fn by(mut self, source: Source, code: impl Into<String>) -> Self {
+        self.source = Some(source);
+        self.code = Some(code.into());
+        self
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    pub fn to_data(&self) -> Data {
+        let text = |text: &Option<String>| text.as_deref().map(Data::from);
+        Data::map_of_some([
+            ("severity", Some(self.severity.as_str().into())),
+            ("message", Some(self.message.as_str().into())),
+            ("entityId", text(&self.entity_id)),
+            ("entityType", text(&self.entity_type)),
+            ("filePath", text(&self.file_path)),
+            ("path", text(&self.path)),
+            ("source", self.source.map(|source| source.as_str().into())),
+            ("code", text(&self.code)),
+        ])
+    }
+
+    /// As [`Diagnostic::to_data`], for an answer about several bundles.
+    pub(crate) fn to_data_of(&self, bundle_id: &str) -> Data {
+        let mut named = Members::default();
+        named.set("bundleId", bundle_id.into());
+        let data = self.to_data();
+        for (key, value) in data.as_map().into_iter().flat_map(Members::iter) {
+            named.set(key, value.clone());
+        }
+        Data::Map(named)
+    }
+
+    /// One line for a terminal: `ERROR: message [file Type(ID) path]`.
+    pub fn to_line(&self) -> String {
+        let entity = match (&self.entity_type, &self.entity_id) {
+            (Some(entity_type), Some(id)) => Some(format!("{entity_type}({id})")),
+            (Some(entity_type), None) => Some(entity_type.clone()),
+            _ => None,
+        };
+        let place: Vec<String> =
+            [self.file_path.clone(), entity, self.path.clone()].into_iter().flatten().collect();
+        let place = if place.is_empty() { String::new() } else { format!(" [{}]", place.join(" ")) };
+        format!("{}: {}{place}", self.severity.as_str().to_uppercase(), self.message)
+    }
+}

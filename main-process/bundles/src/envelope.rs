@@ -1,0 +1,149 @@
+//! What every tool answers: one shape for success and failure.
+
+use crate::{Data, data::Members};
+use serde_json::Value;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    BadRequest,
+    NotFound,
+    ValidationError,
+    ReferenceError,
+    DeleteBlocked,
+    /// A file changed since it was read.
+    Stale,
+    LimitExceeded,
+    /// Writing is not allowed here.
+    ActuationDisabled,
+    UnsupportedCapability,
+    Internal,
+}
+
+impl Code {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BadRequest => "BAD_REQUEST",
+            Self::NotFound => "NOT_FOUND",
+            Self::ValidationError => "VALIDATION_ERROR",
+            Self::ReferenceError => "REFERENCE_ERROR",
+            Self::DeleteBlocked => "DELETE_BLOCKED",
+            Self::Stale => "STALE",
+            Self::LimitExceeded => "LIMIT_EXCEEDED",
+            Self::ActuationDisabled => "ACTUATION_DISABLED",
+            Self::UnsupportedCapability => "UNSUPPORTED_CAPABILITY",
+            Self::Internal => "INTERNAL",
+        }
+    }
+}
+
+/// Why something was not done, in words that say what to do next.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal {
+    pub code: Code,
+    pub message: String,
+    /// The argument that is wrong.
+    pub field: Option<String>,
+    pub details: Option<Data>,
+}
+
+impl Refusal {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), field: None, details: None }
+    }
+
+    pub(crate) fn with(mut self, details: Data) -> Self {
+        self.details = Some(details);
+        self
+    }
+
+    pub(crate) fn about(mut self, field: &str) -> Self {
+        self.field = Some(field.to_owned());
+        self
+    }
+
+    pub(crate) fn entity_not_found(bundle_id: &str, entity_type: &str, id: &str) -> Self {
+        Self::new(Code::NotFound, format!("Entity not found: {entity_type}/{id}")).with(Data::map([
+            ("bundleId", bundle_id.into()),
+            ("entityType", entity_type.into()),
+            ("entityId", id.into()),
+        ]))
+    }
+
+    pub fn to_data(&self) -> Data {
+        Data::map_of_some([
+            ("code", Some(self.code.as_str().into())),
+            ("message", Some(self.message.as_str().into())),
+            ("field", self.field.as_deref().map(Data::from)),
+            ("details", self.details.clone()),
+        ])
+    }
+}
+
+/// A tool's result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    pub data: Data,
+    /// The bundle it is about, if it is about one.
+    pub bundle_id: Option<String>,
+    pub meta: Data,
+    pub diagnostics: Vec<Data>,
+}
+
+impl Answer {
+    pub(crate) fn new(data: Data) -> Self {
+        Self { data, bundle_id: None, meta: Data::Map(Members::default()), diagnostics: Vec::new() }
+    }
+
+    pub(crate) fn of(mut self, bundle_id: &str) -> Self {
+        self.bundle_id = Some(bundle_id.to_owned());
+        self
+    }
+
+    pub(crate) fn meta<const N: usize>(mut self, meta: [(&str, Data); N]) -> Self {
+        self.meta = Data::map(meta);
+        self
+    }
+
+    pub(crate) fn diagnostics(mut self, diagnostics: Vec<Data>) -> Self {
+        self.diagnostics = diagnostics;
+        self
+    }
+}
+
+/// The answer of a tool, as it is sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Envelope {
+    pub tool: String,
+    pub result: Result<Answer, Refusal>,
+}
+
+impl Envelope {
+    pub fn is_ok(&self) -> bool {
+        self.result.is_ok()
+    }
+
+    pub fn to_data(&self) -> Data {
+        let tool = Data::from(self.tool.as_str());
+        match &self.result {
+            Ok(answer) => Data::map_of_some([
+                ("ok", Some(true.into())),
+                ("tool", Some(tool)),
+                ("data", Some(answer.data.clone())),
+                ("bundleId", answer.bundle_id.as_deref().map(Data::from)),
+                ("meta", Some(answer.meta.clone())),
+                ("diagnostics", Some(answer.diagnostics.clone().into())),
+            ]),
+            Err(refusal) => Data::map([("ok", false.into()), ("tool", tool), ("error", refusal.to_data())]),
+        }
+    }
+
+    /// The envelope for `structuredContent`.
+    pub fn to_json(&self) -> Value {
+        self.to_data().to_json()
+    }
+
+    /// The envelope as compact JSON text, its members in order.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(&self.to_data()).unwrap_or_default()
+    }
+}

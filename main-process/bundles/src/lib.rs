@@ -1,0 +1,66 @@
+//! Spec bundles: folders of YAML entities with JSON Schemas, a type definition and lint rules. Loading, validating,
+//! searching, traversing, exporting and changing them.
+//!
+//! Owns: the bundle format, the model with its reference graph and search index, the tools, prompts and resources as plain
+//! functions, and the writing of changes. Must not know: MCP, sockets, async, windows, the workspace. It reads and writes
+//! beneath the folders it is given and nowhere else; whoever holds [`Bundles`] decides who may call what.
+//!
+//! ```no_run
+//! use bundles::{BundleSource, Bundles, TOOLS, call, commit, plan};
+//! use serde_json::json;
+//!
+//! let sources = BundleSource::of_folders(&["specs/lockers".into()]);
+//! let mut bundles = Bundles::load(&sources);
+//! for (source, error) in bundles.failed() {
+//!     eprintln!("{}: {error}", source.id);
+//! }
+//! // Offer the tools: names, descriptions and schemas are in one table.
+//! for tool in TOOLS {
+//!     println!("{} {} {}", tool.name, tool.is_read_only, tool.input_schema());
+//! }
+//! // Call one. Whatever goes wrong is in the envelope.
+//! let envelope = call(&bundles, "search_entities", &json!({ "query": "door" }));
+//! println!("{} {}", envelope.is_ok(), envelope.to_text());
+//! // Change something: decide first, let somebody look at it, then write.
+//! let change = json!({ "operation": "delete", "entityType": "Threat", "entityId": "THR-jam" });
+//! match plan(&bundles, &json!({ "changes": [change], "dryRun": false })) {
+//!     Ok(plan) if plan.is_possible() => commit(&mut bundles, &plan).expect("written"),
+//!     Ok(plan) => println!("{:?}", plan.answer()),
+//!     Err(refusal) => println!("{}", refusal.message),
+//! }
+//! // Follow the disk: the watcher names a path, one file is read again.
+//! let _ = bundles.reload_file("specs/lockers/bundle/threats/THR-jam.yaml".as_ref());
+//! ```
+
+mod arguments;
+mod bundles;
+mod calendar;
+mod changes;
+mod collation;
+mod coverage;
+mod critique;
+mod data;
+mod diagnostic;
+mod envelope;
+mod files;
+mod lint;
+mod model;
+mod prompts;
+mod resources;
+mod schema;
+mod search;
+mod tools;
+mod yaml;
+
+pub use bundles::{BundleSource, Bundles, ConfigError};
+pub use changes::{CommitError, FileEdit, Plan, commit, plan};
+pub use coverage::RelationCoverage;
+pub use critique::{Critique, critique};
+pub use data::{Data, Members};
+pub use diagnostic::{Diagnostic, Severity, Source};
+pub use envelope::{Answer, Code, Envelope, Refusal};
+pub use files::FileProblem;
+pub use model::{Bundle, Definition, Edge, Entity, LoadError, Manifest};
+pub use prompts::{Completion, PROMPTS, Prompt, PromptArgument, complete, prompt};
+pub use resources::{RESOURCES, ResourceContent, ResourceInfo, TEMPLATES, list_resources, read_resource};
+pub use tools::{TOOLS, Tool, call, call_writing};

@@ -1,0 +1,209 @@
+//! How each lint rule looks at a bundle.
+
+use super::{Check, LintRule};
+use crate::{
+    Data, Diagnostic,
+    diagnostic::Source,
+    model::{Bundle, Entity, checks::links},
+};
+use std::collections::HashMap;
+
+/// A description longer than this probably says more than one thing.
+const LONGEST_ATOMIC: usize = 500;
+
+impl LintRule {
+    pub(crate) fn check(&self, bundle: &Bundle, found: &mut Vec<Diagnostic>) {
+        match &self.check {
+            Check::Pattern { targets, field, pattern } => each(bundle, targets, |entity| {
+                let Some(value) = entity.data.text(field) else { return };
+                if !pattern.is_match(value).unwrap_or(false) {
+                    let message = format!(
+                        "Field \"{field}\" on {} \"{}\" does not match pattern {}",
+                        entity.entity_type,
+                        entity.id,
+                        pattern.as_str()
+                    );
+                    found.push(self.finding(entity, message).at(field.as_str()));
+                }
+            }),
+            Check::HasLink { from, field, least } => {
+                for entity in bundle.entities_of(from) {
+                    if links(&entity.data, field).count() < *least {
+                        let message = format!(
+                            "{from} \"{}\" must have at least {least} link(s) via \"{field}\"",
+                            entity.id
+                        );
+                        found.push(self.finding(entity, message).at(field.as_str()));
+                    }
+                }
+            }
+            Check::Coverage { from, to, field, least } => {
+                self.coverage(bundle, from, to, field, *least, found)
+            }
+            Check::NoBrokenReference => {
+                for edge in bundle.edges().filter(|edge| bundle.entity_by_id(edge.to_id).is_none()) {
+                    let message = format!(
+                        "Reference from {} \"{}\" via \"{}\" points to missing {} \"{}\"",
+                        edge.from.entity_type, edge.from.id, edge.field, edge.to_type, edge.to_id
+                    );
+                    found.push(self.finding(edge.from, message).at(edge.field));
+                }
+            }
+            Check::RequiredField { targets, field, message } => each(bundle, targets, |entity| {
+                if is_blank(entity.data.get(field)) {
+                    let message = message.clone().unwrap_or_else(|| {
+                        let (kind, id) = (&entity.entity_type, &entity.id);
+                        format!("Required field \"{field}\" is missing or empty on {kind} \"{id}\"")
+                    });
+                    found.push(self.finding(entity, message).at(field.as_str()));
+                }
+            }),
+            Check::EnumValue { targets, field, allowed, message } => each(bundle, targets, |entity| {
+                let Some(value) = entity.data.text(field) else { return };
+                if !allowed.iter().any(|known| known == value) {
+                    let message = message.clone().unwrap_or_else(|| {
+                        let allowed = allowed.join(", ");
+                        format!("Field \"{field}\" has invalid value \"{value}\". Allowed: {allowed}")
+                    });
+                    found.push(self.finding(entity, message).at(field.as_str()));
+                }
+            }),
+            Check::Quality { targets, .. } => {
+                each(bundle, targets, |entity| self.quality(entity, found));
+            }
+            Check::DescriptiveId { targets } => {
+                let all: Vec<String> = bundle.entity_types().map(str::to_owned).collect();
+                let targets = if targets.is_empty() { &all } else { targets };
+                each(bundle, targets, |entity| {
+                    if let Some(prefix) = numbered(&entity.id) {
+                        let message = format!(
+                            "Entity ID \"{}\" uses numeric suffix only. Prefer descriptive IDs like \"{prefix}-{}\"",
+                            entity.id,
+                            example(prefix)
+                        );
+                        found.push(self.finding(entity, message));
+                    }
+                });
+            }
+            Check::RedundantBidirectionalLink => {
+                for edge in bundle.edges().filter(|edge| &*edge.from.id >= edge.to_id) {
+                    let back = bundle.entity_by_id(edge.to_id).is_some_and(|target| {
+                        target.references.iter().any(|reference| reference.target == edge.from.id)
+                    });
+                    if back {
+                        let message = format!(
+                            "Redundant bidirectional link: {} \"{}\" links to {} \"{}\" via \"{}\", but \"{}\" already links back. Consider removing one direction.",
+                            edge.from.entity_type,
+                            edge.from.id,
+                            edge.to_type,
+                            edge.to_id,
+                            edge.field,
+                            edge.to_id
+                        );
+                        found.push(self.finding(edge.from, message).at(edge.field));
+                    }
+                }
+            }
+        }
+    }
+
+    fn finding(&self, entity: &Entity, message: String) -> Diagnostic {
+        self.finding_of(entity, message, "")
+    }
+
+    fn finding_of(&self, entity: &Entity, message: String, suffix: &str) -> Diagnostic {
+        Diagnostic::new(self.severity, message)
+            .of_entity(&entity.entity_type, &entity.id)
+            .by(Source::Lint, format!("{}{suffix}", self.name))
+    }
+
+    fn coverage(
+        &self,
+        bundle: &Bundle,
+        from: &str,
+        to: &str,
+        field: &str,
+        least: usize,
+        found: &mut Vec<Diagnostic>,
+    ) {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for entity in bundle.entities_of(from) {
+            for target in links(&entity.data, field) {
+                *counts.entry(target).or_default() += 1;
+            }
+        }
+        for entity in bundle.entities_of(to) {
+            if counts.get(&*entity.id).copied().unwrap_or(0) < least {
+                let message = format!(
+                    "{to} \"{}\" must be linked from at least {least} \"{from}\" via \"{field}\"",
+                    entity.id
+                );
+                found.push(self.finding(entity, message).at(field));
+            }
+        }
+    }
+
+    fn quality(&self, entity: &Entity, found: &mut Vec<Diagnostic>) {
+        let Check::Quality { atomic, traceable, complete, verifiable, .. } = &self.check else { return };
+        let (kind, id) = (&entity.entity_type, &entity.id);
+        let has = |field: &str| links(&entity.data, field).next().is_some();
+        let has_features = has("realizesFeatureIds") || has("featureIds");
+        let description = entity.data.text("description").unwrap_or_default();
+        if *atomic && description.chars().count() > LONGEST_ATOMIC {
+            let message = format!(
+                "{kind} \"{id}\" may not be atomic: description exceeds {LONGEST_ATOMIC} characters. Consider splitting into smaller requirements."
+            );
+            found.push(self.finding_of(entity, message, ".atomic").at("description"));
+        }
+        if *traceable && !has_features && !has("covered_by_scenarios") {
+            let message = format!(
+                "{kind} \"{id}\" has no traceability links (realizesFeatureIds or covered_by_scenarios is empty)."
+            );
+            found.push(self.finding_of(entity, message, ".traceable").at("realizesFeatureIds"));
+        }
+        if *complete {
+            for field in ["title", "description", "kind", "category"] {
+                if is_blank(entity.data.get(field)) {
+                    let message = format!("{kind} \"{id}\" is incomplete: missing \"{field}\" field.");
+                    found.push(self.finding_of(entity, message, ".complete").at(field));
+                }
+            }
+        }
+        if *verifiable && !has("acceptanceCriteria") && !has_features {
+            let message = format!(
+                "{kind} \"{id}\" may not be verifiable: no acceptanceCriteria and no linked features."
+            );
+            found.push(self.finding_of(entity, message, ".verifiable"));
+        }
+    }
+}
+
+fn each(bundle: &Bundle, targets: &[String], mut check: impl FnMut(&Entity)) {
+    targets.iter().flat_map(|target| bundle.entities_of(target)).for_each(&mut check);
+}
+
+fn is_blank(value: Option<&Data>) -> bool {
+    match value {
+        None | Some(Data::Null) => true,
+        Some(Data::Text(text)) => text.trim().is_empty(),
+        Some(Data::List(items)) => items.is_empty(),
+        Some(_) => false,
+    }
+}
+
+/// The prefix of an id that is only numbered: `REQ` of `REQ-001`.
+fn numbered(id: &str) -> Option<&str> {
+    let (prefix, number) = id.split_once('-')?;
+    let is_prefix = !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    (is_prefix && is_number).then_some(prefix)
+}
+
+fn example(prefix: &str) -> &'static str {
+    match prefix {
+        "FEAT" => "user-auth",
+        "REQ" => "password-min-length",
+        "TASK" => "implement-login",
+        _ => "descriptive-name",
+    }
+}

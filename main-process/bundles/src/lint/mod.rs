@@ -1,0 +1,152 @@
+//! Lint rules: what a bundle's authors ask of it beyond its schemas. A rule that is broken disables only itself.
+
+mod check;
+
+use crate::{
+    Data, Diagnostic,
+    diagnostic::{Severity, Source},
+    schema::BACKTRACK_LIMIT,
+};
+use fancy_regex::{Regex, RegexBuilder};
+
+#[derive(Debug, Clone)]
+pub(crate) struct LintRule {
+    /// The code of its findings.
+    name: String,
+    severity: Severity,
+    check: Check,
+}
+
+#[derive(Debug, Clone)]
+enum Check {
+    Pattern {
+        targets: Vec<String>,
+        field: String,
+        pattern: Box<Regex>,
+    },
+    HasLink {
+        from: String,
+        field: String,
+        least: usize,
+    },
+    Coverage {
+        from: String,
+        to: String,
+        field: String,
+        least: usize,
+    },
+    NoBrokenReference,
+    RequiredField {
+        targets: Vec<String>,
+        field: String,
+        message: Option<String>,
+    },
+    EnumValue {
+        targets: Vec<String>,
+        field: String,
+        allowed: Vec<String>,
+        message: Option<String>,
+    },
+    Quality {
+        targets: Vec<String>,
+        atomic: bool,
+        traceable: bool,
+        complete: bool,
+        verifiable: bool,
+    },
+    /// All types if there are none.
+    DescriptiveId {
+        targets: Vec<String>,
+    },
+    RedundantBidirectionalLink,
+}
+
+/// The rules of a lint configuration, and what is wrong with the others.
+pub(crate) fn rules(config: &Data) -> (Vec<LintRule>, Vec<Diagnostic>) {
+    let mut rules = Vec::new();
+    let mut problems = Vec::new();
+    let named = config.get("rules").and_then(Data::as_map);
+    for (name, rule) in named.into_iter().flat_map(|rules| rules.iter()) {
+        match LintRule::parse(name, rule) {
+            Ok(Some(rule)) => rules.push(rule),
+            Ok(None) => {}
+            Err(problem) => problems.push(
+                Diagnostic::error(format!("Lint rule \"{name}\" is left out: {problem}"))
+                    .by(Source::Lint, "lint.rule.invalid"),
+            ),
+        }
+    }
+    (rules, problems)
+}
+
+impl LintRule {
+    /// Nothing for what is no rule, or of a kind that is not known here.
+    fn parse(name: &str, rule: &Data) -> Result<Option<Self>, String> {
+        let Some(kind) = rule.text("type") else { return Ok(None) };
+        let text = |key: &str| rule.text(key).map(str::to_owned).ok_or_else(|| format!("{key} is missing"));
+        let texts = |key: &str| {
+            let list =
+                rule.get(key).and_then(Data::as_list).ok_or_else(|| format!("{key} must be a list"))?;
+            Ok::<_, String>(list.iter().filter_map(Data::as_text).map(str::to_owned).collect::<Vec<_>>())
+        };
+        let least = || match rule.get("minLinks") {
+            Some(Data::Number(number)) => {
+                let least = number.as_f64().unwrap_or(0.0).max(0.0).ceil();
+                format!("{least}").parse::<usize>().map_err(|_| "minLinks is too large".to_owned())
+            }
+            _ => Err("minLinks must be a number".to_owned()),
+        };
+        let targets = || texts("targetEntities");
+        let message = rule.text("message").map(str::to_owned);
+        let check = match kind {
+            "regex" => {
+                let (targets, field, pattern) = (targets()?, text("field")?, text("pattern")?);
+                let built = RegexBuilder::new(&pattern).backtrack_limit(BACKTRACK_LIMIT).build();
+                let pattern = Box::new(built.map_err(|error| format!("pattern: {error}"))?);
+                Check::Pattern { targets, field, pattern }
+            }
+            "has-link" => {
+                Check::HasLink { from: text("fromEntity")?, field: text("viaField")?, least: least()? }
+            }
+            "coverage" => Check::Coverage {
+                from: text("fromEntity")?,
+                to: text("toEntity")?,
+                field: text("viaField")?,
+                least: least()?,
+            },
+            "no-broken-ref" => Check::NoBrokenReference,
+            "required-field" => Check::RequiredField { targets: targets()?, field: text("field")?, message },
+            "enum-value" => {
+                let (targets, field, allowed) = (targets()?, text("field")?, texts("allowedValues")?);
+                Check::EnumValue { targets, field, allowed, message }
+            }
+            "quality-check" => {
+                let on = |key: &str| {
+                    rule.get("checks").and_then(|checks| checks.get(key)) == Some(&Data::Bool(true))
+                };
+                Check::Quality {
+                    targets: targets()?,
+                    atomic: on("atomic"),
+                    traceable: on("traceable"),
+                    complete: on("complete"),
+                    verifiable: on("verifiable"),
+                }
+            }
+            "descriptive-id" => Check::DescriptiveId { targets: texts("targetEntities").unwrap_or_default() },
+            "redundant-bidirectional-link" => Check::RedundantBidirectionalLink,
+            _ => return Ok(None),
+        };
+        let usual = match check {
+            Check::DescriptiveId { .. } | Check::RedundantBidirectionalLink => Severity::Warning,
+            _ => Severity::Error,
+        };
+        let severity = match rule.text("severity") {
+            // A broken reference is an error whatever a rule says.
+            _ if matches!(check, Check::NoBrokenReference) => Severity::Error,
+            Some("warning") => Severity::Warning,
+            Some("error") => Severity::Error,
+            _ => usual,
+        };
+        Ok(Some(Self { name: name.to_owned(), severity, check }))
+    }
+}

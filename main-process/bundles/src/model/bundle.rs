@@ -1,0 +1,297 @@
+//! The bundle itself: its parts, its registry of ids, and how a file comes in and goes out.
+
+use super::{
+    Definition, Entity, Manifest, TypeInfo,
+    graph::{Incoming, ReferenceRule},
+};
+use crate::{
+    Diagnostic,
+    files::{BundleFiles, BundlePath, Stamp},
+    lint::LintRule,
+    schema::EntitySchema,
+    search::Index,
+};
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+    sync::{Arc, OnceLock},
+};
+
+#[derive(Debug, Clone)]
+pub struct Bundle {
+    pub(crate) id: Arc<str>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) files: Arc<BundleFiles>,
+    pub(crate) manifest: Manifest,
+    pub(crate) definition: Option<Definition>,
+    /// Those that could be read, by entity type.
+    pub(crate) schemas: BTreeMap<String, EntitySchema>,
+    pub(crate) domain_knowledge: Option<Arc<str>>,
+    pub(crate) lint: Arc<Vec<LintRule>>,
+    pub(crate) rules: Arc<Vec<ReferenceRule>>,
+    /// One for each entity type, in the order of the definition.
+    pub(crate) kinds: Vec<Kind>,
+    pub(crate) setup: SetupFindings,
+    /// Which files claim an id, in load order: the first has it.
+    claims: HashMap<Arc<str>, Vec<Key>>,
+    pub(crate) incoming: Incoming,
+    pub(crate) search: Index,
+    pub(crate) findings: OnceLock<Vec<Diagnostic>>,
+    /// Files of the bundle that are not entities, with their stamps: a change of one loads the bundle anew.
+    pub(crate) configuration: Vec<(BundlePath, Option<Stamp>)>,
+}
+
+/// What was found while the bundle's own files were read, by when it is reported.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SetupFindings {
+    pub(crate) definition: Vec<Diagnostic>,
+    pub(crate) domain_knowledge: Vec<Diagnostic>,
+    pub(crate) schemas: Vec<Diagnostic>,
+    pub(crate) lint: Vec<Diagnostic>,
+}
+
+/// An entity type and its files.
+#[derive(Debug, Clone)]
+pub(crate) struct Kind {
+    pub(crate) name: Arc<str>,
+    pub(crate) info: TypeInfo,
+    /// Where its files are; nothing when the definition names no folder inside the bundle.
+    pub(crate) folder: Option<BundlePath>,
+    pub(crate) folder_problem: Option<Diagnostic>,
+    /// By name, which is the order in which they are loaded.
+    pub(crate) files: BTreeMap<Arc<str>, EntityFile>,
+    /// The entities that have their id, by id.
+    ids: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+/// A file in an entity type's folder.
+#[derive(Debug, Clone)]
+pub(crate) struct EntityFile {
+    pub(crate) stamp: Stamp,
+    /// The text as read, which a change is made to and which must still be there when it is written.
+    pub(crate) source: Arc<str>,
+    pub(crate) content: Result<Arc<Entity>, Box<Diagnostic>>,
+}
+
+/// A file of an entity type. Ordered as files are loaded.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Key {
+    pub(crate) kind: u32,
+    pub(crate) file: Arc<str>,
+}
+
+impl Kind {
+    pub(crate) fn new(info: TypeInfo) -> Self {
+        let folder = info.folder();
+        let folder_problem = folder.as_ref().err().map(|problem| {
+            let message = format!("Failed to read directory for entity type \"{}\": {problem}", info.name);
+            Diagnostic::error(message).of_type(&info.name)
+        });
+        Self {
+            name: info.name.as_str().into(),
+            info,
+            folder: folder.ok(),
+            folder_problem,
+            files: BTreeMap::new(),
+            ids: BTreeMap::new(),
+        }
+    }
+
+    /// The ids of its entities, sorted.
+    pub(crate) fn ids(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.ids.keys().map(|id| &**id)
+    }
+
+    /// Its entities, sorted by id.
+    pub(crate) fn sorted(&self) -> impl Iterator<Item = &Entity> {
+        self.ids.values().filter_map(|file| self.files.get(file)?.content.as_deref().ok())
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<&Entity> {
+        self.files.get(self.ids.get(id)?)?.content.as_deref().ok()
+    }
+}
+
+impl Bundle {
+    pub(crate) fn new(id: &str, files: Arc<BundleFiles>, manifest: Manifest) -> Self {
+        Self {
+            id: id.into(),
+            tags: Vec::new(),
+            description: None,
+            files,
+            manifest,
+            definition: None,
+            schemas: BTreeMap::new(),
+            domain_knowledge: None,
+            lint: Arc::default(),
+            rules: Arc::default(),
+            kinds: Vec::new(),
+            setup: SetupFindings::default(),
+            claims: HashMap::new(),
+            incoming: Incoming::default(),
+            search: Index::default(),
+            findings: OnceLock::new(),
+            configuration: Vec::new(),
+        }
+    }
+
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The folder it is in.
+    pub fn root(&self) -> &Path {
+        self.files.root()
+    }
+
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    pub fn definition(&self) -> Option<&Definition> {
+        self.definition.as_ref()
+    }
+
+    /// The bundle's knowledge of its domain, as Markdown.
+    pub fn domain_knowledge(&self) -> Option<&str> {
+        self.domain_knowledge.as_deref()
+    }
+
+    /// The names of the entity types, in the order of the definition.
+    pub fn entity_types(&self) -> impl Iterator<Item = &str> {
+        self.kinds.iter().map(|kind| &*kind.name)
+    }
+
+    pub fn entity_count(&self) -> usize {
+        self.kinds.iter().map(|kind| kind.ids.len()).sum()
+    }
+
+    pub(crate) fn kind(&self, entity_type: &str) -> Option<&Kind> {
+        self.kinds.iter().find(|kind| &*kind.name == entity_type)
+    }
+
+    pub(crate) fn kind_index(&self, entity_type: &str) -> Option<usize> {
+        self.kinds.iter().position(|kind| &*kind.name == entity_type)
+    }
+
+    pub fn entity(&self, entity_type: &str, id: &str) -> Option<&Entity> {
+        self.kind(entity_type)?.get(id)
+    }
+
+    /// The entity with an id, of whatever type.
+    pub fn entity_by_id(&self, id: &str) -> Option<&Entity> {
+        self.entity_at(self.claims.get(id)?.first()?)
+    }
+
+    /// The file that holds the entity with an id.
+    pub(crate) fn file_of(&self, id: &str) -> Option<(&Key, &EntityFile)> {
+        let key = self.claims.get(id)?.first()?;
+        Some((key, self.kinds.get(key.kind as usize)?.files.get(&key.file)?))
+    }
+
+    pub(crate) fn entity_at(&self, key: &Key) -> Option<&Entity> {
+        self.kinds.get(key.kind as usize)?.files.get(&key.file)?.content.as_deref().ok()
+    }
+
+    /// The entities of one type, in load order.
+    pub(crate) fn entities_of_kind(&self, kind: usize) -> impl Iterator<Item = &Entity> {
+        let files = self.kinds.get(kind).map(|kind| &kind.files);
+        files.into_iter().flat_map(|files| files.iter()).filter_map(move |(name, file)| {
+            let entity = file.content.as_deref().ok()?;
+            self.has_its_id(kind, name, entity).then_some(entity)
+        })
+    }
+
+    /// The entities of one type, in load order; none for an unknown type.
+    pub fn entities_of(&self, entity_type: &str) -> impl Iterator<Item = &Entity> {
+        self.entities_of_kind(self.kind_index(entity_type).unwrap_or(usize::MAX))
+    }
+
+    /// All entities, in load order.
+    pub fn entities(&self) -> impl Iterator<Item = &Entity> {
+        (0..self.kinds.len()).flat_map(|kind| self.entities_of_kind(kind))
+    }
+
+    /// Whether a file's entity is the one that is known by its id, and not a later copy.
+    pub(crate) fn has_its_id(&self, kind: usize, name: &str, entity: &Entity) -> bool {
+        self.claims
+            .get(&entity.id)
+            .and_then(|claims| claims.first())
+            .is_some_and(|first| first.kind as usize == kind && &*first.file == name)
+    }
+
+    /// The rules by which entities of a type refer to others.
+    pub(crate) fn rules_of(&self, kind: usize) -> Vec<(u32, &ReferenceRule)> {
+        let numbered = self.rules.iter().enumerate();
+        numbered
+            .filter(|(_, rule)| rule.from == kind)
+            .map(|(number, rule)| (u32::try_from(number).unwrap_or(u32::MAX), rule))
+            .collect()
+    }
+
+    /// Puts a file in place of what is known under its name; `None` when it is gone. Everything that depends on it follows.
+    pub(crate) fn set_file(&mut self, kind: usize, name: &Arc<str>, file: Option<EntityFile>) {
+        let Some(known) = self.kinds.get_mut(kind) else { return };
+        let key = Key { kind: u32::try_from(kind).unwrap_or(u32::MAX), file: name.clone() };
+        let old = known.files.get(name).and_then(|file| file.content.as_ref().ok().cloned());
+        if let Some(old) = old {
+            self.give_up(&key, &old);
+        }
+        let new = file.as_ref().and_then(|file| file.content.as_ref().ok().cloned());
+        let files = &mut self.kinds[kind].files;
+        match file {
+            Some(file) => drop(files.insert(name.clone(), file)),
+            None => drop(files.remove(name)),
+        }
+        if let Some(new) = new {
+            self.claim(key, &new);
+        }
+        self.findings = OnceLock::new();
+    }
+
+    fn claim(&mut self, key: Key, entity: &Entity) {
+        let claims = self.claims.entry(entity.id.clone()).or_default();
+        let at = claims.partition_point(|known| *known < key);
+        let before = (at == 0).then(|| claims.first().cloned()).flatten();
+        claims.insert(at, key.clone());
+        if let Some(later) = before {
+            self.unregister(&later);
+        }
+        if at == 0 {
+            self.register(&key);
+        }
+    }
+
+    fn give_up(&mut self, key: &Key, entity: &Entity) {
+        let Some(claims) = self.claims.get_mut(&entity.id) else { return };
+        let had_it = claims.first() == Some(key);
+        claims.retain(|known| known != key);
+        let next = claims.first().cloned();
+        if claims.is_empty() {
+            self.claims.remove(&entity.id);
+        }
+        if had_it {
+            self.unregister(key);
+            if let Some(next) = next {
+                self.register(&next);
+            }
+        }
+    }
+
+    fn register(&mut self, key: &Key) {
+        let kind = &mut self.kinds[key.kind as usize];
+        let Some(Ok(entity)) = kind.files.get(&key.file).map(|file| file.content.clone()) else { return };
+        kind.ids.insert(entity.id.clone(), key.file.clone());
+        self.incoming.add(key, &entity);
+        self.search.add(&entity);
+    }
+
+    fn unregister(&mut self, key: &Key) {
+        let kind = &mut self.kinds[key.kind as usize];
+        let Some(Ok(entity)) = kind.files.get(&key.file).map(|file| file.content.clone()) else { return };
+        kind.ids.remove(&entity.id);
+        self.incoming.remove(key, &entity);
+        self.search.remove(&entity);
+    }
+}

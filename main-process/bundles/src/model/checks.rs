@@ -1,0 +1,175 @@
+//! What is wrong with a bundle, in the order of the contract: reading, schemas, references, orphans, multiplicity, lint.
+
+use super::{Bundle, Entity, Relation};
+use crate::{Data, Diagnostic, diagnostic::Source, schema::SchemaFinding};
+
+impl Bundle {
+    /// All findings about the bundle as it was last read.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        self.findings.get_or_init(|| self.find())
+    }
+
+    fn find(&self) -> Vec<Diagnostic> {
+        let mut found = self.setup.definition.clone();
+        self.unreadable(&mut found);
+        found.extend(self.setup.domain_knowledge.iter().cloned());
+        found.extend(self.setup.schemas.iter().cloned());
+        self.against_schemas(&mut found);
+        self.wrong_types(&mut found);
+        self.broken_references(&mut found);
+        self.orphans(&mut found);
+        for relation in self.relations().iter().filter(|relation| relation.allows_one()) {
+            self.multiplicity(relation, &mut found);
+        }
+        found.extend(self.setup.lint.iter().cloned());
+        self.lint.iter().for_each(|rule| rule.check(self, &mut found));
+        found
+    }
+
+    pub(crate) fn relations(&self) -> &[Relation] {
+        self.definition.as_ref().map_or(&[], |definition| &definition.relations)
+    }
+
+    fn unreadable(&self, found: &mut Vec<Diagnostic>) {
+        for (index, kind) in self.kinds.iter().enumerate() {
+            found.extend(kind.folder_problem.iter().cloned());
+            for (name, file) in &kind.files {
+                match &file.content {
+                    Err(problem) => found.push((**problem).clone()),
+                    Ok(entity) if !self.has_its_id(index, name, entity) => found.push(
+                        Diagnostic::error(format!("Duplicate entity id \"{}\"", entity.id))
+                            .of_entity(&kind.name, &entity.id)
+                            .in_file(entity.path.as_str()),
+                    ),
+                    Ok(_) => {}
+                }
+            }
+        }
+    }
+
+    fn against_schemas(&self, found: &mut Vec<Diagnostic>) {
+        for (index, kind) in self.kinds.iter().enumerate() {
+            let is_named = self.manifest.schema_path(&kind.name).is_some();
+            for entity in self.entities_of_kind(index) {
+                found.extend(entity.findings.iter().map(|finding| finding.of(entity)));
+                if !is_named && &*kind.name != "Bundle" {
+                    found.push(
+                        Diagnostic::error(format!("No schema registered for entity type \"{}\"", kind.name))
+                            .of_entity(&kind.name, &entity.id)
+                            .in_file(entity.path.as_str())
+                            .by(Source::Schema, "schema.missing"),
+                    );
+                }
+            }
+        }
+    }
+
+    fn wrong_types(&self, found: &mut Vec<Diagnostic>) {
+        for entity in self.entities() {
+            for (reference, edge) in entity.references.iter().zip(self.outgoing(entity)) {
+                let allowed = &self.rules[reference.rule as usize].allowed;
+                let fits = allowed.is_empty() || allowed.iter().any(|name| name == edge.to_type);
+                if !fits && self.entity_by_id(edge.to_id).is_some() {
+                    let message = format!(
+                        "Reference type mismatch: {} \"{}\" references {} \"{}\" via \"{}\", which allows {}",
+                        entity.entity_type,
+                        entity.id,
+                        edge.to_type,
+                        edge.to_id,
+                        edge.field,
+                        allowed.join(", ")
+                    );
+                    let diagnostic = Diagnostic::error(message).of_entity(&entity.entity_type, &entity.id);
+                    found.push(
+                        diagnostic
+                            .at(pointer(edge.field, edge.pointer))
+                            .by(Source::Schema, "ref-type-mismatch"),
+                    );
+                }
+            }
+        }
+    }
+
+    fn broken_references(&self, found: &mut Vec<Diagnostic>) {
+        for edge in self.edges().filter(|edge| self.entity_by_id(edge.to_id).is_none()) {
+            let message = format!(
+                "Broken reference: {} \"{}\" references non-existent {} \"{}\" via \"{}\"",
+                edge.from.entity_type, edge.from.id, edge.to_type, edge.to_id, edge.field
+            );
+            found.push(
+                Diagnostic::error(message)
+                    .of_entity(&edge.from.entity_type, &edge.from.id)
+                    .at(pointer(edge.field, edge.pointer))
+                    .by(Source::Schema, "broken-ref"),
+            );
+        }
+    }
+
+    fn orphans(&self, found: &mut Vec<Diagnostic>) {
+        for entity in self.entities() {
+            if entity.references.is_empty() && self.incoming(&entity.id).next().is_none() {
+                let message = format!(
+                    "Orphan entity: {} \"{}\" has no relationships (neither references nor is referenced by other entities)",
+                    entity.entity_type, entity.id
+                );
+                found.push(
+                    Diagnostic::warning(message)
+                        .of_entity(&entity.entity_type, &entity.id)
+                        .in_file(entity.path.as_str())
+                        .by(Source::Schema, "orphan-entity"),
+                );
+            }
+        }
+    }
+
+    fn multiplicity(&self, relation: &Relation, found: &mut Vec<Diagnostic>) {
+        let field = &relation.from_field;
+        let is_required =
+            self.schemas.get(&relation.from_entity).is_some_and(|schema| schema.requires(field));
+        for entity in self.entities_of(&relation.from_entity) {
+            let count = links(&entity.data, field).count();
+            let of_entity = |diagnostic: Diagnostic, code: &str| {
+                let path = format!("/{field}");
+                diagnostic.of_entity(&entity.entity_type, &entity.id).at(path).by(Source::Schema, code)
+            };
+            if count > 1 {
+                let message = format!(
+                    "Multiplicity violation: {} \"{}\" has {count} values in \"{field}\" but relation \"{}\" allows at most one",
+                    entity.entity_type, entity.id, relation.name
+                );
+                found.push(of_entity(Diagnostic::error(message), "multiplicity-too-many"));
+            } else if count == 0 && is_required {
+                let message = format!(
+                    "Missing required relationship: {} \"{}\" should have a \"{}\" reference via \"{field}\" (relation: {})",
+                    entity.entity_type, entity.id, relation.to_entity, relation.name
+                );
+                found.push(of_entity(Diagnostic::warning(message), "missing-required-ref"));
+            }
+        }
+    }
+}
+
+/// The non-blank texts in a field, which holds one or a list.
+pub(crate) fn links<'a>(data: &'a Data, field: &str) -> impl Iterator<Item = &'a str> {
+    let values = match data.get(field) {
+        Some(Data::List(items)) => items.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
+    };
+    values.iter().filter_map(Data::as_text).filter(|text| !text.trim().is_empty())
+}
+
+/// A field at the top is named without the place in its list; a nested one in full.
+fn pointer(field: &str, pointer: &str) -> String {
+    if field.contains('.') { pointer.to_owned() } else { format!("/{field}") }
+}
+
+impl SchemaFinding {
+    fn of(&self, entity: &Entity) -> Diagnostic {
+        Diagnostic::error(self.message.as_str())
+            .of_entity(&entity.entity_type, &entity.id)
+            .in_file(entity.path.as_str())
+            .at(self.path.as_str())
+            .by(Source::Schema, self.code.as_str())
+    }
+}

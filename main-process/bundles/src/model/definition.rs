@@ -1,0 +1,137 @@
+//! What a bundle says about itself: its manifest and its type definition. Both are taken as they are; what is missing or
+//! has the wrong shape is left out.
+
+use crate::{Data, files::BundlePath};
+
+/// The manifest, `sdd-bundle.yaml`.
+#[derive(Debug, Clone)]
+pub struct Manifest(Data);
+
+impl Manifest {
+    /// The manifest in a document; nothing if that is no mapping.
+    pub(crate) fn of(document: Data) -> Option<Self> {
+        document.as_map().is_some().then_some(Self(document))
+    }
+
+    pub fn data(&self) -> &Data {
+        &self.0
+    }
+
+    /// A text of `metadata`.
+    pub fn metadata(&self, key: &str) -> Option<&str> {
+        self.0.get("metadata")?.text(key)
+    }
+
+    fn spec(&self, key: &str) -> Option<&Data> {
+        self.0.get("spec")?.get(key)
+    }
+
+    pub(crate) fn definition_path(&self) -> Option<&str> {
+        self.spec("bundleTypeDefinition")?.as_text()
+    }
+
+    /// The entity types that have a schema, and the schema's path.
+    pub(crate) fn schema_paths(&self) -> impl Iterator<Item = (&str, &str)> {
+        let documents =
+            self.spec("schemas").and_then(|schemas| schemas.get("documents")).and_then(Data::as_map);
+        documents
+            .into_iter()
+            .flat_map(|map| map.iter())
+            .filter_map(|(name, path)| Some((name, path.as_text()?)))
+    }
+
+    pub(crate) fn schema_path(&self, entity_type: &str) -> Option<&str> {
+        self.schema_paths().find(|(name, _)| *name == entity_type).map(|(_, path)| path)
+    }
+
+    pub(crate) fn domain_knowledge_path(&self) -> Option<&str> {
+        self.spec("domainKnowledge")?.text("path")
+    }
+
+    pub(crate) fn lint_path(&self) -> Option<&str> {
+        self.spec("lintConfig")?.text("path")
+    }
+
+    /// How the file of a new entity is named, if the manifest says so.
+    pub(crate) fn file_pattern(&self, entity_type: &str) -> Option<&str> {
+        self.spec("layout")?.get("documents")?.get(entity_type)?.text("filePattern")
+    }
+}
+
+/// The type definition: which entity types there are, and how they refer to each other.
+#[derive(Debug, Clone)]
+pub struct Definition {
+    data: Data,
+    pub(crate) types: Vec<TypeInfo>,
+    pub(crate) relations: Vec<Relation>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct TypeInfo {
+    pub(crate) name: String,
+    pub(crate) id_field: String,
+    pub(crate) directory: String,
+    pub(crate) file_pattern: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Relation {
+    pub(crate) name: String,
+    pub(crate) from_entity: String,
+    pub(crate) from_field: String,
+    pub(crate) to_entity: String,
+    pub(crate) multiplicity: Option<String>,
+}
+
+impl Relation {
+    pub(crate) fn allows_one(&self) -> bool {
+        self.multiplicity.as_deref() == Some("one")
+    }
+}
+
+impl Definition {
+    pub(crate) fn of(data: Data) -> Self {
+        let list = |key: &str| data.get(key).and_then(Data::as_list).unwrap_or_default().iter();
+        let types = list("entities").filter_map(TypeInfo::of).collect();
+        let relations = list("relations").filter_map(Relation::of).collect();
+        Self { types, relations, data }
+    }
+
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+}
+
+impl TypeInfo {
+    fn of(data: &Data) -> Option<Self> {
+        Some(Self {
+            name: data.text("entityType")?.to_owned(),
+            id_field: data.text("idField").unwrap_or("id").to_owned(),
+            directory: data.text("directory")?.to_owned(),
+            file_pattern: data.text("filePattern").map(str::to_owned),
+        })
+    }
+
+    /// The name of the file of a new entity: what the manifest or the definition says, the id and `.yaml` otherwise.
+    pub(crate) fn file_name(&self, manifest: &Manifest, id: &str) -> String {
+        let pattern =
+            manifest.file_pattern(&self.name).or(self.file_pattern.as_deref()).unwrap_or("{id}.yaml");
+        pattern.replacen("{id}", id, 1)
+    }
+
+    pub(crate) fn folder(&self) -> Result<BundlePath, crate::files::FileProblem> {
+        BundlePath::parse(&self.directory)
+    }
+}
+
+impl Relation {
+    fn of(data: &Data) -> Option<Self> {
+        Some(Self {
+            name: data.text("name").unwrap_or_default().to_owned(),
+            from_entity: data.text("fromEntity")?.to_owned(),
+            from_field: data.text("fromField")?.to_owned(),
+            to_entity: data.text("toEntity")?.to_owned(),
+            multiplicity: data.text("multiplicity").map(str::to_owned),
+        })
+    }
+}

@@ -1,0 +1,185 @@
+//! References as a graph: what each entity points to, and what points to it.
+//!
+//! The order is part of the contract: by rule, then by the entity that holds the reference, then as they are written. The
+//! relations of the type definition come first; what only schemas declare follows.
+
+use super::{Bundle, Entity, bundle::Key, definition::Definition};
+use crate::schema::{EntitySchema, Step};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// One way in which entities of a type refer to others.
+#[derive(Debug, Clone)]
+pub(crate) struct ReferenceRule {
+    /// The type that holds the reference, as the index of its kind.
+    pub(crate) from: usize,
+    pub(crate) steps: Vec<Step>,
+    /// The field's name, with dots for nested ones.
+    pub(crate) field: String,
+    /// The type that a missing target is said to be of.
+    pub(crate) to: String,
+    /// The types that the schema allows; any if there are none.
+    pub(crate) allowed: Vec<String>,
+}
+
+/// A reference of one entity to another, which need not exist.
+#[derive(Debug, Clone, Copy)]
+pub struct Edge<'a> {
+    pub from: &'a Entity,
+    pub field: &'a str,
+    pub to_type: &'a str,
+    pub to_id: &'a str,
+    pub(crate) pointer: &'a str,
+}
+
+/// Where an edge stands in the order of all edges.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct EdgeKey {
+    pub(crate) rule: u32,
+    pub(crate) from: Key,
+    /// Its place among the references of its entity.
+    pub(crate) index: u32,
+}
+
+/// The edges that end at each id, in order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Incoming(std::collections::HashMap<Arc<str>, Vec<EdgeKey>>);
+
+impl Incoming {
+    pub(crate) fn add(&mut self, key: &Key, entity: &Entity) {
+        for (edge, target) in edge_keys(key, entity) {
+            let edges = self.0.entry(target.clone()).or_default();
+            // While a bundle is loaded, rules do not come in order but their entities do.
+            let at = edges.partition_point(|known| *known < edge);
+            edges.insert(at, edge);
+        }
+    }
+
+    pub(crate) fn remove(&mut self, key: &Key, entity: &Entity) {
+        for (edge, target) in edge_keys(key, entity) {
+            if let Some(edges) = self.0.get_mut(target) {
+                edges.retain(|known| *known != edge);
+                if edges.is_empty() {
+                    self.0.remove(target);
+                }
+            }
+        }
+    }
+
+    fn of(&self, id: &str) -> &[EdgeKey] {
+        self.0.get(id).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn edge_keys<'a>(key: &Key, entity: &'a Entity) -> impl Iterator<Item = (EdgeKey, &'a Arc<str>)> {
+    let key = key.clone();
+    entity.references.iter().enumerate().map(move |(index, reference)| {
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        (EdgeKey { rule: reference.rule, from: key.clone(), index }, &reference.target)
+    })
+}
+
+/// The rules of a bundle: its relations, then what its schemas declare and no relation covers.
+pub(crate) fn rules(
+    definition: Option<&Definition>,
+    kinds: &[Arc<str>],
+    schemas: &BTreeMap<String, EntitySchema>,
+) -> Vec<ReferenceRule> {
+    let kind_of = |name: &str| kinds.iter().position(|kind| **kind == *name);
+    let declared = |kind: &str| schemas.get(kind).map_or(&[][..], |schema| &schema.references);
+    let mut rules = Vec::new();
+    for relation in definition.map_or(&[][..], |definition| &definition.relations) {
+        let Some(from) = kind_of(&relation.from_entity) else { continue };
+        let of_schema = declared(&relation.from_entity)
+            .iter()
+            .find(|reference| !reference.is_nested() && reference.field() == relation.from_field);
+        rules.push(ReferenceRule {
+            from,
+            steps: vec![Step::Member(relation.from_field.as_str().into())],
+            field: relation.from_field.clone(),
+            to: relation.to_entity.clone(),
+            allowed: of_schema.map(|reference| reference.targets.clone()).unwrap_or_default(),
+        });
+    }
+    let of_relations = rules.len();
+    for (from, kind) in kinds.iter().enumerate() {
+        for reference in declared(kind) {
+            let field = reference.field();
+            let covered = !reference.is_nested()
+                && rules[..of_relations].iter().any(|rule| rule.from == from && rule.field == field);
+            if !covered {
+                let to = reference.targets.first().cloned().unwrap_or_else(|| "entity".to_owned());
+                let (steps, allowed) = (reference.steps.clone(), reference.targets.clone());
+                rules.push(ReferenceRule { from, steps, field, to, allowed });
+            }
+        }
+    }
+    rules
+}
+
+impl Bundle {
+    /// All references, in order.
+    pub fn edges(&self) -> impl Iterator<Item = Edge<'_>> {
+        self.rules.iter().enumerate().flat_map(move |(rule, declared)| {
+            let rule = u32::try_from(rule).unwrap_or(u32::MAX);
+            self.entities_of_kind(declared.from).flat_map(move |entity| {
+                let start = entity.references.partition_point(|reference| reference.rule < rule);
+                entity.references[start..]
+                    .iter()
+                    .take_while(move |reference| reference.rule == rule)
+                    .map(move |reference| self.edge(entity, reference))
+            })
+        })
+    }
+
+    /// What an entity refers to, in order.
+    pub fn outgoing<'a>(&'a self, entity: &'a Entity) -> impl Iterator<Item = Edge<'a>> {
+        entity.references.iter().map(move |reference| self.edge(entity, reference))
+    }
+
+    /// What refers to an id, in order.
+    pub fn incoming<'a>(&'a self, id: &str) -> impl Iterator<Item = Edge<'a>> {
+        self.incoming.of(id).iter().filter_map(move |key| {
+            let entity = self.entity_at(&key.from)?;
+            Some(self.edge(entity, entity.references.get(key.index as usize)?))
+        })
+    }
+
+    fn edge<'a>(&'a self, entity: &'a Entity, reference: &'a super::Reference) -> Edge<'a> {
+        let rule = &self.rules[reference.rule as usize];
+        let to_type = self.entity_by_id(&reference.target).map_or(rule.to.as_str(), Entity::entity_type);
+        Edge {
+            from: entity,
+            field: &rule.field,
+            to_type,
+            to_id: &reference.target,
+            pointer: &reference.pointer,
+        }
+    }
+}
+
+impl Bundle {
+    /// The references of an entity (`true`) and those to it, in the order of all references. One to itself is there once.
+    pub(crate) fn edges_around<'a>(&'a self, entity: &'a Entity) -> Vec<(Edge<'a>, bool)> {
+        let own_key = self.file_of(&entity.id).map(|(key, _)| key);
+        let mut outgoing = entity.references.iter().enumerate().peekable();
+        let mut edges = Vec::new();
+        for key in self.incoming.of(&entity.id) {
+            if Some(&key.from) == own_key {
+                continue;
+            }
+            while let Some((_, reference)) = outgoing.next_if(|(index, reference)| {
+                let own = (reference.rule, own_key, *index);
+                own < (key.rule, Some(&key.from), key.index as usize)
+            }) {
+                edges.push((self.edge(entity, reference), true));
+            }
+            if let Some(from) = self.entity_at(&key.from)
+                && let Some(reference) = from.references.get(key.index as usize)
+            {
+                edges.push((self.edge(from, reference), false));
+            }
+        }
+        edges.extend(outgoing.map(|(_, reference)| (self.edge(entity, reference), true)));
+        edges
+    }
+}

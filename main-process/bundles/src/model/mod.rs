@@ -1,0 +1,22 @@
+//! A loaded bundle: its entities, the graph of their references, and what is wrong with it.
+//!
+//! Everything that is asked often is kept ready and changed piece by piece: a changed file costs its own parsing and the
+//! entries it has in the registry, the graph and the search index. Findings about the bundle as a whole are worked out
+//! when somebody asks, and kept until the next change.
+
+mod bundle;
+pub(crate) mod checks;
+mod definition;
+mod entity;
+mod graph;
+mod load;
+mod reload;
+
+pub use bundle::Bundle;
+pub(crate) use bundle::Kind;
+pub use definition::{Definition, Manifest};
+pub(crate) use definition::{Relation, TypeInfo};
+pub use entity::Entity;
+pub(crate) use entity::{Reference, references};
+pub use graph::Edge;
+pub use load::LoadError;

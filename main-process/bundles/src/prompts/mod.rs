@@ -1,0 +1,40 @@
+//! The prompts: structured tasks for an agent, with what it needs to know gathered from a bundle.
+//!
+//! Each is one text, bounded in size whatever the bundle holds. Where something is missing, the prompt is refused.
+
+mod bundle;
+mod completion;
+mod entity;
+mod portfolio;
+mod table;
+mod words;
+
+pub use completion::{Completion, complete};
+pub use table::{PROMPTS, Prompt, PromptArgument};
+
+use crate::{
+    Bundles,
+    arguments::Arguments,
+    envelope::{Code, Refusal},
+};
+use serde_json::Value;
+
+/// The text of a prompt.
+pub fn prompt(bundles: &Bundles, name: &str, arguments: &Value) -> Result<String, Refusal> {
+    let arguments = &Arguments::of(arguments)?;
+    let text = match name {
+        "implement-requirement" => entity::implement_requirement(bundles, arguments),
+        "explain-entity" => entity::explain(bundles, arguments),
+        "trace-dependency" => entity::trace(bundles, arguments),
+        "generate-test-cases" => entity::test_cases(bundles, arguments),
+        "audit-profile" => bundle::audit(bundles, arguments),
+        "coverage-analysis" => bundle::coverage(bundles, arguments),
+        "suggest-relations" => bundle::suggest_relations(bundles, arguments),
+        "bundle-health" => bundle::health(bundles, arguments),
+        "summarize-bundle" => portfolio::summarize(bundles, arguments),
+        "diff-bundles" => portfolio::diff(bundles, arguments),
+        "create-roadmap" => portfolio::roadmap(bundles, arguments),
+        _ => Err(Refusal::new(Code::NotFound, format!("Prompt {name} not found"))),
+    }?;
+    Ok(words::clipped(&text, words::LONGEST_PROMPT))
+}

@@ -1,0 +1,158 @@
+//! Resources: bundles to read by address. Two fixed ones, and templates for the parts of each bundle.
+
+use crate::{
+    Bundle, Bundles, Data,
+    envelope::{Code, Refusal},
+};
+
+/// A resource that is there, or a family of them.
+pub struct ResourceInfo {
+    pub uri: &'static str,
+    pub name: &'static str,
+    pub description: &'static str,
+    pub mime_type: &'static str,
+}
+
+const JSON: &str = "application/json";
+const MARKDOWN: &str = "text/markdown";
+
+pub static RESOURCES: &[ResourceInfo] = &[
+    ResourceInfo {
+        uri: "bundle://list",
+        name: "bundles",
+        description: "All loaded bundles with metadata",
+        mime_type: JSON,
+    },
+    ResourceInfo {
+        uri: "bundle://domain-knowledge",
+        name: "domain-knowledge",
+        description: "The domain knowledge of all bundles",
+        mime_type: MARKDOWN,
+    },
+];
+
+pub static TEMPLATES: &[ResourceInfo] = &[
+    ResourceInfo {
+        uri: "bundle://{bundleId}/manifest",
+        name: "bundle-manifest",
+        description: "The manifest of a bundle",
+        mime_type: JSON,
+    },
+    ResourceInfo {
+        uri: "bundle://{bundleId}/schema/{type}",
+        name: "entity-schema",
+        description: "The JSON Schema of an entity type",
+        mime_type: JSON,
+    },
+    ResourceInfo {
+        uri: "bundle://{bundleId}/entity/{type}/{id}",
+        name: "entity",
+        description: "The data of an entity",
+        mime_type: JSON,
+    },
+];
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourceContent {
+    pub text: String,
+    pub mime_type: &'static str,
+}
+
+/// The addresses of what there is to read: the fixed ones, then each bundle's manifest and schemas.
+pub fn list_resources(bundles: &Bundles) -> Vec<String> {
+    let fixed = RESOURCES.iter().map(|resource| resource.uri.to_owned());
+    let parts = bundles.iter().flat_map(|bundle| {
+        let id = escaped(bundle.id());
+        let schemas = bundle.manifest().schema_paths();
+        let schemas: Vec<String> =
+            schemas.map(|(name, _)| format!("bundle://{id}/schema/{}", escaped(name))).collect();
+        [format!("bundle://{id}/manifest")].into_iter().chain(schemas)
+    });
+    fixed.chain(parts).collect()
+}
+
+/// The content of a resource.
+pub fn read_resource(bundles: &Bundles, uri: &str) -> Result<ResourceContent, Refusal> {
+    let unknown = || Refusal::new(Code::NotFound, format!("Resource {uri} not found"));
+    let path = uri.strip_prefix("bundle://").ok_or_else(unknown)?;
+    let parts: Vec<String> = path.split('/').map(unescaped).collect::<Option<_>>().ok_or_else(unknown)?;
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    match parts[..] {
+        ["list"] => Ok(json(&list(bundles))),
+        ["domain-knowledge"] => Ok(domain_knowledge(bundles)),
+        [bundle, "manifest"] => Ok(json(bundles.resolve(Some(bundle))?.manifest().data())),
+        [bundle, "schema", kind] => {
+            let schema = crate::tools::find_schema(bundles.resolve(Some(bundle))?, kind)?;
+            Ok(ResourceContent { text: schema.text.to_string(), mime_type: JSON })
+        }
+        [bundle, "entity", kind, id] => {
+            let bundle = bundles.resolve(Some(bundle))?;
+            let entity =
+                bundle.entity(kind, id).ok_or_else(|| Refusal::entity_not_found(bundle.id(), kind, id))?;
+            Ok(json(entity.data()))
+        }
+        _ => Err(unknown()),
+    }
+}
+
+fn json(data: &Data) -> ResourceContent {
+    ResourceContent { text: data.to_pretty_json(), mime_type: JSON }
+}
+
+fn list(bundles: &Bundles) -> Data {
+    let bundles = bundles.iter().map(|bundle| {
+        let metadata = |key: &str| bundle.manifest().metadata(key);
+        let description = bundle.description.as_deref().or_else(|| metadata("description"));
+        Data::map_of_some([
+            ("id", Some(bundle.id().into())),
+            ("name", metadata("name").map(Data::from)),
+            ("bundleType", metadata("bundleType").map(Data::from)),
+            ("tags", Some(Data::texts(&bundle.tags))),
+            ("description", Some(description.unwrap_or_default().into())),
+            ("entityTypes", Some(Data::texts(bundle.entity_types()))),
+            ("entityCount", Some(bundle.entity_count().into())),
+        ])
+    });
+    bundles.collect::<Vec<_>>().into()
+}
+
+fn domain_knowledge(bundles: &Bundles) -> ResourceContent {
+    let section =
+        |bundle: &Bundle| Some(format!("# Bundle: {}\n\n{}", bundle.id(), bundle.domain_knowledge()?));
+    let sections: Vec<String> = bundles.iter().filter_map(section).collect();
+    if sections.is_empty() {
+        let text = "No domain knowledge files configured in any loaded bundle.".to_owned();
+        return ResourceContent { text, mime_type: "text/plain" };
+    }
+    ResourceContent { text: sections.join("\n\n---\n\n"), mime_type: MARKDOWN }
+}
+
+/// A part of an address with what would be mistaken for something else escaped.
+fn escaped(part: &str) -> String {
+    let mut text = String::new();
+    for byte in part.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}
+
+/// The reverse; nothing if it is malformed.
+fn unescaped(part: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte == b'%' {
+            let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &rest[2..];
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,120 @@
+//! The JSON Schema of an entity type: compiled once, asked for findings, and read for the references it declares.
+//!
+//! A schema that does not compile disables only itself. Keywords that are not JSON Schema's are annotations, in the
+//! current vocabulary (`x-sdd-…`) and in the older one (`x-refTargets`, …).
+
+mod findings;
+mod references;
+
+pub(crate) use references::{SchemaReference, Step};
+
+use crate::{Data, data::Members};
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// How often a pattern may step back before it counts as not matching.
+pub(crate) const BACKTRACK_LIMIT: usize = 100_000;
+
+#[derive(Debug, Clone)]
+pub(crate) struct EntitySchema {
+    pub(crate) data: Arc<Data>,
+    pub(crate) text: Arc<str>,
+    pub(crate) references: Vec<SchemaReference>,
+    validator: Option<Arc<Validator>>,
+}
+
+/// What one schema found in one entity: the keyword, where, and in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SchemaFinding {
+    pub(crate) code: String,
+    /// A JSON pointer, `/` for the entity itself.
+    pub(crate) path: String,
+    pub(crate) message: String,
+}
+
+/// A schema's text, read but not yet compiled: others may refer to it.
+pub(crate) struct ReadSchema {
+    pub(crate) text: String,
+    pub(crate) data: Data,
+    pub(crate) json: Value,
+}
+
+impl ReadSchema {
+    pub(crate) fn parse(text: String) -> Result<Self, String> {
+        let data: Data = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        let json = data.to_json();
+        Ok(Self { text, data, json })
+    }
+}
+
+impl EntitySchema {
+    /// Compiles a schema; `all` are the bundle's schemas, which may refer to each other by their `$id`. Without a
+    /// validator, and with the reason, if it does not compile.
+    pub(crate) fn compile(schema: &ReadSchema, all: &[&ReadSchema]) -> (Self, Option<String>) {
+        let compiled = build(&schema.json, all);
+        let problem = compiled.as_ref().err().cloned();
+        let compiled = Self {
+            data: Arc::new(schema.data.clone()),
+            text: schema.text.as_str().into(),
+            references: references::of_schema(&schema.data),
+            validator: compiled.ok().map(Arc::new),
+        };
+        (compiled, problem)
+    }
+
+    /// What is wrong with an entity; nothing when the schema did not compile.
+    pub(crate) fn findings(&self, entity: &Data) -> Vec<SchemaFinding> {
+        let Some(validator) = &self.validator else { return Vec::new() };
+        let json = entity.to_json();
+        if validator.is_valid(&json) { Vec::new() } else { findings::of(validator.iter_errors(&json)) }
+    }
+
+    pub(crate) fn is_compiled(&self) -> bool {
+        self.validator.is_some()
+    }
+
+    /// Whether a dotted path leads to a declared property.
+    pub(crate) fn declares(&self, path: &[&str]) -> bool {
+        let mut schema = &*self.data;
+        path.iter().all(|part| match schema.get("properties").and_then(|properties| properties.get(part)) {
+            Some(found) => {
+                schema = found;
+                true
+            }
+            None => false,
+        })
+    }
+
+    pub(crate) fn properties(&self) -> Option<&Members> {
+        self.data.get("properties")?.as_map()
+    }
+
+    pub(crate) fn requires(&self, field: &str) -> bool {
+        let required = self.data.get("required").and_then(Data::as_list).unwrap_or_default();
+        required.iter().any(|name| name.as_text() == Some(field))
+    }
+}
+
+/// Most schemas stand alone. Only one that does not is compiled together with the others, so that a broken one among
+/// them harms nobody else.
+fn build(schema: &Value, all: &[&ReadSchema]) -> Result<Validator, String> {
+    let alone = options().build(schema);
+    let Err(error) = alone else { return alone.map_err(|error| error.to_string()) };
+    let own_id = schema.get("$id").and_then(Value::as_str);
+    let others = all.iter().filter_map(|other| {
+        let id = other.json.get("$id").and_then(Value::as_str)?;
+        (Some(id) != own_id).then_some((id, &other.json))
+    });
+    let registry = jsonschema::Registry::new().extend(others).and_then(|builder| builder.prepare());
+    let Ok(registry) = registry else { return Err(error.to_string()) };
+    options().with_registry(&registry).build(schema).map_err(|_| error.to_string())
+}
+
+fn options<'a>() -> jsonschema::ValidationOptions<'a> {
+    jsonschema::options()
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
+        .with_format("sdd-ref", |text: &str| !text.trim().is_empty())
+        .should_validate_formats(true)
+        .should_ignore_unknown_formats(true)
+}

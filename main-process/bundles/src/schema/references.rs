@@ -1,0 +1,125 @@
+//! Which parts of an entity are references, as its schema declares them: at the top, inside lists, and nested in objects.
+
+use crate::Data;
+
+/// How deep references are looked for, and how many a schema may declare.
+const MAX_DEPTH: usize = 12;
+const MOST: usize = 1_000;
+
+/// A step from a value to the values inside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    Member(Box<str>),
+    /// All items of a list.
+    Items,
+    /// All members of a mapping.
+    Members,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SchemaReference {
+    pub(crate) steps: Vec<Step>,
+    /// The entity types that may stand there; any if there are none.
+    pub(crate) targets: Vec<String>,
+}
+
+impl SchemaReference {
+    /// The names on the way with dots between: `conformanceRules.linkedRequirement`.
+    pub(crate) fn field(&self) -> String {
+        let names: Vec<&str> = self
+            .steps
+            .iter()
+            .filter_map(|step| match step {
+                Step::Member(name) => Some(&**name),
+                _ => None,
+            })
+            .collect();
+        names.join(".")
+    }
+
+    pub(crate) fn is_nested(&self) -> bool {
+        self.steps.iter().filter(|step| **step != Step::Items).count() > 1
+    }
+}
+
+pub(super) fn of_schema(schema: &Data) -> Vec<SchemaReference> {
+    let mut walk = Walk { root: schema, found: Vec::new() };
+    walk.visit(schema, &mut Vec::new(), 0);
+    walk.found
+}
+
+struct Walk<'a> {
+    root: &'a Data,
+    found: Vec<SchemaReference>,
+}
+
+impl<'a> Walk<'a> {
+    fn visit(&mut self, schema: &'a Data, steps: &mut Vec<Step>, depth: usize) {
+        if depth > MAX_DEPTH || self.found.len() >= MOST {
+            return;
+        }
+        if let Some(targets) = targets(schema)
+            && !steps.is_empty()
+        {
+            let mut reference = SchemaReference { steps: steps.clone(), targets };
+            if schema.text("type") == Some("array") {
+                reference.steps.push(Step::Items);
+            }
+            if !self.found.iter().any(|known| known.steps == reference.steps) {
+                self.found.push(reference);
+            }
+            return;
+        }
+        if let Some(target) = schema.text("$ref").and_then(|pointer| self.resolve(pointer)) {
+            self.visit(target, steps, depth + 1);
+        }
+        for (name, property) in members(schema, "properties") {
+            self.step(Step::Member(name.into()), property, steps, depth);
+        }
+        if let Some(items) = schema.get("items") {
+            self.step(Step::Items, items, steps, depth);
+        }
+        if let Some(others) = schema.get("additionalProperties") {
+            self.step(Step::Members, others, steps, depth);
+        }
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            for branch in schema.get(keyword).and_then(Data::as_list).unwrap_or_default() {
+                self.visit(branch, steps, depth + 1);
+            }
+        }
+        for keyword in ["then", "else"] {
+            if let Some(branch) = schema.get(keyword) {
+                self.visit(branch, steps, depth + 1);
+            }
+        }
+    }
+
+    fn step(&mut self, step: Step, schema: &'a Data, steps: &mut Vec<Step>, depth: usize) {
+        steps.push(step);
+        self.visit(schema, steps, depth + 1);
+        steps.pop();
+    }
+
+    /// A definition in the same schema, `#/$defs/Name`.
+    fn resolve(&self, pointer: &str) -> Option<&'a Data> {
+        let mut schema = self.root;
+        for part in pointer.strip_prefix("#/")?.split('/') {
+            schema = schema.get(part)?;
+        }
+        Some(schema)
+    }
+}
+
+fn members<'a>(schema: &'a Data, key: &str) -> impl Iterator<Item = (&'a str, &'a Data)> {
+    schema.get(key).and_then(Data::as_map).into_iter().flat_map(|map| map.iter())
+}
+
+/// The targets of a reference; nothing if it is none.
+fn targets(schema: &Data) -> Option<Vec<String>> {
+    let declared = schema.get("x-sdd-refTargets").or_else(|| schema.get("x-refTargets"));
+    match declared {
+        Some(Data::Text(one)) => Some(vec![one.to_string()]),
+        Some(Data::List(names)) => Some(names.iter().filter_map(Data::as_text).map(str::to_owned).collect()),
+        _ => (schema.text("format") == Some("sdd-ref")).then(Vec::new),
+    }
+}

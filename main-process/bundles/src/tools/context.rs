@@ -1,0 +1,65 @@
+//! `get_context`: an entity and what is around it.
+
+use super::{
+    read::chosen,
+    traversal::{Direction, Reached, around},
+};
+use crate::{
+    Bundles, Data,
+    arguments::Arguments,
+    data::Members,
+    envelope::{Answer, Refusal},
+};
+
+pub(super) fn get(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+    let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("id")?);
+    let depth = arguments.count("depth", 1, 3)?;
+    let most = arguments.count("maxRelated", 20, 100)?;
+    let detail = arguments.one_of("includeRelated", &["full", "summary", "ids"], "full")?;
+    let fields = arguments.texts("fields")?;
+    let bundle = bundles.resolve(arguments.text("bundleId")?)?;
+    let entity = bundle
+        .entity(entity_type, id)
+        .ok_or_else(|| Refusal::entity_not_found(bundle.id(), entity_type, id))?;
+    let target = match &fields {
+        Some(fields) => chosen(entity, fields, false),
+        None => {
+            let mut members = Members::default();
+            members.set("id", entity.id().into());
+            entity.data().as_map().into_iter().flat_map(Members::iter).for_each(|(key, value)| {
+                members.set(key, value.clone());
+            });
+            Data::Map(members)
+        }
+    };
+    // Who asks for context wants some: 0 is taken for the nearest.
+    let (reached, truncated) = around(bundle, &[entity], Direction::Both, depth.max(1), most);
+    let related: Vec<Data> = reached.iter().map(|reached| related(reached, detail)).collect();
+    let meta = [
+        ("relatedCount", related.len().into()),
+        ("maxRelated", most.into()),
+        ("truncated", truncated.into()),
+        ("includeRelated", detail.into()),
+        ("depth", depth.into()),
+    ];
+    let data = Data::map([("target", target), ("related", related.into())]);
+    Ok(Answer::new(data).of(bundle.id()).meta(meta))
+}
+
+fn related(reached: &Reached<'_>, detail: &str) -> Data {
+    let entity = reached.entity;
+    let data = match detail {
+        "full" => Some(entity.data().clone()),
+        "summary" => Some(chosen(entity, &["title", "name", "state"], false)),
+        _ => None,
+    };
+    Data::map_of_some([
+        ("id", Some(entity.id().into())),
+        ("entityType", Some(entity.entity_type().into())),
+        ("relation", Some(if reached.is_target { "references" } else { "referencedBy" }.into())),
+        ("field", Some(reached.edge.field.into())),
+        ("distance", Some(reached.distance.into())),
+        ("via", (reached.distance > 1).then(|| reached.via.id().into())),
+        ("data", data),
+    ])
+}

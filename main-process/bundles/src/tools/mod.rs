@@ -1,0 +1,65 @@
+//! The tools: one table of what there is, and one function that calls them.
+
+mod conformance;
+mod context;
+mod export;
+mod list;
+mod markdown;
+mod read;
+mod schema;
+mod search;
+mod snapshot;
+mod table;
+mod traversal;
+mod validate;
+
+pub(crate) use conformance::rules as conformance_rules;
+pub(crate) use schema::find as find_schema;
+pub use table::{TOOLS, Tool};
+pub(crate) use traversal::{Direction, Reached, around};
+
+use crate::{
+    Bundles,
+    arguments::Arguments,
+    changes, critique,
+    envelope::{Answer, Code, Envelope, Refusal},
+};
+use serde_json::Value;
+
+/// Calls a tool that reads; `apply_changes` as a dry run. Whatever goes wrong is in the envelope.
+pub fn call(bundles: &Bundles, tool: &str, arguments: &Value) -> Envelope {
+    Envelope { tool: tool.to_owned(), result: answer(bundles, tool, arguments) }
+}
+
+/// As [`call`], and `apply_changes` with `dryRun: false` writes. For callers that nobody needs to ask.
+pub fn call_writing(bundles: &mut Bundles, tool: &str, arguments: &Value) -> Envelope {
+    if tool != "apply_changes" {
+        return call(bundles, tool, arguments);
+    }
+    Envelope { tool: tool.to_owned(), result: changes::apply(bundles, arguments) }
+}
+
+fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> Result<Answer, Refusal> {
+    let arguments_read = Arguments::of(arguments)?;
+    let arguments_read = &arguments_read;
+    match tool {
+        "list_bundles" => list::bundles(bundles, arguments_read),
+        "get_bundle_schema" => schema::bundle(bundles, arguments_read),
+        "get_entity_schema" => schema::entity(bundles, arguments_read),
+        "get_entity_relations" => schema::relations(bundles, arguments_read),
+        "get_bundle_snapshot" => snapshot::get(bundles, arguments_read),
+        "read_entity" => read::one(bundles, arguments_read),
+        "read_entities" => read::many(bundles, arguments_read),
+        "list_entities" => list::entities(bundles, arguments_read),
+        "list_entity_summaries" => list::summaries(bundles, arguments_read),
+        "get_context" => context::get(bundles, arguments_read),
+        "get_conformance_context" => conformance::get(bundles, arguments_read),
+        "search_entities" => search::search(bundles, arguments_read),
+        "validate_bundle" => validate::validate(bundles, arguments_read),
+        "export_entity_markdown" => markdown::export(bundles, arguments_read),
+        "export_context" => export::export(bundles, arguments_read),
+        "critique_bundle" => critique::unsupported(bundles, arguments),
+        "apply_changes" => changes::preview(bundles, arguments),
+        _ => Err(Refusal::new(Code::NotFound, format!("Tool {tool} not found"))),
+    }
+}

@@ -1,0 +1,92 @@
+//! `get_bundle_schema`, `get_entity_schema`, `get_entity_relations`.
+
+use crate::{
+    Bundle, Bundles, Data,
+    arguments::Arguments,
+    envelope::{Answer, Code, Refusal},
+    model::Relation,
+    schema::EntitySchema,
+};
+
+pub(super) fn bundle(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+    let bundle = bundles.resolve(arguments.text("bundleId")?)?;
+    let metadata = |key: &str| bundle.manifest.metadata(key).map(Data::from);
+    let manifest = Data::map_of_some([
+        ("name", metadata("name")),
+        ("bundleType", metadata("bundleType")),
+        ("version", metadata("version")),
+        ("description", metadata("description")),
+    ]);
+    let definition = bundle.definition().map(|definition| definition.data().clone());
+    let data = Data::map_of_some([("manifest", Some(manifest)), ("bundleTypeDefinition", definition)]);
+    Ok(Answer::new(data).of(bundle.id()))
+}
+
+pub(super) fn entity(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+    let entity_type = arguments.required_text("entityType")?;
+    let bundle = bundles.resolve(arguments.text("bundleId")?)?;
+    let schema = find(bundle, entity_type)?;
+    let data = Data::map([("entityType", entity_type.into()), ("schema", (*schema.data).clone())]);
+    Ok(Answer::new(data).of(bundle.id()))
+}
+
+/// The schema of a type, or why there is none.
+pub(crate) fn find<'a>(bundle: &'a Bundle, entity_type: &str) -> Result<&'a EntitySchema, Refusal> {
+    if let Some(schema) = bundle.schemas.get(entity_type) {
+        return Ok(schema);
+    }
+    let details = Data::map([("bundleId", bundle.id().into()), ("entityType", entity_type.into())]);
+    let refusal = match bundle.manifest.schema_path(entity_type) {
+        None => Refusal::new(Code::NotFound, format!("No schema defined for entity type: {entity_type}")),
+        Some(path) => Refusal::new(
+            Code::Internal,
+            format!("Failed to load schema for {entity_type}: {path} cannot be read; see validate_bundle"),
+        ),
+    };
+    Err(refusal.with(details))
+}
+
+pub(super) fn relations(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+    let entity_type = arguments.text("entityType")?;
+    let direction = arguments.one_of("direction", &["outgoing", "incoming", "both"], "both")?;
+    let bundle = bundles.resolve(arguments.text("bundleId")?)?;
+    let relations: Vec<Data> = bundle
+        .relations()
+        .iter()
+        .filter_map(|relation| match entity_type {
+            None => Some(relation_data(relation, None)),
+            Some(wanted) => {
+                let found = if relation.from_entity == wanted {
+                    "outgoing"
+                } else if relation.to_entity == wanted {
+                    "incoming"
+                } else {
+                    return None;
+                };
+                // A relation of a type with itself is outgoing, and incoming too.
+                let fits = direction == "both"
+                    || direction == found
+                    || (relation.from_entity == relation.to_entity && direction == "incoming");
+                fits.then(|| relation_data(relation, Some(found)))
+            }
+        })
+        .collect();
+    let total = relations.len();
+    let data = Data::map([
+        ("entityType", entity_type.unwrap_or("all").into()),
+        ("direction", direction.into()),
+        ("relations", relations.into()),
+    ]);
+    Ok(Answer::new(data).of(bundle.id()).meta([("total", total.into())]))
+}
+
+fn relation_data(relation: &Relation, direction: Option<&str>) -> Data {
+    Data::map_of_some([
+        ("name", Some(relation.name.as_str().into())),
+        ("fromEntity", Some(relation.from_entity.as_str().into())),
+        ("fromField", Some(relation.from_field.as_str().into())),
+        ("toEntity", Some(relation.to_entity.as_str().into())),
+        ("multiplicity", relation.multiplicity.as_deref().map(Data::from)),
+        ("direction", direction.map(Data::from)),
+    ])
+}

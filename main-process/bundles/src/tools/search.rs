@@ -1,0 +1,46 @@
+//! `search_entities`: full-text search over one bundle or all.
+
+use super::list::page;
+use crate::{
+    Bundle, Bundles, Data,
+    arguments::Arguments,
+    envelope::{Answer, Refusal},
+    search,
+};
+
+pub(super) fn search(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+    let query = arguments.required_text("query")?;
+    let entity_type = arguments.text("entityType")?;
+    let bundle_id = arguments.text("bundleId")?;
+    let limit = arguments.count("limit", 50, 100)?;
+    let offset = arguments.count("offset", 0, usize::MAX)?;
+    let searched: Vec<&Bundle> = match bundle_id {
+        Some(_) => vec![bundles.resolve(bundle_id)?],
+        None => bundles.iter().collect(),
+    };
+    let mut hits: Vec<(&Bundle, search::Hit<'_>)> = searched
+        .iter()
+        .flat_map(|bundle| search::search(bundle, query, entity_type).into_iter().map(|hit| (*bundle, hit)))
+        .collect();
+    // Stable, so within a rank the order of each bundle stays.
+    hits.sort_by(|(a, hit_a), (b, hit_b)| hit_a.rank.cmp(&hit_b.rank).then_with(|| a.id().cmp(b.id())));
+    let total = hits.len();
+    let results: Vec<Data> =
+        hits.iter().skip(offset).take(limit).map(|(bundle, hit)| result(bundle, hit)).collect();
+    let returned = results.len();
+    let answer = Answer::new(Data::map([("query", query.into()), ("results", results.into())]));
+    let answer = if let [only] = searched[..] { answer.of(only.id()) } else { answer };
+    Ok(answer.meta(page(total, limit, offset, returned)))
+}
+
+fn result(bundle: &Bundle, hit: &search::Hit<'_>) -> Data {
+    let data = hit.entity.data();
+    Data::map_of_some([
+        ("bundleId", Some(bundle.id().into())),
+        ("entityType", Some(hit.entity.entity_type().into())),
+        ("id", Some(hit.entity.id().into())),
+        ("title", data.text("title").or_else(|| data.text("statement")).map(Data::from)),
+        ("name", data.text("name").map(Data::from)),
+        ("match", Some(hit.field.into())),
+    ])
+}

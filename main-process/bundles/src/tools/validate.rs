@@ -1,0 +1,53 @@
+//! `validate_bundle`: what is wrong with a bundle as it is on the disk now.
+
+use crate::{
+    Bundle, Bundles, Data, Diagnostic,
+    arguments::Arguments,
+    envelope::{Answer, Code, Refusal},
+};
+use std::borrow::Cow;
+
+pub(super) fn validate(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+    let bundle_id = arguments.text("bundleId")?;
+    if bundle_id == Some("all") || (bundle_id.is_none() && bundles.iter().len() > 1) {
+        return all(bundles);
+    }
+    let bundle = fresh(bundles.resolve(bundle_id)?)?;
+    let found = bundle.diagnostics();
+    let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
+    let summary = Data::map([
+        ("totalErrors", errors.into()),
+        ("totalWarnings", (found.len() - errors).into()),
+        ("isValid", (errors == 0).into()),
+    ]);
+    let diagnostics = found.iter().map(Diagnostic::to_data).collect();
+    Ok(Answer::new(Data::map([("summary", summary)])).of(bundle.id()).diagnostics(diagnostics))
+}
+
+fn all(bundles: &Bundles) -> Result<Answer, Refusal> {
+    let mut errors = 0;
+    let mut diagnostics = Vec::new();
+    for bundle in bundles.iter() {
+        let bundle = fresh(bundle)?;
+        errors += bundle.diagnostics().iter().filter(|diagnostic| diagnostic.is_error()).count();
+        diagnostics.extend(bundle.diagnostics().iter().map(|diagnostic| diagnostic.to_data_of(bundle.id())));
+    }
+    let count = bundles.iter().len();
+    let summary = Data::map([
+        ("bundlesChecked", count.into()),
+        ("totalErrors", errors.into()),
+        ("totalWarnings", (diagnostics.len() - errors).into()),
+        ("isValid", (errors == 0).into()),
+    ]);
+    let answer = Answer::new(Data::map([("summary", summary)])).meta([("bundleCount", count.into())]);
+    Ok(answer.diagnostics(diagnostics))
+}
+
+/// The bundle with what changed on the disk since it was read.
+fn fresh(bundle: &Bundle) -> Result<Cow<'_, Bundle>, Refusal> {
+    match bundle.refreshed() {
+        Ok(None) => Ok(Cow::Borrowed(bundle)),
+        Ok(Some(fresh)) => Ok(Cow::Owned(fresh)),
+        Err(error) => Err(Refusal::new(Code::Internal, error.to_string())),
+    }
+}

@@ -1,0 +1,419 @@
+//! Changing a document in place: only the text of what differs is touched, so comments, order, quotes and flow style of
+//! everything else stay as they were written.
+//!
+//! What comes out is read again and compared with what was wanted. If they differ (an anchor whose aliases would change
+//! with it, say), the document is written anew: right before pretty.
+
+use super::{
+    read,
+    read::YamlError,
+    scalar::{double_quoted, is_safe_plain, single_quoted},
+    tree::{Entry, Kind, Node, tree},
+    write,
+    write::{Written, after_dash, after_key, entry, item, one_line},
+};
+use crate::Data;
+use saphyr_parser::ScalarStyle;
+
+/// The text of `source` after it was made to hold `wanted`.
+pub(crate) fn rewrite(source: &str, wanted: &Data) -> Result<String, YamlError> {
+    let (mark, text) = match source.strip_prefix('\u{feff}') {
+        Some(text) => ("\u{feff}", text),
+        None => ("", source),
+    };
+    let current = read(text)?;
+    if current == *wanted {
+        return Ok(source.to_owned());
+    }
+    let mut editor =
+        Editor { text, newline: if text.contains("\r\n") { "\r\n" } else { "\n" }, edits: Vec::new() };
+    let done = editor.reconcile(&tree(text)?, &Place::Root, &current, wanted).map(|()| editor.finish());
+    Ok(match done {
+        Some(edited) if read(&edited).as_ref() == Ok(wanted) => format!("{mark}{edited}"),
+        _ => format!(
+            "{mark}{}",
+            write(wanted).replace('\n', if text.contains("\r\n") { "\r\n" } else { "\n" })
+        ),
+    })
+}
+
+/// Where a value stands. `after`: the offset behind the colon or dash; `indent`: the column of the key or dash.
+enum Place {
+    Root,
+    Key { after: usize, indent: usize },
+    Dash { after: usize, indent: usize },
+    Flow,
+}
+
+struct Edit {
+    start: usize,
+    end: usize,
+    text: String,
+}
+
+struct Editor<'a> {
+    text: &'a str,
+    newline: &'static str,
+    edits: Vec<Edit>,
+}
+
+impl Editor<'_> {
+    /// Adds the edits that turn a node from `old` into `new`; nothing when it cannot be done in place.
+    fn reconcile(&mut self, node: &Node, place: &Place, old: &Data, new: &Data) -> Option<()> {
+        if old == new {
+            return Some(());
+        }
+        if !node.decorated {
+            match (&node.kind, old, new) {
+                (Kind::Map { flow, entries }, Data::Map(before), Data::Map(after)) => {
+                    let same_keys =
+                        before.len() == after.len() && after.iter().all(|(key, _)| before.get(key).is_some());
+                    let some_stay = entries.iter().any(|entry| after.get(&entry.key_text).is_some());
+                    if same_keys || (!flow && some_stay) {
+                        return self.reconcile_map(*flow, entries, old, new);
+                    }
+                }
+                (Kind::List { flow, items }, Data::List(before), Data::List(after)) => {
+                    if *flow && before.len() == after.len() {
+                        return self.reconcile_pairs(items, before, after);
+                    }
+                    if !flow && !after.is_empty() {
+                        return self.reconcile_list(items, before, after);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.replace(node, place, new)
+    }
+
+    fn reconcile_pairs(&mut self, items: &[Node], old: &[Data], new: &[Data]) -> Option<()> {
+        items
+            .iter()
+            .zip(old.iter().zip(new))
+            .try_for_each(|(node, (old, new))| self.reconcile(node, &Place::Flow, old, new))
+    }
+
+    fn reconcile_map(&mut self, flow: bool, entries: &[Entry], old: &Data, new: &Data) -> Option<()> {
+        let mut last_kept = None;
+        for (index, entry) in entries.iter().enumerate() {
+            let Some(wanted) = new.get(&entry.key_text) else {
+                self.remove_entry(entry, entries.get(index + 1))?;
+                continue;
+            };
+            let place = if flow {
+                Place::Flow
+            } else {
+                Place::Key { after: self.behind_colon(entry)?, indent: self.column(entry.key.start) }
+            };
+            self.reconcile(&entry.value, &place, old.get(&entry.key_text)?, wanted)?;
+            last_kept = Some(entry);
+        }
+        let added = new.as_map()?.iter().filter(|(key, _)| old.get(key).is_none());
+        for (key, value) in added {
+            let last = last_kept?;
+            let indent = self.column(last.key.start);
+            let text = format!("{}{}", self.newline, entry(key, value, indent, self.newline));
+            let at = self.line_end(last.value.end);
+            self.edit(at, at, text);
+        }
+        Some(())
+    }
+
+    fn remove_entry(&mut self, entry: &Entry, next: Option<&Entry>) -> Option<()> {
+        let line = self.line_start(entry.key.start);
+        if self.text[line..entry.key.start].trim().is_empty() {
+            let end = self.behind_line(entry.value.end);
+            self.edit(line, end, String::new());
+        } else {
+            // The first entry of a mapping that begins behind a dash.
+            self.edit(entry.key.start, next?.key.start, String::new());
+        }
+        Some(())
+    }
+
+    /// The items that are equal at both ends stay; those between are paired, and what is left over goes or comes.
+    fn reconcile_list(&mut self, items: &[Node], old: &[Data], new: &[Data]) -> Option<()> {
+        let same_front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+        let shorter = old.len().min(new.len()) - same_front;
+        let same_back =
+            old.iter().rev().zip(new.iter().rev()).take(shorter).take_while(|(a, b)| a == b).count();
+        let (old_end, new_end) = (old.len() - same_back, new.len() - same_back);
+        let paired_end = old_end.min(new_end);
+        for index in same_front..paired_end {
+            let (after, indent) = self.dash(&items[index])?;
+            self.reconcile(&items[index], &Place::Dash { after, indent }, &old[index], &new[index])?;
+        }
+        for node in &items[paired_end..old_end.max(paired_end)] {
+            let (after, _) = self.dash(node)?;
+            let line = self.line_start(after);
+            if self.text[line..after].trim() != "-" {
+                return None;
+            }
+            let end = self.behind_line(node.end.max(after));
+            self.edit(line, end, String::new());
+        }
+        let added = &new[paired_end..new_end.max(paired_end)];
+        if added.is_empty() {
+            return Some(());
+        }
+        let (at, indent, before) = match paired_end.checked_sub(1).map(|index| &items[index]) {
+            Some(previous) => {
+                let (after, indent) = self.dash(previous)?;
+                (self.line_end(previous.end.max(after)), indent, false)
+            }
+            None => {
+                let (after, indent) = self.dash(items.first()?)?;
+                (self.line_start(after), indent, true)
+            }
+        };
+        // The first item of a list that itself begins behind a dash has no line of its own.
+        if self.text[self.line_start(at)..at].trim_start_matches([' ', '-']).is_empty() && !before {
+            return None;
+        }
+        for value in added {
+            let line = item(value, indent, self.newline);
+            let newline = self.newline;
+            self.edit(at, at, if before { format!("{line}{newline}") } else { format!("{newline}{line}") });
+        }
+        Some(())
+    }
+
+    fn replace(&mut self, node: &Node, place: &Place, new: &Data) -> Option<()> {
+        let (written, after) = match place {
+            Place::Root => return None,
+            Place::Flow => {
+                let text = self.flow_text(node, new);
+                self.edit(node.start, node.end, text);
+                return Some(());
+            }
+            Place::Key { after, indent } => {
+                (self.written(node, new, after_key(new, *indent, self.newline)), *after)
+            }
+            Place::Dash { after, indent } => {
+                (self.written(node, new, after_dash(new, *indent, self.newline)), *after)
+            }
+        };
+        let start = after;
+        let mut end = node.end.max(after);
+        let mut text = written.head;
+        if let Some(body) = written.body {
+            // A comment behind the old value goes to the line above the new one.
+            let rest = self.text[end..self.line_end(end)].trim();
+            if rest.starts_with('#') {
+                text = format!("{text} {rest}");
+                end = self.line_end(end);
+            }
+            text = format!("{text}{}{body}", self.newline);
+        }
+        let was_block = matches!(node.kind, Kind::List { flow: false, .. } | Kind::Map { flow: false, .. });
+        if was_block && self.text[start..node.start].contains('#') {
+            let kept = self.text[start..self.line_end(start)].trim_end();
+            text = if text.starts_with(self.newline) {
+                format!("{kept}{text}")
+            } else {
+                format!("{text}{kept}")
+            };
+        } else if !was_block && node.start > start && !text.starts_with(self.newline) {
+            // The space between colon and value is part of the style.
+            let between = &self.text[start..node.start];
+            if between.trim_matches(' ').is_empty() && !between.is_empty() {
+                text = format!("{between}{}", text.trim_start_matches(' '));
+            }
+        }
+        self.edit(start, end, text);
+        Some(())
+    }
+
+    /// The new value in the style of the old one, where that is possible.
+    fn written(&self, node: &Node, new: &Data, block: Written) -> Written {
+        let same_line = |text: String| Written { head: format!(" {text}"), body: None };
+        match (&node.kind, new) {
+            (Kind::List { flow: true, .. }, Data::List(_)) | (Kind::Map { flow: true, .. }, Data::Map(_)) => {
+                same_line(one_line(new, true))
+            }
+            (Kind::Scalar(ScalarStyle::DoubleQuoted), Data::Text(text)) if block.body.is_none() => {
+                same_line(double_quoted(text))
+            }
+            (Kind::Scalar(ScalarStyle::SingleQuoted), Data::Text(text)) if block.body.is_none() => {
+                single_quoted(text).map_or(block, same_line)
+            }
+            _ => block,
+        }
+    }
+
+    fn flow_text(&self, node: &Node, new: &Data) -> String {
+        match (&node.kind, new) {
+            (Kind::Scalar(ScalarStyle::DoubleQuoted), Data::Text(text)) => double_quoted(text),
+            (Kind::Scalar(ScalarStyle::SingleQuoted), Data::Text(text)) => {
+                single_quoted(text).unwrap_or_else(|| double_quoted(text))
+            }
+            (_, Data::Text(text)) if is_safe_plain(text, true) => text.to_string(),
+            _ => one_line(new, true),
+        }
+    }
+
+    fn edit(&mut self, start: usize, end: usize, text: String) {
+        self.edits.push(Edit { start, end, text });
+    }
+
+    /// The offset behind the colon of an entry.
+    fn behind_colon(&self, entry: &Entry) -> Option<usize> {
+        let gap = self.text.get(entry.key.end..)?;
+        let colon = gap.find(|c: char| !c.is_whitespace())?;
+        gap[colon..].starts_with(':').then_some(entry.key.end + colon + 1)
+    }
+
+    /// The offset behind the dash of an item, and the dash's column.
+    fn dash(&self, node: &Node) -> Option<(usize, usize)> {
+        let before = self.text.get(..node.start)?.trim_end();
+        before.ends_with('-').then(|| (before.len(), self.column(before.len() - 1)))
+    }
+
+    fn column(&self, offset: usize) -> usize {
+        self.text[self.line_start(offset)..offset].chars().count()
+    }
+
+    fn line_start(&self, offset: usize) -> usize {
+        self.text[..offset].rfind('\n').map_or(0, |newline| newline + 1)
+    }
+
+    /// Where the line ends, before its break.
+    fn line_end(&self, offset: usize) -> usize {
+        let end = self.text[offset..].find('\n').map_or(self.text.len(), |newline| offset + newline);
+        if self.text[offset..end].ends_with('\r') { end - 1 } else { end }
+    }
+
+    /// Where the next line begins.
+    fn behind_line(&self, offset: usize) -> usize {
+        self.text[offset..].find('\n').map_or(self.text.len(), |newline| offset + newline + 1)
+    }
+
+    /// The text with all edits made. They do not overlap; at one place the earlier comes first.
+    fn finish(mut self) -> String {
+        self.edits.sort_by_key(|edit| edit.start);
+        let mut text = String::with_capacity(self.text.len() + 64);
+        let mut done = 0;
+        for edit in &self.edits {
+            text.push_str(self.text.get(done..edit.start).unwrap_or_default());
+            text.push_str(&edit.text);
+            done = done.max(edit.end);
+        }
+        text.push_str(&self.text[done..]);
+        text
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn edited(source: &str, change: impl FnOnce(&mut Data)) -> String {
+        let mut data = read(source).unwrap();
+        change(&mut data);
+        let text = rewrite(source, &data).unwrap();
+        assert_eq!(read(&text).unwrap(), data, "{text}");
+        text
+    }
+
+    fn set(key: &'static str, value: &'static str) -> impl FnOnce(&mut Data) {
+        move |data| match data {
+            Data::Map(members) => members.set(key, read(value).unwrap()),
+            _ => unreachable!(),
+        }
+    }
+
+    const SOURCE: &str = "# top\nid: A   # the id\nlist:   # all\n  - one  # first\n  - two\n# between\nquoted: 'x'\nflow: [a, b]\nmap:\n  k: v # in\ntext: |\n  old\n\nempty:\nlast: 1";
+
+    #[test]
+    fn scalars_keep_comments_quotes_and_the_rest() {
+        assert_eq!(edited(SOURCE, set("id", "B")), SOURCE.replace("id: A", "id: B"));
+        assert_eq!(edited(SOURCE, set("quoted", "it's")), SOURCE.replace("'x'", "'it''s'"));
+        assert_eq!(edited(SOURCE, set("last", "'2'")), SOURCE.replace("last: 1", "last: \"2\""));
+        assert_eq!(edited(SOURCE, set("empty", "x")), SOURCE.replace("empty:", "empty: x"));
+        assert_eq!(edited(SOURCE, set("text", "new")), SOURCE.replace("text: |\n  old", "text: new"));
+        assert_eq!(edited(SOURCE, set("new", "[x]")), format!("{SOURCE}\nnew:\n  - x"));
+    }
+
+    #[test]
+    fn lists_and_maps_change_where_they_differ() {
+        assert_eq!(edited(SOURCE, set("list", "[one, three]")), SOURCE.replace("- two", "- three"));
+        assert_eq!(
+            edited(SOURCE, set("list", "[one, two, three]")),
+            SOURCE.replace("- two", "- two\n  - three")
+        );
+        assert_eq!(edited(SOURCE, set("list", "[two]")), SOURCE.replace("  - one  # first\n", ""));
+        assert_eq!(
+            edited(SOURCE, set("list", "[zero, one, two]")),
+            SOURCE.replace("  - one", "  - zero\n  - one")
+        );
+        assert_eq!(edited(SOURCE, set("flow", "[a, c]")), SOURCE.replace("[a, b]", "[a, c]"));
+        assert_eq!(edited(SOURCE, set("flow", "[a]")), SOURCE.replace("[a, b]", "[a]"));
+        assert_eq!(edited(SOURCE, set("map", "{k: v, l: w}")), SOURCE.replace("v # in", "v # in\n  l: w"));
+        assert_eq!(
+            edited(SOURCE, set("map", "{k: {z: 1}}")),
+            SOURCE.replace("k: v # in", "k: # in\n    z: 1")
+        );
+        let removed = edited(SOURCE, |data| {
+            if let Data::Map(members) = data {
+                members.remove("quoted");
+                members.remove("last");
+            }
+        });
+        assert_eq!(removed, SOURCE.replace("quoted: 'x'\n", "").replace("last: 1", ""));
+    }
+
+    #[test]
+    fn line_breaks_and_marks_stay() {
+        let source = "\u{feff}a: ü # ü\r\nb:\r\n- 1\r\n";
+        assert_eq!(edited(source, set("a", "ö")), source.replacen("ü", "ö", 1));
+        assert_eq!(edited(source, set("b", "[1, 2]")), "\u{feff}a: ü # ü\r\nb:\r\n- 1\r\n- 2\r\n");
+    }
+
+    #[test]
+    fn aliases_never_change_behind_ones_back() {
+        let source = "base: &b { k: v } # c\nother: *b\n";
+        let text = edited(source, set("base", "{ k: w }"));
+        assert_eq!(read(&text).unwrap().get("other").unwrap().text("k"), Some("v"));
+        assert_eq!(edited(source, set("other", "x")), "base: &b { k: v } # c\nother: x\n");
+    }
+
+    pub(in crate::yaml) fn any_data() -> impl Strategy<Value = Data> {
+        let text = prop_oneof![
+            "[a-z]{0,6}",
+            "[ -~]{0,12}",
+            "[a-z\n ]{0,12}",
+            "\\PC{0,6}",
+            Just("true".to_owned()),
+            Just("- x".to_owned()),
+            Just("a: b".to_owned()),
+        ];
+        let leaf = prop_oneof![
+            Just(Data::Null),
+            any::<bool>().prop_map(Data::from),
+            any::<i32>().prop_map(|n| Data::Number(n.into())),
+            text.prop_map(Data::from),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Data::List),
+                prop::collection::btree_map("[a-e]{1,2}|[ -~]{1,4}", inner, 0..4).prop_map(|map| {
+                    let mut members = crate::data::Members::default();
+                    map.into_iter().for_each(|(key, value)| members.set(&key, value));
+                    Data::Map(members)
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_document_becomes_any_other(from in any_data(), to in any_data(), flow in any::<bool>()) {
+            let source = if flow { format!("value: {} # c\nz: 1\n", one_line(&from, true)) }
+                else { write(&Data::map([("value", from), ("z", Data::from(1_usize))])) };
+            let wanted = Data::map([("value", to), ("z", Data::from(1_usize))]);
+            prop_assert_eq!(read(&rewrite(&source, &wanted).unwrap()).unwrap(), wanted);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Reading one document into [`Data`].
+
+use super::{MAX_DEPTH, MAX_VALUES, scalar::resolve_plain};
+use crate::{Data, data::Members};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
+
+/// Why a text is not one YAML document that we take. Lines and columns count from one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem} at line {line}, column {column}")]
+pub(crate) struct YamlError {
+    problem: String,
+    line: usize,
+    column: usize,
+}
+
+impl YamlError {
+    pub(super) fn at(mark: Marker, problem: impl Into<String>) -> Self {
+        Self { problem: problem.into(), line: mark.line(), column: mark.col() + 1 }
+    }
+}
+
+/// A collection that is being read.
+enum Open {
+    List(Vec<Data>),
+    Map { members: Members, key: Option<Box<str>>, keys: HashSet<Box<str>> },
+}
+
+/// Reads a text that holds exactly one document; an empty one is null.
+pub(crate) fn read(text: &str) -> Result<Data, YamlError> {
+    let mut parser = Parser::new_from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
+    let mut reader = Reader { open: Vec::new(), anchors: HashMap::new(), values: 0 };
+    let mut document = None;
+    let mut documents = 0;
+    while let Some(event) = parser.next_event() {
+        let (event, span) = event.map_err(|error| YamlError::at(*error.marker(), error.info().to_owned()))?;
+        match event {
+            Event::DocumentStart(_) => {
+                documents += 1;
+                if documents > 1 {
+                    return Err(YamlError::at(
+                        span.start,
+                        "The file holds several documents; keep one and remove the others",
+                    ));
+                }
+            }
+            other => {
+                if let Some(done) = reader.take(other, span.start)? {
+                    document = Some(done);
+                }
+            }
+        }
+    }
+    Ok(document.unwrap_or_default())
+}
+
+struct Reader {
+    open: Vec<(Open, usize)>,
+    anchors: HashMap<usize, (Data, usize)>,
+    /// How many values were made so far.
+    values: usize,
+}
+
+impl Reader {
+    /// Takes an event; the whole document when it was its last.
+    fn take(&mut self, event: Event<'_>, at: Marker) -> Result<Option<Data>, YamlError> {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let value = scalar(&text, style, tag.as_deref());
+                self.count(1, at)?;
+                if anchor > 0 {
+                    self.anchors.insert(anchor, (value.clone(), 1));
+                }
+                // A key is the text as it is written, whatever it would mean as a value.
+                if let Some((Open::Map { keys, key: key @ None, .. }, _)) = self.open.last_mut() {
+                    return Self::take_key(keys, key, text, at).map(|()| None);
+                }
+                self.add(value, at)
+            }
+            Event::Alias(anchor) => {
+                let Some((value, size)) = self.anchors.get(&anchor).cloned() else {
+                    return Err(YamlError::at(at, "An alias stands for something that contains it"));
+                };
+                self.count(size, at)?;
+                self.add(value, at)
+            }
+            Event::SequenceStart(anchor, _) => self.begin(Open::List(Vec::new()), anchor, at),
+            Event::MappingStart(anchor, _) => self.begin(
+                Open::Map { members: Members::default(), key: None, keys: HashSet::new() },
+                anchor,
+                at,
+            ),
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some((open, anchor)) = self.open.pop() else { return Ok(None) };
+                let value = match open {
+                    Open::List(items) => Data::List(items),
+                    Open::Map { members, .. } => Data::Map(members),
+                };
+                if anchor > 0 {
+                    let size = size_of(&value);
+                    self.anchors.insert(anchor, (value.clone(), size));
+                }
+                self.add(value, at)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn begin(&mut self, open: Open, anchor: usize, at: Marker) -> Result<Option<Data>, YamlError> {
+        self.count(1, at)?;
+        if let Some((Open::Map { key: None, .. }, _)) = self.open.last() {
+            return Err(YamlError::at(at, "A key is a list or a mapping; write a text as key"));
+        }
+        if self.open.len() >= MAX_DEPTH {
+            return Err(YamlError::at(at, format!("Nested more than {MAX_DEPTH} levels deep")));
+        }
+        self.open.push((open, anchor));
+        Ok(None)
+    }
+
+    fn count(&mut self, more: usize, at: Marker) -> Result<(), YamlError> {
+        self.values = self.values.saturating_add(more);
+        if self.values > MAX_VALUES {
+            return Err(YamlError::at(at, format!("More than {MAX_VALUES} values, aliases included")));
+        }
+        Ok(())
+    }
+
+    fn take_key(
+        keys: &mut HashSet<Box<str>>,
+        key: &mut Option<Box<str>>,
+        text: Cow<'_, str>,
+        at: Marker,
+    ) -> Result<(), YamlError> {
+        if !keys.insert(text.clone().into()) {
+            return Err(YamlError::at(at, format!("Map keys must be unique: {text:?} is there twice")));
+        }
+        *key = Some(text.into());
+        Ok(())
+    }
+
+    fn add(&mut self, value: Data, at: Marker) -> Result<Option<Data>, YamlError> {
+        match self.open.last_mut() {
+            None => return Ok(Some(value)),
+            Some((Open::List(items), _)) => items.push(value),
+            Some((Open::Map { members, key, keys }, _)) => match key.take() {
+                Some(key) => members.push(key, value),
+                // An alias as key.
+                None => match value {
+                    Data::Text(text) => Self::take_key(keys, key, text.into_string().into(), at)?,
+                    _ => return Err(YamlError::at(at, "A key is not a text")),
+                },
+            },
+        }
+        Ok(None)
+    }
+}
+
+/// The value of a scalar. A tag of the core schema decides; others are only names and are left aside.
+pub(super) fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Data {
+    let quoted = style != ScalarStyle::Plain;
+    match tag {
+        Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => Data::from(text),
+        Some(tag) if tag.handle.is_empty() && tag.suffix == "!" => Data::from(text),
+        Some(tag) if tag.is_yaml_core_schema() => resolve_plain(text),
+        _ if quoted => Data::from(text),
+        _ => resolve_plain(text),
+    }
+}
+
+fn size_of(value: &Data) -> usize {
+    1 + match value {
+        Data::List(items) => items.iter().map(size_of).sum(),
+        Data::Map(members) => members.iter().map(|(_, value)| size_of(value)).sum(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn problem(text: &str) -> String {
+        read(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn reads_the_shapes_of_json_in_order() {
+        let text = "b: 1\na: [x, {y: ~}]\nc: &x {k: v}\nd: *x\ne: |\n  t\n<<: {z: 1}\n1: one\n";
+        let data = read(text).unwrap();
+        let expected =
+            json!({"b":1,"a":["x",{"y":null}],"c":{"k":"v"},"d":{"k":"v"},"e":"t\n","<<":{"z":1},"1":"one"});
+        assert_eq!(data.to_json(), expected);
+        let keys: Vec<&str> = data.as_map().unwrap().iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["b", "a", "c", "d", "e", "<<", "1"]);
+        assert!(read("").unwrap().is_null());
+        assert_eq!(read("\u{feff}a: !!str 1").unwrap().to_json(), json!({"a": "1"}));
+    }
+
+    #[test]
+    fn refuses_what_has_no_one_meaning() {
+        assert!(problem("a: 1\na: 2\n").contains("unique"));
+        assert!(problem("a: 1\n---\nb: 2\n").contains("several documents"));
+        assert!(problem("? [a]\n: b\n").contains("key"));
+        assert!(problem("a: \"x").contains("line"));
+        assert!(problem("a: &x [*x]").contains("alias") || problem("a: &x [*x]").contains("anchor"));
+    }
+
+    #[test]
+    fn bombs_are_bounded() {
+        let mut bomb = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
+        for level in 1..12 {
+            let before = format!("*a{}", level - 1);
+            bomb.push_str(&format!("a{level}: &a{level} [{}]\n", [before.as_str(); 10].join(",")));
+        }
+        assert!(problem(&bomb).contains("values"));
+        assert!(problem(&"[".repeat(10_000)).len() < 300);
+        assert!(problem(&"- ".repeat(10_000)).contains("levels"));
+    }
+}

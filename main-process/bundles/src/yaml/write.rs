@@ -1,0 +1,157 @@
+//! Writing [`Data`] as YAML: block style, two spaces, no quotes where none are needed, long lines left long.
+
+use super::scalar::{double_quoted, is_safe_plain};
+use crate::{Data, data::Members};
+
+/// The text of a new file.
+pub(crate) fn write(data: &Data) -> String {
+    let mut text = match data {
+        Data::Map(members) if !members.is_empty() => entries(members, 0, "\n"),
+        Data::List(items) if !items.is_empty() => self::items(items, 0, "\n"),
+        other => one_line(other, false),
+    };
+    text.push('\n');
+    text
+}
+
+/// What follows a key or a dash: the rest of its line, and the lines below it.
+pub(super) struct Written {
+    pub(super) head: String,
+    pub(super) body: Option<String>,
+}
+
+/// The entries of a mapping, each with its indentation; no line break at the end.
+pub(super) fn entries(members: &Members, indent: usize, newline: &str) -> String {
+    let lines: Vec<String> = members.iter().map(|(key, value)| entry(key, value, indent, newline)).collect();
+    lines.join(newline)
+}
+
+pub(super) fn entry(key: &str, value: &Data, indent: usize, newline: &str) -> String {
+    let mut text = format!("{:indent$}{}:", "", self::key(key));
+    after_key(value, indent, newline).push_to(&mut text, newline);
+    text
+}
+
+pub(super) fn items(items: &[Data], indent: usize, newline: &str) -> String {
+    let lines: Vec<String> = items.iter().map(|value| item(value, indent, newline)).collect();
+    lines.join(newline)
+}
+
+pub(super) fn item(value: &Data, indent: usize, newline: &str) -> String {
+    let mut text = format!("{:indent$}-", "");
+    after_dash(value, indent, newline).push_to(&mut text, newline);
+    text
+}
+
+impl Written {
+    fn push_to(self, text: &mut String, newline: &str) {
+        text.push_str(&self.head);
+        if let Some(body) = self.body {
+            text.push_str(newline);
+            text.push_str(&body);
+        }
+    }
+}
+
+/// What follows `key:` when the key stands at `indent`.
+pub(super) fn after_key(value: &Data, indent: usize, newline: &str) -> Written {
+    match value {
+        Data::Map(members) if !members.is_empty() => {
+            Written { head: String::new(), body: Some(entries(members, indent + 2, newline)) }
+        }
+        Data::List(list) if !list.is_empty() => {
+            Written { head: String::new(), body: Some(items(list, indent + 2, newline)) }
+        }
+        other => scalar(other, indent, newline),
+    }
+}
+
+/// What follows a dash at `indent`; a collection starts on the same line.
+pub(super) fn after_dash(value: &Data, indent: usize, newline: &str) -> Written {
+    let inside = indent + 2;
+    let compact = |text: String| Written { head: format!(" {}", &text[inside..]), body: None };
+    match value {
+        Data::Map(members) if !members.is_empty() => compact(entries(members, inside, newline)),
+        Data::List(list) if !list.is_empty() => compact(items(list, inside, newline)),
+        other => scalar(other, indent, newline),
+    }
+}
+
+fn scalar(value: &Data, indent: usize, newline: &str) -> Written {
+    match value {
+        Data::Text(text) if is_literal(text) => literal(text, indent + 2, newline),
+        other => Written { head: format!(" {}", one_line(other, false)), body: None },
+    }
+}
+
+/// Whether a text of several lines can be written as a literal block.
+fn is_literal(text: &str) -> bool {
+    let odd = |c: char| {
+        (c.is_control() && c != '\n') || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
+    };
+    text.trim_end_matches('\n').contains('\n')
+        && !text.starts_with([' ', '\n'])
+        && !text.chars().any(odd)
+        && !text.lines().any(|line| !line.is_empty() && line.trim_matches(' ').is_empty())
+}
+
+fn literal(text: &str, indent: usize, newline: &str) -> Written {
+    let (chomping, body) = match text.strip_suffix('\n') {
+        None => ("-", text),
+        Some(body) if body.ends_with('\n') => ("+", body),
+        Some(body) => ("", body),
+    };
+    let lines: Vec<String> = body
+        .split('\n')
+        .map(|line| if line.is_empty() { String::new() } else { format!("{:indent$}{line}", "") })
+        .collect();
+    Written { head: format!(" |{chomping}"), body: Some(lines.join(newline)) }
+}
+
+/// A value on one line; collections in flow style. `in_flow`: it stands between brackets.
+pub(super) fn one_line(value: &Data, in_flow: bool) -> String {
+    match value {
+        Data::Null => "null".to_owned(),
+        Data::Bool(yes) => yes.to_string(),
+        Data::Number(number) => number.to_string(),
+        Data::Text(text) if is_safe_plain(text, in_flow) => text.to_string(),
+        Data::Text(text) => double_quoted(text),
+        Data::List(items) => {
+            let items: Vec<String> = items.iter().map(|item| one_line(item, true)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Data::Map(members) if members.is_empty() => "{}".to_owned(),
+        Data::Map(members) => {
+            let members: Vec<String> = members
+                .iter()
+                .map(|(name, value)| format!("{}: {}", key(name), one_line(value, true)))
+                .collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+    }
+}
+
+pub(super) fn key(key: &str) -> String {
+    if is_safe_plain(key, true) { key.to_owned() } else { double_quoted(key) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::read;
+
+    #[test]
+    fn writes_as_a_person_would() {
+        let text = "id: A\nlist:\n  - x\n  - k: v\n    l:\n      - 1\n  - - y\nempty: []\nnone: {}\ntext: |\n  one\n\n  two\nq: \"1\"\n";
+        assert_eq!(write(&read(text).unwrap()), text);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_written_is_read_back(data in crate::yaml::edit::tests::any_data()) {
+            let data = Data::map([("value", data)]);
+            let text = write(&data);
+            proptest::prop_assert_eq!(read(&text).unwrap(), data, "{}", text);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Changes and what follows from them: batches, files that changed meanwhile, files edited by others.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test")]
+
+mod support;
+
+use bundles::{Bundles, call, call_writing, commit, plan};
+use serde_json::{Value, json};
+use std::{fs, path::Path};
+
+fn bundle() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    support::new_bundle(folder.path());
+    support::note(folder.path(), "a", "# about a\nid: a   # its id\ntitle: 'First'\nnext: b\n");
+    support::note(folder.path(), "b", "id: b\ntitle: Second\n");
+    folder
+}
+
+fn change(operation: &str, id: &str) -> Value {
+    json!({"operation": operation, "entityType": "Note", "entityId": id})
+}
+
+fn update(id: &str, field: &str, value: Value) -> Value {
+    json!({"operation": "update", "entityType": "Note", "entityId": id, "fieldPath": field, "value": value})
+}
+
+fn apply(bundles: &mut Bundles, changes: Value) -> Value {
+    call_writing(bundles, "apply_changes", &json!({"changes": changes, "dryRun": false})).to_json()
+}
+
+fn text(folder: &Path, id: &str) -> String {
+    fs::read_to_string(folder.join(format!("notes/{id}.yaml"))).unwrap()
+}
+
+#[test]
+fn later_changes_see_earlier_ones() {
+    let folder = bundle();
+    let mut bundles = support::load(folder.path());
+    let mut c = change("create", "c");
+    c["data"] = json!({"title": "Third", "next": "d"});
+    let mut d = change("create", "d");
+    d["data"] = json!({"title": "Fourth", "next": "c"});
+    let answer = apply(&mut bundles, json!([c, d, update("a", "next", json!("d")), change("delete", "b")]));
+    assert_eq!(answer["ok"], true, "{answer}");
+    assert_eq!(text(folder.path(), "a"), "# about a\nid: a   # its id\ntitle: 'First'\nnext: d\n");
+    assert_eq!(text(folder.path(), "c"), "id: c\ntitle: Third\nnext: d\n");
+    assert!(!folder.path().join("notes/b.yaml").exists());
+    assert_eq!(bundles.iter().next().unwrap().diagnostics(), &[]);
+    assert_eq!(support::load(folder.path()).iter().next().unwrap().diagnostics(), &[]);
+}
+
+#[test]
+fn delete_and_create_of_one_id_keeps_the_new_one() {
+    let folder = bundle();
+    let mut bundles = support::load(folder.path());
+    let mut again = change("create", "a");
+    again["data"] = json!({"title": "Anew"});
+    let answer = apply(&mut bundles, json!([change("delete", "a"), again]));
+    assert_eq!(answer["ok"], true, "{answer}");
+    assert_eq!(text(folder.path(), "a"), "id: a\ntitle: Anew\n");
+    let both = apply(&mut bundles, json!([change("create", "z"), change("delete", "z")]));
+    assert_eq!((both["ok"].clone(), folder.path().join("notes/z.yaml").exists()), (json!(true), false));
+}
+
+#[test]
+fn what_changed_meanwhile_is_not_overwritten() {
+    let folder = bundle();
+    let mut bundles = support::load(folder.path());
+    let arguments = json!({"changes": [update("b", "title", json!("Mine")), update("a", "title", json!("Mine"))], "dryRun": false});
+    let planned = plan(&bundles, &arguments).unwrap();
+    support::note(folder.path(), "a", "id: a\ntitle: Theirs\n");
+    let error = commit(&mut bundles, &planned).unwrap_err();
+    assert!(error.to_string().contains("notes/a.yaml changed"), "{error}");
+    assert_eq!(text(folder.path(), "b"), "id: b\ntitle: Second\n");
+    // Refused once; it knows now what is there.
+    let answer = call_writing(&mut bundles, "apply_changes", &arguments).to_json();
+    assert_eq!(answer["ok"], true, "{answer}");
+    assert_eq!(text(folder.path(), "a"), "id: a\ntitle: Mine\n");
+    // A file that came where a new one would go.
+    support::note(folder.path(), "n", "id: n\n");
+    assert_eq!(apply(&mut bundles, json!([change("create", "n")]))["error"]["code"], "STALE");
+}
+
+#[test]
+fn a_clean_dry_run_means_that_the_write_succeeds() {
+    let folder = bundle();
+    let mut bundles = support::load(folder.path());
+    for changes in [
+        json!([update("a", "title", json!("x"))]),
+        json!([update("a", "bogus", json!("x"))]),
+        json!([update("a", "id", json!("x"))]),
+        json!([update("a", "next", json!("gone"))]),
+        json!([change("delete", "b")]),
+        json!([{"operation": "create", "entityType": "Nope", "entityId": "x"}]),
+        json!([update("a", "title", json!("Longer"))]),
+    ] {
+        let dry = call(&bundles, "apply_changes", &json!({"changes": changes})).to_json();
+        let wet = apply(&mut bundles, changes);
+        assert_eq!(dry["ok"], wet["ok"], "{dry}\n{wet}");
+        assert_eq!(dry["error"]["code"], wet["error"]["code"]);
+    }
+    let refused = call(&bundles, "apply_changes", &json!({"changes": [], "dryRun": false})).to_json();
+    assert_eq!(refused["error"]["code"], "ACTUATION_DISABLED");
+}
+
+#[test]
+fn warn_tells_and_does() {
+    let folder = bundle();
+    let mut bundles = support::load(folder.path());
+    let arguments = json!({"changes": [update("a", "title", json!("x")), update("a", "other", json!(1)), update("b", "next", json!("gone"))],
+        "dryRun": false, "validate": "warn", "referencePolicy": "warn"});
+    let answer = call_writing(&mut bundles, "apply_changes", &arguments).to_json();
+    assert_eq!(answer["ok"], true, "{answer}");
+    assert!(answer["diagnostics"].as_array().unwrap().len() >= 4);
+    let orphan = json!({"changes": [change("delete", "b")], "dryRun": false, "deleteMode": "orphan"});
+    let answer = call_writing(&mut bundles, "apply_changes", &orphan).to_json();
+    assert_eq!((&answer["ok"], &answer["diagnostics"][0]["severity"]), (&json!(true), &json!("warning")));
+}
+
+#[test]
+fn edits_by_others_are_followed_file_by_file() {
+    let folder = bundle();
+    let mut bundles = support::load(folder.path());
+    let found = |bundles: &Bundles| -> Vec<String> {
+        bundles
+            .iter()
+            .next()
+            .unwrap()
+            .diagnostics()
+            .iter()
+            .filter_map(|finding| finding.code.clone())
+            .collect()
+    };
+    let hits = |bundles: &Bundles, query: &str| {
+        call(bundles, "search_entities", &json!({"query": query})).to_json()["meta"]["total"].clone()
+    };
+    assert_eq!(found(&bundles), Vec::<String>::new());
+    fs::remove_file(folder.path().join("notes/b.yaml")).unwrap();
+    assert!(bundles.reload_file(&folder.path().canonicalize().unwrap().join("notes/b.yaml")).unwrap());
+    assert_eq!(found(&bundles), ["broken-ref"]);
+    assert_eq!(hits(&bundles, "second"), 0);
+    // A copy takes the id over when the first one goes, and gives it back.
+    support::note(folder.path(), "z", "id: a\ntitle: Copy\n");
+    bundles.iter_mut().next().unwrap().refresh().unwrap();
+    assert_eq!((hits(&bundles, "copy"), hits(&bundles, "first")), (json!(0), json!(1)));
+    fs::rename(folder.path().join("notes/a.yaml"), folder.path().join("notes/zz.yaml")).unwrap();
+    bundles.iter_mut().next().unwrap().refresh().unwrap();
+    assert_eq!((hits(&bundles, "copy"), hits(&bundles, "first")), (json!(1), json!(0)));
+    fs::remove_file(folder.path().join("notes/z.yaml")).unwrap();
+    bundles.iter_mut().next().unwrap().refresh().unwrap();
+    assert_eq!((hits(&bundles, "copy"), hits(&bundles, "first")), (json!(0), json!(1)));
+    // The bundle's own files change everything.
+    fs::write(folder.path().join("note.json"), r#"{"properties":{"title":{"maxLength":3}}}"#).unwrap();
+    bundles.iter_mut().next().unwrap().refresh().unwrap();
+    assert!(found(&bundles).contains(&"maxLength".to_owned()), "{:?}", found(&bundles));
+    assert!(!bundles.reload_file(&folder.path().join("elsewhere.txt")).unwrap());
+}
+
+#[test]
+fn a_model_that_follows_equals_one_that_is_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    support::new_bundle(folder.path());
+    let mut bundles = support::load(folder.path());
+    let mut seed = 7_u64;
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    for step in 0..60 {
+        let (file, id, next) = (random(6), random(5), random(6));
+        let path = folder.path().join(format!("notes/f{file}.yaml"));
+        match random(4) {
+            0 => drop(fs::remove_file(&path)),
+            1 => fs::write(&path, format!("id: n{id}\ntitle: \"step {step}\n")).unwrap(),
+            _ => fs::write(&path, format!("id: n{id}\ntitle: step {step}\nnext: n{next}\n")).unwrap(),
+        }
+        bundles
+            .reload_file(&folder.path().canonicalize().unwrap().join(format!("notes/f{file}.yaml")))
+            .unwrap();
+        let fresh = support::load(folder.path());
+        for (tool, arguments) in [
+            ("get_bundle_snapshot", json!({})),
+            ("search_entities", json!({"query": "step", "limit": 100})),
+            ("list_entity_summaries", json!({})),
+        ] {
+            let (followed, loaded) = (call(&bundles, tool, &arguments), call(&fresh, tool, &arguments));
+            assert_eq!(followed.to_json(), loaded.to_json(), "step {step}");
+        }
+    }
+}

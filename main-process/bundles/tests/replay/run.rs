@@ -1,0 +1,369 @@
+//! Carrying out one recorded exchange.
+
+use crate::{compare::differences, rules};
+use bundles::{BundleSource, Bundles, call, call_writing, complete, critique, prompt, read_resource};
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+use tempfile::TempDir;
+
+/// A copy of the recorded bundles.
+pub(crate) struct Place(TempDir);
+
+impl Place {
+    pub(crate) fn with_all() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        copy(&recorded(), folder.path());
+        Self(folder)
+    }
+
+    /// Only with the bundles that a case starts with.
+    pub(crate) fn of(case: &Value) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for part in case["launch"].as_array().unwrap() {
+            let Some(name) = part.as_str().unwrap().strip_prefix("{{ROOT}}/") else {
+                return Self::with_all();
+            };
+            let from = recorded().join(name);
+            if from.is_dir() {
+                copy(&from, &folder.path().join(name));
+            }
+        }
+        Self(folder)
+    }
+
+    fn root(&self) -> PathBuf {
+        self.0.path().canonicalize().unwrap()
+    }
+}
+
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bundles")
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Whether it needs files of its own.
+pub(crate) fn writes(case: &Value) -> bool {
+    case["setup"].get("beforeStart").is_some()
+        || case["setup"].get("beforeRequest").is_some()
+        || case["request"]["params"]["arguments"]["dryRun"] == false
+}
+
+fn prepare(root: &Path, operations: &Value) {
+    for operation in operations.as_array().into_iter().flatten() {
+        assert_eq!(operation["op"], "write");
+        fs::write(root.join(operation["path"].as_str().unwrap()), operation["content"].as_str().unwrap())
+            .unwrap();
+    }
+}
+
+/// Where the answer differs from the recorded one, and the rules that had to be applied to compare them.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    pub(crate) differences: Vec<String>,
+    pub(crate) rules: Vec<&'static str>,
+}
+
+impl Outcome {
+    fn of(differences: Vec<String>) -> Self {
+        Self { differences, rules: Vec::new() }
+    }
+
+    fn by(rule: &'static str) -> Self {
+        Self { differences: Vec::new(), rules: vec![rule] }
+    }
+
+    fn add(&mut self, other: Self, place: &str) {
+        self.differences.extend(other.differences.into_iter().map(|found| format!("{place}{found}")));
+        self.rules.extend(other.rules);
+    }
+}
+
+/// Compares as recorded first; only what differs is looked at by the rules.
+fn compared(bundles: &Bundles, arguments: &Value, recorded: &Value, answer: &Value) -> Outcome {
+    let found = differences(recorded, answer);
+    if found.is_empty() {
+        return Outcome::of(found);
+    }
+    let (mut recorded, mut answer) = (recorded.clone(), answer.clone());
+    let mut used = Vec::new();
+    if rules::without_nested(&mut answer) {
+        used.push(rules::NESTED);
+    }
+    if rules::strict_dry_run(arguments, &mut recorded) {
+        used.push(rules::STRICT);
+    }
+    if answer["tool"] == "search_entities" && rules::without_names(bundles, arguments, &mut answer) {
+        used.push(rules::NAME);
+    }
+    Outcome { differences: differences(&recorded, &answer), rules: used }
+}
+
+pub(crate) fn replay(place: &Place, case: &Value) -> Outcome {
+    let root = place.root();
+    let case: Value =
+        serde_json::from_str(&case.to_string().replace("{{ROOT}}", root.to_str().unwrap())).unwrap();
+    prepare(&root, &case["setup"]["beforeStart"]);
+    let launch: Vec<&str> =
+        case["launch"].as_array().unwrap().iter().map(|part| part.as_str().unwrap()).collect();
+    let sources = match launch[..] {
+        ["--config", config] => BundleSource::of_config(Path::new(config)),
+        _ => Ok(BundleSource::of_folders(&launch.iter().map(PathBuf::from).collect::<Vec<_>>())),
+    };
+    let mut bundles = match sources {
+        Ok(sources) => Bundles::load(&sources),
+        Err(_) => Bundles::default(),
+    };
+    if case["request"]["method"].as_str().is_some_and(|method| method.starts_with("cli/")) {
+        return cli(&bundles, &case);
+    }
+    if let Some(exit) = case.get("exit") {
+        let starts = bundles.iter().len() > 0;
+        let same = starts == (exit["code"] == 0);
+        return Outcome::of(if same { vec![] } else { vec![format!("/exit: starts is {starts}")] });
+    }
+    prepare(&root, &case["setup"]["beforeRequest"]);
+    let before = snapshot(&root);
+    let mut found = exchange(&mut bundles, &case);
+    if let Some(changed) = case["filesChanged"].as_object() {
+        found.differences.extend(files(&root, &before, changed));
+    }
+    for (index, after) in case["after"].as_array().into_iter().flatten().enumerate() {
+        let params = &after["request"]["params"];
+        let answer = tool(&mut bundles, params);
+        let outcome = compared(&bundles, &params["arguments"], &after["envelope"], &answer);
+        found.add(outcome, &format!("/after/{index}"));
+    }
+    found
+}
+
+fn tool(bundles: &mut Bundles, params: &Value) -> Value {
+    call_writing(bundles, params["name"].as_str().unwrap(), &params["arguments"]).to_json()
+}
+
+fn exchange(bundles: &mut Bundles, case: &Value) -> Outcome {
+    let params = &case["request"]["params"];
+    match case["request"]["method"].as_str().unwrap() {
+        "tools/call" if case["setup"]["clientCapabilities"]["sampling"].is_object() => sampled(bundles, case),
+        "tools/call" => {
+            let answer = tool(bundles, params);
+            match case.get("envelope") {
+                Some(envelope) => compared(bundles, &params["arguments"], envelope, &answer),
+                None if case["response"]["result"]["isError"] == true && answer["ok"] == false => {
+                    Outcome::by(rules::ENVELOPE)
+                }
+                None => Outcome::of(vec![format!("/ok: {} instead of an error", answer["ok"])]),
+            }
+        }
+        "prompts/get" => {
+            let answer = prompt(bundles, params["name"].as_str().unwrap(), &params["arguments"]);
+            match (case["response"]["result"]["messages"][0]["content"]["text"].as_str(), answer) {
+                (Some(text), Ok(given)) => same_text(text, &given),
+                (None, Err(_)) => Outcome::default(),
+                (Some(text), Err(refusal)) if text == format!("Error: {}", refusal.message) => {
+                    Outcome::by(rules::FAILURE)
+                }
+                (Some(text), Err(refusal)) => {
+                    Outcome::of(vec![format!("/error: {} instead of {text}", refusal.message)])
+                }
+                (None, Ok(_)) => Outcome::of(vec!["/error: a text instead of an error".to_owned()]),
+            }
+        }
+        "completion/complete" => completion(bundles, case),
+        "resources/read" => resource(bundles, case),
+        other => panic!("{other}"),
+    }
+}
+
+fn same_text(recorded: &str, given: &str) -> Outcome {
+    if recorded == given {
+        Outcome::default()
+    } else if rules::same_parts(recorded, given) {
+        Outcome::by(rules::TEXT)
+    } else {
+        Outcome::of(vec![format!("/text: {given:?}")])
+    }
+}
+
+fn sampled(bundles: &Bundles, case: &Value) -> Outcome {
+    let reply = &case["setup"]["samplingReply"];
+    let begun = match critique(bundles, &case["request"]["params"]["arguments"]) {
+        Err(envelope) => return Outcome::of(differences(&case["envelope"], &envelope.to_json())),
+        Ok(begun) => begun,
+    };
+    let answer = match reply["result"]["content"]["text"].as_str() {
+        Some(text) => begun.answer(text, reply["result"]["model"].as_str().unwrap()),
+        None => begun.failed("no reply in time"),
+    };
+    // Of one exchange only the request to the client is recorded.
+    let recorded = case.get("envelope").cloned().unwrap_or_else(|| json!({}));
+    let mut outcome = Outcome::of(differences(&recorded, &answer.to_json()));
+    let text = |request: &Value| request["messages"][0]["content"]["text"].as_str().unwrap().to_owned();
+    let mut asked = case["serverToClientRequests"][0]["params"].clone();
+    let request = begun.request.to_json();
+    outcome.add(same_text(&text(&asked), &text(&request)), "/request");
+    asked["messages"][0]["content"]["text"] = request["messages"][0]["content"]["text"].clone();
+    outcome.add(Outcome::of(differences(&asked, &request)), "/request");
+    outcome
+}
+
+fn completion(bundles: &Bundles, case: &Value) -> Outcome {
+    let params = &case["request"]["params"];
+    let of = params["ref"]["name"].as_str().or_else(|| params["ref"]["uri"].as_str()).unwrap();
+    let text = |key: &str| params["argument"][key].as_str().unwrap();
+    let given: BTreeMap<String, String> =
+        serde_json::from_value(params["context"]["arguments"].clone()).unwrap_or_default();
+    match complete(bundles, of, text("name"), text("value"), &given) {
+        Ok(completion) => {
+            let actual = json!({"values": completion.values, "total": completion.total, "hasMore": completion.has_more});
+            let mut recorded = case["response"]["result"]["completion"].clone();
+            if differences(&recorded, &actual).is_empty() {
+                return Outcome::default();
+            }
+            let used = rules::filtered(text("value"), &mut recorded);
+            Outcome {
+                differences: differences(&recorded, &actual),
+                rules: used.then_some(rules::PREFIX).into_iter().collect(),
+            }
+        }
+        Err(_) if case["response"]["error"].is_object() => Outcome::default(),
+        Err(refusal) => Outcome::of(vec![format!("/error: {}", refusal.message)]),
+    }
+}
+
+fn resource(bundles: &Bundles, case: &Value) -> Outcome {
+    let answer = read_resource(bundles, case["request"]["params"]["uri"].as_str().unwrap());
+    let content = &case["response"]["result"]["contents"][0];
+    let recorded = content["text"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    Outcome::of(match (answer, recorded) {
+        (Err(refusal), Some(recorded)) if recorded["ok"] == false => {
+            differences(&recorded["error"], &refusal.to_data().to_json())
+        }
+        (Err(_), None) if case["response"]["error"].is_object() => vec![],
+        (Ok(answer), _) => differences(
+            content,
+            &json!({"text": answer.text, "mimeType": answer.mime_type, "uri": content["uri"]}),
+        ),
+        (Err(refusal), _) => vec![format!("/error: {}", refusal.message)],
+    })
+}
+
+fn cli(bundles: &Bundles, case: &Value) -> Outcome {
+    let is_json = case["request"]["format"] == "json";
+    let Some(bundle) = bundles.iter().next() else {
+        return Outcome::of(if case["exit"]["code"] == 1 { vec![] } else { vec!["/exit".to_owned()] });
+    };
+    let (stdout, code): (Value, i32) = match case["request"]["method"].as_str().unwrap() {
+        "cli/validate" => {
+            let found = bundle.diagnostics();
+            let code = i32::from(found.iter().any(|finding| finding.is_error()));
+            let shown = found
+                .iter()
+                .map(|finding| if is_json { finding.to_data().to_json() } else { json!(finding.to_line()) });
+            (shown.collect(), code)
+        }
+        _ if is_json => {
+            let coverage = bundle.coverage();
+            (coverage.iter().map(|each| (each.relation.clone(), each.to_data().to_json())).collect(), 0)
+        }
+        _ => (bundle.coverage().iter().map(|each| json!(each.to_line())).collect(), 0),
+    };
+    let recorded = json!({"exit": case["exit"]["code"], "stdout": case["stdout"]});
+    compared(bundles, &Value::Null, &recorded, &json!({"exit": code, "stdout": stdout}))
+}
+
+/// Every file beneath a folder, the machine's own left aside.
+fn snapshot(root: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                if entry.file_name() != ".draftboard" {
+                    folders.push(entry.path());
+                }
+            } else {
+                let path = entry.path().strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+                found.insert(path, fs::read_to_string(entry.path()).unwrap());
+            }
+        }
+    }
+    found
+}
+
+/// Files are compared by what they say, since ours keep comments and style.
+fn files(
+    root: &Path,
+    before: &BTreeMap<String, String>,
+    recorded: &serde_json::Map<String, Value>,
+) -> Vec<String> {
+    let after = snapshot(root);
+    let mut actual: BTreeMap<&str, &str> = BTreeMap::new();
+    for (path, text) in &after {
+        match before.get(path) {
+            None => actual.extend([(path.as_str(), "created")]),
+            Some(old) if old != text => actual.extend([(path.as_str(), "modified")]),
+            Some(_) => {}
+        }
+    }
+    actual.extend(
+        before.keys().filter(|path| !after.contains_key(*path)).map(|path| (path.as_str(), "deleted")),
+    );
+    let mut found = Vec::new();
+    for (path, change) in recorded {
+        let kind = change["change"].as_str().unwrap();
+        if actual.remove(path.as_str()) != Some(kind) {
+            found.push(format!("/files/{path}: not {kind}"));
+        } else if let Some(text) = change["contentAfter"].as_str()
+            && !says_the_same(text, &after[path])
+        {
+            found.push(format!("/files/{path}: {:?}", after[path]));
+        }
+    }
+    found.extend(actual.iter().map(|(path, kind)| format!("/files/{path}: {kind}")));
+    found
+}
+
+/// Whether two entity files hold the same data. Read by way of a bundle, since that is what reads them.
+fn says_the_same(a: &str, b: &str) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| fs::write(folder.path().join(path), text).unwrap();
+    write("sdd-bundle.yaml", "spec: {bundleTypeDefinition: types.json}\n");
+    let types = json!({"entities": [
+        {"entityType": "A", "idField": "id", "directory": "a"}, {"entityType": "B", "idField": "id", "directory": "b"}]});
+    write("types.json", &types.to_string());
+    fs::create_dir_all(folder.path().join("a")).unwrap();
+    fs::create_dir_all(folder.path().join("b")).unwrap();
+    let named = |text: &str, id: &str| {
+        text.replacen("id: ", &format!("id: {id}"), 1).replacen("key: ", &format!("id: {id}"), 1)
+    };
+    write("a/x.yaml", &named(a, "A-"));
+    write("b/x.yaml", &named(b, "B-"));
+    let bundles = Bundles::load(&BundleSource::of_folders(&[folder.path().to_path_buf()]));
+    let data = |kind: &str| {
+        let arguments = json!({"includeSchemas": false});
+        let mut entity =
+            call(&bundles, "get_bundle_snapshot", &arguments).to_json()["data"]["entities"][kind][0].clone();
+        entity["id"] = Value::Null;
+        entity["entityType"] = Value::Null;
+        entity
+    };
+    let (a, b) = (data("A"), data("B"));
+    a.is_object() && differences(&a, &b).is_empty() && differences(&b, &a).is_empty()
+}
