@@ -127,7 +127,8 @@ fn renderer(roles: &Roles) -> ChildSpec {
         name: "renderer".to_owned(),
         exe: roles.exe.clone(),
         args: vec!["--role".into(), "renderer".into()],
-        env: Environment::inherit(),
+        // A frame takes and gives back megabytes; a huge page to be cleared for them can hold it up for 50 ms.
+        env: Environment::inherit().with("MIMALLOC_ALLOW_THP", "0"),
         stderr: StdStream::Inherit,
         policy: RestartPolicy::new(MAX_CRASHES),
     }

@@ -4,7 +4,7 @@
 use egui::{
     Color32, Mesh, Pos2, Rect, Shape, Vec2,
     epaint::{Vertex, WHITE_UV},
-    vec2,
+    pos2, vec2,
 };
 use std::sync::Arc;
 
@@ -48,6 +48,17 @@ impl Batch {
             [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()],
             colour,
         );
+    }
+
+    /// A row of rectangles with hard edges, one at each of `lefts`.
+    pub(crate) fn blocks(&mut self, lefts: &[f32], top: f32, size: Vec2, colour: Color32) {
+        let mesh = self.mesh();
+        mesh.reserve_vertices(lefts.len() * 4);
+        mesh.reserve_triangles(lefts.len() * 2);
+        for &left in lefts {
+            let rect = Rect::from_min_size(pos2(left, top), size);
+            quad(mesh, [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()], colour);
+        }
     }
 
     /// A line through the points, soft at its sides.
@@ -142,8 +153,15 @@ pub(crate) fn quad(mesh: &mut Mesh, corners: [Pos2; 4], colour: Color32) {
 
 /// Replaces the corners of a polyline by arcs.
 pub(crate) fn rounded(points: &[Pos2], radius: f32, out: &mut Vec<Pos2>) {
-    /// Points of an arc besides its ends.
-    const STEPS: u32 = 5;
+    /// Sine and cosine of the points of a quarter circle, both ends included.
+    const ARC: [(f32, f32); 6] = [
+        (0.0, 1.0),
+        (0.309_017, 0.951_056_5),
+        (0.587_785_25, 0.809_017),
+        (0.809_017, 0.587_785_25),
+        (0.951_056_5, 0.309_017),
+        (1.0, 0.0),
+    ];
     out.clear();
     for (place, &point) in points.iter().enumerate() {
         let (Some(before), Some(&after)) = (place.checked_sub(1).map(|at| points[at]), points.get(place + 1))
@@ -161,9 +179,8 @@ pub(crate) fn rounded(points: &[Pos2], radius: f32, out: &mut Vec<Pos2>) {
             (point + (before - point).normalized() * radius, point + (after - point).normalized() * radius);
         // A quarter circle between two axes; for any other angle it is an ellipse, which is as smooth.
         let centre = start + (end - point);
-        for step in 0..=STEPS {
-            let angle = step as f32 / STEPS as f32 * std::f32::consts::FRAC_PI_2;
-            let next = centre + (start - centre) * angle.cos() + (end - centre) * angle.sin();
+        for (sine, cosine) in ARC {
+            let next = centre + (start - centre) * cosine + (end - centre) * sine;
             // Two arcs that meet share a point; twice the same has no direction.
             if out.last().is_none_or(|last| last.distance_sq(next) > 0.01) {
                 out.push(next);

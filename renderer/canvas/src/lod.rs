@@ -26,12 +26,12 @@ impl Detail {
 
 /// How opaque labels are: whole where they can be read, gone where they would be noise.
 pub(crate) fn label_opacity(zoom: f32) -> f32 {
-    ((zoom - 0.38) / (0.46 - 0.38)).clamp(0.0, 1.0)
+    ((zoom - 0.42) / (0.50 - 0.42)).clamp(0.0, 1.0)
 }
 
 /// The same for icons: they last a little longer, then their tile says as much.
 pub(crate) fn icon_opacity(zoom: f32) -> f32 {
-    ((zoom - 0.31) / (0.37 - 0.31)).clamp(0.0, 1.0)
+    ((zoom - 0.36) / (0.42 - 0.36)).clamp(0.0, 1.0)
 }
 
 /// Text is laid out at these zooms only, ten to an e-fold: a step is hardly seen, and panning or zooming a little lays

@@ -215,7 +215,7 @@ impl Sheet<'_> {
         };
         let words = elided(&edge.label, size::EDGE_LABEL, 160.0);
         let pill = vec2(width_of(&words, size::EDGE_LABEL) + 10.0, size::EDGE_LABEL * 1.25 + 4.0);
-        let Some(middle) = edge::label_place(self.index, &slot.route, pill, &mut Vec::new()) else { return };
+        let Some(middle) = edge::label_place(self.index, slot, pill, &mut Vec::new()) else { return };
         self.rect(Rect::from_center_size(middle, pill), pill.y / 2.0, theme.surface_card, Some(theme.border));
         let baseline = egui::pos2(middle.x, middle.y + size::EDGE_LABEL * 0.35);
         self.text(baseline, &words, size::EDGE_LABEL, theme.text_muted, 400, "middle");

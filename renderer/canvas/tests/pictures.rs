@@ -4,12 +4,13 @@
 
 mod common;
 
-use canvas::{Camera, Scene, Theme, board_bounds, draw_board, to_markdown, to_svg};
+use canvas::{Camera, Canvas, Scene, Theme, board_bounds, draw_board, to_markdown, to_svg};
 use common::{BOARD, shop};
-use egui::{Rect, vec2};
+use egui::{Event, Modifiers, PointerButton, Pos2, Rect, pos2, vec2};
+use egui_kittest::Harness;
 use rasteriser::{Surface, render_ui};
 use shared_protocol::{ElementId, messages::Viewport};
-use std::collections::BTreeSet;
+use std::{cell::RefCell, collections::BTreeSet};
 
 fn draw(theme: &Theme, zoom: f32, selection: &BTreeSet<ElementId>) -> Surface {
     let shop = shop();
@@ -24,7 +25,7 @@ fn draw(theme: &Theme, zoom: f32, selection: &BTreeSet<ElementId>) -> Surface {
     let size = vec2(1500.0, 760.0);
     let viewport = Viewport { x: 690.0, y: 260.0, zoom };
     let surface = render_ui(size, 1.0, theme.canvas, |ui| {
-        let view = Rect::from_min_size(egui::Pos2::ZERO, size);
+        let view = Rect::from_min_size(Pos2::ZERO, size);
         draw_board(ui.painter(), &scene, Camera::new(viewport, view, ui.pixels_per_point()));
     });
     surface.unwrap()
@@ -98,71 +99,122 @@ fn bounds_hold_everything() {
     }
 }
 
-/// The board in the middle of a gesture.
-#[test]
-fn gestures_show_what_they_would_do() {
-    use canvas::Canvas;
-    use egui::{Event, Modifiers, PointerButton, Pos2, pos2};
-    use egui_kittest::Harness;
-    use std::cell::RefCell;
+/// What is kept in `tests/snapshots`, and compared: a look at each level, and the gestures that say something. All
+/// others are drawn for those who want to see them. `UPDATE_SNAPSHOTS=1` writes the stored ones anew.
+const STORED: [&str; 9] = [
+    "light-near",
+    "high-contrast-near",
+    "dark-titles",
+    "light-blocks",
+    "dark-far",
+    "dark-guides",
+    "light-connect",
+    "light-refused",
+    "dark-many",
+];
 
-    for (name, theme) in [("light", Theme::light()), ("dark", Theme::dark())] {
-        let moves: [(&str, Pos2, Pos2, Modifiers); 8] = [
-            ("minimap", pos2(300.0, 100.0), pos2(310.0, 120.0), Modifiers::NONE),
-            ("guides", pos2(680.0, 190.0), pos2(683.0, 390.0), Modifiers::NONE),
-            ("refused", pos2(680.0, 190.0), pos2(440.0, 500.0), Modifiers::NONE),
-            ("into", pos2(680.0, 190.0), pos2(1120.0, 260.0), Modifiers::NONE),
-            ("connect", pos2(772.0, 214.0), pos2(1000.0, 330.0), Modifiers::NONE),
-            ("no-connect", pos2(772.0, 214.0), pos2(150.0, 270.0), Modifiers::NONE),
-            ("marquee", pos2(570.0, 140.0), pos2(1000.0, 400.0), Modifiers::NONE),
-            ("duplicate", pos2(680.0, 190.0), pos2(640.0, 380.0), Modifiers::ALT),
-        ];
-        for (gesture, from, to, modifiers) in moves {
-            let shop = shop();
-            let selection = RefCell::new(BTreeSet::from([ElementId::Node(shop.private)]));
-            let mut canvas = Canvas::new();
-            let zoom = if gesture == "minimap" { 1.7 } else { 1.0 };
-            canvas.set_viewport(Viewport { x: 690.0, y: 280.0, zoom });
-            let theme = theme.clone();
-            let mut harness = Harness::builder()
-                .with_size(vec2(1420.0, 700.0))
-                .renderer(rasteriser::SnapshotRenderer::new())
-                .build_ui(move |ui| {
-                    let now = selection.borrow().clone();
-                    let scene = Scene {
-                        snapshot: &shop.snapshot,
-                        board: BOARD,
-                        selection: &now,
-                        problems: &shop.problems,
-                        theme: &theme,
-                        read_only: false,
-                    };
-                    for event in canvas.show(ui, &scene) {
-                        if let canvas::CanvasEvent::Select(wanted) = event {
-                            selection.replace(wanted);
-                        }
-                    }
-                });
-            harness.hover_at(from);
-            harness.step();
-            harness.event(Event::ModifiersChanged(modifiers));
-            harness.event(Event::PointerButton {
-                pos: from,
-                button: PointerButton::Primary,
-                pressed: true,
-                modifiers,
-            });
-            harness.step();
-            harness.hover_at(from + (to - from) * 0.5);
-            harness.hover_at(to);
-            harness.step();
-            harness.step();
-            let image = harness.render().unwrap();
-            if let Some(folder) = std::env::var_os("CANVAS_PICTURES") {
-                image.save(std::path::Path::new(&folder).join(format!("{name}-{gesture}.png"))).unwrap();
+/// Near, further out, and in the middle of a gesture.
+#[test]
+fn boards_look_as_they_did() {
+    let themes =
+        [("light", Theme::light()), ("dark", Theme::dark()), ("high-contrast", Theme::high_contrast())];
+    let folder = std::env::var_os("CANVAS_PICTURES");
+    let mut results = egui_kittest::SnapshotResults::new();
+    for (theme_name, theme) in themes {
+        for look in LOOKS {
+            let name = format!("{theme_name}-{}", look.name);
+            let is_stored = STORED.contains(&name.as_str());
+            if !is_stored && folder.is_none() {
+                continue;
+            }
+            let image = picture(&theme, &look);
+            if let Some(folder) = &folder {
+                image.save(std::path::Path::new(folder).join(format!("{name}.png"))).unwrap();
+            }
+            if is_stored {
+                results.add(egui_kittest::try_image_snapshot(&image, name));
             }
         }
     }
+}
+
+struct Look {
+    name: &'static str,
+    zoom: f32,
+    /// Where a button is held down, and how far it was dragged.
+    drag: Option<(Pos2, Pos2, Modifiers)>,
+}
+
+const fn look(name: &'static str, zoom: f32) -> Look {
+    Look { name, zoom, drag: None }
+}
+
+const fn drag(name: &'static str, from: Pos2, to: Pos2, modifiers: Modifiers) -> Look {
+    Look { name, zoom: 1.0, drag: Some((from, to, modifiers)) }
+}
+
+const WEB: Pos2 = pos2(680.0, 190.0);
+const PORT: Pos2 = pos2(772.0, 214.0);
+
+const LOOKS: [Look; 13] = [
+    look("near", 1.0),
+    look("minimap", 1.7),
+    look("titles", 0.48),
+    look("blocks", 0.2),
+    look("far", 0.1),
+    drag("guides", WEB, pos2(683.0, 390.0), Modifiers::NONE),
+    drag("refused", WEB, pos2(440.0, 500.0), Modifiers::NONE),
+    drag("into", WEB, pos2(1120.0, 260.0), Modifiers::NONE),
+    drag("connect", PORT, pos2(1000.0, 330.0), Modifiers::NONE),
+    drag("no-connect", PORT, pos2(150.0, 270.0), Modifiers::NONE),
+    drag("marquee", pos2(570.0, 140.0), pos2(1000.0, 400.0), Modifiers::NONE),
+    drag("duplicate", WEB, pos2(640.0, 380.0), Modifiers::ALT),
+    look("many", 0.9),
+];
+
+fn picture(theme: &Theme, look: &Look) -> image::RgbaImage {
+    let shop = shop();
+    let mut selected = BTreeSet::from([ElementId::Node(shop.private)]);
+    if look.name == "many" {
+        selected.insert(ElementId::Node(shop.web));
+    }
+    let selection = RefCell::new(selected);
+    let mut canvas = Canvas::new();
+    canvas.set_viewport(Viewport { x: 690.0, y: 280.0, zoom: look.zoom });
+    let theme = theme.clone();
+    let mut harness = Harness::builder()
+        .with_size(vec2(1420.0, 700.0))
+        .renderer(rasteriser::SnapshotRenderer::new())
+        .build_ui(move |ui| {
+            let now = selection.borrow().clone();
+            let scene = Scene {
+                snapshot: &shop.snapshot,
+                board: BOARD,
+                selection: &now,
+                problems: &shop.problems,
+                theme: &theme,
+                read_only: false,
+            };
+            for event in canvas.show(ui, &scene) {
+                if let canvas::CanvasEvent::Select(wanted) = event {
+                    selection.replace(wanted);
+                }
+            }
+        });
+    harness.run();
+    if let Some((from, to, modifiers)) = look.drag {
+        harness.hover_at(from);
+        harness.step();
+        harness.event(Event::ModifiersChanged(modifiers));
+        let button = PointerButton::Primary;
+        harness.event(Event::PointerButton { pos: from, button, pressed: true, modifiers });
+        harness.step();
+        harness.hover_at(from + (to - from) * 0.5);
+        harness.hover_at(to);
+        harness.step();
+        harness.step();
+    }
+    harness.render().unwrap()
 }
 
 const ICONS: &str = "server database network subnet gateway firewall shield key lock globe cloud bucket disk queue bell \
@@ -176,7 +228,7 @@ fn icons_are_drawn_at_the_sizes_they_are_used_at() {
     let size = vec2(1080.0, 330.0);
     let surface = render_ui(size, 1.0, theme.surface_card, |ui| {
         for (place, word) in ICONS.split_whitespace().enumerate() {
-            let corner = egui::pos2((place % 18) as f32 * 60.0 + 6.0, (place / 18) as f32 * 110.0 + 8.0);
+            let corner = pos2((place % 18) as f32 * 60.0 + 6.0, (place / 18) as f32 * 110.0 + 8.0);
             for (side, down) in [(16.0, 0.0), (20.0, 24.0), (32.0, 54.0)] {
                 let rect = Rect::from_min_size(corner + vec2(0.0, down), vec2(side, side));
                 canvas::paint_icon(ui.painter(), word, rect, theme.accent);

@@ -1,4 +1,4 @@
-//! Guides, the minimap, putting a card into an edge, and what is said about ports and edges.
+//! Guides, resizing several, the minimap, putting a card into an edge, and what is said about ports and edges.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -9,7 +9,10 @@ use canvas::Scene;
 use common::{BOARD, Drawing};
 use egui::{Modifiers, pos2};
 use egui_kittest::{Harness, kittest::Queryable};
-use shared_protocol::{Change, Command, EndpointRef, NodeId, NodeRef, Point, Revision, messages::Viewport};
+use shared_protocol::{
+    Change, Command, EndpointRef, NodeId, NodeRef, Placement, Point, Revision, command::Placed,
+    messages::Viewport,
+};
 use world::{VIEW, World, commands, drag, harness, harness_of, moved, nodes, press, start_drag};
 
 #[test]
@@ -218,4 +221,30 @@ fn the_view_flies_unless_somebody_takes_it() {
     harness.state_mut().canvas.set_viewport(before);
     harness.run_steps(20);
     assert_eq!(harness.state().canvas.viewport(), before);
+}
+
+#[test]
+fn several_are_resized_by_the_frame_around_them() {
+    let (mut harness, ids) = harness();
+    harness.state_mut().selection = nodes(&[ids.network, ids.note]);
+    harness.step();
+    // Together they cover 40, 40 to 920, 600. The lower right corner stays.
+    drag(&mut harness, pos2(40.0, 40.0), pos2(88.0, 96.0), Modifiers::NONE);
+    let placed = |node, x, y, w, h| Placed::new(node, Placement { x, y, w, h });
+    let items = vec![placed(ids.network, 428, 96, 492, 360), placed(ids.note, 88, 492, 189, 108)];
+    assert_eq!(commands(&harness), [Command::Place { items }]);
+}
+
+#[test]
+fn several_never_shrink_past_what_one_of_them_holds() {
+    let (mut harness, ids) = harness();
+    harness.state_mut().selection = nodes(&[ids.network, ids.web]);
+    harness.step();
+    // From 40, 40 to 920, 440; the network must keep room for the subnet in it.
+    drag(&mut harness, pos2(40.0, 440.0), pos2(700.0, 100.0), Modifiers::NONE);
+    let [Command::Place { items }] = &commands(&harness)[..] else { panic!("{:?}", commands(&harness)) };
+    let network = items.iter().find(|item| item.node == ids.network.into()).unwrap();
+    assert_eq!((network.w, network.h), (Some(448), Some(344)));
+    let web = items.iter().find(|item| item.node == ids.web.into()).unwrap();
+    assert_eq!((web.w, web.h), (None, None), "a card keeps its size");
 }

@@ -4,13 +4,7 @@ use super::{Canvas, EDGE, EDGE_SPEED, PATIENCE};
 use crate::{
     Camera, CanvasEvent, Scene,
     camera::{sound, zoomed_at},
-    gesture::{
-        Ending, Gesture, Moment,
-        connect::Connecting,
-        drag::Moving,
-        marquee::Marquee,
-        resize::{self, Resizing},
-    },
+    gesture::{Ending, Gesture, Moment, connect::Connecting, drag::Moving, marquee::Marquee, resize},
     hit::{self, Hit, Part},
     index::NodeKind,
 };
@@ -121,8 +115,8 @@ impl Canvas {
         if scene.read_only {
             return marquee();
         }
-        if let Some((node, handle)) = resize::handle_at(scene, &self.index, camera, origin) {
-            return Resizing::start(scene, &self.index, node, handle, at).map(Gesture::Resize);
+        if let Some(handle) = resize::handle_at(scene, &self.index, camera, origin) {
+            return Gesture::resize(scene, &self.index, handle, at);
         }
         match hit::hit_test(scene, &self.index, camera, origin) {
             None | Some(Hit::Edge(_)) => marquee(),

@@ -129,11 +129,11 @@ impl Canvas {
     /// Enlarges around the middle of the view.
     pub fn zoom_by(&mut self, factor: f32) {
         let view = self.view.unwrap_or(Rect::ZERO);
-        self.viewport = zoomed_at(self.viewport, factor, view.center(), view);
+        self.go_to(zoomed_at(self.destination(), factor, view.center(), view));
     }
 
     pub fn set_zoom(&mut self, zoom: f32) {
-        self.viewport = sound(Viewport { zoom, ..self.viewport });
+        self.go_to(sound(Viewport { zoom, ..self.destination() }));
     }
 
     /// Where the pointer is on the board, while it is over it.
@@ -268,7 +268,7 @@ impl Canvas {
         }
         let steady = !self.gesture.is_active() && self.dropped_until.is_none();
         let visible = self.camera().visible();
-        let place = self.store.minimap.place(&self.index, scene.theme, rect, visible, steady)?;
+        let place = self.store.minimap.place(&self.index, scene, rect, visible, steady)?;
         let response = ui.interact(place.rect, ui.make_persistent_id("minimap"), Sense::click_and_drag());
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Minimap"));
         let held = response.is_pointer_button_down_on() || response.clicked();
@@ -317,7 +317,7 @@ impl Canvas {
                 return Some(CursorIcon::Grab);
             }
             match resize::handle_at(scene, &self.index, &self.camera(), at) {
-                Some((_, handle)) => Some(handle.cursor()),
+                Some(handle) => Some(handle.cursor()),
                 None => matches!(self.hovered, Some(Hit::Port { .. })).then_some(CursorIcon::Crosshair),
             }
         });

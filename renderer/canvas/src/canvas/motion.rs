@@ -58,7 +58,15 @@ impl Canvas {
 
     /// Goes to show an area through a view whose size is known.
     pub(super) fn fly_to(&mut self, wanted: Wanted, view: Rect) {
-        let to = fitting(wanted.bounds, view, wanted.padding, wanted.most);
+        self.go_to(fitting(wanted.bounds, view, wanted.padding, wanted.most));
+    }
+
+    /// Where the view is, or will be when it has arrived: two presses in a row go twice as far.
+    pub(super) fn destination(&self) -> Viewport {
+        self.flight.as_ref().map_or(self.viewport, |flight| flight.to)
+    }
+
+    pub(super) fn go_to(&mut self, to: Viewport) {
         if self.reduced_motion {
             self.flight = None;
             self.viewport = to;

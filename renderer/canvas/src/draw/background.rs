@@ -2,7 +2,7 @@
 
 use super::Pen;
 use crate::{batch::Batch, theme::size};
-use egui::{Rect, pos2, vec2};
+use egui::vec2;
 
 /// Dots closer than this on the screen would be a grey haze.
 const CLOSEST: f32 = 14.0;
@@ -20,15 +20,15 @@ pub(super) fn draw(pen: &Pen<'_>, batch: &mut Batch) {
     let side = (pen.zoom().clamp(0.7, 1.6) * 1.4 * pixels).round().max(1.0) / pixels;
     let snap = |at: f32| (at * pixels).floor() / pixels;
     let (first, last) = (pen.camera.to_board(view.min), pen.camera.to_board(view.max));
-    let columns = (first.x / spacing).floor() as i64..=(last.x / spacing).ceil() as i64;
-    let rows = (first.y / spacing).floor() as i64..=(last.y / spacing).ceil() as i64;
+    let lines = |first: f32, last: f32| (first / spacing).floor() as i64..=(last / spacing).ceil() as i64;
+    // Where the columns are is the same in every row.
+    let columns: Vec<f32> = lines(first.x, last.x)
+        .map(|column| snap(pen.camera.x(column as f32 * spacing) - side / 2.0))
+        .collect();
     batch.start(pen.painter.pixels_per_point());
-    for row in rows {
-        for column in columns.clone() {
-            let at = pen.camera.to_screen(pos2(column as f32 * spacing, row as f32 * spacing));
-            let corner = pos2(snap(at.x - side / 2.0), snap(at.y - side / 2.0));
-            batch.block(Rect::from_min_size(corner, vec2(side, side)), theme.canvas_dots);
-        }
+    for row in lines(first.y, last.y) {
+        let top = snap(pen.camera.y(row as f32 * spacing) - side / 2.0);
+        batch.blocks(&columns, top, vec2(side, side), theme.canvas_dots);
     }
     pen.painter.add(batch.shape());
 }

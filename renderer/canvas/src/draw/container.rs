@@ -1,13 +1,13 @@
 //! Containers: titled frames behind their content, a shade different with each step inwards.
 
-use super::{Pen, Store, face, node};
+use super::{Pen, Store, face, frame, node};
 use crate::{
     index::NodeSlot,
     lod::Detail,
     text::{Part, Words},
     theme::{mix, size},
 };
-use egui::{Stroke, StrokeKind, vec2};
+use egui::{Stroke, vec2};
 
 pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
     let theme = pen.scene.theme;
@@ -22,7 +22,7 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
         None if pen.is_hovered(slot.id) => (Stroke::new(1.0, theme.border_strong), fill),
         None => (Stroke::new(1.0, mix(theme.border, accent, 0.22)), fill),
     };
-    painter.rect(rect, radius, fill, line, StrokeKind::Inside);
+    frame::draw(painter, rect, radius, fill, line);
     title(pen, store, slot, painter);
     node::draw_selection(pen, slot, rect, radius);
     node::draw_badge(pen, slot, rect);

@@ -114,7 +114,7 @@ fn draw_label(pen: &Pen<'_>, store: &mut Store, slot: &EdgeSlot, edge: &Edge) {
         Words::line(edge.id.bits(), Part::EdgeLabel, slot.generation, &edge.label, size::EDGE_LABEL, 160.0);
     let Some(galley) = store.texts.lay_out(pen.painter, zoom, &words) else { return };
     let pill = galley.size() + vec2(10.0, 4.0) * zoom;
-    let Some(middle) = label_place(pen.index, &slot.route, pill / zoom, &mut store.near) else { return };
+    let Some(middle) = label_place(pen.index, slot, pill / zoom, &mut store.near) else { return };
     let rect = Rect::from_center_size(pen.camera.to_screen(middle), pill);
     let selected = pen.scene.selection.contains(&ElementId::Edge(slot.id));
     let line = Stroke::new(1.0, if selected { theme.accent } else { theme.border });
@@ -122,18 +122,35 @@ fn draw_label(pen: &Pen<'_>, store: &mut Store, slot: &EdgeSlot, edge: &Edge) {
     pen.painter.galley(rect.center() - galley.size() / 2.0, galley, theme.text_muted);
 }
 
-/// On the longest stretch that has room for it: the middle, or a quarter, where a label of this size covers no node.
+/// On the longest stretch that has room for it: the middle, or a quarter, where a label of this size covers no node and
+/// no corner of another edge, which would hide where that one goes. No label rather than one on a node.
 pub(crate) fn label_place(
     index: &crate::index::BoardIndex,
-    route: &Route,
+    slot: &EdgeSlot,
     pill: egui::Vec2,
     near: &mut Vec<u32>,
 ) -> Option<Pos2> {
-    let mut stretches: Vec<[Pos2; 2]> = route.segments().collect();
+    let mut stretches: Vec<[Pos2; 2]> = slot.route.segments().collect();
     stretches.sort_by(|a, b| b[0].distance_sq(b[1]).total_cmp(&a[0].distance_sq(a[1])));
     let places = |[a, b]: [Pos2; 2]| [0.5, 0.25, 0.75].map(|share| a + (b - a) * share);
-    stretches.into_iter().flat_map(places).find(|&middle| {
-        let area = crate::camera::around(Rect::from_center_size(middle, pill).expand(2.0));
-        index.is_free(area, near)
-    })
+    let covered = |middle: Pos2| Rect::from_center_size(middle, pill).expand(2.0);
+    let mut second_best = None;
+    for middle in stretches.into_iter().flat_map(places) {
+        let area = crate::camera::around(covered(middle));
+        if !index.is_free(area, near) {
+            continue;
+        }
+        index.edges_in(area, near);
+        let others = near.iter().map(|&place| index.edge(place)).filter(|other| other.id != slot.id);
+        let hides_corner = |other: &EdgeSlot| {
+            let corners = other.route.points();
+            let inner = corners.get(1..corners.len().saturating_sub(1)).unwrap_or_default();
+            inner.iter().any(|corner| covered(middle).contains(*corner))
+        };
+        if !others.into_iter().any(hides_corner) {
+            return Some(middle);
+        }
+        second_best = second_best.or(Some(middle));
+    }
+    second_best
 }

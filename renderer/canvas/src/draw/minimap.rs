@@ -2,10 +2,10 @@
 
 use super::{Pen, blocks};
 use crate::{
+    Scene,
     batch::quad,
     camera::rect_of,
     index::{BoardIndex, NodeKind},
-    theme::Theme,
 };
 use egui::{Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2};
 use shared_protocol::Placement;
@@ -54,7 +54,7 @@ impl Minimap {
     pub(crate) fn place(
         &mut self,
         index: &BoardIndex,
-        theme: &Theme,
+        scene: &Scene<'_>,
         view: Rect,
         visible: Placement,
         steady: bool,
@@ -62,12 +62,12 @@ impl Minimap {
         if view.width() < LEAST_VIEW.x || view.height() < LEAST_VIEW.y {
             return None;
         }
-        let wanted = (index.version(), theme.canvas, view);
+        let wanted = (index.version(), scene.theme.canvas, view);
         if self.made_for.is_none() || (steady && self.made_for != Some(wanted)) {
             self.made_for = Some(wanted);
             self.bounds = index.nodes().map(|slot| slot.area).reduce(Placement::union);
             self.place = self.bounds.map(|bounds| lay_out(bounds, view));
-            self.mesh = self.place.map_or_else(Arc::default, |place| Arc::new(mesh(index, theme, place)));
+            self.mesh = self.place.map_or_else(Arc::default, |place| Arc::new(mesh(index, scene, place)));
         }
         let bounds = self.bounds?;
         let seen = visible.union(bounds) == visible;
@@ -103,7 +103,8 @@ fn lay_out(bounds: Placement, view: Rect) -> Place {
     Place { rect, scale, origin }
 }
 
-fn mesh(index: &BoardIndex, theme: &Theme, place: Place) -> Mesh {
+fn mesh(index: &BoardIndex, scene: &Scene<'_>, place: Place) -> Mesh {
+    let theme = scene.theme;
     let mut mesh = Mesh::default();
     let mut block = |rect: Rect, colour| {
         let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
@@ -123,7 +124,7 @@ fn mesh(index: &BoardIndex, theme: &Theme, place: Place) -> Mesh {
     for slot in index.nodes().filter(|slot| slot.kind != NodeKind::Container) {
         let rect = place.rect(rect_of(slot.area));
         let colour = match slot.kind {
-            NodeKind::Note => theme.note("yellow").0,
+            NodeKind::Note => blocks::note_colour(scene, slot),
             _ => theme.block(slot.accent),
         };
         if rect.width().min(rect.height()) >= dot {

@@ -1,6 +1,6 @@
 //! Cards: what most nodes are. An icon in the colour of the family, a label, the type below it, ports on the sides.
 
-use super::{Pen, Store, face};
+use super::{Pen, Store, face, frame};
 use crate::{
     hit::Hit,
     index::{NodeSlot, ports},
@@ -26,7 +26,7 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
         () if pen.is_hovered(slot.id) => Stroke::new(1.0, theme.border_strong),
         () => Stroke::new(1.0, theme.border),
     };
-    painter.rect(rect, radius, theme.surface_card, line, StrokeKind::Inside);
+    frame::draw(painter, rect, radius, theme.surface_card, line);
     content(pen, store, slot, painter);
     draw_selection(pen, slot, rect, radius);
     draw_ports(pen, slot);
@@ -60,7 +60,7 @@ fn content(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &Painter)
         let opacity = icon_opacity(pen.zoom());
         // Where the icon is gone, the colour alone tells the family.
         let tile = mix(theme.block(slot.accent), theme.tile(slot.accent), opacity);
-        painter.rect_filled(screen, size::TILE_RADIUS * pen.zoom(), tile);
+        frame::draw(painter, screen, size::TILE_RADIUS * pen.zoom(), tile, Stroke::NONE);
         if opacity > 0.0 {
             let word = def.map_or("", |def| def.icon.as_str());
             store.icons.paint(painter, word, icon, theme.accent(slot.accent).gamma_multiply(opacity));

@@ -13,7 +13,7 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, gesture: &Gesture, pointer:
     draw_guides(pen, gesture.guides());
     match gesture {
         Gesture::Idle | Gesture::Cancelled | Gesture::Pan(_) => draw_handles(pen),
-        Gesture::Resize(_) => draw_handles(pen),
+        Gesture::Resize(_) | Gesture::ResizeMany(_) => draw_handles(pen),
         Gesture::Marquee(marquee) => {
             let rect = pen.place(marquee.rect());
             let line = Stroke::new(1.0, theme.accent);
@@ -77,7 +77,11 @@ fn draw_guides(pen: &Pen<'_>, guides: &[Guide]) {
 }
 
 fn draw_handles(pen: &Pen<'_>) {
-    let Some((_, area)) = resize::resizable(pen.scene, pen.index) else { return };
+    let Some(area) = resize::area(pen.scene, pen.index) else { return };
+    if pen.scene.selection.len() > 1 {
+        let line = Stroke::new(1.0, pen.scene.theme.accent.gamma_multiply(0.6));
+        pen.painter.rect_stroke(pen.camera.rect_to_screen(area), 0.0, line, StrokeKind::Middle);
+    }
     let theme = pen.scene.theme;
     for (_, rect) in resize::handles(&pen.camera, area) {
         pen.painter.rect(rect, 2.0, theme.surface_card, Stroke::new(1.5, theme.accent), StrokeKind::Inside);

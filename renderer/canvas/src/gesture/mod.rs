@@ -7,13 +7,15 @@ pub(crate) mod guides;
 mod insert;
 pub(crate) mod marquee;
 pub(crate) mod resize;
+mod resize_many;
 
 use crate::{CanvasEvent, Scene, index::BoardIndex};
 use connect::Connecting;
 use drag::Moving;
 use egui::{CursorIcon, Modifiers, Pos2};
 use marquee::Marquee;
-use resize::Resizing;
+use resize::{Handle, Resizing};
+use resize_many::ResizingMany;
 use shared_protocol::{ElementId, NodeId};
 use std::collections::BTreeSet;
 
@@ -26,6 +28,7 @@ pub(crate) enum Gesture {
     Marquee(Marquee),
     Move(Box<Moving>),
     Resize(Resizing),
+    ResizeMany(ResizingMany),
     Connect(Box<Connecting>),
     /// Taken back while the button is still down: nothing until it is released.
     Cancelled,
@@ -50,13 +53,19 @@ pub(crate) enum Ending {
 }
 
 impl Gesture {
+    /// A handle was grabbed: of one node, or of the frame around several.
+    pub(crate) fn resize(scene: &Scene<'_>, index: &BoardIndex, handle: Handle, at: Pos2) -> Option<Self> {
+        let one = Resizing::start(scene, index, handle, at).map(Self::Resize);
+        one.or_else(|| ResizingMany::start(scene, index, handle, at).map(Self::ResizeMany))
+    }
+
     pub(crate) fn is_active(&self) -> bool {
         !matches!(self, Self::Idle | Self::Cancelled)
     }
 
     /// Whether the view follows a pointer that nears its edge.
     pub(crate) fn wants_room(&self) -> bool {
-        matches!(self, Self::Marquee(_) | Self::Move(_) | Self::Resize(_) | Self::Connect(_))
+        !matches!(self, Self::Idle | Self::Cancelled | Self::Pan(_))
     }
 
     pub(crate) fn step(
@@ -71,6 +80,7 @@ impl Gesture {
             Self::Marquee(marquee) => events.extend(marquee.step(scene, index, moment)),
             Self::Move(moving) => moving.step(scene, index, moment),
             Self::Resize(resizing) => resizing.step(scene, index, moment),
+            Self::ResizeMany(resizing) => resizing.step(scene, index, moment),
             Self::Connect(connecting) => connecting.step(scene, index, moment),
         }
     }
@@ -80,6 +90,7 @@ impl Gesture {
             Self::Idle | Self::Cancelled | Self::Pan(_) | Self::Marquee(_) => Ending::Nothing,
             Self::Move(moving) => moving.finish(),
             Self::Resize(resizing) => resizing.finish(),
+            Self::ResizeMany(resizing) => resizing.finish(),
             Self::Connect(connecting) => connecting.finish(),
         }
     }
@@ -107,6 +118,7 @@ impl Gesture {
             Self::Pan(_) => Some(CursorIcon::Grabbing),
             Self::Move(moving) => Some(moving.cursor()),
             Self::Resize(resizing) => Some(resizing.cursor()),
+            Self::ResizeMany(resizing) => Some(resizing.cursor()),
             Self::Connect(connecting) => Some(connecting.cursor()),
         }
     }

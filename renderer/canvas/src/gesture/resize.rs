@@ -4,14 +4,14 @@
 use super::{
     Ending, Moment,
     guides::{Guide, Neighbours},
-    snapped,
+    resize_many, snapped,
 };
 use crate::{Camera, CanvasEvent, Scene, index::BoardIndex, index::NodeKind, theme::size};
 use egui::{CursorIcon, Pos2, Rect, vec2};
 use shared_protocol::{Command, ElementId, NodeId, NodeRef, Placement, command::Placed};
 
-const LEAST_WIDTH: i32 = 48;
-const LEAST_HEIGHT: i32 = 40;
+pub(crate) const LEAST_WIDTH: i32 = 48;
+pub(crate) const LEAST_HEIGHT: i32 = 40;
 
 /// Which sides a handle moves: -1 left or top, 1 right or bottom, 0 neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,11 @@ const HANDLES: [Handle; 8] = [
 ];
 
 impl Handle {
+    /// Across and down: which side moves.
+    pub(crate) fn sides(self) -> (i8, i8) {
+        (self.x, self.y)
+    }
+
     pub(crate) fn cursor(self) -> CursorIcon {
         match (self.x, self.y) {
             (0, _) => CursorIcon::ResizeVertical,
@@ -43,7 +48,7 @@ impl Handle {
 }
 
 /// The one selected node that can be resized.
-pub(crate) fn resizable(scene: &Scene<'_>, index: &BoardIndex) -> Option<(NodeId, Placement)> {
+fn resizable(scene: &Scene<'_>, index: &BoardIndex) -> Option<(NodeId, Placement)> {
     let mut selected = scene.selection.iter();
     let (Some(ElementId::Node(id)), None) = (selected.next(), selected.next()) else { return None };
     let slot = index.slot(*id)?;
@@ -67,16 +72,17 @@ pub(crate) fn handles(camera: &Camera, area: Placement) -> impl Iterator<Item = 
         })
 }
 
-pub(crate) fn handle_at(
-    scene: &Scene<'_>,
-    index: &BoardIndex,
-    camera: &Camera,
-    at: Pos2,
-) -> Option<(NodeId, Handle)> {
-    let (id, area) = resizable(scene, index)?;
+/// What the handles are around: the one node that can be resized, or several at once.
+pub(crate) fn area(scene: &Scene<'_>, index: &BoardIndex) -> Option<Placement> {
+    let one = resizable(scene, index).map(|(_, area)| area);
+    one.or_else(|| resize_many::frame(scene, index).map(|(_, area)| area))
+}
+
+pub(crate) fn handle_at(scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, at: Pos2) -> Option<Handle> {
     let reach = size::HANDLE_REACH - size::HANDLE / 2.0;
+    let area = area(scene, index)?;
     let (handle, _) = handles(camera, area).find(|(_, rect)| rect.expand(reach).contains(at))?;
-    Some((id, handle))
+    Some(handle)
 }
 
 pub(crate) struct Resizing {
@@ -94,13 +100,8 @@ pub(crate) struct Resizing {
 }
 
 impl Resizing {
-    pub(crate) fn start(
-        scene: &Scene<'_>,
-        index: &BoardIndex,
-        node: NodeId,
-        handle: Handle,
-        at: Pos2,
-    ) -> Option<Self> {
+    pub(crate) fn start(scene: &Scene<'_>, index: &BoardIndex, handle: Handle, at: Pos2) -> Option<Self> {
+        let (node, _) = resizable(scene, index)?;
         let before = index.model_area(node)?;
         let relative = scene.snapshot.placement(node)?;
         let content: Vec<(NodeId, Placement)> = scene

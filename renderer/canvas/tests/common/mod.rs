@@ -3,6 +3,8 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a fixture that cannot be made fails its test")]
 
+pub mod rows;
+
 use authority::{Module, Problems, Registry, Snapshot};
 use shared_protocol::{
     Board, BoardId, BoardKind, BoardName, Document, Edge, EdgeId, Endpoint, Name, Node, NodeId, Placement,
@@ -175,7 +177,7 @@ pub fn shop() -> Shop {
     Shop { snapshot, problems, web, database, private, network }
 }
 
-/// A large board: cards in rows, containers of 4 × 4 in containers of 16 × 16, 1.5 edges to a node.
+/// A large board, as [`rows`] describes it.
 pub fn large(count: usize) -> Snapshot {
     let mut drawing = Drawing::new();
     fill(&mut drawing, count);
@@ -202,42 +204,20 @@ pub fn large_with_container(count: usize, held: usize) -> (Snapshot, NodeId) {
 }
 
 fn fill(drawing: &mut Drawing, count: usize) {
-    let columns = (count as f64).sqrt().ceil() as usize;
-    let rows = count.div_ceil(columns);
-    let place = |step: usize, at: usize| (at * step + at / 4 * 48 + at / 16 * 64) as i32;
-    let (x, y) = (|column| place(216, column), |row| place(104, row));
-    let mut outer = BTreeMap::new();
-    let mut inner = BTreeMap::new();
-    for row in (0..rows).step_by(16) {
-        for column in (0..columns).step_by(16) {
-            let area = [x(column) - 48, y(row) - 88, 16 * 216 + 4 * 48 + 48, 16 * 104 + 4 * 48 + 88];
-            outer.insert(
-                (row / 16, column / 16),
-                (drawing.node("net", &format!("Network {row} {column}"), None, area), area),
-            );
-        }
+    let rows::Rows { boxes, edges } = rows::rows(count);
+    let mut ids: Vec<NodeId> = Vec::with_capacity(boxes.len());
+    for made in &boxes {
+        let type_id = match made.kind {
+            rows::Kind::Outer => "net",
+            rows::Kind::Inner => "subnet",
+            rows::Kind::Card => "server",
+        };
+        let [x, y, w, h] = made.area;
+        let [left, top, ..] = made.parent.map_or([0; 4], |parent| boxes[parent].area);
+        let parent = made.parent.map(|parent| ids[parent]);
+        ids.push(drawing.node(type_id, &made.label, parent, [x - left, y - top, w, h]));
     }
-    for row in (0..rows).step_by(4) {
-        for column in (0..columns).step_by(4) {
-            let (parent, around) = outer[&(row / 16, column / 16)];
-            let area = [x(column) - 20 - around[0], y(row) - 44 - around[1], 4 * 216 + 8, 4 * 104 + 24];
-            let id = drawing.node("subnet", &format!("Subnet {row} {column}"), Some(parent), area);
-            inner.insert((row / 4, column / 4), (id, [area[0] + around[0], area[1] + around[1]]));
-        }
-    }
-    let mut ids = Vec::with_capacity(count);
-    for place in 0..count {
-        let (row, column) = (place / columns, place % columns);
-        let (parent, origin) = inner[&(row / 4, column / 4)];
-        let at = [x(column) - origin[0], y(row) - origin[1], 184, 64];
-        ids.push(drawing.node("server", &format!("Worker {place}"), Some(parent), at));
-    }
-    for place in 0..count {
-        if place % columns + 1 < columns && place + 1 < count {
-            drawing.edge(ids[place], ids[place + 1], "");
-        }
-        if place % 2 == 0 && place + columns < count {
-            drawing.edge(ids[place], ids[place + columns], "");
-        }
+    for (from, to) in edges {
+        drawing.edge(ids[from], ids[to], "");
     }
 }

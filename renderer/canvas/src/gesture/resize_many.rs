@@ -1,0 +1,164 @@
+//! Changing the size of several nodes at once, by the handles around all of them. Containers and notes grow and shrink
+//! with the frame, cards only move; what stands in a container moves along with it, and none gets smaller than that.
+
+use super::{
+    Ending, Moment,
+    resize::{Handle, LEAST_HEIGHT, LEAST_WIDTH},
+    roots, snapped,
+};
+use crate::{
+    CanvasEvent, Scene,
+    index::{BoardIndex, NodeKind},
+    theme::size,
+};
+use egui::{CursorIcon, Modifiers, Pos2};
+use shared_protocol::{Command, NodeId, NodeRef, Placement, command::Placed};
+
+/// With more than this a frame around them is of no use.
+const MOST: usize = 200;
+
+/// What the handles are around, if several nodes are selected and one of them can be resized.
+pub(crate) fn frame(scene: &Scene<'_>, index: &BoardIndex) -> Option<(Vec<NodeId>, Placement)> {
+    if scene.read_only || scene.selection.len() < 2 || scene.selection.len() > MOST {
+        return None;
+    }
+    let chosen = roots(scene, scene.selection);
+    let areas = || chosen.iter().filter_map(|id| index.slot(*id));
+    if chosen.len() < 2 || areas().all(|slot| slot.kind == NodeKind::Card) {
+        return None;
+    }
+    let around = areas().map(|slot| slot.area).reduce(Placement::union)?;
+    Some((chosen, around))
+}
+
+struct Member {
+    id: NodeId,
+    before: Placement,
+    /// In its own container.
+    relative: Placement,
+    /// The smallest it may become; none for a card, which keeps its size.
+    least: Option<(i32, i32)>,
+    /// All that stands in it.
+    within: Vec<(NodeId, Placement)>,
+}
+
+pub(crate) struct ResizingMany {
+    members: Vec<Member>,
+    handle: Handle,
+    start: Pos2,
+    frame: Placement,
+    now: Vec<Placement>,
+}
+
+impl ResizingMany {
+    pub(crate) fn start(scene: &Scene<'_>, index: &BoardIndex, handle: Handle, at: Pos2) -> Option<Self> {
+        let (chosen, _) = frame(scene, index)?;
+        let members: Vec<Member> = chosen.into_iter().filter_map(|id| member(scene, index, id)).collect();
+        let now: Vec<Placement> = members.iter().map(|member| member.before).collect();
+        let frame = now.iter().copied().reduce(Placement::union)?;
+        Some(Self { members, handle, start: at, frame, now })
+    }
+
+    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: Moment) {
+        let moved = moment.at - self.start;
+        let (x, y) = self.handle.sides();
+        let sizes = |of: fn(&Member) -> Option<(i32, i32)>| self.members.iter().filter_map(of);
+        let across = sizes(|member| Some((member.before.w, member.least?.0)));
+        let along = sizes(|member| Some((member.before.h, member.least?.1)));
+        let across = Stretch::new(x, (self.frame.x, self.frame.w), moved.x, moment.modifiers, across);
+        let along = Stretch::new(y, (self.frame.y, self.frame.h), moved.y, moment.modifiers, along);
+        self.now = self.members.iter().map(|member| member.stretched(&across, &along)).collect();
+        let shown = self.members.iter().zip(&self.now).flat_map(|(member, now)| {
+            let (dx, dy) = (now.x - member.before.x, now.y - member.before.y);
+            let within = member.within.iter().map(move |(id, place)| (*id, place.moved_by(dx, dy)));
+            std::iter::once((member.id, *now)).chain(within)
+        });
+        index.set_preview(scene.snapshot, shown);
+    }
+
+    pub(crate) fn finish(self) -> Ending {
+        let changed = self.members.iter().zip(&self.now).filter(|(member, now)| member.before != **now);
+        let items: Vec<Placed> = changed
+            .map(|(member, now)| Placed {
+                node: NodeRef::Id(member.id),
+                x: member.relative.x + now.x - member.before.x,
+                y: member.relative.y + now.y - member.before.y,
+                w: member.least.map(|_| now.w),
+                h: member.least.map(|_| now.h),
+            })
+            .collect();
+        if items.is_empty() {
+            return Ending::Nothing;
+        }
+        Ending::Moved(CanvasEvent::Run(Command::Place { items }))
+    }
+
+    pub(crate) fn cursor(&self) -> CursorIcon {
+        self.handle.cursor()
+    }
+}
+
+fn member(scene: &Scene<'_>, index: &BoardIndex, id: NodeId) -> Option<Member> {
+    let before = index.model_area(id)?;
+    let within = scene.snapshot.subtree(id).into_iter().filter(|inner| *inner != id);
+    let within: Vec<(NodeId, Placement)> =
+        within.filter_map(|inner| Some((inner, index.model_area(inner)?))).collect();
+    let content = within.iter().map(|(_, place)| *place).reduce(Placement::union);
+    let least = (index.slot(id)?.kind != NodeKind::Card).then(|| {
+        let held = content.map_or((0, 0), |content| {
+            (content.right() - before.x + size::GRID, content.bottom() - before.y + size::GRID)
+        });
+        // What is too small already does not have to grow.
+        (held.0.max(LEAST_WIDTH).min(before.w), held.1.max(LEAST_HEIGHT).min(before.h))
+    });
+    Some(Member { id, before, relative: scene.snapshot.placement(id)?, least, within })
+}
+
+impl Member {
+    fn stretched(&self, across: &Stretch, along: &Stretch) -> Placement {
+        let resizes = self.least.is_some();
+        let (x, w) = across.apply(self.before.x, self.before.w, resizes);
+        let (y, h) = along.apply(self.before.y, self.before.h, resizes);
+        Placement { x, y, w, h }
+    }
+}
+
+/// One direction: where the side that stays is, and how much longer all becomes.
+struct Stretch {
+    fixed: i32,
+    factor: f64,
+}
+
+impl Stretch {
+    /// `side`: which side of the frame is dragged. `sizes`: of what resizes, now and at least.
+    fn new(
+        side: i8,
+        (start, length): (i32, i32),
+        by: f32,
+        modifiers: Modifiers,
+        sizes: impl Iterator<Item = (i32, i32)>,
+    ) -> Self {
+        let end = start.saturating_add(length);
+        let length = f64::from(length.max(1));
+        let (fixed, wanted) = match side {
+            1 => (start, snapped(end as f32 + by, modifiers) - start),
+            -1 => (end, end - snapped(start as f32 + by, modifiers)),
+            _ => return Self { fixed: start, factor: 1.0 },
+        };
+        let smallest =
+            sizes.map(|(now, least)| f64::from(least) / f64::from(now.max(1))).fold(0.05, f64::max);
+        Self { fixed, factor: (f64::from(wanted) / length).max(smallest) }
+    }
+
+    fn apply(&self, at: i32, length: i32, resizes: bool) -> (i32, i32) {
+        let moved = |at: f64| f64::from(self.fixed) + (at - f64::from(self.fixed)) * self.factor;
+        if resizes {
+            let (start, end) = (moved(f64::from(at)), moved(f64::from(at) + f64::from(length)));
+            let start = start.round() as i32;
+            return (start, (end.round() as i32 - start).max(1));
+        }
+        // The middle of what keeps its size goes along.
+        let half = f64::from(length) / 2.0;
+        ((moved(f64::from(at) + half) - half).round() as i32, length)
+    }
+}
