@@ -4,6 +4,7 @@
 //! A card is a node with its label, its type below, one input and one output; containers, which it does not have, are
 //! painted behind the nodes.
 
+#[allow(dead_code, reason = "it has no containers for anything to stand in")]
 #[path = "../../../../renderer/canvas/tests/common/rows.rs"]
 mod rows;
 
