@@ -116,6 +116,18 @@ impl Bundles {
         bundles
     }
 
+    /// Adds a bundle, or puts it in place of the one with its id.
+    pub fn insert(&mut self, bundle: Bundle) {
+        match self.list.iter_mut().find(|known| known.id() == bundle.id()) {
+            Some(known) => *known = bundle,
+            None => self.list.push(bundle),
+        }
+    }
+
+    pub fn remove(&mut self, id: &str) {
+        self.list.retain(|bundle| bundle.id() != id);
+    }
+
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Bundle> {
         self.list.iter()
     }

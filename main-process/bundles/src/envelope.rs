@@ -1,6 +1,7 @@
 //! What every tool answers: one shape for success and failure.
 
 use crate::{Data, data::Members};
+use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,28 +123,33 @@ impl Envelope {
         self.result.is_ok()
     }
 
-    pub fn to_data(&self) -> Data {
-        let tool = Data::from(self.tool.as_str());
-        match &self.result {
-            Ok(answer) => Data::map_of_some([
-                ("ok", Some(true.into())),
-                ("tool", Some(tool)),
-                ("data", Some(answer.data.clone())),
-                ("bundleId", answer.bundle_id.as_deref().map(Data::from)),
-                ("meta", Some(answer.meta.clone())),
-                ("diagnostics", Some(answer.diagnostics.clone().into())),
-            ]),
-            Err(refusal) => Data::map([("ok", false.into()), ("tool", tool), ("error", refusal.to_data())]),
-        }
-    }
-
     /// The envelope for `structuredContent`.
     pub fn to_json(&self) -> Value {
-        self.to_data().to_json()
+        serde_json::to_value(self).unwrap_or_default()
     }
 
     /// The envelope as compact JSON text, its members in order.
     pub fn to_text(&self) -> String {
-        serde_json::to_string(&self.to_data()).unwrap_or_default()
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl Serialize for Envelope {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("ok", &self.is_ok())?;
+        map.serialize_entry("tool", &self.tool)?;
+        match &self.result {
+            Ok(answer) => {
+                map.serialize_entry("data", &answer.data)?;
+                if let Some(bundle_id) = &answer.bundle_id {
+                    map.serialize_entry("bundleId", bundle_id)?;
+                }
+                map.serialize_entry("meta", &answer.meta)?;
+                map.serialize_entry("diagnostics", &answer.diagnostics)?;
+            }
+            Err(refusal) => map.serialize_entry("error", &refusal.to_data())?,
+        }
+        map.end()
     }
 }

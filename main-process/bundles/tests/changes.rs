@@ -3,9 +3,9 @@
 
 mod support;
 
-use bundles::{Bundles, call, call_writing, commit, plan};
+use bundles::{Bundle, Bundles, call, call_writing, commit, plan};
 use serde_json::{Value, json};
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 fn bundle() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -148,6 +148,8 @@ fn edits_by_others_are_followed_file_by_file() {
     fs::remove_file(folder.path().join("notes/z.yaml")).unwrap();
     bundles.iter_mut().next().unwrap().refresh().unwrap();
     assert_eq!((hits(&bundles, "copy"), hits(&bundles, "first")), (json!(0), json!(1)));
+    let watched = bundles.iter().next().unwrap().watched_folders();
+    assert!(watched.iter().any(|folder| folder.ends_with("notes")) && watched.len() == 2, "{watched:?}");
     // The bundle's own files change everything.
     fs::write(folder.path().join("note.json"), r#"{"properties":{"title":{"maxLength":3}}}"#).unwrap();
     bundles.iter_mut().next().unwrap().refresh().unwrap();
@@ -186,4 +188,33 @@ fn a_model_that_follows_equals_one_that_is_loaded() {
             assert_eq!(followed.to_json(), loaded.to_json(), "step {step}");
         }
     }
+}
+
+#[test]
+fn texts_that_somebody_else_keeps() {
+    let folder = bundle();
+    let mut texts = BTreeMap::new();
+    for path in ["sdd-bundle.yaml", "types.json", "note.json", "notes/a.yaml", "notes/b.yaml"] {
+        texts.insert(path.to_owned(), Arc::from(fs::read_to_string(folder.path().join(path)).unwrap()));
+    }
+    let mut bundles = Bundles::default();
+    bundles.insert(Bundle::of_texts("kept", Path::new("specs/kept"), texts).unwrap());
+    let arguments =
+        json!({"changes": [update("a", "title", json!("Planned")), change("create", "c")], "dryRun": false});
+    let planned = plan(&bundles, &arguments).unwrap();
+    assert!(commit(&mut bundles, &planned).unwrap_err().to_string().contains("kept elsewhere"));
+    assert!(bundles.get("kept").unwrap().entity("Note", "c").is_none());
+    // Whoever keeps them writes them, and the bundle follows.
+    for edit in planned.edits() {
+        let after = edit.after.as_deref().map(Arc::from);
+        assert!(bundles.get_mut("kept").unwrap().set_text(edit.path(), after).unwrap());
+    }
+    let kept = bundles.get_mut("kept").unwrap();
+    assert_eq!(kept.entity("Note", "a").unwrap().data().text("title"), Some("Planned"));
+    assert!(kept.entity("Note", "c").is_some());
+    assert!(kept.set_text("notes/b.yaml", None).unwrap());
+    assert!(kept.diagnostics().iter().any(|finding| finding.code.as_deref() == Some("broken-ref")));
+    assert!(kept.set_text("note.json", Some(Arc::from("{"))).unwrap());
+    assert!(!kept.set_text("../out.yaml", Some(Arc::from("id: x"))).unwrap());
+    assert_eq!(call(&bundles, "validate_bundle", &json!({})).to_json()["data"]["summary"]["isValid"], false);
 }

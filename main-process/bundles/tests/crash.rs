@@ -7,7 +7,7 @@ use bundles::call_writing;
 use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -40,8 +40,16 @@ fn child() {
     assert!(answer.is_ok(), "{}", answer.to_text());
 }
 
-/// Starts the change and kills it after a while, or lets it end. Tells how long it took.
-fn run(folder: &Path, value: &str, kill_after: Option<Duration>) -> Duration {
+/// When the change is killed.
+enum Kill {
+    Never,
+    After(Duration),
+    /// So long after its record is there, in the middle of the writing.
+    AfterRecord(Duration),
+}
+
+/// Starts the change and kills it, or lets it end. Tells how long it took.
+fn run(folder: &Path, value: &str, kill: &Kill) -> Duration {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "child", "--nocapture"])
         .env(FOLDER, folder)
@@ -53,12 +61,26 @@ fn run(folder: &Path, value: &str, kill_after: Option<Duration>) -> Duration {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap() == "ready"));
     let start = Instant::now();
-    if let Some(delay) = kill_after {
-        thread::sleep(delay);
-        child.kill().unwrap();
+    match kill {
+        Kill::Never => {}
+        Kill::After(delay) => {
+            thread::sleep(*delay);
+            child.kill().unwrap();
+        }
+        Kill::AfterRecord(delay) => {
+            while !record(folder).exists() && child.try_wait().unwrap().is_none() {
+                thread::sleep(Duration::from_micros(50));
+            }
+            thread::sleep(*delay);
+            child.kill().unwrap();
+        }
     }
     child.wait().unwrap();
     start.elapsed()
+}
+
+fn record(folder: &Path) -> PathBuf {
+    folder.join(".draftboard/bundle-changes.json")
 }
 
 fn titles(folder: &Path) -> Vec<String> {
@@ -78,20 +100,21 @@ fn all_or_none_whenever_it_is_killed() {
         let text = format!("# {index}\nid: {}\ntitle: start # here\nnext: {next}\n", id(index));
         support::note(folder.path(), &id(index), &text);
     }
-    let whole = run(folder.path(), "whole", None);
+    let whole = (0..3).map(|_| run(folder.path(), "whole", &Kill::Never)).min().unwrap();
     assert!(titles(folder.path()).iter().all(|title| title == "whole"));
-    let (mut before, mut done, mut undone) = ("whole".to_owned(), 0, 0);
+    let (mut before, mut done, mut undone, mut finished_later) = ("whole".to_owned(), 0, 0, 0);
     for kill in 0..KILLS {
         let value = format!("kill {kill}");
-        // Spread over the time a change takes, and a little beyond.
-        run(folder.path(), &value, Some(whole * kill / (KILLS * 9 / 10)));
+        let part = whole * (kill / 2) / (KILLS / 2);
+        run(folder.path(), &value, &if kill % 2 == 0 { Kill::After(part) } else { Kill::AfterRecord(part) });
+        finished_later += usize::from(record(folder.path()).exists());
         let titles = titles(folder.path());
         assert!(titles.iter().all(|title| *title == titles[0]), "{kill}: {titles:?}");
         assert!(titles[0] == value || titles[0] == before, "{kill}: {} {before}", titles[0]);
         *(if titles[0] == value { &mut done } else { &mut undone }) += 1;
         before.clone_from(&titles[0]);
     }
-    println!("{done} done, {undone} undone, whole change {whole:?}");
+    println!("{done} done, {finished_later} of them by the next load, {undone} undone; a whole change takes {whole:?}");
     let left: Vec<_> =
         std::fs::read_dir(folder.path().join("notes")).unwrap().map(|entry| entry.unwrap()).collect();
     assert_eq!(left.len(), ENTITIES, "{left:?}");

@@ -174,3 +174,22 @@ fn patterns_that_never_end() {
     let found = findings(&support::load(&inside));
     assert!(found.len() >= 2, "{found:?}");
 }
+
+#[test]
+fn schemas_that_turn_in_circles() {
+    let branching: String = (0..30).map(|index| format!("\"p{index}\": {{\"$ref\": \"#\"}},")).collect();
+    let branching = format!("{{\"properties\": {{{branching} \"id\": {{}}}}}}");
+    for schema in [
+        r##"{"$ref": "#"}"##,
+        r##"{"allOf": [{"$ref": "#"}]}"##,
+        r##"{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}"##,
+        r##"{"$id": "https://example.invalid/x", "$dynamicRef": "#x", "$dynamicAnchor": "x"}"##,
+        &branching,
+    ] {
+        let folder = bundle();
+        fs::write(folder.path().join("bundle/note.json"), schema).unwrap();
+        let bundles = support::load(&folder.path().join("bundle"));
+        assert!(bundles.iter().next().unwrap().entity("Note", "good").is_some());
+        bundles.iter().next().unwrap().diagnostics();
+    }
+}

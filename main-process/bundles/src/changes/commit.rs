@@ -75,20 +75,31 @@ fn write(files: &BundleFiles, edits: &[FileEdit]) -> Result<(), CommitError> {
             return Err(CommitError::Stale { path: edit.path.to_string() });
         }
     }
+    let paths = edits.iter().map(|edit| &edit.path);
+    if let [only] = edits {
+        // One file is replaced at once by itself.
+        files.put(&only.path, only.after.as_deref()).map_err(CommitError::Failed)?;
+        return files.sync_folders_of(paths).map_err(CommitError::Failed);
+    }
     // From here on a crash is followed by finishing the change, before it by nothing.
     intent::record(files, edits).map_err(CommitError::Failed)?;
     for (done, edit) in edits.iter().enumerate() {
-        if let Err(problem) = intent::put(files, &edit.path, edit.after.as_deref()) {
+        if let Err(problem) = files.put(&edit.path, edit.after.as_deref()) {
             return Err(undo(files, &edits[..done], problem));
         }
     }
-    intent::forget(files).map_err(CommitError::Unfinished)
+    files.sync_folders_of(paths).and_then(|()| intent::forget(files)).map_err(CommitError::Unfinished)
 }
 
 /// Puts back what was written before something failed.
 fn undo(files: &BundleFiles, done: &[FileEdit], problem: FileProblem) -> CommitError {
-    let restored = done.iter().try_for_each(|edit| intent::put(files, &edit.path, edit.before.as_deref()));
-    match restored.and_then(|()| intent::forget(files)) {
+    let restored = done.iter().try_for_each(|edit| files.put(&edit.path, edit.before.as_deref()));
+    let restored = restored.and_then(|()| files.sync_folders_of(done.iter().map(|edit| &edit.path)));
+    // Here the record must be gone for good, or the change would be made after all.
+    let forgotten = restored
+        .and_then(|()| intent::forget(files))
+        .and_then(|()| files.sync_folders_of([&intent::place()?]));
+    match forgotten {
         Ok(()) => CommitError::Failed(problem),
         Err(_) => CommitError::Unfinished(problem),
     }

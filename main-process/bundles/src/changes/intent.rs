@@ -30,7 +30,7 @@ struct IntendedEdit {
     after: Option<String>,
 }
 
-fn place() -> Result<BundlePath, FileProblem> {
+pub(super) fn place() -> Result<BundlePath, FileProblem> {
     BundlePath::parse(&format!("{STATE_FOLDER}/bundle-changes.json"))
 }
 
@@ -50,19 +50,14 @@ pub(super) fn record(files: &BundleFiles, edits: &[FileEdit]) -> Result<(), File
     let place = place()?;
     let text = serde_json::to_string(&Intent { format: FORMAT, edits })
         .map_err(|error| FileProblem::Failed { path: place.to_string(), problem: error.to_string() })?;
-    files.write(&place, &text)
+    files.put(&place, Some(&text))?;
+    files.sync_folders_of([&place])
 }
 
+/// Once all its files are durable, a record is no longer needed. That it is gone need not be: finding it again, everything
+/// is as it says.
 pub(super) fn forget(files: &BundleFiles) -> Result<(), FileProblem> {
-    files.remove(&place()?)
-}
-
-/// Makes a file hold a text, or be gone.
-pub(super) fn put(files: &BundleFiles, path: &BundlePath, text: Option<&str>) -> Result<(), FileProblem> {
-    match text {
-        Some(text) => files.write(path, text),
-        None => files.remove(path),
-    }
+    files.put(&place()?, None)
 }
 
 /// Finishes a change that was interrupted, if there is one, and tells what could not be finished. A change that another
@@ -97,8 +92,10 @@ fn finish(files: &BundleFiles) -> Result<Vec<Diagnostic>, FileProblem> {
         return Err(malformed(format!("format {} is not known here", intent.format)));
     }
     let mut problems = Vec::new();
+    let mut paths = Vec::new();
     for edit in &intent.edits {
         let path = BundlePath::parse(&edit.path)?;
+        paths.push(path.clone());
         files.remove_leftovers(&path);
         let now = match files.read(&path) {
             Ok(file) => Some(file.text),
@@ -109,13 +106,14 @@ fn finish(files: &BundleFiles) -> Result<Vec<Diagnostic>, FileProblem> {
             continue;
         }
         if now.as_deref().map(digest) == edit.before {
-            put(files, &path, edit.after.as_deref())?;
+            files.put(&path, edit.after.as_deref())?;
         } else {
             problems.push(finding(format!(
                 "{path} was edited while a change to it was interrupted; it was left as it is"
             )));
         }
     }
+    files.sync_folders_of(&paths)?;
     forget(files)?;
     Ok(problems)
 }

@@ -1,32 +1,28 @@
-//! A bundle's folder: reading and writing inside it, and nowhere else.
-//!
-//! Every path is resolved from a descriptor of the root without following a link, so that neither a hostile bundle
-//! (`bundle/features` → `/etc`) nor one that is swapped while we look leads outside. Nothing is written when a bundle is
-//! only read: the machine's own folder `.draftboard/` is made by the first change.
+//! A bundle's files: in a folder, where reading and writing stay inside it, or as texts that somebody else keeps.
 
 mod beneath;
+mod disk;
 mod path;
+mod texts;
 
 pub(crate) use path::BundlePath;
 
-use rustix::{
-    fd::{AsFd as _, OwnedFd},
-    fs::{AtFlags, FileType, FlockOperation, Mode, OFlags},
-    io::Errno,
-};
+use disk::{DiskFiles, DiskFolder};
+use rustix::io::Errno;
 use std::{
-    fs::File,
-    io::{Read as _, Write as _},
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
+    sync::Arc,
     time::SystemTime,
 };
+use texts::{TextFiles, TextFolder};
+
+pub(crate) use disk::ChangeLock;
 
 /// The largest file that is read.
 pub(crate) const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// The machine's own folder in a bundle.
 pub(crate) const STATE_FOLDER: &str = ".draftboard";
-const TEMPORARY_PREFIX: &str = ".draftboard-saving-";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileProblem {
@@ -44,6 +40,8 @@ pub enum FileProblem {
     NotAFile { path: String },
     #[error("{path} is not UTF-8 text: save the file as UTF-8")]
     NotText { path: String },
+    #[error("the bundle's files are kept elsewhere: change them there")]
+    KeptElsewhere,
     #[error("another program is changing this bundle: try again when it is done")]
     Busy,
     #[error("{path}: {problem}")]
@@ -94,29 +92,51 @@ pub(crate) struct ReadFile {
 }
 
 #[derive(Debug)]
-pub(crate) struct BundleFiles {
-    root: PathBuf,
-    root_fd: OwnedFd,
-    next_temporary: AtomicU32,
+pub(crate) enum BundleFiles {
+    Disk(DiskFiles),
+    Texts(TextFiles),
 }
 
-/// Held while files are changed; given back when dropped, or when the process ends in whatever way.
-pub(crate) struct ChangeLock(#[expect(dead_code, reason = "its lock is the point")] OwnedFd);
+/// A folder whose files are read one after the other.
+pub(crate) struct OpenFolder {
+    pub(crate) path: BundlePath,
+    kind: FolderKind,
+}
+
+enum FolderKind {
+    Disk(DiskFolder),
+    Texts(TextFolder),
+}
 
 impl BundleFiles {
     /// Opens a folder, which must exist.
     pub(crate) fn open(root: &Path) -> Result<Self, FileProblem> {
-        let shown = root.display();
-        let root = root.canonicalize().map_err(|error| FileProblem::of_io(&shown, &error))?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root_fd =
-            rustix::fs::open(&root, flags, Mode::empty()).map_err(|errno| FileProblem::of(&shown, errno))?;
-        Ok(Self { root, root_fd, next_temporary: AtomicU32::new(1) })
+        DiskFiles::open(root).map(Self::Disk)
+    }
+
+    /// Texts by their paths; what cannot be a path inside a bundle is left out.
+    pub(crate) fn of_texts(root: PathBuf, texts: BTreeMap<String, Arc<str>>) -> Self {
+        Self::Texts(TextFiles::new(root, texts))
+    }
+
+    /// The same texts, one of them changed; nothing for files on a disk.
+    pub(crate) fn with_text(&self, path: &BundlePath, text: Option<Arc<str>>) -> Option<Self> {
+        match self {
+            Self::Disk(_) => None,
+            Self::Texts(texts) => Some(Self::Texts(texts.with(path, text))),
+        }
+    }
+
+    pub(crate) fn is_on_disk(&self) -> bool {
+        matches!(self, Self::Disk(_))
     }
 
     /// The folder, without links in its path.
     pub(crate) fn root(&self) -> &Path {
-        &self.root
+        match self {
+            Self::Disk(disk) => disk.root(),
+            Self::Texts(texts) => texts.root(),
+        }
     }
 
     /// The text of a file.
@@ -125,160 +145,86 @@ impl BundleFiles {
     }
 
     pub(crate) fn read_up_to(&self, path: &BundlePath, most: u64) -> Result<ReadFile, FileProblem> {
-        let (folders, name) = path.split();
-        let wrong = |errno| FileProblem::of(path, errno);
-        let folder = beneath::open_folder(self.root_fd.as_fd(), &folders).map_err(wrong)?;
-        read_in(&folder, name, path, most)
-    }
-
-    /// Reads a file of a folder that is already open.
-    pub(crate) fn read_in(&self, folder: &OpenFolder, name: &str) -> Result<ReadFile, FileProblem> {
-        read_in(&folder.fd, name, &folder.path.join(name)?, MAX_FILE_BYTES)
+        match self {
+            Self::Disk(disk) => disk.read_up_to(path, most),
+            Self::Texts(texts) => texts.read(path),
+        }
     }
 
     /// Opens a folder to read many of its files.
     pub(crate) fn folder(&self, path: &BundlePath) -> Result<OpenFolder, FileProblem> {
-        let fd = beneath::open_folder(self.root_fd.as_fd(), &path.parts())
-            .map_err(|errno| FileProblem::of(path, errno))?;
-        Ok(OpenFolder { fd, path: path.clone() })
-    }
-
-    /// Puts `text` in place of a file or makes a new one, and the folders it needs; it is on the disk when this returns.
-    pub(crate) fn write(&self, path: &BundlePath, text: &str) -> Result<(), FileProblem> {
-        let (folders, name) = path.split();
-        let wrong = |errno| FileProblem::of(path, errno);
-        let folder = beneath::create_folder(self.root_fd.as_fd(), &folders).map_err(wrong)?;
-        let mode = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
-                FileType::RegularFile => Mode::from_raw_mode(stat.st_mode),
-                FileType::Symlink => return Err(FileProblem::Link { path: path.to_string() }),
-                _ => return Err(FileProblem::NotAFile { path: path.to_string() }),
-            },
-            Err(Errno::NOENT) => Mode::from_raw_mode(0o666),
-            Err(errno) => return Err(wrong(errno)),
+        let kind = match self {
+            Self::Disk(disk) => FolderKind::Disk(disk.folder(path)?),
+            Self::Texts(texts) => FolderKind::Texts(texts.folder(path)),
         };
-        let number = self.next_temporary.fetch_add(1, Ordering::Relaxed);
-        let temporary = format!("{TEMPORARY_PREFIX}{}-{number}", std::process::id());
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let written = rustix::fs::openat(&folder, &temporary, flags, mode)
-            .map_err(std::io::Error::from)
-            .and_then(|fd| {
-                let mut file = File::from(fd);
-                file.write_all(text.as_bytes())?;
-                file.sync_all()?;
-                Ok(rustix::fs::renameat(&folder, &temporary, &folder, name)?)
-            });
-        if let Err(error) = written {
-            let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
-            return Err(FileProblem::of_io(path, &error));
-        }
-        rustix::fs::fsync(&folder).map_err(wrong)
+        Ok(OpenFolder { path: path.clone(), kind })
     }
 
-    /// Removes a file; one that is not there is fine.
-    pub(crate) fn remove(&self, path: &BundlePath) -> Result<(), FileProblem> {
-        let (folders, name) = path.split();
-        let removed = beneath::open_folder(self.root_fd.as_fd(), &folders).and_then(|folder| {
-            rustix::fs::unlinkat(&folder, name, AtFlags::empty())?;
-            rustix::fs::fsync(&folder)
-        });
-        match removed {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(errno) => Err(FileProblem::of(path, errno)),
+    /// Makes a file hold a text, with the folders it needs, or be gone. Durable once its folder is synced.
+    pub(crate) fn put(&self, path: &BundlePath, text: Option<&str>) -> Result<(), FileProblem> {
+        match text {
+            Some(text) => self.disk()?.replace(path, text),
+            None => self.disk()?.remove(path),
         }
+    }
+
+    /// Makes the names in the folders of some paths durable, each folder once.
+    pub(crate) fn sync_folders_of<'a>(
+        &self,
+        paths: impl IntoIterator<Item = &'a BundlePath>,
+    ) -> Result<(), FileProblem> {
+        let mut synced = BTreeSet::new();
+        for path in paths {
+            if synced.insert(path.split().0) {
+                self.disk()?.sync_folder_of(path)?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes the right to change the bundle, making the machine's own folder if `create`. Nothing when there is no such
     /// folder and none is wanted.
     pub(crate) fn lock(&self, create: bool) -> Result<Option<ChangeLock>, FileProblem> {
-        let wrong = |errno| FileProblem::of(STATE_FOLDER, errno);
-        let folder = match beneath::open_folder(self.root_fd.as_fd(), &[STATE_FOLDER]) {
-            Err(Errno::NOENT) if !create => return Ok(None),
-            Err(Errno::NOENT) => {
-                let folder = beneath::create_folder(self.root_fd.as_fd(), &[STATE_FOLDER]).map_err(wrong)?;
-                self.write(&BundlePath::parse(&format!("{STATE_FOLDER}/.gitignore"))?, "*\n")?;
-                folder
-            }
-            other => other.map_err(wrong)?,
-        };
-        match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(ChangeLock(folder))),
-            Err(Errno::WOULDBLOCK) => Err(FileProblem::Busy),
-            Err(errno) => Err(wrong(errno)),
-        }
+        self.disk()?.lock(create)
     }
 
-    /// Removes what an interrupted write left in a folder. Best effort: a leftover hurts nobody.
+    /// Removes what an interrupted write left in the folder of a path. Best effort: a leftover hurts nobody.
     pub(crate) fn remove_leftovers(&self, path: &BundlePath) {
-        let Ok(folder) = beneath::open_folder(self.root_fd.as_fd(), &path.split().0) else { return };
-        for entry in beneath::list(folder.as_fd()).unwrap_or_default() {
-            if entry.name.starts_with(TEMPORARY_PREFIX) && entry.kind == FileType::RegularFile {
-                let _ = rustix::fs::unlinkat(&folder, entry.name.as_str(), AtFlags::empty());
-            }
+        if let Self::Disk(disk) = self {
+            disk.remove_leftovers(path);
         }
     }
-}
 
-#[derive(Debug)]
-pub(crate) struct OpenFolder {
-    fd: OwnedFd,
-    pub(crate) path: BundlePath,
+    fn disk(&self) -> Result<&DiskFiles, FileProblem> {
+        match self {
+            Self::Disk(disk) => Ok(disk),
+            Self::Texts(_) => Err(FileProblem::KeptElsewhere),
+        }
+    }
 }
 
 impl OpenFolder {
     /// The names of the entity files in it, sorted: `*.yaml` and `*.yml`. Whether they are files shows when they are read.
     pub(crate) fn yaml_names(&self) -> Result<Vec<String>, FileProblem> {
-        let entries = beneath::list(self.fd.as_fd()).map_err(|errno| FileProblem::of(&self.path, errno))?;
-        let is_yaml = |name: &str| {
-            (name.ends_with(".yaml") || name.ends_with(".yml")) && !name.starts_with(TEMPORARY_PREFIX)
+        let names = match &self.kind {
+            FolderKind::Disk(folder) => folder.names()?,
+            FolderKind::Texts(folder) => folder.names(),
         };
-        Ok(entries
-            .into_iter()
-            .filter(|entry| entry.kind != FileType::Directory && is_yaml(&entry.name))
-            .map(|entry| entry.name)
-            .collect())
+        Ok(names.into_iter().filter(|name| name.ends_with(".yaml") || name.ends_with(".yml")).collect())
     }
 
     /// The stamp of a file, if it is there.
     pub(crate) fn stamp(&self, name: &str) -> Option<Stamp> {
-        rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| stamp_of(&stat))
+        match &self.kind {
+            FolderKind::Disk(folder) => folder.stamp(name),
+            FolderKind::Texts(folder) => folder.stamp(name),
+        }
     }
-}
 
-fn stamp_of(stat: &rustix::fs::Stat) -> Stamp {
-    Stamp {
-        inode: stat.st_ino,
-        size: stat.st_size,
-        seconds: stat.st_mtime,
-        nanoseconds: i64::try_from(stat.st_mtime_nsec).unwrap_or(0),
-    }
-}
-
-/// Opened without waiting, because a pipe under a file's name would wait forever.
-fn read_in(folder: &OwnedFd, name: &str, path: &BundlePath, most: u64) -> Result<ReadFile, FileProblem> {
-    let wrong = |errno| FileProblem::of(path, errno);
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let fd = rustix::fs::openat(folder, name, flags, Mode::empty()).map_err(wrong)?;
-    let stat = rustix::fs::fstat(&fd).map_err(wrong)?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(FileProblem::NotAFile { path: path.to_string() });
-    }
-    let stamp = stamp_of(&stat);
-    let too_large = || FileProblem::TooLarge { path: path.to_string(), most };
-    if u64::try_from(stamp.size).unwrap_or(0) > most {
-        return Err(too_large());
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0) + 1);
-    // The file may grow while it is read.
-    File::from(fd)
-        .take(most + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| FileProblem::of_io(path, &error))?;
-    if bytes.len() as u64 > most {
-        return Err(too_large());
-    }
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(ReadFile { text, stamp }),
-        Err(_) => Err(FileProblem::NotText { path: path.to_string() }),
+    pub(crate) fn read(&self, name: &str) -> Result<ReadFile, FileProblem> {
+        match &self.kind {
+            FolderKind::Disk(folder) => folder.read(name),
+            FolderKind::Texts(folder) => folder.read(name),
+        }
     }
 }

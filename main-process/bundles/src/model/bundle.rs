@@ -35,6 +35,8 @@ pub struct Bundle {
     pub(crate) setup: SetupFindings,
     /// Which files claim an id, in load order: the first has it.
     claims: HashMap<Arc<str>, Vec<Key>>,
+    /// The entities that have their ids.
+    registry: HashMap<Arc<str>, Arc<Entity>>,
     pub(crate) incoming: Incoming,
     pub(crate) search: Index,
     pub(crate) findings: OnceLock<Vec<Diagnostic>>,
@@ -129,6 +131,7 @@ impl Bundle {
             kinds: Vec::new(),
             setup: SetupFindings::default(),
             claims: HashMap::new(),
+            registry: HashMap::new(),
             incoming: Incoming::default(),
             search: Index::default(),
             findings: OnceLock::new(),
@@ -181,7 +184,7 @@ impl Bundle {
 
     /// The entity with an id, of whatever type.
     pub fn entity_by_id(&self, id: &str) -> Option<&Entity> {
-        self.entity_at(self.claims.get(id)?.first()?)
+        self.registry.get(id).map(|entity| &**entity)
     }
 
     /// The file that holds the entity with an id.
@@ -197,9 +200,9 @@ impl Bundle {
     /// The entities of one type, in load order.
     pub(crate) fn entities_of_kind(&self, kind: usize) -> impl Iterator<Item = &Entity> {
         let files = self.kinds.get(kind).map(|kind| &kind.files);
-        files.into_iter().flat_map(|files| files.iter()).filter_map(move |(name, file)| {
-            let entity = file.content.as_deref().ok()?;
-            self.has_its_id(kind, name, entity).then_some(entity)
+        files.into_iter().flat_map(|files| files.values()).filter_map(|file| {
+            let entity = file.content.as_ref().ok()?;
+            self.has_its_id(entity).then_some(&**entity)
         })
     }
 
@@ -213,12 +216,9 @@ impl Bundle {
         (0..self.kinds.len()).flat_map(|kind| self.entities_of_kind(kind))
     }
 
-    /// Whether a file's entity is the one that is known by its id, and not a later copy.
-    pub(crate) fn has_its_id(&self, kind: usize, name: &str, entity: &Entity) -> bool {
-        self.claims
-            .get(&entity.id)
-            .and_then(|claims| claims.first())
-            .is_some_and(|first| first.kind as usize == kind && &*first.file == name)
+    /// Whether an entity is the one that is known by its id, and not a later copy.
+    pub(crate) fn has_its_id(&self, entity: &Arc<Entity>) -> bool {
+        self.registry.get(&entity.id).is_some_and(|known| Arc::ptr_eq(known, entity))
     }
 
     /// The rules by which entities of a type refer to others.
@@ -283,6 +283,7 @@ impl Bundle {
         let kind = &mut self.kinds[key.kind as usize];
         let Some(Ok(entity)) = kind.files.get(&key.file).map(|file| file.content.clone()) else { return };
         kind.ids.insert(entity.id.clone(), key.file.clone());
+        self.registry.insert(entity.id.clone(), entity.clone());
         self.incoming.add(key, &entity);
         self.search.add(&entity);
     }
@@ -291,6 +292,7 @@ impl Bundle {
         let kind = &mut self.kinds[key.kind as usize];
         let Some(Ok(entity)) = kind.files.get(&key.file).map(|file| file.content.clone()) else { return };
         kind.ids.remove(&entity.id);
+        self.registry.remove(&entity.id);
         self.incoming.remove(key, &entity);
         self.search.remove(&entity);
     }

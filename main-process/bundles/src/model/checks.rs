@@ -31,12 +31,12 @@ impl Bundle {
     }
 
     fn unreadable(&self, found: &mut Vec<Diagnostic>) {
-        for (index, kind) in self.kinds.iter().enumerate() {
+        for kind in &self.kinds {
             found.extend(kind.folder_problem.iter().cloned());
-            for (name, file) in &kind.files {
+            for file in kind.files.values() {
                 match &file.content {
                     Err(problem) => found.push((**problem).clone()),
-                    Ok(entity) if !self.has_its_id(index, name, entity) => found.push(
+                    Ok(entity) if !self.has_its_id(entity) => found.push(
                         Diagnostic::error(format!("Duplicate entity id \"{}\"", entity.id))
                             .of_entity(&kind.name, &entity.id)
                             .in_file(entity.path.as_str()),
@@ -107,7 +107,7 @@ impl Bundle {
 
     fn orphans(&self, found: &mut Vec<Diagnostic>) {
         for entity in self.entities() {
-            if entity.references.is_empty() && self.incoming(&entity.id).next().is_none() {
+            if entity.references.is_empty() && !self.is_referred_to(&entity.id) {
                 let message = format!(
                     "Orphan entity: {} \"{}\" has no relationships (neither references nor is referenced by other entities)",
                     entity.entity_type, entity.id

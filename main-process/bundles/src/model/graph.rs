@@ -144,6 +144,10 @@ impl Bundle {
         })
     }
 
+    pub(crate) fn is_referred_to(&self, id: &str) -> bool {
+        !self.incoming.of(id).is_empty()
+    }
+
     fn edge<'a>(&'a self, entity: &'a Entity, reference: &'a super::Reference) -> Edge<'a> {
         let rule = &self.rules[reference.rule as usize];
         let to_type = self.entity_by_id(&reference.target).map_or(rule.to.as_str(), Entity::entity_type);

@@ -48,13 +48,25 @@ impl Bundle {
     /// Loads the bundle in a folder. A change that a crash interrupted is finished first.
     pub fn load(id: &str, folder: &Path) -> Result<Self, LoadError> {
         let shown = folder.display().to_string();
-        let unreadable = |problem: String| LoadError::Unreadable { folder: shown.clone(), problem };
         let files = BundleFiles::open(folder).map_err(|problem| match problem {
             FileProblem::Missing { .. } => LoadError::NoManifest { folder: shown.clone() },
-            other => unreadable(other.to_string()),
+            other => LoadError::Unreadable { folder: shown.clone(), problem: other.to_string() },
         })?;
-        let files = Arc::new(files);
         let recovered = changes::recover(&files);
+        let mut bundle = Self::of_files(id, Arc::new(files))?;
+        bundle.setup.definition.splice(0..0, recovered);
+        Ok(bundle)
+    }
+
+    /// A bundle whose files somebody else keeps: texts by their paths, relative to the bundle. It is followed with
+    /// [`Bundle::set_text`]; changes to it are planned here and written by whoever keeps the texts. `root` is only shown.
+    pub fn of_texts(id: &str, root: &Path, texts: BTreeMap<String, Arc<str>>) -> Result<Self, LoadError> {
+        Self::of_files(id, Arc::new(BundleFiles::of_texts(root.to_path_buf(), texts)))
+    }
+
+    pub(super) fn of_files(id: &str, files: Arc<BundleFiles>) -> Result<Self, LoadError> {
+        let shown = files.root().display().to_string();
+        let unreadable = |problem: String| LoadError::Unreadable { folder: shown.clone(), problem };
         let mut setup = Setup { files: &files, read: Vec::new() };
         let path = BundlePath::parse(MANIFEST).map_err(|problem| unreadable(problem.to_string()))?;
         let manifest = match files.read(&path) {
@@ -68,7 +80,6 @@ impl Bundle {
         let manifest =
             Manifest::of(manifest).ok_or_else(|| unreadable(format!("{MANIFEST} is not a mapping")))?;
         let mut bundle = Self::new(id, files.clone(), manifest);
-        bundle.setup.definition.extend(recovered);
         bundle.load_definition(&mut setup);
         bundle.load_domain_knowledge(&mut setup);
         bundle.load_schemas(&mut setup);
@@ -186,6 +197,16 @@ impl Bundle {
                     continue;
                 }
             };
+            if names.len() > MOST_FILES {
+                let problem = format!(
+                    "more than {MOST_FILES} files; those after {} are left out",
+                    names[MOST_FILES - 1]
+                );
+                self.set_folder_problem(
+                    kind,
+                    &FileProblem::Failed { path: folder.path.to_string(), problem },
+                );
+            }
             let rules = self.rules_of(kind);
             let read: Vec<(Arc<str>, EntityFile)> = names
                 .into_par_iter()
@@ -236,7 +257,7 @@ impl Bundle {
         let wrong = |message: String| {
             Err(Box::new(Diagnostic::error(message).of_type(&known.name).in_file(path.clone())))
         };
-        match self.files.read_in(folder, name) {
+        match folder.read(name) {
             Err(problem) => EntityFile {
                 stamp: folder.stamp(name).unwrap_or_default(),
                 source: "".into(),

@@ -2,7 +2,11 @@
 
 use super::{Bundle, LoadError};
 use crate::files::BundlePath;
-use std::{collections::BTreeSet, path::Path, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 impl Bundle {
     /// Reads again what a path stands for: an entity's file alone, the whole bundle for one of its own files, nothing for
@@ -27,6 +31,14 @@ impl Bundle {
         Ok(is_yaml && !kinds.is_empty())
     }
 
+    /// The folders in which something of the bundle may change, for whoever watches the disk.
+    pub fn watched_folders(&self) -> BTreeSet<PathBuf> {
+        let of_files = self.configuration.iter().map(|(path, _)| path.split().0.join("/"));
+        let of_entities =
+            self.kinds.iter().filter_map(|kind| kind.folder.as_ref()).map(|folder| folder.to_string());
+        of_files.chain(of_entities).map(|folder| self.root().join(folder)).collect()
+    }
+
     /// Looks at every file's stamp and reads again what changed. Tells how many files that were.
     pub fn refresh(&mut self) -> Result<usize, LoadError> {
         if self.configuration_changed() {
@@ -47,8 +59,20 @@ impl Bundle {
         Ok(changed.len())
     }
 
+    /// Follows a text that somebody else keeps: its new content, or nothing when it is gone. The path is relative to the
+    /// bundle. Tells whether it was anything of the bundle's; for a bundle on a disk it never is.
+    pub fn set_text(&mut self, path: &str, text: Option<Arc<str>>) -> Result<bool, LoadError> {
+        let Ok(parsed) = BundlePath::parse(path) else { return Ok(false) };
+        let Some(files) = self.files.with_text(&parsed, text) else { return Ok(false) };
+        self.files = Arc::new(files);
+        self.reload_file(Path::new(path))
+    }
+
     /// The bundle as it is on the disk now: this one if nothing changed.
     pub(crate) fn refreshed(&self) -> Result<Option<Self>, LoadError> {
+        if !self.files.is_on_disk() {
+            return Ok(None);
+        }
         if !self.configuration_changed() && self.changed_entities().is_empty() {
             return Ok(None);
         }
@@ -111,7 +135,7 @@ impl Bundle {
     }
 
     fn reload_all(&mut self) -> Result<(), LoadError> {
-        let mut fresh = Self::load(&self.id, self.root())?;
+        let mut fresh = Self::of_files(&self.id, self.files.clone())?;
         fresh.tags = std::mem::take(&mut self.tags);
         fresh.description = self.description.take();
         *self = fresh;

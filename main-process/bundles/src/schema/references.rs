@@ -2,8 +2,10 @@
 
 use crate::Data;
 
-/// How deep references are looked for, and how many a schema may declare.
+/// How deep references are looked for, in how many places, and how many a schema may declare. A schema may refer to itself,
+/// and in many places at once.
 const MAX_DEPTH: usize = 12;
+const MOST_VISITS: usize = 20_000;
 const MOST: usize = 1_000;
 
 /// A step from a value to the values inside it.
@@ -43,7 +45,7 @@ impl SchemaReference {
 }
 
 pub(super) fn of_schema(schema: &Data) -> Vec<SchemaReference> {
-    let mut walk = Walk { root: schema, found: Vec::new() };
+    let mut walk = Walk { root: schema, found: Vec::new(), visits: 0 };
     walk.visit(schema, &mut Vec::new(), 0);
     walk.found
 }
@@ -51,11 +53,13 @@ pub(super) fn of_schema(schema: &Data) -> Vec<SchemaReference> {
 struct Walk<'a> {
     root: &'a Data,
     found: Vec<SchemaReference>,
+    visits: usize,
 }
 
 impl<'a> Walk<'a> {
     fn visit(&mut self, schema: &'a Data, steps: &mut Vec<Step>, depth: usize) {
-        if depth > MAX_DEPTH || self.found.len() >= MOST {
+        self.visits += 1;
+        if depth > MAX_DEPTH || self.visits > MOST_VISITS || self.found.len() >= MOST {
             return;
         }
         if let Some(targets) = targets(schema)

@@ -1,0 +1,84 @@
+//! A bundle's files as texts that somebody else keeps, such as the state of a workspace.
+
+use super::{BundlePath, FileProblem, ReadFile, Stamp};
+use std::{
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+#[derive(Debug)]
+pub(crate) struct TextFiles {
+    /// What the bundle is said to be in.
+    root: PathBuf,
+    texts: BTreeMap<BundlePath, Arc<str>>,
+}
+
+/// The files right in one folder.
+pub(super) struct TextFolder {
+    path: BundlePath,
+    texts: BTreeMap<String, Arc<str>>,
+}
+
+impl TextFiles {
+    pub(super) fn new(root: PathBuf, texts: BTreeMap<String, Arc<str>>) -> Self {
+        let texts = texts.into_iter().filter_map(|(path, text)| Some((BundlePath::parse(&path).ok()?, text)));
+        Self { root, texts: texts.collect() }
+    }
+
+    pub(super) fn with(&self, path: &BundlePath, text: Option<Arc<str>>) -> Self {
+        let mut texts = self.texts.clone();
+        match text {
+            Some(text) => texts.insert(path.clone(), text),
+            None => texts.remove(path),
+        };
+        Self { root: self.root.clone(), texts }
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(super) fn read(&self, path: &BundlePath) -> Result<ReadFile, FileProblem> {
+        read(self.texts.get(path), path)
+    }
+
+    /// A folder without files is one that is empty: there is nothing that tells them apart.
+    pub(super) fn folder(&self, path: &BundlePath) -> TextFolder {
+        let folders = path.parts();
+        let beneath = self
+            .texts
+            .range(path.clone()..)
+            .take_while(|(other, _)| other.as_str().starts_with(path.as_str()));
+        let inside = beneath.filter(|(other, _)| other.split().0 == folders);
+        let texts = inside.map(|(path, text)| (path.split().1.to_owned(), text.clone())).collect();
+        TextFolder { path: path.clone(), texts }
+    }
+}
+
+impl TextFolder {
+    pub(super) fn names(&self) -> Vec<String> {
+        self.texts.keys().cloned().collect()
+    }
+
+    pub(super) fn stamp(&self, name: &str) -> Option<Stamp> {
+        self.texts.get(name).map(|text| stamp(text))
+    }
+
+    pub(super) fn read(&self, name: &str) -> Result<ReadFile, FileProblem> {
+        read(self.texts.get(name), &self.path.join(name)?)
+    }
+}
+
+fn read(text: Option<&Arc<str>>, path: &BundlePath) -> Result<ReadFile, FileProblem> {
+    let text = text.ok_or_else(|| FileProblem::Missing { path: path.to_string() })?;
+    Ok(ReadFile { text: text.to_string(), stamp: stamp(text) })
+}
+
+/// Equal texts have equal stamps.
+fn stamp(text: &str) -> Stamp {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    Stamp { inode: hasher.finish(), size: i64::try_from(text.len()).unwrap_or(i64::MAX), ..Stamp::default() }
+}
