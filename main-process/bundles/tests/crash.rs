@@ -114,7 +114,9 @@ fn all_or_none_whenever_it_is_killed() {
         *(if titles[0] == value { &mut done } else { &mut undone }) += 1;
         before.clone_from(&titles[0]);
     }
-    println!("{done} done, {finished_later} of them by the next load, {undone} undone; a whole change takes {whole:?}");
+    println!(
+        "{done} done, {finished_later} of them by the next load, {undone} undone; a whole change takes {whole:?}"
+    );
     let left: Vec<_> =
         std::fs::read_dir(folder.path().join("notes")).unwrap().map(|entry| entry.unwrap()).collect();
     assert_eq!(left.len(), ENTITIES, "{left:?}");
