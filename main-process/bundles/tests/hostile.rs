@@ -60,6 +60,18 @@ fn files_that_are_too_much() {
     assert!(findings_contain(keys.as_bytes(), "additional properties"));
 }
 
+#[test]
+fn many_files_are_too_much_as_well() {
+    let folder = bundle();
+    for index in 0..18 {
+        let large = File::create(folder.path().join(format!("bundle/notes/large-{index:02}.yaml"))).unwrap();
+        large.set_len(4_000_000).unwrap();
+    }
+    let bundles = support::load(&folder.path().join("bundle"));
+    let found = findings(&bundles);
+    assert!(found.iter().any(|found| found.contains("left out")), "{found:?}");
+}
+
 fn findings_contain(text: &[u8], words: &str) -> bool {
     let folder = bundle();
     fs::write(folder.path().join("bundle/notes/bad.yaml"), text).unwrap();

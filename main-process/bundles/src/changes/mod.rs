@@ -6,8 +6,10 @@
 
 mod commit;
 mod draft;
+mod fields;
 mod intent;
 mod plan;
+mod planner;
 mod request;
 mod result;
 

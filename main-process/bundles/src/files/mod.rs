@@ -77,6 +77,10 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
+    pub(crate) fn size(self) -> u64 {
+        u64::try_from(self.size).unwrap_or(0)
+    }
+
     /// When the file was last written.
     pub(crate) fn modified(self) -> SystemTime {
         let seconds = u64::try_from(self.seconds).unwrap_or(0);

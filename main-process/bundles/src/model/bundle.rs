@@ -61,6 +61,8 @@ pub(crate) struct Kind {
     /// Where its files are; nothing when the definition names no folder inside the bundle.
     pub(crate) folder: Option<BundlePath>,
     pub(crate) folder_problem: Option<Diagnostic>,
+    /// Told when there are more files than are read.
+    pub(crate) left_out: Option<Diagnostic>,
     /// By name, which is the order in which they are loaded.
     pub(crate) files: BTreeMap<Arc<str>, EntityFile>,
     /// The entities that have their id, by id.
@@ -95,6 +97,7 @@ impl Kind {
             info,
             folder: folder.ok(),
             folder_problem,
+            left_out: None,
             files: BTreeMap::new(),
             ids: BTreeMap::new(),
         }

@@ -32,7 +32,7 @@ impl Bundle {
 
     fn unreadable(&self, found: &mut Vec<Diagnostic>) {
         for kind in &self.kinds {
-            found.extend(kind.folder_problem.iter().cloned());
+            found.extend(kind.folder_problem.iter().chain(&kind.left_out).cloned());
             for file in kind.files.values() {
                 match &file.content {
                     Err(problem) => found.push((**problem).clone()),

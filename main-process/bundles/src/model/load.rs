@@ -1,15 +1,11 @@
-//! Loading a bundle from its folder. Only a bundle without a manifest cannot be loaded; anything else that is broken
+//! Loading a bundle and its own files. Only a bundle without a manifest cannot be loaded; anything else that is broken
 //! disables itself and is told as a finding.
 
-use super::{
-    Bundle, Definition, Entity, Kind, Manifest,
-    bundle::EntityFile,
-    graph::{self, ReferenceRule},
-};
+use super::{Bundle, Definition, Kind, Manifest, graph};
 use crate::{
     Data, Diagnostic, changes,
     diagnostic::Source,
-    files::{BundleFiles, BundlePath, FileProblem, OpenFolder, Stamp},
+    files::{BundleFiles, BundlePath, FileProblem, Stamp},
     lint,
     schema::{EntitySchema, ReadSchema},
     yaml,
@@ -18,8 +14,6 @@ use rayon::prelude::*;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 pub(crate) const MANIFEST: &str = "sdd-bundle.yaml";
-/// How many files of one type are read.
-const MOST_FILES: usize = 100_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
@@ -89,7 +83,7 @@ impl Bundle {
         Ok(bundle)
     }
 
-    fn absolute(&self, path: &str) -> String {
+    pub(super) fn absolute(&self, path: &str) -> String {
         self.root().join(path).display().to_string()
     }
 
@@ -185,106 +179,5 @@ impl Bundle {
                     .by(Source::Gate, "gate.lintConfig.load"),
             ),
         }
-    }
-
-    fn load_entities(&mut self) {
-        for kind in 0..self.kinds.len() {
-            let Some(folder) = self.open_kind_folder(kind) else { continue };
-            let names = match folder.yaml_names() {
-                Ok(names) => names,
-                Err(problem) => {
-                    self.set_folder_problem(kind, &problem);
-                    continue;
-                }
-            };
-            if names.len() > MOST_FILES {
-                let problem = format!(
-                    "more than {MOST_FILES} files; those after {} are left out",
-                    names[MOST_FILES - 1]
-                );
-                self.set_folder_problem(
-                    kind,
-                    &FileProblem::Failed { path: folder.path.to_string(), problem },
-                );
-            }
-            let rules = self.rules_of(kind);
-            let read: Vec<(Arc<str>, EntityFile)> = names
-                .into_par_iter()
-                .take(MOST_FILES)
-                .map(|name| {
-                    let file = self.read_entity(kind, &rules, &folder, &name);
-                    (Arc::from(name), file)
-                })
-                .collect();
-            for (name, file) in read {
-                self.set_file(kind, &name, Some(file));
-            }
-        }
-    }
-
-    /// The folder of a type, and its problem told if it cannot be opened.
-    pub(super) fn open_kind_folder(&mut self, kind: usize) -> Option<OpenFolder> {
-        let path = self.kinds[kind].folder.clone()?;
-        match self.files.folder(&path) {
-            Ok(folder) => {
-                self.kinds[kind].folder_problem = None;
-                Some(folder)
-            }
-            Err(problem) => {
-                self.set_folder_problem(kind, &problem);
-                None
-            }
-        }
-    }
-
-    fn set_folder_problem(&mut self, kind: usize, problem: &FileProblem) {
-        let path = self.absolute(&self.kinds[kind].info.directory);
-        let kind = &mut self.kinds[kind];
-        let message = format!("Failed to read directory for entity type \"{}\": {problem}", kind.name);
-        kind.folder_problem = Some(Diagnostic::error(message).of_type(&kind.name).in_file(path));
-    }
-
-    pub(super) fn read_entity(
-        &self,
-        kind: usize,
-        rules: &[(u32, &ReferenceRule)],
-        folder: &OpenFolder,
-        name: &str,
-    ) -> EntityFile {
-        let known = &self.kinds[kind];
-        let path =
-            if folder.path.as_str().is_empty() { name.to_owned() } else { format!("{}/{name}", folder.path) };
-        let wrong = |message: String| {
-            Err(Box::new(Diagnostic::error(message).of_type(&known.name).in_file(path.clone())))
-        };
-        match folder.read(name) {
-            Err(problem) => EntityFile {
-                stamp: folder.stamp(name).unwrap_or_default(),
-                source: "".into(),
-                content: wrong(format!("Failed to read \"{path}\": {problem}")),
-            },
-            Ok(file) => {
-                let content = match parse_entity(&file.text, &known.info.id_field, &path) {
-                    Err(message) => wrong(message),
-                    Ok((id, data)) => {
-                        let schema = self.schemas.get(&*known.name);
-                        Ok(Arc::new(Entity::new(&id, &known.name, path.clone(), data, rules, schema)))
-                    }
-                };
-                EntityFile { stamp: file.stamp, source: file.text.into(), content }
-            }
-        }
-    }
-}
-
-/// The id and the data in the text of an entity's file, or why it is none.
-pub(crate) fn parse_entity(text: &str, id_field: &str, path: &str) -> Result<(String, Data), String> {
-    let data = yaml::read(text).map_err(|error| format!("Failed to parse YAML for \"{path}\": {error}"))?;
-    match data.get(id_field).and_then(Data::as_text) {
-        Some(id) => Ok((id.to_owned(), data)),
-        None if data.as_map().is_some() || data.as_list().is_some() => {
-            Err(format!("Missing or non-string id field \"{id_field}\" in \"{path}\""))
-        }
-        None => Err(format!("YAML document in \"{path}\" is not an object")),
     }
 }

@@ -109,7 +109,9 @@ impl Bundle {
             for name in names {
                 let known = kind.files.get(&*name).map(|file| file.stamp);
                 let now = folder.as_ref().and_then(|folder| folder.stamp(&name));
-                if known.is_none() || known != now {
+                // What was left out for want of room stays out until the bundle is loaded again.
+                let is_new = known.is_none() && kind.left_out.is_none();
+                if is_new || (known.is_some() && known != now) {
                     changed.push((index, name));
                 }
             }

@@ -1,0 +1,133 @@
+//! The data of an entity that is made or changed: its id, its fields, their order.
+
+use super::result::Failure;
+use crate::{Data, data::Members, schema::EntitySchema};
+
+/// The longest id, in bytes; a file is named after it.
+const LONGEST_ID: usize = 200;
+
+pub(super) fn check_id(id: &str) -> Result<(), Failure> {
+    let odd = |c: char| c.is_control() || matches!(c, '/' | '\\' | '\u{2028}' | '\u{2029}');
+    if id.trim().is_empty()
+        || id != id.trim()
+        || id.len() > LONGEST_ID
+        || id.starts_with('.')
+        || id.contains(odd)
+    {
+        return Err(Failure::invalid(format!(
+            "{id:?} cannot be an id, which also names a file: at most {LONGEST_ID} bytes, no slashes or control characters, no dot in front, no blanks around"
+        )));
+    }
+    Ok(())
+}
+
+/// The data of a new entity, with its id in it and its fields in the order of the schema.
+pub(super) fn entity_data(
+    data: Option<&Data>,
+    id_field: &str,
+    id: &str,
+    schema: Option<&EntitySchema>,
+) -> Result<Data, Failure> {
+    let mut members = match data {
+        None => Members::default(),
+        Some(Data::Map(members)) => members.clone(),
+        Some(_) => return Err(Failure::invalid("data must be an object")),
+    };
+    match members.get(id_field) {
+        None => {
+            members.set(id_field, id.into());
+            members.sort_by_rank(|key| usize::from(key != id_field));
+        }
+        Some(given) if given.as_text() == Some(id) => {}
+        Some(given) => {
+            let given = serde_json::to_string(given).unwrap_or_default();
+            return Err(Failure::invalid(format!(
+                "entityId is {id:?} but data.{id_field} is {given}: they must be equal"
+            )));
+        }
+    }
+    let mut data = Data::Map(members);
+    if let Some(schema) = schema {
+        order_by(&mut data, &schema.data);
+    }
+    if let Data::Map(members) = &mut data {
+        members.sort_by_rank(|key| usize::from(key != id_field));
+    }
+    Ok(data)
+}
+
+/// Puts members in the order of a schema's properties, at every level. JSON has lost the order they were given in.
+fn order_by(data: &mut Data, schema: &Data) {
+    match data {
+        Data::Map(members) => {
+            let Some(properties) = schema.get("properties").and_then(Data::as_map) else { return };
+            let rank = |key: &str| properties.iter().position(|(name, _)| name == key).unwrap_or(usize::MAX);
+            members.sort_by_rank(rank);
+            for (name, property) in properties.iter() {
+                if let Some(value) = members.get_mut(name) {
+                    order_by(value, property);
+                }
+            }
+        }
+        Data::List(items) => {
+            if let Some(schema) = schema.get("items") {
+                items.iter_mut().for_each(|item| order_by(item, schema));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Sets the field at the end of a path, making the mappings on the way; without a value it is removed.
+pub(super) fn set_field(
+    data: &mut Data,
+    parts: &[&str],
+    value: Option<&Data>,
+    schema: Option<&EntitySchema>,
+) -> Result<(), String> {
+    let Some((first, rest)) = parts.split_first() else { return Ok(()) };
+    let wrong = |found: &str| Err(format!("{first} cannot be set inside {found}"));
+    match data {
+        Data::Map(members) if rest.is_empty() => {
+            match value {
+                Some(value) => {
+                    let mut value = value.clone();
+                    if let Some(property) =
+                        schema.and_then(|schema| schema.properties()).and_then(|all| all.get(first))
+                    {
+                        order_by(&mut value, property);
+                    }
+                    members.set(first, value);
+                }
+                None => members.remove(first),
+            }
+            Ok(())
+        }
+        Data::Map(members) => {
+            if members.get(first).is_none_or(Data::is_null) {
+                if value.is_none() {
+                    return Ok(());
+                }
+                members.set(first, Data::Map(Members::default()));
+            }
+            members.get_mut(first).map_or(Ok(()), |inside| set_field(inside, rest, value, None))
+        }
+        Data::List(items) => {
+            let index: usize = first.parse().map_err(|_| format!("{first:?} is not a position in a list"))?;
+            match (items.get_mut(index), rest.is_empty(), value) {
+                (Some(item), false, _) => set_field(item, rest, value, None),
+                (Some(item), true, Some(value)) => {
+                    *item = value.clone();
+                    Ok(())
+                }
+                (Some(_), true, None) => {
+                    items.remove(index);
+                    Ok(())
+                }
+                (None, ..) => Err(format!("The list has no item {index}")),
+            }
+        }
+        Data::Text(_) => wrong("a text"),
+        _ => wrong("a value that is no mapping"),
+    }
+}

@@ -1,0 +1,129 @@
+//! Reading entities from their files.
+
+use super::{Bundle, Entity, bundle::EntityFile, graph::ReferenceRule};
+use crate::{
+    Data, Diagnostic,
+    files::{FileProblem, MAX_FILE_BYTES, OpenFolder, Stamp},
+    yaml,
+};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// How many files of one type are read, and how much all entities of a bundle may take.
+const MOST_FILES: usize = 100_000;
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+impl Bundle {
+    /// Reads all entities, type by type, the files of a type side by side.
+    pub(super) fn load_entities(&mut self) {
+        let mut bytes = 0;
+        for kind in 0..self.kinds.len() {
+            let Some(folder) = self.open_kind_folder(kind) else { continue };
+            let names = match folder.yaml_names() {
+                Ok(names) => names,
+                Err(problem) => {
+                    self.set_folder_problem(kind, &problem);
+                    continue;
+                }
+            };
+            let fitting = fitting(&folder, &names, &mut bytes);
+            self.kinds[kind].left_out = names.get(fitting).map(|first| {
+                let message = format!(
+                    "\"{first}\" and the files after it are left out: a type may have {MOST_FILES} files, a bundle {MOST_BYTES} bytes of entities"
+                );
+                Diagnostic::error(message).of_type(&self.kinds[kind].name)
+            });
+            let rules = self.rules_of(kind);
+            let read: Vec<(Arc<str>, EntityFile)> = names
+                .into_par_iter()
+                .take(fitting)
+                .map(|name| {
+                    let file = self.read_entity(kind, &rules, &folder, &name);
+                    (Arc::from(name), file)
+                })
+                .collect();
+            for (name, file) in read {
+                self.set_file(kind, &name, Some(file));
+            }
+        }
+    }
+
+    /// The folder of a type, and its problem told if it cannot be opened.
+    pub(super) fn open_kind_folder(&mut self, kind: usize) -> Option<OpenFolder> {
+        let path = self.kinds[kind].folder.clone()?;
+        match self.files.folder(&path) {
+            Ok(folder) => {
+                self.kinds[kind].folder_problem = None;
+                Some(folder)
+            }
+            Err(problem) => {
+                self.set_folder_problem(kind, &problem);
+                None
+            }
+        }
+    }
+
+    fn set_folder_problem(&mut self, kind: usize, problem: &FileProblem) {
+        let path = self.absolute(&self.kinds[kind].info.directory);
+        let kind = &mut self.kinds[kind];
+        let message = format!("Failed to read directory for entity type \"{}\": {problem}", kind.name);
+        kind.folder_problem = Some(Diagnostic::error(message).of_type(&kind.name).in_file(path));
+    }
+
+    pub(super) fn read_entity(
+        &self,
+        kind: usize,
+        rules: &[(u32, &ReferenceRule)],
+        folder: &OpenFolder,
+        name: &str,
+    ) -> EntityFile {
+        let known = &self.kinds[kind];
+        let path =
+            if folder.path.as_str().is_empty() { name.to_owned() } else { format!("{}/{name}", folder.path) };
+        let wrong = |message: String| {
+            Err(Box::new(Diagnostic::error(message).of_type(&known.name).in_file(path.clone())))
+        };
+        match folder.read(name) {
+            Err(problem) => EntityFile {
+                stamp: folder.stamp(name).unwrap_or_default(),
+                source: "".into(),
+                content: wrong(format!("Failed to read \"{path}\": {problem}")),
+            },
+            Ok(file) => {
+                let content = match parse_entity(&file.text, &known.info.id_field, &path) {
+                    Err(message) => wrong(message),
+                    Ok((id, data)) => {
+                        let schema = self.schemas.get(&*known.name);
+                        Ok(Arc::new(Entity::new(&id, &known.name, path.clone(), data, rules, schema)))
+                    }
+                };
+                EntityFile { stamp: file.stamp, source: file.text.into(), content }
+            }
+        }
+    }
+}
+
+/// How many of the files fit into what a bundle may hold. What is too large by itself is not read and takes nothing.
+fn fitting(folder: &OpenFolder, names: &[String], bytes: &mut u64) -> usize {
+    names
+        .iter()
+        .take(MOST_FILES)
+        .take_while(|name| {
+            let size = folder.stamp(name).map_or(0, Stamp::size);
+            *bytes += if size > MAX_FILE_BYTES { 0 } else { size };
+            *bytes <= MOST_BYTES
+        })
+        .count()
+}
+
+/// The id and the data in the text of an entity's file, or why it is none.
+pub(crate) fn parse_entity(text: &str, id_field: &str, path: &str) -> Result<(String, Data), String> {
+    let data = yaml::read(text).map_err(|error| format!("Failed to parse YAML for \"{path}\": {error}"))?;
+    match data.get(id_field).and_then(Data::as_text) {
+        Some(id) => Ok((id.to_owned(), data)),
+        None if data.as_map().is_some() || data.as_list().is_some() => {
+            Err(format!("Missing or non-string id field \"{id_field}\" in \"{path}\""))
+        }
+        None => Err(format!("YAML document in \"{path}\" is not an object")),
+    }
+}
