@@ -207,3 +207,47 @@ fn a_broken_part_disables_only_itself() {
     .unwrap();
     assert_eq!(codes()[2..], ["lint.rule.invalid", "b"]);
 }
+
+#[test]
+fn the_best_match_comes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    support::new_bundle(folder.path());
+    fs::write(folder.path().join("note.json"), "{}").unwrap();
+    for (id, text) in [
+        ("a1", "description: the front door opens"),
+        ("a2", "statement: a front door"),
+        ("a3", "name: Front door"),
+        ("a4", "title: front DOOR"),
+        ("front-door", "title: Gate"),
+        ("a5", "title: door\ndescription: at the front"),
+        ("a6", "title: A window"),
+    ] {
+        support::note(folder.path(), id, &format!("id: {id}\n{text}\n"));
+    }
+    let bundles = support::load(folder.path());
+    let found = |query: &str| -> Vec<String> {
+        let answer = call(&bundles, "search_entities", &json!({"query": query})).to_json();
+        let results = answer["data"]["results"].as_array().unwrap().clone();
+        results
+            .iter()
+            .map(|result| format!("{} {}", result["id"].as_str().unwrap(), result["match"].as_str().unwrap()))
+            .collect()
+    };
+    let together = ["a4 title", "a3 name", "a2 statement", "a1 description"];
+    assert_eq!(found("front door")[..4], together);
+    // Then what has both words apart.
+    assert_eq!(found("front door")[4..], ["front-door id", "a5 description"]);
+    assert_eq!(
+        found("FRONT-door"),
+        ["front-door id", "a4 title", "a3 name", "a2 statement", "a1 description", "a5 description"]
+    );
+    assert_eq!(found("indo"), ["a6 title"]);
+    assert_eq!(found("nothing"), Vec::<String>::new());
+    assert_eq!(found("-"), ["front-door id"]);
+}
+
+#[test]
+fn bundles_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync + Clone>() {}
+    shared::<Bundles>();
+}

@@ -205,3 +205,27 @@ fn schemas_that_turn_in_circles() {
         bundles.iter().next().unwrap().diagnostics();
     }
 }
+
+#[test]
+fn records_of_changes_that_are_not_ours() {
+    for (record, touched) in [
+        (r#"{"format":1,"edits":[{"path":"../out.yaml","before":null,"after":"x"}]}"#, "out.yaml"),
+        (r#"{"format":1,"edits":[{"path":"run.sh","before":null,"after":"x"}]}"#, "bundle/run.sh"),
+        (r#"{"format":9,"edits":[]}"#, "bundle/x"),
+        ("{", "bundle/x"),
+    ] {
+        let folder = bundle();
+        fs::create_dir(folder.path().join("bundle/.draftboard")).unwrap();
+        fs::write(folder.path().join("bundle/.draftboard/bundle-changes.json"), record).unwrap();
+        let found = findings(&support::load(&folder.path().join("bundle")));
+        assert!(found.len() == 1 && found[0].contains("interrupted"), "{found:?}");
+        assert!(!folder.path().join(touched).exists());
+    }
+    // Where we would write is elsewhere.
+    let folder = bundle();
+    let elsewhere = folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    symlink(&elsewhere, folder.path().join("bundle/.draftboard")).unwrap();
+    refused(folder.path(), json!({"operation": "create", "entityType": "Note", "entityId": "x"}));
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+}

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 const FORMAT: u32 = 1;
-/// More than the largest change that is planned.
-const MAX_BYTES: u64 = 256 * 1024 * 1024;
+/// More than the largest change that is planned, whatever its text is escaped to.
+const MAX_BYTES: u64 = 100 * 1024 * 1024;
 
 #[derive(Serialize, Deserialize)]
 struct Intent {
@@ -95,6 +95,10 @@ fn finish(files: &BundleFiles) -> Result<Vec<Diagnostic>, FileProblem> {
     let mut paths = Vec::new();
     for edit in &intent.edits {
         let path = BundlePath::parse(&edit.path)?;
+        // A change of ours is one of entities; a record that says otherwise came with the bundle.
+        if !(edit.path.ends_with(".yaml") || edit.path.ends_with(".yml")) {
+            return Err(malformed(format!("{path} is no entity's file; remove the record")));
+        }
         paths.push(path.clone());
         files.remove_leftovers(&path);
         let now = match files.read(&path) {

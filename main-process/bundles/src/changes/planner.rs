@@ -18,7 +18,7 @@ use crate::{
 /// How deep a dotted path may lead.
 const LONGEST_FIELD_PATH: usize = 20;
 /// How much text one batch may write.
-const MOST_BYTES: usize = 64 * 1024 * 1024;
+const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 pub(super) struct Planner<'a> {
     drafts: Drafts<'a>,
