@@ -7,7 +7,10 @@ use crate::{
     yaml,
 };
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 /// How many files of one type are read, and how much all entities of a bundle may take.
 const MOST_FILES: usize = 100_000;
@@ -26,26 +29,49 @@ impl Bundle {
                     continue;
                 }
             };
-            let fitting = fitting(&folder, &names, &mut bytes);
-            self.kinds[kind].left_out = names.get(fitting).map(|first| {
+            // Most bundles fit; only for one that does not is every file's size looked at first.
+            let (read, left_out) = match self.read_files(kind, &folder, &names, MOST_BYTES - bytes) {
+                Some(read) => (read, None),
+                None => {
+                    let fitting = fitting(&folder, &names, MOST_BYTES - bytes);
+                    let read = self.read_files(kind, &folder, &names[..fitting], u64::MAX);
+                    (read.unwrap_or_default(), names.get(fitting))
+                }
+            };
+            self.kinds[kind].left_out = left_out.map(|first| {
                 let message = format!(
                     "\"{first}\" and the files after it are left out: a type may have {MOST_FILES} files, a bundle {MOST_BYTES} bytes of entities"
                 );
                 Diagnostic::error(message).of_type(&self.kinds[kind].name)
             });
-            let rules = self.rules_of(kind);
-            let read: Vec<(Arc<str>, EntityFile)> = names
-                .into_par_iter()
-                .take(fitting)
-                .map(|name| {
-                    let file = self.read_entity(kind, &rules, &folder, &name);
-                    (Arc::from(name), file)
-                })
-                .collect();
             for (name, file) in read {
+                bytes = (bytes + file.source.len() as u64).min(MOST_BYTES);
                 self.set_file(kind, &name, Some(file));
             }
         }
+    }
+
+    /// Reads files side by side; nothing if there are too many, or if they hold more than `most` bytes.
+    fn read_files(
+        &self,
+        kind: usize,
+        folder: &OpenFolder,
+        names: &[String],
+        most: u64,
+    ) -> Option<Vec<(Arc<str>, EntityFile)>> {
+        if names.len() > MOST_FILES {
+            return None;
+        }
+        let rules = self.rules_of(kind);
+        let bytes = AtomicU64::new(0);
+        names
+            .par_iter()
+            .map(|name| {
+                let file = self.read_entity(kind, &rules, folder, name);
+                let before = bytes.fetch_add(file.source.len() as u64, Ordering::Relaxed);
+                (before + file.source.len() as u64 <= most).then(|| (Arc::from(name.as_str()), file))
+            })
+            .collect()
     }
 
     /// The folder of a type, and its problem told if it cannot be opened.
@@ -103,17 +129,15 @@ impl Bundle {
     }
 }
 
-/// How many of the files fit into what a bundle may hold. What is too large by itself is not read and takes nothing.
-fn fitting(folder: &OpenFolder, names: &[String], bytes: &mut u64) -> usize {
-    names
-        .iter()
-        .take(MOST_FILES)
-        .take_while(|name| {
-            let size = folder.stamp(name).map_or(0, Stamp::size);
-            *bytes += if size > MAX_FILE_BYTES { 0 } else { size };
-            *bytes <= MOST_BYTES
-        })
-        .count()
+/// How many of the files fit into a number of bytes. What is too large by itself is not read and takes nothing.
+fn fitting(folder: &OpenFolder, names: &[String], most: u64) -> usize {
+    let mut bytes = 0;
+    let fits = |name: &&String| {
+        let size = folder.stamp(name).map_or(0, Stamp::size);
+        bytes += if size > MAX_FILE_BYTES { 0 } else { size };
+        bytes <= most
+    };
+    names.iter().take(MOST_FILES).take_while(fits).count()
 }
 
 /// The id and the data in the text of an entity's file, or why it is none.
