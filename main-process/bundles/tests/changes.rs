@@ -98,6 +98,8 @@ fn a_clean_dry_run_means_that_the_write_succeeds() {
         assert_eq!(dry["ok"], wet["ok"], "{dry}\n{wet}");
         assert_eq!(dry["error"]["code"], wet["error"]["code"]);
     }
+    let dry = plan(&bundles, &json!({"changes": [update("a", "title", json!("Never"))]})).unwrap();
+    assert!(commit(&mut bundles, &dry).is_err() && !text(folder.path(), "a").contains("Never"));
     let refused = call(&bundles, "apply_changes", &json!({"changes": [], "dryRun": false})).to_json();
     assert_eq!(refused["error"]["code"], "ACTUATION_DISABLED");
 }

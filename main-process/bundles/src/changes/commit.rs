@@ -14,6 +14,8 @@ use crate::{
 pub enum CommitError {
     #[error("the plan cannot be carried out: some of its changes failed")]
     Impossible,
+    #[error("the plan is of a dry run: plan again with dryRun: false")]
+    DryRun,
     #[error("the bundle {id} is no longer loaded")]
     NoBundle { id: String },
     #[error("{path} changed since it was read: read it again, then repeat the change")]
@@ -29,7 +31,7 @@ impl CommitError {
         let code = match self {
             Self::Stale { .. } => Code::Stale,
             Self::NoBundle { .. } => Code::NotFound,
-            Self::Impossible => Code::ValidationError,
+            Self::Impossible | Self::DryRun => Code::ValidationError,
             Self::Failed(_) | Self::Unfinished(_) => Code::Internal,
         };
         let refusal = Refusal::new(code, self.to_string());
@@ -42,6 +44,9 @@ impl CommitError {
 
 /// Writes what a plan says and lets the loaded bundle follow. On an error nothing is changed, unless it says otherwise.
 pub fn commit(bundles: &mut Bundles, plan: &Plan) -> Result<(), CommitError> {
+    if plan.is_dry_run() {
+        return Err(CommitError::DryRun);
+    }
     if !plan.is_possible() {
         return Err(CommitError::Impossible);
     }
