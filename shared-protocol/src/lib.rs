@@ -14,6 +14,7 @@ pub mod frame;
 pub mod graph;
 pub mod ids;
 pub mod limits;
+pub mod mcp;
 pub mod messages;
 pub mod names;
 pub mod proposal;

@@ -4,12 +4,13 @@
 use crate::{
     Actor, BoardId, Change, Code, Command, Document, ElementId, OperationKind, Refusal, Revision,
     limits::{MAX_BOARDS, MAX_NODES},
+    mcp::{McpRequest, McpView},
     registry::{ConnectionRule, RegistryProblem, TypeDef},
 };
 use serde::{Deserialize, Serialize};
 
 /// Raised with every change of a message; both ends must have the same.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;
 
 /// Given to one child for one connection.
 pub type Token = [u8; 32];
@@ -49,6 +50,8 @@ pub enum ToRenderer {
     /// The registry changed with a module or the project file.
     Registry(RegistryView),
     Status(Status),
+    /// Agents came, went or did something; at most a few times a second.
+    Mcp(Box<McpView>),
     Answer {
         request: u64,
         result: Result<Answer, Refusal>,
@@ -289,6 +292,8 @@ pub enum Request {
         board: BoardId,
         path: String,
     },
+    /// About the agents' side.
+    Mcp(McpRequest),
     /// Brings the window to the front.
     Raise,
     /// Ends the workbench, journal intact.
@@ -315,6 +320,8 @@ pub enum Answer {
         bytes: u64,
     },
     Recents(Vec<Recent>),
+    Mcp(Box<McpView>),
+    Text(String),
 }
 
 /// What a new workspace begins with.
@@ -413,6 +420,9 @@ pub enum Severity {
 pub enum FromTerminal {
     Hello { protocol: u32, token: String },
     Request(Request),
+    /// From the answer `done` on, this connection carries newline-delimited JSON-RPC of the Model Context Protocol both
+    /// ways. Nothing may be sent before that answer.
+    Mcp,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,8 @@
 
 use shared_protocol::limits::MAX_SUGGESTIONS;
 
-pub(crate) fn similar<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
+/// At most [`MAX_SUGGESTIONS`], the nearest first.
+pub fn similar<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wanted = wanted.to_lowercase();
     let last = |id: &str| id.rsplit(['/', '.']).next().unwrap_or_default().to_lowercase();
     let wanted_last = last(&wanted);

@@ -1,0 +1,136 @@
+//! Why a tool did not do what was asked: the codes that agents meet, and what to do next.
+
+use serde::Serialize;
+use shared_protocol::Refusal;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Code {
+    BadRequest,
+    NotFound,
+    ValidationError,
+    ReferenceError,
+    ContainmentError,
+    ConnectionError,
+    DeleteBlocked,
+    Conflict,
+    Stale,
+    ConfirmationRequired,
+    ActuationDisabled,
+    AwaitingReview,
+    NoWorkspace,
+    NoPreview,
+    BridgeDisconnected,
+    ServiceUnavailable,
+    NetworkError,
+    Timeout,
+    LimitExceeded,
+    UnsupportedCapability,
+    Internal,
+}
+
+impl Code {
+    pub const ALL: [Self; 21] = [
+        Self::BadRequest,
+        Self::NotFound,
+        Self::ValidationError,
+        Self::ReferenceError,
+        Self::ContainmentError,
+        Self::ConnectionError,
+        Self::DeleteBlocked,
+        Self::Conflict,
+        Self::Stale,
+        Self::ConfirmationRequired,
+        Self::ActuationDisabled,
+        Self::AwaitingReview,
+        Self::NoWorkspace,
+        Self::NoPreview,
+        Self::BridgeDisconnected,
+        Self::ServiceUnavailable,
+        Self::NetworkError,
+        Self::Timeout,
+        Self::LimitExceeded,
+        Self::UnsupportedCapability,
+        Self::Internal,
+    ];
+}
+
+/// The core's codes are the agents' codes; two that only people's own machines have become the nearest.
+impl From<shared_protocol::Code> for Code {
+    fn from(code: shared_protocol::Code) -> Self {
+        use shared_protocol::Code as Core;
+        match code {
+            Core::BadRequest => Self::BadRequest,
+            Core::NotFound => Self::NotFound,
+            Core::ValidationError => Self::ValidationError,
+            Core::ReferenceError => Self::ReferenceError,
+            Core::ContainmentError => Self::ContainmentError,
+            Core::ConnectionError => Self::ConnectionError,
+            Core::Conflict | Core::ReadOnly => Self::Conflict,
+            Core::NoWorkspace => Self::NoWorkspace,
+            Core::LimitExceeded => Self::LimitExceeded,
+            Core::StorageError => Self::ServiceUnavailable,
+            Core::Timeout => Self::Timeout,
+            Core::Internal => Self::Internal,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    pub code: Code,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    #[serde(skip_serializing_if = "Details::is_empty")]
+    pub details: Details,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Details {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
+}
+
+impl Details {
+    fn is_empty(&self) -> bool {
+        self.suggestions.is_empty() && self.hints.is_empty()
+    }
+}
+
+impl Failure {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), field: None, details: Details::default() }
+    }
+
+    pub fn no_workspace() -> Self {
+        Self::new(Code::NoWorkspace, "no workspace is open").hint("Ask the designer to open one.")
+    }
+
+    #[must_use]
+    pub fn field(mut self, field: impl Into<String>) -> Self {
+        self.field = Some(field.into());
+        self
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.details.hints.push(hint.into());
+        self
+    }
+
+    #[must_use]
+    pub fn suggest(mut self, suggestions: impl IntoIterator<Item = String>) -> Self {
+        self.details.suggestions.extend(suggestions);
+        self
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let Refusal { code, message, field, hints, suggestions } = refusal;
+        Self { code: code.into(), message, field, details: Details { suggestions, hints } }
+    }
+}

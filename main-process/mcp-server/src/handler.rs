@@ -1,0 +1,434 @@
+//! What the protocol asks, answered from the tables and one view. The protocol's own faults are JSON-RPC errors; everything
+//! that an agent should read is an answer.
+
+// The older revisions are served as well, with the methods that the newest one dropped.
+#![allow(deprecated)]
+
+use crate::{
+    Call, Code, Failure, Reply, Service, Tool,
+    cache::Kept,
+    clients::{Act, Key, Who},
+    envelope::{self, Sealed},
+    service::{INSTRUCTIONS, Inner},
+    surface::Run,
+};
+use bytes::Bytes;
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+        CompletionInfo, ContentBlock, Extensions, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+        Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
+        ReadResourceResponse, ReadResourceResult, Reference, Resource as ListedResource, ResourceContents,
+        ResourceTemplate, Role, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+        Tool as ToolDefinition, UnsubscribeRequestParams,
+    },
+    service::{NotificationContext, RequestContext, SubscriptionContext},
+};
+use serde_json::{Value, json};
+use shared_protocol::mcp::{McpEra, McpTransport};
+use std::{sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
+
+/// How long a list may be taken as it was; whoever subscribes hears sooner.
+const LIST_TTL_MS: u64 = 5_000;
+const SLOW_LIMIT: Duration = Duration::from_secs(60);
+const MOST_TYPED: usize = 200;
+
+/// How a client came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Via {
+    Http,
+    Bridge(u64),
+}
+
+/// Answers one client. Cheap to clone: HTTP makes one for each request.
+#[derive(Clone)]
+pub struct Agent {
+    service: Service,
+    via: Via,
+}
+
+impl Agent {
+    pub(crate) fn new(service: Service, via: Via) -> Self {
+        Self { service, via }
+    }
+
+    fn inner(&self) -> &Arc<Inner> {
+        &self.service.inner
+    }
+
+    fn call(&self, arguments: Option<JsonObject>, cancelled: CancellationToken) -> Call {
+        let inner = self.inner();
+        Call {
+            view: inner.workbench.view(),
+            mode: inner.mode(),
+            workbench: Arc::clone(&inner.workbench),
+            arguments: arguments.unwrap_or_default(),
+            cancelled,
+        }
+    }
+
+    fn who(&self, extensions: &Extensions, info: Option<&Implementation>, is_modern: bool) -> Who {
+        let (key, transport) = match self.via {
+            Via::Bridge(number) => (Some(Key::Bridge(number)), McpTransport::Bridge),
+            Via::Http => (session_of(extensions).map(Key::Session), McpTransport::Http),
+        };
+        let claims = info.map(|info| (info.name.as_str(), info.version.as_str()));
+        Who::new(key, claims, transport, if is_modern { McpEra::Modern } else { McpEra::Legacy })
+    }
+
+    fn who_asks(&self, cx: &RequestContext<RoleServer>) -> Who {
+        let is_modern = cx.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        self.who(&cx.extensions, cx.client_info().as_ref(), is_modern)
+    }
+
+    /// Notes what is asked; a paused client hears that it must wait.
+    fn admit(&self, cx: &RequestContext<RoleServer>, act: Act<'_>) -> Result<(), Failure> {
+        let inner = self.inner();
+        if inner.mode() == shared_protocol::mcp::McpMode::Off {
+            return Err(Failure::new(Code::ServiceUnavailable, "the designer has switched agents off")
+                .hint("Ask the designer to switch them on in the status bar."));
+        }
+        if inner.clients.note(&self.who_asks(cx), act, inner.workbench.now()) {
+            return Ok(());
+        }
+        Err(Failure::new(Code::ServiceUnavailable, "the designer has paused this client")
+            .hint("Wait until it may go on, or ask the designer."))
+    }
+
+    async fn run(&self, tool: &Tool, call: Call) -> Result<Reply, Failure> {
+        match &tool.run {
+            Run::Quick(run) => run(&call),
+            Run::Slow(run) => {
+                let cancelled = call.cancelled.clone();
+                let work = async {
+                    let _place = self.inner().slow.acquire().await;
+                    run(call).await
+                };
+                tokio::select! {
+                    () = cancelled.cancelled() => Err(Failure::new(Code::Timeout, "the call was cancelled")),
+                    done = tokio::time::timeout(SLOW_LIMIT, work) => done.unwrap_or_else(|_| {
+                        Err(Failure::new(Code::Timeout, format!("no answer within {SLOW_LIMIT:?}"))
+                            .hint("Ask for less: one board, a selection, a smaller picture."))
+                    }),
+                }
+            }
+        }
+    }
+
+    async fn answer(&self, tool: &Tool, call: Call) -> CallToolResult {
+        let inner = self.inner();
+        let generation = call.view.generation;
+        let question = tool.lasting.then(|| question(tool.name(), &call.arguments));
+        if let Some(kept) = question.as_ref().and_then(|question| inner.cache.get(generation, question)) {
+            return self.result(kept, Vec::new(), false);
+        }
+        let sealed = envelope::seal(tool.name(), self.run(tool, call).await);
+        let kept = Kept::from(&sealed);
+        let Sealed { content, is_error, .. } = sealed;
+        if let Some(question) = question.filter(|_| !is_error) {
+            inner.cache.put(generation, question, kept.clone());
+        }
+        self.result(kept, content, is_error)
+    }
+
+    fn result(&self, kept: Kept, content: Vec<ContentBlock>, is_error: bool) -> CallToolResult {
+        let mut blocks = vec![ContentBlock::text(kept.text)];
+        blocks.extend(content);
+        let mut result = CallToolResult::success(blocks);
+        result.is_error = Some(is_error);
+        result.structured_content = Some(self.spliced(kept.json));
+        result
+    }
+
+    /// A placeholder for JSON that is written already; the JSON itself when there is no room for another placeholder.
+    fn spliced(&self, json: Bytes) -> Value {
+        match self.inner().splices.leave(json.clone()) {
+            Some(placeholder) => Value::String(placeholder),
+            None => serde_json::from_slice(&json).unwrap_or_default(),
+        }
+    }
+
+    fn failed(&self, tool: &str, failure: Failure) -> CallToolResult {
+        let sealed = envelope::seal(tool, Err(failure));
+        self.result(Kept::from(&sealed), Vec::new(), true)
+    }
+
+    /// The text of a resource as a JSON text, placeholder or not.
+    fn document(&self, uri: &str, cancelled: CancellationToken) -> Result<(String, &'static str), Failure> {
+        let inner = self.inner();
+        let Some((resource, parts)) = inner.surface.resource(uri) else {
+            let known = inner.surface.resources().map(|resource| resource.uri);
+            return Err(Failure::new(Code::NotFound, format!("there is no resource {uri}"))
+                .suggest(authority::similar(uri, known)));
+        };
+        let call = self.call(Some(parts), cancelled);
+        let document = (resource.read)(&call)?;
+        let text = match serde_json::to_vec(&document.text).ok().and_then(|json| inner.splices.leave(json.into())) {
+            Some(placeholder) => placeholder,
+            None => document.text,
+        };
+        Ok((text, document.mime))
+    }
+}
+
+fn question(tool: &str, arguments: &JsonObject) -> String {
+    // Keys are sorted, so equal arguments are equal text.
+    format!("{tool} {}", serde_json::to_string(arguments).unwrap_or_default())
+}
+
+/// The session that a request over HTTP belongs to, in the older protocol.
+fn session_of(extensions: &Extensions) -> Option<String> {
+    let parts = extensions.get::<http::request::Parts>()?;
+    parts.headers.get("mcp-session-id")?.to_str().ok().map(str::to_owned)
+}
+
+/// What a resource or prompt cannot say in an envelope.
+fn protocol_error(failure: &Failure, uri: &str) -> ErrorData {
+    let data = Some(json!({ "uri": uri, "code": failure.code, "details": failure.details }));
+    match failure.code {
+        Code::NotFound => ErrorData::resource_not_found(failure.message.clone(), data),
+        Code::Internal => ErrorData::internal_error(failure.message.clone(), data),
+        _ => ErrorData::invalid_params(failure.message.clone(), data),
+    }
+}
+
+fn no_cursor(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor.as_ref()) {
+        Some(_) => Err(ErrorData::invalid_params("this list has one page: leave the cursor out", None)),
+        None => Ok(()),
+    }
+}
+
+impl ServerHandler for Agent {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_completions()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("draftboard", self.inner().version.clone()).with_title("Draftboard"))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn on_initialized(&self, cx: NotificationContext<RoleServer>) {
+        let info = cx.peer.peer_info().map(|info| info.client_info.clone());
+        let who = self.who(&cx.extensions, info.as_ref(), false);
+        let inner = self.inner();
+        inner.clients.note(&who, Act::Look("initialize"), inner.workbench.now());
+        inner.notices.know(who.key, cx.peer);
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        no_cursor(request.as_ref())?;
+        // A paused client may still look at what there is.
+        let _ = self.admit(&cx, Act::Look("tools"));
+        let inner = self.inner();
+        let tools = inner.surface.tools(inner.mode()).map(|tool| tool.definition.clone()).collect();
+        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<ToolDefinition> {
+        let inner = self.inner();
+        inner.surface.tool(name, inner.mode()).map(|tool| tool.definition.clone())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let CallToolRequestParams { name, arguments, .. } = request;
+        let inner = self.inner();
+        if let Err(failure) = self.admit(&cx, Act::Call(&name)) {
+            return Ok(self.failed(&name, failure).into());
+        }
+        let Some(tool) = inner.surface.tool(&name, inner.mode()).cloned() else {
+            if inner.surface.needs_guarded(&name) {
+                let message = format!("`{name}` changes something, which mode {} does not allow", inner.mode());
+                let failure = Failure::new(Code::ActuationDisabled, message)
+                    .hint("The designer can switch to guarded mode; changes then become proposals.");
+                return Ok(self.failed(&name, failure).into());
+            }
+            let known = inner.surface.tools(inner.mode()).map(|tool| tool.name());
+            let similar = authority::similar(&name, known);
+            let message = format!("unknown tool `{}`", crate::shown(&name));
+            return Err(ErrorData::invalid_params(message, Some(json!({ "suggestions": similar }))));
+        };
+        let call = self.call(arguments, cx.ct.clone());
+        Ok(self.answer(&tool, call).await.into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        no_cursor(request.as_ref())?;
+        let _ = self.admit(&cx, Act::Look("resources"));
+        let listed = self.inner().surface.resources().filter(|resource| !resource.is_template());
+        let resources = listed.map(|resource| {
+            ListedResource::new(resource.uri, resource.name)
+                .with_title(resource.title)
+                .with_description(resource.description)
+                .with_mime_type(resource.mime)
+        });
+        let list = ListResourcesResult::with_all_items(resources.collect());
+        Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        no_cursor(request.as_ref())?;
+        let listed = self.inner().surface.resources().filter(|resource| resource.is_template());
+        let templates = listed.map(|resource| {
+            ResourceTemplate::new(resource.uri, resource.name)
+                .with_title(resource.title)
+                .with_description(resource.description)
+                .with_mime_type(resource.mime)
+        });
+        let list = ListResourceTemplatesResult::with_all_items(templates.collect());
+        Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let read = self.admit(&cx, Act::Read(&uri)).and_then(|()| self.document(&uri, cx.ct.clone()));
+        let (text, mime) = read.map_err(|failure| protocol_error(&failure, &uri))?;
+        let contents = ResourceContents::text(text, uri).with_mime_type(mime);
+        let result = ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private);
+        Ok(result.into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let inner = self.inner();
+        let unknown = || Failure::new(Code::NotFound, format!("there is no resource {}", request.uri));
+        inner.surface.resource(&request.uri).ok_or_else(|| protocol_error(&unknown(), &request.uri))?;
+        let who = self.who_asks(&cx);
+        inner.clients.note(&who, Act::Subscribe(&request.uri), inner.workbench.now());
+        inner
+            .notices
+            .subscribe(who.key, cx.peer, request.uri.clone())
+            .map_err(|failure| protocol_error(&failure, &request.uri))
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let inner = self.inner();
+        let who = self.who_asks(&cx);
+        if inner.notices.unsubscribe(&who.key, &request.uri) {
+            inner.clients.note(&who, Act::Unsubscribe, inner.workbench.now());
+        }
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.retain(|uri| self.inner().surface.resource(uri).is_some());
+            uris.truncate(crate::notices::MOST_SUBSCRIPTIONS);
+        }
+        Some(accepted)
+    }
+
+    async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
+        let inner = self.inner();
+        let who = self.who_asks(cx.request_context());
+        let what = cx.accepted().resource_subscriptions.iter().flatten().next().map_or("lists", String::as_str);
+        inner.clients.note(&who, Act::Subscribe(what), inner.workbench.now());
+        let end = inner.clients.end_of(&who.key).unwrap_or_default();
+        let number = inner.notices.listen(cx.sink().clone());
+        tokio::select! {
+            () = cx.cancelled() => {}
+            () = end.cancelled() => {}
+            () = inner.stop.cancelled() => {}
+        }
+        inner.notices.stop_listening(number);
+        inner.clients.note(&who, Act::Unsubscribe, inner.workbench.now());
+        Ok(())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        no_cursor(request.as_ref())?;
+        let _ = self.admit(&cx, Act::Look("prompts"));
+        let prompts = self.inner().surface.prompts().map(|prompt| prompt.definition.clone()).collect();
+        Ok(ListPromptsResult::with_all_items(prompts).with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let invalid = |failure: &Failure| ErrorData::invalid_params(failure.message.clone(), Some(json!(failure)));
+        self.admit(&cx, Act::Look(&request.name)).map_err(|failure| invalid(&failure))?;
+        let Some(prompt) = self.inner().surface.prompt(&request.name) else {
+            let known = self.inner().surface.prompts().map(|prompt| prompt.definition.name.as_str());
+            let similar = authority::similar(&request.name, known);
+            let failure = Failure::new(Code::NotFound, "there is no such prompt").suggest(similar);
+            return Err(invalid(&failure));
+        };
+        let call = self.call(request.arguments, cx.ct.clone());
+        let words = (prompt.words)(&call).map_err(|failure| invalid(&failure))?;
+        let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, words)]);
+        result.description.clone_from(&prompt.definition.description);
+        Ok(result.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let inner = self.inner();
+        let typed: String = request.argument.value.chars().take(MOST_TYPED).collect::<String>().to_lowercase();
+        let view = inner.workbench.view();
+        let all = match &request.r#ref {
+            Reference::Prompt(prompt) => match inner.surface.prompt(&prompt.name) {
+                Some(prompt) => (prompt.complete)(&view, &request.argument.name),
+                None => return Err(ErrorData::invalid_params("there is no such prompt", None)),
+            },
+            _ => Vec::new(),
+        };
+        // What begins with the typed text first, then what contains it.
+        let mut fitting: Vec<String> = all.into_iter().filter(|value| value.to_lowercase().contains(&typed)).collect();
+        fitting.sort_by_key(|value| (!value.to_lowercase().starts_with(&typed), value.clone()));
+        fitting.dedup();
+        let total = fitting.len();
+        fitting.truncate(CompletionInfo::MAX_VALUES);
+        let has_more = fitting.len() < total;
+        CompletionInfo::with_pagination(fitting, u32::try_from(total).ok(), has_more)
+            .map(CompleteResult::new)
+            .map_err(|error| ErrorData::internal_error(error, None))
+    }
+}

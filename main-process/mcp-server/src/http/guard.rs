@@ -1,0 +1,100 @@
+//! Who may speak at all: the right host name, no foreign web page, the token. In that order, so that a web page learns
+//! nothing from the answer.
+
+use super::{Admits, Answer, json_answer};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde_json::json;
+use std::net::SocketAddr;
+
+pub(super) struct Guard {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    admits: Admits,
+}
+
+impl Guard {
+    /// Names of this very address; pages that it served itself (there are none) would be the only ones allowed.
+    pub(super) fn new(address: SocketAddr, admits: Admits) -> Self {
+        let port = address.port();
+        let mut names = vec!["127.0.0.1".to_owned(), "localhost".to_owned(), "[::1]".to_owned()];
+        if !address.ip().is_loopback() && !address.ip().is_unspecified() {
+            names.push(match address.ip() {
+                std::net::IpAddr::V4(ip) => ip.to_string(),
+                std::net::IpAddr::V6(ip) => format!("[{ip}]"),
+            });
+        }
+        let hosts: Vec<String> = names.into_iter().map(|name| format!("{name}:{port}")).collect();
+        let origins = hosts.iter().map(|host| format!("http://{host}")).collect();
+        Self { hosts, origins, admits }
+    }
+
+    pub(super) fn hosts(&self) -> &[String] {
+        &self.hosts
+    }
+
+    pub(super) fn origins(&self) -> &[String] {
+        &self.origins
+    }
+
+    /// One host, and it is ours; no origin, or ours.
+    pub(super) fn check_caller(&self, headers: &HeaderMap) -> Result<(), Answer> {
+        if !is_only(headers, &header::HOST, &self.hosts) {
+            return Err(refuse(StatusCode::FORBIDDEN, "BAD_REQUEST", "this host name is not served here"));
+        }
+        if headers.contains_key(header::ORIGIN) && !is_only(headers, &header::ORIGIN, &self.origins) {
+            return Err(refuse(StatusCode::FORBIDDEN, "BAD_REQUEST", "web pages may not use this server"));
+        }
+        Ok(())
+    }
+
+    /// The token counts in its header only; one in an address would end up in logs and histories.
+    pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), Answer> {
+        let mut given = headers.get_all(header::AUTHORIZATION).iter();
+        let token = given.next().and_then(|value| value.to_str().ok()).and_then(bearer);
+        if given.next().is_none() && token.is_some_and(|token| (self.admits)(token)) {
+            return Ok(());
+        }
+        let mut answer = refuse(
+            StatusCode::UNAUTHORIZED,
+            "BAD_REQUEST",
+            "a valid token is needed: Authorization: Bearer …; Draftboard makes a new one at each start",
+        );
+        answer.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        Err(answer)
+    }
+}
+
+fn is_only(headers: &HeaderMap, name: &header::HeaderName, allowed: &[String]) -> bool {
+    let mut values = headers.get_all(name).iter();
+    let (first, second) = (values.next(), values.next());
+    let text = first.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    second.is_none() && allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(text))
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Closes the connection too: whoever was refused has nothing more to say on it.
+pub(super) fn refuse(status: StatusCode, code: &str, message: &str) -> Answer {
+    let mut answer = json_answer(status, &json!({ "error": { "code": code, "message": message } }));
+    answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    answer
+}
+
+pub(super) fn not_allowed(allow: &'static str) -> Answer {
+    let mut answer = refuse(StatusCode::METHOD_NOT_ALLOWED, "BAD_REQUEST", &format!("use {allow}"));
+    answer.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
+    answer
+}
+
+pub(super) fn too_many(most: usize) -> Answer {
+    let message = format!("{most} requests of this client are under way; wait for some of them");
+    let mut answer = json_answer(
+        StatusCode::TOO_MANY_REQUESTS,
+        &json!({ "error": { "code": "LIMIT_EXCEEDED", "message": message } }),
+    );
+    answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    answer
+}

@@ -1,0 +1,328 @@
+//! The HTTP edge: one address, a bearer token, and a bound on everything. Nothing reaches the protocol before
+//! [`guard`] has let it through.
+
+mod body;
+mod guard;
+mod permits;
+
+use crate::{Service, clients::Key};
+use body::Outgoing;
+use bytes::Bytes;
+use guard::Guard;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited, combinators::BoxBody};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use permits::Permits;
+use rmcp::{
+    ServerHandler,
+    transport::streamable_http_server::{
+        SessionManager, StreamableHttpServerConfig, StreamableHttpService,
+        session::local::{LocalSessionManager, SessionConfig},
+    },
+};
+use serde_json::json;
+use std::{
+    convert::Infallible,
+    io,
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{
+    io::AsyncWriteExt,
+    net::TcpStream,
+    sync::{Semaphore, broadcast},
+    task::JoinHandle,
+};
+use tokio_util::sync::CancellationToken;
+
+/// A session of the older protocol that is quiet this long is over. Its default of five minutes breaks clients that wait
+/// for a person.
+const SESSION_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+const CLOSING_LIMIT: Duration = Duration::from_millis(500);
+/// Turned away with an answer; beyond that without one.
+const MOST_TURNED_AWAY: usize = 64;
+const TURN_AWAY_LIMIT: Duration = Duration::from_secs(1);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Whether a presented token is the one; how tokens are kept is not known here.
+pub type Admits = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// What a client may take.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    pub connections: usize,
+    /// Requests under way of one client.
+    pub requests: usize,
+    pub body: usize,
+    pub headers_within: Duration,
+    pub body_within: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 256,
+            requests: 64,
+            body: 4 << 20,
+            headers_within: Duration::from_secs(60),
+            body_within: Duration::from_secs(20),
+        }
+    }
+}
+
+/// One listening address. It is over when this is stopped or dropped.
+pub struct Edge {
+    address: SocketAddr,
+    stop: CancellationToken,
+    listening: JoinHandle<()>,
+}
+
+impl Edge {
+    /// Serves `handler` on a listener that is bound already. Must be called within a runtime.
+    pub fn start<H: ServerHandler + Clone>(
+        service: &Service,
+        handler: H,
+        listener: TcpListener,
+        admits: Admits,
+        limits: Limits,
+    ) -> io::Result<Self> {
+        let address = listener.local_addr()?;
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let stop = service.inner.stop.child_token();
+        let mut sessions = LocalSessionManager::default();
+        let mut session_config = SessionConfig::default();
+        session_config.keep_alive = Some(SESSION_LIMIT);
+        sessions.session_config = session_config;
+        let sessions = Arc::new(sessions);
+        let guard = Guard::new(address, admits);
+        let config = StreamableHttpServerConfig::default()
+            .with_cancellation_token(stop.child_token())
+            .with_json_response(true)
+            .with_allowed_hosts(guard.hosts().iter().cloned())
+            .with_allowed_origins(guard.origins().iter().cloned())
+            .enforce_origin_validation()
+            .with_max_request_body_bytes(limits.body);
+        let protocol = StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&sessions), config);
+        let site = Arc::new(Site {
+            service: service.clone(),
+            protocol,
+            sessions,
+            guard,
+            permits: Permits::new(limits.requests),
+            limits,
+            stop: stop.clone(),
+        });
+        tokio::spawn(close_ended(Arc::clone(&site), service.clients().ended()));
+        let listening = tokio::spawn(accept(listener, site));
+        Ok(Self { address, stop, listening })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Ends every connection and frees the address.
+    pub async fn stop(mut self) {
+        self.stop.cancel();
+        if (&mut self.listening).await.is_err() {
+            tracing::error!("the HTTP edge ended with a fault");
+        }
+    }
+}
+
+impl Drop for Edge {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+struct Site<H: ServerHandler + Clone> {
+    service: Service,
+    protocol: StreamableHttpService<H, LocalSessionManager>,
+    sessions: Arc<LocalSessionManager>,
+    guard: Guard,
+    permits: Permits,
+    limits: Limits,
+    stop: CancellationToken,
+}
+
+async fn accept<H: ServerHandler + Clone>(listener: tokio::net::TcpListener, site: Arc<Site<H>>) {
+    let places = Arc::new(Semaphore::new(site.limits.connections));
+    let turned_away = Arc::new(Semaphore::new(MOST_TURNED_AWAY));
+    loop {
+        let accepted = tokio::select! {
+            () = site.stop.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Out of descriptors, say: asking again at once would only keep a processor busy.
+                tracing::warn!(%error, "a connection was not let in");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
+            let site = Arc::clone(&site);
+            tokio::spawn(async move {
+                serve(stream, &site).await;
+                drop(place);
+            });
+        } else if let Ok(place) = Arc::clone(&turned_away).try_acquire_owned() {
+            tokio::spawn(async move {
+                turn_away(stream).await;
+                drop(place);
+            });
+        }
+    }
+}
+
+async fn serve<H: ServerHandler + Clone>(stream: TcpStream, site: &Arc<Site<H>>) {
+    // Answers are written whole, and waiting for more would only delay them.
+    let _ = stream.set_nodelay(true);
+    let answering = service_fn(|request| {
+        let site = Arc::clone(site);
+        async move { Ok::<_, Infallible>(site.answer(request).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(site.limits.headers_within)
+        .max_buf_size(64 * 1024)
+        .serve_connection(TokioIo::new(stream), answering);
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = site.stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            tokio::time::timeout(CLOSING_LIMIT, connection).await.unwrap_or(Ok(()))
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+async fn turn_away(mut stream: TcpStream) {
+    const ANSWER: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n\
+        connection: close\r\ncontent-length: 81\r\n\r\n\
+        {\"error\":{\"code\":\"LIMIT_EXCEEDED\",\"message\":\"too many connections; close some\"}}\n";
+    let _ = tokio::time::timeout(TURN_AWAY_LIMIT, async {
+        stream.write_all(ANSWER).await?;
+        stream.shutdown().await
+    })
+    .await;
+}
+
+/// Sessions that a person has ended are also ended in the protocol.
+async fn close_ended<H: ServerHandler + Clone>(site: Arc<Site<H>>, mut ended: broadcast::Receiver<String>) {
+    loop {
+        let session = tokio::select! {
+            () = site.stop.cancelled() => return,
+            session = ended.recv() => session,
+        };
+        match session {
+            Ok(session) => {
+                if let Err(error) = site.sessions.close_session(&session.into()).await {
+                    tracing::debug!(%error, "a session was over already");
+                }
+            }
+            Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => return,
+        }
+    }
+}
+
+type Answer = Response<Outgoing>;
+
+impl<H: ServerHandler + Clone> Site<H> {
+    async fn answer(&self, request: Request<Incoming>) -> Answer {
+        if let Err(refusal) = self.guard.check_caller(request.headers()) {
+            return refusal;
+        }
+        let path = request.uri().path();
+        match (path, request.method()) {
+            ("/health", &Method::GET) => {
+                json_answer(StatusCode::OK, &json!({ "status": "ok", "version": self.service.inner.version }))
+            }
+            ("/health" | "/sessions", method) if method != Method::GET => guard::not_allowed("GET"),
+            ("/sessions" | "/mcp", _) => match self.guard.check_token(request.headers()) {
+                Err(refusal) => refusal,
+                Ok(()) if path == "/mcp" => self.speak(request).await,
+                Ok(()) => self.sessions(),
+            },
+            _ => guard::refuse(StatusCode::NOT_FOUND, "NOT_FOUND", "there is nothing here; MCP is at /mcp"),
+        }
+    }
+
+    fn sessions(&self) -> Answer {
+        let sessions: Vec<_> = self.service.clients().sessions().into_iter().map(|(id, client)| {
+            json!({ "id": format!("{id}…"), "client": client.name, "version": client.version, "since": client.since, "last": client.last })
+        }).collect();
+        json_answer(StatusCode::OK, &json!({ "sessions": sessions }))
+    }
+
+    async fn speak(&self, request: Request<Incoming>) -> Answer {
+        let (parts, body) = request.into_parts();
+        if !matches!(parts.method, Method::GET | Method::POST | Method::DELETE) {
+            return guard::not_allowed("GET, POST, DELETE");
+        }
+        let body = match self.collect(&parts, body).await {
+            Ok(body) => body,
+            Err(refusal) => return refusal,
+        };
+        let session = parts.headers.get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
+        let asked = permits::Asked::read(session.as_deref(), &body);
+        let permit = match asked.is_stream {
+            true => None,
+            false => match self.permits.take(asked.client) {
+                Ok(permit) => Some(permit),
+                Err(most) => return guard::too_many(most),
+            },
+        };
+        let is_end = parts.method == Method::DELETE;
+        let response = self.protocol.handle(Request::from_parts(parts, Full::new(body))).await;
+        if is_end && let Some(session) = session {
+            let key = Key::Session(session);
+            self.service.inner.notices.forget(&key);
+            self.service.clients().gone(&key);
+        }
+        Outgoing::respond(response, Arc::clone(&self.service.inner.splices), permit).await
+    }
+
+    /// The body, within its bounds.
+    async fn collect(&self, parts: &http::request::Parts, body: Incoming) -> Result<Bytes, Answer> {
+        let most = self.limits.body;
+        let too_large = || {
+            guard::refuse(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "LIMIT_EXCEEDED",
+                &format!("a request has {most} bytes at most; ask for less at a time"),
+            )
+        };
+        let announced = parts.headers.get(http::header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+        if announced.and_then(|length| length.parse::<u64>().ok()).is_some_and(|length| length > most as u64) {
+            return Err(too_large());
+        }
+        match tokio::time::timeout(self.limits.body_within, Limited::new(body, most).collect()).await {
+            Ok(Ok(collected)) => Ok(collected.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+            Ok(Err(_)) => Err(guard::refuse(StatusCode::BAD_REQUEST, "BAD_REQUEST", "the request ended half-way")),
+            Err(_) => Err(guard::refuse(StatusCode::REQUEST_TIMEOUT, "TIMEOUT", "the request came too slowly")),
+        }
+    }
+}
+
+fn json_answer(status: StatusCode, value: &serde_json::Value) -> Answer {
+    let mut response = Response::new(Outgoing::whole(vec![Bytes::from(value.to_string())]));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    response
+}
+
+type ProtocolBody = BoxBody<Bytes, Infallible>;

@@ -1,0 +1,38 @@
+//! The Model Context Protocol, server side: agents see what the designer sees.
+//!
+//! Owns: the surface (tools, resources, prompts), the envelope, paging, who is connected, subscriptions, the HTTP edge and
+//! the conversation on a local socket. It keeps no state of the workspace: every answer is computed from one [`View`].
+//! Must not know: files, the journal, egui, where the token is kept, the command line.
+//!
+//! ```text
+//! Service::new(workbench, surface)      one for the process
+//!   ├─ http::Edge::start(…)             loopback, bearer token, limits
+//!   └─ Service::converse(stream)        one bridge, newline-delimited JSON-RPC
+//! ```
+
+mod cache;
+mod clients;
+mod envelope;
+mod failure;
+mod handler;
+pub mod http;
+mod notices;
+mod page;
+mod prompts;
+mod resources;
+mod service;
+mod shown;
+mod socket;
+mod splice;
+mod surface;
+mod tools;
+mod view;
+
+pub use clients::Clients;
+pub use envelope::{Diagnostic, Meta, Reply};
+pub use failure::{Code, Failure};
+pub use handler::Agent;
+pub use service::{INSTRUCTIONS, Service};
+pub use shown::shown;
+pub use surface::{Call, Completion, Depends, Document, Prompt, Resource, Surface, Tool};
+pub use view::{Picture, PictureOf, View, Workbench, WorkspaceView};

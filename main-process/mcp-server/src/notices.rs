@@ -1,0 +1,209 @@
+//! Who wants to hear of changes, in both eras of the protocol, and telling them. Changes gather for a moment first, so that
+//! a drag is one notice and not hundreds; the last state is always told.
+
+use crate::{Code, Depends, Failure, View, clients::Key, service::Inner};
+use rmcp::{
+    RoleServer,
+    model::ResourceUpdatedNotificationParam,
+    service::{Peer, SubscriptionSink},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::Future,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+/// Changes within this time are one notice.
+const GATHER: Duration = Duration::from_millis(150);
+/// A client that does not take a notice by then is not told again.
+const TELL_LIMIT: Duration = Duration::from_secs(2);
+/// Resources that one client may subscribe to.
+pub(crate) const MOST_SUBSCRIPTIONS: usize = 64;
+const MOST_LISTENERS: usize = 256;
+/// How often connections are looked at that may have ended without a word.
+const SWEEP: Duration = Duration::from_secs(20);
+
+#[derive(Default)]
+pub(crate) struct Notices {
+    inner: Mutex<Listeners>,
+}
+
+#[derive(Default)]
+struct Listeners {
+    next: u64,
+    /// Clients of the older protocol, each with the addresses it subscribed to.
+    sessions: BTreeMap<Key, (Peer<RoleServer>, BTreeSet<String>)>,
+    streams: BTreeMap<u64, SubscriptionSink>,
+}
+
+impl Notices {
+    fn lock(&self) -> MutexGuard<'_, Listeners> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A client of the older protocol is there.
+    pub(crate) fn know(&self, key: Key, peer: Peer<RoleServer>) {
+        let mut listeners = self.lock();
+        if listeners.sessions.len() < MOST_LISTENERS {
+            listeners.sessions.entry(key).or_insert_with(|| (peer, BTreeSet::new()));
+        }
+    }
+
+    pub(crate) fn subscribe(&self, key: Key, peer: Peer<RoleServer>, uri: String) -> Result<(), Failure> {
+        self.know(key.clone(), peer);
+        let mut listeners = self.lock();
+        let too_many = || Failure::new(Code::LimitExceeded, format!("{MOST_SUBSCRIPTIONS} subscriptions at most"));
+        let (_, uris) = listeners.sessions.get_mut(&key).ok_or_else(too_many)?;
+        if uris.len() >= MOST_SUBSCRIPTIONS && !uris.contains(&uri) {
+            return Err(too_many());
+        }
+        uris.insert(uri);
+        Ok(())
+    }
+
+    /// False when it was not subscribed.
+    pub(crate) fn unsubscribe(&self, key: &Key, uri: &str) -> bool {
+        self.lock().sessions.get_mut(key).is_some_and(|(_, uris)| uris.remove(uri))
+    }
+
+    pub(crate) fn listen(&self, sink: SubscriptionSink) -> u64 {
+        let mut listeners = self.lock();
+        listeners.next += 1;
+        let number = listeners.next;
+        if listeners.streams.len() < MOST_LISTENERS {
+            listeners.streams.insert(number, sink);
+        }
+        number
+    }
+
+    pub(crate) fn stop_listening(&self, number: u64) {
+        self.lock().streams.remove(&number);
+    }
+
+    pub(crate) fn forget(&self, key: &Key) {
+        self.lock().sessions.remove(key);
+    }
+
+    fn everybody(&self) -> (Vec<(Key, Peer<RoleServer>, BTreeSet<String>)>, Vec<(u64, SubscriptionSink)>) {
+        let listeners = self.lock();
+        let sessions = listeners.sessions.iter().map(|(key, (peer, uris))| (key.clone(), peer.clone(), uris.clone()));
+        (sessions.collect(), listeners.streams.iter().map(|(number, sink)| (*number, sink.clone())).collect())
+    }
+}
+
+/// Tells subscribers what changed, until the service is stopped.
+pub(crate) async fn watch(inner: &Arc<Inner>) {
+    let mut changed = inner.workbench.changed();
+    let mut mode_changed = inner.mode_changed.subscribe();
+    let mut seen = (inner.workbench.view(), inner.mode());
+    let mut sweep = tokio::time::interval(SWEEP);
+    loop {
+        tokio::select! {
+            () = inner.stop.cancelled() => return,
+            _ = sweep.tick() => {
+                drop_ended(inner);
+                continue;
+            }
+            heard = changed.changed() => if heard.is_err() { return },
+            heard = mode_changed.changed() => if heard.is_err() { return },
+        }
+        tokio::time::sleep(GATHER).await;
+        // What came meanwhile is told with this.
+        changed.mark_unchanged();
+        mode_changed.mark_unchanged();
+        let now = (inner.workbench.view(), inner.mode());
+        let differs = difference(&seen.0, &now.0, seen.1 != now.1);
+        let lists = seen.1 != now.1;
+        seen = now;
+        tell(inner, &differs, lists).await;
+    }
+}
+
+fn drop_ended(inner: &Inner) {
+    for (key, peer, _) in inner.notices.everybody().0 {
+        if peer.is_transport_closed() {
+            inner.notices.forget(&key);
+            inner.clients.gone(&key);
+        }
+    }
+}
+
+/// What is not as it was.
+fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
+    let mut differs = BTreeSet::new();
+    if mode {
+        differs.insert(Depends::Mode);
+    }
+    let (before, after) = match (&before.workspace, &after.workspace) {
+        (None, None) => return differs,
+        (Some(before), Some(after)) if before.root == after.root => (before, after),
+        _ => {
+            differs.extend([
+                Depends::Content,
+                Depends::Types,
+                Depends::Presence,
+                Depends::Status,
+                Depends::Config,
+            ]);
+            return differs;
+        }
+    };
+    let mut note = |depends, is_same: bool| {
+        if !is_same {
+            differs.insert(depends);
+        }
+    };
+    note(Depends::Content, before.revision() == after.revision());
+    note(Depends::Types, Arc::ptr_eq(before.snapshot.registry(), after.snapshot.registry()));
+    note(Depends::Presence, before.presence == after.presence);
+    note(Depends::Status, before.status == after.status);
+    note(Depends::Config, before.config == after.config);
+    differs
+}
+
+async fn tell(inner: &Arc<Inner>, differs: &BTreeSet<Depends>, lists: bool) {
+    let concerns = |uri: &str| {
+        let resource = inner.surface.resource(uri);
+        resource.is_some_and(|(resource, _)| resource.depends.iter().any(|depends| differs.contains(depends)))
+    };
+    let (sessions, streams) = inner.notices.everybody();
+    for (key, peer, uris) in sessions {
+        let told = async {
+            if lists {
+                peer.notify_tool_list_changed().await?;
+                peer.notify_resource_list_changed().await?;
+                peer.notify_prompt_list_changed().await?;
+            }
+            for uri in uris.into_iter().filter(|uri| concerns(uri)) {
+                peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await?;
+            }
+            Ok::<(), rmcp::ServiceError>(())
+        };
+        if !in_time(told).await {
+            inner.notices.forget(&key);
+        }
+    }
+    for (number, sink) in streams {
+        let uris = sink.accepted().resource_subscriptions.clone().unwrap_or_default();
+        let told = async {
+            if lists {
+                // Those that were not asked for are refused, which is as it should be.
+                let _ = sink.notify_tool_list_changed().await;
+                let _ = sink.notify_resource_list_changed().await;
+                let _ = sink.notify_prompt_list_changed().await;
+            }
+            for uri in uris.into_iter().filter(|uri| concerns(uri)) {
+                sink.notify_resource_updated(uri).await?;
+            }
+            Ok::<(), rmcp::service::SubscriptionSendError>(())
+        };
+        if !in_time(told).await {
+            inner.notices.stop_listening(number);
+        }
+    }
+}
+
+async fn in_time<E>(told: impl Future<Output = Result<(), E>>) -> bool {
+    matches!(tokio::time::timeout(TELL_LIMIT, told).await, Ok(Ok(())))
+}

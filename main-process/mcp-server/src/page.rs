@@ -1,0 +1,181 @@
+//! Lists in pages. A cursor says where the next page starts, of which state and for which arguments; with any other state or
+//! arguments it is refused, so that a client never reads half of one list and half of another.
+
+use crate::{Code, Failure, Meta};
+use serde::Serialize;
+
+/// Bytes of data in one answer; well below what clients take in one message.
+pub(crate) const BYTE_BUDGET: usize = 256 * 1024;
+pub(crate) const DEFAULT_LIMIT: usize = 100;
+pub(crate) const MOST_LIMIT: usize = 1_000;
+
+/// What a list tool was asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) limit: Option<u64>,
+    /// The limit when none is asked for.
+    pub(crate) usual: usize,
+    pub(crate) cursor: Option<String>,
+    pub(crate) offset: Option<u64>,
+    /// Names the list: the tool and all arguments but limit and cursor.
+    pub(crate) list: String,
+    /// Names the state; a cursor of another one is stale.
+    pub(crate) state: u64,
+}
+
+/// A page: the JSON of each of its items.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) items: Vec<String>,
+    total: usize,
+    pub(crate) start: usize,
+    cut: bool,
+    asked: Asked,
+}
+
+impl Asked {
+    fn start(&self) -> Result<usize, Failure> {
+        let Some(cursor) = &self.cursor else {
+            return Ok(usize::try_from(self.offset.unwrap_or(0)).unwrap_or(usize::MAX));
+        };
+        let wrong = |message: &str| {
+            Failure::new(Code::BadRequest, message)
+                .field("cursor")
+                .hint("Pass meta.cursor of the answer before, with the same arguments.")
+        };
+        if self.offset.is_some() {
+            return Err(wrong("a cursor and an offset exclude each other"));
+        }
+        let mut parts = cursor.split('.');
+        let mut part = || parts.next().and_then(|part| u64::from_str_radix(part, 16).ok());
+        let (Some(start), Some(state), Some(list), None) = (part(), part(), part(), part()) else {
+            return Err(wrong("this is not a cursor of this server"));
+        };
+        if list != fingerprint(&self.list) {
+            return Err(wrong("this cursor belongs to another list or other arguments"));
+        }
+        if state != self.state {
+            return Err(Failure::new(Code::Stale, "the list has changed since this cursor was given out")
+                .field("cursor")
+                .hint("Start again without a cursor, or ask get_changes_since for what changed."));
+        }
+        usize::try_from(start).map_err(|_| wrong("this is not a cursor of this server"))
+    }
+
+    fn limit(&self) -> Result<usize, Failure> {
+        match self.limit {
+            None => Ok(self.usual),
+            Some(limit) if (1..=MOST_LIMIT as u64).contains(&limit) => Ok(limit as usize),
+            Some(_) => Err(Failure::new(Code::BadRequest, format!("limit goes from 1 to {MOST_LIMIT}")).field("limit")),
+        }
+    }
+}
+
+/// Takes one page. Items beyond it are counted and not written.
+pub(crate) fn take<T, S: Serialize>(
+    asked: Asked,
+    items: impl ExactSizeIterator<Item = T>,
+    write: impl Fn(T) -> S,
+) -> Result<Page, Failure> {
+    let (start, limit) = (asked.start()?, asked.limit()?);
+    let total = items.len();
+    let (mut written, mut bytes, mut cut) = (Vec::new(), 0, false);
+    for item in items.skip(start).take(limit) {
+        let text = crate::envelope::to_json(&write(item))?;
+        bytes += text.len() + 1;
+        if !written.is_empty() && bytes > BYTE_BUDGET {
+            cut = true;
+            break;
+        }
+        written.push(text);
+    }
+    Ok(Page { items: written, total, start, cut, asked })
+}
+
+impl Page {
+    pub(crate) fn json(&self) -> String {
+        array(&self.items)
+    }
+
+    pub(crate) fn describe(&self, meta: &mut Meta) {
+        let next = self.start.saturating_add(self.items.len());
+        let has_more = next < self.total;
+        meta.returned = Some(self.items.len());
+        meta.total = Some(self.total);
+        meta.has_more = Some(has_more);
+        meta.cursor = has_more.then(|| format!("{next:x}.{:x}.{:x}", self.asked.state, fingerprint(&self.asked.list)));
+        meta.cut = self.cut.then_some("the byte budget of one answer is used up");
+    }
+
+    pub(crate) fn summary(&self, what: &str) -> String {
+        let Self { items, total, start, .. } = self;
+        let returned = items.len();
+        match start + returned < *total {
+            true => format!("{returned} of {total} {what}, from {start}; pass meta.cursor for more. The data is in structuredContent."),
+            false => format!("{returned} of {total} {what}. The data is in structuredContent."),
+        }
+    }
+}
+
+/// A list of JSON texts as one.
+pub(crate) fn array(items: &[String]) -> String {
+    format!("[{}]", items.join(","))
+}
+
+/// FNV-1a: only tells lists apart, nothing depends on it being hard to forge.
+fn fingerprint(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(cursor: Option<&str>, list: &str, state: u64) -> Asked {
+        Asked { limit: Some(3), usual: DEFAULT_LIMIT, cursor: cursor.map(str::to_owned), offset: None, list: list.to_owned(), state }
+    }
+
+    fn page(asked: Asked) -> Result<(String, Meta), Failure> {
+        let page = take(asked, 0..10, |item| item)?;
+        let mut meta = Meta::default();
+        page.describe(&mut meta);
+        Ok((page.json(), meta))
+    }
+
+    #[test]
+    fn pages_lead_to_the_end_and_hold_everything_once() {
+        let (mut cursor, mut seen) = (None, String::new());
+        for _ in 0..4 {
+            let (json, meta) = page(asked(cursor.as_deref(), "l", 7)).unwrap();
+            seen.push_str(&json);
+            cursor = meta.cursor;
+            assert_eq!(meta.has_more, Some(cursor.is_some()));
+        }
+        assert_eq!((seen.as_str(), cursor), ("[0,1,2][3,4,5][6,7,8][9]", None));
+    }
+
+    #[test]
+    fn a_foreign_or_stale_cursor_is_refused() {
+        let cursor = page(asked(None, "l", 7)).unwrap().1.cursor.unwrap();
+        assert_eq!(page(asked(Some(&cursor), "l", 8)).unwrap_err().code, Code::Stale);
+        assert_eq!(page(asked(Some(&cursor), "other", 7)).unwrap_err().code, Code::BadRequest);
+        for wrong in ["", "x", "1.2", "1.2.3.4", "ffffffffffffffffff.1.1", "☃"] {
+            assert_eq!(page(asked(Some(wrong), "l", 7)).unwrap_err().code, Code::BadRequest, "{wrong}");
+        }
+        let both = Asked { offset: Some(1), ..asked(Some(&cursor), "l", 7) };
+        assert_eq!(page(both).unwrap_err().code, Code::BadRequest);
+        for limit in [0, 1_001, u64::MAX] {
+            assert!(page(Asked { limit: Some(limit), ..asked(None, "l", 7) }).is_err());
+        }
+        assert_eq!(page(Asked { offset: Some(u64::MAX), ..asked(None, "l", 7) }).unwrap().0, "[]");
+    }
+
+    #[test]
+    fn the_byte_budget_cuts_a_page_and_says_so() {
+        let asked = Asked { limit: Some(1_000), ..asked(None, "l", 1) };
+        let page = take(asked, 0..1_000, |_| "x".repeat(1_000)).unwrap();
+        let mut meta = Meta::default();
+        page.describe(&mut meta);
+        assert!(page.json().len() <= BYTE_BUDGET + 1_100 && meta.cut.is_some() && meta.cursor.is_some());
+    }
+}

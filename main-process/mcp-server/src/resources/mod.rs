@@ -1,0 +1,163 @@
+//! What can be read by address. Without a workspace or a preview a resource is empty and says why.
+
+mod graph;
+mod registry;
+
+use crate::{Call, Code, Depends, Document, Failure, Resource, WorkspaceView, shown, tools};
+use serde_json::{Value, json};
+use shared_protocol::BoardKind;
+use std::sync::Arc;
+
+const JSON: &str = "application/json";
+const NO_WORKSPACE: &str = "no workspace is open";
+const NO_PREVIEW: &str = "no preview is running";
+/// Bytes of a resource: with its quotes escaped it still fits into what clients take in one message.
+pub(crate) const MOST_BYTES: usize = 700 * 1024;
+
+use Depends::{Config, Content, Mode, Presence, Status, Types};
+
+pub(crate) fn all() -> Vec<Resource> {
+    vec![
+        resource(
+            ["draftboard://server/info", "scaffa.server.info"],
+            ["server-info", "Server", "Version, workspace, schema versions, mode, features."],
+            &[Mode, Config],
+            |call| Ok(server_info(call)),
+        ),
+        resource(
+            ["draftboard://workspace/context", ""],
+            ["workspace-context", "What the designer sees", "Revision, active board, selection, viewport, mode, open proposals."],
+            &[Content, Presence, Status, Mode, Types],
+            |call| match &call.view.workspace {
+                Some(_) => tools::context(call).map(|(data, _)| data),
+                None => Ok(json!({ "status": NO_WORKSPACE, "mode": call.mode, "boards": [], "openProposals": 0 })),
+            },
+        ),
+        resource(
+            ["draftboard://workspace/registry", "scaffa.workspace.registry.effective"],
+            ["component-registry", "Component registry", "The effective types as ComponentRegistry v0."],
+            &[Types],
+            |call| {
+                in_workspace(call, json!({ "schemaVersion": "v0", "components": {} }), |w| registry::registry(&w.snapshot))
+            },
+        ),
+        resource(
+            ["draftboard://workspace/graph", "scaffa.workspace.graph.snapshot"],
+            ["project-graph", "Project graph", "Routes and component types of the interface boards as GraphSnapshot v0."],
+            &[Content, Types],
+            |call| {
+                let empty = json!({ "schemaVersion": "v0", "revision": 0, "nodes": [], "edges": [] });
+                in_workspace(call, empty, |workspace| graph::graph(&workspace.snapshot))
+            },
+        ),
+        resource(
+            ["draftboard://workspace/overrides", "scaffa.workspace.overrides.state"],
+            ["overrides", "Overrides", "Draft overrides with orphans, and the persisted form."],
+            &[Content],
+            |call| {
+                let status = if call.view.workspace.is_some() { "no override is set" } else { NO_WORKSPACE };
+                Ok(json!({ "schemaVersion": "v0", "status": status, "overrides": [], "orphaned": [], "persisted": null }))
+            },
+        ),
+        resource(
+            ["draftboard://preview/sessions", "scaffa.preview.sessions"],
+            ["preview-sessions", "Preview sessions", "Sessions with target, readiness, adapter and error."],
+            &[],
+            |call| Ok(json!({ "status": preview_status(call), "sessions": [] })),
+        ),
+        resource(
+            ["draftboard://preview/selection", "scaffa.preview.selection.current"],
+            ["preview-selection", "Preview selection", "What is selected in each preview."],
+            &[],
+            |call| Ok(json!({ "status": preview_status(call), "selected": null, "sessions": [] })),
+        ),
+        resource(
+            ["draftboard://diagram/current", "terrastudio://diagram/current"],
+            ["current-diagram", "Current diagram", "The active board if it is an infrastructure board, else the first of these."],
+            &[Content, Presence, Types],
+            current_diagram,
+        ),
+        resource(
+            ["draftboard://project/config", "terrastudio://project/config"],
+            ["project-config", "Project configuration", "The configuration; sensitive fields are redacted."],
+            &[Config],
+            |call| in_workspace(call, json!({}), |workspace| tools::redacted(&workspace.config)),
+        ),
+        resource(
+            ["draftboard://proposals", ""],
+            ["proposals", "Proposals", "The review queue as agents may see it."],
+            &[],
+            |call| {
+                let status = if call.view.workspace.is_some() { "nothing waits for review" } else { NO_WORKSPACE };
+                Ok(json!({ "status": status, "proposals": [] }))
+            },
+        ),
+        resource(
+            ["draftboard://proposals/{id}", ""],
+            ["proposal", "Proposal", "One proposal."],
+            &[],
+            |call| {
+                let id = call.arguments.get("id").and_then(Value::as_str).unwrap_or_default();
+                Err(Failure::new(Code::NotFound, format!("there is no proposal `{}`", shown(id))))
+            },
+        ),
+    ]
+}
+
+/// An address and its older form; a name, a title and what it holds.
+fn resource(
+    [uri, alias]: [&'static str; 2],
+    [name, title, description]: [&'static str; 3],
+    depends: &'static [Depends],
+    read: impl Fn(&Call) -> Result<Value, Failure> + Send + Sync + 'static,
+) -> Resource {
+    let aliases = Some(alias).filter(|alias| !alias.is_empty()).into_iter().collect();
+    let read = Arc::new(move |call: &Call| Ok(Document { mime: JSON, text: crate::envelope::to_json(&read(call)?)? }));
+    Resource { uri, aliases, name, title, description, mime: JSON, depends, read }
+}
+
+fn in_workspace(call: &Call, empty: Value, read: impl Fn(&WorkspaceView) -> Value) -> Result<Value, Failure> {
+    Ok(call.view.workspace.as_ref().map_or_else(|| with_status(empty, NO_WORKSPACE), |workspace| read(workspace)))
+}
+
+fn with_status(mut value: Value, status: &str) -> Value {
+    value["status"] = json!(status);
+    value
+}
+
+fn preview_status(call: &Call) -> &'static str {
+    if call.view.workspace.is_some() { NO_PREVIEW } else { NO_WORKSPACE }
+}
+
+fn server_info(call: &Call) -> Value {
+    let workspace = call.view.workspace.as_ref();
+    json!({
+        "name": "draftboard",
+        "version": env!("CARGO_PKG_VERSION"),
+        "status": if workspace.is_some() { "a workspace is open" } else { NO_WORKSPACE },
+        "workspaceRoot": workspace.map(|workspace| shown(&workspace.root)),
+        "workspaceName": workspace.map(|workspace| shown(&workspace.name)),
+        "schemaVersions": { "registry": "v0", "graph": "v0", "overrides": "v0", "preview": "v0" },
+        "protocolVersions": rmcp::model::ProtocolVersion::KNOWN_VERSIONS,
+        "mode": call.mode,
+        "features": { "subscriptions": true, "images": true, "proposals": false, "preview": false, "terraform": false, "bundles": false },
+    })
+}
+
+fn current_diagram(call: &Call) -> Result<Value, Failure> {
+    let empty = |status: &str| json!({ "status": status, "nodes": [], "edges": [] });
+    let Some(workspace) = &call.view.workspace else { return Ok(empty(NO_WORKSPACE)) };
+    let snapshot = &workspace.snapshot;
+    let is_infrastructure = |board: &&shared_protocol::Board| board.kind == BoardKind::Infrastructure;
+    let active = workspace.active_board().and_then(|id| snapshot.board(id)).filter(is_infrastructure);
+    let first = || snapshot.boards().map(Arc::as_ref).find(is_infrastructure);
+    let Some(board) = active.or_else(first) else { return Ok(empty("there is no infrastructure board")) };
+    let reply = tools::whole_board(workspace, board, call.view.generation)?;
+    let mut diagram: Value = serde_json::from_str(&reply.data).unwrap_or_else(|_| empty("unreadable"));
+    diagram["revision"] = json!(workspace.revision());
+    diagram["board"] = json!(board.name);
+    if reply.meta.has_more == Some(true) {
+        diagram["status"] = json!("cut: use get_diagram for the rest");
+    }
+    Ok(diagram)
+}

@@ -1,0 +1,145 @@
+//! The effective types in the words of the v0 component registry.
+
+use super::MOST_BYTES;
+use crate::{shown, shown::shown_json};
+use authority::Snapshot;
+use serde_json::{Value, json};
+use shared_protocol::{
+    TypeDef,
+    registry::{Exposure, PropDef, PropKind},
+};
+
+pub(super) fn registry(snapshot: &Snapshot) -> Value {
+    let (mut components, mut bytes, mut left_out) = (serde_json::Map::new(), 0, 0);
+    for def in snapshot.registry().types() {
+        let entry = component(def);
+        bytes += entry.to_string().len() + def.id.as_str().len() + 4;
+        if bytes > MOST_BYTES {
+            left_out += 1;
+        } else {
+            components.insert(def.id.to_string(), entry);
+        }
+    }
+    let mut registry = json!({ "schemaVersion": "v0", "components": components });
+    if left_out > 0 {
+        let status = format!("cut: {left_out} types are left out; use get_available_resource_types");
+        registry["status"] = json!(status);
+    }
+    registry
+}
+
+fn component(def: &TypeDef) -> Value {
+    let props: serde_json::Map<String, Value> = def
+        .props
+        .iter()
+        .enumerate()
+        .map(|(order, prop)| (prop.key.to_string(), definition(prop, order)))
+        .collect();
+    let mut entry = json!({
+        "typeId": def.id, "displayName": shown(&def.title), "tags": [shown(&def.category)], "props": props,
+    });
+    if !def.description.is_empty() {
+        entry["description"] = json!(shown(&def.description));
+    }
+    entry
+}
+
+fn definition(prop: &PropDef, order: usize) -> Value {
+    let mut entry = json!({ "propName": prop.key, "label": shown(&prop.label), "order": order, "exposure": exposure(prop) });
+    for (key, text) in [("description", &prop.description), ("group", &prop.group)] {
+        if !text.is_empty() {
+            entry[key] = json!(shown(text));
+        }
+    }
+    entry
+}
+
+fn exposure(prop: &PropDef) -> Value {
+    match prop.exposure {
+        Exposure::Opaque => json!({ "kind": "opaque", "reason": shown(&prop.reason) }),
+        Exposure::ReadOnly => json!({ "kind": "inspectOnly", "displayHint": "summary" }),
+        // A reference points at a node, for which v0 has no control.
+        Exposure::Editable if prop.kind == PropKind::Reference => {
+            json!({ "kind": "inspectOnly", "displayHint": "summary" })
+        }
+        Exposure::Editable => {
+            let mut exposure = json!({ "kind": "editable", "control": control(prop) });
+            if let Some(default) = prop.default.as_ref().filter(|_| !prop.sensitive) {
+                exposure["uiDefaultValue"] = shown_json(serde_json::to_value(default).unwrap_or_default());
+            }
+            if let Some(constraints) = constraints(prop) {
+                exposure["constraints"] = constraints;
+            }
+            exposure
+        }
+    }
+}
+
+fn constraints(prop: &PropDef) -> Option<Value> {
+    let mut constraints = serde_json::Map::new();
+    if prop.required {
+        constraints.insert("required".to_owned(), json!(true));
+    }
+    for (key, number) in [("min", prop.min), ("max", prop.max)] {
+        if let Some(number) = number {
+            constraints.insert(key.to_owned(), json!(number));
+        }
+    }
+    if let Some(pattern) = &prop.pattern {
+        constraints.insert("pattern".to_owned(), json!(pattern));
+    }
+    (!constraints.is_empty()).then_some(Value::Object(constraints))
+}
+
+fn control(prop: &PropDef) -> Value {
+    match prop.kind {
+        PropKind::Multiline => json!({ "kind": "string", "multiline": true }),
+        PropKind::Text | PropKind::Cidr => match prop.placeholder.as_str() {
+            "" => json!({ "kind": "string" }),
+            placeholder => json!({ "kind": "string", "placeholder": shown(placeholder) }),
+        },
+        PropKind::Number => {
+            let mut control = json!({ "kind": "number" });
+            if let Some(step) = prop.step {
+                control["step"] = json!(step);
+            }
+            if !prop.unit.is_empty() {
+                control["unit"] = json!(shown(&prop.unit));
+            }
+            control
+        }
+        PropKind::Boolean => json!({ "kind": "boolean" }),
+        PropKind::Select => {
+            let option =
+                |choice: &shared_protocol::registry::Choice| json!({ "value": choice.value, "label": shown(&choice.label) });
+            json!({ "kind": "select", "options": prop.options.iter().map(option).collect::<Vec<_>>() })
+        }
+        PropKind::Colour => json!({ "kind": "color", "format": "hex" }),
+        PropKind::Slot => json!({ "kind": "slot" }),
+        PropKind::Multiselect
+        | PropKind::Tags
+        | PropKind::List
+        | PropKind::Object
+        | PropKind::Json
+        | PropKind::Reference => json!({ "kind": "json" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use authority::Registry;
+    use shared_protocol::v0::ComponentRegistry;
+    use std::{collections::BTreeMap, sync::Arc};
+
+    #[test]
+    fn the_built_in_types_make_a_valid_v0_registry() {
+        let registry = Registry::compose(&catalogue::built_in(), &BTreeMap::new());
+        let value = super::registry(&Snapshot::new(Arc::new(registry)));
+        let read: ComponentRegistry = serde_json::from_value(value.clone()).unwrap();
+        assert!(read.components.len() > 40);
+        assert!(value.get("status").is_none());
+        let wire = serde_json::to_string(&value.to_string()).unwrap();
+        assert!(wire.len() < 1 << 20, "{}", wire.len());
+    }
+}

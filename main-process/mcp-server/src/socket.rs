@@ -1,0 +1,194 @@
+//! A conversation with one bridge: newline-delimited JSON-RPC on a stream that somebody else has opened and checked.
+
+use crate::{
+    Agent, Service,
+    clients::Key,
+    handler::Via,
+    splice::Splices,
+};
+use bytes::Bytes;
+use rmcp::{
+    ErrorData, RoleServer, ServiceExt,
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    transport::Transport,
+};
+use std::{io, sync::Arc, time::Duration};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadHalf, WriteHalf},
+    sync::Mutex,
+};
+
+/// Bytes of one message; a longer one is refused and the conversation goes on.
+const MOST_LINE: usize = 4 << 20;
+/// The first message must come by then.
+const FIRST_LIMIT: Duration = Duration::from_secs(60);
+/// A bridge that does not take an answer by then is let go.
+const SEND_LIMIT: Duration = Duration::from_secs(30);
+
+pub(crate) async fn converse(
+    service: &Service,
+    number: u64,
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+) {
+    let inner = &service.inner;
+    let agent = Agent::new(service.clone(), Via::Bridge(number));
+    let lines = Lines::new(stream, Arc::clone(&inner.splices));
+    let stop = inner.stop.child_token();
+    let started = tokio::time::timeout(FIRST_LIMIT, agent.serve_with_ct(lines, stop.clone())).await;
+    let key = Key::Bridge(number);
+    match started {
+        Ok(Ok(running)) => {
+            let end = inner.clients.end_of(&key).unwrap_or_default();
+            let ending = running.cancellation_token();
+            tokio::select! {
+                _ = running.waiting() => {}
+                () = end.cancelled() => ending.cancel(),
+            }
+        }
+        Ok(Err(error)) => tracing::debug!(%error, "a bridge's conversation did not begin"),
+        Err(_) => tracing::debug!("a bridge said nothing"),
+    }
+    stop.cancel();
+    inner.notices.forget(&key);
+    inner.clients.gone(&key);
+}
+
+struct Lines<S> {
+    read: BufReader<ReadHalf<S>>,
+    /// Kept between calls: a read may be given up half-way and taken up again.
+    line: Vec<u8>,
+    /// The rest of a line that was too long is still to come.
+    skipping: bool,
+    write: Arc<Mutex<Option<WriteHalf<S>>>>,
+    splices: Arc<Splices>,
+}
+
+enum Line {
+    Whole,
+    TooLong,
+    End,
+}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Lines<S> {
+    fn new(stream: S, splices: Arc<Splices>) -> Self {
+        let (read, write) = tokio::io::split(stream);
+        Self {
+            read: BufReader::with_capacity(16 * 1024, read),
+            line: Vec::new(),
+            skipping: false,
+            write: Arc::new(Mutex::new(Some(write))),
+            splices,
+        }
+    }
+
+    /// Nothing is lost when this is given up: bytes are taken from the reader and kept in one step.
+    async fn next_line(&mut self) -> io::Result<Line> {
+        loop {
+            let available = self.read.fill_buf().await?;
+            if available.is_empty() {
+                return Ok(Line::End);
+            }
+            let newline = available.iter().position(|byte| *byte == b'\n');
+            let taken = newline.map_or(available.len(), |at| at + 1);
+            let is_too_long = self.line.len() + taken > MOST_LINE;
+            if !self.skipping && !is_too_long {
+                self.line.extend_from_slice(available.get(..taken).unwrap_or_default());
+            }
+            self.read.consume(taken);
+            if is_too_long {
+                self.line.clear();
+                self.skipping = true;
+            }
+            match (newline, self.skipping) {
+                (Some(_), true) => {
+                    self.skipping = false;
+                    return Ok(Line::TooLong);
+                }
+                (Some(_), false) => return Ok(Line::Whole),
+                (None, _) => {}
+            }
+        }
+    }
+
+    async fn refuse(&mut self, message: String) -> bool {
+        let error = TxJsonRpcMessage::<RoleServer>::error(ErrorData::invalid_request(message, None), None);
+        send(Arc::clone(&self.write), Arc::clone(&self.splices), error).await.is_ok()
+    }
+}
+
+async fn send<S: AsyncRead + AsyncWrite + Send + Unpin>(
+    write: Arc<Mutex<Option<WriteHalf<S>>>>,
+    splices: Arc<Splices>,
+    message: TxJsonRpcMessage<RoleServer>,
+) -> io::Result<()> {
+    let mut json = serde_json::to_vec(&message)?;
+    json.push(b'\n');
+    let pieces = splices.fill(Bytes::from(json));
+    let mut write = write.lock().await;
+    let Some(out) = write.as_mut() else { return Err(io::ErrorKind::NotConnected.into()) };
+    let all = async {
+        for piece in pieces {
+            out.write_all(&piece).await?;
+        }
+        out.flush().await
+    };
+    match tokio::time::timeout(SEND_LIMIT, all).await {
+        Ok(sent) => sent,
+        Err(_) => {
+            // Half a message may be out: nothing more can be said here.
+            *write = None;
+            Err(io::ErrorKind::TimedOut.into())
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<S> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        send(Arc::clone(&self.write), Arc::clone(&self.splices), message)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            match self.next_line().await {
+                Ok(Line::Whole) => {}
+                Ok(Line::TooLong) => {
+                    if !self.refuse(format!("a message has {MOST_LINE} bytes at most")).await {
+                        return None;
+                    }
+                    continue;
+                }
+                Ok(Line::End) => return None,
+                Err(error) => {
+                    tracing::debug!(%error, "a bridge's connection ended");
+                    return None;
+                }
+            }
+            let parsed = serde_json::from_slice(&self.line);
+            let is_blank = self.line.iter().all(u8::is_ascii_whitespace);
+            self.line.clear();
+            match parsed {
+                Ok(message) => return Some(message),
+                Err(_) if is_blank => {}
+                // Not JSON at all: answering could set off an echo without end.
+                Err(error) if error.is_syntax() || error.is_eof() => {
+                    tracing::debug!(%error, "a line that is no JSON was ignored");
+                }
+                Err(_) => {
+                    if !self.refuse("not a request of this protocol".to_owned()).await {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        *self.write.lock().await = None;
+        Ok(())
+    }
+}

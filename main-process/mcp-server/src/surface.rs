@@ -1,0 +1,351 @@
+//! The tables: every tool, resource and prompt that there is. What other parts of the workbench offer is added here by
+//! whoever starts the server; the server itself does not change for it.
+
+use crate::{Code, Failure, Reply, View, Workbench, WorkspaceView};
+use rmcp::model::{JsonObject, Prompt as PromptDefinition, PromptArgument, Tool as ToolDefinition, ToolAnnotations};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use shared_protocol::mcp::McpMode;
+use std::{collections::BTreeMap, pin::Pin, sync::Arc};
+use tokio_util::sync::CancellationToken;
+
+/// Tools that only exist in guarded mode. Called without it, they say so instead of being unknown.
+pub(crate) const GUARDED: [&str; 21] = [
+    "add_resource",
+    "apply_changes",
+    "apply_overrides",
+    "connect_resources",
+    "disconnect_resources",
+    "execute_batch",
+    "get_run",
+    "move_resource",
+    "navigate_preview",
+    "new_project",
+    "open_project",
+    "remove_resource",
+    "revise_proposal",
+    "run_terraform",
+    "save_project",
+    "set_project_config",
+    "start_preview",
+    "stop_preview",
+    "submit_proposal",
+    "update_resource",
+    "withdraw_proposal",
+];
+
+/// One call of a tool. All it reads comes from `view`.
+#[derive(Clone)]
+pub struct Call {
+    pub view: Arc<View>,
+    pub mode: McpMode,
+    pub workbench: Arc<dyn Workbench>,
+    pub arguments: JsonObject,
+    /// Fires when the client does not want the answer any more.
+    pub cancelled: CancellationToken,
+}
+
+impl Call {
+    pub fn workspace(&self) -> Result<&Arc<WorkspaceView>, Failure> {
+        self.view.workspace.as_ref().ok_or_else(Failure::no_workspace)
+    }
+
+    /// The arguments as a type that knows all of them.
+    pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        // A client may say that it leaves something out.
+        let given: JsonObject =
+            self.arguments.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
+        serde_json::from_value(Value::Object(given)).map_err(|error| wrong_arguments(&error))
+    }
+}
+
+fn wrong_arguments(error: &serde_json::Error) -> Failure {
+    let message = error.to_string();
+    let failure = Failure::new(Code::BadRequest, format!("wrong arguments: {message}"))
+        .hint("The tool's inputSchema lists every argument.");
+    // "unknown field `x`", "missing field `x`"
+    match message.split('`').nth(1).filter(|_| message.contains("field `")) {
+        Some(field) => failure.field(field.to_owned()),
+        None => failure,
+    }
+}
+
+pub type Answering = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
+type Quick = Arc<dyn Fn(&Call) -> Result<Reply, Failure> + Send + Sync>;
+type Slow = Arc<dyn Fn(Call) -> Answering + Send + Sync>;
+
+#[derive(Clone)]
+pub(crate) enum Run {
+    /// Computed at once from the view.
+    Quick(Quick),
+    Slow(Slow),
+}
+
+#[derive(Clone)]
+pub struct Tool {
+    pub group: &'static str,
+    pub definition: ToolDefinition,
+    /// Listed in guarded mode only.
+    pub guarded: bool,
+    /// The answer depends on content, types and arguments alone, so it is computed once for each generation.
+    pub lasting: bool,
+    pub(crate) run: Run,
+}
+
+impl Tool {
+    /// A tool that reads. `data` is the schema of what it answers, inside the envelope.
+    pub fn read(
+        group: &'static str,
+        name: &'static str,
+        title: &str,
+        description: &'static str,
+        input: Value,
+        data: Value,
+        run: impl Fn(&Call) -> Result<Reply, Failure> + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(group, name, title, description, input, data, Run::Quick(Arc::new(run)))
+    }
+
+    /// A tool that reads and takes its time.
+    pub fn slow(
+        group: &'static str,
+        name: &'static str,
+        title: &str,
+        description: &'static str,
+        input: Value,
+        data: Value,
+        run: impl Fn(Call) -> Answering + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(group, name, title, description, input, data, Run::Slow(Arc::new(run)))
+    }
+
+    fn new(
+        group: &'static str,
+        name: &'static str,
+        title: &str,
+        description: &'static str,
+        input: Value,
+        data: Value,
+        run: Run,
+    ) -> Self {
+        let annotations =
+            ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
+        let definition = ToolDefinition::new(name, description, object(input_schema(input)))
+            .with_title(title)
+            .with_raw_output_schema(Arc::new(object(output_schema(data))))
+            .with_annotations(annotations);
+        Self { group, definition, guarded: false, lasting: false, run }
+    }
+
+    #[must_use]
+    pub fn lasting(mut self) -> Self {
+        self.lasting = true;
+        self
+    }
+
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+}
+
+/// `input` is the map of properties, each with its schema.
+fn input_schema(properties: Value) -> Value {
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
+/// The envelope around `data`; what the fields mean is said once, in the server's instructions.
+fn output_schema(data: Value) -> Value {
+    json!({
+        "type": "object",
+        "properties": { "ok": { "type": "boolean" }, "data": data, "error": { "type": "object" }, "meta": { "type": "object" } },
+        "required": ["ok", "tool"]
+    })
+}
+
+fn object(value: Value) -> JsonObject {
+    match value {
+        Value::Object(fields) => fields,
+        _ => JsonObject::default(),
+    }
+}
+
+/// What a resource is computed from; a change of that is a change of the resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Depends {
+    Content,
+    Types,
+    Presence,
+    Status,
+    Mode,
+    Config,
+}
+
+/// The text of a resource at one moment.
+#[derive(Debug, Clone)]
+pub struct Document {
+    pub mime: &'static str,
+    pub text: String,
+}
+
+type Read = Arc<dyn Fn(&Call) -> Result<Document, Failure> + Send + Sync>;
+
+/// A resource, or a template when its address has a part in braces; that part is in the call's arguments under its name.
+#[derive(Clone)]
+pub struct Resource {
+    pub uri: &'static str,
+    /// Older addresses that are understood and not listed.
+    pub aliases: Vec<&'static str>,
+    pub name: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    pub mime: &'static str,
+    pub depends: &'static [Depends],
+    pub read: Read,
+}
+
+impl Resource {
+    pub fn is_template(&self) -> bool {
+        self.uri.contains('{')
+    }
+
+    /// The parts in braces, when the address is one of this resource.
+    pub(crate) fn matches(&self, uri: &str) -> Option<JsonObject> {
+        std::iter::once(&self.uri).chain(&self.aliases).find_map(|pattern| match_uri(pattern, uri))
+    }
+}
+
+/// One part in braces at most is enough for every address there is; it does not match a slash.
+fn match_uri(pattern: &str, uri: &str) -> Option<JsonObject> {
+    let Some((before, rest)) = pattern.split_once('{') else {
+        return (pattern == uri).then(JsonObject::default);
+    };
+    let (name, after) = rest.split_once('}')?;
+    let value = uri.strip_prefix(before)?.strip_suffix(after)?;
+    let fits = !value.is_empty() && value.len() <= 256 && !value.contains('/');
+    fits.then(|| JsonObject::from_iter([(name.to_owned(), Value::String(value.to_owned()))]))
+}
+
+type Words = Arc<dyn Fn(&Call) -> Result<String, Failure> + Send + Sync>;
+/// All values an argument may have; the server keeps those that fit what is typed.
+pub type Completion = Arc<dyn Fn(&View, &str) -> Vec<String> + Send + Sync>;
+
+#[derive(Clone)]
+pub struct Prompt {
+    pub definition: PromptDefinition,
+    /// What the agent is told, as the user's words.
+    pub words: Words,
+    pub complete: Completion,
+}
+
+impl Prompt {
+    /// Arguments are (name, what it is, whether it must be given).
+    pub fn new(
+        name: &str,
+        title: &str,
+        description: &str,
+        arguments: &[(&str, &str, bool)],
+        words: impl Fn(&Call) -> Result<String, Failure> + Send + Sync + 'static,
+        complete: impl Fn(&View, &str) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
+        let arguments = arguments.iter().map(|(name, description, required)| {
+            PromptArgument::new(*name).with_description(*description).with_required(*required)
+        });
+        let definition =
+            PromptDefinition::new(name, Some(description), Some(arguments.collect())).with_title(title);
+        Self { definition, words: Arc::new(words), complete: Arc::new(complete) }
+    }
+}
+
+/// Everything that is offered.
+#[derive(Clone, Default)]
+pub struct Surface {
+    tools: BTreeMap<String, Arc<Tool>>,
+    resources: Vec<Arc<Resource>>,
+    prompts: BTreeMap<String, Arc<Prompt>>,
+}
+
+impl Surface {
+    /// What the workbench itself offers.
+    pub fn core() -> Self {
+        let mut surface = Self::default();
+        for tool in crate::tools::all() {
+            surface.add_tool(tool);
+        }
+        for resource in crate::resources::all() {
+            surface.add_resource(resource);
+        }
+        for prompt in crate::prompts::all() {
+            surface.add_prompt(prompt);
+        }
+        surface
+    }
+
+    /// One of the same name is replaced.
+    pub fn add_tool(&mut self, tool: Tool) {
+        self.tools.insert(tool.name().to_owned(), Arc::new(tool));
+    }
+
+    pub fn add_resource(&mut self, resource: Resource) {
+        self.resources.retain(|known| known.uri != resource.uri);
+        self.resources.push(Arc::new(resource));
+    }
+
+    pub fn add_prompt(&mut self, prompt: Prompt) {
+        self.prompts.insert(prompt.definition.name.clone(), Arc::new(prompt));
+    }
+
+    /// In the order of their names, so that the list is the same each time.
+    pub fn tools(&self, mode: McpMode) -> impl Iterator<Item = &Arc<Tool>> {
+        self.tools.values().filter(move |tool| is_offered(tool, mode))
+    }
+
+    pub fn tool(&self, name: &str, mode: McpMode) -> Option<&Arc<Tool>> {
+        self.tools.get(name).filter(|tool| is_offered(tool, mode))
+    }
+
+    /// A tool that there is, or will be, but not in this mode.
+    pub(crate) fn needs_guarded(&self, name: &str) -> bool {
+        self.tools.get(name).is_some_and(|tool| tool.guarded) || GUARDED.contains(&name)
+    }
+
+    pub fn resources(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        self.resources.iter()
+    }
+
+    /// The resource at an address, with what the address names.
+    pub(crate) fn resource(&self, uri: &str) -> Option<(&Arc<Resource>, JsonObject)> {
+        self.resources.iter().find_map(|resource| Some((resource, resource.matches(uri)?)))
+    }
+
+    pub fn prompts(&self) -> impl Iterator<Item = &Arc<Prompt>> {
+        self.prompts.values()
+    }
+
+    pub(crate) fn prompt(&self, name: &str) -> Option<&Arc<Prompt>> {
+        self.prompts.get(name)
+    }
+}
+
+fn is_offered(tool: &Tool, mode: McpMode) -> bool {
+    match mode {
+        McpMode::Off => false,
+        McpMode::Observe => !tool.guarded,
+        McpMode::Guarded => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_match_whole() {
+        let part = |pattern, uri| match_uri(pattern, uri).and_then(|parts| parts.get("id").cloned());
+        assert_eq!(part("a://x/{id}", "a://x/7"), Some(json!("7")));
+        assert_eq!(part("a://x/{id}/y", "a://x/7/y"), Some(json!("7")));
+        for uri in ["a://x/", "a://x/7/8", "b://x/7", "a://x"] {
+            assert!(match_uri("a://x/{id}", uri).is_none(), "{uri}");
+        }
+        assert!(match_uri("a://x", "a://x").is_some() && match_uri("a://x", "a://xy").is_none());
+    }
+}

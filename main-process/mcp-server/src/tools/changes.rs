@@ -1,0 +1,181 @@
+//! What changed after a revision: the operations, as an agent may read them.
+
+use super::shape;
+use crate::{
+    Call, Code, Failure, Meta, Reply, Tool, WorkspaceView,
+    page::{BYTE_BUDGET, MOST_LIMIT},
+    shown,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use shared_protocol::{Change, Node, NodeId, PropKey, Revision, TypeId, messages::Patch};
+use std::collections::BTreeMap;
+
+const USUAL_LIMIT: u64 = 50;
+/// Changes of one operation that are told in full.
+const MOST_CHANGES: usize = 200;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    revision: u64,
+    limit: Option<u64>,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool::slow(
+        "workbench",
+        "get_changes_since",
+        "Changes since a revision",
+        "The operations after a revision, oldest first. While hasMore, ask again with data.to. resync: true means: too old, read everything again.",
+        json!({
+            "revision": { "type": "integer", "minimum": 0 },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT }
+        }),
+        json!({ "type": "object", "properties": { "to": { "type": "integer" }, "resync": { "type": "boolean" }, "operations": { "type": "array" } } }),
+        |call| Box::pin(async move {
+            let work = tokio::task::spawn_blocking(move || changes(&call));
+            work.await.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "reading the changes failed")))
+        }),
+    )
+}
+
+fn changes(call: &Call) -> Result<Reply, Failure> {
+    let workspace = call.workspace()?;
+    let Arguments { revision, limit } = call.arguments()?;
+    let present = workspace.revision();
+    if revision > present.0 {
+        let message = format!("revision {revision} is ahead of {present}");
+        return Err(Failure::new(Code::BadRequest, message)
+            .field("revision")
+            .hint("Another workspace may have been opened: read everything again."));
+    }
+    let limit = limit.unwrap_or(USUAL_LIMIT);
+    if !(1..=MOST_LIMIT as u64).contains(&limit) {
+        return Err(Failure::new(Code::BadRequest, format!("limit goes from 1 to {MOST_LIMIT}")).field("limit"));
+    }
+    let mut meta = Meta { revision: present.0, ..Meta::default() };
+    let Some(patches) = call.workbench.changes_since(Revision(revision))? else {
+        let data = json!({ "from": revision, "to": present, "resync": true, "operations": [] });
+        return Ok(Reply::new(&data, meta)?.summary("The changes are no longer kept: read everything again."));
+    };
+    // Newer ones belong to a later answer.
+    let patches: Vec<Patch> = patches.into_iter().filter(|patch| patch.revision <= present).collect();
+    let types = types_of(&patches);
+    let (mut operations, mut bytes, mut to) = (Vec::new(), 0, Revision(revision));
+    for patch in patches.iter().take(usize::try_from(limit).unwrap_or(MOST_LIMIT)) {
+        let text = crate::envelope::to_json(&operation(workspace, &types, patch))?;
+        bytes += text.len() + 1;
+        if !operations.is_empty() && bytes > BYTE_BUDGET {
+            meta.cut = Some("the byte budget of one answer is used up");
+            break;
+        }
+        operations.push(text);
+        to = patch.revision;
+    }
+    meta.returned = Some(operations.len());
+    // The journal gives a bounded number at a time, so what is missing is known by revision alone.
+    meta.has_more = Some(to < present);
+    let summary = format!("{} operations after revision {revision}, up to {to} of {present}.", operations.len());
+    let data = format!(
+        r#"{{"from":{revision},"to":{to},"resync":false,"operations":{}}}"#,
+        crate::page::array(&operations)
+    );
+    Ok(Reply { data, meta, ..Reply::default() }.summary(summary))
+}
+
+/// The types of nodes that came or went in these operations, and may not be there now.
+fn types_of(patches: &[Patch]) -> BTreeMap<NodeId, TypeId> {
+    let changes = patches.iter().flat_map(|patch| &patch.changes);
+    let elements = changes.filter_map(|change| match change {
+        Change::Node { id, before, after } => {
+            after.as_ref().or(before.as_ref()).map(|node| (*id, node.type_id.clone()))
+        }
+        _ => None,
+    });
+    elements.collect()
+}
+
+fn operation(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, patch: &Patch) -> Value {
+    let told: Vec<Value> =
+        patch.changes.iter().take(MOST_CHANGES).map(|change| change_shape(workspace, types, change)).collect();
+    let mut operation = json!({
+        "revision": patch.revision,
+        "actor": { "kind": patch.actor.kind, "name": shown(&patch.actor.name) },
+        "summary": shown(&patch.summary),
+        "changes": told,
+    });
+    let omitted = patch.changes.len().saturating_sub(MOST_CHANGES);
+    if omitted > 0 {
+        operation["changesOmitted"] = json!(omitted);
+    }
+    operation
+}
+
+fn change_shape(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, change: &Change) -> Value {
+    match change {
+        Change::Board { id, before, after } => {
+            let board = after.as_ref().or(before.as_ref());
+            json!({
+                "board": id, "change": came_or_went(before.is_some(), after.is_some()),
+                "name": board.map(|board| board.name.as_str()), "title": board.map(|board| shown(&board.title)),
+            })
+        }
+        Change::Node { id, before, after } => {
+            let node: Option<&Node> = after.as_deref().or(before.as_deref());
+            json!({
+                "node": id, "change": came_or_went(before.is_some(), after.is_some()),
+                "typeId": node.map(|node| node.type_id.as_str()), "name": node.map(|node| node.name.as_str()),
+                "label": node.map(|node| shown(&node.label)),
+            })
+        }
+        Change::Name { node, before, after } => json!({ "node": node, "change": "name", "before": before, "after": after }),
+        Change::Label { node, before, after } => {
+            json!({ "node": node, "change": "label", "before": shown(before), "after": shown(after) })
+        }
+        Change::Parent { node, before, after } => {
+            json!({ "node": node, "change": "parent", "before": before, "after": after })
+        }
+        Change::Prop { node, key, before, after } => {
+            let value = |value: &Option<shared_protocol::Value>| {
+                value.as_ref().map_or(Value::Null, |value| property(workspace, types, *node, key, value))
+            };
+            json!({ "node": node, "change": "property", "key": key, "before": value(before), "after": value(after) })
+        }
+        Change::References { node, key, before, after } => {
+            json!({ "node": node, "change": "references", "key": key, "before": before, "after": after })
+        }
+        Change::Edge { id, before, after } => {
+            let edge = after.as_ref().or(before.as_ref());
+            json!({
+                "edge": id, "change": came_or_went(before.is_some(), after.is_some()),
+                "source": edge.map(|edge| edge.source.node), "target": edge.map(|edge| edge.target.node),
+            })
+        }
+        Change::Placement { node, after, .. } => json!({ "node": node, "change": "placement", "after": after }),
+    }
+}
+
+fn came_or_went(before: bool, after: bool) -> &'static str {
+    match (before, after) {
+        (false, _) => "added",
+        (true, false) => "removed",
+        (true, true) => "changed",
+    }
+}
+
+/// A value whose node is not known at all might be a secret.
+fn property(
+    workspace: &WorkspaceView,
+    types: &BTreeMap<NodeId, TypeId>,
+    node: NodeId,
+    key: &PropKey,
+    value: &shared_protocol::Value,
+) -> Value {
+    let snapshot = &workspace.snapshot;
+    let type_id = snapshot.node(node).map(|node| &node.type_id).or_else(|| types.get(&node));
+    match type_id {
+        Some(type_id) => shape::property(snapshot.registry().get(type_id), key, value),
+        None => Value::String(shape::REDACTED.to_owned()),
+    }
+}

@@ -1,0 +1,59 @@
+//! The project's configuration, without what nobody else should see.
+
+use super::shape::{REDACTED, looks_secret};
+use crate::{Call, Failure, Meta, Reply, Tool, shown::shown_json};
+use serde_json::{Value, json};
+
+pub(super) fn tool() -> Tool {
+    Tool::read(
+        "diagram",
+        "get_project_config",
+        "Get project config",
+        "The project's configuration (draftboard.toml). Sensitive fields are redacted.",
+        json!({}),
+        json!({ "type": "object" }),
+        |call: &Call| {
+            let workspace = call.workspace()?;
+            let meta = Meta { revision: workspace.revision().0, ..Meta::default() };
+            Reply::new(&redacted(&workspace.config), meta).map_err(Failure::from)
+        },
+    )
+}
+
+/// A copy in which the values of fields that sound secret are not shown, at any depth.
+pub(crate) fn redacted(config: &Value) -> Value {
+    fn walk(value: &Value) -> Value {
+        match value {
+            Value::Object(fields) => {
+                let field = |(key, value): (&String, &Value)| {
+                    let hidden = looks_secret(key) && !value.is_object() && !value.is_null();
+                    (key.clone(), if hidden { Value::String(REDACTED.to_owned()) } else { walk(value) })
+                };
+                Value::Object(fields.iter().map(field).collect())
+            }
+            Value::Array(items) => items.iter().map(walk).collect(),
+            other => other.clone(),
+        }
+    }
+    shown_json(walk(config))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_left_out_at_any_depth() {
+        let config = json!({
+            "name": "x\u{202e}", "variables": { "db_password": "hunter2", "region": "eu", "deep": [{ "api_key": ["a", "b"] }] },
+            "tokens": { "count": 3 }, "subscription_id": "0000"
+        });
+        assert_eq!(
+            redacted(&config),
+            json!({
+                "name": "x\\u{202e}", "variables": { "db_password": "[redacted]", "region": "eu", "deep": [{ "api_key": "[redacted]" }] },
+                "tokens": { "count": 3 }, "subscription_id": "[redacted]"
+            })
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! What the designer sees now.
+
+use crate::{Call, Failure, Meta, Reply, Tool, WorkspaceView, shown};
+use serde_json::{Value, json};
+use shared_protocol::{Board, ElementId};
+
+/// Selected elements that are described; the number of all is always told.
+const MOST_SELECTED: usize = 100;
+
+pub(super) fn tool() -> Tool {
+    Tool::read(
+        "workbench",
+        "get_workbench_context",
+        "Workbench context",
+        "What the designer sees now: revision, boards, active board, selection, viewport, problems, mode. Start here.",
+        json!({}),
+        json!({ "type": "object" }),
+        |call| {
+            let (data, meta) = context(call)?;
+            Reply::new(&data, meta)
+        },
+    )
+}
+
+/// The same for the tool and the resource.
+pub(crate) fn context(call: &Call) -> Result<(Value, Meta), Failure> {
+    let workspace = call.workspace()?;
+    let snapshot = &workspace.snapshot;
+    let active = workspace.active_board().and_then(|id| snapshot.board(id));
+    let selection = &workspace.presence.selection;
+    let selected: Vec<Value> =
+        selection.iter().take(MOST_SELECTED).filter_map(|element| element_shape(workspace, *element)).collect();
+    let problems = workspace.problems();
+    let viewport = viewport(workspace);
+    let held = workspace.status.held.iter().map(|held| json!({ "board": held.name, "why": held.why }));
+    let meta = Meta {
+        revision: workspace.revision().0,
+        board: active.map(|board| board.name.to_string()),
+        selection: Some(selection.iter().take(MOST_SELECTED).map(ToString::to_string).collect()),
+        viewport: Some(viewport.clone()),
+        ..Meta::default()
+    };
+    let data = json!({
+        "workspace": { "name": shown(&workspace.name), "root": shown(&workspace.root) },
+        "revision": workspace.revision(),
+        "savedRevision": workspace.status.saved,
+        "mode": call.mode,
+        "activeBoard": active.map(|board| board.name.as_str()),
+        "boards": snapshot.boards().map(|board| board_shape(workspace, board)).collect::<Vec<_>>(),
+        "selection": { "total": selection.len(), "elements": selected },
+        "viewport": viewport,
+        "problems": { "errors": problems.errors(), "warnings": problems.warnings() },
+        "held": held.collect::<Vec<_>>(),
+        "openProposals": 0,
+    });
+    Ok((data, meta))
+}
+
+fn viewport(workspace: &WorkspaceView) -> Value {
+    let active = workspace.active_board();
+    let found = workspace.presence.viewports.iter().find(|(board, _)| Some(*board) == active);
+    found.map_or(Value::Null, |(_, viewport)| {
+        json!({ "centreX": viewport.x, "centreY": viewport.y, "zoom": viewport.zoom })
+    })
+}
+
+fn board_shape(workspace: &WorkspaceView, board: &Board) -> Value {
+    json!({
+        "id": board.id,
+        "name": board.name,
+        "title": shown(&board.title),
+        "kind": board.kind,
+        "nodes": workspace.snapshot.nodes_on(board.id).count(),
+        "edges": workspace.snapshot.edges_on(board.id).count(),
+    })
+}
+
+/// An element in a few words; none when it is not there any more.
+pub(super) fn element_shape(workspace: &WorkspaceView, element: ElementId) -> Option<Value> {
+    let snapshot = &workspace.snapshot;
+    Some(match element {
+        ElementId::Board(id) => {
+            let board = snapshot.board(id)?;
+            json!({ "kind": "board", "id": id, "name": board.name, "title": shown(&board.title) })
+        }
+        ElementId::Node(id) => {
+            let node = snapshot.node(id)?;
+            json!({ "kind": "node", "id": id, "name": node.name, "label": shown(&node.label), "typeId": node.type_id })
+        }
+        ElementId::Edge(id) => {
+            let edge = snapshot.edge(id)?;
+            json!({ "kind": "edge", "id": id, "source": edge.source.node, "target": edge.target.node, "label": shown(&edge.label) })
+        }
+    })
+}

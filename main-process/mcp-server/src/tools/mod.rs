@@ -1,0 +1,35 @@
+//! The workbench's own tools, one table for each group.
+
+mod board;
+mod changes;
+mod config;
+mod context;
+mod diagram;
+mod image;
+mod proposals;
+mod search;
+pub(crate) mod shape;
+mod types;
+mod validate;
+
+use crate::Tool;
+
+pub(crate) use config::redacted;
+pub(crate) use context::context;
+pub(crate) use diagram::whole_board;
+
+pub(crate) fn all() -> Vec<Tool> {
+    vec![
+        context::tool(),
+        changes::tool(),
+        search::tool(),
+        image::tool(),
+        diagram::list_resources(),
+        diagram::get_diagram(),
+        types::tool(),
+        config::tool(),
+        validate::tool(),
+        proposals::list(),
+        proposals::get(),
+    ]
+}

@@ -1,0 +1,151 @@
+//! Finding things by their words.
+
+use super::shape::{REDACTED, property};
+use crate::{
+    Call, Code, Failure, Meta, Reply, Tool,
+    page::{self, Asked, MOST_LIMIT},
+    shown,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use shared_protocol::{Node, TypeDef};
+use std::borrow::Cow;
+
+const USUAL_LIMIT: usize = 20;
+const MOST_QUERY: usize = 200;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Nodes,
+    Types,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    query: String,
+    kind: Option<Kind>,
+    limit: Option<u64>,
+    cursor: Option<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool::read(
+        "workbench",
+        "search",
+        "Search",
+        "Finds nodes of all boards and types by words in id, name, label, type, title or values; every word must occur. Best first.",
+        json!({
+            "query": { "type": "string" },
+            "kind": { "enum": ["nodes", "types"] },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
+            "cursor": { "type": "string" }
+        }),
+        json!({ "type": "array" }),
+        search,
+    )
+    .lasting()
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+enum Found<'a> {
+    #[serde(rename_all = "camelCase")]
+    Node { instance_id: String, name: &'a str, label: Cow<'a, str>, type_id: &'a str, board: Option<&'a str> },
+    #[serde(rename_all = "camelCase")]
+    Type { type_id: &'a str, title: Cow<'a, str>, category: Cow<'a, str> },
+}
+
+fn search(call: &Call) -> Result<Reply, Failure> {
+    let workspace = call.workspace()?;
+    let arguments: Arguments = call.arguments()?;
+    let query: String = arguments.query.to_lowercase();
+    let words: Vec<&str> = query.split_whitespace().collect();
+    if words.is_empty() || query.chars().count() > MOST_QUERY {
+        let message = format!("query has 1 to {MOST_QUERY} characters");
+        return Err(Failure::new(Code::BadRequest, message).field("query"));
+    }
+    let snapshot = &workspace.snapshot;
+    let mut found: Vec<(u32, Found<'_>)> = Vec::new();
+    if arguments.kind != Some(Kind::Types) {
+        for node in snapshot.nodes() {
+            let def = snapshot.type_of(node);
+            if let Some(score) = score_node(node, def, &words) {
+                let board = snapshot.board(node.board).map(|board| board.name.as_str());
+                let entry = Found::Node {
+                    instance_id: node.id.to_string(),
+                    name: node.name.as_str(),
+                    label: shown(&node.label),
+                    type_id: node.type_id.as_str(),
+                    board,
+                };
+                found.push((score, entry));
+            }
+        }
+    }
+    if arguments.kind != Some(Kind::Nodes) {
+        for def in snapshot.registry().types() {
+            let fields = [def.id.as_str(), &def.title, &def.category, &def.description];
+            if let Some(score) = score(&fields, &words) {
+                let entry =
+                    Found::Type { type_id: def.id.as_str(), title: shown(&def.title), category: shown(&def.category) };
+                found.push((score, entry));
+            }
+        }
+    }
+    // Equal scores keep the order of ids, so the same question has the same answer.
+    found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    let asked = Asked {
+        limit: arguments.limit,
+        usual: USUAL_LIMIT,
+        cursor: arguments.cursor,
+        offset: None,
+        list: format!("search {query:?} {:?}", arguments.kind),
+        state: call.view.generation,
+    };
+    let page = page::take(asked, found.into_iter(), |(_, entry)| entry)?;
+    let mut meta = Meta { revision: workspace.revision().0, ..Meta::default() };
+    page.describe(&mut meta);
+    Ok(Reply { data: page.json(), meta, ..Reply::default() }.summary(page.summary("matches")))
+}
+
+fn score_node(node: &Node, def: Option<&TypeDef>, words: &[&str]) -> Option<u32> {
+    let id = node.id.to_string();
+    let title = def.map_or("", |def| def.title.as_str());
+    let own = [node.name.as_str(), &node.label, &id, node.type_id.as_str(), title];
+    score(&own, words).or_else(|| {
+        // Only what agents may see can be found by them.
+        let values: Vec<String> =
+            node.props.iter().flat_map(|(key, value)| texts(&property(def, key, value))).collect();
+        let fields: Vec<&str> = own.iter().copied().chain(values.iter().map(String::as_str)).collect();
+        score(&fields, words).map(|_| 1)
+    })
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) if text != REDACTED => vec![text.clone()],
+        Value::Number(number) => vec![number.to_string()],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(fields) => fields.values().flat_map(texts).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// None unless every word occurs; earlier fields and better fits count more.
+fn score(fields: &[&str], words: &[&str]) -> Option<u32> {
+    let lower: Vec<String> = fields.iter().map(|field| field.to_lowercase()).collect();
+    words.iter().try_fold(0, |sum, word| {
+        let best = lower.iter().enumerate().filter_map(|(place, field)| {
+            let fit = match field {
+                _ if field == word => 40,
+                _ if field.starts_with(word) => 30,
+                _ if field.contains(word) => 20,
+                _ => return None,
+            };
+            Some(fit - (place as u32).min(10))
+        });
+        Some(sum + best.max()?)
+    })
+}

@@ -1,0 +1,157 @@
+//! How nodes and edges look to an agent: the entries of the diagram contract, with sensitive values left out and texts of
+//! the document made safe to read.
+
+use crate::{
+    WorkspaceView, shown,
+    shown::shown_json,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use shared_protocol::{Edge, Node, NodeId, PropKey, TypeDef};
+use std::{borrow::Cow, collections::BTreeMap};
+
+pub(crate) const REDACTED: &str = "[redacted]";
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Detail {
+    Ids,
+    Summary,
+    #[default]
+    Full,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Shown<T> {
+    Id(String),
+    Entry(T),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NodeEntry<'a> {
+    instance_id: NodeId,
+    type_id: &'a str,
+    label: Cow<'a, str>,
+    terraform_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_id: Option<NodeId>,
+    #[serde(flatten)]
+    full: Option<FullNode<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FullNode<'a> {
+    properties: BTreeMap<&'a str, Value>,
+    references: BTreeMap<&'a str, Targets>,
+    deployment_status: &'static str,
+    position: Position,
+    size: Size,
+}
+
+/// One target is a text, as it always was; several are a list.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Targets {
+    One(NodeId),
+    Several(Vec<NodeId>),
+}
+
+/// From the top left of the container.
+#[derive(Debug, Serialize)]
+struct Position {
+    x: i32,
+    y: i32,
+}
+
+#[derive(Debug, Serialize)]
+struct Size {
+    w: i32,
+    h: i32,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EdgeEntry<'a> {
+    edge_id: shared_protocol::EdgeId,
+    source_instance_id: NodeId,
+    source_handle: &'a str,
+    target_instance_id: NodeId,
+    target_handle: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    label: Cow<'a, str>,
+}
+
+pub(crate) fn node<'a>(workspace: &'a WorkspaceView, node: &'a Node, detail: Detail) -> Shown<NodeEntry<'a>> {
+    if detail == Detail::Ids {
+        return Shown::Id(node.id.to_string());
+    }
+    Shown::Entry(NodeEntry {
+        instance_id: node.id,
+        type_id: node.type_id.as_str(),
+        label: shown(&node.label),
+        terraform_name: node.name.as_str(),
+        parent_id: node.parent,
+        full: (detail == Detail::Full).then(|| full(workspace, node)),
+    })
+}
+
+fn full<'a>(workspace: &'a WorkspaceView, node: &'a Node) -> FullNode<'a> {
+    let def = workspace.snapshot.type_of(node);
+    let properties = node.props.iter().map(|(key, value)| (key.as_str(), property(def, key, value))).collect();
+    let references = node.references.iter().map(|(key, targets)| {
+        let targets = match targets.as_slice() {
+            [one] => Targets::One(*one),
+            several => Targets::Several(several.to_vec()),
+        };
+        (key.as_str(), targets)
+    });
+    let place = workspace.snapshot.placement(node.id);
+    FullNode {
+        properties,
+        references: references.collect(),
+        // Nothing is deployed from here yet.
+        deployment_status: "pending",
+        position: place.map_or(Position { x: 0, y: 0 }, |place| Position { x: place.x, y: place.y }),
+        size: place.map_or(Size { w: 0, h: 0 }, |place| Size { w: place.w, h: place.h }),
+    }
+}
+
+/// The value of a property as agents may see it.
+pub(crate) fn property(def: Option<&TypeDef>, key: &PropKey, value: &shared_protocol::Value) -> Value {
+    let is_sensitive = match def.and_then(|def| def.prop(key.as_str())) {
+        Some(prop) => prop.sensitive,
+        // Nobody says what it is, so its name must.
+        None => looks_secret(key.as_str()),
+    };
+    if is_sensitive {
+        return Value::String(REDACTED.to_owned());
+    }
+    shown_json(serde_json::to_value(value).unwrap_or_default())
+}
+
+/// A key whose value is better not shown when nothing else is known about it.
+pub(crate) fn looks_secret(key: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "password", "passwd", "passphrase", "secret", "token", "credential", "private_key", "privatekey", "access_key",
+        "api_key", "apikey", "connection_string",
+    ];
+    let key = key.to_lowercase().replace('-', "_");
+    WORDS.iter().any(|word| key.contains(word)) || key == "subscription_id" || key == "key"
+}
+
+pub(crate) fn edge(edge: &Edge, detail: Detail) -> Shown<EdgeEntry<'_>> {
+    if detail == Detail::Ids {
+        return Shown::Id(edge.id.to_string());
+    }
+    Shown::Entry(EdgeEntry {
+        edge_id: edge.id,
+        source_instance_id: edge.source.node,
+        source_handle: edge.source.port.as_str(),
+        target_instance_id: edge.target.node,
+        target_handle: edge.target.port.as_str(),
+        label: shown(&edge.label),
+    })
+}

@@ -1,0 +1,106 @@
+//! What is wrong with the boards.
+
+use super::board;
+use crate::{
+    Call, Failure, Meta, Reply, Tool, WorkspaceView,
+    page::{self, Asked, DEFAULT_LIMIT, MOST_LIMIT},
+    shown,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use shared_protocol::{
+    ElementId,
+    messages::{Problem, Severity},
+};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    board: Option<String>,
+    severity: Option<Severity>,
+    limit: Option<u64>,
+    cursor: Option<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool::read(
+        "diagram",
+        "validate_diagram",
+        "Validate diagram",
+        "Errors and warnings of all boards or of one: missing values, wrong places, connections that no rule allows.",
+        json!({
+            "board": { "type": "string", "description": "name or id; default: all boards" },
+            "severity": { "enum": ["error", "warning"] },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
+            "cursor": { "type": "string" }
+        }),
+        json!({ "type": "object", "properties": { "valid": { "type": "boolean" }, "problems": { "type": "array" } } }),
+        validate,
+    )
+    .lasting()
+}
+
+fn validate(call: &Call) -> Result<Reply, Failure> {
+    let workspace = call.workspace()?;
+    let arguments: Arguments = call.arguments()?;
+    let board = match &arguments.board {
+        Some(named) => Some(board::find(workspace, Some(named))?),
+        None => None,
+    };
+    let here = |problem: &&Problem| board.is_none_or(|board| problem.board == board.id);
+    let all: Vec<&Problem> = workspace.problems().iter().filter(here).collect();
+    let count = |severity| all.iter().filter(|problem| problem.severity == severity).count();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let mut listed: Vec<&Problem> = all
+        .into_iter()
+        .filter(|problem| arguments.severity.is_none_or(|severity| problem.severity == severity))
+        .collect();
+    listed.sort();
+    let asked = Asked {
+        limit: arguments.limit,
+        usual: DEFAULT_LIMIT,
+        cursor: arguments.cursor,
+        offset: None,
+        list: format!("validate {:?} {:?}", board.map(|board| board.id), arguments.severity),
+        state: call.view.generation,
+    };
+    let page = page::take(asked, listed.into_iter(), |problem| shape(workspace, problem))?;
+    let mut meta = Meta {
+        revision: workspace.revision().0,
+        board: board.map(|board| board.name.to_string()),
+        ..Meta::default()
+    };
+    page.describe(&mut meta);
+    let data = format!(
+        r#"{{"valid":{},"errors":{errors},"warnings":{warnings},"problems":{}}}"#,
+        errors == 0,
+        page.json()
+    );
+    let summary = format!("{errors} errors, {warnings} warnings. {}", page.summary("problems"));
+    Ok(Reply { data, meta, ..Reply::default() }.summary(summary))
+}
+
+fn shape(workspace: &WorkspaceView, problem: &Problem) -> Value {
+    let snapshot = &workspace.snapshot;
+    let node = match problem.element {
+        ElementId::Node(id) => snapshot.node(id),
+        _ => None,
+    };
+    // A message may quote the value that does not fit.
+    let is_sensitive = node.zip(problem.field.as_deref()).is_some_and(|(node, field)| {
+        let prop = snapshot.type_of(node).and_then(|def| def.prop(field));
+        prop.map_or_else(|| super::shape::looks_secret(field), |prop| prop.sensitive)
+    });
+    let message = if is_sensitive { "the value is missing or does not fit; it is not shown".into() } else { shown(&problem.message) };
+    let mut shape = json!({ "severity": problem.severity, "elementId": problem.element.to_string(), "message": message });
+    if let Some(board) = snapshot.board(problem.board) {
+        shape["board"] = json!(board.name);
+    }
+    if let Some(node) = node {
+        shape["label"] = json!(shown(&node.label));
+    }
+    if let Some(field) = &problem.field {
+        shape["field"] = json!(shown(field));
+    }
+    shape
+}

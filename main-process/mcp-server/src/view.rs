@@ -1,0 +1,91 @@
+//! What the server sees of the workbench: one immutable view at a time, and the few questions that a view cannot answer.
+
+use authority::{Problems, Snapshot};
+use shared_protocol::{
+    BoardId, ElementId, Refusal, Revision,
+    messages::{Patch, Presence, Status},
+};
+use std::sync::{Arc, OnceLock};
+use tokio::sync::watch;
+
+/// Everything at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct View {
+    /// Differs whenever content, types or workspace differ: what was computed for one generation is good for all of it.
+    pub generation: u64,
+    pub workspace: Option<Arc<WorkspaceView>>,
+}
+
+#[derive(Debug)]
+pub struct WorkspaceView {
+    /// The folder's own name, never its path.
+    pub root: String,
+    /// The project's name.
+    pub name: String,
+    pub snapshot: Snapshot,
+    pub presence: Presence,
+    pub status: Status,
+    /// The project's file as JSON, as it stands there; the server redacts it.
+    pub config: Arc<serde_json::Value>,
+    /// Computed when first asked for, shared by the views of one generation.
+    pub problems: Arc<OnceLock<Problems>>,
+}
+
+impl WorkspaceView {
+    pub fn problems(&self) -> &Problems {
+        self.problems.get_or_init(|| Problems::of(&self.snapshot))
+    }
+
+    pub fn revision(&self) -> Revision {
+        self.snapshot.revision()
+    }
+
+    /// The board that the designer looks at, else the first one.
+    pub fn active_board(&self) -> Option<BoardId> {
+        let looked_at = self.presence.board.filter(|board| self.snapshot.board(*board).is_some());
+        looked_at.or_else(|| self.snapshot.boards().next().map(|board| board.id))
+    }
+}
+
+impl View {
+    pub fn revision(&self) -> Revision {
+        self.workspace.as_ref().map(|workspace| workspace.revision()).unwrap_or_default()
+    }
+}
+
+/// A picture of a board, drawn without a window.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    pub board: BoardId,
+    pub of: PictureOf,
+    /// Elements shown as selected.
+    pub selection: Vec<ElementId>,
+    /// The longest side in pixels.
+    pub longest: u32,
+    pub dark: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum PictureOf {
+    Board,
+    /// Only the part of the board around these.
+    Elements(Vec<ElementId>),
+}
+
+/// The workbench, as the process around the server gives it. `changes_since` and `picture` may block; they are called on
+/// threads made for that.
+pub trait Workbench: Send + Sync + 'static {
+    fn view(&self) -> Arc<View>;
+
+    /// Marked as changed after each new view.
+    fn changed(&self) -> watch::Receiver<u64>;
+
+    /// The patches after a revision, or none when they are no longer kept.
+    fn changes_since(&self, revision: Revision) -> Result<Option<Vec<Patch>>, Refusal>;
+
+    /// A PNG.
+    fn picture(&self, snapshot: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal>;
+
+    /// Milliseconds since 1970, UTC.
+    fn now(&self) -> u64;
+}

@@ -1,0 +1,334 @@
+//! Runs the server: takes orders one by one, listens where the settings say, and keeps window and discovery up to date.
+
+use super::{
+    Address, Link, Order, Overrides, Settings,
+    bench::Bench,
+    listen,
+    settings::{self, SettingsError},
+};
+use crate::{
+    host::{Host, Job, Reply},
+    moment::now,
+    processes::instance::Token,
+};
+use mcp_server::{
+    Service, Surface,
+    http::{Admits, Edge, Limits},
+};
+use shared_protocol::{
+    Code, Refusal,
+    mcp::{McpMode, McpRequest, McpView},
+    messages::Answer,
+};
+use std::{io, os::unix::net::UnixStream, path::PathBuf, sync::Arc, thread::JoinHandle, time::Duration};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    sync::{mpsc, oneshot},
+    time::timeout,
+};
+
+const WORKERS: usize = 2;
+/// What clients do is shown at most this often.
+const SHOW_EVERY: Duration = Duration::from_millis(250);
+const TEST_LIMIT: Duration = Duration::from_secs(3);
+const STOP_LIMIT: Duration = Duration::from_secs(2);
+
+/// Starts the agents' side on a thread of its own, and waits until it listens or has said why it does not.
+pub(crate) fn start(
+    link: Link,
+    waiting: mpsc::Receiver<Order>,
+    host: Host,
+    overrides: Overrides,
+) -> io::Result<JoinHandle<()>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .max_blocking_threads(4)
+        .thread_name("mcp")
+        .enable_io()
+        .enable_time()
+        .build()?;
+    let secret = Token::generate()?;
+    let token = Token::generate()?;
+    let (ready, is_ready) = oneshot::channel();
+    let thread = std::thread::Builder::new().name("mcp-orders".to_owned()).spawn(move || {
+        runtime.block_on(async move {
+            let mut controller = Controller::new(link, host, overrides, token, secret.reveal());
+            controller.begin();
+            // Gone: nobody waits for it.
+            let _ = ready.send(());
+            controller.run(waiting).await;
+        });
+        runtime_ends(runtime);
+    })?;
+    // An error is a fault of that thread, which its log tells.
+    let _ = is_ready.blocking_recv();
+    Ok(thread)
+}
+
+/// A picture that is being drawn is not waited for.
+fn runtime_ends(runtime: tokio::runtime::Runtime) {
+    runtime.shutdown_timeout(STOP_LIMIT);
+}
+
+struct Controller {
+    link: Link,
+    host: Host,
+    service: Service,
+    path: PathBuf,
+    settings: Settings,
+    token: Token,
+    edge: Option<Edge>,
+    error: Option<String>,
+}
+
+impl Controller {
+    fn new(link: Link, host: Host, overrides: Overrides, token: Token, secret: &str) -> Self {
+        let path = settings::path();
+        let (mut settings, error) = match settings::read(&path) {
+            Ok(settings) => (settings, None),
+            Err(error) => {
+                tracing::warn!(%error, "the settings are not used");
+                (Settings::default(), Some(error.to_string()))
+            }
+        };
+        settings.mode = overrides.mode.unwrap_or(settings.mode);
+        settings.port = overrides.port.unwrap_or(settings.port);
+        let bench = Bench { published: Arc::clone(&link.published), host: host.clone() };
+        let version = env!("CARGO_PKG_VERSION");
+        let service = Service::new(Arc::new(bench), Surface::core(), version, settings.mode, secret);
+        Self { link, host, service, path, settings, token, edge: None, error }
+    }
+
+    fn begin(&mut self) {
+        let service = self.service.clone();
+        tokio::spawn(async move { service.watch().await });
+        self.link.set_mode(self.settings.mode);
+        self.listen();
+        self.announce();
+    }
+
+    async fn run(mut self, mut waiting: mpsc::Receiver<Order>) {
+        let mut clients = self.service.clients().changed();
+        let mut shown = None;
+        loop {
+            tokio::select! {
+                order = waiting.recv() => match order {
+                    Some(Order::Request { request, reply }) => self.take(request, reply).await,
+                    Some(Order::Bridge(stream)) => self.converse(stream),
+                    Some(Order::Stop) | None => break,
+                },
+                changed = clients.changed() => {
+                    if changed.is_err() {
+                        break;
+                    }
+                    tokio::time::sleep(SHOW_EVERY).await;
+                    clients.mark_unchanged();
+                }
+            }
+            let view = self.view();
+            if shown.as_ref() != Some(&view) {
+                self.tell(Job::Mcp(Box::new(view.clone())));
+                shown = Some(view);
+            }
+        }
+        self.service.stop();
+        self.close().await;
+    }
+
+    fn tell(&self, job: Job) {
+        if let Err(refusal) = self.host.send(job) {
+            tracing::debug!(%refusal, "the writer is gone");
+        }
+    }
+
+    fn listen(&mut self) {
+        if self.settings.mode == McpMode::Off {
+            return;
+        }
+        let token = self.token.clone();
+        let admits: Admits = Arc::new(move |presented| token.matches(presented));
+        let started = listen::bind(self.settings.bind, self.settings.port).and_then(|listener| {
+            Edge::start(&self.service, self.service.agent(), listener, admits, Limits::default())
+                .map_err(|error| format!("the server did not start: {error}"))
+        });
+        match started {
+            Ok(edge) => self.edge = Some(edge),
+            Err(error) => {
+                tracing::error!(%error, "agents cannot connect over HTTP");
+                self.error = Some(error);
+            }
+        }
+    }
+
+    async fn close(&mut self) {
+        if let Some(edge) = self.edge.take() {
+            edge.stop().await;
+        }
+    }
+
+    async fn listen_anew(&mut self) {
+        self.close().await;
+        self.error = None;
+        self.listen();
+        self.announce();
+    }
+
+    fn url(&self) -> Option<String> {
+        self.edge.as_ref().map(|edge| format!("http://{}/mcp", edge.address()))
+    }
+
+    /// Tells local tools where to find the server.
+    fn announce(&self) {
+        let address = self.url().map(|url| Address { url, token: self.token.clone() });
+        self.tell(Job::McpAddress(address));
+    }
+
+    fn view(&self) -> McpView {
+        McpView {
+            mode: self.settings.mode,
+            url: self.url(),
+            port: self.edge.as_ref().map(|edge| edge.address().port()),
+            configured_port: self.settings.port,
+            bind: self.settings.bind.to_string(),
+            error: self.error.clone(),
+            config_path: self.path.display().to_string(),
+            clients: self.service.clients().list(now().time),
+        }
+    }
+
+    fn converse(&self, stream: UnixStream) {
+        let service = self.service.clone();
+        tokio::spawn(async move {
+            let stream = stream
+                .set_nonblocking(true)
+                .and_then(|()| stream.set_read_timeout(None))
+                .and_then(|()| stream.set_write_timeout(None))
+                .and_then(|()| tokio::net::UnixStream::from_std(stream));
+            match stream {
+                Ok(stream) => service.converse(stream).await,
+                Err(error) => tracing::error!(%error, "a bridge was not taken over"),
+            }
+        });
+    }
+
+    async fn take(&mut self, request: McpRequest, reply: Reply) {
+        let result = match request {
+            McpRequest::View => Ok(Answer::Mcp(Box::new(self.view()))),
+            McpRequest::SetMode(mode) => self.set_mode(mode).await,
+            McpRequest::SetPort(port) => self.set_port(port).await,
+            McpRequest::Restart => self.restart().await,
+            McpRequest::RotateToken => self.rotate().await,
+            McpRequest::Pause { client } => known(self.service.clients().pause(client, true)),
+            McpRequest::Resume { client } => known(self.service.clients().pause(client, false)),
+            McpRequest::Disconnect { client } => known(self.service.clients().disconnect(client)),
+            McpRequest::TestConnection => return self.test(reply),
+            McpRequest::ClientConfig { client } => client_config(&client, self.url().as_deref()).map(Answer::Text),
+        };
+        reply(result);
+    }
+
+    fn keep(&self) -> Result<(), Refusal> {
+        settings::write(&self.path, &self.settings).map_err(|error| {
+            tracing::warn!(%error, "a setting was not kept");
+            Refusal::new(Code::StorageError, error.to_string())
+        })
+    }
+
+    async fn set_mode(&mut self, mode: McpMode) -> Result<Answer, Refusal> {
+        self.settings.mode = mode;
+        self.link.set_mode(mode);
+        self.service.set_mode(mode);
+        if (mode == McpMode::Off) == self.edge.is_some() {
+            self.listen_anew().await;
+        }
+        self.keep()?;
+        Ok(Answer::Mcp(Box::new(self.view())))
+    }
+
+    async fn set_port(&mut self, port: u16) -> Result<Answer, Refusal> {
+        if port < 1024 {
+            return Err(Refusal::new(Code::ValidationError, "a port goes from 1024 to 65535").field("port"));
+        }
+        self.settings.port = port;
+        self.listen_anew().await;
+        self.keep()?;
+        Ok(Answer::Mcp(Box::new(self.view())))
+    }
+
+    async fn restart(&mut self) -> Result<Answer, Refusal> {
+        match settings::read(&self.path) {
+            Ok(settings) => self.settings = settings,
+            Err(error @ SettingsError::Unreadable { .. } | error @ SettingsError::Unwritten { .. }) => {
+                return Err(Refusal::new(Code::ValidationError, error.to_string()));
+            }
+        }
+        self.link.set_mode(self.settings.mode);
+        self.service.set_mode(self.settings.mode);
+        self.listen_anew().await;
+        Ok(Answer::Mcp(Box::new(self.view())))
+    }
+
+    /// Streams opened with the old token end with it.
+    async fn rotate(&mut self) -> Result<Answer, Refusal> {
+        self.token = Token::generate().map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
+        self.listen_anew().await;
+        Ok(Answer::Mcp(Box::new(self.view())))
+    }
+
+    /// Over the network, as a client would; the answer comes later, so that orders go on meanwhile.
+    fn test(&self, reply: Reply) {
+        let Some(address) = self.edge.as_ref().map(Edge::address) else {
+            let why = self.error.clone().unwrap_or_else(|| "agents are switched off".to_owned());
+            return reply(Err(Refusal::new(Code::Conflict, why)));
+        };
+        tokio::spawn(async move {
+            let asked = timeout(TEST_LIMIT, health(address)).await;
+            reply(match asked {
+                Ok(Ok(text)) => Ok(Answer::Text(text)),
+                Ok(Err(error)) => Err(Refusal::new(Code::Conflict, format!("{address} does not answer: {error}"))
+                    .hint("Restart the server.")),
+                Err(_) => Err(Refusal::new(Code::Timeout, format!("{address} did not answer within {TEST_LIMIT:?}"))),
+            });
+        });
+    }
+}
+
+fn known(is_known: bool) -> Result<Answer, Refusal> {
+    match is_known {
+        true => Ok(Answer::Done),
+        false => Err(Refusal::new(Code::NotFound, "this client is not there any more")),
+    }
+}
+
+async fn health(address: std::net::SocketAddr) -> io::Result<String> {
+    let mut stream = tokio::net::TcpStream::connect(address).await?;
+    let ask = format!("GET /health HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    stream.write_all(ask.as_bytes()).await?;
+    let mut answer = String::new();
+    stream.take(16 * 1024).read_to_string(&mut answer).await?;
+    match (answer.starts_with("HTTP/1.1 200"), answer.split_once("\r\n\r\n")) {
+        (true, Some((_, body))) => Ok(body.trim().to_owned()),
+        _ => Err(io::Error::other(answer.lines().next().unwrap_or("nothing").to_owned())),
+    }
+}
+
+/// What a person puts into a client's configuration. The bridge needs no address and no token, so nothing here is secret
+/// and nothing changes at the next start.
+fn client_config(client: &str, url: Option<&str>) -> Result<String, Refusal> {
+    let command = std::env::current_exe().map_or_else(|_| "draftboard".to_owned(), |exe| exe.display().to_string());
+    let server = serde_json::json!({ "command": command, "args": ["mcp"] });
+    let config = match client {
+        "claude-desktop" | "cursor" => serde_json::json!({ "mcpServers": { "draftboard": server } }),
+        "claude-code" => return Ok(format!("claude mcp add draftboard -- {command} mcp")),
+        "vscode" => serde_json::json!({ "servers": { "draftboard": { "type": "stdio", "command": command, "args": ["mcp"] } } }),
+        "http" => {
+            let url = url.ok_or_else(|| Refusal::new(Code::Conflict, "the server is not listening"))?;
+            return Ok(format!("{url}\nAuthorization: Bearer (from the discovery record of this run)"));
+        }
+        other => {
+            return Err(Refusal::new(Code::NotFound, format!("there is no configuration for `{other}`"))
+                .suggest(["claude-desktop", "claude-code", "vscode", "cursor", "http"].map(str::to_owned)));
+        }
+    };
+    serde_json::to_string_pretty(&config).map_err(|error| Refusal::new(Code::Internal, error.to_string()))
+}

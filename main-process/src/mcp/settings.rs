@@ -1,0 +1,122 @@
+//! The user's settings for agents: `settings.toml` in the user's configuration folder. A file that cannot be read is
+//! named and left alone; the defaults hold meanwhile.
+
+use crate::paths;
+use serde::{Deserialize, Serialize};
+use shared_protocol::mcp::McpMode;
+use std::{
+    fs, io,
+    io::Write as _,
+    net::{IpAddr, Ipv4Addr},
+    path::{Path, PathBuf},
+};
+
+pub(crate) const USUAL_PORT: u16 = 7777;
+const MOST_BYTES: u64 = 64 * 1024;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Settings {
+    pub(crate) mode: McpMode,
+    pub(crate) port: u16,
+    /// Anything but this machine's own address lets other machines try.
+    pub(crate) bind: IpAddr,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { mode: McpMode::default(), port: USUAL_PORT, bind: IpAddr::V4(Ipv4Addr::LOCALHOST) }
+    }
+}
+
+/// What the command line says for one run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Overrides {
+    pub(crate) mode: Option<McpMode>,
+    pub(crate) port: Option<u16>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SettingsError {
+    #[error("{path} cannot be read: {problem}; mend it or remove it")]
+    Unreadable { path: PathBuf, problem: String },
+    #[error("{path} could not be written: {source}; the setting holds until Draftboard is closed")]
+    Unwritten { path: PathBuf, source: io::Error },
+}
+
+/// The whole file; tables that this version does not know are kept.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct File {
+    #[serde(default)]
+    mcp: Settings,
+    #[serde(flatten)]
+    others: toml::Table,
+}
+
+pub(super) fn path() -> PathBuf {
+    paths::settings()
+}
+
+pub(super) fn read(path: &Path) -> Result<Settings, SettingsError> {
+    read_file(path).map(|file| file.mcp)
+}
+
+fn read_file(path: &Path) -> Result<File, SettingsError> {
+    let unreadable = |problem: String| SettingsError::Unreadable { path: path.to_owned(), problem };
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(File::default()),
+        Err(error) => return Err(unreadable(error.to_string())),
+        Ok(found) if found.len() > MOST_BYTES => return Err(unreadable("it is too large".to_owned())),
+        Ok(_) => {}
+    }
+    let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    toml::from_str(&text).map_err(|error| unreadable(error.to_string()))
+}
+
+/// Whole or not at all.
+pub(super) fn write(path: &Path, settings: &Settings) -> Result<(), SettingsError> {
+    let file = File { mcp: settings.clone(), ..read_file(path)? };
+    let unwritten = |source| SettingsError::Unwritten { path: path.to_owned(), source };
+    let text = toml::to_string_pretty(&file).map_err(|error| unwritten(io::Error::other(error)))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(unwritten)?;
+    let draft = folder.join(format!(".settings-{}.draft", std::process::id()));
+    let written = fs::File::create(&draft)
+        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&draft, path));
+    written.map_err(|source| {
+        // The error that matters is told already.
+        let _ = fs::remove_file(&draft);
+        unwritten(source)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_kept_and_foreign_tables_with_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("below/settings.toml");
+        assert_eq!(read(&path).unwrap(), Settings::default());
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "[window]\ntheme = 'dark'\n").unwrap();
+        let settings = Settings { mode: McpMode::Guarded, port: 9000, ..Settings::default() };
+        write(&path, &settings).unwrap();
+        assert_eq!(read(&path).unwrap(), settings);
+        assert!(fs::read_to_string(&path).unwrap().contains("theme = \"dark\""));
+    }
+
+    #[test]
+    fn a_wrong_file_is_named_and_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.toml");
+        for text in ["[mcp]\nmode = 'fly'\n", "[mcp]\nport = 70000\n", "[mcp]\ncolour = 1\n", "nonsense"] {
+            fs::write(&path, text).unwrap();
+            assert!(read(&path).unwrap_err().to_string().contains("settings.toml"), "{text}");
+            assert!(write(&path, &Settings::default()).is_err());
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+}
