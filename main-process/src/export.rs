@@ -2,13 +2,16 @@
 
 use authority::{Problems, Snapshot};
 use canvas::{Camera, MIN_ZOOM, Scene, Theme, board_bounds, draw_board, to_markdown, to_svg};
-use shared_protocol::{BoardId, Code, Refusal};
+use mcp_server::{Picture, PictureOf};
+use shared_protocol::{BoardId, Code, ElementId, Placement, Refusal};
 use std::{collections::BTreeSet, path::Path};
 
 const MARGIN: f32 = 32.0;
 /// Pixels for one unit of the board, when it is not too large for that.
 const SCALE: f32 = 2.0;
 const MAX_SIDE: f32 = 8_192.0;
+/// What an agent sees around the elements it asked for, in units of the board.
+const AROUND: i32 = 80;
 
 /// Draws a board into a file outside or inside the workspace; the ending decides how. Gives the bytes written.
 pub(crate) fn export(snapshot: &Snapshot, board: BoardId, path: &Path) -> Result<u64, Refusal> {
@@ -39,12 +42,50 @@ pub(crate) fn export(snapshot: &Snapshot, board: BoardId, path: &Path) -> Result
 }
 
 fn picture(scene: &Scene<'_>) -> Result<Vec<u8>, Refusal> {
+    draw(scene, board_bounds(scene.snapshot, scene.board), MAX_SIDE)
+}
+
+/// A picture as an agent asked for it: the whole board, or some elements with what is around them.
+pub(crate) fn picture_for_agents(snapshot: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal> {
+    let theme = if picture.dark { Theme::dark() } else { Theme::light() };
+    let (problems, selection) = (Problems::default(), picture.selection.iter().copied().collect());
+    let scene = Scene {
+        snapshot,
+        board: picture.board,
+        selection: &selection,
+        problems: &problems,
+        theme: &theme,
+        read_only: true,
+    };
+    let bounds = match &picture.of {
+        PictureOf::Board => board_bounds(snapshot, picture.board),
+        PictureOf::Elements(elements) => {
+            let around = elements.iter().flat_map(|element| places(snapshot, *element)).reduce(Placement::union);
+            let nothing = || Refusal::new(Code::NotFound, "none of these stands on a board");
+            Some(around.ok_or_else(nothing)?.grown(AROUND))
+        }
+    };
+    draw(&scene, bounds, picture.longest as f32)
+}
+
+fn places(snapshot: &Snapshot, element: ElementId) -> Vec<Placement> {
+    let nodes = match element {
+        ElementId::Node(node) => vec![node],
+        ElementId::Edge(edge) => {
+            snapshot.edge(edge).map(|edge| vec![edge.source.node, edge.target.node]).unwrap_or_default()
+        }
+        ElementId::Board(board) => return board_bounds(snapshot, board).into_iter().collect(),
+    };
+    nodes.into_iter().filter_map(|node| snapshot.absolute(node)).collect()
+}
+
+fn draw(scene: &Scene<'_>, bounds: Option<Placement>, longest: f32) -> Result<Vec<u8>, Refusal> {
     let failed = |error: rasteriser::RasterError| {
         Refusal::new(Code::Internal, format!("the board was not drawn: {error}"))
     };
-    let (width, height) = board_bounds(scene.snapshot, scene.board)
+    let (width, height) = bounds
         .map_or((480.0, 320.0), |bounds| (bounds.w as f32 + 2.0 * MARGIN, bounds.h as f32 + 2.0 * MARGIN));
-    let shrink = (MAX_SIDE / (width.max(height) * SCALE)).min(1.0);
+    let shrink = (longest / (width.max(height) * SCALE)).min(1.0);
     if shrink < MIN_ZOOM {
         let message = format!("the board is {width} × {height}, which is too large for a picture");
         return Err(Refusal::new(Code::LimitExceeded, message).hint("Use a name that ends in .svg or .md."));
@@ -52,7 +93,7 @@ fn picture(scene: &Scene<'_>) -> Result<Vec<u8>, Refusal> {
     let size = egui::vec2(width, height) * shrink;
     let surface = rasteriser::render_ui(size, SCALE, scene.theme.canvas, |ui| {
         let view = egui::Rect::from_min_size(egui::Pos2::ZERO, size);
-        if let Some(bounds) = board_bounds(scene.snapshot, scene.board) {
+        if let Some(bounds) = bounds {
             draw_board(ui.painter(), scene, Camera::fit(bounds, view, MARGIN * shrink));
         }
     });

@@ -7,6 +7,7 @@ pub mod cli;
 mod connect;
 mod export;
 mod host;
+mod mcp;
 mod moment;
 mod paths;
 pub mod processes;

@@ -18,6 +18,11 @@ pub(crate) fn example() -> PathBuf {
     base("XDG_DATA_HOME", ".local/share").join(APP).join("example")
 }
 
+/// The user's settings.
+pub(crate) fn settings() -> PathBuf {
+    base("XDG_CONFIG_HOME", ".config").join(APP).join("settings.toml")
+}
+
 fn recent_file() -> PathBuf {
     base("XDG_STATE_HOME", ".local/state").join(APP).join("recent.json")
 }

@@ -3,6 +3,7 @@
 
 use crate::{
     host::{Host, Job, Launch, Session, Signal},
+    mcp::Link,
     processes::RuntimeDir,
     workspace::{Template, create},
 };
@@ -29,12 +30,16 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start() -> Self {
+        Self::with_agents(Link::new().0)
+    }
+
+    pub(crate) fn with_agents(agents: Link) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("workspace");
         create(&root, Template::Blank, BoardId::from_bits(7)).unwrap();
         let runtime = RuntimeDir::at(&folder.path().join("run")).unwrap();
         let session = Session::open_in(&root, &runtime).unwrap();
-        let (host, signals, writer) = Host::start(Launch::of(session), true).unwrap();
+        let (host, signals, writer) = Host::start(Launch::of(session), true, agents).unwrap();
         Self { host, root, runtime, signals, writer: Some(writer), _folder: folder }
     }
 

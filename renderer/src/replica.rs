@@ -67,6 +67,8 @@ impl Replica {
                 }
                 None => Received::Ignored,
             },
+            // Nothing in the window shows the agents' side yet.
+            ToRenderer::Mcp(_) => Received::Ignored,
             ToRenderer::Answer { request, result } => Received::Answered { request, result },
             ToRenderer::Raise => Received::Raise,
             ToRenderer::Launcher => Received::Launcher,

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 /// More than these are not told apart: the one that was quiet longest is forgotten.
 const MOST_CLIENTS: usize = 128;
 const MOST_NAME: usize = 80;
+const UNNAMED: &str = "unnamed";
 /// A client without a connection that says nothing for this long is taken for gone.
 const QUIET_LIMIT_MS: u64 = 15 * 60 * 1000;
 
@@ -39,7 +40,7 @@ pub(crate) struct Who {
 impl Who {
     pub(crate) fn new(key: Option<Key>, claims: Option<(&str, &str)>, transport: McpTransport, era: McpEra) -> Self {
         let bounded = |text: &str| shown(text).chars().take(MOST_NAME).collect::<String>();
-        let (name, version) = claims.map_or_else(|| ("unnamed".to_owned(), String::new()), |(n, v)| (bounded(n), bounded(v)));
+        let (name, version) = claims.map_or_else(|| (UNNAMED.to_owned(), String::new()), |(n, v)| (bounded(n), bounded(v)));
         let key = key.unwrap_or_else(|| Key::Claimed { name: name.clone(), version: version.clone() });
         Self { key, name, version, transport, era }
     }
@@ -111,6 +112,10 @@ impl Clients {
         }
         let Some(Entry { view, .. }) = inner.known.get_mut(&who.key) else { return true };
         view.last = now;
+        if view.name == UNNAMED && who.name != UNNAMED {
+            // A connection is there before its client has said who it is.
+            (view.name, view.version, view.era) = (who.name.clone(), who.version.clone(), who.era);
+        }
         match act {
             Act::Look(what) => what.clone_into(&mut view.reading),
             Act::Call(tool) => {

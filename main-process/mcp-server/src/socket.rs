@@ -2,7 +2,7 @@
 
 use crate::{
     Agent, Service,
-    clients::Key,
+    clients::{Act, Key, Who},
     handler::Via,
     splice::Splices,
 };
@@ -12,6 +12,7 @@ use rmcp::{
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
+use shared_protocol::mcp::{McpEra, McpTransport};
 use std::{io, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadHalf, WriteHalf},
@@ -31,14 +32,16 @@ pub(crate) async fn converse(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
 ) {
     let inner = &service.inner;
+    let key = Key::Bridge(number);
+    let who = Who::new(Some(key.clone()), None, McpTransport::Bridge, McpEra::Modern);
+    inner.clients.note(&who, Act::Look("connect"), inner.workbench.now());
+    let end = inner.clients.end_of(&key).unwrap_or_default();
     let agent = Agent::new(service.clone(), Via::Bridge(number));
     let lines = Lines::new(stream, Arc::clone(&inner.splices));
     let stop = inner.stop.child_token();
     let started = tokio::time::timeout(FIRST_LIMIT, agent.serve_with_ct(lines, stop.clone())).await;
-    let key = Key::Bridge(number);
     match started {
         Ok(Ok(running)) => {
-            let end = inner.clients.end_of(&key).unwrap_or_default();
             let ending = running.cancellation_token();
             tokio::select! {
                 _ = running.waiting() => {}

@@ -74,6 +74,8 @@ fn data(answer: &Answer) -> serde_json::Value {
         Answer::Instance(instance) => value(serde_json::to_value(instance)),
         Answer::Exported { path, bytes } => serde_json::json!({ "path": path, "bytes": bytes }),
         Answer::Recents(recents) => value(serde_json::to_value(recents)),
+        Answer::Mcp(view) => value(serde_json::to_value(view)),
+        Answer::Text(text) => serde_json::json!(text),
     }
 }
 
@@ -94,7 +96,10 @@ fn words(answer: &Answer) -> String {
         Answer::Problems(problems) => problems.iter().map(problem_line).collect::<Vec<_>>().join("\n"),
         Answer::Instance(instance) => instance_line(instance),
         Answer::Exported { path, bytes } => format!("{path} ({bytes} bytes)"),
-        Answer::Document(_) | Answer::Changes(_) | Answer::Recents(_) => data(answer).to_string(),
+        Answer::Text(text) => text.clone(),
+        Answer::Document(_) | Answer::Changes(_) | Answer::Recents(_) | Answer::Mcp(_) => {
+            data(answer).to_string()
+        }
     }
 }
 

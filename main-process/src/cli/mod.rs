@@ -9,9 +9,9 @@ mod run;
 mod window;
 mod workspace_at;
 
-use crate::workspace::Template;
+use crate::{mcp::Overrides, workspace::Template};
 use clap::{CommandFactory, Parser, Subcommand};
-use shared_protocol::{Code, Refusal};
+use shared_protocol::{Code, Refusal, mcp::McpMode};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 /// How to start the roles of this executable; the outermost crate knows them.
@@ -53,6 +53,12 @@ enum Verb {
     #[command(after_help = "Example: draftboard serve ~/projects/parcels --json")]
     Serve {
         folder: Option<PathBuf>,
+        /// What agents may do in this run: off, observe or guarded [default: the setting]
+        #[arg(long)]
+        mode: Option<McpMode>,
+        /// Where agents connect in this run; 0 takes any free port [default: the setting]
+        #[arg(long)]
+        port: Option<u16>,
         #[command(flatten)]
         at: At,
     },
@@ -193,8 +199,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
     match arguments.command {
         None => window::open(arguments.workspace.as_deref(), roles),
         Some(Verb::Open { workspace }) => window::open(workspace.as_deref(), roles),
-        Some(Verb::Serve { folder, at }) => {
-            window::serve(folder.as_deref().or(at.workspace.as_deref()), at.json)
+        Some(Verb::Serve { folder, mode, port, at }) => {
+            let overrides = Overrides { mode, port };
+            window::serve(folder.as_deref().or(at.workspace.as_deref()), overrides, at.json)
         }
         Some(Verb::Completions { shell }) => {
             // Into memory first: the generator panics when its reader has gone away.

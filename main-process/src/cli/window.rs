@@ -4,6 +4,7 @@ use super::{Roles, format, workspace_at};
 use crate::{
     connect,
     host::{Host, Job, Launch, Session, SessionError, Signal, launch},
+    mcp,
     processes::{
         ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream,
         Supervisor,
@@ -37,14 +38,14 @@ pub(super) fn open(workspace: Option<&Path>, roles: &Roles) -> ExitCode {
         Err((root, SessionError::Lock(error @ LockError::Held { .. }))) => return raise(&root, &error),
         Err((_, error)) => return format::refuse(&error.into(), false),
     };
-    match run(launch, Some(roles), || ()) {
+    match run(launch, Some(roles), mcp::Overrides::default(), |_| ()) {
         Ok(code) => code,
         Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), false),
     }
 }
 
 /// Runs without a window.
-pub(super) fn serve(folder: Option<&Path>, json: bool) -> ExitCode {
+pub(super) fn serve(folder: Option<&Path>, overrides: mcp::Overrides, json: bool) -> ExitCode {
     start_logging();
     let opened = workspace_at::find(folder).and_then(|root| Session::open(&root).map_err(Refusal::from));
     let session = match opened {
@@ -53,11 +54,11 @@ pub(super) fn serve(folder: Option<&Path>, json: bool) -> ExitCode {
     };
     let root = session.workspace().root().display().to_string();
     let revision = session.workspace().snapshot().revision();
-    let ready = || {
+    let ready = |agents: Option<&str>| {
         if json {
             let pid = std::process::id();
             let line =
-                serde_json::json!({ "ready": true, "pid": pid, "workspace": root, "revision": revision });
+                serde_json::json!({ "ready": true, "pid": pid, "workspace": root, "revision": revision, "mcp": agents });
             format::print(&line.to_string());
         } else {
             format::print(&format!(
@@ -65,7 +66,7 @@ pub(super) fn serve(folder: Option<&Path>, json: bool) -> ExitCode {
             ));
         }
     };
-    match run(Launch::of(session), None, ready) {
+    match run(Launch::of(session), None, overrides, ready) {
         Ok(code) => code,
         Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), json),
     }
@@ -97,7 +98,7 @@ fn raise(root: &Path, held: &LockError) -> ExitCode {
 
 fn start_logging() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("DRAFTBOARD_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,rmcp=error"));
     let started = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
@@ -107,17 +108,29 @@ fn start_logging() {
 }
 
 /// Says that it is ready when it can be stopped as well.
-fn run(launch: Launch, roles: Option<&Roles>, ready: impl FnOnce()) -> anyhow::Result<ExitCode> {
+fn run(
+    launch: Launch,
+    roles: Option<&Roles>,
+    overrides: mcp::Overrides,
+    ready: impl FnOnce(Option<&str>),
+) -> anyhow::Result<ExitCode> {
     let stops = stops()?;
     connect::keep_mcp_json(launch.session.workspace().root());
     let (supervisor, children) = Supervisor::launch()?;
-    let (host, signals, writer) = Host::start(launch, roles.is_some())?;
-    ready();
+    let (agents, orders) = mcp::Link::new();
+    let (host, signals, writer) = Host::start(launch, roles.is_some(), agents.clone())?;
+    let started = mcp::start(agents.clone(), orders, host.clone(), overrides)
+        .inspect_err(|error| tracing::error!(%error, "agents cannot connect"));
+    ready(started.as_ref().ok().and_then(|started| started.url.as_deref()));
     if let Some(roles) = roles {
         supervisor.start(renderer(roles))?;
     }
     let code = attend(&host, &children, &signals, &stops);
     supervisor.shutdown(STOP_LIMIT);
+    agents.stop();
+    if started.is_ok_and(|started| started.thread.join().is_err()) {
+        tracing::error!("the agents' side ended with a fault");
+    }
     finish(&host, writer);
     Ok(code)
 }

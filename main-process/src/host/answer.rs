@@ -56,6 +56,7 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         | Request::OpenExample
         | Request::Recents
         | Request::ForgetRecent(_)
+        | Request::Mcp(_)
         | Request::Raise
         | Request::Quit => Err(Refusal::new(Code::BadRequest, "no Draftboard is running that could do this")),
     };

@@ -13,9 +13,11 @@ pub(crate) use session::{Session, SessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
+use crate::mcp::{self, Address};
 use journal::FileChanged;
 use shared_protocol::{
     Actor, Code, Refusal,
+    mcp::McpView,
     messages::{Answer, Presence, Request, ToRenderer},
 };
 use std::{io, thread::JoinHandle, time::Duration};
@@ -38,6 +40,10 @@ pub(crate) enum Job {
     /// The renderer missed something.
     Resync,
     FileChanged(FileChanged),
+    /// What the agents' side looks like now.
+    Mcp(Box<McpView>),
+    /// Where agents find this process; none when they do not.
+    McpAddress(Option<Address>),
     Stop,
 }
 
@@ -59,6 +65,7 @@ impl Host {
     pub(crate) fn start(
         launch: Launch,
         window: bool,
+        agents: mcp::Link,
     ) -> io::Result<(Self, Receiver<Signal>, JoinHandle<()>)> {
         let (jobs, waiting) = bounded(MAX_WAITING);
         let (signals, heard) = bounded(4);
@@ -66,7 +73,7 @@ impl Host {
         let own = host.clone();
         let thread = std::thread::Builder::new()
             .name("writer".to_owned())
-            .spawn(move || writer::Writer::new(launch, own, signals, window).run(&waiting))?;
+            .spawn(move || writer::Writer::new(launch, own, signals, window, agents).run(&waiting))?;
         Ok((host, heard, thread))
     }
 

@@ -3,6 +3,7 @@
 use super::{Host, Job};
 use crate::{
     moment::now,
+    mcp::{self, Address},
     paths,
     processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, WorkspaceLock},
     terminal,
@@ -75,8 +76,8 @@ impl Session {
     }
 
     /// Starts answering terminals and passing on what others do to the files.
-    pub(super) fn serve(&mut self, host: &Host) {
-        match terminal::Server::start(&self.instance, host.clone()) {
+    pub(super) fn serve(&mut self, host: &Host, agents: &mcp::Link) {
+        match terminal::Server::start(&self.instance, host.clone(), agents.clone()) {
             Ok(server) => self.server = Some(server),
             Err(error) => tracing::error!(%error, "terminals cannot reach this Draftboard"),
         }
@@ -94,6 +95,14 @@ impl Session {
     pub(super) fn watch_sources(&self) {
         if let Some(watcher) = &self.watcher {
             watcher.watch_sources(self.workspace.source_folders());
+        }
+    }
+
+    /// Tells local tools where agents connect over HTTP.
+    pub(super) fn announce(&mut self, address: Option<&Address>) {
+        let (url, token) = address.map(|address| (address.url.clone(), address.token.clone())).unzip();
+        if let Err(error) = self.instance.announce_mcp(url, token) {
+            tracing::error!(%error, "local tools are not told where agents connect");
         }
     }
 

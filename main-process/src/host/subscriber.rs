@@ -3,7 +3,10 @@
 
 use crate::workspace::Workspace;
 use crossbeam_channel::{Sender, TrySendError};
-use shared_protocol::messages::{Status, ToRenderer};
+use shared_protocol::{
+    mcp::McpView,
+    messages::{Status, ToRenderer},
+};
 
 /// Patches and the like that may wait for a renderer before it is sent everything anew.
 pub(crate) const MAX_QUEUED: usize = 512;
@@ -14,11 +17,13 @@ pub(super) struct Subscriber {
     /// It missed something and must be sent everything.
     behind: bool,
     last_status: Option<Status>,
+    /// The agents' side, kept for a window that comes later.
+    agents: Option<McpView>,
 }
 
 impl Subscriber {
     pub(super) fn attach(&mut self, queue: Sender<ToRenderer>, workspace: &Workspace) {
-        *self = Self { queue: Some(queue), behind: true, last_status: None };
+        *self = Self { queue: Some(queue), behind: true, last_status: None, agents: self.agents.take() };
         self.catch_up(workspace);
     }
 
@@ -36,6 +41,9 @@ impl Subscriber {
         self.last_status = Some(view.status.clone());
         self.behind = false;
         self.send(ToRenderer::Workspace(Box::new(view)));
+        if let Some(agents) = self.agents.clone() {
+            self.send(ToRenderer::Mcp(Box::new(agents)));
+        }
     }
 
     pub(super) fn resync(&mut self, workspace: &Workspace) {
@@ -48,6 +56,11 @@ impl Subscriber {
         if !self.behind {
             self.send(message);
         }
+    }
+
+    pub(super) fn tell_agents(&mut self, view: McpView) {
+        self.agents = Some(view.clone());
+        self.tell(ToRenderer::Mcp(Box::new(view)));
     }
 
     pub(super) fn tell_status(&mut self, workspace: &Workspace) {

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     connect,
+    mcp::{self, Address},
     moment::now,
     paths,
     workspace::{Mutation, Workspace},
@@ -34,6 +35,9 @@ pub(super) struct Writer {
     /// The first window should ask which workspace is meant.
     choose: bool,
     failed: Failed,
+    agents: mcp::Link,
+    /// Where agents connect; each workspace's record has it.
+    address: Option<Address>,
 }
 
 /// A mutation that waits for its group.
@@ -44,10 +48,18 @@ struct Waiting {
 }
 
 impl Writer {
-    pub(super) fn new(launch: Launch, host: Host, signals: Sender<Signal>, window: bool) -> Self {
+    pub(super) fn new(
+        launch: Launch,
+        host: Host,
+        signals: Sender<Signal>,
+        window: bool,
+        agents: mcp::Link,
+    ) -> Self {
         let Launch { mut session, choose, failed } = launch;
-        session.serve(&host);
-        Self { session, host, signals, renderer: Subscriber::default(), window, choose, failed }
+        agents.published.show(&session.workspace);
+        session.serve(&host, &agents);
+        let renderer = Subscriber::default();
+        Self { session, host, signals, renderer, window, choose, failed, agents, address: None }
     }
 
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
@@ -67,6 +79,7 @@ impl Writer {
                 stop |= self.take(job, &mut waiting);
             }
             self.flush(&mut waiting);
+            self.agents.published.show(&self.session.workspace);
             self.renderer.catch_up(&self.session.workspace);
             self.renderer.tell_status(&self.session.workspace);
             if stop {
@@ -108,6 +121,11 @@ impl Writer {
             }
             Job::Resync => self.renderer.resync(workspace),
             Job::FileChanged(changed) => self.file_changed(&changed),
+            Job::Mcp(view) => self.renderer.tell_agents(*view),
+            Job::McpAddress(address) => {
+                self.session.announce(address.as_ref());
+                self.address = address;
+            }
             Job::Request { .. } => {}
         }
         false
@@ -126,6 +144,8 @@ impl Writer {
         let committed = group.commit();
         let failed = committed.as_ref().err().cloned();
         self.broadcast(committed.unwrap_or_default());
+        // Whoever hears that it is done can see it.
+        self.agents.published.show(&self.session.workspace);
         for (reply, result) in decided {
             let result = match (&failed, result) {
                 (Some(refusal), Ok(_)) => Err(refusal.clone()),
@@ -172,12 +192,14 @@ impl Writer {
                 Ok(Answer::Instance(InstanceView { pid, window, on_screen, ..answer::at_rest(workspace) }))
             }
             Request::Export { board, path } => return export_aside(workspace, board, path, reply),
+            Request::Mcp(request) => return self.agents.request(request, reply),
             other => {
                 let asked = ask(workspace, &other, actor, now());
                 self.broadcast(asked.patches);
                 asked.result
             }
         };
+        self.agents.published.show(&self.session.workspace);
         self.renderer.tell_status(&self.session.workspace);
         reply(result);
     }
@@ -206,7 +228,8 @@ impl Writer {
 
     fn take_over(&mut self, mut session: Session) {
         connect::keep_mcp_json(session.workspace().root());
-        session.serve(&self.host);
+        session.serve(&self.host, &self.agents);
+        session.announce(self.address.as_ref());
         std::mem::replace(&mut self.session, session).close();
         self.renderer.resync(&self.session.workspace);
     }

@@ -4,21 +4,23 @@ use super::{
     Address, Link, Order, Overrides, Settings,
     bench::Bench,
     listen,
-    settings::{self, SettingsError},
+    settings,
 };
 use crate::{
+    connect::{Bridge, Client, Places, Scope, example},
     host::{Host, Job, Reply},
     moment::now,
     processes::instance::Token,
 };
+use clap::ValueEnum as _;
 use mcp_server::{
     Service, Surface,
     http::{Admits, Edge, Limits},
 };
 use shared_protocol::{
-    Code, Refusal,
+    Actor, ActorKind, Code, Refusal,
     mcp::{McpMode, McpRequest, McpView},
-    messages::Answer,
+    messages::{Answer, Request},
 };
 use std::{io, os::unix::net::UnixStream, path::PathBuf, sync::Arc, thread::JoinHandle, time::Duration};
 use tokio::{
@@ -33,13 +35,31 @@ const SHOW_EVERY: Duration = Duration::from_millis(250);
 const TEST_LIMIT: Duration = Duration::from_secs(3);
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
+/// The agents' side, running.
+pub(crate) struct Started {
+    pub(crate) thread: JoinHandle<()>,
+    /// Where it listens.
+    pub(crate) url: Option<String>,
+}
+
 /// Starts the agents' side on a thread of its own, and waits until it listens or has said why it does not.
 pub(crate) fn start(
     link: Link,
     waiting: mpsc::Receiver<Order>,
     host: Host,
     overrides: Overrides,
-) -> io::Result<JoinHandle<()>> {
+) -> io::Result<Started> {
+    start_with(link, waiting, host, overrides, settings::path())
+}
+
+/// As [`start`], with the settings' place given.
+pub(super) fn start_with(
+    link: Link,
+    waiting: mpsc::Receiver<Order>,
+    host: Host,
+    overrides: Overrides,
+    path: PathBuf,
+) -> io::Result<Started> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .max_blocking_threads(4)
@@ -50,19 +70,25 @@ pub(crate) fn start(
     let secret = Token::generate()?;
     let token = Token::generate()?;
     let (ready, is_ready) = oneshot::channel();
+    let asking = host.clone();
     let thread = std::thread::Builder::new().name("mcp-orders".to_owned()).spawn(move || {
         runtime.block_on(async move {
-            let mut controller = Controller::new(link, host, overrides, token, secret.reveal());
+            let mut controller = Controller::new(link, host, overrides, path, token, secret.reveal());
             controller.begin();
             // Gone: nobody waits for it.
-            let _ = ready.send(());
+            let _ = ready.send(controller.url());
             controller.run(waiting).await;
         });
         runtime_ends(runtime);
     })?;
     // An error is a fault of that thread, which its log tells.
-    let _ = is_ready.blocking_recv();
-    Ok(thread)
+    let url = is_ready.blocking_recv().ok().flatten();
+    // The writer takes jobs in turn: when this is answered, the discovery record holds the address.
+    let actor = Actor::new(ActorKind::Terminal, "");
+    if let Err(refusal) = asking.request(Request::Instance, actor, STOP_LIMIT) {
+        tracing::warn!(%refusal, "the discovery record may be late");
+    }
+    Ok(Started { thread, url })
 }
 
 /// A picture that is being drawn is not waited for.
@@ -82,8 +108,14 @@ struct Controller {
 }
 
 impl Controller {
-    fn new(link: Link, host: Host, overrides: Overrides, token: Token, secret: &str) -> Self {
-        let path = settings::path();
+    fn new(
+        link: Link,
+        host: Host,
+        overrides: Overrides,
+        path: PathBuf,
+        token: Token,
+        secret: &str,
+    ) -> Self {
         let (mut settings, error) = match settings::read(&path) {
             Ok(settings) => (settings, None),
             Err(error) => {
@@ -222,7 +254,7 @@ impl Controller {
             McpRequest::Resume { client } => known(self.service.clients().pause(client, false)),
             McpRequest::Disconnect { client } => known(self.service.clients().disconnect(client)),
             McpRequest::TestConnection => return self.test(reply),
-            McpRequest::ClientConfig { client } => client_config(&client, self.url().as_deref()).map(Answer::Text),
+            McpRequest::ClientConfig { client } => self.client_config(&client).map(Answer::Text),
         };
         reply(result);
     }
@@ -256,12 +288,8 @@ impl Controller {
     }
 
     async fn restart(&mut self) -> Result<Answer, Refusal> {
-        match settings::read(&self.path) {
-            Ok(settings) => self.settings = settings,
-            Err(error @ SettingsError::Unreadable { .. } | error @ SettingsError::Unwritten { .. }) => {
-                return Err(Refusal::new(Code::ValidationError, error.to_string()));
-            }
-        }
+        let unreadable = |error: settings::SettingsError| Refusal::new(Code::ValidationError, error.to_string());
+        self.settings = settings::read(&self.path).map_err(unreadable)?;
         self.link.set_mode(self.settings.mode);
         self.service.set_mode(self.settings.mode);
         self.listen_anew().await;
@@ -273,6 +301,28 @@ impl Controller {
         self.token = Token::generate().map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
         self.listen_anew().await;
         Ok(Answer::Mcp(Box::new(self.view())))
+    }
+
+    /// What a person puts into a client's configuration. The bridge needs no address and no token, so nothing here is
+    /// secret and nothing changes at the next start.
+    fn client_config(&self, client: &str) -> Result<String, Refusal> {
+        let names = || Client::value_variants().iter().filter_map(Client::to_possible_value);
+        let unknown = || {
+            Refusal::new(Code::NotFound, format!("there is no configuration for `{client}`"))
+                .field("client")
+                .suggest(names().map(|name| name.get_name().to_owned()))
+        };
+        let known = Client::from_str(client, true).map_err(|_| unknown())?;
+        let home = || Refusal::new(Code::NotFound, "your home folder is not known").hint("Set HOME to its path.");
+        let places = Places::of_user(self.link.published.root()).ok_or_else(home)?;
+        let target = known.target(Scope::User, &places).ok_or_else(unknown)?;
+        let exe = std::env::current_exe().map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
+        let bridge = Bridge {
+            command: exe.display().to_string(),
+            workspace: target.workspace.clone(),
+            launch: false,
+        };
+        Ok(example(&target, &bridge))
     }
 
     /// Over the network, as a client would; the answer comes later, so that orders go on meanwhile.
@@ -310,25 +360,4 @@ async fn health(address: std::net::SocketAddr) -> io::Result<String> {
         (true, Some((_, body))) => Ok(body.trim().to_owned()),
         _ => Err(io::Error::other(answer.lines().next().unwrap_or("nothing").to_owned())),
     }
-}
-
-/// What a person puts into a client's configuration. The bridge needs no address and no token, so nothing here is secret
-/// and nothing changes at the next start.
-fn client_config(client: &str, url: Option<&str>) -> Result<String, Refusal> {
-    let command = std::env::current_exe().map_or_else(|_| "draftboard".to_owned(), |exe| exe.display().to_string());
-    let server = serde_json::json!({ "command": command, "args": ["mcp"] });
-    let config = match client {
-        "claude-desktop" | "cursor" => serde_json::json!({ "mcpServers": { "draftboard": server } }),
-        "claude-code" => return Ok(format!("claude mcp add draftboard -- {command} mcp")),
-        "vscode" => serde_json::json!({ "servers": { "draftboard": { "type": "stdio", "command": command, "args": ["mcp"] } } }),
-        "http" => {
-            let url = url.ok_or_else(|| Refusal::new(Code::Conflict, "the server is not listening"))?;
-            return Ok(format!("{url}\nAuthorization: Bearer (from the discovery record of this run)"));
-        }
-        other => {
-            return Err(Refusal::new(Code::NotFound, format!("there is no configuration for `{other}`"))
-                .suggest(["claude-desktop", "claude-code", "vscode", "cursor", "http"].map(str::to_owned)));
-        }
-    };
-    serde_json::to_string_pretty(&config).map_err(|error| Refusal::new(Code::Internal, error.to_string()))
 }

@@ -6,6 +6,8 @@ mod controller;
 mod listen;
 mod published;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use controller::start;
 pub(crate) use published::Published;

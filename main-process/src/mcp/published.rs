@@ -6,25 +6,31 @@ use arc_swap::ArcSwap;
 use mcp_server::{View, WorkspaceView};
 use shared_protocol::messages::Presence;
 use std::{
-    path::Path,
-    sync::{Arc, OnceLock},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 use tokio::sync::watch;
 
 pub(crate) struct Published {
     view: ArcSwap<View>,
+    /// Where the workspace is; agents only learn its name.
+    root: Mutex<Option<PathBuf>>,
     changed: watch::Sender<u64>,
 }
 
 impl Default for Published {
     fn default() -> Self {
-        Self { view: ArcSwap::default(), changed: watch::Sender::new(0) }
+        Self { view: ArcSwap::default(), root: Mutex::default(), changed: watch::Sender::new(0) }
     }
 }
 
 impl Published {
     pub(crate) fn view(&self) -> Arc<View> {
         self.view.load_full()
+    }
+
+    pub(crate) fn root(&self) -> Option<PathBuf> {
+        self.root.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn changed(&self) -> watch::Receiver<u64> {
@@ -37,18 +43,20 @@ impl Published {
         let root = root_name(workspace.root());
         let presence = without_window(workspace.presence());
         let status = workspace.status();
-        let known = before.workspace.as_ref().filter(|known| {
-            known.root == root
-                && known.revision() == workspace.snapshot().revision()
-                && Arc::ptr_eq(known.snapshot.registry(), workspace.snapshot().registry())
-                && known.name == workspace.name()
+        // Types are composed anew whenever the project's file or a module changes.
+        let same_project = before.workspace.as_ref().filter(|known| {
+            known.root == root && Arc::ptr_eq(known.snapshot.registry(), workspace.snapshot().registry())
         });
-        let config = match known {
+        let known = same_project.filter(|known| known.revision() == workspace.snapshot().revision());
+        let config = match same_project {
             Some(known) => Arc::clone(&known.config),
             None => Arc::new(workspace.config_json()),
         };
         if known.is_some_and(|known| known.presence == presence && known.status == status) {
             return;
+        }
+        if same_project.is_none() {
+            *self.root.lock().unwrap_or_else(PoisonError::into_inner) = Some(workspace.root().to_owned());
         }
         let generation = if known.is_some() { before.generation } else { before.generation + 1 };
         let problems = known.map_or_else(|| Arc::new(OnceLock::new()), |known| Arc::clone(&known.problems));

@@ -2,6 +2,7 @@
 
 use crate::{
     host::Host,
+    mcp,
     processes::{
         Instance,
         instance::{Token, check_peer},
@@ -12,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use shared_protocol::{
     Actor, ActorKind, Code, Refusal,
     frame::{FrameReader, MAX_TERMINAL, decode_json, encode_json},
-    messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal, refuse_hello},
+    messages::{Answer, FromTerminal, PROTOCOL_VERSION, ToTerminal, refuse_hello},
 };
 use std::{
     io::{self, Read, Write},
@@ -36,19 +37,25 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn start(instance: &Instance, host: Host) -> io::Result<Self> {
+    pub(crate) fn start(instance: &Instance, host: Host, agents: mcp::Link) -> io::Result<Self> {
         let listener = instance.listener().try_clone()?;
         listener.set_nonblocking(true)?;
         let token = instance.record().token.clone();
         let (stop, stopped) = UnixStream::pair()?;
         std::thread::Builder::new()
             .name("terminals".to_owned())
-            .spawn(move || listen(&listener, &stopped, &token, &host))?;
+            .spawn(move || listen(&listener, &stopped, &token, &host, &agents))?;
         Ok(Self { _stop: stop })
     }
 }
 
-fn listen(listener: &UnixListener, stopped: &UnixStream, token: &Token, host: &Host) {
+fn listen(
+    listener: &UnixListener,
+    stopped: &UnixStream,
+    token: &Token,
+    host: &Host,
+    agents: &mcp::Link,
+) {
     let open = Arc::new(AtomicUsize::new(0));
     loop {
         let mut waits = [PollFd::new(listener, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
@@ -75,9 +82,10 @@ fn listen(listener: &UnixListener, stopped: &UnixStream, token: &Token, host: &H
             open.fetch_sub(1, Ordering::SeqCst);
             continue;
         }
-        let (token, host, count) = (token.clone(), host.clone(), Arc::clone(&open));
+        let (token, host, agents) = (token.clone(), host.clone(), agents.clone());
+        let count = Arc::clone(&open);
         let serve = move || {
-            if let Err(reason) = converse(stream, &token, &host, IDLE_LIMIT) {
+            if let Err(reason) = converse(stream, &token, &host, &agents, IDLE_LIMIT) {
                 tracing::info!(%reason, "a terminal's connection ended");
             }
             count.fetch_sub(1, Ordering::SeqCst);
@@ -90,7 +98,13 @@ fn listen(listener: &UnixListener, stopped: &UnixStream, token: &Token, host: &H
 }
 
 /// One conversation; `Err` is why it was ended by us.
-fn converse(mut stream: UnixStream, token: &Token, host: &Host, limit: Duration) -> Result<(), String> {
+fn converse(
+    mut stream: UnixStream,
+    token: &Token,
+    host: &Host,
+    agents: &mcp::Link,
+    limit: Duration,
+) -> Result<(), String> {
     check_peer(&stream).map_err(|error| error.to_string())?;
     stream.set_nonblocking(false).map_err(|error| error.to_string())?;
     stream.set_write_timeout(Some(limit)).map_err(|error| error.to_string())?;
@@ -115,11 +129,23 @@ fn converse(mut stream: UnixStream, token: &Token, host: &Host, limit: Duration)
                     }
                 }
             }
-            FromTerminal::Request(_) if !greeted => return Err("a request before the hello".to_owned()),
+            FromTerminal::Request(_) | FromTerminal::Mcp if !greeted => {
+                return Err("a request before the hello".to_owned());
+            }
             FromTerminal::Request(request) => {
                 let actor = Actor::new(ActorKind::Terminal, user_name());
                 host.request(request, actor, ANSWER_LIMIT).into()
             }
+            FromTerminal::Mcp if reader.is_mid_frame() => {
+                return Err("a bridge spoke before it was let in".to_owned());
+            }
+            FromTerminal::Mcp => match agents.admits_bridge() {
+                Ok(()) => {
+                    send(&mut stream, &ToTerminal::Answer(Answer::Done))?;
+                    return agents.hand_over(stream).map_err(|refusal| refusal.message);
+                }
+                Err(refusal) => ToTerminal::Refused(refusal),
+            },
         };
         send(&mut stream, &answer)?;
     }

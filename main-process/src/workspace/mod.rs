@@ -29,7 +29,7 @@ use notices::About;
 use saved::Saved;
 
 use authority::{History, Module, Registry, Snapshot};
-use journal::{Journal, ProjectConfig, SourceList, WorkspaceFiles};
+use journal::{Journal, ProjectConfig, SourceList, WorkspaceFiles, WorkspacePath};
 use shared_protocol::{
     BoardId, BoardName, Document, Revision, SourcePath,
     messages::{HeldBoard, HeldReason, Presence, RegistryView, Status, WorkspaceView},
@@ -80,6 +80,13 @@ impl Workspace {
 
     pub fn name(&self) -> &str {
         &self.config.name
+    }
+
+    /// The project's file as JSON, tables of other versions included.
+    pub fn config_json(&self) -> serde_json::Value {
+        let text = self.files.read_text(&WorkspacePath::config()).unwrap_or_default();
+        let table: toml::Table = text.parse().unwrap_or_default();
+        serde_json::to_value(table).unwrap_or_default()
     }
 
     pub fn snapshot(&self) -> &Snapshot {

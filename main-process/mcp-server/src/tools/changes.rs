@@ -152,6 +152,9 @@ fn change_shape(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, cha
                 "source": edge.map(|edge| edge.source.node), "target": edge.map(|edge| edge.target.node),
             })
         }
+        Change::Source { path, before, after } => {
+            json!({ "file": path, "change": came_or_went(before.is_some(), after.is_some()) })
+        }
         Change::Placement { node, after, .. } => json!({ "node": node, "change": "placement", "after": after }),
     }
 }

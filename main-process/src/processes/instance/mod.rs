@@ -89,6 +89,8 @@ impl Instance {
             socket: socket.path.clone(),
             token,
             version: version.to_owned(),
+            mcp_url: None,
+            mcp_token: None,
         };
         // Made before the record is written, so that a failure there takes the socket away again.
         let instance = Self { listener, socket, file, record, lock };
@@ -98,6 +100,12 @@ impl Instance {
             .write(&instance.record)
             .map_err(|source| PublishError::Record { path: instance.file.path.clone(), source })?;
         Ok(instance)
+    }
+
+    /// Says where agents connect over HTTP, or that they cannot.
+    pub fn announce_mcp(&mut self, url: Option<String>, token: Option<Token>) -> io::Result<()> {
+        (self.record.mcp_url, self.record.mcp_token) = (url, token);
+        self.file.write(&self.record)
     }
 
     pub fn record(&self) -> &DiscoveryRecord {

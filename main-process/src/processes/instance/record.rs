@@ -36,6 +36,11 @@ pub struct DiscoveryRecord {
     pub socket: PathBuf,
     pub token: Token,
     pub version: String,
+    /// Where agents connect over HTTP, and with which token; missing when they cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp_url: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp_token: Option<Token>,
 }
 
 /// A path that is no text only looks odd in a list; neither the key nor the socket is taken from it.

@@ -1,0 +1,68 @@
+//! A server for the official conformance suite: Draftboard's own HTTP edge and handler, with the tools, resources and
+//! prompts that the suite calls. An example and not part of the library, so that no release can carry any of it.
+//!
+//! `conformance_server PORT` with the token in `MCP_TEST_BEARER`; prints one line when it is ready.
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used, clippy::expect_used)]
+#![allow(deprecated, reason = "the older protocol is tested too")]
+
+mod answers;
+mod asking;
+mod handler;
+
+use authority::Snapshot;
+use handler::Fixtures;
+use mcp_server::{
+    Picture, Service, Surface, View, Workbench,
+    http::{Edge, Limits},
+};
+use shared_protocol::{Code, Refusal, Revision, mcp::McpMode, messages::Patch};
+use std::{
+    net::{Ipv4Addr, TcpListener},
+    sync::Arc,
+};
+use tokio::sync::watch;
+
+/// No workspace is open: the suite does not look at any.
+struct Empty {
+    changed: watch::Sender<u64>,
+}
+
+impl Workbench for Empty {
+    fn view(&self) -> Arc<View> {
+        Arc::default()
+    }
+
+    fn changed(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    fn changes_since(&self, _: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
+        Ok(None)
+    }
+
+    fn picture(&self, _: &Snapshot, _: &Picture) -> Result<Vec<u8>, Refusal> {
+        Err(Refusal::new(Code::NoWorkspace, "there is nothing to draw"))
+    }
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+#[tokio::main]
+async fn main() {
+    let port = std::env::args().nth(1).and_then(|port| port.parse().ok()).unwrap_or(0);
+    let Ok(token) = std::env::var("MCP_TEST_BEARER") else {
+        eprintln!("set MCP_TEST_BEARER to the token that the suite sends");
+        std::process::exit(2);
+    };
+    let workbench = Arc::new(Empty { changed: watch::Sender::new(0) });
+    let service = Service::new(workbench, Surface::core(), env!("CARGO_PKG_VERSION"), McpMode::Observe, "conformance");
+    let watching = service.clone();
+    tokio::spawn(async move { watching.watch().await });
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("the port is free");
+    let admits = Arc::new(move |presented: &str| presented == token);
+    let edge = Edge::start(&service, Fixtures::new(&service), listener, admits, Limits::default()).expect("it listens");
+    println!("http://{}/mcp", edge.address());
+    std::future::pending::<()>().await;
+}

@@ -1,0 +1,328 @@
+//! A workbench of boards in memory, a client that speaks newline-delimited JSON-RPC, and one that speaks HTTP by hand.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "each test uses its part")]
+
+use authority::{Registry, Snapshot, decide};
+use mcp_server::{
+    Picture, Service, Surface, View, Workbench, WorkspaceView,
+    http::{Edge, Limits},
+};
+use serde_json::{Value, json};
+use shared_protocol::{
+    Actor, ActorKind, Command, Refusal, Revision,
+    mcp::McpMode,
+    messages::{Patch, Presence, Status},
+};
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf},
+    net::TcpStream,
+    sync::watch,
+    time::timeout,
+};
+
+pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const TOKEN: &str = "the-token-of-this-run";
+
+pub struct Bench {
+    state: Mutex<State>,
+    changed: watch::Sender<u64>,
+}
+
+struct State {
+    view: Arc<View>,
+    patches: Vec<Patch>,
+    /// Revisions up to this one are no longer kept.
+    forgotten: u64,
+}
+
+impl Bench {
+    pub fn without_workspace() -> Arc<Self> {
+        let state = State { view: Arc::default(), patches: Vec::new(), forgotten: 0 };
+        Arc::new(Self { state: Mutex::new(state), changed: watch::Sender::new(0) })
+    }
+
+    /// One empty infrastructure board, `main`.
+    pub fn new() -> Arc<Self> {
+        let bench = Self::without_workspace();
+        let registry = Registry::compose(&catalogue::built_in(), &BTreeMap::new());
+        let config = json!({ "name": "Shop", "variables": { "db_password": "hunter2", "region": "eu" } });
+        bench.replace(Snapshot::new(Arc::new(registry)), Presence::default(), config);
+        bench.run(json!({ "addBoard": { "kind": "infrastructure", "title": "Main" } }));
+        bench
+    }
+
+    fn replace(&self, snapshot: Snapshot, presence: Presence, config: Value) {
+        let mut state = self.state.lock().unwrap();
+        let workspace = WorkspaceView {
+            root: "shop".to_owned(),
+            name: "Shop".to_owned(),
+            snapshot,
+            presence,
+            status: Status::default(),
+            config: Arc::new(config),
+            problems: Arc::default(),
+        };
+        let generation = state.view.generation + 1;
+        state.view = Arc::new(View { generation, workspace: Some(Arc::new(workspace)) });
+        drop(state);
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    fn workspace(&self) -> Arc<WorkspaceView> {
+        self.view().workspace.clone().unwrap()
+    }
+
+    pub fn snapshot(&self) -> Snapshot {
+        self.workspace().snapshot.clone()
+    }
+
+    pub fn run(&self, command: Value) {
+        let command: Command = serde_json::from_value(command).unwrap();
+        let workspace = self.workspace();
+        let mut snapshot = workspace.snapshot.clone();
+        let revision = snapshot.revision().next();
+        let decision = decide(&snapshot, &command, revision.0).unwrap();
+        snapshot.apply(revision, &decision.changes).unwrap();
+        let actor = Actor::new(ActorKind::Window, "ada");
+        let patch = Patch { revision, actor, summary: decision.summary, changes: decision.changes };
+        self.state.lock().unwrap().patches.push(patch);
+        self.replace(snapshot, workspace.presence.clone(), Value::clone(&workspace.config));
+    }
+
+    pub fn see(&self, presence: Presence) {
+        let workspace = self.workspace();
+        self.replace(workspace.snapshot.clone(), presence, Value::clone(&workspace.config));
+    }
+
+    pub fn forget_until(&self, revision: u64) {
+        self.state.lock().unwrap().forgotten = revision;
+    }
+
+    /// Buckets in a row, each connected with the next where a rule allows it.
+    pub fn add_buckets(&self, count: usize) {
+        let commands: Vec<Value> = (0..count)
+            .map(|index| {
+                json!({ "addNode": {
+                    "board": "main", "type": "aws/storage/s3_bucket", "name": format!("bucket_{index}"),
+                    "at": { "x": (index % 40) as i32 * 220, "y": (index / 40) as i32 * 120 }
+                } })
+            })
+            .collect();
+        self.run(json!({ "batch": { "commands": commands } }));
+    }
+}
+
+impl Workbench for Bench {
+    fn view(&self) -> Arc<View> {
+        Arc::clone(&self.state.lock().unwrap().view)
+    }
+
+    fn changed(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    fn changes_since(&self, revision: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
+        let state = self.state.lock().unwrap();
+        let later = state.patches.iter().filter(|patch| patch.revision > revision).cloned().collect();
+        Ok((revision.0 >= state.forgotten).then_some(later))
+    }
+
+    fn picture(&self, _: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal> {
+        Ok(vec![0; picture.longest as usize * 1_000])
+    }
+
+    fn now(&self) -> u64 {
+        1_000
+    }
+}
+
+pub fn service(bench: &Arc<Bench>) -> Service {
+    let service =
+        Service::new(Arc::clone(bench) as Arc<dyn Workbench>, Surface::core(), "9.9.9", McpMode::Observe, "secret");
+    let watching = service.clone();
+    tokio::spawn(async move { watching.watch().await });
+    service
+}
+
+// ---- a bridge ---------------------------------------------------------------------------------------------------------
+
+/// A client at the other end of a stream.
+pub struct Talk {
+    read: BufReader<ReadHalf<DuplexStream>>,
+    write: WriteHalf<DuplexStream>,
+    next: u64,
+    pub heard: Vec<Value>,
+    modern: bool,
+}
+
+pub fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" }
+    })
+}
+
+impl Talk {
+    fn with(service: &Service, modern: bool) -> Self {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let service = service.clone();
+        tokio::spawn(async move { service.converse(theirs).await });
+        let (read, write) = tokio::io::split(ours);
+        Self { read: BufReader::new(read), write, next: 0, heard: Vec::new(), modern }
+    }
+
+    pub fn modern(service: &Service) -> Self {
+        Self::with(service, true)
+    }
+
+    pub async fn legacy(service: &Service) -> Self {
+        let mut talk = Self::with(service, false);
+        let hello = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "old", "version": "0" }
+        });
+        talk.ask("initialize", hello).await;
+        talk.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        talk
+    }
+
+    pub async fn say(&mut self, message: &Value) {
+        self.say_raw(format!("{message}\n").as_bytes()).await;
+    }
+
+    pub async fn say_raw(&mut self, bytes: &[u8]) {
+        timeout(PATIENCE, self.write.write_all(bytes)).await.expect("taken in time").unwrap();
+    }
+
+    /// Sends a request and gives its id.
+    pub async fn begin(&mut self, method: &str, mut params: Value) -> u64 {
+        self.next += 1;
+        if self.modern {
+            params["_meta"] = meta();
+        }
+        let id = self.next;
+        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        id
+    }
+
+    pub async fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        let read = timeout(PATIENCE, self.read.read_line(&mut line)).await.expect("heard in time").unwrap();
+        assert!(read > 0, "the conversation ended");
+        assert!(line.len() < 1 << 20, "{} bytes", line.len());
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// The answer to a request; what else comes meanwhile is kept.
+    pub async fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.hear().await;
+            if message["id"] == json!(id) {
+                return message;
+            }
+            self.heard.push(message);
+        }
+    }
+
+    pub async fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.begin(method, params).await;
+        self.answer(id).await
+    }
+
+    /// Calls a tool and gives the envelope.
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
+        let result = &answer["result"];
+        let envelope = result["structuredContent"].clone();
+        assert_eq!(result["isError"], json!(!envelope["ok"].as_bool().unwrap()), "{answer}");
+        assert_eq!(envelope["tool"], json!(tool));
+        envelope
+    }
+
+    /// Reads a resource and gives its JSON.
+    pub async fn read(&mut self, uri: &str) -> Value {
+        let answer = self.ask("resources/read", json!({ "uri": uri })).await;
+        let contents = &answer["result"]["contents"][0];
+        assert_eq!(contents["uri"], json!(uri), "{answer}");
+        serde_json::from_str(contents["text"].as_str().unwrap()).unwrap()
+    }
+
+    /// Waits for the next notification of this method.
+    pub async fn notice(&mut self, method: &str) -> Value {
+        let place = self.heard.iter().position(|message| message["method"] == json!(method));
+        if let Some(place) = place {
+            return self.heard.remove(place);
+        }
+        loop {
+            let message = self.hear().await;
+            if message["method"] == json!(method) {
+                return message;
+            }
+            self.heard.push(message);
+        }
+    }
+}
+
+// ---- HTTP -------------------------------------------------------------------------------------------------------------
+
+pub fn edge(service: &Service, limits: Limits) -> Edge {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let admits = Arc::new(|token: &str| token == TOKEN);
+    Edge::start(service, service.agent(), listener, admits, limits).unwrap()
+}
+
+pub struct Answered {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+/// Sends bytes as they are and reads until the other side closes.
+pub async fn exchange(address: SocketAddr, bytes: &[u8]) -> Answered {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    // The other side may answer and close before it has taken everything.
+    let _ = stream.write_all(bytes).await;
+    read_answer(&mut stream).await
+}
+
+pub async fn read_answer(stream: &mut TcpStream) -> Answered {
+    let mut answer = Vec::new();
+    let read = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("answered in time");
+    let text = String::from_utf8_lossy(&answer).into_owned();
+    assert!(read.is_ok() || !text.is_empty(), "{read:?}");
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    Answered { status, head: head.to_lowercase(), body: body.to_owned() }
+}
+
+pub fn request(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> String {
+    let mut text = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        text += &format!("host: {address}\r\n");
+    }
+    for (name, value) in headers {
+        text += &format!("{name}: {value}\r\n");
+    }
+    format!("{text}\r\n{body}")
+}
+
+/// A modern call of a tool, as a request.
+pub fn tool_call(address: SocketAddr, tool: &str, headers: &[(&str, &str)]) -> String {
+    let body = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": {}, "_meta": meta() }
+    });
+    let mut all = vec![
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", tool),
+    ];
+    all.extend_from_slice(headers);
+    request(address, "POST", "/mcp", &all, &body.to_string())
+}

@@ -1,0 +1,56 @@
+//! The whole of what agents are offered, pinned: any change of it, and of its weight, shows in a diff.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
+
+mod common;
+
+use common::{Bench, Talk, service};
+use serde_json::{Value, json};
+
+/// Bytes of compact JSON for one token, on the safe side: for text of this kind tokenizers take four to five.
+const BYTES_A_TOKEN: usize = 4;
+const MOST_TOKENS: usize = 6_000;
+
+#[tokio::test]
+async fn the_surface_is_as_it_was_and_light() {
+    let bench = Bench::new();
+    let service = service(&bench);
+    let mut talk = Talk::legacy(&service).await;
+    let lists = [
+        ("tools/list", "tools"),
+        ("resources/list", "resources"),
+        ("resources/templates/list", "resourceTemplates"),
+        ("prompts/list", "prompts"),
+    ];
+    let mut surface = json!({ "instructions": mcp_server::INSTRUCTIONS.split('\n').collect::<Vec<_>>() });
+    for (method, key) in lists {
+        surface[key] = talk.ask(method, json!({})).await["result"][key].clone();
+    }
+    let tools = surface["tools"].to_string();
+    let weight = tools.len() / BYTES_A_TOKEN;
+    println!("{} tools weigh about {weight} tokens ({} bytes)", surface["tools"].as_array().unwrap().len(), tools.len());
+    surface["weightInTokens"] = json!(weight);
+    assert!(weight < MOST_TOKENS, "{weight}");
+    for tool in surface["tools"].as_array().unwrap() {
+        assert_eq!(tool["annotations"]["readOnlyHint"], json!(true), "{}", tool["name"]);
+        assert_eq!(tool["inputSchema"]["type"], json!("object"));
+        assert_eq!(tool["outputSchema"]["type"], json!("object"));
+    }
+    insta::assert_snapshot!("surface", pretty(&surface));
+}
+
+/// One line for each entry of a list: a change shows where it is.
+fn pretty(surface: &Value) -> String {
+    let mut text = String::new();
+    for (key, value) in surface.as_object().unwrap() {
+        match value {
+            Value::Array(items) => {
+                text += &format!("{key}\n");
+                for item in items {
+                    text += &format!("  {item}\n");
+                }
+            }
+            other => text += &format!("{key} {other}\n"),
+        }
+    }
+    text
+}
