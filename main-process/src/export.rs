@@ -60,7 +60,8 @@ pub(crate) fn picture_for_agents(snapshot: &Snapshot, picture: &Picture) -> Resu
     let bounds = match &picture.of {
         PictureOf::Board => board_bounds(snapshot, picture.board),
         PictureOf::Elements(elements) => {
-            let around = elements.iter().flat_map(|element| places(snapshot, *element)).reduce(Placement::union);
+            let around =
+                elements.iter().flat_map(|element| places(snapshot, *element)).reduce(Placement::union);
             let nothing = || Refusal::new(Code::NotFound, "none of these stands on a board");
             Some(around.ok_or_else(nothing)?.grown(AROUND))
         }

@@ -114,11 +114,19 @@ pub enum McpRequest {
     /// Everybody must read the new token.
     RotateToken,
     /// Its calls are refused until it may go on.
-    Pause { client: u64 },
-    Resume { client: u64 },
-    Disconnect { client: u64 },
+    Pause {
+        client: u64,
+    },
+    Resume {
+        client: u64,
+    },
+    Disconnect {
+        client: u64,
+    },
     /// Asks the server for its health, over the network as a client would. Answered by text.
     TestConnection,
     /// What to put into the configuration of a client program. Answered by text.
-    ClientConfig { client: String },
+    ClientConfig {
+        client: String,
+    },
 }

@@ -418,7 +418,10 @@ pub enum Severity {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum FromTerminal {
-    Hello { protocol: u32, token: String },
+    Hello {
+        protocol: u32,
+        token: String,
+    },
     Request(Request),
     /// From the answer `done` on, this connection carries newline-delimited JSON-RPC of the Model Context Protocol both
     /// ways. Nothing may be sent before that answer.

@@ -38,9 +38,15 @@ pub(crate) struct Who {
 }
 
 impl Who {
-    pub(crate) fn new(key: Option<Key>, claims: Option<(&str, &str)>, transport: McpTransport, era: McpEra) -> Self {
+    pub(crate) fn new(
+        key: Option<Key>,
+        claims: Option<(&str, &str)>,
+        transport: McpTransport,
+        era: McpEra,
+    ) -> Self {
         let bounded = |text: &str| shown(text).chars().take(MOST_NAME).collect::<String>();
-        let (name, version) = claims.map_or_else(|| (UNNAMED.to_owned(), String::new()), |(n, v)| (bounded(n), bounded(v)));
+        let (name, version) =
+            claims.map_or_else(|| (UNNAMED.to_owned(), String::new()), |(n, v)| (bounded(n), bounded(v)));
         let key = key.unwrap_or_else(|| Key::Claimed { name: name.clone(), version: version.clone() });
         Self { key, name, version, transport, era }
     }
@@ -176,7 +182,8 @@ impl Clients {
     /// Ends a client's connection and streams. It may come back; pausing keeps it out.
     pub fn disconnect(&self, id: u64) -> bool {
         let mut inner = self.lock();
-        let Some(key) = inner.known.iter().find(|(_, entry)| entry.view.id == id).map(|(key, _)| key.clone()) else {
+        let Some(key) = inner.known.iter().find(|(_, entry)| entry.view.id == id).map(|(key, _)| key.clone())
+        else {
             return false;
         };
         if let Some(entry) = inner.known.remove(&key) {
@@ -258,7 +265,10 @@ mod tests {
         assert!(clients.note(&claimed("b"), Act::Look("tools"), 7));
         let list = clients.list(8);
         assert_eq!(list.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-        assert_eq!((list[0].calls, list[0].reads, list[0].last, list[0].reading.as_str()), (1, 1, 6, "draftboard://x"));
+        assert_eq!(
+            (list[0].calls, list[0].reads, list[0].last, list[0].reading.as_str()),
+            (1, 1, 6, "draftboard://x")
+        );
         assert!(clients.pause(list[0].id, true));
         assert!(!clients.note(&claimed("a"), Act::Call("x"), 9));
         assert!(clients.pause(list[0].id, false) && clients.note(&claimed("a"), Act::Call("x"), 9));

@@ -70,8 +70,9 @@ impl Reply {
 }
 
 pub(crate) fn to_json(data: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(data)
-        .map_err(|error| Failure::new(crate::Code::Internal, format!("an answer could not be written: {error}")))
+    serde_json::to_string(data).map_err(|error| {
+        Failure::new(crate::Code::Internal, format!("an answer could not be written: {error}"))
+    })
 }
 
 /// An answer ready to be sent.
@@ -92,8 +93,7 @@ pub(crate) fn seal(tool: &str, result: Result<Reply, Failure>) -> Sealed {
 
 fn seal_reply(tool: &str, reply: Reply) -> Sealed {
     let Reply { data, meta, diagnostics, summary, content } = reply;
-    let (Ok(tool_text), Ok(meta), Ok(diagnostics)) =
-        (to_json(&tool), to_json(&meta), to_json(&diagnostics))
+    let (Ok(tool_text), Ok(meta), Ok(diagnostics)) = (to_json(&tool), to_json(&meta), to_json(&diagnostics))
     else {
         return seal_failure(tool, &Failure::new(crate::Code::Internal, "the answer could not be written"));
     };
@@ -103,7 +103,8 @@ fn seal_reply(tool: &str, reply: Reply) -> Sealed {
         structured,
         r#"{{"ok":true,"tool":{tool_text},"data":{data},"meta":{meta},"diagnostics":{diagnostics}}}"#
     );
-    let text = if structured.len() <= MOST_AS_TEXT || summary.is_empty() { structured.clone() } else { summary };
+    let text =
+        if structured.len() <= MOST_AS_TEXT || summary.is_empty() { structured.clone() } else { summary };
     Sealed { structured, text, content, is_error: false }
 }
 
@@ -117,7 +118,9 @@ fn seal_failure(tool: &str, failure: &Failure) -> Sealed {
     // Messages may quote what was asked for or what a document says.
     let mut failure = failure.clone();
     failure.message = shown(&failure.message).into_owned();
-    let structured = serde_json::to_string(&Failed { ok: false, tool, error: &failure })
-        .unwrap_or_else(|_| r#"{"ok":false,"tool":"","error":{"code":"INTERNAL","message":"unwritable"}}"#.to_owned());
+    let structured =
+        serde_json::to_string(&Failed { ok: false, tool, error: &failure }).unwrap_or_else(|_| {
+            r#"{"ok":false,"tool":"","error":{"code":"INTERNAL","message":"unwritable"}}"#.to_owned()
+        });
     Sealed { text: structured.clone(), structured, content: Vec::new(), is_error: true }
 }

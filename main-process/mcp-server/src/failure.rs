@@ -67,6 +67,8 @@ impl From<shared_protocol::Code> for Code {
             Core::ContainmentError => Self::ContainmentError,
             Core::ConnectionError => Self::ConnectionError,
             Core::Conflict | Core::ReadOnly => Self::Conflict,
+            Core::Stale => Self::Stale,
+            Core::ConfirmationRequired => Self::ConfirmationRequired,
             Core::NoWorkspace => Self::NoWorkspace,
             Core::LimitExceeded => Self::LimitExceeded,
             Core::StorageError => Self::ServiceUnavailable,

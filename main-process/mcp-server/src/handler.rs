@@ -16,13 +16,14 @@ use bytes::Bytes;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-        CompletionInfo, ContentBlock, Extensions, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
-        Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-        ListToolsResult, PaginatedRequestParams, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, ReadResourceResult, Reference, Resource as ListedResource, ResourceContents,
-        ResourceTemplate, Role, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
-        Tool as ToolDefinition, UnsubscribeRequestParams,
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
+        CompleteResult, CompletionInfo, ContentBlock, Extensions, GetPromptRequestParams, GetPromptResponse,
+        GetPromptResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptMessage, ProtocolVersion,
+        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference,
+        Resource as ListedResource, ResourceContents, ResourceTemplate, Role, ServerCapabilities,
+        ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool as ToolDefinition,
+        UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -166,10 +167,11 @@ impl Agent {
         };
         let call = self.call(Some(parts), cancelled);
         let document = (resource.read)(&call)?;
-        let text = match serde_json::to_vec(&document.text).ok().and_then(|json| inner.splices.leave(json.into())) {
-            Some(placeholder) => placeholder,
-            None => document.text,
-        };
+        let text =
+            match serde_json::to_vec(&document.text).ok().and_then(|json| inner.splices.leave(json.into())) {
+                Some(placeholder) => placeholder,
+                None => document.text,
+            };
         Ok((text, document.mime))
     }
 }
@@ -215,7 +217,9 @@ impl ServerHandler for Agent {
             .enable_completions()
             .build();
         ServerConfig::new(capabilities)
-            .with_server_info(Implementation::new("draftboard", self.inner().version.clone()).with_title("Draftboard"))
+            .with_server_info(
+                Implementation::new("draftboard", self.inner().version.clone()).with_title("Draftboard"),
+            )
             .with_instructions(INSTRUCTIONS)
     }
 
@@ -237,7 +241,9 @@ impl ServerHandler for Agent {
         let _ = self.admit(&cx, Act::Look("tools"));
         let inner = self.inner();
         let tools = inner.surface.tools(inner.mode()).map(|tool| tool.definition.clone()).collect();
-        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+        Ok(ListToolsResult::with_all_items(tools)
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<ToolDefinition> {
@@ -257,7 +263,8 @@ impl ServerHandler for Agent {
         }
         let Some(tool) = inner.surface.tool(&name, inner.mode()).cloned() else {
             if inner.surface.needs_guarded(&name) {
-                let message = format!("`{name}` changes something, which mode {} does not allow", inner.mode());
+                let message =
+                    format!("`{name}` changes something, which mode {} does not allow", inner.mode());
                 let failure = Failure::new(Code::ActuationDisabled, message)
                     .hint("The designer can switch to guarded mode; changes then become proposals.");
                 return Ok(self.failed(&name, failure).into());
@@ -315,7 +322,8 @@ impl ServerHandler for Agent {
         let read = self.admit(&cx, Act::Read(&uri)).and_then(|()| self.document(&uri, cx.ct.clone()));
         let (text, mime) = read.map_err(|failure| protocol_error(&failure, &uri))?;
         let contents = ResourceContents::text(text, uri).with_mime_type(mime);
-        let result = ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private);
+        let result =
+            ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private);
         Ok(result.into())
     }
 
@@ -360,7 +368,8 @@ impl ServerHandler for Agent {
     async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
         let inner = self.inner();
         let who = self.who_asks(cx.request_context());
-        let what = cx.accepted().resource_subscriptions.iter().flatten().next().map_or("lists", String::as_str);
+        let what =
+            cx.accepted().resource_subscriptions.iter().flatten().next().map_or("lists", String::as_str);
         inner.clients.note(&who, Act::Subscribe(what), inner.workbench.now());
         let end = inner.clients.end_of(&who.key).unwrap_or_default();
         let number = inner.notices.listen(cx.sink().clone());
@@ -382,7 +391,9 @@ impl ServerHandler for Agent {
         no_cursor(request.as_ref())?;
         let _ = self.admit(&cx, Act::Look("prompts"));
         let prompts = self.inner().surface.prompts().map(|prompt| prompt.definition.clone()).collect();
-        Ok(ListPromptsResult::with_all_items(prompts).with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+        Ok(ListPromptsResult::with_all_items(prompts)
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Private))
     }
 
     async fn get_prompt(
@@ -390,7 +401,8 @@ impl ServerHandler for Agent {
         request: GetPromptRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let invalid = |failure: &Failure| ErrorData::invalid_params(failure.message.clone(), Some(json!(failure)));
+        let invalid =
+            |failure: &Failure| ErrorData::invalid_params(failure.message.clone(), Some(json!(failure)));
         self.admit(&cx, Act::Look(&request.name)).map_err(|failure| invalid(&failure))?;
         let Some(prompt) = self.inner().surface.prompt(&request.name) else {
             let known = self.inner().surface.prompts().map(|prompt| prompt.definition.name.as_str());
@@ -411,7 +423,8 @@ impl ServerHandler for Agent {
         _cx: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let inner = self.inner();
-        let typed: String = request.argument.value.chars().take(MOST_TYPED).collect::<String>().to_lowercase();
+        let typed: String =
+            request.argument.value.chars().take(MOST_TYPED).collect::<String>().to_lowercase();
         let view = inner.workbench.view();
         let all = match &request.r#ref {
             Reference::Prompt(prompt) => match inner.surface.prompt(&prompt.name) {
@@ -421,7 +434,8 @@ impl ServerHandler for Agent {
             _ => Vec::new(),
         };
         // What begins with the typed text first, then what contains it.
-        let mut fitting: Vec<String> = all.into_iter().filter(|value| value.to_lowercase().contains(&typed)).collect();
+        let mut fitting: Vec<String> =
+            all.into_iter().filter(|value| value.to_lowercase().contains(&typed)).collect();
         fitting.sort_by_key(|value| (!value.to_lowercase().starts_with(&typed), value.clone()));
         fitting.dedup();
         let total = fitting.len();

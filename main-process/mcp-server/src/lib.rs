@@ -34,5 +34,5 @@ pub use failure::{Code, Failure};
 pub use handler::Agent;
 pub use service::{INSTRUCTIONS, Service};
 pub use shown::shown;
-pub use surface::{Call, Completion, Depends, Document, Prompt, Resource, Surface, Tool};
+pub use surface::{Answering, Call, Completion, Depends, Document, Prompt, Resource, Surface, Tool};
 pub use view::{Picture, PictureOf, View, Workbench, WorkspaceView};

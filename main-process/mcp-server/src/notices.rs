@@ -53,7 +53,8 @@ impl Notices {
     pub(crate) fn subscribe(&self, key: Key, peer: Peer<RoleServer>, uri: String) -> Result<(), Failure> {
         self.know(key.clone(), peer);
         let mut listeners = self.lock();
-        let too_many = || Failure::new(Code::LimitExceeded, format!("{MOST_SUBSCRIPTIONS} subscriptions at most"));
+        let too_many =
+            || Failure::new(Code::LimitExceeded, format!("{MOST_SUBSCRIPTIONS} subscriptions at most"));
         let (_, uris) = listeners.sessions.get_mut(&key).ok_or_else(too_many)?;
         if uris.len() >= MOST_SUBSCRIPTIONS && !uris.contains(&uri) {
             return Err(too_many());
@@ -87,7 +88,8 @@ impl Notices {
 
     fn everybody(&self) -> (Vec<(Key, Peer<RoleServer>, BTreeSet<String>)>, Vec<(u64, SubscriptionSink)>) {
         let listeners = self.lock();
-        let sessions = listeners.sessions.iter().map(|(key, (peer, uris))| (key.clone(), peer.clone(), uris.clone()));
+        let sessions =
+            listeners.sessions.iter().map(|(key, (peer, uris))| (key.clone(), peer.clone(), uris.clone()));
         (sessions.collect(), listeners.streams.iter().map(|(number, sink)| (*number, sink.clone())).collect())
     }
 }

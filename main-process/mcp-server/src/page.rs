@@ -66,7 +66,10 @@ impl Asked {
         match self.limit {
             None => Ok(self.usual),
             Some(limit) if (1..=MOST_LIMIT as u64).contains(&limit) => Ok(limit as usize),
-            Some(_) => Err(Failure::new(Code::BadRequest, format!("limit goes from 1 to {MOST_LIMIT}")).field("limit")),
+            Some(_) => {
+                Err(Failure::new(Code::BadRequest, format!("limit goes from 1 to {MOST_LIMIT}"))
+                    .field("limit"))
+            }
         }
     }
 }
@@ -103,7 +106,8 @@ impl Page {
         meta.returned = Some(self.items.len());
         meta.total = Some(self.total);
         meta.has_more = Some(has_more);
-        meta.cursor = has_more.then(|| format!("{next:x}.{:x}.{:x}", self.asked.state, fingerprint(&self.asked.list)));
+        meta.cursor =
+            has_more.then(|| format!("{next:x}.{:x}.{:x}", self.asked.state, fingerprint(&self.asked.list)));
         meta.cut = self.cut.then_some("the byte budget of one answer is used up");
     }
 
@@ -111,7 +115,9 @@ impl Page {
         let Self { items, total, start, .. } = self;
         let returned = items.len();
         match start + returned < *total {
-            true => format!("{returned} of {total} {what}, from {start}; pass meta.cursor for more. The data is in structuredContent."),
+            true => format!(
+                "{returned} of {total} {what}, from {start}; pass meta.cursor for more. The data is in structuredContent."
+            ),
             false => format!("{returned} of {total} {what}. The data is in structuredContent."),
         }
     }
@@ -124,7 +130,8 @@ pub(crate) fn array(items: &[String]) -> String {
 
 /// FNV-1a: only tells lists apart, nothing depends on it being hard to forge.
 fn fingerprint(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]
@@ -132,7 +139,14 @@ mod tests {
     use super::*;
 
     fn asked(cursor: Option<&str>, list: &str, state: u64) -> Asked {
-        Asked { limit: Some(3), usual: DEFAULT_LIMIT, cursor: cursor.map(str::to_owned), offset: None, list: list.to_owned(), state }
+        Asked {
+            limit: Some(3),
+            usual: DEFAULT_LIMIT,
+            cursor: cursor.map(str::to_owned),
+            offset: None,
+            list: list.to_owned(),
+            state,
+        }
     }
 
     fn page(asked: Asked) -> Result<(String, Meta), Failure> {

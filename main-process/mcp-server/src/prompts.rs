@@ -19,8 +19,10 @@ fn scaffold_architecture() -> Prompt {
         ],
         |call| {
             let description = required(call, "description")?;
-            let provider = given(call, "provider").map_or(String::new(), |p| format!(" Use types of provider {p}."));
-            let board = given(call, "board").map_or_else(|| "the active board".to_owned(), |b| format!("board {b}"));
+            let provider =
+                given(call, "provider").map_or(String::new(), |p| format!(" Use types of provider {p}."));
+            let board =
+                given(call, "board").map_or_else(|| "the active board".to_owned(), |b| format!("board {b}"));
             Ok(format!(
                 "Draft an architecture on {board} for this purpose:\n\n{description}\n\n{provider}\
                  First read get_workbench_context and get_diagram so that you build on what is there, and \
@@ -40,8 +42,10 @@ fn review_diagram() -> Prompt {
         "Review a board for mistakes, risks and gaps.",
         &[("board", "Board to review", false), ("focus", "security, cost, reliability, naming", false)],
         |call| {
-            let board = given(call, "board").map_or_else(|| "the active board".to_owned(), |b| format!("board {b}"));
-            let focus = given(call, "focus").map_or(String::new(), |focus| format!(" Look at {focus} first."));
+            let board =
+                given(call, "board").map_or_else(|| "the active board".to_owned(), |b| format!("board {b}"));
+            let focus =
+                given(call, "focus").map_or(String::new(), |focus| format!(" Look at {focus} first."));
             Ok(format!(
                 "Review {board}.{focus} Read it with get_diagram, its problems with validate_diagram, and a picture with \
                  get_board_image if you can see pictures. Report findings most serious first, each with the element's id, what is \
@@ -77,7 +81,8 @@ fn given(call: &Call, name: &str) -> Option<String> {
 }
 
 fn required(call: &Call, name: &str) -> Result<String, Failure> {
-    let missing = || Failure::new(crate::Code::BadRequest, format!("the argument `{name}` is missing")).field(name);
+    let missing =
+        || Failure::new(crate::Code::BadRequest, format!("the argument `{name}` is missing")).field(name);
     given(call, name).ok_or_else(missing)
 }
 

@@ -64,7 +64,13 @@ impl Inner {
 
 impl Service {
     /// `secret` is chance that never leaves the process.
-    pub fn new(workbench: Arc<dyn Workbench>, surface: Surface, version: &str, mode: McpMode, secret: &str) -> Self {
+    pub fn new(
+        workbench: Arc<dyn Workbench>,
+        surface: Surface,
+        version: &str,
+        mode: McpMode,
+        secret: &str,
+    ) -> Self {
         let inner = Inner {
             workbench,
             surface,

@@ -95,7 +95,10 @@ mod tests {
         let message = format!("{{\"x\":\"{two}\",\"y\":\"{one}\"}}");
         assert_eq!(joined(&splices, message.clone()), r#"{"x":[2],"y":{"a":1}}"#);
         assert_eq!(joined(&splices, message.clone()), message);
-        assert_eq!(joined(&splices, "\"draftboard-splice:other:00\"".to_owned()), "\"draftboard-splice:other:00\"");
+        assert_eq!(
+            joined(&splices, "\"draftboard-splice:other:00\"".to_owned()),
+            "\"draftboard-splice:other:00\""
+        );
         assert_eq!(joined(&splices, String::new()), "");
     }
 

@@ -2,7 +2,9 @@
 //! whoever starts the server; the server itself does not change for it.
 
 use crate::{Code, Failure, Reply, View, Workbench, WorkspaceView};
-use rmcp::model::{JsonObject, Prompt as PromptDefinition, PromptArgument, Tool as ToolDefinition, ToolAnnotations};
+use rmcp::model::{
+    JsonObject, Prompt as PromptDefinition, PromptArgument, Tool as ToolDefinition, ToolAnnotations,
+};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use shared_protocol::mcp::McpMode;
@@ -53,8 +55,12 @@ impl Call {
     /// The arguments as a type that knows all of them.
     pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         // A client may say that it leaves something out.
-        let given: JsonObject =
-            self.arguments.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
+        let given: JsonObject = self
+            .arguments
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
         serde_json::from_value(Value::Object(given)).map_err(|error| wrong_arguments(&error))
     }
 }

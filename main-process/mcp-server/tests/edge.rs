@@ -14,7 +14,11 @@ fn bearer() -> String {
 
 async fn assert_alive(address: std::net::SocketAddr) {
     let token = bearer();
-    let answer = exchange(address, tool_call(address, "get_workbench_context", &[("authorization", &token)]).as_bytes()).await;
+    let answer = exchange(
+        address,
+        tool_call(address, "get_workbench_context", &[("authorization", &token)]).as_bytes(),
+    )
+    .await;
     assert_eq!(answer.status, 200, "{} {}", answer.head, answer.body);
     assert!(answer.body.contains(r#""structuredContent":{"ok":true"#), "{}", answer.body);
 }
@@ -38,9 +42,17 @@ async fn each_wrong_way_in_gets_its_status_and_learns_nothing() {
         ("access token in query", request(address, "GET", &query_access, &[], ""), 401),
         ("foreign host", tool_call(address, "get_diagram", &[good, ("host", "evil.test")]), 403),
         ("other port", tool_call(address, "get_diagram", &[good, ("host", "127.0.0.1:1")]), 403),
-        ("two hosts", tool_call(address, "get_diagram", &[good, ("host", "localhost"), ("host", "evil.test")]), 403),
+        (
+            "two hosts",
+            tool_call(address, "get_diagram", &[good, ("host", "localhost"), ("host", "evil.test")]),
+            403,
+        ),
         ("foreign origin", tool_call(address, "get_diagram", &[good, ("origin", "https://evil.test")]), 403),
-        ("page on this machine", tool_call(address, "get_diagram", &[good, ("origin", "http://localhost:3000")]), 403),
+        (
+            "page on this machine",
+            tool_call(address, "get_diagram", &[good, ("origin", "http://localhost:3000")]),
+            403,
+        ),
         ("null origin", tool_call(address, "get_diagram", &[good, ("origin", "null")]), 403),
         ("empty origin", tool_call(address, "get_diagram", &[good, ("origin", "")]), 403),
         (
@@ -58,7 +70,11 @@ async fn each_wrong_way_in_gets_its_status_and_learns_nothing() {
         ("browser", request(address, "GET", "/mcp", &[("accept", "text/html")], ""), 401),
         ("browser with token", request(address, "GET", "/mcp", &[("accept", "text/html"), good], ""), 406),
         ("oauth discovery", request(address, "GET", "/.well-known/oauth-protected-resource", &[], ""), 404),
-        ("oauth server", request(address, "GET", "/.well-known/oauth-authorization-server/mcp", &[], ""), 404),
+        (
+            "oauth server",
+            request(address, "GET", "/.well-known/oauth-authorization-server/mcp", &[], ""),
+            404,
+        ),
         ("unknown path", request(address, "GET", "/", &[], ""), 404),
         ("sessions without token", request(address, "GET", "/sessions", &[], ""), 401),
         ("health by post", request(address, "POST", "/health", &[], ""), 405),
@@ -78,7 +94,8 @@ async fn each_wrong_way_in_gets_its_status_and_learns_nothing() {
     let sessions = exchange(address, request(address, "GET", "/sessions", &[good], "").as_bytes()).await;
     assert_eq!((sessions.status, sessions.body.as_str()), (200, r#"{"sessions":[]}"#));
     let own = format!("http://{address}");
-    let own_page = exchange(address, tool_call(address, "get_diagram", &[good, ("origin", &own)]).as_bytes()).await;
+    let own_page =
+        exchange(address, tool_call(address, "get_diagram", &[good, ("origin", &own)]).as_bytes()).await;
     assert_eq!(own_page.status, 200);
     assert_alive(address).await;
     edge.stop().await;
@@ -89,7 +106,11 @@ async fn each_wrong_way_in_gets_its_status_and_learns_nothing() {
 async fn too_much_or_too_slow_is_refused_and_the_server_stays_up() {
     let bench = Bench::new();
     let service = service(&bench);
-    let limits = Limits { body_within: Duration::from_millis(300), headers_within: Duration::from_millis(300), ..Limits::default() };
+    let limits = Limits {
+        body_within: Duration::from_millis(300),
+        headers_within: Duration::from_millis(300),
+        ..Limits::default()
+    };
     let edge = edge(&service, limits);
     let address = edge.address();
     let head = format!("POST /mcp HTTP/1.1\r\nhost: {address}\r\nauthorization: {}\r\n", bearer());
@@ -170,7 +191,8 @@ async fn a_client_that_asks_too_much_at_once_is_told_to_wait() {
     let edge = edge(&service, Limits { requests: 0, ..Limits::default() });
     let address = edge.address();
     let token = bearer();
-    let answer = exchange(address, tool_call(address, "get_diagram", &[("authorization", &token)]).as_bytes()).await;
+    let answer =
+        exchange(address, tool_call(address, "get_diagram", &[("authorization", &token)]).as_bytes()).await;
     assert_eq!(answer.status, 429);
     assert!(answer.head.contains("retry-after") && answer.body.contains("LIMIT_EXCEEDED"), "{}", answer.body);
 }

@@ -27,7 +27,11 @@ async fn the_surface_is_as_it_was_and_light() {
     }
     let tools = surface["tools"].to_string();
     let weight = tools.len() / BYTES_A_TOKEN;
-    println!("{} tools weigh about {weight} tokens ({} bytes)", surface["tools"].as_array().unwrap().len(), tools.len());
+    println!(
+        "{} tools weigh about {weight} tokens ({} bytes)",
+        surface["tools"].as_array().unwrap().len(),
+        tools.len()
+    );
     surface["weightInTokens"] = json!(weight);
     assert!(weight < MOST_TOKENS, "{weight}");
     for tool in surface["tools"].as_array().unwrap() {

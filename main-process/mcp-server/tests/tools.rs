@@ -31,7 +31,7 @@ async fn an_agent_knows_what_is_selected_what_is_on_screen_and_what_changed() {
         board: Some(board),
         selection: vec![ElementId::Node(node)],
         viewports: vec![(board, Viewport { x: 10.0, y: 20.0, zoom: 0.5 })],
-        window: String::new(),
+        ..Presence::default()
     });
     let mut talk = talk(&bench).await;
     let context = talk.call("get_workbench_context", json!({})).await;
@@ -61,7 +61,13 @@ async fn changes_come_in_portions_and_old_ones_ask_for_a_resync() {
     let (mut at, mut seen) = (0, Vec::new());
     loop {
         let changes = talk.call("get_changes_since", json!({ "revision": at, "limit": 3 })).await;
-        seen.extend(changes["data"]["operations"].as_array().unwrap().iter().map(|op| op["revision"].as_u64().unwrap()));
+        seen.extend(
+            changes["data"]["operations"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|op| op["revision"].as_u64().unwrap()),
+        );
         at = changes["data"]["to"].as_u64().unwrap();
         if changes["meta"]["hasMore"] == json!(false) {
             break;
@@ -72,7 +78,10 @@ async fn changes_come_in_portions_and_old_ones_ask_for_a_resync() {
     let resync = talk.call("get_changes_since", json!({ "revision": 2 })).await;
     assert_eq!(resync["data"]["resync"], json!(true));
     let ahead = talk.call("get_changes_since", json!({ "revision": 99 })).await;
-    assert_eq!((&ahead["error"]["code"], &ahead["error"]["field"]), (&json!("BAD_REQUEST"), &json!("revision")));
+    assert_eq!(
+        (&ahead["error"]["code"], &ahead["error"]["field"]),
+        (&json!("BAD_REQUEST"), &json!("revision"))
+    );
 }
 
 #[tokio::test]
@@ -103,7 +112,11 @@ async fn pages_of_every_list_lead_to_the_end() {
             assert_eq!(page["meta"]["hasMore"], json!(cursor.is_some()));
             if cursor.is_none() {
                 let total = page["meta"]["total"].as_u64().unwrap() as usize;
-                assert!(total >= items && (seen.len() == total || tool == "validate_diagram"), "{tool}: {total} {}", seen.len());
+                assert!(
+                    total >= items && (seen.len() == total || tool == "validate_diagram"),
+                    "{tool}: {total} {}",
+                    seen.len()
+                );
                 break;
             }
         }
@@ -150,7 +163,9 @@ async fn a_large_diagram_comes_in_pages_below_the_wire_limit() {
 async fn sensitive_values_are_shown_nowhere() {
     let bench = Bench::new();
     let secret = "correct-horse-battery-staple-9";
-    bench.run(json!({ "addNode": { "board": "main", "type": "azurerm/core/resource_group", "name": "group" } }));
+    bench.run(
+        json!({ "addNode": { "board": "main", "type": "azurerm/core/resource_group", "name": "group" } }),
+    );
     bench.run(json!({ "addNode": {
         "board": "main", "type": "azurerm/database/mssql_server", "name": "db", "parent": "group",
         "props": { "administrator_login_password": secret }
@@ -212,7 +227,12 @@ async fn wrong_arguments_say_what_to_do_instead() {
         ("list_resources", json!({ "typeId": "a b" }), "BAD_REQUEST", Some("typeId")),
         ("list_resources", json!({ "parentId": "bucket_7" }), "NOT_FOUND", Some("parentId")),
         ("list_resources", json!({ "limit": 0 }), "BAD_REQUEST", Some("limit")),
-        ("get_available_resource_types", json!({ "typeId": "aws/storage/s3_buckt" }), "NOT_FOUND", Some("typeId")),
+        (
+            "get_available_resource_types",
+            json!({ "typeId": "aws/storage/s3_buckt" }),
+            "NOT_FOUND",
+            Some("typeId"),
+        ),
         ("search", json!({}), "BAD_REQUEST", Some("query")),
         ("search", json!({ "query": "  " }), "BAD_REQUEST", Some("query")),
         ("get_board_image", json!({ "longestSide": 9 }), "BAD_REQUEST", Some("longestSide")),
@@ -258,10 +278,14 @@ async fn old_addresses_are_understood_and_not_listed() {
         assert_eq!(talk.read(old).await, talk.read(new).await, "{old}");
         assert!(!listed.contains(old) && listed.contains(new), "{old}");
     }
-    let _: ComponentRegistry = serde_json::from_value(talk.read("draftboard://workspace/registry").await).unwrap();
+    let _: ComponentRegistry =
+        serde_json::from_value(talk.read("draftboard://workspace/registry").await).unwrap();
     let missing = talk.ask("resources/read", json!({ "uri": "draftboard://workspace/contxt" })).await;
     assert_eq!(missing["error"]["code"], json!(-32602));
-    assert_eq!(missing["error"]["data"]["details"]["suggestions"][0], json!("draftboard://workspace/context"));
+    assert_eq!(
+        missing["error"]["data"]["details"]["suggestions"][0],
+        json!("draftboard://workspace/context")
+    );
     let proposal = talk.ask("resources/read", json!({ "uri": "draftboard://proposals/p1" })).await;
     assert_eq!(proposal["error"]["data"]["code"], json!("NOT_FOUND"));
 }
@@ -286,7 +310,9 @@ async fn pages_and_components_make_a_v0_graph() {
 async fn without_a_workspace_everything_says_so() {
     let bench = Bench::without_workspace();
     let mut talk = talk(&bench).await;
-    for tool in ["get_workbench_context", "get_diagram", "list_resources", "validate_diagram", "list_proposals"] {
+    for tool in
+        ["get_workbench_context", "get_diagram", "list_resources", "validate_diagram", "list_proposals"]
+    {
         assert_eq!(talk.call(tool, json!({})).await["error"]["code"], json!("NO_WORKSPACE"), "{tool}");
     }
     let listed = talk.ask("resources/list", json!({})).await;
@@ -301,9 +327,14 @@ async fn a_picture_is_an_image_beside_the_envelope_and_fits() {
     let bench = Bench::new();
     bench.add_buckets(1);
     let mut talk = talk(&bench).await;
-    let answer = talk.ask("tools/call", json!({ "name": "get_board_image", "arguments": { "longestSide": 2000 } })).await;
+    let answer = talk
+        .ask("tools/call", json!({ "name": "get_board_image", "arguments": { "longestSide": 2000 } }))
+        .await;
     let content = answer["result"]["content"].as_array().unwrap();
-    assert_eq!((&content[0]["type"], &content[1]["type"], &content[1]["mimeType"]), (&json!("text"), &json!("image"), &json!("image/png")));
+    assert_eq!(
+        (&content[0]["type"], &content[1]["type"], &content[1]["mimeType"]),
+        (&json!("text"), &json!("image"), &json!("image/png"))
+    );
     // The bench draws a thousand bytes for each pixel of the longest side.
     assert!(answer["result"]["structuredContent"]["data"]["longestSide"].as_u64().unwrap() <= 716);
 }
@@ -319,9 +350,7 @@ async fn prompts_speak_of_what_is_there_and_complete() {
     assert!(text.contains("a shop") && text.contains("board main"), "{text}");
     let missing = talk.ask("prompts/get", json!({ "name": "scaffold-architecture" })).await;
     assert_eq!(missing["error"]["code"], json!(-32602));
-    let complete = |argument: &str, value: &str| {
-        json!({ "ref": { "type": "ref/prompt", "name": "scaffold-architecture" }, "argument": { "name": argument, "value": value } })
-    };
+    let complete = |argument: &str, value: &str| json!({ "ref": { "type": "ref/prompt", "name": "scaffold-architecture" }, "argument": { "name": argument, "value": value } });
     let values = |answer: Value| answer["result"]["completion"]["values"].clone();
     assert_eq!(values(talk.ask("completion/complete", complete("provider", "az")).await), json!(["azurerm"]));
     assert_eq!(values(talk.ask("completion/complete", complete("board", "")).await), json!(["main"]));

@@ -57,8 +57,7 @@ pub(super) fn serve(folder: Option<&Path>, overrides: mcp::Overrides, json: bool
     let ready = |agents: Option<&str>| {
         if json {
             let pid = std::process::id();
-            let line =
-                serde_json::json!({ "ready": true, "pid": pid, "workspace": root, "revision": revision, "mcp": agents });
+            let line = serde_json::json!({ "ready": true, "pid": pid, "workspace": root, "revision": revision, "mcp": agents });
             format::print(&line.to_string());
         } else {
             format::print(&format!(

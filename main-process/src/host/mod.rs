@@ -12,8 +12,8 @@ pub(crate) use launching::{Launch, launch};
 pub(crate) use session::{Session, SessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 use crate::mcp::{self, Address};
+use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 use journal::FileChanged;
 use shared_protocol::{
     Actor, Code, Refusal,

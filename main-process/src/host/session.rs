@@ -2,8 +2,8 @@
 
 use super::{Host, Job};
 use crate::{
-    moment::now,
     mcp::{self, Address},
+    moment::now,
     paths,
     processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, WorkspaceLock},
     terminal,

@@ -1,12 +1,7 @@
 //! The workbench as the MCP server sees it.
 
 use super::Published;
-use crate::{
-    export,
-    host::Host,
-    moment::now,
-    renderer_link::user_name,
-};
+use crate::{export, host::Host, moment::now, renderer_link::user_name};
 use authority::Snapshot;
 use mcp_server::{Picture, View, Workbench};
 use shared_protocol::{

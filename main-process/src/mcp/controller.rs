@@ -1,11 +1,6 @@
 //! Runs the server: takes orders one by one, listens where the settings say, and keeps window and discovery up to date.
 
-use super::{
-    Address, Link, Order, Overrides, Settings,
-    bench::Bench,
-    listen,
-    settings,
-};
+use super::{Address, Link, Order, Overrides, Settings, bench::Bench, listen, settings};
 use crate::{
     connect::{Bridge, Client, Places, Scope, example},
     host::{Host, Job, Reply},
@@ -108,14 +103,7 @@ struct Controller {
 }
 
 impl Controller {
-    fn new(
-        link: Link,
-        host: Host,
-        overrides: Overrides,
-        path: PathBuf,
-        token: Token,
-        secret: &str,
-    ) -> Self {
+    fn new(link: Link, host: Host, overrides: Overrides, path: PathBuf, token: Token, secret: &str) -> Self {
         let (mut settings, error) = match settings::read(&path) {
             Ok(settings) => (settings, None),
             Err(error) => {
@@ -288,7 +276,8 @@ impl Controller {
     }
 
     async fn restart(&mut self) -> Result<Answer, Refusal> {
-        let unreadable = |error: settings::SettingsError| Refusal::new(Code::ValidationError, error.to_string());
+        let unreadable =
+            |error: settings::SettingsError| Refusal::new(Code::ValidationError, error.to_string());
         self.settings = settings::read(&self.path).map_err(unreadable)?;
         self.link.set_mode(self.settings.mode);
         self.service.set_mode(self.settings.mode);
@@ -313,15 +302,13 @@ impl Controller {
                 .suggest(names().map(|name| name.get_name().to_owned()))
         };
         let known = Client::from_str(client, true).map_err(|_| unknown())?;
-        let home = || Refusal::new(Code::NotFound, "your home folder is not known").hint("Set HOME to its path.");
+        let home =
+            || Refusal::new(Code::NotFound, "your home folder is not known").hint("Set HOME to its path.");
         let places = Places::of_user(self.link.published.root()).ok_or_else(home)?;
         let target = known.target(Scope::User, &places).ok_or_else(unknown)?;
         let exe = std::env::current_exe().map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
-        let bridge = Bridge {
-            command: exe.display().to_string(),
-            workspace: target.workspace.clone(),
-            launch: false,
-        };
+        let bridge =
+            Bridge { command: exe.display().to_string(), workspace: target.workspace.clone(), launch: false };
         Ok(example(&target, &bridge))
     }
 
@@ -335,9 +322,14 @@ impl Controller {
             let asked = timeout(TEST_LIMIT, health(address)).await;
             reply(match asked {
                 Ok(Ok(text)) => Ok(Answer::Text(text)),
-                Ok(Err(error)) => Err(Refusal::new(Code::Conflict, format!("{address} does not answer: {error}"))
-                    .hint("Restart the server.")),
-                Err(_) => Err(Refusal::new(Code::Timeout, format!("{address} did not answer within {TEST_LIMIT:?}"))),
+                Ok(Err(error)) => {
+                    Err(Refusal::new(Code::Conflict, format!("{address} does not answer: {error}"))
+                        .hint("Restart the server."))
+                }
+                Err(_) => Err(Refusal::new(
+                    Code::Timeout,
+                    format!("{address} did not answer within {TEST_LIMIT:?}"),
+                )),
             });
         });
     }

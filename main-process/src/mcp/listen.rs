@@ -20,7 +20,9 @@ pub(super) fn bind(address: IpAddr, port: u16) -> Result<TcpListener, String> {
         }
     }
     let until = port.saturating_add(further);
-    Err(format!("ports {port} to {until} of {address} cannot be used ({last}); choose another port in the settings"))
+    Err(format!(
+        "ports {port} to {until} of {address} cannot be used ({last}); choose another port in the settings"
+    ))
 }
 
 #[cfg(test)]

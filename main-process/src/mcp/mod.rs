@@ -39,7 +39,10 @@ pub(crate) struct Address {
 
 /// What is asked of the agents' side.
 pub(crate) enum Order {
-    Request { request: McpRequest, reply: Reply },
+    Request {
+        request: McpRequest,
+        reply: Reply,
+    },
     /// A bridge, checked and greeted.
     Bridge(UnixStream),
     Stop,
@@ -97,5 +100,6 @@ impl Link {
 }
 
 fn unavailable() -> Refusal {
-    Refusal::new(Code::Conflict, "the agents' side is not running").hint("Start Draftboard again; its log says why.")
+    Refusal::new(Code::Conflict, "the agents' side is not running")
+        .hint("Start Draftboard again; its log says why.")
 }

@@ -80,6 +80,13 @@ fn root_name(root: &Path) -> String {
 
 /// What the window remembers of itself is its own, and changes often.
 fn without_window(presence: &Presence) -> Presence {
-    let Presence { board, selection, viewports, window: _ } = presence;
-    Presence { board: *board, selection: selection.clone(), viewports: viewports.clone(), window: String::new() }
+    let Presence { board, selection, viewports, area, doing, window: _ } = presence;
+    Presence {
+        board: *board,
+        selection: selection.clone(),
+        viewports: viewports.clone(),
+        area: *area,
+        doing: *doing,
+        window: String::new(),
+    }
 }

@@ -117,7 +117,9 @@ fn a_bridge_sees_an_edit_as_soon_as_it_is_acknowledged() {
     assert_eq!(before["ok"], json!(true), "{before}");
     let revision = before["meta"]["revision"].as_u64().unwrap();
     for count in 1..=5 {
-        let Answer::Applied(applied) = agents.running().ask(Request::Run(add_note())).unwrap() else { panic!() };
+        let Answer::Applied(applied) = agents.running().ask(Request::Run(add_note())).unwrap() else {
+            panic!()
+        };
         let changes = call(&stream, "get_changes_since", json!({ "revision": revision }));
         assert_eq!(changes["meta"]["revision"], json!(applied.revision), "{changes}");
         assert_eq!(changes["data"]["operations"].as_array().unwrap().len(), count);
@@ -139,8 +141,11 @@ fn the_record_tells_where_and_a_rotated_token_replaces_the_old_one() {
         let host = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
         let port: u16 = agents.view(McpRequest::View).port.unwrap();
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        let host = if host.ends_with(&port.to_string()) { host.to_owned() } else { format!("127.0.0.1:{port}") };
-        let ask = format!("GET /sessions HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n");
+        let host =
+            if host.ends_with(&port.to_string()) { host.to_owned() } else { format!("127.0.0.1:{port}") };
+        let ask = format!(
+            "GET /sessions HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
+        );
         stream.write_all(ask.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -152,10 +157,14 @@ fn the_record_tells_where_and_a_rotated_token_replaces_the_old_one() {
     assert_eq!((status(token.reveal()).as_str(), status(second.reveal()).as_str()), ("401", "200"));
     assert!(matches!(agents.ask(McpRequest::TestConnection), Answer::Text(text) if text.contains("\"ok\"")));
     for client in ["claude-desktop", "claude-code", "vscode", "cursor"] {
-        let Answer::Text(text) = agents.ask(McpRequest::ClientConfig { client: client.to_owned() }) else { panic!() };
+        let Answer::Text(text) = agents.ask(McpRequest::ClientConfig { client: client.to_owned() }) else {
+            panic!()
+        };
         assert!(text.contains("mcp") && !text.contains(second.reveal()), "{client}: {text}");
     }
-    assert!(agents.running().ask(Request::Mcp(McpRequest::ClientConfig { client: "emacs".to_owned() })).is_err());
+    assert!(
+        agents.running().ask(Request::Mcp(McpRequest::ClientConfig { client: "emacs".to_owned() })).is_err()
+    );
 }
 
 #[test]

@@ -49,13 +49,7 @@ impl Server {
     }
 }
 
-fn listen(
-    listener: &UnixListener,
-    stopped: &UnixStream,
-    token: &Token,
-    host: &Host,
-    agents: &mcp::Link,
-) {
+fn listen(listener: &UnixListener, stopped: &UnixStream, token: &Token, host: &Host, agents: &mcp::Link) {
     let open = Arc::new(AtomicUsize::new(0));
     loop {
         let mut waits = [PollFd::new(listener, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];

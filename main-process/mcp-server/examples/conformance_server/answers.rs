@@ -86,7 +86,9 @@ pub(crate) fn fixed(tool: &str, arguments: &Value) -> Option<Value> {
     Some(match tool {
         "test_simple_text" => said("This is a simple text response for testing."),
         "test_image_content" => json!({ "content": [picture] }),
-        "test_audio_content" => json!({ "content": [{ "type": "audio", "data": WAV, "mimeType": "audio/wav" }] }),
+        "test_audio_content" => {
+            json!({ "content": [{ "type": "audio", "data": WAV, "mimeType": "audio/wav" }] })
+        }
         "test_embedded_resource" => json!({ "content": [embedded(
             "test://embedded-resource", "text/plain", "This is an embedded resource content."
         )] }),
@@ -175,7 +177,8 @@ pub(crate) fn resource(uri: &str) -> Option<Value> {
         "test://watched-resource" => json!({ "uri": uri, "mimeType": "text/plain", "text": "Watched." }),
         _ => {
             let id = uri.strip_prefix("test://template/")?.strip_suffix("/data")?;
-            let text = json!({ "id": id, "templateTest": true, "data": format!("Data for ID: {id}") }).to_string();
+            let text =
+                json!({ "id": id, "templateTest": true, "data": format!("Data for ID: {id}") }).to_string();
             json!({ "uri": uri, "mimeType": "application/json", "text": text })
         }
     };
@@ -200,7 +203,8 @@ pub(crate) fn prompt(name: &str, arguments: &Value) -> Option<Value> {
     let messages = match name {
         "test_simple_prompt" => json!([text("This is a simple prompt for testing.")]),
         "test_prompt_with_arguments" => {
-            let words = format!("Prompt with arguments: arg1='{}', arg2='{}'", argument("arg1"), argument("arg2"));
+            let words =
+                format!("Prompt with arguments: arg1='{}', arg2='{}'", argument("arg1"), argument("arg2"));
             json!([text(&words)])
         }
         "test_prompt_with_embedded_resource" => json!([

@@ -55,7 +55,9 @@ fn open(sealed: &str) -> Option<&str> {
 
 fn digest(text: &str) -> u64 {
     let keyed = format!("fixture-key {text}");
-    keyed.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    keyed
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 impl Asked<'_> {
@@ -88,11 +90,15 @@ pub(crate) fn tool(name: &str, asked: &Asked<'_>) -> Option<Outcome> {
             match (asked.response("confirm"), asked.state.map(open)) {
                 (_, Some(None)) => Refuse("the request state was changed".to_owned()),
                 (Some(_), Some(Some(_))) => Answer(said("state-ok")),
-                _ => Ask(json!({ "confirm": elicit("Please confirm", "ok", "boolean") }), Some(seal("confirm"))),
+                _ => Ask(
+                    json!({ "confirm": elicit("Please confirm", "ok", "boolean") }),
+                    Some(seal("confirm")),
+                ),
             }
         }
         "test_input_required_result_multiple_inputs" => {
-            let all = ["user_name", "greeting", "client_roots"].iter().all(|key| asked.response(key).is_some());
+            let all =
+                ["user_name", "greeting", "client_roots"].iter().all(|key| asked.response(key).is_some());
             if all {
                 return Some(Answer(said("All inputs received")));
             }
@@ -117,7 +123,9 @@ pub(crate) fn tool(name: &str, asked: &Asked<'_>) -> Option<Outcome> {
 }
 
 fn rounds(asked: &Asked<'_>) -> Outcome {
-    let first = || Ask(json!({ "step1": elicit("Step 1: What is your name?", "name", "string") }), Some(seal("round-1")));
+    let first = || {
+        Ask(json!({ "step1": elicit("Step 1: What is your name?", "name", "string") }), Some(seal("round-1")))
+    };
     match asked.state.map(open) {
         None => first(),
         Some(None) => Refuse("the request state was changed".to_owned()),
@@ -161,8 +169,9 @@ pub(crate) fn prompt(name: &str, asked: &Asked<'_>) -> Option<Outcome> {
         Some(context) => Answer(json!({
             "messages": [{ "role": "user", "content": { "type": "text", "text": format!("With context: {context}") } }]
         })),
-        None => {
-            Ask(json!({ "user_context": elicit("What context should the prompt use?", "context", "string") }), None)
-        }
+        None => Ask(
+            json!({ "user_context": elicit("What context should the prompt use?", "context", "string") }),
+            None,
+        ),
     })
 }

@@ -11,9 +11,10 @@ use rmcp::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, CompleteRequestParams,
         CompleteResult, GetPromptRequestParams, GetPromptResponse, GetPromptResult, InputRequiredResult,
         ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-        LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptArgument,
-        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceTemplate, ServerCapabilities,
-        ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+        LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam, Prompt,
+        PromptArgument, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+        ResourceTemplate, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
+        SubscriptionFilter, Tool, UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -41,7 +42,8 @@ impl Fixtures {
         Ok(Some(match name {
             "test_tool_with_logging" => {
                 for text in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
-                    let message: LoggingMessageNotificationParam = made(json!({ "level": "info", "data": text }))?;
+                    let message: LoggingMessageNotificationParam =
+                        made(json!({ "level": "info", "data": text }))?;
                     let _ = cx.peer.notify_logging_message(message).await;
                     tokio::time::sleep(PAUSE).await;
                 }
@@ -74,7 +76,8 @@ impl Fixtures {
                 answers::said("done")
             }
             "test_trigger_tool_change" | "test_trigger_prompt_change" => {
-                let other = if self.service.mode() == McpMode::Observe { McpMode::Guarded } else { McpMode::Observe };
+                let other =
+                    if self.service.mode() == McpMode::Observe { McpMode::Guarded } else { McpMode::Observe };
                 self.service.set_mode(other);
                 answers::said("done")
             }
@@ -89,7 +92,11 @@ impl Fixtures {
                         "test_elicitation" => "User response",
                         _ => "Elicitation completed",
                     };
-                    answers::said(&format!("{words}: action={}, content={}", value["action"].as_str().unwrap_or_default(), value["content"]))
+                    answers::said(&format!(
+                        "{words}: action={}, content={}",
+                        value["action"].as_str().unwrap_or_default(),
+                        value["content"]
+                    ))
                 }
                 None => return Ok(None),
             },
@@ -135,7 +142,11 @@ impl ServerHandler for Fixtures {
         Ok(())
     }
 
-    async fn list_tools(&self, request: Option<PaginatedRequestParams>, cx: Cx) -> Result<ListToolsResult, ErrorData> {
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        cx: Cx,
+    ) -> Result<ListToolsResult, ErrorData> {
         let mut list = self.agent.list_tools(request, cx).await?;
         list.tools.extend(answers::tools().into_iter().map(|(name, schema)| tool(name, schema)));
         Ok(list)
@@ -168,10 +179,16 @@ impl ServerHandler for Fixtures {
         }
     }
 
-    async fn list_resources(&self, request: Option<PaginatedRequestParams>, cx: Cx) -> Result<ListResourcesResult, ErrorData> {
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        cx: Cx,
+    ) -> Result<ListResourcesResult, ErrorData> {
         let mut list = self.agent.list_resources(request, cx).await?;
         list.resources.extend(answers::resources().into_iter().map(|(uri, mime)| {
-            Resource::new(uri, uri).with_description("A fixture of the conformance suite").with_mime_type(mime)
+            Resource::new(uri, uri)
+                .with_description("A fixture of the conformance suite")
+                .with_mime_type(mime)
         }));
         Ok(list)
     }
@@ -186,7 +203,11 @@ impl ServerHandler for Fixtures {
         Ok(list)
     }
 
-    async fn read_resource(&self, request: ReadResourceRequestParams, cx: Cx) -> Result<ReadResourceResponse, ErrorData> {
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        cx: Cx,
+    ) -> Result<ReadResourceResponse, ErrorData> {
         match answers::resource(&request.uri) {
             Some(value) => made::<ReadResourceResult>(value).map(Into::into),
             None => self.agent.read_resource(request, cx).await,
@@ -212,16 +233,25 @@ impl ServerHandler for Fixtures {
         self.agent.listen(cx).await
     }
 
-    async fn list_prompts(&self, request: Option<PaginatedRequestParams>, cx: Cx) -> Result<ListPromptsResult, ErrorData> {
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        cx: Cx,
+    ) -> Result<ListPromptsResult, ErrorData> {
         let mut list = self.agent.list_prompts(request, cx).await?;
         list.prompts.extend(answers::prompts().into_iter().map(|(name, arguments)| {
-            let arguments = arguments.into_iter().map(|name| PromptArgument::new(name).with_required(true)).collect();
+            let arguments =
+                arguments.into_iter().map(|name| PromptArgument::new(name).with_required(true)).collect();
             Prompt::new(name, Some("A fixture of the conformance suite"), Some(arguments))
         }));
         Ok(list)
     }
 
-    async fn get_prompt(&self, request: GetPromptRequestParams, cx: Cx) -> Result<GetPromptResponse, ErrorData> {
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        cx: Cx,
+    ) -> Result<GetPromptResponse, ErrorData> {
         let asked = Asked {
             responses: request.input_responses.as_ref(),
             state: request.request_state.as_deref(),
@@ -241,7 +271,9 @@ impl ServerHandler for Fixtures {
 
     async fn complete(&self, request: CompleteRequestParams, cx: Cx) -> Result<CompleteResult, ErrorData> {
         match request.r#ref.as_prompt_name() {
-            Some(name) if answers::prompts().iter().any(|(known, _)| *known == name) => Ok(CompleteResult::default()),
+            Some(name) if answers::prompts().iter().any(|(known, _)| *known == name) => {
+                Ok(CompleteResult::default())
+            }
             _ => self.agent.complete(request, cx).await,
         }
     }

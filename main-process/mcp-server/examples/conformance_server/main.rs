@@ -57,12 +57,14 @@ async fn main() {
         std::process::exit(2);
     };
     let workbench = Arc::new(Empty { changed: watch::Sender::new(0) });
-    let service = Service::new(workbench, Surface::core(), env!("CARGO_PKG_VERSION"), McpMode::Observe, "conformance");
+    let service =
+        Service::new(workbench, Surface::core(), env!("CARGO_PKG_VERSION"), McpMode::Observe, "conformance");
     let watching = service.clone();
     tokio::spawn(async move { watching.watch().await });
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("the port is free");
     let admits = Arc::new(move |presented: &str| presented == token);
-    let edge = Edge::start(&service, Fixtures::new(&service), listener, admits, Limits::default()).expect("it listens");
+    let edge = Edge::start(&service, Fixtures::new(&service), listener, admits, Limits::default())
+        .expect("it listens");
     println!("http://{}/mcp", edge.address());
     std::future::pending::<()>().await;
 }

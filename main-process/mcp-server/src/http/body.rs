@@ -33,8 +33,10 @@ impl Outgoing {
         permit: Option<Permit>,
     ) -> Response<Self> {
         let (parts, body) = response.into_parts();
-        let is_stream =
-            parts.headers.get(CONTENT_TYPE).is_some_and(|mime| mime.as_bytes().starts_with(b"text/event-stream"));
+        let is_stream = parts
+            .headers
+            .get(CONTENT_TYPE)
+            .is_some_and(|mime| mime.as_bytes().starts_with(b"text/event-stream"));
         let body = if is_stream {
             Self { ready: VecDeque::new(), stream: Some((body, splices)), _permit: permit }
         } else {

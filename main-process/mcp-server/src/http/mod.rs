@@ -207,7 +207,8 @@ async fn serve<H: ServerHandler + Clone>(stream: TcpStream, site: &Arc<Site<H>>)
 }
 
 async fn turn_away(mut stream: TcpStream) {
-    const ANSWER: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n\
+    const ANSWER: &[u8] =
+        b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n\
         connection: close\r\ncontent-length: 81\r\n\r\n\
         {\"error\":{\"code\":\"LIMIT_EXCEEDED\",\"message\":\"too many connections; close some\"}}\n";
     let _ = tokio::time::timeout(TURN_AWAY_LIMIT, async {
@@ -303,15 +304,21 @@ impl<H: ServerHandler + Clone> Site<H> {
                 &format!("a request has {most} bytes at most; ask for less at a time"),
             )
         };
-        let announced = parts.headers.get(http::header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-        if announced.and_then(|length| length.parse::<u64>().ok()).is_some_and(|length| length > most as u64) {
+        let announced =
+            parts.headers.get(http::header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+        if announced.and_then(|length| length.parse::<u64>().ok()).is_some_and(|length| length > most as u64)
+        {
             return Err(too_large());
         }
         match tokio::time::timeout(self.limits.body_within, Limited::new(body, most).collect()).await {
             Ok(Ok(collected)) => Ok(collected.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-            Ok(Err(_)) => Err(guard::refuse(StatusCode::BAD_REQUEST, "BAD_REQUEST", "the request ended half-way")),
-            Err(_) => Err(guard::refuse(StatusCode::REQUEST_TIMEOUT, "TIMEOUT", "the request came too slowly")),
+            Ok(Err(_)) => {
+                Err(guard::refuse(StatusCode::BAD_REQUEST, "BAD_REQUEST", "the request ended half-way"))
+            }
+            Err(_) => {
+                Err(guard::refuse(StatusCode::REQUEST_TIMEOUT, "TIMEOUT", "the request came too slowly"))
+            }
         }
     }
 }

@@ -61,7 +61,10 @@ fn use_of(snapshot: &Snapshot, node: &Node) -> Vec<GraphEdge> {
     let to = component(&node.type_id);
     let mut uses = Vec::new();
     if let Some(parent) = node.parent.and_then(|id| snapshot.node(id)).filter(|parent| !is_route(parent)) {
-        uses.push(GraphEdge::ComponentTypeUsesComponentType { from: component(&parent.type_id), to: to.clone() });
+        uses.push(GraphEdge::ComponentTypeUsesComponentType {
+            from: component(&parent.type_id),
+            to: to.clone(),
+        });
     }
     if let Some(page) = snapshot.ancestors(node.parent).find(|ancestor| is_route(ancestor)) {
         uses.push(GraphEdge::RouteUsesComponentType { route_id: route_id(page.id), component_type_id: to });

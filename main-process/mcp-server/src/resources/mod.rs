@@ -26,11 +26,17 @@ pub(crate) fn all() -> Vec<Resource> {
         ),
         resource(
             ["draftboard://workspace/context", ""],
-            ["workspace-context", "What the designer sees", "Revision, active board, selection, viewport, mode, open proposals."],
+            [
+                "workspace-context",
+                "What the designer sees",
+                "Revision, active board, selection, viewport, mode, open proposals.",
+            ],
             &[Content, Presence, Status, Mode, Types],
             |call| match &call.view.workspace {
                 Some(_) => tools::context(call).map(|(data, _)| data),
-                None => Ok(json!({ "status": NO_WORKSPACE, "mode": call.mode, "boards": [], "openProposals": 0 })),
+                None => {
+                    Ok(json!({ "status": NO_WORKSPACE, "mode": call.mode, "boards": [], "openProposals": 0 }))
+                }
             },
         ),
         resource(
@@ -38,12 +44,18 @@ pub(crate) fn all() -> Vec<Resource> {
             ["component-registry", "Component registry", "The effective types as ComponentRegistry v0."],
             &[Types],
             |call| {
-                in_workspace(call, json!({ "schemaVersion": "v0", "components": {} }), |w| registry::registry(&w.snapshot))
+                in_workspace(call, json!({ "schemaVersion": "v0", "components": {} }), |w| {
+                    registry::registry(&w.snapshot)
+                })
             },
         ),
         resource(
             ["draftboard://workspace/graph", "scaffa.workspace.graph.snapshot"],
-            ["project-graph", "Project graph", "Routes and component types of the interface boards as GraphSnapshot v0."],
+            [
+                "project-graph",
+                "Project graph",
+                "Routes and component types of the interface boards as GraphSnapshot v0.",
+            ],
             &[Content, Types],
             |call| {
                 let empty = json!({ "schemaVersion": "v0", "revision": 0, "nodes": [], "edges": [] });
@@ -56,7 +68,9 @@ pub(crate) fn all() -> Vec<Resource> {
             &[Content],
             |call| {
                 let status = if call.view.workspace.is_some() { "no override is set" } else { NO_WORKSPACE };
-                Ok(json!({ "schemaVersion": "v0", "status": status, "overrides": [], "orphaned": [], "persisted": null }))
+                Ok(
+                    json!({ "schemaVersion": "v0", "status": status, "overrides": [], "orphaned": [], "persisted": null }),
+                )
             },
         ),
         resource(
@@ -73,7 +87,11 @@ pub(crate) fn all() -> Vec<Resource> {
         ),
         resource(
             ["draftboard://diagram/current", "terrastudio://diagram/current"],
-            ["current-diagram", "Current diagram", "The active board if it is an infrastructure board, else the first of these."],
+            [
+                "current-diagram",
+                "Current diagram",
+                "The active board if it is an infrastructure board, else the first of these.",
+            ],
             &[Content, Presence, Types],
             current_diagram,
         ),
@@ -88,7 +106,8 @@ pub(crate) fn all() -> Vec<Resource> {
             ["proposals", "Proposals", "The review queue as agents may see it."],
             &[],
             |call| {
-                let status = if call.view.workspace.is_some() { "nothing waits for review" } else { NO_WORKSPACE };
+                let status =
+                    if call.view.workspace.is_some() { "nothing waits for review" } else { NO_WORKSPACE };
                 Ok(json!({ "status": status, "proposals": [] }))
             },
         ),
@@ -112,12 +131,18 @@ fn resource(
     read: impl Fn(&Call) -> Result<Value, Failure> + Send + Sync + 'static,
 ) -> Resource {
     let aliases = Some(alias).filter(|alias| !alias.is_empty()).into_iter().collect();
-    let read = Arc::new(move |call: &Call| Ok(Document { mime: JSON, text: crate::envelope::to_json(&read(call)?)? }));
+    let read = Arc::new(move |call: &Call| {
+        Ok(Document { mime: JSON, text: crate::envelope::to_json(&read(call)?)? })
+    });
     Resource { uri, aliases, name, title, description, mime: JSON, depends, read }
 }
 
 fn in_workspace(call: &Call, empty: Value, read: impl Fn(&WorkspaceView) -> Value) -> Result<Value, Failure> {
-    Ok(call.view.workspace.as_ref().map_or_else(|| with_status(empty, NO_WORKSPACE), |workspace| read(workspace)))
+    Ok(call
+        .view
+        .workspace
+        .as_ref()
+        .map_or_else(|| with_status(empty, NO_WORKSPACE), |workspace| read(workspace)))
 }
 
 fn with_status(mut value: Value, status: &str) -> Value {

@@ -110,8 +110,7 @@ fn control(prop: &PropDef) -> Value {
         }
         PropKind::Boolean => json!({ "kind": "boolean" }),
         PropKind::Select => {
-            let option =
-                |choice: &shared_protocol::registry::Choice| json!({ "value": choice.value, "label": shown(&choice.label) });
+            let option = |choice: &shared_protocol::registry::Choice| json!({ "value": choice.value, "label": shown(&choice.label) });
             json!({ "kind": "select", "options": prop.options.iter().map(option).collect::<Vec<_>>() })
         }
         PropKind::Colour => json!({ "kind": "color", "format": "hex" }),

@@ -33,10 +33,12 @@ pub(super) fn tool() -> Tool {
             "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT }
         }),
         json!({ "type": "object", "properties": { "to": { "type": "integer" }, "resync": { "type": "boolean" }, "operations": { "type": "array" } } }),
-        |call| Box::pin(async move {
-            let work = tokio::task::spawn_blocking(move || changes(&call));
-            work.await.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "reading the changes failed")))
-        }),
+        |call| {
+            Box::pin(async move {
+                let work = tokio::task::spawn_blocking(move || changes(&call));
+                work.await.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "reading the changes failed")))
+            })
+        },
     )
 }
 
@@ -52,7 +54,9 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
     }
     let limit = limit.unwrap_or(USUAL_LIMIT);
     if !(1..=MOST_LIMIT as u64).contains(&limit) {
-        return Err(Failure::new(Code::BadRequest, format!("limit goes from 1 to {MOST_LIMIT}")).field("limit"));
+        return Err(
+            Failure::new(Code::BadRequest, format!("limit goes from 1 to {MOST_LIMIT}")).field("limit")
+        );
     }
     let mut meta = Meta { revision: present.0, ..Meta::default() };
     let Some(patches) = call.workbench.changes_since(Revision(revision))? else {
@@ -76,7 +80,8 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
     meta.returned = Some(operations.len());
     // The journal gives a bounded number at a time, so what is missing is known by revision alone.
     meta.has_more = Some(to < present);
-    let summary = format!("{} operations after revision {revision}, up to {to} of {present}.", operations.len());
+    let summary =
+        format!("{} operations after revision {revision}, up to {to} of {present}.", operations.len());
     let data = format!(
         r#"{{"from":{revision},"to":{to},"resync":false,"operations":{}}}"#,
         crate::page::array(&operations)
@@ -97,8 +102,12 @@ fn types_of(patches: &[Patch]) -> BTreeMap<NodeId, TypeId> {
 }
 
 fn operation(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, patch: &Patch) -> Value {
-    let told: Vec<Value> =
-        patch.changes.iter().take(MOST_CHANGES).map(|change| change_shape(workspace, types, change)).collect();
+    let told: Vec<Value> = patch
+        .changes
+        .iter()
+        .take(MOST_CHANGES)
+        .map(|change| change_shape(workspace, types, change))
+        .collect();
     let mut operation = json!({
         "revision": patch.revision,
         "actor": { "kind": patch.actor.kind, "name": shown(&patch.actor.name) },
@@ -129,7 +138,9 @@ fn change_shape(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, cha
                 "label": node.map(|node| shown(&node.label)),
             })
         }
-        Change::Name { node, before, after } => json!({ "node": node, "change": "name", "before": before, "after": after }),
+        Change::Name { node, before, after } => {
+            json!({ "node": node, "change": "name", "before": before, "after": after })
+        }
         Change::Label { node, before, after } => {
             json!({ "node": node, "change": "label", "before": shown(before), "after": shown(after) })
         }
@@ -155,7 +166,9 @@ fn change_shape(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, cha
         Change::Source { path, before, after } => {
             json!({ "file": path, "change": came_or_went(before.is_some(), after.is_some()) })
         }
-        Change::Placement { node, after, .. } => json!({ "node": node, "change": "placement", "after": after }),
+        Change::Placement { node, after, .. } => {
+            json!({ "node": node, "change": "placement", "after": after })
+        }
     }
 }
 

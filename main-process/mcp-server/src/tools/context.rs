@@ -28,8 +28,11 @@ pub(crate) fn context(call: &Call) -> Result<(Value, Meta), Failure> {
     let snapshot = &workspace.snapshot;
     let active = workspace.active_board().and_then(|id| snapshot.board(id));
     let selection = &workspace.presence.selection;
-    let selected: Vec<Value> =
-        selection.iter().take(MOST_SELECTED).filter_map(|element| element_shape(workspace, *element)).collect();
+    let selected: Vec<Value> = selection
+        .iter()
+        .take(MOST_SELECTED)
+        .filter_map(|element| element_shape(workspace, *element))
+        .collect();
     let problems = workspace.problems();
     let viewport = viewport(workspace);
     let held = workspace.status.held.iter().map(|held| json!({ "board": held.name, "why": held.why }));
@@ -59,8 +62,10 @@ pub(crate) fn context(call: &Call) -> Result<(Value, Meta), Failure> {
 fn viewport(workspace: &WorkspaceView) -> Value {
     let active = workspace.active_board();
     let found = workspace.presence.viewports.iter().find(|(board, _)| Some(*board) == active);
+    // The part of the board that is in view, once a window has told.
+    let visible = workspace.presence.on_screen().map(|screen| screen.visible);
     found.map_or(Value::Null, |(_, viewport)| {
-        json!({ "centreX": viewport.x, "centreY": viewport.y, "zoom": viewport.zoom })
+        json!({ "centreX": viewport.x, "centreY": viewport.y, "zoom": viewport.zoom, "visible": visible })
     })
 }
 

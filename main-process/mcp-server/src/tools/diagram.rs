@@ -134,7 +134,8 @@ fn diagram(
     generation: u64,
 ) -> Result<Reply, Failure> {
     let snapshot = &workspace.snapshot;
-    let mut elements: Vec<Element<'_>> = snapshot.nodes_on(board.id).map(|node| Element::Node(node)).collect();
+    let mut elements: Vec<Element<'_>> =
+        snapshot.nodes_on(board.id).map(|node| Element::Node(node)).collect();
     let node_count = elements.len();
     elements.extend(snapshot.edges_on(board.id).map(|edge| Element::Edge(edge)));
     let detail = arguments.detail;
@@ -146,10 +147,13 @@ fn diagram(
         list: format!("get_diagram {} {detail:?}", board.id),
         state: generation,
     };
-    let page: Page = page::take(asked, elements.into_iter(), |element| match element {
-        Element::Node(node) => serde_json::to_value(shape::node(workspace, node, detail)),
-        Element::Edge(edge) => serde_json::to_value(shape::edge(edge, detail)),
-    }.unwrap_or_default())?;
+    let page: Page = page::take(asked, elements.into_iter(), |element| {
+        match element {
+            Element::Node(node) => serde_json::to_value(shape::node(workspace, node, detail)),
+            Element::Edge(edge) => serde_json::to_value(shape::edge(edge, detail)),
+        }
+        .unwrap_or_default()
+    })?;
     let (nodes, edges) = page.items.split_at(node_count.saturating_sub(page.start).min(page.items.len()));
     let data = format!(r#"{{"nodes":{},"edges":{}}}"#, page::array(nodes), page::array(edges));
     let mut meta = meta(workspace, board);
@@ -159,6 +163,10 @@ fn diagram(
 }
 
 /// As the resource gives it: the first page.
-pub(crate) fn whole_board(workspace: &WorkspaceView, board: &Board, generation: u64) -> Result<Reply, Failure> {
+pub(crate) fn whole_board(
+    workspace: &WorkspaceView,
+    board: &Board,
+    generation: u64,
+) -> Result<Reply, Failure> {
     diagram(workspace, board, DiagramArguments::default(), generation)
 }

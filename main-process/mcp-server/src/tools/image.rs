@@ -73,7 +73,9 @@ fn draw(call: &Call) -> Result<Reply, Failure> {
     let selection = workspace.presence.selection.clone();
     let of = match arguments.of {
         _ if !arguments.nodes.is_empty() => {
-            let node = |named: &String| board::find_node(workspace, board, named, "nodes").map(|n| ElementId::Node(n.id));
+            let node = |named: &String| {
+                board::find_node(workspace, board, named, "nodes").map(|n| ElementId::Node(n.id))
+            };
             PictureOf::Elements(arguments.nodes.iter().map(node).collect::<Result<_, _>>()?)
         }
         Of::Board => PictureOf::Board,
@@ -89,9 +91,12 @@ fn draw(call: &Call) -> Result<Reply, Failure> {
         png = call.workbench.picture(&workspace.snapshot, &picture)?;
     }
     if png.len() > MOST_BYTES {
-        return Err(Failure::new(Code::LimitExceeded, "the picture is too large").hint("Ask for some nodes only."));
+        return Err(
+            Failure::new(Code::LimitExceeded, "the picture is too large").hint("Ask for some nodes only.")
+        );
     }
-    let meta = Meta { revision: workspace.revision().0, board: Some(board.name.to_string()), ..Meta::default() };
+    let meta =
+        Meta { revision: workspace.revision().0, board: Some(board.name.to_string()), ..Meta::default() };
     let data = json!({ "board": board.name, "mimeType": "image/png", "bytes": png.len(), "longestSide": picture.longest });
     let mut reply = Reply::new(&data, meta)?;
     let encoded = base64::engine::general_purpose::STANDARD.encode(png);

@@ -88,8 +88,11 @@ fn search(call: &Call) -> Result<Reply, Failure> {
         for def in snapshot.registry().types() {
             let fields = [def.id.as_str(), &def.title, &def.category, &def.description];
             if let Some(score) = score(&fields, &words) {
-                let entry =
-                    Found::Type { type_id: def.id.as_str(), title: shown(&def.title), category: shown(&def.category) };
+                let entry = Found::Type {
+                    type_id: def.id.as_str(),
+                    title: shown(&def.title),
+                    category: shown(&def.category),
+                };
                 found.push((score, entry));
             }
         }

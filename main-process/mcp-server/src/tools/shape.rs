@@ -1,10 +1,7 @@
 //! How nodes and edges look to an agent: the entries of the diagram contract, with sensitive values left out and texts of
 //! the document made safe to read.
 
-use crate::{
-    WorkspaceView, shown,
-    shown::shown_json,
-};
+use crate::{WorkspaceView, shown, shown::shown_json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shared_protocol::{Edge, Node, NodeId, PropKey, TypeDef};
@@ -100,7 +97,8 @@ pub(crate) fn node<'a>(workspace: &'a WorkspaceView, node: &'a Node, detail: Det
 
 fn full<'a>(workspace: &'a WorkspaceView, node: &'a Node) -> FullNode<'a> {
     let def = workspace.snapshot.type_of(node);
-    let properties = node.props.iter().map(|(key, value)| (key.as_str(), property(def, key, value))).collect();
+    let properties =
+        node.props.iter().map(|(key, value)| (key.as_str(), property(def, key, value))).collect();
     let references = node.references.iter().map(|(key, targets)| {
         let targets = match targets.as_slice() {
             [one] => Targets::One(*one),
@@ -135,8 +133,18 @@ pub(crate) fn property(def: Option<&TypeDef>, key: &PropKey, value: &shared_prot
 /// A key whose value is better not shown when nothing else is known about it.
 pub(crate) fn looks_secret(key: &str) -> bool {
     const WORDS: [&str; 12] = [
-        "password", "passwd", "passphrase", "secret", "token", "credential", "private_key", "privatekey", "access_key",
-        "api_key", "apikey", "connection_string",
+        "password",
+        "passwd",
+        "passphrase",
+        "secret",
+        "token",
+        "credential",
+        "private_key",
+        "privatekey",
+        "access_key",
+        "api_key",
+        "apikey",
+        "connection_string",
     ];
     let key = key.to_lowercase().replace('-', "_");
     WORDS.iter().any(|word| key.contains(word)) || key == "subscription_id" || key == "key"

@@ -1,12 +1,12 @@
 //! What can stand on a board.
 
+use super::shape::{Detail, REDACTED};
 use crate::{
     Call, Code, Failure, Meta, Reply, Tool,
     page::{self, Asked, MOST_LIMIT},
     shown,
     shown::shown_json,
 };
-use super::shape::{Detail, REDACTED};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -70,7 +70,9 @@ fn types(call: &Call) -> Result<Reply, Failure> {
             && arguments.provider.as_ref().is_none_or(|wanted| provider(def).eq_ignore_ascii_case(wanted))
             && arguments.category.as_ref().is_none_or(|wanted| def.category.eq_ignore_ascii_case(wanted))
             && arguments.board_kind.is_none_or(|kind| def.may_stand_on(kind))
-            && [def.id.as_str(), &def.title, &def.description].iter().any(|text| text.to_lowercase().contains(&query))
+            && [def.id.as_str(), &def.title, &def.description]
+                .iter()
+                .any(|text| text.to_lowercase().contains(&query))
     };
     let mut fitting: Vec<&Arc<TypeDef>> = registry.types().filter(fits).collect();
     fitting.sort_by_key(|def| (provider(def), def.category.as_str(), def.id.as_str()));

@@ -91,8 +91,13 @@ fn shape(workspace: &WorkspaceView, problem: &Problem) -> Value {
         let prop = snapshot.type_of(node).and_then(|def| def.prop(field));
         prop.map_or_else(|| super::shape::looks_secret(field), |prop| prop.sensitive)
     });
-    let message = if is_sensitive { "the value is missing or does not fit; it is not shown".into() } else { shown(&problem.message) };
-    let mut shape = json!({ "severity": problem.severity, "elementId": problem.element.to_string(), "message": message });
+    let message = if is_sensitive {
+        "the value is missing or does not fit; it is not shown".into()
+    } else {
+        shown(&problem.message)
+    };
+    let mut shape =
+        json!({ "severity": problem.severity, "elementId": problem.element.to_string(), "message": message });
     if let Some(board) = snapshot.board(problem.board) {
         shape["board"] = json!(board.name);
     }

@@ -1,5 +1,11 @@
 //! A workbench of boards in memory, a client that speaks newline-delimited JSON-RPC, and one that speaks HTTP by hand.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "each test uses its part")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "each test uses its part"
+)]
 
 use authority::{Registry, Snapshot, decide};
 use mcp_server::{
@@ -25,10 +31,10 @@ use tokio::{
     time::timeout,
 };
 
-pub const PATIENCE: Duration = Duration::from_secs(30);
-pub const TOKEN: &str = "the-token-of-this-run";
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const TOKEN: &str = "the-token-of-this-run";
 
-pub struct Bench {
+pub(crate) struct Bench {
     state: Mutex<State>,
     changed: watch::Sender<u64>,
 }
@@ -41,13 +47,13 @@ struct State {
 }
 
 impl Bench {
-    pub fn without_workspace() -> Arc<Self> {
+    pub(crate) fn without_workspace() -> Arc<Self> {
         let state = State { view: Arc::default(), patches: Vec::new(), forgotten: 0 };
         Arc::new(Self { state: Mutex::new(state), changed: watch::Sender::new(0) })
     }
 
     /// One empty infrastructure board, `main`.
-    pub fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         let bench = Self::without_workspace();
         let registry = Registry::compose(&catalogue::built_in(), &BTreeMap::new());
         let config = json!({ "name": "Shop", "variables": { "db_password": "hunter2", "region": "eu" } });
@@ -77,11 +83,11 @@ impl Bench {
         self.view().workspace.clone().unwrap()
     }
 
-    pub fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         self.workspace().snapshot.clone()
     }
 
-    pub fn run(&self, command: Value) {
+    pub(crate) fn run(&self, command: Value) {
         let command: Command = serde_json::from_value(command).unwrap();
         let workspace = self.workspace();
         let mut snapshot = workspace.snapshot.clone();
@@ -94,18 +100,19 @@ impl Bench {
         self.replace(snapshot, workspace.presence.clone(), Value::clone(&workspace.config));
     }
 
-    pub fn see(&self, presence: Presence) {
+    pub(crate) fn see(&self, presence: Presence) {
         let workspace = self.workspace();
         self.replace(workspace.snapshot.clone(), presence, Value::clone(&workspace.config));
     }
 
-    pub fn forget_until(&self, revision: u64) {
+    pub(crate) fn forget_until(&self, revision: u64) {
         self.state.lock().unwrap().forgotten = revision;
     }
 
-    /// Buckets in a row, each connected with the next where a rule allows it.
-    pub fn add_buckets(&self, count: usize) {
-        let commands: Vec<Value> = (0..count)
+    /// Buckets in rows, numbered from the first.
+    pub(crate) fn add_buckets(&self, count: usize) {
+        let there = self.snapshot().node_count();
+        let commands: Vec<Value> = (there..there + count)
             .map(|index| {
                 json!({ "addNode": {
                     "board": "main", "type": "aws/storage/s3_bucket", "name": format!("bucket_{index}"),
@@ -141,9 +148,14 @@ impl Workbench for Bench {
     }
 }
 
-pub fn service(bench: &Arc<Bench>) -> Service {
-    let service =
-        Service::new(Arc::clone(bench) as Arc<dyn Workbench>, Surface::core(), "9.9.9", McpMode::Observe, "secret");
+pub(crate) fn service(bench: &Arc<Bench>) -> Service {
+    let service = Service::new(
+        Arc::clone(bench) as Arc<dyn Workbench>,
+        Surface::core(),
+        "9.9.9",
+        McpMode::Observe,
+        "secret",
+    );
     let watching = service.clone();
     tokio::spawn(async move { watching.watch().await });
     service
@@ -152,15 +164,15 @@ pub fn service(bench: &Arc<Bench>) -> Service {
 // ---- a bridge ---------------------------------------------------------------------------------------------------------
 
 /// A client at the other end of a stream.
-pub struct Talk {
+pub(crate) struct Talk {
     read: BufReader<ReadHalf<DuplexStream>>,
     write: WriteHalf<DuplexStream>,
     next: u64,
-    pub heard: Vec<Value>,
+    pub(crate) heard: Vec<Value>,
     modern: bool,
 }
 
-pub fn meta() -> Value {
+pub(crate) fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -177,11 +189,11 @@ impl Talk {
         Self { read: BufReader::new(read), write, next: 0, heard: Vec::new(), modern }
     }
 
-    pub fn modern(service: &Service) -> Self {
+    pub(crate) fn modern(service: &Service) -> Self {
         Self::with(service, true)
     }
 
-    pub async fn legacy(service: &Service) -> Self {
+    pub(crate) async fn legacy(service: &Service) -> Self {
         let mut talk = Self::with(service, false);
         let hello = json!({
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "old", "version": "0" }
@@ -191,16 +203,16 @@ impl Talk {
         talk
     }
 
-    pub async fn say(&mut self, message: &Value) {
+    pub(crate) async fn say(&mut self, message: &Value) {
         self.say_raw(format!("{message}\n").as_bytes()).await;
     }
 
-    pub async fn say_raw(&mut self, bytes: &[u8]) {
+    pub(crate) async fn say_raw(&mut self, bytes: &[u8]) {
         timeout(PATIENCE, self.write.write_all(bytes)).await.expect("taken in time").unwrap();
     }
 
     /// Sends a request and gives its id.
-    pub async fn begin(&mut self, method: &str, mut params: Value) -> u64 {
+    pub(crate) async fn begin(&mut self, method: &str, mut params: Value) -> u64 {
         self.next += 1;
         if self.modern {
             params["_meta"] = meta();
@@ -210,7 +222,7 @@ impl Talk {
         id
     }
 
-    pub async fn hear(&mut self) -> Value {
+    pub(crate) async fn hear(&mut self) -> Value {
         let mut line = String::new();
         let read = timeout(PATIENCE, self.read.read_line(&mut line)).await.expect("heard in time").unwrap();
         assert!(read > 0, "the conversation ended");
@@ -219,7 +231,7 @@ impl Talk {
     }
 
     /// The answer to a request; what else comes meanwhile is kept.
-    pub async fn answer(&mut self, id: u64) -> Value {
+    pub(crate) async fn answer(&mut self, id: u64) -> Value {
         loop {
             let message = self.hear().await;
             if message["id"] == json!(id) {
@@ -229,13 +241,13 @@ impl Talk {
         }
     }
 
-    pub async fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.begin(method, params).await;
         self.answer(id).await
     }
 
     /// Calls a tool and gives the envelope.
-    pub async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
         let result = &answer["result"];
         let envelope = result["structuredContent"].clone();
@@ -245,7 +257,7 @@ impl Talk {
     }
 
     /// Reads a resource and gives its JSON.
-    pub async fn read(&mut self, uri: &str) -> Value {
+    pub(crate) async fn read(&mut self, uri: &str) -> Value {
         let answer = self.ask("resources/read", json!({ "uri": uri })).await;
         let contents = &answer["result"]["contents"][0];
         assert_eq!(contents["uri"], json!(uri), "{answer}");
@@ -253,7 +265,7 @@ impl Talk {
     }
 
     /// Waits for the next notification of this method.
-    pub async fn notice(&mut self, method: &str) -> Value {
+    pub(crate) async fn notice(&mut self, method: &str) -> Value {
         let place = self.heard.iter().position(|message| message["method"] == json!(method));
         if let Some(place) = place {
             return self.heard.remove(place);
@@ -270,27 +282,27 @@ impl Talk {
 
 // ---- HTTP -------------------------------------------------------------------------------------------------------------
 
-pub fn edge(service: &Service, limits: Limits) -> Edge {
+pub(crate) fn edge(service: &Service, limits: Limits) -> Edge {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let admits = Arc::new(|token: &str| token == TOKEN);
     Edge::start(service, service.agent(), listener, admits, limits).unwrap()
 }
 
-pub struct Answered {
-    pub status: u16,
-    pub head: String,
-    pub body: String,
+pub(crate) struct Answered {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
 /// Sends bytes as they are and reads until the other side closes.
-pub async fn exchange(address: SocketAddr, bytes: &[u8]) -> Answered {
+pub(crate) async fn exchange(address: SocketAddr, bytes: &[u8]) -> Answered {
     let mut stream = TcpStream::connect(address).await.unwrap();
     // The other side may answer and close before it has taken everything.
     let _ = stream.write_all(bytes).await;
     read_answer(&mut stream).await
 }
 
-pub async fn read_answer(stream: &mut TcpStream) -> Answered {
+pub(crate) async fn read_answer(stream: &mut TcpStream) -> Answered {
     let mut answer = Vec::new();
     let read = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("answered in time");
     let text = String::from_utf8_lossy(&answer).into_owned();
@@ -300,8 +312,15 @@ pub async fn read_answer(stream: &mut TcpStream) -> Answered {
     Answered { status, head: head.to_lowercase(), body: body.to_owned() }
 }
 
-pub fn request(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> String {
-    let mut text = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
+pub(crate) fn request(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> String {
+    let mut text =
+        format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         text += &format!("host: {address}\r\n");
     }
@@ -312,7 +331,7 @@ pub fn request(address: SocketAddr, method: &str, path: &str, headers: &[(&str, 
 }
 
 /// A modern call of a tool, as a request.
-pub fn tool_call(address: SocketAddr, tool: &str, headers: &[(&str, &str)]) -> String {
+pub(crate) fn tool_call(address: SocketAddr, tool: &str, headers: &[(&str, &str)]) -> String {
     let body = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": {}, "_meta": meta() }
     });

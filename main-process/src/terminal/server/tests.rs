@@ -80,7 +80,10 @@ fn hello(record: &DiscoveryRecord) -> FromTerminal {
 fn conversing(running: &Running, limit: Duration) -> (Fake, JoinHandle<Result<(), String>>) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let (host, token) = (running.host.clone(), record(running).token);
-    (Fake::over(ours), std::thread::spawn(move || converse(theirs, &token, &host, &crate::mcp::Link::new().0, limit)))
+    (
+        Fake::over(ours),
+        std::thread::spawn(move || converse(theirs, &token, &host, &crate::mcp::Link::new().0, limit)),
+    )
 }
 
 #[test]
