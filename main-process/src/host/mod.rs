@@ -44,6 +44,11 @@ pub(crate) enum Job {
     Mcp(Box<McpView>),
     /// Where agents find this process; none when they do not.
     McpAddress(Option<Address>),
+    /// What the agents' side answers, once the jobs before it are done.
+    McpAnswer {
+        reply: Reply,
+        result: Result<Answer, Refusal>,
+    },
     Stop,
 }
 

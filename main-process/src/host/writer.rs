@@ -121,6 +121,7 @@ impl Writer {
             }
             Job::Resync => self.renderer.resync(workspace),
             Job::FileChanged(changed) => self.file_changed(&changed),
+            Job::McpAnswer { reply, result } => reply(result),
             Job::Mcp(view) => self.renderer.tell_agents(*view),
             Job::McpAddress(address) => {
                 self.session.announce(address.as_ref());

@@ -244,7 +244,8 @@ impl Controller {
             McpRequest::TestConnection => return self.test(reply),
             McpRequest::ClientConfig { client } => self.client_config(&client).map(Answer::Text),
         };
-        reply(result);
+        // Through the writer, which takes jobs in turn: whoever hears this finds the new address on record.
+        self.tell(Job::McpAnswer { reply, result });
     }
 
     fn keep(&self) -> Result<(), Refusal> {
