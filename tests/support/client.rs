@@ -44,7 +44,7 @@ impl Client {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
         let mut client = Self { stream };
-        let welcome = client.exchange(&json!({"hello": {"protocol": 1, "token": record["token"]}}))?;
+        let welcome = client.exchange(&json!({"hello": {"protocol": shared_protocol::messages::PROTOCOL_VERSION, "token": record["token"]}}))?;
         assert!(welcome["welcome"].is_object(), "{welcome}");
         Ok(client)
     }
