@@ -108,6 +108,12 @@ fn made<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value).map_err(failed)
 }
 
+/// A result as the newer protocol marks it; for the older one the mark is taken off on the way out.
+fn complete<T: DeserializeOwned>(mut value: Value) -> Result<T, ErrorData> {
+    value["resultType"] = json!("complete");
+    made(value)
+}
+
 fn failed(error: impl std::fmt::Display) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }
@@ -165,16 +171,16 @@ impl ServerHandler for Fixtures {
             capabilities: cx.client_capabilities(),
         };
         match asking::tool(&request.name, &asked) {
-            Some(Outcome::Answer(value)) => return made::<CallToolResult>(value).map(Into::into),
+            Some(Outcome::Answer(value)) => return complete::<CallToolResult>(value).map(Into::into),
             Some(Outcome::Ask(requests, state)) => return asks(requests, state).map(Into::into),
             Some(Outcome::Refuse(why)) => return Err(ErrorData::invalid_params(why, None)),
             None => {}
         }
         if let Some(value) = answers::fixed(&request.name, &arguments) {
-            return made::<CallToolResult>(value).map(Into::into);
+            return complete::<CallToolResult>(value).map(Into::into);
         }
         match self.special(&request.name, &arguments, &cx).await? {
-            Some(value) => made::<CallToolResult>(value).map(Into::into),
+            Some(value) => complete::<CallToolResult>(value).map(Into::into),
             None => self.agent.call_tool(request, cx).await,
         }
     }
@@ -209,7 +215,7 @@ impl ServerHandler for Fixtures {
         cx: Cx,
     ) -> Result<ReadResourceResponse, ErrorData> {
         match answers::resource(&request.uri) {
-            Some(value) => made::<ReadResourceResult>(value).map(Into::into),
+            Some(value) => complete::<ReadResourceResult>(value).map(Into::into),
             None => self.agent.read_resource(request, cx).await,
         }
     }
@@ -258,13 +264,13 @@ impl ServerHandler for Fixtures {
             capabilities: cx.client_capabilities(),
         };
         match asking::prompt(&request.name, &asked) {
-            Some(Outcome::Answer(value)) => return made::<GetPromptResult>(value).map(Into::into),
+            Some(Outcome::Answer(value)) => return complete::<GetPromptResult>(value).map(Into::into),
             Some(Outcome::Ask(requests, state)) => return asks(requests, state).map(Into::into),
             Some(Outcome::Refuse(why)) => return Err(ErrorData::invalid_params(why, None)),
             None => {}
         }
         match answers::prompt(&request.name, &json!(request.arguments)) {
-            Some(value) => made::<GetPromptResult>(value).map(Into::into),
+            Some(value) => complete::<GetPromptResult>(value).map(Into::into),
             None => self.agent.get_prompt(request, cx).await,
         }
     }
