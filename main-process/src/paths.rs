@@ -27,6 +27,11 @@ fn recent_file() -> PathBuf {
     base("XDG_STATE_HOME", ".local/state").join(APP).join("recent.json")
 }
 
+/// What a Draftboard says that was started by an agent's client.
+pub(crate) fn serve_log() -> PathBuf {
+    base("XDG_STATE_HOME", ".local/state").join(APP).join("serve.log")
+}
+
 /// Workspaces opened before, newest first, whether they are still there or not. A list that cannot be read is an empty
 /// one.
 pub(crate) fn recent() -> Vec<PathBuf> {

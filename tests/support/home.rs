@@ -148,6 +148,13 @@ pub(crate) fn ended(child: &mut Child) -> Option<ExitStatus> {
     }
 }
 
+/// `draftboard serve`, on any free port: many run at a time here.
+pub(crate) fn serving(home: &Home, workspace: &Path) -> Command {
+    let mut command = home.command();
+    command.arg("serve").arg(workspace).args(["--json", "--port", "0"]);
+    command
+}
+
 /// A long-running Draftboard; killed when dropped.
 pub(crate) struct Running {
     child: Child,
@@ -182,9 +189,7 @@ impl Running {
     }
 
     pub(crate) fn starting_to_serve(home: &Home, workspace: &Path) -> Self {
-        let mut command = home.command();
-        command.arg("serve").arg(workspace).arg("--json");
-        Self::start(command)
+        Self::start(serving(home, workspace))
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -5,6 +5,7 @@ pub(crate) mod chance;
 pub(crate) mod client;
 pub(crate) mod designer;
 pub(crate) mod home;
+pub(crate) mod mcp;
 pub(crate) mod processes;
 pub(crate) mod screen;
 

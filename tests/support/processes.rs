@@ -60,6 +60,11 @@ pub(crate) fn terminate(pid: u32) {
     signal(pid, Signal::TERM);
 }
 
+/// Makes it stand still.
+pub(crate) fn stop(pid: u32) {
+    signal(pid, Signal::STOP);
+}
+
 pub(crate) fn kill(pid: u32) {
     signal(pid, Signal::KILL);
 }

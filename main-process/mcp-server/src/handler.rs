@@ -9,6 +9,7 @@ use crate::{
     cache::Kept,
     clients::{Act, Key, Who},
     envelope::{self, Sealed},
+    offline,
     service::{INSTRUCTIONS, Inner},
     surface::Run,
 };
@@ -20,9 +21,8 @@ use rmcp::{
         CompleteResult, CompletionInfo, ContentBlock, Extensions, GetPromptRequestParams, GetPromptResponse,
         GetPromptResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
         ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptMessage, ProtocolVersion,
-        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference,
-        Resource as ListedResource, ResourceContents, ResourceTemplate, Role, ServerCapabilities,
-        ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool as ToolDefinition,
+        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference, ResourceContents,
+        Role, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool as ToolDefinition,
         UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
@@ -206,20 +206,8 @@ fn no_cursor(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> 
 
 impl ServerHandler for Agent {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
-            .enable_tools()
-            .enable_tool_list_changed()
-            .enable_resources()
-            .enable_resources_subscribe()
-            .enable_resources_list_changed()
-            .enable_prompts()
-            .enable_prompts_list_changed()
-            .enable_completions()
-            .build();
-        ServerConfig::new(capabilities)
-            .with_server_info(
-                Implementation::new("draftboard", self.inner().version.clone()).with_title("Draftboard"),
-            )
+        ServerConfig::new(offline::capabilities())
+            .with_server_info(offline::implementation(&self.inner().version))
             .with_instructions(INSTRUCTIONS)
     }
 
@@ -240,7 +228,7 @@ impl ServerHandler for Agent {
         // A paused client may still look at what there is.
         let _ = self.admit(&cx, Act::Look("tools"));
         let inner = self.inner();
-        let tools = inner.surface.tools(inner.mode()).map(|tool| tool.definition.clone()).collect();
+        let tools = inner.surface.listed_tools(inner.mode());
         Ok(ListToolsResult::with_all_items(tools)
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private))
@@ -285,14 +273,7 @@ impl ServerHandler for Agent {
     ) -> Result<ListResourcesResult, ErrorData> {
         no_cursor(request.as_ref())?;
         let _ = self.admit(&cx, Act::Look("resources"));
-        let listed = self.inner().surface.resources().filter(|resource| !resource.is_template());
-        let resources = listed.map(|resource| {
-            ListedResource::new(resource.uri, resource.name)
-                .with_title(resource.title)
-                .with_description(resource.description)
-                .with_mime_type(resource.mime)
-        });
-        let list = ListResourcesResult::with_all_items(resources.collect());
+        let list = ListResourcesResult::with_all_items(self.inner().surface.listed_resources());
         Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
@@ -302,14 +283,7 @@ impl ServerHandler for Agent {
         _cx: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         no_cursor(request.as_ref())?;
-        let listed = self.inner().surface.resources().filter(|resource| resource.is_template());
-        let templates = listed.map(|resource| {
-            ResourceTemplate::new(resource.uri, resource.name)
-                .with_title(resource.title)
-                .with_description(resource.description)
-                .with_mime_type(resource.mime)
-        });
-        let list = ListResourceTemplatesResult::with_all_items(templates.collect());
+        let list = ListResourceTemplatesResult::with_all_items(self.inner().surface.listed_templates());
         Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
@@ -390,7 +364,7 @@ impl ServerHandler for Agent {
     ) -> Result<ListPromptsResult, ErrorData> {
         no_cursor(request.as_ref())?;
         let _ = self.admit(&cx, Act::Look("prompts"));
-        let prompts = self.inner().surface.prompts().map(|prompt| prompt.definition.clone()).collect();
+        let prompts = self.inner().surface.listed_prompts();
         Ok(ListPromptsResult::with_all_items(prompts)
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private))

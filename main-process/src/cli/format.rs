@@ -2,6 +2,7 @@
 
 use shared_protocol::{
     OperationKind, Refusal,
+    mcp::McpView,
     messages::{Answer, InstanceView, LogEntry, Problem, Severity},
 };
 use std::{
@@ -31,6 +32,11 @@ fn visible(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
+/// As `print`, for words that may come from files or from other programs.
+pub(super) fn print_visible(text: &str) {
+    print(&visible(text));
+}
+
 pub(super) fn complain(text: &str) {
     let text = visible(text);
     let mut err = std::io::stderr().lock();
@@ -56,7 +62,7 @@ pub(super) fn answer(answer: &Answer, json: bool) -> ExitCode {
     if json {
         print_json(&serde_json::json!({ "ok": true, "data": data(answer) }));
     } else {
-        print(&visible(&words(answer)));
+        print_visible(&words(answer));
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -142,6 +148,20 @@ pub(super) fn instance_line(instance: &InstanceView) -> String {
     );
     for held in &instance.held {
         line.push_str(&format!("\n  {} is read-only: {}", held.name, held.message));
+    }
+    line
+}
+
+/// What agents may do, where they connect, and who is there.
+pub(super) fn agents_line(view: &McpView) -> String {
+    let place = match (&view.url, &view.error) {
+        (Some(url), _) => url.clone(),
+        (None, Some(error)) => format!("not over HTTP: {error}"),
+        (None, None) => "not over HTTP".to_owned(),
+    };
+    let mut line = format!("\n  agents: {}, {place}", view.mode);
+    for client in &view.clients {
+        line.push_str(&format!("\n    {} {}: {}", client.name, client.version, client.reading));
     }
     line
 }

@@ -1,10 +1,12 @@
 //! The command line: what it understands, and how it answers. Results go to standard output, everything else to standard
 //! error; exit code 0 is success, 1 a finding or refusal, 2 wrong usage.
 
+mod call;
 mod connect;
 mod doctor;
 mod edit;
 mod format;
+mod mcp;
 mod run;
 mod window;
 mod workspace_at;
@@ -127,6 +129,41 @@ enum Verb {
         #[command(flatten)]
         at: At,
     },
+    /// Serves agents over standard input and output, through the running Draftboard
+    #[command(
+        after_help = "Started by clients, not by people; `draftboard connect CLIENT` tells them how.\n\n\
+            Example: draftboard mcp --workspace ~/projects/parcels --launch"
+    )]
+    Mcp {
+        /// The workspace [default: the one around the current folder, else the only one that is open]
+        #[arg(long, short = 'w', value_name = "FOLDER")]
+        workspace: Option<PathBuf>,
+        /// Starts Draftboard, without a window, when a call needs it and none is running
+        #[arg(long)]
+        launch: bool,
+    },
+    /// Calls a tool, as an agent would
+    #[command(after_help = "Examples:\n  draftboard call get_workbench_context\n  \
+            draftboard call list_resources board=main limit=5\n  \
+            draftboard call search --args '{\"query\": \"subnet\"}' --json")]
+    Call {
+        tool: String,
+        /// Arguments as key=value; a value is JSON where it can be, else text
+        #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
+        pairs: Vec<String>,
+        /// All arguments as one JSON object
+        #[arg(long, value_name = "JSON")]
+        args: Option<String>,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Reads a resource, as an agent would
+    #[command(after_help = "Example: draftboard read draftboard://workspace/context")]
+    Read {
+        uri: String,
+        #[command(flatten)]
+        at: At,
+    },
     /// Makes Draftboard known to a client of agents
     #[command(
         after_help = "Examples:\n  draftboard connect claude-desktop\n  draftboard connect vscode -w ~/projects/parcels --print"
@@ -210,6 +247,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
             format::print(&String::from_utf8_lossy(&script));
             ExitCode::SUCCESS
         }
+        Some(Verb::Mcp { workspace, launch }) => mcp::run(workspace, launch, roles),
+        Some(Verb::Call { tool, pairs, args, at }) => call::call(&tool, args.as_deref(), &pairs, &at),
+        Some(Verb::Read { uri, at }) => call::read(&uri, &at),
         Some(Verb::Connect(asked)) => connect::run(&asked, roles),
         Some(Verb::Doctor(at)) => doctor::run(at.json),
         Some(verb) => run::run(verb),

@@ -12,6 +12,7 @@ use crate::{
 };
 use shared_protocol::{
     BoardId, BoardName, Code, Document, Refusal, Revision,
+    mcp::{McpRequest, McpView},
     messages::{Answer, InstanceView, Keep, Request},
 };
 use std::{
@@ -34,15 +35,18 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Redo(at)
         | Verb::Validate(at)
         | Verb::Doctor(at) => at.clone(),
-        Verb::Open { .. } | Verb::Connect(_) | Verb::Completions { .. } => {
-            super::At { workspace: None, json: false }
-        }
+        Verb::Open { .. }
+        | Verb::Mcp { .. }
+        | Verb::Call { .. }
+        | Verb::Read { .. }
+        | Verb::Connect(_)
+        | Verb::Completions { .. } => super::At { workspace: None, json: false },
     };
     let (root, json) = (at.workspace.as_deref(), at.json);
     let result = match verb {
         Verb::New { folder, template, .. } => return new(&folder, template.into(), json),
         Verb::Status(_) if root.is_none() => return status(json),
-        Verb::Status(_) => ask(root, Request::Instance),
+        Verb::Status(_) => return status_of(root, json),
         Verb::Save(_) => ask(root, Request::Save),
         Verb::Undo(_) => ask(root, Request::Undo),
         Verb::Redo(_) => ask(root, Request::Redo),
@@ -58,6 +62,9 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         Verb::Resolve { board, keep, .. } => resolve(root, &board, keep),
         Verb::Open { .. }
         | Verb::Serve { .. }
+        | Verb::Mcp { .. }
+        | Verb::Call { .. }
+        | Verb::Read { .. }
         | Verb::Connect(_)
         | Verb::Doctor(_)
         | Verb::Completions { .. } => Ok(Answer::Done),
@@ -124,6 +131,53 @@ fn new(folder: &Path, template: crate::workspace::Template, json: bool) -> ExitC
     }
 }
 
+/// A Draftboard and its agents' side, which is only there when it runs.
+struct Seen {
+    instance: InstanceView,
+    agents: Option<Box<McpView>>,
+}
+
+impl Seen {
+    fn ask(mut ask: impl FnMut(Request) -> Result<Answer, Refusal>) -> Result<Self, Refusal> {
+        let Answer::Instance(instance) = ask(Request::Instance)? else {
+            return Err(Refusal::new(Code::Internal, "an answer that was not asked for"));
+        };
+        let agents = match instance.pid.map(|_| ask(Request::Mcp(McpRequest::View))) {
+            Some(Ok(Answer::Mcp(view))) => Some(view),
+            _ => None,
+        };
+        Ok(Self { instance, agents })
+    }
+
+    fn data(&self) -> serde_json::Value {
+        let mut data = serde_json::to_value(&self.instance).unwrap_or_default();
+        data["mcp"] = serde_json::to_value(&self.agents).unwrap_or_default();
+        data
+    }
+
+    fn words(&self) -> String {
+        let agents = self.agents.as_ref().map_or_else(String::new, |view| format::agents_line(view));
+        format!("{}{agents}", format::instance_line(&self.instance))
+    }
+}
+
+fn status_of(root: Option<&Path>, json: bool) -> ExitCode {
+    let seen = workspace_at::find(root)
+        .and_then(|root| Reached::workspace(&root))
+        .and_then(|mut reached| Seen::ask(|request| reached.request(request)));
+    match seen {
+        Ok(seen) if json => {
+            format::print_json(&serde_json::json!({ "ok": true, "data": seen.data() }));
+            ExitCode::SUCCESS
+        }
+        Ok(seen) => {
+            format::print_visible(&seen.words());
+            ExitCode::SUCCESS
+        }
+        Err(refusal) => format::refuse(&refusal, json),
+    }
+}
+
 /// Every Draftboard of this user that is running.
 fn status(json: bool) -> ExitCode {
     let found = RuntimeDir::of_user()
@@ -133,25 +187,21 @@ fn status(json: bool) -> ExitCode {
         Ok(records) => records,
         Err(error) => return format::refuse(&Refusal::new(Code::StorageError, error), json),
     };
-    let views: Vec<InstanceView> = records
+    let look = |record| {
+        let mut client = Client::connect(record)?;
+        Seen::ask(|request| Ok(client.request(request)?))
+    };
+    let seen: Vec<Seen> = records
         .iter()
-        .filter_map(|record| {
-            match Client::connect(record).and_then(|mut client| client.request(Request::Instance)) {
-                Ok(Answer::Instance(view)) => Some(view),
-                Ok(_) => None,
-                Err(error) => {
-                    format::complain(&error.to_string());
-                    None
-                }
-            }
-        })
+        .filter_map(|record| look(record).inspect_err(|refusal| format::complain(&refusal.to_string())).ok())
         .collect();
     if json {
-        format::print_json(&serde_json::json!({ "ok": true, "data": views }));
-    } else if views.is_empty() {
+        let data: Vec<_> = seen.iter().map(Seen::data).collect();
+        format::print_json(&serde_json::json!({ "ok": true, "data": data }));
+    } else if seen.is_empty() {
         format::print("No Draftboard is running");
     } else {
-        format::print(&views.iter().map(format::instance_line).collect::<Vec<_>>().join("\n"));
+        format::print_visible(&seen.iter().map(Seen::words).collect::<Vec<_>>().join("\n"));
     }
     ExitCode::SUCCESS
 }

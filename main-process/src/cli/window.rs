@@ -95,7 +95,7 @@ fn raise(root: &Path, held: &LockError) -> ExitCode {
     }
 }
 
-fn start_logging() {
+pub(super) fn start_logging() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("DRAFTBOARD_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,rmcp=error"));
     let started = tracing_subscriber::fmt()

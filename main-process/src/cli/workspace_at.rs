@@ -3,7 +3,7 @@
 use crate::{
     host::ask,
     moment::now,
-    processes::{LockError, RuntimeDir, WorkspaceLock, instance},
+    processes::{DiscoveryRecord, LockError, RuntimeDir, WorkspaceLock, instance},
     renderer_link::user_name,
     terminal::Client,
     workspace::{OpenError, Workspace},
@@ -56,6 +56,34 @@ impl Reached {
                 let actor = Actor::new(ActorKind::Terminal, user_name());
                 ask(workspace, &request, &actor, now()).result
             }
+        }
+    }
+}
+
+/// The running Draftboard that is meant: that of the named workspace, of the one around the current folder, or the only one.
+pub(super) fn instance(named: Option<&Path>) -> Result<DiscoveryRecord, Refusal> {
+    let unavailable = |error: String| Refusal::new(Code::StorageError, error);
+    let runtime = RuntimeDir::of_user().map_err(|error| unavailable(error.to_string()))?;
+    if let Ok(root) = find(named) {
+        let record = instance::find(&runtime, &root).map_err(|error| unavailable(error.to_string()))?;
+        return record.ok_or_else(|| {
+            let root = root.display();
+            Refusal::new(Code::NotFound, format!("no Draftboard has {root} open")).hint(format!(
+                "Open it with `draftboard {root}`, or without a window with `draftboard serve {root}`."
+            ))
+        });
+    }
+    let mut records = instance::list(&runtime).map_err(|error| unavailable(error.to_string()))?;
+    match (records.len(), records.pop()) {
+        (1, Some(only)) => Ok(only),
+        (0, _) | (_, None) => Err(Refusal::new(Code::NotFound, "no Draftboard is running").hint(
+            "Start it with `draftboard WORKSPACE`, or without a window with `draftboard serve WORKSPACE`.",
+        )),
+        (count, Some(last)) => {
+            let others = records.iter().map(|record| record.workspace.display().to_string());
+            let all: Vec<String> = others.chain([last.workspace.display().to_string()]).collect();
+            Err(Refusal::new(Code::BadRequest, format!("{count} Draftboards are running"))
+                .hint(format!("Name one with --workspace: {}", all.join(", "))))
         }
     }
 }

@@ -4,12 +4,14 @@
 mod bench;
 mod controller;
 mod listen;
+mod offline;
 mod published;
 mod settings;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use controller::start;
+pub(crate) use offline::offline_surface;
 pub(crate) use published::Published;
 pub(crate) use settings::{Overrides, Settings};
 

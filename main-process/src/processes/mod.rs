@@ -24,6 +24,8 @@ pub use exit_reason::ExitReason;
 pub use instance::{DiscoveryRecord, Instance, LockError, PublishError, Token, WorkspaceLock};
 pub use restart::{Decision, RestartPolicy};
 pub use runtime_dir::{RuntimeDir, RuntimeDirError};
-pub use spawn::{Child, EnvPolicy, Environment, SpawnError, StdStream, inherited_channel, spawn_role};
+pub use spawn::{
+    Child, EnvPolicy, Environment, SpawnError, StdStream, inherited_channel, spawn_role, start_apart,
+};
 pub use supervisor::{ChildEvent, ChildId, ChildSpec, EventKind, Supervisor, SupervisorError};
 pub use warden::{GuardError, GuardedChild, GuardedProgram, WardenCommand, run_warden, spawn_guarded};

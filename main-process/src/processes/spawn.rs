@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -107,6 +108,22 @@ pub enum SpawnError {
     Start { exe: PathBuf, source: io::Error },
     #[error("a new process could not be watched and was ended: {0}; Linux 5.11 or newer is needed")]
     Watch(#[source] io::Error),
+}
+
+/// Starts a program that goes on when we end: in a session of its own, with our environment and nothing else of ours. What
+/// it says goes to the log.
+pub fn start_apart(exe: &Path, args: &[&OsStr], log: File) -> Result<(), SpawnError> {
+    let mut command = Command::new(exe);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    ChildSetup { apart: Apart::Session, death_signal: None, channel: None }.install(&mut command);
+    let start = |source| SpawnError::Start { exe: exe.to_owned(), source };
+    let mut child = command.spawn().map_err(start)?;
+    // Somebody has to take note of its end while we are there.
+    std::thread::Builder::new()
+        .name("started".to_owned())
+        .spawn(move || child.wait())
+        .map(drop)
+        .map_err(start)
 }
 
 /// A running role. Dropping it kills it together with its process group, so none is ever forgotten.

@@ -71,6 +71,15 @@ impl Client {
         }
     }
 
+    /// The connection itself, which carries lines of MCP from now on.
+    pub(crate) fn into_mcp(mut self) -> Result<UnixStream, ClientError> {
+        match self.exchange(&FromTerminal::Mcp)? {
+            ToTerminal::Answer(Answer::Done) => Ok(self.stream),
+            ToTerminal::Refused(refusal) => Err(ClientError::Refused(refusal)),
+            ToTerminal::Answer(_) | ToTerminal::Welcome { .. } => Err(ClientError::Ended),
+        }
+    }
+
     fn exchange(&mut self, message: &FromTerminal) -> Result<ToTerminal, ClientError> {
         let pid = self.pid;
         let unreachable = |source| ClientError::Unreachable { pid, source };

@@ -1,0 +1,96 @@
+//! The lists as clients get them. The server answers with them; whoever must answer while no server runs has them as JSON.
+
+use crate::{INSTRUCTIONS, Resource, Surface};
+use rmcp::model::{
+    Implementation, Prompt as PromptDefinition, ProtocolVersion, Resource as ListedResource,
+    ResourceTemplate, ServerCapabilities, Tool as ToolDefinition,
+};
+use serde::Serialize;
+use serde_json::Value;
+use shared_protocol::mcp::McpMode;
+
+impl Surface {
+    pub(crate) fn listed_tools(&self, mode: McpMode) -> Vec<ToolDefinition> {
+        self.tools(mode).map(|tool| tool.definition.clone()).collect()
+    }
+
+    pub(crate) fn listed_resources(&self) -> Vec<ListedResource> {
+        let listed = |resource: &Resource| {
+            ListedResource::new(resource.uri, resource.name)
+                .with_title(resource.title)
+                .with_description(resource.description)
+                .with_mime_type(resource.mime)
+        };
+        self.resources().filter(|resource| !resource.is_template()).map(|resource| listed(resource)).collect()
+    }
+
+    pub(crate) fn listed_templates(&self) -> Vec<ResourceTemplate> {
+        let listed = |resource: &Resource| {
+            ResourceTemplate::new(resource.uri, resource.name)
+                .with_title(resource.title)
+                .with_description(resource.description)
+                .with_mime_type(resource.mime)
+        };
+        self.resources().filter(|resource| resource.is_template()).map(|resource| listed(resource)).collect()
+    }
+
+    pub(crate) fn listed_prompts(&self) -> Vec<PromptDefinition> {
+        self.prompts().map(|prompt| prompt.definition.clone()).collect()
+    }
+}
+
+pub(crate) fn capabilities() -> ServerCapabilities {
+    ServerCapabilities::builder()
+        .enable_tools()
+        .enable_tool_list_changed()
+        .enable_resources()
+        .enable_resources_subscribe()
+        .enable_resources_list_changed()
+        .enable_prompts()
+        .enable_prompts_list_changed()
+        .enable_completions()
+        .build()
+}
+
+pub(crate) fn implementation(version: &str) -> Implementation {
+    Implementation::new("draftboard", version).with_title("Draftboard")
+}
+
+/// What a server of this version says about itself, as JSON.
+#[derive(Debug, Clone)]
+pub struct Offline {
+    pub server_info: Value,
+    pub capabilities: Value,
+    pub instructions: &'static str,
+    /// Revisions of the protocol with a handshake and without one, each with the newest last.
+    pub handshake_versions: Vec<String>,
+    pub stateless_versions: Vec<String>,
+    pub tools: Value,
+    pub resources: Value,
+    pub resource_templates: Value,
+    pub prompts: Value,
+}
+
+impl Offline {
+    pub fn of(surface: &Surface, version: &str, mode: McpMode) -> Self {
+        let (stateless, handshake): (Vec<_>, Vec<_>) = ProtocolVersion::KNOWN_VERSIONS
+            .iter()
+            .partition(|version| **version >= ProtocolVersion::V_2026_07_28);
+        let words = |versions: Vec<&ProtocolVersion>| versions.into_iter().map(ToString::to_string).collect();
+        Self {
+            server_info: json(&implementation(version)),
+            capabilities: json(&capabilities()),
+            instructions: INSTRUCTIONS,
+            handshake_versions: words(handshake),
+            stateless_versions: words(stateless),
+            tools: json(&surface.listed_tools(mode)),
+            resources: json(&surface.listed_resources()),
+            resource_templates: json(&surface.listed_templates()),
+            prompts: json(&surface.listed_prompts()),
+        }
+    }
+}
+
+fn json(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}

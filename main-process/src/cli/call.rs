@@ -1,0 +1,159 @@
+//! `draftboard call` and `draftboard read`: what agents see, from a terminal.
+
+use super::{format, workspace_at};
+use crate::terminal::Client;
+use serde_json::{Map, Value, json};
+use shared_protocol::{Code, Refusal};
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    path::Path,
+    process::ExitCode,
+};
+
+const PROTOCOL: &str = "2026-07-28";
+/// No answer of the server is larger.
+const MAX_ANSWER: u64 = bridge::MAX_LINE as u64;
+
+/// Calls a tool: its data for people, its whole answer for machines.
+pub(super) fn call(tool: &str, args: Option<&str>, pairs: &[String], at: &super::At) -> ExitCode {
+    let answer = arguments(args, pairs).and_then(|arguments| {
+        ask(at.workspace.as_deref(), "tools/call", json!({ "name": tool, "arguments": arguments }))
+    });
+    let result = match answer {
+        Ok(result) => result,
+        Err(refusal) => return format::refuse(&refusal, at.json),
+    };
+    let envelope = &result["structuredContent"];
+    let ok = result["isError"] != true && envelope["ok"] != false;
+    if at.json {
+        format::print_json(envelope);
+    } else if ok {
+        format::print_json(&envelope["data"]);
+        note_page(&envelope["meta"]);
+    } else {
+        let error = &envelope["error"];
+        format::complain(&refusal(&error["message"], &error["code"], &error["details"]).to_string());
+    }
+    if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Reads a resource: its text, or the whole answer for machines.
+pub(super) fn read(uri: &str, at: &super::At) -> ExitCode {
+    match ask(at.workspace.as_deref(), "resources/read", json!({ "uri": uri })) {
+        Ok(result) if at.json => {
+            format::print_json(&json!({ "ok": true, "data": result["contents"] }));
+            ExitCode::SUCCESS
+        }
+        Ok(result) => {
+            for content in result["contents"].as_array().into_iter().flatten() {
+                format::print(content["text"].as_str().or(content["blob"].as_str()).unwrap_or_default());
+            }
+            ExitCode::SUCCESS
+        }
+        Err(refusal) => format::refuse(&refusal, at.json),
+    }
+}
+
+/// From `--args`, or from `key=value` where a value is JSON if it can be, else text.
+fn arguments(args: Option<&str>, pairs: &[String]) -> Result<Value, Refusal> {
+    let wrong = |message: String| {
+        Refusal::new(Code::BadRequest, message)
+            .field("args")
+            .hint("Write --args '{\"board\": \"main\"}', or board=main; `draftboard call --help` shows more.")
+    };
+    if let Some(args) = args {
+        let value: Value = serde_json::from_str(args).map_err(|error| wrong(format!("not JSON: {error}")))?;
+        return if value.is_object() { Ok(value) } else { Err(wrong("arguments are an object".to_owned())) };
+    }
+    let mut object = Map::new();
+    for pair in pairs {
+        let (key, value) = pair.split_once('=').ok_or_else(|| wrong(format!("`{pair}` has no `=`")))?;
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        object.insert(key.to_owned(), value);
+    }
+    Ok(Value::Object(object))
+}
+
+/// One request on a connection of its own.
+fn ask(workspace: Option<&Path>, method: &str, mut params: Value) -> Result<Value, Refusal> {
+    let record = workspace_at::instance(workspace)?;
+    let stream = Client::connect(&record).and_then(Client::into_mcp)?;
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": PROTOCOL,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "draftboard-terminal", "version": env!("CARGO_PKG_VERSION") },
+    });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let broken =
+        |error: std::io::Error| Refusal::new(Code::Timeout, format!("Draftboard did not answer: {error}"));
+    (&stream).write_all(format!("{request}\n").as_bytes()).map_err(broken)?;
+    let mut lines = BufReader::new(stream.take(MAX_ANSWER));
+    loop {
+        let mut line = String::new();
+        if lines.read_line(&mut line).map_err(broken)? == 0 {
+            return Err(Refusal::new(Code::Timeout, "Draftboard ended the connection without an answer"));
+        }
+        let mut answer: Value = serde_json::from_str(&line)
+            .map_err(|error| Refusal::new(Code::Internal, format!("an answer that is no JSON: {error}")))?;
+        // Anything else is a notice on the way to the answer.
+        if answer["id"] == 1 {
+            return match answer.get("error") {
+                Some(error) => {
+                    let data = &error["data"];
+                    let details = if data["details"].is_object() { &data["details"] } else { data };
+                    Err(refusal(&error["message"], &data["code"], details))
+                }
+                None => Ok(answer["result"].take()),
+            };
+        }
+    }
+}
+
+/// An error of the protocol, or of a tool, as a refusal. Agents know more codes than terminals, so only those that both have
+/// are kept.
+fn refusal(message: &Value, code: &Value, details: &Value) -> Refusal {
+    let texts = |value: &Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let code = serde_json::from_value(code.clone()).unwrap_or(Code::BadRequest);
+    let mut refusal =
+        Refusal::new(code, message.as_str().unwrap_or("refused")).suggest(texts(&details["suggestions"]));
+    refusal.hints = texts(&details["hints"]);
+    refusal
+}
+
+/// Says on standard error that there is more, and how to get it.
+fn note_page(meta: &Value) {
+    if meta["hasMore"] == true
+        && let Some(cursor) = meta["cursor"].as_str()
+    {
+        format::complain(&format!(
+            "{} of {} shown; the next page: cursor={cursor}",
+            meta["returned"], meta["total"]
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::arguments;
+    use serde_json::json;
+
+    #[test]
+    fn arguments_are_json_where_they_can_be() {
+        let pairs =
+            |pairs: &[&str]| arguments(None, &pairs.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let read =
+            pairs(&["board=main", "limit=7", "deep=true", "note=a=b", "ids=[\"x\"]", "empty="]).unwrap();
+        let expected =
+            json!({"board": "main", "limit": 7, "deep": true, "note": "a=b", "ids": ["x"], "empty": ""});
+        assert_eq!(read, expected);
+        assert_eq!(arguments(Some("{\"a\": 1}"), &[]).unwrap(), json!({"a": 1}));
+        assert_eq!(pairs(&[]).unwrap(), json!({}));
+        assert!(
+            pairs(&["novalue"]).is_err()
+                && arguments(Some("[]"), &[]).is_err()
+                && arguments(Some("{"), &[]).is_err()
+        );
+    }
+}

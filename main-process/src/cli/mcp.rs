@@ -1,0 +1,82 @@
+//! `draftboard mcp`: the stdio bridge. Nothing but MCP goes to standard output.
+
+use super::{Roles, window, workspace_at};
+use crate::{paths, processes::start_apart, terminal::Client};
+use bridge::Reach;
+use shared_protocol::Refusal;
+use std::{
+    fs::{self, OpenOptions},
+    os::unix::{fs::OpenOptionsExt, net::UnixStream},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+pub(super) fn run(workspace: Option<PathBuf>, launch: bool, roles: &Roles) -> ExitCode {
+    window::start_logging();
+    let running = Running { workspace, exe: roles.exe.clone(), launch };
+    let surface = crate::mcp::offline_surface();
+    match bridge::run(running, surface, std::io::stdin(), std::io::stdout()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::warn!(%error, "the client does not listen any more");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The Draftboard that is meant, looked for anew each time: it may be another process by then.
+struct Running {
+    workspace: Option<PathBuf>,
+    exe: PathBuf,
+    launch: bool,
+}
+
+impl Running {
+    /// The named workspace, the one around the current folder, or the last one that was open.
+    fn to_launch(&self) -> Result<PathBuf, Refusal> {
+        match &self.workspace {
+            Some(named) => Ok(named.clone()),
+            None => workspace_at::find(None).or_else(|refusal| {
+                let is_workspace = |path: &PathBuf| path.join("draftboard.toml").is_file();
+                paths::recent().into_iter().find(is_workspace).ok_or(refusal)
+            }),
+        }
+    }
+}
+
+impl Reach for Running {
+    fn connect(&self) -> Result<UnixStream, String> {
+        let record = workspace_at::instance(self.workspace.as_deref()).map_err(|refusal| refusal.message)?;
+        let connected = Client::connect(&record).and_then(Client::into_mcp);
+        connected.map_err(|error| Refusal::from(error).to_string())
+    }
+
+    fn launch(&self) -> Result<(), String> {
+        let workspace = self.to_launch().map_err(|refusal| refusal.to_string())?;
+        tracing::info!(workspace = %workspace.display(), "starting Draftboard");
+        let log = log_file().map_err(|error| error.to_string())?;
+        start_apart(&self.exe, &["serve".as_ref(), workspace.as_os_str()], log)
+            .map_err(|error| error.to_string())
+    }
+
+    fn may_launch(&self) -> bool {
+        self.launch
+    }
+
+    fn how_to_start(&self) -> String {
+        let workspace = self.workspace.as_deref().map_or("WORKSPACE".into(), Path::to_string_lossy);
+        format!(
+            "Open the workspace in Draftboard (`draftboard {workspace}`, or without a window `draftboard serve {workspace}`), \
+             then call again."
+        )
+    }
+}
+
+/// What a started Draftboard has to say; the one before is replaced.
+fn log_file() -> std::io::Result<fs::File> {
+    let path = paths::serve_log();
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+}

@@ -1,0 +1,20 @@
+//! What the bridge answers with while no Draftboard runs: what one would say that was started now.
+
+use super::settings;
+use mcp_server::{Offline, Surface};
+
+pub(crate) fn offline_surface() -> bridge::Surface {
+    let mode = settings::read(&settings::path()).unwrap_or_default().mode;
+    let offline = Offline::of(&Surface::core(), env!("CARGO_PKG_VERSION"), mode);
+    bridge::Surface {
+        server_info: offline.server_info,
+        capabilities: offline.capabilities,
+        instructions: offline.instructions.to_owned(),
+        handshake_versions: offline.handshake_versions,
+        stateless_versions: offline.stateless_versions,
+        tools: offline.tools,
+        resources: offline.resources,
+        resource_templates: offline.resource_templates,
+        prompts: offline.prompts,
+    }
+}
