@@ -29,6 +29,9 @@ pub(crate) struct Notices {
     inner: Mutex<Listeners>,
 }
 
+/// A client of the older protocol and the addresses it subscribed to.
+type Session = (Key, Peer<RoleServer>, BTreeSet<String>);
+
 #[derive(Default)]
 struct Listeners {
     next: u64,
@@ -86,7 +89,7 @@ impl Notices {
         self.lock().sessions.remove(key);
     }
 
-    fn everybody(&self) -> (Vec<(Key, Peer<RoleServer>, BTreeSet<String>)>, Vec<(u64, SubscriptionSink)>) {
+    fn everybody(&self) -> (Vec<Session>, Vec<(u64, SubscriptionSink)>) {
         let listeners = self.lock();
         let sessions =
             listeners.sessions.iter().map(|(key, (peer, uris))| (key.clone(), peer.clone(), uris.clone()));

@@ -37,18 +37,20 @@ impl Guard {
     }
 
     /// One host, and it is ours; no origin, or ours.
-    pub(super) fn check_caller(&self, headers: &HeaderMap) -> Result<(), Answer> {
+    pub(super) fn check_caller(&self, headers: &HeaderMap) -> Result<(), Box<Answer>> {
         if !is_only(headers, &header::HOST, &self.hosts) {
-            return Err(refuse(StatusCode::FORBIDDEN, "BAD_REQUEST", "this host name is not served here"));
+            let why = "this host name is not served here";
+            return Err(Box::new(refuse(StatusCode::FORBIDDEN, "BAD_REQUEST", why)));
         }
         if headers.contains_key(header::ORIGIN) && !is_only(headers, &header::ORIGIN, &self.origins) {
-            return Err(refuse(StatusCode::FORBIDDEN, "BAD_REQUEST", "web pages may not use this server"));
+            let why = "web pages may not use this server";
+            return Err(Box::new(refuse(StatusCode::FORBIDDEN, "BAD_REQUEST", why)));
         }
         Ok(())
     }
 
     /// The token counts in its header only; one in an address would end up in logs and histories.
-    pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), Answer> {
+    pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), Box<Answer>> {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
         let token = given.next().and_then(|value| value.to_str().ok()).and_then(bearer);
         if given.next().is_none() && token.is_some_and(|token| (self.admits)(token)) {
@@ -60,7 +62,7 @@ impl Guard {
             "a valid token is needed: Authorization: Bearer …; Draftboard makes a new one at each start",
         );
         answer.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        Err(answer)
+        Err(Box::new(answer))
     }
 }
 

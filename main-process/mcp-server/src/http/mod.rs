@@ -242,7 +242,7 @@ type Answer = Response<Outgoing>;
 impl<H: ServerHandler + Clone> Site<H> {
     async fn answer(&self, request: Request<Incoming>) -> Answer {
         if let Err(refusal) = self.guard.check_caller(request.headers()) {
-            return refusal;
+            return *refusal;
         }
         let path = request.uri().path();
         match (path, request.method()) {
@@ -251,7 +251,7 @@ impl<H: ServerHandler + Clone> Site<H> {
             }
             ("/health" | "/sessions", method) if method != Method::GET => guard::not_allowed("GET"),
             ("/sessions" | "/mcp", _) => match self.guard.check_token(request.headers()) {
-                Err(refusal) => refusal,
+                Err(refusal) => *refusal,
                 Ok(()) if path == "/mcp" => self.speak(request).await,
                 Ok(()) => self.sessions(),
             },

@@ -1,7 +1,7 @@
 //! The project's configuration, without what nobody else should see.
 
 use super::shape::{REDACTED, looks_secret};
-use crate::{Call, Failure, Meta, Reply, Tool, shown::shown_json};
+use crate::{Call, Meta, Reply, Tool, shown::shown_json};
 use serde_json::{Value, json};
 
 pub(super) fn tool() -> Tool {
@@ -15,7 +15,7 @@ pub(super) fn tool() -> Tool {
         |call: &Call| {
             let workspace = call.workspace()?;
             let meta = Meta { revision: workspace.revision().0, ..Meta::default() };
-            Reply::new(&redacted(&workspace.config), meta).map_err(Failure::from)
+            Reply::new(&redacted(&workspace.config), meta)
         },
     )
 }
