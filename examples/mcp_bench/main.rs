@@ -96,7 +96,7 @@ fn is_good(body: &[u8]) -> bool {
     let has = |needle: &[u8], within: &[u8]| within.windows(needle.len()).any(|window| window == needle);
     let ends = [&body[..body.len().min(200)], &body[body.len().saturating_sub(200)..]];
     has(b"\"result\"", body)
-        && !ends.iter().any(|end| has(b"\"isError\":true", end) || has(b"\"error\":{", end))
+        && !ends.iter().any(|end| has(b"\"isError\":true", end) || has(b"\"error\":{\"code\":", end))
 }
 
 /// True when everything was answered well.
