@@ -8,6 +8,7 @@
 //! One frame: [`Workbench::receive`] drains the link into the replica, [`Workbench::show_ui`] draws panels and canvas
 //! from it, each panel pushes `Action`s, and the workbench performs them at the end of the frame.
 
+mod agents;
 mod app;
 mod clipboard;
 mod command_palette;
@@ -20,6 +21,7 @@ mod first_board;
 mod icon;
 mod launcher;
 mod link;
+mod markdown;
 mod panels;
 mod picker;
 mod placing;

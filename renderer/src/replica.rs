@@ -3,6 +3,7 @@
 use authority::{Problems, Registry, Snapshot};
 use shared_protocol::{
     BoardId, Change, Refusal,
+    mcp::McpView,
     messages::{Answer, Patch, Presence, RegistryView, Status, ToRenderer, WorkspaceView},
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -21,6 +22,8 @@ pub struct Workspace {
 #[derive(Default)]
 pub struct Replica {
     workspace: Option<Workspace>,
+    /// The agents' side, whatever workspace is open.
+    mcp: McpView,
     /// A resync was asked for: patches mean nothing until everything has come again.
     waiting: bool,
 }
@@ -54,6 +57,10 @@ impl Replica {
         self.workspace.as_ref()
     }
 
+    pub fn mcp(&self) -> &McpView {
+        &self.mcp
+    }
+
     pub fn receive(&mut self, message: ToRenderer) -> Received {
         match message {
             ToRenderer::Challenge { .. } => Received::Broken("main sent a second challenge".to_owned()),
@@ -68,7 +75,10 @@ impl Replica {
                 None => Received::Ignored,
             },
             // Nothing in the window shows the agents' side yet.
-            ToRenderer::Mcp(_) => Received::Ignored,
+            ToRenderer::Mcp(view) => {
+                self.mcp = *view;
+                Received::Status
+            }
             ToRenderer::Answer { request, result } => Received::Answered { request, result },
             ToRenderer::Raise => Received::Raise,
             ToRenderer::Launcher => Received::Launcher,

@@ -1,16 +1,20 @@
 //! Settings: what a person may choose about the window, to search and change; it holds at once.
 
 use crate::{
+    agents::settings::{self as agents, McpSettings},
     picker::rank,
     remembered::{SCALES, Settings, ThemeChoice},
+    view::Action,
     widgets::{modal_frame, muted_ui, search_field_ui},
 };
 use canvas::theme::Theme;
 use egui::{Context, Id, RichText, Ui};
+use shared_protocol::mcp::McpView;
 
 #[derive(Debug, Default)]
 pub(crate) struct SettingsPage {
     query: String,
+    mcp: McpSettings,
     shown_before: bool,
 }
 
@@ -46,7 +50,14 @@ const ALL: [Setting; 3] = [
 
 impl SettingsPage {
     /// Gives back `false` when it is closed.
-    pub(crate) fn show_ui(&mut self, context: &Context, theme: &Theme, settings: &mut Settings) -> bool {
+    pub(crate) fn show_ui(
+        &mut self,
+        context: &Context,
+        theme: &Theme,
+        settings: &mut Settings,
+        mcp: &McpView,
+        actions: &mut Vec<Action>,
+    ) -> bool {
         let page = egui::Modal::new(Id::unique("settings")).frame(modal_frame(context));
         let response = page.show(context, |ui| {
             let room = context.content_rect();
@@ -69,6 +80,10 @@ impl SettingsPage {
                             setting_ui(ui, theme, setting, settings);
                             found += 1;
                         }
+                    }
+                    if rank(&self.query, "MCP server", agents::WORDS).is_some() {
+                        self.mcp.show_ui(ui, theme, mcp, actions);
+                        found += 1;
                     }
                     if found == 0 {
                         muted_ui(ui, theme, "No setting fits. Try other words.");

@@ -11,6 +11,7 @@ use canvas::theme::Theme;
 use shared_protocol::{
     Board, BoardId, BoardKind, Command, EdgeId, ElementId, Endpoint, Node, NodeId, Point, PropKey, TypeDef,
     TypeId,
+    mcp::McpView,
     messages::{Request, Status},
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,7 @@ pub(crate) struct View<'a> {
     /// How many there are on each board that has any.
     pub(crate) problem_counts: &'a BTreeMap<BoardId, usize>,
     pub(crate) status: &'a Status,
+    pub(crate) mcp: &'a McpView,
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
     pub(crate) theme: &'a Theme,

@@ -2,6 +2,7 @@
 
 use super::{Workbench, view_of};
 use crate::{
+    agents::guide::setup_guide_ui,
     commands::CommandId,
     dock::Content,
     panels::{
@@ -100,14 +101,15 @@ impl Workbench {
         if palette.is_some_and(|palette| !palette.show_ui(context, view.as_ref(), &self.theme, actions)) {
             overlays.command_palette = None;
         }
+        if overlays.guide {
+            overlays.guide = setup_guide_ui(context, &self.theme);
+        }
         if overlays.shortcuts {
             overlays.shortcuts = shortcuts_sheet_ui(context, &self.theme);
         }
-        if overlays
-            .settings
-            .as_mut()
-            .is_some_and(|page| !page.show_ui(context, &self.theme, &mut self.settings))
-        {
+        if overlays.settings.as_mut().is_some_and(|page| {
+            !page.show_ui(context, &self.theme, &mut self.settings, self.replica.mcp(), actions)
+        }) {
             overlays.settings = None;
         }
         self.notices.show_ui(context, &self.theme, STATUS_HEIGHT + 12.0, actions);

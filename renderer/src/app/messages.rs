@@ -184,6 +184,14 @@ impl Workbench {
             }
             // A workspace was opened or made: the choice is done.
             Answer::Done if pending == Some(Pending::Launcher) => self.overlays.launcher = None,
+            Answer::Text(text) => match pending {
+                Some(Pending::Agents { copy: true }) => {
+                    context.copy_text(text);
+                    let next = "Paste it into the configuration of your client.".to_owned();
+                    self.notices.tell(Tone::Good, "Copied the configuration", vec![next]);
+                }
+                _ => self.notices.tell(Tone::Good, text, Vec::new()),
+            },
             Answer::Exported { path, .. } => self.notices.tell(Tone::Good, "Exported the board", vec![path]),
             _ => {}
         }

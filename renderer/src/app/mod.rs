@@ -63,6 +63,10 @@ enum Pending {
     Log,
     /// Another workspace, or a list of them.
     Launcher,
+    /// Something about agents: what is answered is told, or put on the clipboard.
+    Agents {
+        copy: bool,
+    },
     Other,
 }
 
@@ -74,6 +78,7 @@ struct Overlays {
     context_menu: Option<ContextMenu>,
     command_palette: Option<CommandPalette>,
     shortcuts: bool,
+    guide: bool,
     settings: Option<SettingsPage>,
     launcher: Option<Launcher>,
 }
@@ -86,6 +91,7 @@ impl Overlays {
             || self.context_menu.is_some()
             || self.command_palette.is_some()
             || self.shortcuts
+            || self.guide
             || self.settings.is_some()
             || self.launcher.is_some()
     }
@@ -262,6 +268,7 @@ fn view_of<'a>(
         problems: &workspace.problems,
         problem_counts: &workspace.problem_counts,
         status: &workspace.status,
+        mcp: replica.mcp(),
         board: session.board,
         selection: &session.selection,
         theme,

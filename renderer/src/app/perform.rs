@@ -9,7 +9,8 @@ use crate::{
 };
 use egui::Context;
 use shared_protocol::{
-    AddNode, BoardId, Command, ElementId, Endpoint, NodeRef, Point, Refusal, TypeId, messages::Request,
+    AddNode, BoardId, Command, ElementId, Endpoint, NodeRef, Point, Refusal, TypeId, mcp::McpRequest,
+    messages::Request,
 };
 use std::collections::BTreeSet;
 
@@ -21,6 +22,8 @@ impl Workbench {
             Action::Ask(request) => {
                 let pending = match request {
                     Request::Log { .. } => Pending::Log,
+                    Request::Mcp(McpRequest::ClientConfig { .. }) => Pending::Agents { copy: true },
+                    Request::Mcp(_) => Pending::Agents { copy: false },
                     Request::Open(_)
                     | Request::New { .. }
                     | Request::OpenExample

@@ -99,6 +99,7 @@ impl Workbench {
             Id::SystemTheme => self.settings.theme = ThemeChoice::System,
             Id::CommandPalette => self.overlays.command_palette = Some(CommandPalette::default()),
             Id::Shortcuts => self.overlays.shortcuts = true,
+            Id::SetupGuide => self.overlays.guide = true,
             Id::Settings => self.overlays.settings = Some(SettingsPage::default()),
         }
     }

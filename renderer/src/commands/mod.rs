@@ -65,6 +65,7 @@ pub(crate) enum CommandId {
     SystemTheme,
     CommandPalette,
     Shortcuts,
+    SetupGuide,
     Settings,
 }
 

@@ -116,6 +116,7 @@ pub(crate) const TABLE: &[CommandDef] = &[
     panel(PanelId::Outline, "Outline", &[Keys::ctrl_shift(Key::O)]),
     panel(PanelId::Inspector, "Inspector", &[Keys::ctrl_shift(Key::I)]),
     panel(PanelId::Problems, "Problems", &[Keys::ctrl_shift(Key::M)]),
+    panel(PanelId::Agents, "Agents", &[]),
     panel(PanelId::Log, "Log", &[Keys::ctrl_shift(Key::H)]),
     group(side(Side::Left, "Left panels", &[Keys::ctrl(Key::Num1)])),
     side(Side::Right, "Right panels", &[Keys::ctrl(Key::Num2)]),
@@ -133,5 +134,6 @@ pub(crate) const TABLE: &[CommandDef] = &[
         &[Keys::ctrl(Key::K)],
         Needs::Nothing,
     )),
+    row(Id::SetupGuide, Menu::Help, "Connect an agent", &[], Needs::Nothing),
     row(Id::Shortcuts, Menu::Help, "Keyboard shortcuts", &[Keys::plain(Key::Questionmark)], Needs::Nothing),
 ];

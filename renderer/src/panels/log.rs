@@ -123,7 +123,7 @@ fn who(entry: &LogEntry) -> String {
     if entry.actor.name.is_empty() { kind.to_owned() } else { format!("{} ({kind})", entry.actor.name) }
 }
 
-fn ago(now: u64, time: u64) -> String {
+pub(crate) fn ago(now: u64, time: u64) -> String {
     let seconds = now.saturating_sub(time) / 1000;
     match seconds {
         0..=44 => "just now".to_owned(),

@@ -1,6 +1,7 @@
 //! One file per panel. Each draws from a [`crate::view::View`], pushes [`crate::view::Action`]s, and keeps only what is
 //! nobody else's business: what is typed, open, or scrolled.
 
+pub(crate) mod agents;
 pub(crate) mod inspector;
 pub(crate) mod log;
 pub(crate) mod menu_bar;
@@ -22,6 +23,7 @@ pub(crate) enum PanelId {
     Outline,
     Inspector,
     Problems,
+    Agents,
     Log,
 }
 
@@ -63,6 +65,7 @@ pub(crate) const PANELS: &[PanelDef] = &[
     panel(PanelId::Outline, "outline", "Outline", Side::Left),
     panel(PanelId::Inspector, "inspector", "Inspector", Side::Right),
     panel(PanelId::Problems, "problems", "Problems", Side::Bottom),
+    panel(PanelId::Agents, "agents", "Agents", Side::Bottom),
     panel(PanelId::Log, "log", "Log", Side::Bottom),
 ];
 
@@ -105,6 +108,7 @@ impl Panels {
             PanelId::Outline => self.outline.show_ui(ui, view, actions),
             PanelId::Inspector => self.inspector.show_ui(ui, view, actions),
             PanelId::Problems => self.problems.show_ui(ui, view, actions),
+            PanelId::Agents => agents::agents_ui(ui, view, actions),
             PanelId::Log => self.log.show_ui(ui, view, actions),
         }
     }
@@ -114,6 +118,7 @@ impl Panels {
         let title = panel.def().title;
         let count = match panel {
             PanelId::Problems => view.map_or(0, |view| view.problems.errors() + view.problems.warnings()),
+            PanelId::Agents => view.map_or(0, |view| view.mcp.clients.len()),
             _ => 0,
         };
         if count == 0 { title.to_owned() } else { format!("{title} ({count})") }

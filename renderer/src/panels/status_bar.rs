@@ -27,6 +27,7 @@ pub(crate) fn status_bar_ui(ui: &mut Ui, view: &View<'_>, zoom: Option<f32>, act
                     actions.push(Action::Do(CommandId::ZoomFull));
                 }
             }
+            crate::agents::pill::pill_ui(ui, view, actions);
             let path = RichText::new(view.root).small().color(view.theme.text_subtle);
             ui.add(egui::Label::new(path).truncate());
         });

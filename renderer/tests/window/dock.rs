@@ -6,7 +6,7 @@ use egui_kittest::kittest::Queryable;
 
 const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
-fn run_command(shop: &mut Shop, words: &str) {
+pub(crate) fn run_command(shop: &mut Shop, words: &str) {
     shop.press_with(Modifiers::COMMAND, Key::K);
     shop.window.get_by_label("Search and commands").type_text(words);
     shop.window.run();

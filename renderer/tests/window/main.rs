@@ -8,6 +8,7 @@
     reason = "helpers of tests fail by panicking, too"
 )]
 
+mod agents;
 mod canvas_area;
 mod controls;
 mod dock;

@@ -9,6 +9,7 @@ use egui_kittest::{
 use renderer::{Incoming, Link, Workbench};
 use shared_protocol::{
     Actor, ActorKind, AddNode, BoardId, BoardKind, Command, ElementId, EndpointRef, NodeId, Point, Refusal,
+    mcp::McpRequest,
     messages::{
         Answer, Applied, FromRenderer, LogEntry, Patch, Presence, RegistryView, Request, Status, ToRenderer,
         WorkspaceView,
@@ -151,6 +152,9 @@ impl Main {
                 Request::Log { .. } => Ok(Answer::Log(self.log.clone())),
                 Request::Save => {
                     Ok(Answer::Saved { revision: self.snapshot.revision(), files: vec!["main.json".into()] })
+                }
+                Request::Mcp(McpRequest::ClientConfig { client }) => {
+                    Ok(Answer::Text(format!("what {client} needs")))
                 }
                 _ => Ok(Answer::Done),
             };

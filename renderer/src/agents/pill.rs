@@ -1,0 +1,110 @@
+//! The pill in the status bar: whether agents are let in, and where. Its popover has what one needs most.
+
+use super::{ask, copy_configuration_ui, mode_ui, mode_words};
+use crate::{
+    commands::CommandId,
+    view::{Action, View},
+    widgets::muted_ui,
+};
+use canvas::theme::Theme;
+use egui::{Button, Color32, Popup, PopupCloseBehavior, Response, RichText, Stroke, Ui, vec2};
+use shared_protocol::mcp::{McpMode, McpRequest, McpView};
+
+const WIDTH: f32 = 320.0;
+
+pub(crate) fn pill_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    let (text, hint) = words(view.mcp);
+    let button = Button::new(RichText::new(format!("     {text}")).small()).frame_when_inactive(false);
+    let response = ui.add(button).accessible_name(text).on_hover_text(hint);
+    mark(ui, view.theme, view.mcp, &response);
+    Popup::from_toggle_button_response(&response)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .show(|ui| popover_ui(ui, view, actions));
+}
+
+/// What the pill says, and why when one points at it.
+fn words(mcp: &McpView) -> (String, String) {
+    let port = mcp.port.map(|port| format!(" {port}")).unwrap_or_default();
+    match (&mcp.error, mcp.mode) {
+        (_, McpMode::Off) => ("MCP off".to_owned(), "No agent is let in.".to_owned()),
+        (Some(error), _) => ("MCP error".to_owned(), error.clone()),
+        (None, McpMode::Observe) => (format!("MCP observing{port}"), mode_words(mcp.mode).1.to_owned()),
+        (None, McpMode::Guarded) => (format!("MCP guarded{port}"), mode_words(mcp.mode).1.to_owned()),
+    }
+}
+
+/// A filled disc when it listens, a ring when it does not, a crossed disc when it cannot: not said by colour alone.
+fn mark(ui: &Ui, theme: &Theme, mcp: &McpView, response: &Response) {
+    let centre = response.rect.left_center() + vec2(11.0, 0.0);
+    match (mcp.mode, &mcp.error) {
+        (McpMode::Off, _) => {
+            ui.painter().circle_stroke(centre, 3.2, Stroke::new(1.5, theme.text_subtle));
+        }
+        (_, Some(_)) => {
+            ui.painter().circle_filled(centre, 4.0, theme.danger);
+            let bar = Stroke::new(1.5, theme.surface_panel);
+            ui.painter().line_segment([centre - vec2(2.5, 0.0), centre + vec2(2.5, 0.0)], bar);
+        }
+        (_, None) => drop(ui.painter().circle_filled(centre, 3.5, theme.success)),
+    }
+}
+
+fn popover_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    let (theme, mcp) = (view.theme, view.mcp);
+    ui.set_width(WIDTH);
+    ui.label(RichText::new("Agents").strong());
+    mode_ui(ui, mcp, actions);
+    muted_ui(ui, theme, mode_words(mcp.mode).1);
+    if let Some(error) = &mcp.error {
+        ui.add_space(4.0);
+        ui.label(RichText::new(error).color(theme.danger));
+    }
+    if mcp.mode != McpMode::Off {
+        ui.add_space(8.0);
+        address_ui(ui, theme, mcp, actions);
+    }
+    ui.add_space(8.0);
+    ui.label("Copy configuration");
+    copy_configuration_ui(ui, actions);
+    ui.add_space(8.0);
+    ui.horizontal_wrapped(|ui| {
+        if ui.button("Setup guide").clicked() {
+            actions.push(Action::Do(CommandId::SetupGuide));
+        }
+        if ui.button("Settings…").clicked() {
+            actions.push(Action::Do(CommandId::Settings));
+        }
+    });
+}
+
+fn address_ui(ui: &mut Ui, theme: &Theme, mcp: &McpView, actions: &mut Vec<Action>) {
+    match &mcp.url {
+        Some(url) => {
+            ui.add(egui::Label::new(RichText::new(url).monospace()).truncate());
+        }
+        None => drop(muted_ui(ui, theme, "It does not listen.")),
+    }
+    ui.horizontal_wrapped(|ui| {
+        if let Some(url) = &mcp.url
+            && ui.button("Copy URL").clicked()
+        {
+            ui.ctx().copy_text(url.clone());
+        }
+        if ui
+            .button("Restart")
+            .on_hover_text("Listens anew, on the port of the settings if it is free")
+            .clicked()
+        {
+            ask(actions, McpRequest::Restart);
+        }
+        let rotate = ui.button("Rotate token").on_hover_text("Every client has to read the new token");
+        if rotate.clicked() {
+            ask(actions, McpRequest::RotateToken);
+        }
+    });
+}
+
+/// For the panel, too: whether a client did something a moment ago.
+pub(crate) fn activity_colour(theme: &Theme, is_active: bool) -> Color32 {
+    if is_active { theme.success } else { theme.text_subtle }
+}

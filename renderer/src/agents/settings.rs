@@ -1,0 +1,72 @@
+//! The page of settings about agents. It is main that keeps them; here is what it said last, and what is asked of it.
+
+use super::{ask, mode_ui, mode_words};
+use crate::{view::Action, widgets::muted_ui};
+use canvas::theme::Theme;
+use egui::{RichText, Ui};
+use shared_protocol::mcp::{McpRequest, McpView};
+
+const PORTS: std::ops::RangeInclusive<u16> = 1024..=65535;
+
+/// What is typed and not yet asked for.
+#[derive(Debug, Default)]
+pub(crate) struct McpSettings {
+    port: Option<u16>,
+}
+
+/// Words that somebody may look for.
+pub(crate) const WORDS: &str = "agents mcp server port token observe guarded off connection health";
+
+impl McpSettings {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, theme: &Theme, mcp: &McpView, actions: &mut Vec<Action>) {
+        ui.label("MCP server");
+        muted_ui(ui, theme, mode_words(mcp.mode).1);
+        mode_ui(ui, mcp, actions);
+        ui.add_space(6.0);
+        self.port_ui(ui, theme, mcp, actions);
+        ui.add_space(6.0);
+        ui.label("Settings file");
+        ui.horizontal_wrapped(|ui| {
+            ui.add(egui::Label::new(RichText::new(&mcp.config_path).small().monospace()).wrap());
+            if ui.small_button("Copy").accessible_name("Copy the path of the settings file").clicked() {
+                ui.ctx().copy_text(mcp.config_path.clone());
+            }
+        });
+        if !is_loopback(&mcp.bind) {
+            let warning = format!(
+                "It listens on {}, where other machines may reach it. The token is all that stands between.",
+                mcp.bind
+            );
+            ui.label(RichText::new(warning).color(theme.warning));
+        }
+        if let Some(error) = &mcp.error {
+            ui.label(RichText::new(error).color(theme.danger));
+        }
+    }
+
+    fn port_ui(&mut self, ui: &mut Ui, theme: &Theme, mcp: &McpView, actions: &mut Vec<Action>) {
+        ui.label("Port");
+        ui.horizontal_wrapped(|ui| {
+            let mut port = self.port.unwrap_or(mcp.configured_port);
+            let field = ui.add(egui::DragValue::new(&mut port).range(PORTS)).accessible_name("Port");
+            if field.changed() {
+                self.port = Some(port);
+            }
+            let changed = self.port.is_some_and(|port| port != mcp.configured_port);
+            if ui.add_enabled(changed, egui::Button::new("Use this port")).clicked() {
+                ask(actions, McpRequest::SetPort(port));
+                self.port = None;
+            }
+            if ui.button("Test connection").on_hover_text("Asks /health as a client would").clicked() {
+                ask(actions, McpRequest::TestConnection);
+            }
+        });
+        if let Some(actual) = mcp.port.filter(|actual| *actual != mcp.configured_port) {
+            muted_ui(ui, theme, format!("{} is taken; it listens on {actual}.", mcp.configured_port));
+        }
+    }
+}
+
+fn is_loopback(bind: &str) -> bool {
+    bind.is_empty() || bind.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}

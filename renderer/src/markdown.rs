@@ -1,0 +1,211 @@
+//! Markdown as the window shows it: headings, paragraphs, lists, code to copy, tables as rows, links. Nothing is fetched, and
+//! raw HTML is shown as the text it is.
+
+use canvas::theme::Theme;
+use egui::{
+    FontId, RichText, TextFormat, TextStyle, Ui,
+    text::{LayoutJob, LayoutSection},
+};
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+/// Longer texts are cut: nobody reads more in a window, and laying it out takes its time.
+const MOST_BYTES: usize = 256 * 1024;
+const INDENT: f32 = 16.0;
+
+pub(crate) fn markdown_ui(ui: &mut Ui, theme: &Theme, text: &str) {
+    let end = (0..=MOST_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    let mut page = Page { theme, line: LayoutJob::default(), style: Style::default(), lists: Vec::new() };
+    for event in Parser::new_ext(&text[..end], options) {
+        page.take(ui, event);
+    }
+    page.flush(ui);
+    if end < text.len() {
+        ui.label(RichText::new("… cut here").small().color(theme.text_muted));
+    }
+}
+
+#[derive(Debug, Default, Clone)]
+struct Style {
+    heading: Option<HeadingLevel>,
+    strong: usize,
+    emphasis: usize,
+    code: Option<String>,
+    link: Option<String>,
+    quoted: usize,
+}
+
+struct Page<'a> {
+    theme: &'a Theme,
+    /// The paragraph so far.
+    line: LayoutJob,
+    style: Style,
+    /// For each list around: the next number, where it has numbers.
+    lists: Vec<Option<u64>>,
+}
+
+impl Page<'_> {
+    fn take(&mut self, ui: &mut Ui, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(ui, tag),
+            Event::End(tag) => self.end(ui, tag),
+            Event::Text(text) => match &mut self.style.code {
+                Some(code) => code.push_str(&text),
+                None => self.push(ui, &text, false),
+            },
+            Event::Code(text) => self.push(ui, &text, true),
+            Event::Html(text) | Event::InlineHtml(text) => self.push(ui, &text, false),
+            Event::SoftBreak => self.push(ui, " ", false),
+            Event::HardBreak => self.push(ui, "\n", false),
+            Event::Rule => {
+                self.flush(ui);
+                ui.separator();
+            }
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, ui: &mut Ui, tag: Tag<'_>) {
+        match tag {
+            Tag::Heading { level, .. } => {
+                self.flush(ui);
+                ui.add_space(if level == HeadingLevel::H1 { 0.0 } else { 10.0 });
+                self.style.heading = Some(level);
+            }
+            Tag::CodeBlock(_) => {
+                self.flush(ui);
+                self.style.code = Some(String::new());
+            }
+            Tag::List(first) => {
+                self.flush(ui);
+                self.lists.push(first);
+            }
+            Tag::Item => {
+                self.flush(ui);
+                let mark = match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        *number += 1;
+                        format!("{}. ", *number - 1)
+                    }
+                    _ => "• ".to_owned(),
+                };
+                self.push(ui, &mark, false);
+            }
+            Tag::BlockQuote(_) => {
+                self.flush(ui);
+                self.style.quoted += 1;
+            }
+            Tag::Strong => self.style.strong += 1,
+            Tag::Emphasis => self.style.emphasis += 1,
+            Tag::Link { dest_url, .. } => self.style.link = Some(dest_url.to_string()),
+            Tag::TableRow | Tag::TableHead => self.flush(ui),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, ui: &mut Ui, tag: TagEnd) {
+        match tag {
+            TagEnd::Heading(_) => {
+                self.flush(ui);
+                self.style.heading = None;
+            }
+            TagEnd::CodeBlock => {
+                if let Some(code) = self.style.code.take() {
+                    code_ui(ui, self.theme, code.trim_end());
+                }
+            }
+            TagEnd::List(_) => {
+                self.flush(ui);
+                self.lists.pop();
+                if self.lists.is_empty() {
+                    ui.add_space(4.0);
+                }
+            }
+            TagEnd::BlockQuote(_) => {
+                self.flush(ui);
+                self.style.quoted -= 1;
+            }
+            TagEnd::Paragraph => {
+                self.flush(ui);
+                if self.lists.is_empty() {
+                    ui.add_space(6.0);
+                }
+            }
+            TagEnd::Item | TagEnd::TableRow | TagEnd::TableHead => self.flush(ui),
+            TagEnd::TableCell => self.push(ui, "   ", false),
+            TagEnd::Strong => self.style.strong -= 1,
+            TagEnd::Emphasis => self.style.emphasis -= 1,
+            TagEnd::Link => self.end_link(ui),
+            _ => {}
+        }
+    }
+
+    /// An address that is not the text itself is told behind it; clicking links is left to the browser one pastes it into.
+    fn end_link(&mut self, ui: &Ui) {
+        if let Some(address) = self.style.link.take()
+            && address.contains("://")
+            && !self.line.text.ends_with(&address)
+        {
+            self.push(ui, &format!(" ({address})"), false);
+        }
+    }
+
+    fn push(&mut self, ui: &Ui, text: &str, code: bool) {
+        let body = TextStyle::Body.resolve(ui.style());
+        let font = match (self.style.heading, code) {
+            (Some(HeadingLevel::H1), _) => FontId::proportional(body.size * 1.5),
+            (Some(HeadingLevel::H2), _) => FontId::proportional(body.size * 1.25),
+            (Some(_), _) => FontId::proportional(body.size * 1.1),
+            (None, true) => FontId::monospace(body.size * 0.92),
+            (None, false) => body,
+        };
+        let is_strong = self.style.strong > 0 || self.style.heading.is_some();
+        let color = match (is_strong, self.style.quoted > 0, self.style.link.is_some()) {
+            (_, _, true) => self.theme.accent,
+            (true, ..) => self.theme.text,
+            (false, true, _) => self.theme.text_muted,
+            (false, false, _) if code => self.theme.text,
+            (false, false, _) => self.theme.text_muted,
+        };
+        let background = if code { self.theme.hover } else { egui::Color32::TRANSPARENT };
+        let format = TextFormat {
+            font_id: font,
+            color,
+            background,
+            italics: self.style.emphasis > 0,
+            ..TextFormat::default()
+        };
+        let start = self.line.text.len();
+        self.line.text.push_str(text);
+        let byte_range = start.into()..self.line.text.len().into();
+        self.line.sections.push(LayoutSection { leading_space: 0.0, byte_range, format });
+    }
+
+    fn flush(&mut self, ui: &mut Ui) {
+        let line = std::mem::take(&mut self.line);
+        if line.text.trim().is_empty() {
+            return;
+        }
+        let depth = self.lists.len().saturating_sub(1) + self.style.quoted;
+        ui.horizontal_top(|ui| {
+            ui.add_space(INDENT * depth as f32);
+            ui.add(egui::Label::new(line).wrap().selectable(true));
+        });
+    }
+}
+
+fn code_ui(ui: &mut Ui, theme: &Theme, code: &str) {
+    egui::Frame::new().fill(theme.hover).corner_radius(4).inner_margin(8).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::TOP), |ui| {
+            if ui.small_button("Copy").accessible_name("Copy this code").clicked() {
+                ui.ctx().copy_text(code.to_owned());
+            }
+            ui.with_layout(egui::Layout::left_to_right(egui::Align::TOP), |ui| {
+                let text = RichText::new(code).monospace().small().color(theme.text);
+                ui.add(egui::Label::new(text).wrap().selectable(true));
+            });
+        });
+    });
+    ui.add_space(6.0);
+}

@@ -1,0 +1,126 @@
+//! Who reads along: each client, what it asked for last, and how to hold or end it.
+
+use crate::{
+    agents::{ask, pill::activity_colour},
+    commands::CommandId,
+    panels::log::ago,
+    view::{Action, View},
+    widgets::{body_font, empty_state_ui, paint_line, small_font},
+};
+use egui::{Align2, Rect, RichText, Sense, Ui, pos2, vec2};
+use shared_protocol::mcp::{McpClient, McpEra, McpMode, McpRequest, McpTransport};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const ROW: f32 = 40.0;
+/// Room for the buttons at the end of a row.
+const BUTTONS: f32 = 176.0;
+/// Somebody who asked within this time is at work.
+const ACTIVE: u64 = 5_000;
+
+pub(crate) fn agents_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    let clients = &view.mcp.clients;
+    if clients.is_empty() {
+        let (title, text) = match view.mcp.mode {
+            McpMode::Off => ("Agents are not let in", "Choose Observe in the pill at the bottom right."),
+            _ => (
+                "No agent is connected",
+                "Copy the configuration for your client from the pill at the bottom right.",
+            ),
+        };
+        empty_state_ui(ui, view.theme, title, text);
+        ui.vertical_centered(|ui| {
+            if ui.button("Setup guide").clicked() {
+                actions.push(Action::Do(CommandId::SetupGuide));
+            }
+        });
+        return;
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
+        ui,
+        ROW,
+        clients.len(),
+        |ui, range| {
+            for client in clients.get(range).unwrap_or_default() {
+                client_ui(ui, view, client, now, actions);
+            }
+        },
+    );
+    // What is shown as at work goes out by itself.
+    if clients.iter().any(|client| is_active(client, now)) {
+        ui.ctx().request_repaint_after(Duration::from_millis(ACTIVE));
+    }
+}
+
+fn is_active(client: &McpClient, now: u64) -> bool {
+    !client.paused && now.saturating_sub(client.last) < ACTIVE
+}
+
+fn client_ui(ui: &mut Ui, view: &View<'_>, client: &McpClient, now: u64, actions: &mut Vec<Action>) {
+    let theme = view.theme;
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    if !ui.is_rect_visible(rect) {
+        return;
+    }
+    let dot = pos2(rect.left() + 10.0, rect.top() + 13.0);
+    ui.painter().circle_filled(dot, 3.5, activity_colour(theme, is_active(client, now)));
+    let text = Rect::from_min_max(pos2(rect.left() + 22.0, rect.top() + 3.0), rect.max - vec2(BUTTONS, 3.0));
+    let top = text.with_max_y(text.center().y);
+    let bottom = text.with_min_y(text.center().y);
+    let name = if client.version.is_empty() {
+        client.name.clone()
+    } else {
+        format!("{} {}", client.name, client.version)
+    };
+    paint_line(ui, top, Align2::LEFT_CENTER, &name, body_font(ui), theme.text);
+    paint_line(ui, bottom, Align2::LEFT_CENTER, &doing(client, now), small_font(ui), theme.text_muted);
+    let buttons =
+        Rect::from_min_max(pos2(rect.right() - BUTTONS + 4.0, rect.top() + 8.0), rect.max - vec2(4.0, 8.0));
+    let layout = egui::Layout::right_to_left(egui::Align::Center);
+    let mut child = ui.new_child(egui::UiBuilder::new().max_rect(buttons).id_salt(client.id).layout(layout));
+    buttons_ui(&mut child, client, actions);
+}
+
+fn buttons_ui(ui: &mut Ui, client: &McpClient, actions: &mut Vec<Action>) {
+    let name = &client.name;
+    if client.connected {
+        let end =
+            ui.button(RichText::new("Disconnect").small()).accessible_name(format!("Disconnect {name}"));
+        if end.clicked() {
+            ask(actions, McpRequest::Disconnect { client: client.id });
+        }
+    }
+    let (word, request) = if client.paused {
+        ("Resume", McpRequest::Resume { client: client.id })
+    } else {
+        ("Pause", McpRequest::Pause { client: client.id })
+    };
+    let hold = ui.button(RichText::new(word).small()).accessible_name(format!("{word} {name}"));
+    if hold.on_hover_text("While it is paused, what it asks is refused").clicked() {
+        ask(actions, request);
+    }
+}
+
+/// What it read last and when, over what, and how much.
+fn doing(client: &McpClient, now: u64) -> String {
+    let over = match client.transport {
+        McpTransport::Http => "HTTP",
+        McpTransport::Bridge => "bridge",
+    };
+    let era = match client.era {
+        McpEra::Legacy => "session",
+        McpEra::Modern => "stateless",
+    };
+    let state = match (client.paused, client.reading.is_empty()) {
+        (true, _) => "paused".to_owned(),
+        (false, true) => "has asked nothing yet".to_owned(),
+        (false, false) => format!("{} {}", client.reading, ago(now, client.last)),
+    };
+    let watched = if client.subscriptions > 0 {
+        format!(" · {} watched", client.subscriptions)
+    } else {
+        String::new()
+    };
+    format!("{state} · {} calls, {} reads{watched} · {over}, {era}", client.calls, client.reads)
+}
