@@ -341,7 +341,9 @@ mod tests {
         assert_eq!(place.group_of(PanelId::Canvas).unwrap().front(), Some(PanelId::Canvas), "never");
         place.move_to(PanelId::Log, Side::Right);
         assert!(place.group_of(PanelId::Inspector).unwrap().holds(PanelId::Log));
-        place.move_to(PanelId::Problems, Side::Right);
+        for panel in PANELS.iter().filter(|def| def.home == Side::Bottom) {
+            place.move_to(panel.id, Side::Right);
+        }
         assert!(place.side_mut(Side::Bottom).is_none(), "nothing is left there");
         place.move_to(PanelId::Problems, Side::Bottom);
         assert!(place.side_mut(Side::Bottom).is_some_and(|side| side.holds(PanelId::Problems)));
