@@ -262,6 +262,7 @@ fn add(made: &mut Document, type_id: &str, parent: Option<(NodeId, &str)>, place
         parent: parent.map(|(parent, _)| parent),
         props: props.into_iter().collect(),
         references: parent.map(|(parent, reference)| (key(reference), vec![parent])).into_iter().collect(),
+        variables: std::collections::BTreeSet::new(),
     });
     made.layout.push((id, placement));
     id

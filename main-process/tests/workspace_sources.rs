@@ -144,6 +144,6 @@ fn links_and_binary_files_are_named_and_left_alone() {
     bench.open();
     let sources: Vec<String> = bench.ws().snapshot().sources().map(|(path, _)| path.to_string()).collect();
     assert_eq!(sources, [MANIFEST]);
-    let notices = bench.ws().status().notices.join("\n");
+    let notices = bench.notices().join("\n");
     assert!(notices.contains("out.yaml") && notices.contains("bad.yaml"), "{notices}");
 }

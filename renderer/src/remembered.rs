@@ -29,6 +29,17 @@ impl From<ThemeChoice> for ThemePreference {
     }
 }
 
+/// What the pointer does on empty space.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum PointerStyle {
+    /// Scrolling pans, dragging draws a frame.
+    #[default]
+    Design,
+    /// Scrolling zooms, dragging pans.
+    Map,
+}
+
 /// What a person chose on the settings page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -37,11 +48,19 @@ pub(crate) struct Settings {
     /// Of the whole window, in percent.
     pub(crate) scale: u16,
     pub(crate) reduced_motion: bool,
+    pub(crate) pointer: PointerStyle,
+    pub(crate) minimap: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { theme: ThemeChoice::default(), scale: 100, reduced_motion: false }
+        Self {
+            theme: ThemeChoice::default(),
+            scale: 100,
+            reduced_motion: false,
+            pointer: PointerStyle::default(),
+            minimap: true,
+        }
     }
 }
 
@@ -108,7 +127,8 @@ mod tests {
     use crate::panels::PanelId;
 
     fn changed() -> Remembered {
-        let settings = Settings { theme: ThemeChoice::Dark, scale: 150, reduced_motion: true };
+        let settings =
+            Settings { theme: ThemeChoice::Dark, scale: 150, reduced_motion: true, ..Settings::default() };
         let mut layout = Place::default();
         layout.show(PanelId::Outline);
         layout.close(PanelId::Inspector);

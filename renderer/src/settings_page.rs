@@ -3,7 +3,7 @@
 use crate::{
     agents::settings::{self as agents, McpSettings},
     picker::rank,
-    remembered::{SCALES, Settings, ThemeChoice},
+    remembered::{PointerStyle, SCALES, Settings, ThemeChoice},
     view::Action,
     widgets::{modal_frame, muted_ui, search_field_ui},
 };
@@ -27,7 +27,7 @@ struct Setting {
     control: fn(&mut Ui, &mut Settings),
 }
 
-const ALL: [Setting; 3] = [
+const ALL: [Setting; 5] = [
     Setting {
         title: "Theme",
         text: "Light, dark, with more contrast, or whatever the system uses.",
@@ -45,6 +45,18 @@ const ALL: [Setting; 3] = [
         text: "Panels and views change at once instead of moving there.",
         words: "animation accessibility",
         control: motion_ui,
+    },
+    Setting {
+        title: "Pointer",
+        text: "As in design tools, scrolling pans and dragging empty space draws a frame. As on maps, scrolling zooms and dragging pans; Shift draws a frame.",
+        words: "mouse wheel scroll zoom pan marquee trackpad",
+        control: pointer_ui,
+    },
+    Setting {
+        title: "Minimap",
+        text: "The overview at the corner of the board, when not all of it is in view.",
+        words: "overview canvas",
+        control: minimap_ui,
     },
 ];
 
@@ -69,8 +81,10 @@ impl SettingsPage {
                 field.request_focus();
             }
             ui.add_space(8.0);
+            let height = (room.height() - 170.0).max(90.0);
             egui::ScrollArea::vertical()
-                .max_height((room.height() - 170.0).max(90.0))
+                .max_height(height)
+                .min_scrolled_height(height)
                 .auto_shrink([false, true])
                 .show(ui, |ui| {
                     let mut found = 0;
@@ -136,6 +150,18 @@ fn scale_ui(ui: &mut Ui, settings: &mut Settings) {
             ui.selectable_value(&mut settings.scale, scale, format!("{scale} %"));
         }
     });
+}
+
+fn pointer_ui(ui: &mut Ui, settings: &mut Settings) {
+    ui.horizontal_wrapped(|ui| {
+        for (style, word) in [(PointerStyle::Design, "Design tool"), (PointerStyle::Map, "Map")] {
+            ui.selectable_value(&mut settings.pointer, style, word);
+        }
+    });
+}
+
+fn minimap_ui(ui: &mut Ui, settings: &mut Settings) {
+    ui.checkbox(&mut settings.minimap, "Show the minimap");
 }
 
 fn motion_ui(ui: &mut Ui, settings: &mut Settings) {

@@ -9,8 +9,8 @@ use crate::{
 use authority::{Problems, Snapshot};
 use canvas::theme::Theme;
 use shared_protocol::{
-    Board, BoardId, BoardKind, Command, EdgeId, ElementId, Endpoint, Node, NodeId, Point, PropKey, TypeDef,
-    TypeId,
+    Board, BoardId, BoardKind, Command, EdgeId, ElementId, Endpoint, Node, NodeId, Point, PropKey, Revision,
+    TypeDef, TypeId,
     mcp::McpView,
     messages::{Request, Status},
 };
@@ -106,6 +106,8 @@ pub(crate) enum Action {
     /// Shows it, with the keyboard in the inspector's control of one property.
     GoToField(ElementId, PropKey),
     Refuse(shared_protocol::Refusal),
+    /// Shows an operation in the log.
+    ShowOperation(Revision),
     /// Asks for a file or folder and then does what it is for.
     AskPath(Purpose),
 }

@@ -2,7 +2,8 @@
 //! list of changes; an accepted list is one operation.
 
 use crate::{
-    Board, BoardId, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey, Revision, SourcePath, Value,
+    Board, BoardId, Edge, EdgeId, ElementId, Name, Node, NodeId, Placement, PropKey, Revision, SourcePath,
+    Value,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -51,6 +52,13 @@ pub enum Change {
         before: Vec<NodeId>,
         after: Vec<NodeId>,
     },
+    /// Whether the value of a property is given from outside.
+    Variable {
+        node: NodeId,
+        key: PropKey,
+        before: bool,
+        after: bool,
+    },
     Edge {
         id: EdgeId,
         before: Option<Arc<Edge>>,
@@ -98,10 +106,30 @@ impl Change {
             Self::References { node, key, before, after } => {
                 Self::References { node, key, before: after, after: before }
             }
+            Self::Variable { node, key, before, after } => {
+                Self::Variable { node, key, before: after, after: before }
+            }
             Self::Edge { id, before, after } => Self::Edge { id, before: after, after: before },
             Self::Placement { node, before, after } => Self::Placement { node, before: after, after: before },
             Self::Source { path, before, after } => Self::Source { path, before: after, after: before },
         }
+    }
+
+    /// What it is a change of; a file is no element.
+    pub fn element(&self) -> Option<ElementId> {
+        Some(match self {
+            Self::Source { .. } => return None,
+            Self::Board { id, .. } => ElementId::Board(*id),
+            Self::Edge { id, .. } => ElementId::Edge(*id),
+            Self::Node { id: node, .. }
+            | Self::Name { node, .. }
+            | Self::Label { node, .. }
+            | Self::Parent { node, .. }
+            | Self::Prop { node, .. }
+            | Self::References { node, .. }
+            | Self::Variable { node, .. }
+            | Self::Placement { node, .. } => ElementId::Node(*node),
+        })
     }
 
     pub fn is_layout(&self) -> bool {

@@ -98,6 +98,12 @@ pub enum Command {
     Tidy {
         nodes: Vec<NodeRef>,
     },
+    /// Says whether the value of a property is given from outside, or is the one that is set. That one stays either way.
+    SetVariable {
+        nodes: Vec<NodeRef>,
+        key: PropKey,
+        variable: bool,
+    },
     /// All or nothing, one operation; later commands see what earlier ones made.
     Batch {
         #[serde(default)]

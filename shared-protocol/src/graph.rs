@@ -1,9 +1,14 @@
 //! The graph: boards hold nodes and edges. What things are (semantic) and where they stand (layout) are kept apart,
 //! so that forty moved boxes never hide one deleted database.
 
-use crate::{BoardId, BoardName, EdgeId, Name, NodeId, PortId, PropKey, Revision, SourcePath, TypeId, Value};
+use crate::{
+    BoardId, BoardName, EdgeId, ElementId, Name, NodeId, PortId, PropKey, Revision, SourcePath, TypeId, Value,
+};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -52,6 +57,9 @@ pub struct Node {
     pub props: BTreeMap<PropKey, Value>,
     /// Properties that point at other nodes; a key is present only when it has a target.
     pub references: BTreeMap<PropKey, Vec<NodeId>>,
+    /// Properties whose value is given from outside; what is in `props` is then only the default.
+    #[serde(default)]
+    pub variables: BTreeSet<PropKey>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -140,4 +148,27 @@ pub struct Document {
     /// Text files that are part of the state.
     #[serde(default)]
     pub sources: Vec<(SourcePath, Arc<str>)>,
+    /// Of every element that an operation has touched; what is not listed is as it was at the start.
+    #[serde(default)]
+    pub provenance: Vec<(ElementId, Provenance)>,
+}
+
+/// Which operations an element comes from. Revision 0 is the start: the files as they were first opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(Revision, Revision)", into = "(Revision, Revision)")]
+pub struct Provenance {
+    pub created: Revision,
+    pub changed: Revision,
+}
+
+impl From<(Revision, Revision)> for Provenance {
+    fn from((created, changed): (Revision, Revision)) -> Self {
+        Self { created, changed }
+    }
+}
+
+impl From<Provenance> for (Revision, Revision) {
+    fn from(Provenance { created, changed }: Provenance) -> Self {
+        (created, changed)
+    }
 }

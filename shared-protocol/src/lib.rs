@@ -25,7 +25,7 @@ pub mod value;
 
 pub use change::{Actor, ActorKind, Change, Operation, OperationKind};
 pub use command::{AddNode, Command, EdgeRef, EndpointRef, Fragment, NodeRef};
-pub use graph::{Board, BoardKind, Document, Edge, Endpoint, Node, Placement, Point};
+pub use graph::{Board, BoardKind, Document, Edge, Endpoint, Node, Placement, Point, Provenance};
 pub use ids::{BoardId, EdgeId, ElementId, NodeId, ProposalId, Revision};
 pub use names::{BoardName, Name, NameError, PortId, PropKey, SourcePath, TypeId};
 pub use proposal::{Proposal, ProposalState, Subject};

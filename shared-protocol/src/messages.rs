@@ -15,6 +15,9 @@ pub const PROTOCOL_VERSION: u32 = 2;
 /// Given to one child for one connection.
 pub type Token = [u8; 32];
 
+/// Operations that may be asked for at once.
+pub const MAX_OPERATIONS: usize = 64;
+
 /// Bytes that a window may ask to have remembered.
 pub const MAX_WINDOW_STATE: usize = 64 << 10;
 
@@ -125,7 +128,16 @@ pub struct Status {
     /// Boards that cannot be changed now.
     pub held: Vec<HeldBoard>,
     /// Things a person should know: a failed save, a watcher that stopped, a module with errors.
-    pub notices: Vec<String>,
+    pub notices: Vec<Notice>,
+}
+
+/// Something a person should know, until it is in order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Notice {
+    pub message: String,
+    /// The file to mend, from the workspace's folder.
+    pub file: Option<String>,
 }
 
 /// A board that waits for a person's decision.
@@ -283,6 +295,8 @@ pub enum Request {
     Log {
         limit: u32,
     },
+    /// These operations, as the log has them; what is no longer kept is left out.
+    Operations(Vec<Revision>),
     ChangesSince(Revision),
     Problems,
     Document,

@@ -27,6 +27,7 @@ impl Subject {
             | Change::Parent { node, .. }
             | Change::Prop { node, .. }
             | Change::References { node, .. }
+            | Change::Variable { node, .. }
             | Change::Placement { node, .. } => Self::Node(*node),
         }
     }

@@ -62,6 +62,7 @@ impl Snapshot {
             Change::References { node, key, before, after } => {
                 self.apply_references(*node, key, before, after)
             }
+            Change::Variable { node, key, before, after } => self.apply_variable(*node, key, *before, *after),
             Change::Edge { id, before, after } => self.apply_edge(*id, before.as_deref(), after.as_ref()),
             Change::Placement { node, before, after } => self.apply_placement(*node, *before, *after),
             Change::Source { path, before, after } => {
@@ -259,6 +260,20 @@ impl Snapshot {
             match after {
                 Some(value) => drop(node.props.insert(key.clone(), value.clone())),
                 None => drop(node.props.remove(key)),
+            }
+            Ok(())
+        })
+    }
+
+    fn apply_variable(&mut self, id: NodeId, key: &PropKey, before: bool, after: bool) -> Applied {
+        self.edit(id, |node| {
+            if node.variables.contains(key) != before {
+                return Err(changed(format!("{key} of {id}")));
+            }
+            if after {
+                node.variables.insert(key.clone());
+            } else {
+                node.variables.remove(key);
             }
             Ok(())
         })

@@ -286,6 +286,10 @@ impl Walk {
                 self.push(Change::Prop { node, key: key.clone(), before: old, after: new })?;
             }
         }
+        for key in before.variables.symmetric_difference(&after.variables) {
+            let variable = after.variables.contains(key);
+            self.push(Change::Variable { node, key: key.clone(), before: !variable, after: variable })?;
+        }
         Ok(())
     }
 }

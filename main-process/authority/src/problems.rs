@@ -70,7 +70,8 @@ impl Problems {
                 Change::Name { node, .. }
                 | Change::Parent { node, .. }
                 | Change::Prop { node, .. }
-                | Change::References { node, .. } => drop(nodes.insert(*node)),
+                | Change::References { node, .. }
+                | Change::Variable { node, .. } => drop(nodes.insert(*node)),
             }
         }
         for id in nodes {
@@ -136,7 +137,8 @@ fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<Problem> {
         found.push(problem(Severity::Error, None, refusal.message));
     }
     for prop in def.props.iter().filter(|prop| prop.required && rules::is_visible(def, &node.props, prop)) {
-        if !has_value(def, node, prop) {
+        // The value of a variable comes later, from outside.
+        if !has_value(def, node, prop) && !node.variables.contains(&prop.key) {
             let message = format!("{} is required", prop.label);
             found.push(problem(Severity::Error, Some(prop.key.to_string()), message));
         }
@@ -154,6 +156,11 @@ fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<Problem> {
                     found.push(problem(Severity::Error, field, format!("{}: {message}", prop.label)));
                 }
             }
+        }
+    }
+    for key in &node.variables {
+        if let Err(refusal) = rules::may_vary(def, key) {
+            found.push(problem(Severity::Warning, Some(key.to_string()), refusal.message));
         }
     }
     for (key, targets) in &node.references {

@@ -53,6 +53,7 @@ fn part_of(change: &Change) -> Option<NodeId> {
         | Change::Parent { node, .. }
         | Change::Prop { node, .. }
         | Change::References { node, .. }
+        | Change::Variable { node, .. }
         | Change::Placement { node, .. } => Some(*node),
         Change::Board { .. } | Change::Node { .. } | Change::Edge { .. } | Change::Source { .. } => None,
     }
@@ -71,6 +72,9 @@ fn is_done(state: &Snapshot, change: &Change) -> bool {
         }
         Change::References { node: id, key, after, .. } => node(id)
             .is_some_and(|node| node.references.get(key).map_or(&[][..], Vec::as_slice) == after.as_slice()),
+        Change::Variable { node: id, key, after, .. } => {
+            node(id).is_some_and(|node| node.variables.contains(key) == *after)
+        }
         Change::Edge { id, after, .. } => state.edge(*id) == after.as_deref(),
         Change::Placement { node, after, .. } => state.placement(*node) == *after,
         Change::Source { path, after, .. } => state.source(path) == after.as_ref(),

@@ -4,8 +4,8 @@
 use crate::{ApplyError, Registry, spatial::Occupancy};
 use imbl::{OrdMap, OrdSet};
 use shared_protocol::{
-    Board, BoardId, BoardName, Change, Document, Edge, EdgeId, Name, Node, NodeId, Placement, Point,
-    Revision, SourcePath, TypeDef,
+    Board, BoardId, BoardName, Change, Document, Edge, EdgeId, ElementId, Name, Node, NodeId, Placement,
+    Point, Provenance, Revision, SourcePath, TypeDef,
 };
 use std::{ops::Bound, sync::Arc};
 
@@ -18,6 +18,8 @@ pub struct Snapshot {
     pub(crate) edges: OrdMap<EdgeId, Arc<Edge>>,
     pub(crate) layout: OrdMap<NodeId, Placement>,
     pub(crate) sources: OrdMap<SourcePath, Arc<str>>,
+    /// Of what operations have touched; everything else is as it was at the start.
+    provenance: OrdMap<ElementId, Provenance>,
     // Indexes, kept by `apply` alone.
     pub(crate) board_names: OrdMap<BoardName, BoardId>,
     pub(crate) names: OrdMap<(BoardId, Name), NodeId>,
@@ -58,13 +60,16 @@ impl Snapshot {
     }
 
     /// Builds a state from flat lists, checking all that `apply` checks.
-    pub fn from_document(document: Document, registry: Arc<Registry>) -> Result<Self, ApplyError> {
-        let revision = document.revision;
+    pub fn from_document(mut document: Document, registry: Arc<Registry>) -> Result<Self, ApplyError> {
+        let (revision, provenance) = (document.revision, std::mem::take(&mut document.provenance));
         let mut snapshot = Self::new(registry);
         for change in crate::diff::additions(document)? {
             snapshot.apply_change(&change)?;
         }
         snapshot.revision = revision;
+        // What is said of something that is not there would only grow.
+        let known = provenance.into_iter().filter(|(element, _)| snapshot.has(*element));
+        snapshot.provenance = known.collect();
         Ok(snapshot)
     }
 
@@ -76,6 +81,7 @@ impl Snapshot {
             edges: self.edges.values().map(|edge| Edge::clone(edge)).collect(),
             layout: self.layout.iter().map(|(id, placement)| (*id, *placement)).collect(),
             sources: self.sources.iter().map(|(path, text)| (path.clone(), Arc::clone(text))).collect(),
+            provenance: self.provenance.iter().map(|(element, from)| (*element, *from)).collect(),
         }
     }
 
@@ -89,6 +95,8 @@ impl Snapshot {
             edges: self.edges_on(board).map(|edge| Edge::clone(edge)).collect(),
             nodes,
             sources: Vec::new(),
+            // A file has no history.
+            provenance: Vec::new(),
         }
     }
 
@@ -104,6 +112,7 @@ impl Snapshot {
     #[must_use]
     pub fn as_start(mut self, revision: Revision) -> Self {
         self.revision = revision;
+        self.provenance = OrdMap::new();
         self
     }
 
@@ -112,6 +121,19 @@ impl Snapshot {
     pub fn with_registry(mut self, registry: Arc<Registry>) -> Self {
         self.registry = registry;
         self
+    }
+
+    pub fn has(&self, element: ElementId) -> bool {
+        match element {
+            ElementId::Board(id) => self.boards.contains_key(&id),
+            ElementId::Node(id) => self.nodes.contains_key(&id),
+            ElementId::Edge(id) => self.edges.contains_key(&id),
+        }
+    }
+
+    /// The operations that made an element and changed it last.
+    pub fn provenance(&self, element: ElementId) -> Provenance {
+        self.provenance.get(&element).copied().unwrap_or_default()
     }
 
     pub fn boards(&self) -> impl Iterator<Item = &Arc<Board>> {
@@ -239,10 +261,25 @@ impl Snapshot {
         }
         let mut next = self.clone();
         for change in changes {
+            let element = change.element();
+            let known = element.is_some_and(|element| next.has(element));
             next.apply_change(change)?;
+            if let Some(element) = element {
+                next.trace(element, known, revision);
+            }
         }
         next.revision = revision;
         *self = next;
         Ok(())
+    }
+
+    /// Notes which operation made, changed or removed an element.
+    fn trace(&mut self, element: ElementId, known: bool, revision: Revision) {
+        if !self.has(element) {
+            self.provenance.remove(&element);
+            return;
+        }
+        let created = if known { self.provenance(element).created } else { revision };
+        self.provenance.insert(element, Provenance { created, changed: revision });
     }
 }

@@ -46,6 +46,7 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
             })
         }
         Request::Log { limit } => workspace.log(*limit as usize).map(Answer::Log),
+        Request::Operations(revisions) => workspace.operations(revisions).map(Answer::Log),
         Request::ChangesSince(revision) => workspace.changes_since(*revision).map(Answer::Changes),
         Request::Problems => Ok(Answer::Problems(problems(workspace))),
         Request::Document => Ok(Answer::Document(Box::new(workspace.snapshot().to_document()))),

@@ -116,7 +116,7 @@ impl Workspace {
             undo: summary(self.history.to_undo()),
             redo: summary(self.history.to_redo()),
             held: self.held_boards(),
-            notices: self.notices.values().cloned().collect(),
+            notices: self.notices.iter().map(|(about, text)| about.tell(text)).collect(),
         }
     }
 

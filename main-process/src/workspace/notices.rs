@@ -1,6 +1,8 @@
 //! What a person should know, for as long as it is so.
 
 use super::Workspace;
+use journal::WorkspacePath;
+use shared_protocol::{BoardName, messages::Notice};
 
 /// What a notice is about. There is one notice about each thing, and it goes when that is in order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +26,26 @@ pub(super) enum About {
     Source(String),
     /// Something in those folders that is not taken in.
     SourceLeftOut(String),
+}
+
+impl About {
+    pub(super) fn tell(&self, text: &str) -> Notice {
+        let file = match self {
+            Self::Config => Some(WorkspacePath::config().to_string()),
+            Self::Module(path) | Self::Source(path) => Some(path.clone()),
+            Self::File(name) => {
+                BoardName::parse(name.as_str()).ok().map(|name| WorkspacePath::board(&name).to_string())
+            }
+            Self::Stray(file) => Some(format!("boards/{file}")),
+            Self::Journal
+            | Self::History
+            | Self::Compaction
+            | Self::Boards
+            | Self::Bundles
+            | Self::SourceLeftOut(_) => None,
+        };
+        Notice { message: text.to_owned(), file }
+    }
 }
 
 impl Workspace {

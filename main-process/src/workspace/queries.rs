@@ -3,8 +3,8 @@
 use super::{Workspace, error::storage, group::patch};
 use authority::Problems;
 use shared_protocol::{
-    Refusal, Revision,
-    messages::{LogEntry, Patch, Problem},
+    Code, Refusal, Revision,
+    messages::{LogEntry, MAX_OPERATIONS, Patch, Problem},
 };
 
 /// Operations given in one answer; a client that is further behind reads everything again.
@@ -14,15 +14,17 @@ const MAX_LOG: usize = 10_000;
 impl Workspace {
     pub fn log(&self, limit: usize) -> Result<Vec<LogEntry>, Refusal> {
         let entries = self.journal.log(limit.min(MAX_LOG)).map_err(|error| storage(&error))?;
-        let entry = |entry: journal::LogEntry| LogEntry {
-            revision: entry.revision,
-            time: entry.time,
-            actor: entry.actor,
-            kind: entry.kind,
-            summary: entry.summary,
-            changes: entry.change_count as u64,
-        };
-        Ok(entries.into_iter().map(entry).collect())
+        Ok(entries.into_iter().map(told).collect())
+    }
+
+    /// Some operations of the log; what is no longer kept is left out.
+    pub fn operations(&self, revisions: &[Revision]) -> Result<Vec<LogEntry>, Refusal> {
+        if revisions.len() > MAX_OPERATIONS {
+            let message = format!("{} operations are more than {MAX_OPERATIONS} at once", revisions.len());
+            return Err(Refusal::new(Code::LimitExceeded, message).hint("Ask for fewer, or for the log."));
+        }
+        let found = revisions.iter().filter_map(|revision| self.journal.entry(*revision).transpose());
+        found.map(|entry| entry.map(told).map_err(|error| storage(&error))).collect()
     }
 
     /// What changed after a revision, or nothing when that is no longer kept.
@@ -35,5 +37,16 @@ impl Workspace {
         let mut problems: Vec<Problem> = Problems::of(&self.snapshot).iter().cloned().collect();
         problems.sort();
         problems
+    }
+}
+
+fn told(entry: journal::LogEntry) -> LogEntry {
+    LogEntry {
+        revision: entry.revision,
+        time: entry.time,
+        actor: entry.actor,
+        kind: entry.kind,
+        summary: entry.summary,
+        changes: entry.change_count as u64,
     }
 }

@@ -261,7 +261,7 @@ impl Bench {
 
     /// All content, without the revision.
     pub(crate) fn content(&self) -> Document {
-        Document { revision: Revision::START, ..self.ws().snapshot().to_document() }
+        Document { revision: Revision::START, provenance: Vec::new(), ..self.ws().snapshot().to_document() }
     }
 
     pub(crate) fn held(&self) -> Vec<(String, HeldReason)> {
@@ -269,7 +269,7 @@ impl Bench {
     }
 
     pub(crate) fn notices(&self) -> Vec<String> {
-        self.ws().status().notices
+        self.ws().status().notices.into_iter().map(|notice| notice.message).collect()
     }
 
     pub(crate) fn is_saved(&self) -> bool {
@@ -310,6 +310,7 @@ pub(crate) fn add_note(document: &mut Document, bits: u64, name: &str) {
         parent: None,
         props: Default::default(),
         references: Default::default(),
+        variables: std::collections::BTreeSet::new(),
     });
     document.layout.push((id, Placement { x: 0, y: 1_000 + bits as i32 * 100, w: 184, h: 64 }));
 }

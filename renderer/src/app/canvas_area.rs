@@ -7,6 +7,7 @@ use crate::{
     panels::{PanelId, palette::Dragged},
     placing::{container_at, parent_for},
     quick_add::QuickAdd,
+    remembered::PointerStyle,
     view::{Action, View},
     widgets::{body_font, paint_type_mark, small_font},
 };
@@ -45,6 +46,8 @@ impl Workbench {
         };
         // The first look at a board is not a journey.
         canvas.set_reduced_motion(self.settings.reduced_motion || !self.fitted.contains(&board));
+        canvas.set_minimap(self.settings.minimap);
+        canvas.set_map_style(self.settings.pointer == PointerStyle::Map);
         let mut events = canvas.show(ui, &scene);
         if moved {
             events.push(CanvasEvent::ViewportChanged);

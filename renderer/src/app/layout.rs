@@ -49,7 +49,8 @@ impl Workbench {
         let Some(view) = view else { return };
         let tabs = frame(theme, Margin { left: 8, right: 8, top: 2, bottom: 0 });
         Panel::top("board tabs").frame(tabs).show(ui, |ui| board_tabs_ui(ui, &view, actions));
-        if !view.status.held.is_empty() || !view.status.notices.is_empty() {
+        let sound = view.snapshot.registry().problems().is_empty();
+        if !view.status.held.is_empty() || !view.status.notices.is_empty() || !sound {
             Panel::top("banner")
                 .frame(Frame::new().fill(theme.border))
                 .show(ui, |ui| banner_ui(ui, &view, actions));

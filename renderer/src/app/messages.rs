@@ -87,6 +87,7 @@ impl Workbench {
             self.restore(&presence.window, context);
         }
         self.panels.log.reset();
+        self.panels.inspector.operations = Default::default();
         self.redraw_all(None);
         self.keep_what_exists();
     }
@@ -133,6 +134,7 @@ impl Workbench {
                 match pending {
                     Some(Pending::Log) => self.panels.log.forget_asking(),
                     Some(Pending::Nudge) => self.nudge.give_up(),
+                    Some(Pending::Operations) => self.panels.inspector.operations.receive(Vec::new()),
                     _ => {}
                 }
                 if let (Some(Pending::Launcher), Some(launcher)) = (pending, &mut self.overlays.launcher) {
@@ -175,6 +177,9 @@ impl Workbench {
                     format!("Saved {}", counted(files.len(), "file"))
                 };
                 self.notices.tell(Tone::Good, what, more);
+            }
+            Answer::Log(entries) if pending == Some(Pending::Operations) => {
+                self.panels.inspector.operations.receive(entries);
             }
             Answer::Log(entries) => self.panels.log.receive(entries),
             Answer::Recents(recents) => {

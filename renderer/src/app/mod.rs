@@ -61,6 +61,8 @@ enum Pending {
     Revert(Revision),
     Nudge,
     Log,
+    /// Where something comes from.
+    Operations,
     /// Another workspace, or a list of them.
     Launcher,
     /// Something about agents: what is answered is told, or put on the clipboard.

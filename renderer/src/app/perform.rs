@@ -24,6 +24,7 @@ impl Workbench {
                     Request::Log { .. } => Pending::Log,
                     Request::Mcp(McpRequest::ClientConfig { .. }) => Pending::Agents { copy: true },
                     Request::Mcp(_) => Pending::Agents { copy: false },
+                    Request::Operations(_) => Pending::Operations,
                     Request::Open(_)
                     | Request::New { .. }
                     | Request::OpenExample
@@ -52,6 +53,10 @@ impl Workbench {
                 self.panels.inspector.go_to(key);
             }
             Action::Refuse(refusal) => self.notices.refuse(&refusal),
+            Action::ShowOperation(revision) => {
+                self.dock.show(PanelId::Log);
+                self.panels.log.go_to(revision);
+            }
             Action::AskPath(purpose) => self.ask_path(purpose, context),
         }
     }

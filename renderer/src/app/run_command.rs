@@ -93,6 +93,7 @@ impl Workbench {
                 }
             }
             Id::ResetLayout => self.dock.reset(),
+            Id::ToggleMinimap => self.settings.minimap = !self.settings.minimap,
             Id::LightTheme => self.settings.theme = ThemeChoice::Light,
             Id::DarkTheme => self.settings.theme = ThemeChoice::Dark,
             Id::HighContrastTheme => self.settings.theme = ThemeChoice::HighContrast,
@@ -109,6 +110,7 @@ impl Workbench {
         match id {
             Id::ToggleSide(side) => self.dock.is_side_shown(side),
             Id::Panel(panel) => self.dock.is_in_front(panel),
+            Id::ToggleMinimap => self.settings.minimap,
             Id::LightTheme => self.settings.theme == ThemeChoice::Light,
             Id::DarkTheme => self.settings.theme == ThemeChoice::Dark,
             Id::HighContrastTheme => self.settings.theme == ThemeChoice::HighContrast,

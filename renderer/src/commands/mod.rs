@@ -59,6 +59,7 @@ pub(crate) enum CommandId {
     Panel(PanelId),
     ClosePanel,
     ResetLayout,
+    ToggleMinimap,
     LightTheme,
     DarkTheme,
     HighContrastTheme,

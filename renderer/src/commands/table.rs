@@ -112,6 +112,7 @@ pub(crate) const TABLE: &[CommandDef] = &[
         &[Keys::shift(Key::Num2), Keys::plain(Key::F)],
         Needs::Nodes,
     ),
+    row(Id::ToggleMinimap, Menu::View, "Minimap", &[], Needs::Board),
     group(panel(PanelId::Palette, "Palette", &[Keys::ctrl_shift(Key::P)])),
     panel(PanelId::Outline, "Outline", &[Keys::ctrl_shift(Key::O)]),
     panel(PanelId::Inspector, "Inspector", &[Keys::ctrl_shift(Key::I)]),

@@ -3,13 +3,13 @@
 use crate::{
     agents::{ask, pill::activity_colour},
     commands::CommandId,
-    panels::log::ago,
+    panels::log::{ago, now},
     view::{Action, View},
     widgets::{body_font, empty_state_ui, paint_line, small_font},
 };
 use egui::{Align2, Rect, RichText, Sense, Ui, pos2, vec2};
 use shared_protocol::mcp::{McpClient, McpEra, McpMode, McpRequest, McpTransport};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 const ROW: f32 = 40.0;
 /// Room for the buttons at the end of a row.
@@ -35,7 +35,7 @@ pub(crate) fn agents_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>)
         });
         return;
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+    let now = now();
     ui.spacing_mut().item_spacing.y = 0.0;
     egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
         ui,

@@ -1,11 +1,15 @@
 //! The inspector: what is selected and all that can be said about it.
 
 mod choices;
+mod colour;
 mod controls;
 mod fields;
 mod header;
+mod history;
 mod pickers;
 mod rows;
+mod text;
+mod variables;
 
 use crate::{
     view::{Action, View},
@@ -14,7 +18,7 @@ use crate::{
 use egui::{Context, Key, RichText, Ui};
 use fields::{Editing, Field, Part, Subject, interpret};
 use shared_protocol::{
-    Node, NodeId, PropKey, TypeDef,
+    ElementId, Node, NodeId, PropKey, TypeDef,
     registry::{PropDef, PropKind},
 };
 use std::collections::BTreeSet;
@@ -33,6 +37,7 @@ pub(crate) struct Inspector {
     shown: Option<Subject>,
     /// A property whose control should take the keyboard as soon as it is there.
     wanted: Option<PropKey>,
+    pub(crate) operations: history::Operations,
 }
 
 /// What every control needs to know about its property.
@@ -105,8 +110,14 @@ impl Inspector {
                     empty_state_ui(ui, view.theme, "Nothing to show", "Create a board to begin.");
                 }
                 None => self.several_ui(ui, view, actions),
-                Some(Subject::Board(_)) => self.board_ui(ui, view, actions),
-                Some(Subject::Edge(edge)) => self.edge_ui(ui, view, edge, actions),
+                Some(Subject::Board(board)) => {
+                    self.board_ui(ui, view, actions);
+                    self.history_ui(ui, view, ElementId::Board(board), actions);
+                }
+                Some(Subject::Edge(edge)) => {
+                    self.edge_ui(ui, view, edge, actions);
+                    self.history_ui(ui, view, ElementId::Edge(edge), actions);
+                }
                 Some(Subject::Nodes(ids)) => self.nodes_ui(ui, view, &ids, actions),
             });
         });
@@ -138,6 +149,9 @@ impl Inspector {
             }
         }
         self.wanted = None;
+        if let [only] = ids {
+            self.history_ui(ui, view, ElementId::Node(*only), actions);
+        }
         ui.add_space(16.0);
     }
 

@@ -4,14 +4,16 @@ use crate::{
     view::{Action, View},
     widgets::{body_font, empty_state_ui, paint_line, small_font},
 };
-use egui::{Align2, Sense, Ui, vec2};
+use egui::{Align2, Role, Sense, Ui, WidgetInfo, vec2};
 use shared_protocol::{
-    ActorKind, OperationKind,
+    ActorKind, OperationKind, Revision,
     messages::{LogEntry, Request},
 };
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const LIMIT: u32 = 200;
+/// As far back as main tells at once.
+const FURTHEST: u32 = 10_000;
 const ROW: f32 = 28.0;
 
 #[derive(Default)]
@@ -20,6 +22,11 @@ pub(crate) struct Log {
     /// Something happened since the entries were asked for.
     stale: bool,
     asked: bool,
+    /// One that somebody wants to see; scrolled to once it is there.
+    marked: Option<Revision>,
+    unseen: bool,
+    /// How far back the entries reach.
+    reach: u32,
 }
 
 impl Log {
@@ -41,11 +48,30 @@ impl Log {
         *self = Self { stale: true, ..Self::default() };
     }
 
+    /// Marks an operation and brings it into view.
+    pub(crate) fn go_to(&mut self, revision: Revision) {
+        (self.marked, self.unseen) = (Some(revision), true);
+    }
+
+    /// Where the marked operation stands, once; asks for older ones if they do not reach that far.
+    fn place_of_marked(&mut self, now: Revision) -> Option<usize> {
+        let marked = self.marked.filter(|_| self.unseen)?;
+        let place = self.entries.iter().position(|entry| entry.revision == marked);
+        let needed = u32::try_from(now.0.saturating_sub(marked.0) + 1).unwrap_or(u32::MAX).min(FURTHEST);
+        if place.is_none() && needed > self.reach.max(LIMIT) {
+            self.reach = needed;
+            self.stale = true;
+        }
+        self.unseen = place.is_none() && (self.stale || self.asked);
+        place
+    }
+
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        let place = self.place_of_marked(view.snapshot.revision());
         // Once for every change: an empty answer, or none, is not asked for again by itself.
         if self.stale && !self.asked && view.snapshot.revision().0 > 0 {
             (self.stale, self.asked) = (false, true);
-            actions.push(Action::Ask(Request::Log { limit: LIMIT }));
+            actions.push(Action::Ask(Request::Log { limit: self.reach.max(LIMIT) }));
         }
         if self.entries.is_empty() {
             empty_state_ui(
@@ -56,26 +82,38 @@ impl Log {
             );
             return;
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+        let now = now();
         ui.spacing_mut().item_spacing.y = 0.0;
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-            ui,
-            ROW,
-            self.entries.len(),
-            |ui, range| {
-                for entry in self.entries.get(range).unwrap_or_default() {
-                    entry_ui(ui, view, entry, now, actions);
-                }
-            },
-        );
+        let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]);
+        if let Some(place) = place {
+            area = area.vertical_scroll_offset((place as f32 * ROW - ui.available_height() / 2.0).max(0.0));
+        }
+        area.show_rows(ui, ROW, self.entries.len(), |ui, range| {
+            for entry in self.entries.get(range).unwrap_or_default() {
+                let marked = self.marked == Some(entry.revision);
+                entry_ui(ui, view, entry, marked, now, actions);
+            }
+        });
     }
 }
 
-fn entry_ui(ui: &mut Ui, view: &View<'_>, entry: &LogEntry, now: u64, actions: &mut Vec<Action>) {
+fn entry_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    entry: &LogEntry,
+    marked: bool,
+    now: u64,
+    actions: &mut Vec<Action>,
+) {
     let theme = view.theme;
-    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
     if !ui.is_rect_visible(rect) {
         return;
+    }
+    let name = format!("Operation {}: {}", entry.revision, words(entry));
+    row.widget_info(|| WidgetInfo::selected(Role::ListItem, true, marked, &name));
+    if marked {
+        ui.painter().rect_filled(rect, 4, theme.selection);
     }
     let room = rect.shrink2(vec2(6.0, 0.0));
     let number = room.with_max_x(room.left() + 44.0);
@@ -114,13 +152,18 @@ fn words(entry: &LogEntry) -> String {
     }
 }
 
-fn who(entry: &LogEntry) -> String {
+pub(crate) fn who(entry: &LogEntry) -> String {
     let kind = match entry.actor.kind {
         ActorKind::Window => "window",
         ActorKind::Terminal => "terminal",
         ActorKind::External => "file",
     };
     if entry.actor.name.is_empty() { kind.to_owned() } else { format!("{} ({kind})", entry.actor.name) }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 pub(crate) fn ago(now: u64, time: u64) -> String {

@@ -1,6 +1,7 @@
 //! What just happened, at the bottom centre, for a few seconds; and above the canvas, what waits for a decision.
 
 use crate::{
+    panels::PanelId,
     view::{Action, View},
     widgets::{close_button_ui, muted_ui, paint_severity},
 };
@@ -185,12 +186,42 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>)
         });
     }
     for notice in &view.status.notices {
-        strip_ui(ui, view.theme, notice, |ui| {
-            let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-            paint_severity(ui.painter(), mark.center(), view.theme, Severity::Warning);
-            ui.add(egui::Label::new(notice.as_str()).truncate()).on_hover_text(notice.as_str());
+        strip_ui(ui, view.theme, &notice.message, |ui| {
+            health_ui(ui, view, &notice.message, |ui| {
+                let Some(file) = &notice.file else { return };
+                let copy = ui.button("Copy path").accessible_name(format!("Copy the path of {file}"));
+                if copy.on_hover_text("Open it in an editor; mended, it is read again by itself").clicked() {
+                    ui.ctx().copy_text(format!("{}/{file}", view.root));
+                }
+            });
         });
     }
+    let modules = view.snapshot.registry().problems();
+    if let Some(first) = modules.first() {
+        let text = match modules.len() {
+            1 => format!("{} in {}: {}", first.entry, first.origin, first.message),
+            many => format!("{many} problems in modules; the first is {} in {}", first.entry, first.origin),
+        };
+        strip_ui(ui, view.theme, "modules", |ui| {
+            health_ui(ui, view, &text, |ui| {
+                if ui.button("Show in problems").clicked() {
+                    actions.push(Action::ShowPanel(PanelId::Problems));
+                }
+            });
+        });
+    }
+}
+
+/// A warning, and at the end what can be done about it.
+fn health_ui(ui: &mut Ui, view: &View<'_>, text: &str, fix: impl FnOnce(&mut Ui)) {
+    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        fix(ui);
+        ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+            let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
+            paint_severity(ui.painter(), mark.center(), view.theme, Severity::Warning);
+            ui.add(egui::Label::new(text).truncate()).on_hover_text(text);
+        });
+    });
 }
 
 fn strip_ui(ui: &mut Ui, theme: &Theme, salt: &str, content: impl FnOnce(&mut Ui)) {

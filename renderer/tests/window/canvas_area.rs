@@ -106,3 +106,34 @@ fn presence_is_told_and_restored() {
     assert!(shop.shows("Board Production"));
     assert!(shop.shows("Zoom 75 %"));
 }
+
+#[test]
+fn the_pointer_works_as_on_maps_if_somebody_wants_that() {
+    let mut shop = Shop::open();
+    let zoom = |shop: &mut Shop| {
+        shop.selected();
+        shop.main.presence.viewports.first().map(|(_, viewport)| (viewport.x, viewport.zoom)).unwrap()
+    };
+    shop.press_with(Modifiers::COMMAND, Key::Comma);
+    shop.window.get_by_label("Map").click();
+    shop.window.run();
+    shop.press(Key::Escape);
+    let empty = shop.rect_of("S3 bucket Pictures").center_bottom() + egui::vec2(0.0, 260.0);
+    shop.window.hover_at(empty);
+    shop.window.run();
+    let before = zoom(&mut shop);
+    let wheel = Event::MouseWheel {
+        source: egui::MouseWheelSource::Wheel,
+        unit: egui::MouseWheelUnit::Line,
+        delta: egui::vec2(0.0, 2.0),
+        phase: egui::TouchPhase::Move,
+        modifiers: Modifiers::NONE,
+    };
+    shop.window.event(wheel);
+    shop.window.run();
+    let after = zoom(&mut shop);
+    assert!(after.1 > before.1 * 1.05, "scrolling zooms: {before:?} {after:?}");
+    shop.drag(empty, empty + egui::vec2(-120.0, 0.0));
+    let panned = zoom(&mut shop);
+    assert!(panned.0 > after.0 + 20.0 && shop.selected().is_empty(), "dragging pans: {after:?} {panned:?}");
+}

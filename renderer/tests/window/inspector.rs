@@ -3,7 +3,10 @@
 use crate::shop::Shop;
 use egui::Key;
 use egui_kittest::kittest::Queryable;
-use shared_protocol::{Command, PropKey, Value, messages::Request};
+use shared_protocol::{
+    Actor, ActorKind, Command, ElementId, OperationKind, PropKey, Revision, Value,
+    messages::{LogEntry, Request},
+};
 
 fn key(text: &str) -> PropKey {
     PropKey::parse(text).unwrap()
@@ -201,4 +204,80 @@ fn a_colour_is_written_as_hex_and_sent_once_when_let_go() {
     shop.window.event(press(at, false));
     let requests = shop.settle();
     assert_eq!(updates(&requests).len(), 1, "{requests:?}");
+}
+
+#[test]
+fn where_something_comes_from_is_told_and_leads_to_the_log() {
+    let entry = |revision: u64, name: &str, summary: &str| LogEntry {
+        revision: Revision(revision),
+        time: 0,
+        actor: Actor::new(ActorKind::Window, name),
+        kind: OperationKind::Edit,
+        summary: summary.into(),
+        changes: 1,
+    };
+    let mut shop = Shop::open();
+    let board = shop.main.snapshot.provenance(ElementId::Board(shop.infrastructure));
+    let node = shop.main.snapshot.provenance(ElementId::Node(shop.bucket));
+    assert!(node.created.0 > board.created.0 && node.changed == node.created);
+    shop.main.log = vec![entry(node.created.0, "ada", "Add S3 bucket pictures")];
+    shop.select("S3 bucket Pictures");
+    shop.settle();
+    assert!(shop.shows(&format!("Added by ada (window) in revision {}", node.created)));
+    assert!(!shop.shows("Last changed"), "nobody has");
+    shop.retype("Label", "Photos");
+    shop.press(Key::Enter);
+    shop.window.run();
+    let changed = shop.main.snapshot.revision().next();
+    shop.main.log.insert(0, entry(changed.0, "bob", "Label pictures"));
+    shop.settle();
+    assert_eq!(shop.main.snapshot.provenance(ElementId::Node(shop.bucket)).changed, changed);
+    let said = format!("Last changed by bob (window) in revision {changed}");
+    assert!(shop.shows(&said) && shop.shows("Label pictures"));
+    let at = shop.rect_of_containing(&said).center();
+    shop.picture("provenance-light");
+    shop.click_at(at);
+    shop.settle();
+    assert!(shop.shows(&format!("Operation {changed}: Label pictures")), "the log is open at it");
+    shop.picture("provenance-log-light");
+}
+
+#[test]
+fn what_is_no_longer_in_the_log_still_has_its_revision() {
+    let mut shop = Shop::open();
+    shop.select("S3 bucket Pictures");
+    shop.settle();
+    let created = shop.main.snapshot.provenance(ElementId::Node(shop.bucket)).created;
+    assert!(shop.shows(&format!("Added in revision {created}")));
+}
+
+#[test]
+fn a_property_becomes_a_variable_and_back() {
+    let mut shop = Shop::open();
+    shop.select("S3 bucket Pictures");
+    shop.window.get_by_label("Name as a variable").click();
+    let requests = shop.settle();
+    let [Request::Run(Command::SetVariable { key: set, variable: true, .. })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
+    assert_eq!(*set, key("bucket"));
+    assert!(shop.shows("Default of variable pictures_bucket"));
+    assert!(!shop.shows("Name is required"), "its value comes from outside");
+    shop.picture("variable-light");
+    shop.window.get_by_label("Name as a variable").click();
+    let requests = shop.settle();
+    assert!(matches!(&requests[..], [Request::Run(Command::SetVariable { variable: false, .. })]));
+    assert!(shop.shows("Name is required"));
+    // Several at once: one command, whatever each was before.
+    let (web, worker) = (shop.web, shop.worker);
+    let at = shop.rect_of("EC2 instance Web").center();
+    shop.click_at(at);
+    let at = shop.rect_of("EC2 instance Worker").center();
+    shop.click_with(at, egui::Modifiers::SHIFT);
+    shop.window.get_by_label("Image as a variable").click();
+    shop.settle();
+    let is_variable = |shop: &Shop, id| shop.main.snapshot.node(id).unwrap().variables.contains("ami");
+    assert!(is_variable(&shop, web) && is_variable(&shop, worker));
+    assert!(shop.shows("The default of a variable each"));
+    assert!(!shop.shows("Subnet as a variable"), "a reference cannot be one");
 }

@@ -6,7 +6,7 @@ use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     Actor, ActorKind, Code, OperationKind, Refusal, Revision,
-    messages::{HeldBoard, HeldReason, LogEntry, Status, ToRenderer},
+    messages::{HeldBoard, HeldReason, LogEntry, Notice, Status, ToRenderer},
 };
 
 const THEMES: [(Theme, &str); 2] = [(Theme::Light, "light"), (Theme::Dark, "dark")];
@@ -53,7 +53,8 @@ fn draws_what_opens_over_it() {
             let message =
                 "shop-front.json was changed by somebody else in the same places as your unsaved work".into();
             let held = HeldBoard { board, name: "shop-front".into(), why: HeldReason::Conflict, message };
-            let notices = vec!["The module pricing.json has 2 errors; its other types are loaded.".into()];
+            let message = "The module pricing.json cannot be read; its types are missing.".into();
+            let notices = vec![Notice { message, file: Some("modules/pricing.json".into()) }];
             main.status = Status { held: vec![held], notices, ..Status::default() };
         });
         shop.window.get_by_label("3 errors").click();

@@ -5,7 +5,9 @@ use egui::{Key, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     Actor, ActorKind, BoardKind, Code, Command, ElementId, OperationKind, Refusal, Revision,
-    messages::{Answer, FromRenderer, HeldBoard, HeldReason, Keep, LogEntry, Request, Status, ToRenderer},
+    messages::{
+        Answer, FromRenderer, HeldBoard, HeldReason, Keep, LogEntry, Notice, Request, Status, ToRenderer,
+    },
 };
 
 #[test]
@@ -251,4 +253,30 @@ fn a_workspace_without_boards_asks_what_kind_to_begin_with() {
     window.run();
     assert!(window.query_by_label_contains("Pages and components with a live preview.").is_some());
     crate::shop::picture(&mut window, "launcher-new-dark");
+}
+
+#[test]
+fn the_health_of_the_workspace_is_told_with_a_way_to_mend_it() {
+    let mut shop = Shop::open_as((1440.0, 900.0), Theme::Light, |main| {
+        let message = "draftboard.toml: line 3 has no value; defaults are used until it is mended".into();
+        let notice = Notice { message, file: Some("draftboard.toml".into()) };
+        main.status = Status { notices: vec![notice], ..Status::default() };
+        let broken = authority::Module { origin: "modules/pricing.json".into(), text: "{".into() };
+        let mut modules = catalogue::built_in();
+        modules.push(broken);
+        let registry = authority::Registry::compose(&modules, &Default::default());
+        main.snapshot = main.snapshot.clone().with_registry(std::sync::Arc::new(registry));
+    });
+    assert!(shop.shows("line 3 has no value") && shop.shows("modules/pricing.json"));
+    shop.picture("health-light");
+    shop.window.get_by_label("Copy the path of draftboard.toml").click();
+    let copied = (0..4).any(|_| {
+        shop.window.step();
+        let commands = &shop.window.output().platform_output.commands;
+        commands.contains(&egui::OutputCommand::CopyText("/home/ada/shop/draftboard.toml".into()))
+    });
+    assert!(copied);
+    shop.window.get_by_label("Show in problems").click();
+    shop.window.run();
+    assert!(shop.shows("Warnings 1"));
 }

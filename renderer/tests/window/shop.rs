@@ -29,6 +29,8 @@ pub(crate) struct Main {
     seed: u64,
     /// The node that came last.
     newest: Option<NodeId>,
+    /// Something was answered the last time.
+    busy: bool,
 }
 
 impl Main {
@@ -46,6 +48,7 @@ impl Main {
             unheard: Vec::new(),
             seed: 1,
             newest: None,
+            busy: false,
         };
         (main, Link::from_channels(outgoing, incoming))
     }
@@ -134,14 +137,16 @@ impl Main {
     pub(crate) fn requests(&mut self) -> Vec<Request> {
         let request =
             |message| if let FromRenderer::Request { request, .. } = message { Some(request) } else { None };
-        self.heard().into_iter().filter_map(request).collect()
+        self.heard().into_iter().filter_map(request).filter(|request| !is_lookup(request)).collect()
     }
 
     /// Answers every request as main would, and gives them back.
     pub(crate) fn serve(&mut self) -> Vec<Request> {
         let mut served = Vec::new();
+        self.busy = false;
         for message in self.heard() {
             let FromRenderer::Request { id, request } = message else { continue };
+            self.busy = true;
             let result = match &request {
                 Request::Run(command) => self.quietly(command).map(|(patch, created)| {
                     let applied =
@@ -150,6 +155,10 @@ impl Main {
                     Answer::Applied(applied)
                 }),
                 Request::Log { .. } => Ok(Answer::Log(self.log.clone())),
+                Request::Operations(wanted) => {
+                    let found = self.log.iter().filter(|entry| wanted.contains(&entry.revision));
+                    Ok(Answer::Log(found.cloned().collect()))
+                }
                 Request::Save => {
                     Ok(Answer::Saved { revision: self.snapshot.revision(), files: vec!["main.json".into()] })
                 }
@@ -159,10 +168,17 @@ impl Main {
                 _ => Ok(Answer::Done),
             };
             self.send(ToRenderer::Answer { request: id, result });
-            served.push(request);
+            if !is_lookup(&request) {
+                served.push(request);
+            }
         }
         served
     }
+}
+
+/// What the inspector asks for by itself, to say where something comes from.
+fn is_lookup(request: &Request) -> bool {
+    matches!(request, Request::Operations(_))
 }
 
 pub(crate) struct App {
@@ -235,12 +251,11 @@ impl Shop {
         let mut all = Vec::new();
         loop {
             self.window.run();
-            let served = self.main.serve();
-            if served.is_empty() {
+            all.extend(self.main.serve());
+            if !self.main.busy {
                 self.window.run();
                 return all;
             }
-            all.extend(served);
         }
     }
 

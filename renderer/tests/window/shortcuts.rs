@@ -239,3 +239,38 @@ fn enter_chooses_what_was_typed_before_it_even_in_one_frame() {
     let [Request::Run(Command::Connect { target, .. })] = &requests[..] else { panic!("{requests:?}") };
     assert_eq!(target.node, shop.bucket.into());
 }
+
+/// The text that one window puts on the system's clipboard.
+fn copied(shop: &mut Shop) -> String {
+    shop.window.event(Event::Copy);
+    shop.window.step();
+    let text = shop.window.output().platform_output.commands.iter().find_map(|command| match command {
+        egui::OutputCommand::CopyText(text) => Some(text.clone()),
+        _ => None,
+    });
+    text.expect("something was copied")
+}
+
+#[test]
+fn what_is_copied_in_one_window_is_pasted_in_another_and_on_another_board() {
+    let (mut here, mut there) = (Shop::open(), Shop::open());
+    here.select("Subnet Private A");
+    let text = copied(&mut here);
+    let json: serde_json::Value = serde_json::from_str(&text).expect("plain JSON, for any program");
+    assert_eq!(json["nodes"].as_array().map(Vec::len), Some(3));
+    let before = there.main.snapshot.nodes_on(there.infrastructure).count();
+    there.select("VPC Shop network");
+    there.window.event(Event::Paste(text.clone()));
+    there.settle();
+    let nodes: Vec<_> = there.main.snapshot.nodes_on(there.infrastructure).cloned().collect();
+    assert_eq!(nodes.len(), before + 3, "with all that is in it");
+    assert!(nodes.iter().all(|node| node.id != here.web || node.label == "Web"), "under ids of its own");
+    // A board of another kind refuses what cannot stand there, and says so.
+    there.window.get_by_label("Shop front").click();
+    there.window.run();
+    there.window.event(Event::Paste(text));
+    let requests = there.settle();
+    assert!(matches!(&requests[..], [Request::Run(Command::Paste { .. })]), "{requests:?}");
+    assert_eq!(there.main.snapshot.node_count(), before + 3 + 2, "nothing was added");
+    assert!(there.shows("cannot stand"));
+}

@@ -48,6 +48,7 @@ impl crate::Snapshot {
             nodes: nodes.iter().filter_map(|id| self.node(*id).cloned()).collect(),
             edges: edges.iter().filter_map(|id| self.edge(*id).cloned()).collect(),
             sources: Vec::new(),
+            provenance: Vec::new(),
         }
     }
 }
@@ -79,6 +80,7 @@ fn check_fragment(draft: &Draft, fragment: &Document) -> Result<(), Refusal> {
         for (key, value) in &node.props {
             rules::check_prop(registry, def, key, value)?;
         }
+        node.variables.iter().try_for_each(|key| rules::may_vary(def, key))?;
     }
     let ids: BTreeSet<NodeId> = fragment.nodes.iter().map(|node| node.id).collect();
     if ids.len() != fragment.nodes.len() {

@@ -68,6 +68,7 @@ fn run(draft: &mut Draft, command: &Command) -> Result<String, Refusal> {
         Command::Align { nodes, to } => arrange::align(draft, nodes, *to),
         Command::Distribute { nodes, along } => arrange::distribute(draft, nodes, *along),
         Command::Tidy { nodes } => arrange::tidy(draft, nodes),
+        Command::SetVariable { nodes, key, variable } => nodes::set_variable(draft, nodes, key, *variable),
         Command::Batch { summary, commands } => batch(draft, summary.as_deref(), commands),
     }
 }

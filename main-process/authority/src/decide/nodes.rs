@@ -1,12 +1,19 @@
 //! Adding and editing nodes.
 
-use super::{Draft, draft::check_label, place, references};
+use super::{
+    Draft,
+    draft::{check_label, counted},
+    place, references,
+};
 use crate::{layout, rules};
 use shared_protocol::{
     AddNode, Change, Code, ElementId, Name, Node, NodeId, NodeRef, Placement, PropKey, Refusal, TypeDef,
     Value, limits::MAX_PROPS,
 };
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 pub(super) fn add(draft: &mut Draft, add: &AddNode) -> Result<String, Refusal> {
     let board = draft.board(&add.board)?;
@@ -25,6 +32,7 @@ pub(super) fn add(draft: &mut Draft, add: &AddNode) -> Result<String, Refusal> {
         parent,
         props: BTreeMap::new(),
         references: BTreeMap::new(),
+        variables: BTreeSet::new(),
     };
     let summary = format!("Add {} {}", def.title, node.name);
     let room = (board.id, parent);
@@ -122,6 +130,31 @@ pub(super) fn update(draft: &mut Draft, node: &NodeRef, edit: &Edit<'_>) -> Resu
         }
     }
     Ok(summary(&before, edit))
+}
+
+pub(super) fn set_variable(
+    draft: &mut Draft,
+    nodes: &[NodeRef],
+    key: &PropKey,
+    variable: bool,
+) -> Result<String, Refusal> {
+    let nodes = draft.find_all(nodes)?;
+    for id in &nodes {
+        let node = draft.node(*id)?;
+        let before = node.variables.contains(key);
+        // What is no variable any more may always become plain again.
+        if variable {
+            rules::may_vary(&*draft.type_of(node)?, key)?;
+        }
+        if before != variable {
+            draft.push(Change::Variable { node: *id, key: key.clone(), before, after: variable })?;
+        }
+    }
+    let what = if variable { "a variable" } else { "a plain value" };
+    match nodes[..] {
+        [node] => Ok(format!("Make {key} of {} {what}", draft.node(node)?.name)),
+        _ => Ok(format!("Make {key} of {} {what}", counted(nodes.len(), "node"))),
+    }
 }
 
 fn summary(before: &Node, edit: &Edit<'_>) -> String {

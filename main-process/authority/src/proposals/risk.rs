@@ -58,6 +58,9 @@ fn is_about_access(snapshot: &Snapshot, change: &Change) -> bool {
                     .as_ref()
                     .is_some_and(|value| opens(node.and_then(|node| snapshot.type_of(node)), key, value))
         }
+        Change::Variable { node, key, .. } => {
+            known(node).is_some_and(|node| is_guard(node) || is_secret(snapshot.type_of(node), key))
+        }
         Change::References { node, .. } | Change::Parent { node, .. } => known(node).is_some_and(is_guard),
         _ => false,
     }

@@ -127,6 +127,12 @@ impl Words<'_> {
                     };
                     parts.push(format!("{key} of {}: {} → {}", after.name, shown(before), shown(after)));
                 }
+                Change::Variable { key, after: true, .. } => {
+                    parts.push(format!("makes {key} of {} a variable", after.name));
+                }
+                Change::Variable { key, after: false, .. } => {
+                    parts.push(format!("makes {key} of {} a plain value", after.name));
+                }
                 Change::References { key, .. } => {
                     parts.push(format!("{key} of {} points elsewhere", after.name))
                 }

@@ -8,7 +8,7 @@ mod similar;
 
 pub use connections::{Connection, connection};
 pub use containment::may_contain;
-pub use props::{check_prop, is_visible};
+pub use props::{check_prop, is_visible, may_vary};
 pub use similar::similar;
 
 pub(crate) use connections::{edge_is_full, edges_in_limit, rule_for};

@@ -66,6 +66,25 @@ pub(crate) fn editable<'a>(def: &'a TypeDef, key: &PropKey) -> Result<&'a PropDe
     }
 }
 
+/// Whether the value of a property may be given from outside: it is an argument of something that becomes Terraform.
+pub fn may_vary(def: &TypeDef, key: &PropKey) -> Result<(), Refusal> {
+    let refuse = |message: String| Err(Refusal::new(Code::ValidationError, message).field(key));
+    let prop = editable(def, key)?;
+    if def.terraform.is_none() {
+        return refuse(format!(
+            "{} does not become Terraform, so {} cannot be a variable",
+            def.title, prop.label
+        ));
+    }
+    if matches!(prop.kind, PropKind::Reference | PropKind::Slot) {
+        return refuse(format!(
+            "{} of {} points at nodes, so it cannot be a variable",
+            prop.label, def.title
+        ));
+    }
+    Ok(())
+}
+
 /// Every property that is set while its condition does not hold.
 pub(crate) fn check_hidden(def: &TypeDef, node: &Node, touched: &[PropKey]) -> Result<(), Refusal> {
     for key in touched {

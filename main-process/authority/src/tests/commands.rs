@@ -302,3 +302,35 @@ fn reverting_keeps_later_work_and_names_conflicts() {
     assert_eq!(refusal.code, Code::Conflict);
     assert!(refusal.message.contains("has changed since"), "{refusal}");
 }
+
+#[test]
+fn a_property_becomes_a_variable_and_back_without_loss() {
+    let mut bench = Bench::with_board();
+    bench.json(r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"photos","props":{"bucket":"pictures"}}}"#);
+    bench.json(r#"{"addNode":{"board":"main","type":"notes/sticky","name":"note"}}"#);
+    let photos = bench.node("photos");
+    let decision = bench.json(r#"{"setVariable":{"nodes":["photos"],"key":"bucket","variable":true}}"#);
+    assert_eq!((decision.changes.len(), decision.summary.as_str()), (1, "Make bucket of photos a variable"));
+    let node = bench.state.node(photos).unwrap();
+    assert!(
+        node.variables.contains("bucket") && node.props.contains_key("bucket"),
+        "the value is the default"
+    );
+    assert!(
+        bench
+            .json(r#"{"setVariable":{"nodes":["photos"],"key":"bucket","variable":true}}"#)
+            .changes
+            .is_empty()
+    );
+    bench.json(r#"{"updateNode":{"node":"photos","unset":["bucket"]}}"#);
+    assert!(
+        crate::Problems::of(&bench.state).of_node(photos).is_empty(),
+        "a required variable needs no value here"
+    );
+    bench.json(r#"{"setVariable":{"nodes":["photos"],"key":"bucket","variable":false}}"#);
+    assert_eq!(crate::Problems::of(&bench.state).of_node(photos).len(), 1);
+    for (node, key) in [("photos", "nonsense"), ("note", "text")] {
+        let command = format!(r#"{{"setVariable":{{"nodes":["{node}"],"key":"{key}","variable":true}}}}"#);
+        assert_eq!(bench.refused(&command).field.as_deref(), Some(key));
+    }
+}

@@ -56,7 +56,7 @@ fn single(dice: &mut Dice, state: &Snapshot) -> Command {
     let some = |dice: &mut Dice| -> Vec<NodeRef> {
         (0..1 + dice.below(4)).filter_map(|_| dice.pick(&nodes).copied()).map(NodeRef::Id).collect()
     };
-    match dice.below(26) {
+    match dice.below(27) {
         0 => add_board(dice),
         1 if dice.one_in(4) => Command::RemoveBoard { board: board.into() },
         2 => Command::UpdateBoard {
@@ -101,6 +101,10 @@ fn single(dice: &mut Dice, state: &Snapshot) -> Command {
             along: if dice.one_in(2) { Axis::Horizontal } else { Axis::Vertical },
         },
         24 => Command::Tidy { nodes: some(dice) },
+        25 => match set_variable(dice, state, &nodes) {
+            Some(command) => command,
+            None => add_node(dice, state, board, &nodes),
+        },
         _ => match dice.pick(&edges) {
             Some(edge) => Command::UpdateEdge { edge: *edge, label: format!("label {}", dice.below(5)) },
             None => add_node(dice, state, board, &nodes),
@@ -158,6 +162,12 @@ fn connect(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Comman
     }
     let end = |node: NodeId| EndpointRef { node: node.into(), port: None };
     Some(Command::Connect { source: end(pair.0), target: end(pair.1), label: String::new() })
+}
+
+fn set_variable(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Command> {
+    let node = state.node(*dice.pick(nodes)?)?;
+    let key = dice.pick(&state.type_of(node)?.props)?.key.clone();
+    Some(Command::SetVariable { nodes: vec![node.id.into()], key, variable: !dice.one_in(3) })
 }
 
 fn update(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Command> {

@@ -12,6 +12,7 @@ use shared_protocol::{
     PortId, PropKey, Revision, TypeId,
     limits::{MAX_COORDINATE, MAX_EDGES, MAX_NODES, MAX_PROPS, MAX_REFERENCES, MAX_SIZE, MIN_SIZE},
 };
+use std::collections::BTreeSet;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,6 +48,8 @@ struct NodeLine {
     props: Entries<PropKey, StrictValue, MAX_PROPS>,
     #[serde(default)]
     references: Entries<PropKey, Targets, MAX_PROPS>,
+    #[serde(default)]
+    variables: Variables,
 }
 
 #[derive(Deserialize)]
@@ -83,6 +86,24 @@ impl<'de> Deserialize<'de> for Targets {
             )));
         }
         Ok(Self(targets))
+    }
+}
+
+/// Property keys, each once.
+#[derive(Default)]
+struct Variables(BTreeSet<PropKey>);
+
+impl<'de> Deserialize<'de> for Variables {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let keys = Vec::<PropKey>::deserialize(deserializer)?;
+        let count = keys.len();
+        let keys: BTreeSet<PropKey> = keys.into_iter().collect();
+        if keys.is_empty() || keys.len() != count || count > MAX_PROPS {
+            return Err(D::Error::custom(format_args!(
+                "expected 1 to {MAX_PROPS} property keys, each once; leave it out when there is none"
+            )));
+        }
+        Ok(Self(keys))
     }
 }
 
@@ -179,6 +200,7 @@ impl BoardFile {
             edges: self.edges.0.into_iter().map(|(id, line)| line.into_edge(id, board)).collect(),
             layout: self.layout.0.into_iter().map(|(id, Rectangle(placement))| (id, placement)).collect(),
             sources: Vec::new(),
+            provenance: Vec::new(),
         }
     }
 }
@@ -194,6 +216,7 @@ impl NodeLine {
             parent: self.parent,
             props: self.props.0.into_iter().map(|(key, StrictValue(value))| (key, value)).collect(),
             references: self.references.0.into_iter().map(|(key, Targets(targets))| (key, targets)).collect(),
+            variables: self.variables.0,
         }
     }
 }

@@ -7,7 +7,7 @@ use shared_protocol::{
     BoardId, BoardKind, Document, Edge, Endpoint, Name, Node, NodeId, PropKey, TypeId, Value,
 };
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::{Display, Write as _},
 };
 
@@ -30,6 +30,8 @@ struct NodeLine<'a> {
     props: &'a BTreeMap<PropKey, Value>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     references: &'a BTreeMap<PropKey, Vec<NodeId>>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    variables: &'a BTreeSet<PropKey>,
 }
 
 #[derive(Serialize)]
@@ -42,8 +44,8 @@ struct EdgeLine<'a> {
 
 impl<'a> NodeLine<'a> {
     fn of(node: &'a Node) -> Self {
-        let Node { id: _, board: _, type_id, name, label, parent, props, references } = node;
-        Self { r#type: type_id, name, label, parent: *parent, props, references }
+        let Node { id: _, board: _, type_id, name, label, parent, props, references, variables } = node;
+        Self { r#type: type_id, name, label, parent: *parent, props, references, variables }
     }
 }
 

@@ -32,10 +32,19 @@ impl Journal {
 
     /// The newest operations, newest first, without reading their changes.
     pub fn log(&self, limit: usize) -> Result<Vec<LogEntry>, JournalError> {
-        let mut select = self.connection.prepare_cached(
-            "SELECT revision, time, actor, kind, summary, change_count FROM operations ORDER BY revision DESC LIMIT ?1",
-        )?;
-        let rows = select.query_map([to_sql(limit as u64)?], |row| {
+        self.entries("ORDER BY revision DESC LIMIT ?1", to_sql(limit as u64)?)
+    }
+
+    /// The operation that led to a revision without its changes; none when it is not kept, or not there yet.
+    pub fn entry(&self, revision: Revision) -> Result<Option<LogEntry>, JournalError> {
+        Ok(self.entries("WHERE revision = ?1", to_sql(revision.0)?)?.pop())
+    }
+
+    fn entries(&self, which: &str, number: i64) -> Result<Vec<LogEntry>, JournalError> {
+        let sql =
+            format!("SELECT revision, time, actor, kind, summary, change_count FROM operations {which}");
+        let mut select = self.connection.prepare_cached(&sql)?;
+        let rows = select.query_map([number], |row| {
             let numbers: (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(5)?);
             let texts: (String, String, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
             Ok((numbers, texts))

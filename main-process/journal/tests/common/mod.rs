@@ -132,6 +132,7 @@ fn add_node(
         parent: earlier.filter(|_| choice % 2 == 1),
         props,
         references,
+        variables: std::collections::BTreeSet::new(),
     });
     document.layout.extend(at.map(|at| (id(place), at)));
 }

@@ -156,6 +156,9 @@ fn change_shape(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, cha
         Change::References { node, key, before, after } => {
             json!({ "node": node, "change": "references", "key": key, "before": before, "after": after })
         }
+        Change::Variable { node, key, before, after } => {
+            json!({ "node": node, "change": "variable", "key": key, "before": before, "after": after })
+        }
         Change::Edge { id, before, after } => {
             let edge = after.as_ref().or(before.as_ref());
             json!({

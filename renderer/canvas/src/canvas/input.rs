@@ -12,8 +12,11 @@ use egui::{Event, Key, Modifiers, PointerButton, Pos2, Response, Ui, vec2};
 use shared_protocol::{ElementId, messages::Viewport};
 use std::{collections::BTreeSet, time::Duration};
 
+/// How much one point of scrolling zooms, as on maps: a notch of the wheel is about a fifth.
+const ZOOM_PER_POINT: f32 = 0.004;
+
 impl Canvas {
-    /// Scrolling pans, Ctrl and pinching zoom to the pointer.
+    /// Scrolling pans, Ctrl and pinching zoom to the pointer. As on maps, scrolling zooms.
     pub(super) fn navigate(&mut self, ui: &Ui, response: &Response) {
         let Some(view) = self.view else { return };
         if !response.contains_pointer() && !self.gesture.is_active() {
@@ -26,6 +29,8 @@ impl Canvas {
                 input.pointer.latest_pos().unwrap_or(view.center()),
             )
         });
+        let scrolled = self.map_style && pan.y != 0.0 && pan.is_finite();
+        let zoom = if scrolled { zoom * (pan.y * ZOOM_PER_POINT).exp() } else { zoom };
         if zoom != 1.0 {
             self.viewport = zoomed_at(self.viewport, zoom, pointer, view);
         } else if pan != egui::Vec2::ZERO && pan.is_finite() {
@@ -111,7 +116,9 @@ impl Canvas {
         events: &mut Vec<CanvasEvent>,
     ) -> Option<Gesture> {
         let at = camera.to_board(origin);
-        let marquee = || Some(Gesture::Marquee(Marquee::start(scene, at)));
+        let pans = self.map_style && !ui.input(|input| input.modifiers.shift);
+        let marquee =
+            || Some(if pans { Gesture::Pan(at) } else { Gesture::Marquee(Marquee::start(scene, at)) });
         if scene.read_only {
             return marquee();
         }

@@ -46,6 +46,7 @@ pub struct Canvas {
     dropped_until: Option<f64>,
     pointer: Option<Pos2>,
     minimap: bool,
+    map_style: bool,
     reduced_motion: bool,
     flight: Option<motion::Flight>,
     glide: Option<motion::Glide>,
@@ -82,6 +83,7 @@ impl Canvas {
             dropped_until: None,
             pointer: None,
             minimap: true,
+            map_style: false,
             reduced_motion: true,
             flight: None,
             glide: None,
@@ -159,6 +161,11 @@ impl Canvas {
     /// Whether a small picture of the whole board is shown while not all of it is in view.
     pub fn set_minimap(&mut self, shown: bool) {
         self.minimap = shown;
+    }
+
+    /// As on maps: scrolling zooms and dragging empty space pans; Shift drags a frame.
+    pub fn set_map_style(&mut self, on: bool) {
+        self.map_style = on;
     }
 
     pub fn has_minimap(&self) -> bool {

@@ -163,7 +163,10 @@ impl BoardIndex {
                 | Change::Parent { node, .. }
                 | Change::Placement { node, .. } => drop(nodes.insert(*node)),
                 Change::Edge { id, .. } => drop(edges.insert(*id)),
-                Change::Board { .. } | Change::References { .. } | Change::Source { .. } => {}
+                Change::Board { .. }
+                | Change::References { .. }
+                | Change::Variable { .. }
+                | Change::Source { .. } => {}
             }
         }
         for id in nodes {

@@ -83,6 +83,7 @@ impl Drawing {
             parent,
             props: BTreeMap::new(),
             references: BTreeMap::new(),
+            variables: std::collections::BTreeSet::new(),
         });
         let [x, y, w, h] = place;
         self.document.layout.push((id, Placement { x, y, w, h }));

@@ -4,12 +4,10 @@ use super::{
     Subjects,
     controls::{hover_ui, paint_combo_arrow, push, small_button_ui},
     fields::{Shown, set, shown},
+    variables::variable_ui,
 };
 use crate::view::{Action, View};
-use egui::{
-    Color32, CornerRadius, Popup, PopupCloseBehavior, Response, RichText, Role, Sense, Slider, Stroke,
-    StrokeKind, Ui, WidgetInfo, vec2,
-};
+use egui::{Response, RichText, Ui};
 use shared_protocol::{Value, registry::PropDef};
 use std::sync::Arc;
 
@@ -36,6 +34,7 @@ pub(super) fn boolean_ui(
             push(set(view, subjects.ids, subjects.def, &prop.key, Some(on.into())), actions);
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            variable_ui(ui, view, subjects, prop, actions);
             if value != Shown::Unset
                 && small_button_ui(ui, "Reset", &format!("Reset {}", prop.label)).clicked()
             {
@@ -119,26 +118,4 @@ pub(super) fn multiselect_ui(
         first.get_or_insert(response);
     }
     first
-}
-
-/// The colour as it looks, with a popup to mix it. egui's own picker shows an emoji that no embedded font has.
-pub(super) fn swatch_ui(ui: &mut Ui, view: &View<'_>, label: &str, colour: &mut Color32) -> bool {
-    let (rect, response) = ui.allocate_exact_size(vec2(36.0, ui.spacing().interact_size.y), Sense::click());
-    response.widget_info(|| WidgetInfo::labeled(Role::ColorWell, ui.is_enabled(), format!("{label} swatch")));
-    let corners = CornerRadius::same(6);
-    let edge =
-        Stroke::new(1.0, if response.hovered() { view.theme.border_strong } else { view.theme.border });
-    ui.painter().rect(rect, corners, *colour, edge, StrokeKind::Inside);
-    crate::widgets::focus_ring(ui, view.theme, rect, &response);
-    let mixed = Popup::menu(&response).close_behavior(PopupCloseBehavior::CloseOnClickOutside).show(|ui| {
-        ui.spacing_mut().slider_width = 160.0;
-        let [mut red, mut green, mut blue, _] = colour.to_srgba_unmultiplied();
-        let mut changed = false;
-        for (word, channel) in [("Red", &mut red), ("Green", &mut green), ("Blue", &mut blue)] {
-            changed |= ui.add(Slider::new(channel, 0..=255).text(word)).changed();
-        }
-        *colour = Color32::from_rgb(red, green, blue);
-        changed
-    });
-    mixed.is_some_and(|mixed| mixed.inner)
 }

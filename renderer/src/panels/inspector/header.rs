@@ -2,8 +2,8 @@
 
 use super::{
     Inspector, Subjects,
-    controls::TextLook,
     fields::{Field, Part, Subject},
+    text::TextLook,
 };
 use crate::{
     commands::CommandId,

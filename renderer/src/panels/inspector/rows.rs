@@ -2,8 +2,9 @@
 
 use super::{
     Inspector, Subjects,
-    controls::{TextLook, push},
+    controls::push,
     fields::{Field, Part, Shown, Subject, set, shown},
+    text::TextLook,
 };
 use crate::{
     view::{Action, View},

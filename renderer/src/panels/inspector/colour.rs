@@ -1,0 +1,70 @@
+//! Colours: a swatch to mix one, beside the text.
+
+use super::{
+    Inspector, Subjects,
+    controls::push,
+    fields::{Shown, set, shown},
+};
+use crate::view::{Action, View};
+use egui::{
+    Color32, CornerRadius, Popup, PopupCloseBehavior, Role, Sense, Slider, Stroke, StrokeKind, Ui,
+    WidgetInfo, vec2,
+};
+use shared_protocol::{Value, registry::PropDef};
+
+impl Inspector {
+    pub(super) fn colour_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        subjects: &Subjects<'_>,
+        prop: &PropDef,
+        actions: &mut Vec<Action>,
+    ) {
+        ui.horizontal_top(|ui| {
+            let value = match shown(subjects.nodes, &prop.key) {
+                Shown::Set(value) => value.as_text(),
+                Shown::Unset => prop.default.as_ref().and_then(Value::as_text),
+                Shown::Mixed => None,
+            };
+            let stored =
+                value.and_then(|text| Color32::from_hex(text).ok()).unwrap_or(view.theme.surface_card);
+            let picked = self.picked.take_if(|(key, _)| *key == prop.key).map(|(_, colour)| colour);
+            let mut colour = picked.unwrap_or(stored);
+            let changed = swatch_ui(ui, view, &prop.label, &mut colour);
+            // While the pointer is down the colour runs along here only; what is sent is where it is let go.
+            let touched = (changed || picked.is_some()) && colour != stored;
+            if touched && ui.input(|input| input.pointer.any_down()) {
+                self.picked = Some((prop.key.clone(), colour));
+            } else if touched {
+                self.editing = None;
+                let [r, g, b, _] = colour.to_srgba_unmultiplied();
+                let hex = format!("#{r:02x}{g:02x}{b:02x}");
+                push(set(view, subjects.ids, subjects.def, &prop.key, Some(Value::text(hex))), actions);
+            }
+            ui.vertical(|ui| self.plain_text_ui(ui, view, subjects, prop, 0.0, actions));
+        });
+    }
+}
+
+/// The colour as it looks, with a popup to mix it. egui's own picker shows an emoji that no embedded font has.
+fn swatch_ui(ui: &mut Ui, view: &View<'_>, label: &str, colour: &mut Color32) -> bool {
+    let (rect, response) = ui.allocate_exact_size(vec2(36.0, ui.spacing().interact_size.y), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::ColorWell, ui.is_enabled(), format!("{label} swatch")));
+    let corners = CornerRadius::same(6);
+    let edge =
+        Stroke::new(1.0, if response.hovered() { view.theme.border_strong } else { view.theme.border });
+    ui.painter().rect(rect, corners, *colour, edge, StrokeKind::Inside);
+    crate::widgets::focus_ring(ui, view.theme, rect, &response);
+    let mixed = Popup::menu(&response).close_behavior(PopupCloseBehavior::CloseOnClickOutside).show(|ui| {
+        ui.spacing_mut().slider_width = 160.0;
+        let [mut red, mut green, mut blue, _] = colour.to_srgba_unmultiplied();
+        let mut changed = false;
+        for (word, channel) in [("Red", &mut red), ("Green", &mut green), ("Blue", &mut blue)] {
+            changed |= ui.add(Slider::new(channel, 0..=255).text(word)).changed();
+        }
+        *colour = Color32::from_rgb(red, green, blue);
+        changed
+    });
+    mixed.is_some_and(|mixed| mixed.inner)
+}

@@ -1,0 +1,185 @@
+//! Text fields of the inspector: over what is stored, or over the buffer while somebody types.
+
+use super::{
+    Inspector, Subjects,
+    fields::{Editing, Field, Part, Shown, Subject, interpret, shown},
+};
+use crate::view::{Action, View};
+use egui::{Key, RichText, TextEdit, Ui};
+use shared_protocol::{
+    Value,
+    registry::{PropDef, PropKind},
+};
+
+/// How a text field looks.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TextLook {
+    pub(super) hint: String,
+    pub(super) rows: usize,
+    pub(super) code: bool,
+    pub(super) masked: bool,
+    pub(super) unit: String,
+    /// What the up and down keys add.
+    pub(super) step: Option<f64>,
+    /// Room left free at the right.
+    pub(super) spare: f32,
+    /// Takes the keyboard when it appears.
+    pub(super) grab_focus: bool,
+}
+
+impl Inspector {
+    /// Texts of every kind that is written in one field.
+    pub(super) fn plain_text_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        subjects: &Subjects<'_>,
+        prop: &PropDef,
+        spare: f32,
+        actions: &mut Vec<Action>,
+    ) {
+        let value = shown(subjects.nodes, &prop.key);
+        let json = matches!(prop.kind, PropKind::Object | PropKind::Json);
+        let current = match value {
+            Shown::Set(value) if json => pretty(value),
+            Shown::Set(value) => value.to_string(),
+            Shown::Unset | Shown::Mixed => String::new(),
+        };
+        let hint = match (&value, &prop.default) {
+            (Shown::Mixed, _) => "They differ".to_owned(),
+            (_, Some(default)) => default.to_string(),
+            (_, None) => prop.placeholder.clone(),
+        };
+        let look = TextLook {
+            hint,
+            rows: if prop.kind == PropKind::Multiline || json { 3 } else { 1 },
+            code: json || prop.kind == PropKind::Cidr,
+            masked: prop.sensitive && !self.revealed.contains(&prop.key),
+            unit: prop.unit.clone(),
+            step: (prop.kind == PropKind::Number).then(|| prop.step.unwrap_or(1.0)),
+            spare,
+            grab_focus: self.wanted.as_ref() == Some(&prop.key),
+        };
+        let field = Field::new(Subject::Nodes(subjects.ids.to_vec()), Part::Prop(prop.key.clone()));
+        self.text_ui(ui, view, &prop.label, field, &current, &look, actions);
+    }
+
+    /// A text field over what is stored, or over the buffer while it is typed in. The message stands below.
+    #[expect(clippy::too_many_arguments, reason = "every text of the inspector goes through here")]
+    pub(super) fn text_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        name: &str,
+        field: Field,
+        current: &str,
+        look: &TextLook,
+        actions: &mut Vec<Action>,
+    ) {
+        let widget = ui.make_persistent_id(("text", format!("{field:?}")));
+        let mut editing = self.editing.take_if(|editing| editing.field == field);
+        let mut text =
+            editing.as_mut().map_or_else(|| current.to_owned(), |editing| std::mem::take(&mut editing.text));
+        let bad = editing.as_ref().is_some_and(|editing| editing.problem.is_some());
+
+        let response = field_ui(ui, view, name, widget, &mut text, look, bad);
+        if look.grab_focus && editing.is_none() {
+            response.request_focus();
+        }
+        if response.has_focus()
+            && let Some(step) = look.step
+        {
+            step_by_keys(ui, step, &mut text);
+        }
+        if editing.is_none() && (response.has_focus() || response.changed()) {
+            // The field that was typed in before is done with.
+            self.finish(view, actions);
+            let began_with = current.to_owned();
+            editing = Some(Editing {
+                field: field.clone(),
+                widget,
+                text: String::new(),
+                began_with,
+                problem: None,
+            });
+        }
+        if response.lost_focus() {
+            // What was typed is taken over in the next frame.
+            ui.request_repaint();
+        }
+        if let Some(mut editing) = editing {
+            let new_row =
+                matches!(field.part, Part::NewListItem(_) | Part::NewTag(_)) && text.trim().is_empty();
+            editing.problem = if text == editing.began_with || new_row {
+                None
+            } else {
+                interpret(view, &field, &text).err()
+            };
+            if let Some(problem) = &editing.problem {
+                ui.add(egui::Label::new(RichText::new(problem).small().color(view.theme.danger)).wrap());
+            }
+            editing.text = text;
+            self.editing = Some(editing);
+        }
+    }
+}
+
+fn field_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    name: &str,
+    widget: egui::Id,
+    text: &mut String,
+    look: &TextLook,
+    bad: bool,
+) -> egui::Response {
+    let width = (ui.available_width() - look.spare).max(24.0);
+    let edit = if look.rows > 1 {
+        TextEdit::multiline(text).desired_rows(look.rows)
+    } else {
+        TextEdit::singleline(text)
+    };
+    let edit = edit
+        .id(widget)
+        .hint_text(RichText::new(&look.hint).color(view.theme.text_subtle))
+        .desired_width(width)
+        .password(look.masked)
+        .margin(egui::Margin::symmetric(8, 5));
+    let edit = if look.code { edit.font(egui::TextStyle::Monospace) } else { edit };
+    let edit = if look.unit.is_empty() {
+        edit
+    } else {
+        edit.suffix(RichText::new(&look.unit).color(view.theme.text_subtle))
+    };
+    let response = ui
+        .scope(|ui| {
+            let focus = if bad { view.theme.danger } else { view.theme.focus };
+            ui.visuals_mut().selection.stroke = egui::Stroke::new(1.5, focus);
+            if bad {
+                let widgets = &mut ui.visuals_mut().widgets;
+                for state in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
+                    state.bg_stroke = egui::Stroke::new(1.0, view.theme.danger);
+                }
+            }
+            ui.add(edit)
+        })
+        .inner;
+    response.accessible_name(name)
+}
+
+/// Up and down change a number by its step.
+fn step_by_keys(ui: &Ui, step: f64, text: &mut String) {
+    let (up, down) = ui.input(|input| (input.num_presses(Key::ArrowUp), input.num_presses(Key::ArrowDown)));
+    if up == down {
+        return;
+    }
+    let now: f64 = text.trim().parse().unwrap_or_default();
+    let next = now + step * (up as f64 - down as f64);
+    if let Some(value) = Value::number(next) {
+        *text = value.to_string();
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_json())
+}
