@@ -23,7 +23,7 @@ pub(crate) struct Rename {
 
 pub(crate) enum Editing {
     GoesOn,
-    Done(Option<CanvasEvent>),
+    Done(Option<Box<CanvasEvent>>),
 }
 
 impl Rename {
@@ -96,7 +96,7 @@ impl Rename {
             return Editing::GoesOn;
         }
         if sent || response.lost_focus() || !response.has_focus() {
-            return Editing::Done(self.command());
+            return Editing::Done(self.command().map(Box::new));
         }
         Editing::GoesOn
     }

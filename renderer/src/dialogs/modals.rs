@@ -18,9 +18,15 @@ pub(crate) enum Modal {
 
 /// What a modal's fields amount to.
 enum Verdict {
-    Ready(Action),
+    Ready(Box<Action>),
     /// What is still missing or wrong; empty while nothing has been typed.
     Not(String),
+}
+
+impl Verdict {
+    fn ready(action: Action) -> Self {
+        Self::Ready(Box::new(action))
+    }
 }
 
 impl Modal {
@@ -99,7 +105,7 @@ impl Modal {
             if let Verdict::Ready(action) = verdict
                 && (pressed || entered)
             {
-                actions.push(action);
+                actions.push(*action);
                 open = false;
             }
             if ui.add(egui::Button::new("Cancel").min_size(egui::vec2(84.0, 28.0))).clicked() {
@@ -146,7 +152,7 @@ impl Modal {
         match self {
             Self::NewBoard { kind, title } => match check_title(title) {
                 Ok(title) => {
-                    Verdict::Ready(Action::Run(Command::AddBoard { kind: *kind, title, name: None }))
+                    Verdict::ready(Action::Run(Command::AddBoard { kind: *kind, title, name: None }))
                 }
                 Err(why) => Verdict::Not(why),
             },
@@ -158,7 +164,7 @@ impl Modal {
                             return Verdict::Not(format!("Another board is called {name} already."));
                         }
                         let (title, name) = (Some(title), Some(name));
-                        Verdict::Ready(Action::Run(Command::UpdateBoard {
+                        Verdict::ready(Action::Run(Command::UpdateBoard {
                             board: (*board).into(),
                             title,
                             name,
@@ -169,7 +175,7 @@ impl Modal {
                 }
             }
             Self::RemoveBoard { board } => {
-                Verdict::Ready(Action::Run(Command::RemoveBoard { board: (*board).into() }))
+                Verdict::ready(Action::Run(Command::RemoveBoard { board: (*board).into() }))
             }
             Self::Path { purpose, path, .. } => {
                 let ending = path.rsplit('.').next().unwrap_or_default();
@@ -178,7 +184,7 @@ impl Modal {
                     Purpose::Export { .. } if !matches!(ending, "png" | "svg" | "md") => {
                         Verdict::Not("The path should end in .png, .svg or .md.".to_owned())
                     }
-                    _ => Verdict::Ready(Action::Ask(purpose.request(path.trim().to_owned()))),
+                    _ => Verdict::ready(Action::Ask(purpose.request(path.trim().to_owned()))),
                 }
             }
         }

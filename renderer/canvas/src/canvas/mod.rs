@@ -360,7 +360,7 @@ impl Canvas {
             && let Editing::Done(event) = rename.show(ui, scene, &self.index, &camera)
         {
             self.rename = None;
-            events.extend(event);
+            events.extend(event.map(|event| *event));
         }
     }
 
