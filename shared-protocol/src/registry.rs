@@ -60,18 +60,45 @@ pub struct TypeDef {
     pub props: Vec<PropDef>,
     #[serde(default)]
     pub outputs: Vec<OutputDef>,
-    /// The Terraform resource it becomes.
+    /// What kind of block it becomes in Terraform, if any.
+    #[serde(default)]
+    pub block: Block,
+    /// The Terraform type it becomes.
     #[serde(default)]
     pub terraform: Option<String>,
+    /// The Terraform type where a property decides it, such as the operating system.
+    #[serde(default)]
+    pub terraform_by: Option<TerraformBy>,
+    /// Nested blocks that are written even when nothing stands in them.
+    #[serde(default)]
+    pub always: Vec<String>,
+    /// Resources that come along with this one, one for each target of a reference.
+    #[serde(default)]
+    pub companions: Vec<Companion>,
+    /// The parts of it that a private endpoint can lead to, the usual one first. Standing in a subnet makes one.
+    #[serde(default)]
+    pub private_endpoint: Vec<Choice>,
+    /// What it costs.
+    #[serde(default)]
+    pub cost: Option<CostModel>,
     /// The reference that standing in a container sets.
     #[serde(default)]
     pub parent_reference: Option<PropKey>,
     /// Short form for naming conventions.
     #[serde(default)]
     pub abbreviation: Option<String>,
+    /// What a name made by a convention must keep to.
+    #[serde(default)]
+    pub naming: Naming,
 }
 
 impl TypeDef {
+    /// Every Terraform type it can become.
+    pub fn terraform_types(&self) -> impl Iterator<Item = &str> {
+        let by = self.terraform_by.iter().flat_map(|by| by.types.values());
+        self.terraform.iter().chain(by).map(String::as_str)
+    }
+
     pub fn prop(&self, key: &str) -> Option<&PropDef> {
         self.props.iter().find(|prop| prop.key.as_str() == key)
     }
@@ -223,9 +250,140 @@ pub struct PropDef {
     /// Masked on screen, never shown to agents.
     #[serde(default)]
     pub sensitive: bool,
-    /// Where it goes in Terraform, when not under its own key.
+    /// Where it goes in Terraform, when not under its own key: `block.block.argument`; `[]` at the end stands for a
+    /// list of blocks.
     #[serde(default)]
     pub argument: Option<String>,
+    /// Further conditions; it is shown when all hold.
+    #[serde(default)]
+    pub also_when: Vec<Condition>,
+    /// What it is for, when not an argument.
+    #[serde(default)]
+    pub role: Role,
+    /// A reference without a target points at the nearest container around the node that fits.
+    #[serde(default)]
+    pub from_ancestor: bool,
+    /// The attribute of the target that a reference reads; told by the end of its key when absent.
+    #[serde(default)]
+    pub attribute: Option<String>,
+    /// The property that names the output of the target that a reference reads.
+    #[serde(default)]
+    pub output_from: Option<PropKey>,
+    /// What counts when nothing is set: `reference.attribute` of another property, or `client.attribute` of whoever
+    /// runs Terraform.
+    #[serde(default)]
+    pub inherit: Option<String>,
+}
+
+impl PropDef {
+    /// Where it goes in Terraform.
+    pub fn argument(&self) -> &str {
+        self.argument.as_deref().unwrap_or(self.key.as_str())
+    }
+
+    /// The attribute of its target that a reference reads.
+    pub fn target_attribute(&self) -> &str {
+        let key = self.key.as_str();
+        match &self.attribute {
+            Some(attribute) => attribute,
+            None if key.ends_with("_arn") || key.ends_with("_arns") => "arn",
+            None if key.ends_with("_name") || key.ends_with("_names") => "name",
+            None => "id",
+        }
+    }
+}
+
+/// What a property is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Role {
+    /// An argument of the resource.
+    #[default]
+    Argument,
+    /// Steers what is written and is not written itself.
+    Setting,
+    /// How much is used, for the cost.
+    Usage,
+    /// HCL that stands in the block as it is.
+    Extra,
+}
+
+/// The kind of block that a type becomes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Block {
+    /// A resource, if a Terraform type is given; nothing otherwise.
+    #[default]
+    Resource,
+    Data,
+    Variable,
+    Local,
+    Output,
+    /// A call of a module that is kept elsewhere.
+    Module,
+    /// Text that stands as it is.
+    Verbatim,
+    /// A child module of what stands inside.
+    Group,
+}
+
+/// The Terraform type by the value of a property.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TerraformBy {
+    pub prop: PropKey,
+    pub types: BTreeMap<Arc<str>, String>,
+}
+
+/// A resource that comes along with another. Arguments are `self.attribute`, `target.attribute`, or `=` and a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Companion {
+    /// The reference; each target makes one.
+    pub each: PropKey,
+    pub terraform: String,
+    /// What its name ends in.
+    pub suffix: String,
+    pub arguments: BTreeMap<String, String>,
+}
+
+/// What names must keep to where they are made by a convention.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Naming {
+    #[serde(default)]
+    pub lowercase: bool,
+    #[serde(default)]
+    pub no_hyphens: bool,
+    #[serde(default)]
+    pub max: Option<u32>,
+}
+
+/// What a type costs: nothing, or the sum of its components.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CostModel {
+    #[serde(default)]
+    pub free: bool,
+    #[serde(default)]
+    pub components: Vec<CostComponent>,
+}
+
+/// One thing that is billed: the price of a unit times all factors. A unit of an hour counts 730 times a month.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CostComponent {
+    pub label: String,
+    /// The heading in a price book.
+    pub service: String,
+    /// The line in a price book; `{key}` stands for the value of a property.
+    pub sku: String,
+    pub unit: String,
+    /// Numbers, and keys of properties that hold one.
+    #[serde(default)]
+    pub factors: Vec<Value>,
+    #[serde(default)]
+    pub when: Option<Condition>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -333,6 +491,9 @@ pub struct ConnectionRule {
     /// A reference that the connection stands for: set with it, cleared with it.
     #[serde(default)]
     pub sets: Option<SetsReference>,
+    /// Terraform makes the source before the target.
+    #[serde(default)]
+    pub depends: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

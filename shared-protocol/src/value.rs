@@ -5,6 +5,9 @@ use crate::limits::MAX_VALUE_DEPTH;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
+/// The key that tells an expression from an object.
+pub const EXPRESSION: &str = "$hcl";
+
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
     #[default]
@@ -88,6 +91,19 @@ impl Value {
             Self::Bool(value) => Some(*value),
             _ => None,
         }
+    }
+
+    /// An expression of Terraform's language in place of a plain value: an object with [`EXPRESSION`] as its only key.
+    pub fn expression(&self) -> Option<&str> {
+        match self {
+            Self::Object(fields) if fields.len() == 1 => fields.get(EXPRESSION)?.as_text(),
+            _ => None,
+        }
+    }
+
+    /// A value that is an expression of Terraform's language.
+    pub fn of_expression(text: impl Into<Arc<str>>) -> Self {
+        Self::Object(BTreeMap::from([(Arc::from(EXPRESSION), Self::text(text))]))
     }
 
     /// Null, false, zero and everything empty count as "no".

@@ -30,7 +30,7 @@ pub use history::History;
 pub use problems::Problems;
 pub use rebase::{Rebased, boards_touched, rebase};
 pub use registry::{Module, Registry};
-pub use rules::{Connection, check_prop, connection, is_visible, may_contain, may_vary, similar};
+pub use rules::{Connection, check_prop, connection, holds, is_visible, may_contain, may_vary, similar};
 pub use snapshot::Snapshot;
 
 #[cfg(test)]

@@ -67,11 +67,14 @@ impl Problems {
                     nodes.extend(snapshot.referrers(*node));
                     edges.extend(snapshot.edges_of(*node).map(|edge| edge.id));
                 }
+                // References may follow the containers around a node, however far out.
+                Change::Parent { node, .. } => nodes.extend(snapshot.subtree(*node)),
                 Change::Name { node, .. }
-                | Change::Parent { node, .. }
                 | Change::Prop { node, .. }
                 | Change::References { node, .. }
-                | Change::Variable { node, .. } => drop(nodes.insert(*node)),
+                | Change::Variable { node, .. } => {
+                    nodes.insert(*node);
+                }
             }
         }
         for id in nodes {
@@ -136,9 +139,9 @@ fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<Problem> {
     if let Err(refusal) = rules::check_place(snapshot, node) {
         found.push(problem(Severity::Error, None, refusal.message));
     }
-    for prop in def.props.iter().filter(|prop| prop.required && rules::is_visible(def, &node.props, prop)) {
+    for prop in def.props.iter().filter(|prop| prop.required && rules::is_visible(def, node, prop)) {
         // The value of a variable comes later, from outside.
-        if !has_value(def, node, prop) && !node.variables.contains(&prop.key) {
+        if !has_value(snapshot, def, node, prop) && !node.variables.contains(&prop.key) {
             let message = format!("{} is required", prop.label);
             found.push(problem(Severity::Error, Some(prop.key.to_string()), message));
         }
@@ -152,6 +155,9 @@ fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<Problem> {
             }
             Some(prop) => {
                 let pattern = prop.pattern.as_deref().and_then(|text| snapshot.registry().pattern(text));
+                if rules::takes_expression(def, prop, value) {
+                    continue;
+                }
                 if let Err(message) = rules::check_value(prop, value, pattern) {
                     found.push(problem(Severity::Error, field, format!("{}: {message}", prop.label)));
                 }
@@ -171,9 +177,9 @@ fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<Problem> {
     found
 }
 
-fn has_value(def: &TypeDef, node: &Node, prop: &PropDef) -> bool {
+fn has_value(snapshot: &Snapshot, def: &TypeDef, node: &Node, prop: &PropDef) -> bool {
     match prop.kind {
-        PropKind::Reference => node.references.get(&prop.key).is_some_and(|targets| !targets.is_empty()),
+        PropKind::Reference => !snapshot.targets_of(node, prop).is_empty(),
         PropKind::Slot => true,
         _ => rules::effective(def, &node.props, &prop.key)
             .is_some_and(|value| value.as_text().is_none_or(|text| !text.trim().is_empty())),

@@ -267,15 +267,18 @@ fn check_type(def: &TypeDef) -> Result<(), String> {
         check_prop_def(prop).map_err(|message| format!("property `{}`: {message}", prop.key))?;
     }
     for prop in &def.props {
-        if let Some(condition) = &prop.visible_when
-            && (!keys.contains(&condition.prop) || condition.prop == prop.key)
-        {
-            return Err(format!(
-                "property `{}` depends on `{}`, which is not another property",
-                prop.key, condition.prop
-            ));
+        let depends = prop.visible_when.iter().chain(&prop.also_when).map(|condition| &condition.prop);
+        for other in depends.chain(&prop.output_from) {
+            if !keys.contains(other) || *other == prop.key {
+                return Err(format!(
+                    "property `{}` depends on `{other}`, which is not another property",
+                    prop.key
+                ));
+            }
         }
+        check_inherit(def, prop).map_err(|message| format!("property `{}`: {message}", prop.key))?;
     }
+    check_terraform(def)?;
     let mut ports = BTreeSet::new();
     if let Some(port) = def.ports.iter().find(|port| !ports.insert(&port.id)) {
         return Err(format!("port `{}` is declared twice", port.id));
@@ -290,6 +293,31 @@ fn check_type(def: &TypeDef) -> Result<(), String> {
         && !(sides.contains(&size.w) && sides.contains(&size.h))
     {
         return Err(format!("a side of the size is outside {MIN_SIZE} to {MAX_SIZE}"));
+    }
+    Ok(())
+}
+
+/// What counts when nothing is set is read from a reference of the same type, or from whoever runs Terraform.
+fn check_inherit(def: &TypeDef, prop: &PropDef) -> Result<(), String> {
+    let Some(inherit) = &prop.inherit else { return Ok(()) };
+    match inherit.split_once('.') {
+        Some(("client", _)) => Ok(()),
+        Some((key, _)) if def.prop(key).is_some_and(|other| other.kind == PropKind::Reference) => Ok(()),
+        _ => Err(format!("`{inherit}` should be `client.attribute` or `reference.attribute`")),
+    }
+}
+
+fn check_terraform(def: &TypeDef) -> Result<(), String> {
+    if let Some(by) = &def.terraform_by {
+        let options = def.prop(by.prop.as_str()).map(|prop| prop.options.as_slice()).unwrap_or_default();
+        if options.is_empty() || !options.iter().all(|choice| by.types.contains_key(&choice.value)) {
+            return Err(format!("`{}` should be a select with a Terraform type for every option", by.prop));
+        }
+    }
+    for companion in &def.companions {
+        if def.prop(companion.each.as_str()).is_none_or(|prop| prop.kind != PropKind::Reference) {
+            return Err(format!("`{}` should be a reference, one companion a target", companion.each));
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The built-in modules: node types as data files, not code.
 //!
-//! Owns: the files under `modules/`, baked into the executable, and nothing else. What the format means is
+//! Owns: the files under `modules/`, baked into the executable, and those under `schemas/`. What the format means is
 //! `shared_protocol::registry`; how modules become the effective registry is `authority::Registry`. All three kinds of
 //! board draw from here, which is why it is not part of the infrastructure crate.
 
@@ -9,6 +9,16 @@ use include_dir::{Dir, include_dir};
 use std::sync::Arc;
 
 static MODULES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/modules");
+static SCHEMAS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/schemas");
+
+/// What the providers themselves say about the Terraform types in use: arguments, nested blocks, attributes. One JSON
+/// text a provider, cut down to those types. They are facts about the providers and settle what the modules leave open,
+/// such as whether an argument is a number or a block.
+pub fn provider_schemas() -> impl Iterator<Item = &'static str> {
+    let mut files: Vec<_> = SCHEMAS.files().collect();
+    files.sort_by_key(|file| file.path());
+    files.into_iter().filter_map(|file| file.contents_utf8())
+}
 
 /// The built-in modules in the order in which they are composed: by file name.
 pub fn built_in() -> Vec<Module> {

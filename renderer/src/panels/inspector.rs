@@ -196,8 +196,7 @@ fn subject_of(view: &View<'_>) -> Option<Subject> {
 fn groups<'a>(subjects: &Subjects<'a>) -> Vec<(&'a str, Vec<&'a PropDef>)> {
     let mut groups: Vec<(&str, Vec<&PropDef>)> = Vec::new();
     for prop in &subjects.def.props {
-        let visible =
-            subjects.nodes.iter().all(|node| authority::is_visible(subjects.def, &node.props, prop));
+        let visible = subjects.nodes.iter().all(|node| authority::is_visible(subjects.def, node, prop));
         // Several nodes cannot share what is each one's own.
         let common = subjects.nodes.len() == 1 || prop.kind != PropKind::Slot;
         if !visible || !common {

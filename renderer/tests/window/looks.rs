@@ -131,7 +131,7 @@ fn draws_connections_menus_and_ghosts() {
         main.presence.selection = vec![shared_protocol::ElementId::Edge(edge)];
     });
     shop.picture("edge-light");
-    let from = shop.window.get_by_label("NAT gateway").rect().center();
+    let from = shop.window.get_by_label("Internet gateway").rect().center();
     let to = shop.rect_of("S3 bucket Pictures").center_bottom() + egui::vec2(-60.0, 240.0);
     for at in [from, from + egui::vec2(60.0, 0.0), to] {
         shop.window.event(egui::Event::PointerMoved(at));

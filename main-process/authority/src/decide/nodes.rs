@@ -51,6 +51,7 @@ pub(super) fn add(draft: &mut Draft, add: &AddNode) -> Result<String, Refusal> {
     for (key, targets) in &add.references {
         references::set(draft, id, &def, key, targets)?;
     }
+    check_applies(draft, id, &def, &add.props, &add.references)?;
     layout::make_room(draft, &[id])?;
     draft.created.push(ElementId::Node(id));
     Ok(summary)
@@ -128,6 +129,7 @@ pub(super) fn update(draft: &mut Draft, node: &NodeRef, edit: &Edit<'_>) -> Resu
         for (key, targets) in edit.references {
             references::set(draft, id, &def, key, targets)?;
         }
+        check_applies(draft, id, &def, edit.set, edit.references)?;
     }
     Ok(summary(&before, edit))
 }
@@ -196,7 +198,19 @@ pub(super) fn set_props(
             format!("more than {MAX_PROPS} properties on one node"),
         ));
     }
-    let touched: Vec<PropKey> =
-        set.iter().filter(|(_, value)| **value != Value::Null).map(|(key, _)| key.clone()).collect();
-    rules::check_hidden(def, node, &touched)
+    Ok(())
+}
+
+/// Whether what was set applies to the node as it is now.
+fn check_applies(
+    draft: &Draft,
+    id: NodeId,
+    def: &TypeDef,
+    set: &BTreeMap<PropKey, Value>,
+    references: &BTreeMap<PropKey, Vec<NodeRef>>,
+) -> Result<(), Refusal> {
+    let props = set.iter().filter(|(_, value)| **value != Value::Null).map(|(key, _)| key);
+    let pointing = references.iter().filter(|(_, targets)| !targets.is_empty()).map(|(key, _)| key);
+    let touched: Vec<PropKey> = props.chain(pointing).cloned().collect();
+    rules::check_hidden(def, draft.node(id)?, &touched)
 }

@@ -9,7 +9,8 @@ use shared_protocol::{
 };
 use std::sync::Arc;
 
-/// Replaces the targets of a reference, with every rule checked.
+/// Replaces the targets of a reference, with every rule checked but whether the reference applies to the node as it will
+/// be: that takes all that changes with it.
 pub(super) fn set(
     draft: &mut Draft,
     id: NodeId,
@@ -35,9 +36,6 @@ pub(super) fn set(
         if !found.contains(&target) {
             found.push(target);
         }
-    }
-    if !found.is_empty() {
-        rules::check_hidden(def, draft.node(id)?, std::slice::from_ref(key))?;
     }
     let dropped = draft.node(id)?.references.get(key).cloned().unwrap_or_default();
     for target in dropped.into_iter().filter(|target| !found.contains(target)) {

@@ -8,9 +8,9 @@ mod similar;
 
 pub use connections::{Connection, connection};
 pub use containment::may_contain;
-pub use props::{check_prop, is_visible, may_vary};
+pub use props::{check_prop, holds, is_visible, may_vary};
 pub use similar::similar;
 
 pub(crate) use connections::{edge_is_full, edges_in_limit, rule_for};
 pub(crate) use containment::check_place;
-pub(crate) use props::{check_hidden, check_value, editable, effective};
+pub(crate) use props::{check_hidden, check_value, editable, effective, takes_expression};

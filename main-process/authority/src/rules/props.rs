@@ -4,7 +4,7 @@ use crate::{Registry, Snapshot};
 use shared_protocol::{
     Code, Node, PropKey, Refusal, TypeDef, Value,
     limits::MAX_VALUE_BYTES,
-    registry::{Exposure, Operator, PropDef, PropKind},
+    registry::{Block, Condition, Exposure, Operator, PropDef, PropKind, Role},
 };
 use std::collections::BTreeMap;
 
@@ -19,9 +19,17 @@ pub(crate) fn effective<'a>(
 
 /// Whether a property is shown and may be set, given the others. Only its own condition counts, on the values as they
 /// stand: two properties may each rule the other out.
-pub fn is_visible(def: &TypeDef, props: &BTreeMap<PropKey, Value>, prop: &PropDef) -> bool {
-    let Some(condition) = &prop.visible_when else { return true };
-    let actual = effective(def, props, &condition.prop).unwrap_or(&Value::Null);
+pub fn is_visible(def: &TypeDef, node: &Node, prop: &PropDef) -> bool {
+    prop.visible_when.iter().chain(&prop.also_when).all(|condition| holds(def, node, condition))
+}
+
+/// Whether a condition holds on the values as they stand. A reference counts as true when it has a target.
+pub fn holds(def: &TypeDef, node: &Node, condition: &Condition) -> bool {
+    const POINTS_SOMEWHERE: Value = Value::Bool(true);
+    let actual = match node.references.contains_key(&condition.prop) {
+        true => &POINTS_SOMEWHERE,
+        false => effective(def, &node.props, &condition.prop).unwrap_or(&Value::Null),
+    };
     let listed = || matches!(&condition.value, Value::List(items) if items.contains(actual));
     match condition.is {
         Operator::Eq => *actual == condition.value,
@@ -36,6 +44,9 @@ pub fn is_visible(def: &TypeDef, props: &BTreeMap<PropKey, Value>, prop: &PropDe
 /// Whether this value may be set on a node of this type; the refusal names the rule.
 pub fn check_prop(registry: &Registry, def: &TypeDef, key: &PropKey, value: &Value) -> Result<(), Refusal> {
     let prop = editable(def, key)?;
+    if takes_expression(def, prop, value) {
+        return Ok(());
+    }
     let pattern = prop.pattern.as_deref().and_then(|text| registry.pattern(text));
     check_value(prop, value, pattern).map_err(|message| {
         let refusal =
@@ -48,6 +59,16 @@ pub fn check_prop(registry: &Registry, def: &TypeDef, key: &PropKey, value: &Val
             _ => refusal,
         }
     })
+}
+
+/// Arguments of Terraform may be expressions of its language, whatever their kind; whether one is well formed is found
+/// out when it is written.
+pub(crate) fn takes_expression(def: &TypeDef, prop: &PropDef, value: &Value) -> bool {
+    let becomes_terraform = def.block != Block::Resource || def.terraform_types().next().is_some();
+    becomes_terraform
+        && prop.role == Role::Argument
+        && !matches!(prop.kind, PropKind::Reference | PropKind::Slot)
+        && value.expression().is_some_and(|text| text.len() <= MAX_VALUE_BYTES)
 }
 
 /// The property, if a person may set it.
@@ -70,7 +91,7 @@ pub(crate) fn editable<'a>(def: &'a TypeDef, key: &PropKey) -> Result<&'a PropDe
 pub fn may_vary(def: &TypeDef, key: &PropKey) -> Result<(), Refusal> {
     let refuse = |message: String| Err(Refusal::new(Code::ValidationError, message).field(key));
     let prop = editable(def, key)?;
-    if def.terraform.is_none() {
+    if def.terraform_types().next().is_none() {
         return refuse(format!(
             "{} does not become Terraform, so {} cannot be a variable",
             def.title, prop.label
@@ -89,11 +110,12 @@ pub fn may_vary(def: &TypeDef, key: &PropKey) -> Result<(), Refusal> {
 pub(crate) fn check_hidden(def: &TypeDef, node: &Node, touched: &[PropKey]) -> Result<(), Refusal> {
     for key in touched {
         let Some(prop) = def.prop(key.as_str()) else { continue };
-        if is_visible(def, &node.props, prop) {
+        if is_visible(def, node, prop) {
             continue;
         }
-        let depends =
-            prop.visible_when.as_ref().map(|condition| condition.prop.to_string()).unwrap_or_default();
+        let mut conditions = prop.visible_when.iter().chain(&prop.also_when);
+        let failing = conditions.find(|condition| !holds(def, node, condition));
+        let depends = failing.map(|condition| condition.prop.to_string()).unwrap_or_default();
         let on = def.prop(&depends).map_or(depends.as_str(), |prop| prop.label.as_str());
         let message = format!("{} of {} does not apply with the present {on}", prop.label, def.title);
         return Err(Refusal::new(Code::ValidationError, message)
@@ -235,6 +257,21 @@ fn check_cidr(text: &str) -> Result<(), String> {
 }
 
 impl Snapshot {
+    /// The nodes that a reference points at: what is set, else (where the type says so) the nearest container around
+    /// the node that fits.
+    pub fn targets_of<'a>(&'a self, node: &'a Node, prop: &PropDef) -> Vec<&'a Node> {
+        match node.references.get(&prop.key) {
+            Some(targets) if !targets.is_empty() => {
+                targets.iter().filter_map(|target| self.node(*target)).collect()
+            }
+            _ if prop.from_ancestor => {
+                let fits = |around: &&Node| prop.targets.iter().any(|target| target.matches(&around.type_id));
+                self.ancestors(node.parent).find(fits).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// The value that counts for a node: what is set, else the type's default.
     pub fn effective_prop<'a>(&'a self, node: &'a Node, key: &PropKey) -> Option<&'a Value> {
         match self.type_of(node) {

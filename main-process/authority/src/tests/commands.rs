@@ -72,12 +72,12 @@ fn hidden_properties_cannot_be_set_but_keep_their_values() {
     );
     let registry = bench.state.registry().clone();
     let def = registry.get(&"azurerm/compute/virtual_machine".parse().unwrap()).unwrap();
+    let vm = bench.state.nodes().find(|node| node.name.as_str() == "vm").unwrap().clone();
     let hidden = def
         .props
         .iter()
         .find(|prop| {
-            !crate::is_visible(def, &Default::default(), prop)
-                && prop.kind == shared_protocol::registry::PropKind::Text
+            !crate::is_visible(def, &vm, prop) && prop.kind == shared_protocol::registry::PropKind::Text
         })
         .expect("a property that depends on another");
     let refusal = bench

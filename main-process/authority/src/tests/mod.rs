@@ -12,23 +12,31 @@ mod reverting;
 mod sources;
 
 use crate::{Decision, Module, Registry, Snapshot, decide};
+use include_dir::{Dir, include_dir};
 use shared_protocol::{Change, Command, NodeId, Refusal};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
+
+static MODULES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../catalogue/modules");
 
 /// The catalogue that ships: what the tests say holds for real types.
 pub(super) fn catalogue() -> Arc<Registry> {
-    let module = |origin: &str, text: &str| Module { origin: origin.to_owned(), text: Arc::from(text) };
-    let registry = Registry::compose(
-        &[
-            module("terraform", include_str!("../../../catalogue/modules/terraform.json")),
-            module("aws", include_str!("../../../catalogue/modules/aws.json")),
-            module("azurerm", include_str!("../../../catalogue/modules/azurerm.json")),
-            module("interface", include_str!("../../../catalogue/modules/interface.json")),
-            module("spec", include_str!("../../../catalogue/modules/spec.json")),
-            module("notes", include_str!("../../../catalogue/modules/notes.json")),
-        ],
-        &BTreeMap::new(),
-    );
+    static COMPOSED: LazyLock<Arc<Registry>> = LazyLock::new(compose);
+    COMPOSED.clone()
+}
+
+fn compose() -> Arc<Registry> {
+    let files: BTreeMap<_, _> = MODULES.files().map(|file| (file.path(), file)).collect();
+    let modules: Vec<Module> = files
+        .into_values()
+        .map(|file| Module {
+            origin: file.path().display().to_string(),
+            text: Arc::from(file.contents_utf8().unwrap()),
+        })
+        .collect();
+    let registry = Registry::compose(&modules, &BTreeMap::new());
     assert_eq!(registry.problems(), &[]);
     Arc::new(registry)
 }

@@ -8,10 +8,12 @@ mod aside;
 mod atomic;
 mod beneath;
 mod boards;
+mod folder;
 mod modules;
 mod sources;
 
 pub use boards::{BoardList, NotABoard};
+pub use folder::FolderContent;
 pub use sources::SourceList;
 
 use crate::{FileError, MAX_FILE_BYTES, Position, WorkspacePath};

@@ -1,0 +1,104 @@
+//! Resources that come along with a node: companions of a reference, private endpoints of what stands in a subnet.
+
+use super::render::Writing;
+use crate::hcl::{Body, Expression};
+use shared_protocol::{NodeId, TypeDef, Value};
+
+const ENDPOINT: &str = "azurerm_private_endpoint";
+
+impl Writing<'_> {
+    pub(super) fn companions(&mut self, def: &TypeDef) {
+        for companion in &def.companions {
+            let targets = self.node.references.get(&companion.each).cloned().unwrap_or_default();
+            for target in targets {
+                let Some(place) = self.context.places.get(target).cloned() else { continue };
+                let mut body = Body::default();
+                if let Some(alias) = &self.place.alias {
+                    body.argument("provider", Expression::raw(format!("{}.{alias}", self.place.provider())));
+                }
+                for (name, source) in &companion.arguments {
+                    let value = match (source.strip_prefix('='), source.split_once('.')) {
+                        (Some(text), _) => Some(Expression::text(text)),
+                        (None, Some(("self", attribute))) => {
+                            Some(Expression::raw(format!("{}.{attribute}", self.place.address())))
+                        }
+                        (None, Some(("target", attribute))) => {
+                            self.read(Some(&companion.each), target, attribute)
+                        }
+                        _ => None,
+                    };
+                    if let Some(value) = value {
+                        body.argument(name, value);
+                    }
+                }
+                let name = format!("{}_{}_{}", self.node.name, place.name, companion.suffix);
+                let text = body.to_block("resource", &[&companion.terraform, &name]);
+                self.out.blocks.push((format!("{}.{name}", companion.terraform), text));
+            }
+        }
+    }
+
+    /// One endpoint for each part that is asked for, in the subnet that the node stands in.
+    pub(super) fn private_endpoints(&mut self, def: &TypeDef, subnet: NodeId) {
+        let asked = def.prop("pe_subresources").and_then(|prop| self.value(prop)).cloned();
+        let mut parts: Vec<String> = match asked {
+            Some(Value::List(items)) => {
+                items.iter().filter_map(|item| item.as_text().map(str::to_owned)).collect()
+            }
+            _ => Vec::new(),
+        };
+        if parts.is_empty() {
+            parts.extend(def.private_endpoint.first().map(|first| first.value.to_string()));
+        }
+        for part in parts {
+            self.private_endpoint(def, subnet, &part);
+        }
+    }
+
+    fn private_endpoint(&mut self, def: &TypeDef, subnet: NodeId, part: &str) {
+        let word = |text: &str| text.to_lowercase().replace('_', "-");
+        let title = format!("pep-{}-{}", word(self.node.name.as_str()), word(part));
+        let mut body = Body::default();
+        if let Some(alias) = &self.place.alias {
+            body.argument("provider", Expression::raw(format!("azurerm.{alias}")));
+        }
+        body.argument("name", Expression::text(&title));
+        let group = def
+            .prop("resource_group_name")
+            .and_then(|prop| self.context.snapshot.targets_of(self.node, prop).first().map(|group| group.id));
+        if let Some(group) = group {
+            for (argument, attribute) in [("resource_group_name", "name"), ("location", "location")] {
+                if let Some(value) = self.read(None, group, attribute) {
+                    body.argument(argument, value);
+                }
+            }
+        }
+        if let Some(value) = self.read(None, subnet, "id") {
+            body.argument("subnet_id", value);
+        }
+        if let Some(tags) = def.prop("tags").and_then(|prop| self.tags(prop, None)) {
+            body.argument("tags", tags);
+        }
+        let mut connection = Body::default();
+        connection.argument("name", Expression::text(&title));
+        connection.argument(
+            "private_connection_resource_id",
+            Expression::raw(format!("{}.id", self.place.address())),
+        );
+        connection.argument("subresource_names", Expression::List(vec![Expression::text(part)]));
+        connection.argument("is_manual_connection", Expression::raw("false"));
+        body.block("private_service_connection", Vec::new(), connection);
+        let zones = self.node.references.get("pe_dns_zone_ids").cloned().unwrap_or_default();
+        let zones: Vec<Expression> =
+            zones.into_iter().filter_map(|zone| self.read(None, zone, "id")).collect();
+        if !zones.is_empty() {
+            let mut group = Body::default();
+            group.argument("name", Expression::text("default"));
+            group.argument("private_dns_zone_ids", Expression::List(zones));
+            body.block("private_dns_zone_group", Vec::new(), group);
+        }
+        let name = format!("{}_{}_endpoint", self.node.name, part.to_lowercase());
+        let text = body.to_block("resource", &[ENDPOINT, &name]);
+        self.out.blocks.push((format!("{ENDPOINT}.{name}"), text));
+    }
+}

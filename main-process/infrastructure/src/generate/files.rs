@@ -1,0 +1,344 @@
+//! The files of the root module and of its child modules, put together from what each node became.
+
+use super::{
+    Cached, Generated, Input, Span,
+    finding::Finding,
+    order::order,
+    places::Places,
+    providers::{self, Uses},
+    render::COMMON_TAGS,
+    rendered::Variable,
+};
+use crate::hcl::{Body, Expression, Item};
+use shared_protocol::NodeId;
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+/// The first line of every file that Draftboard makes; files without it are somebody else's and stay as they are.
+pub(crate) const MARKER: &str =
+    "# Made by Draftboard. Changes here are overwritten: edit the board instead.\n";
+
+const IGNORE: &str = ".terraform/\n*.tfstate\n*.tfstate.*\n*.tfplan\ncrash.log\n";
+
+/// One module in the making.
+#[derive(Default)]
+struct Module {
+    nodes: Vec<(String, NodeId)>,
+    variables: BTreeMap<String, Variable>,
+    outputs: BTreeMap<String, Body>,
+    locals: BTreeMap<String, Expression>,
+    /// What the root gives to a child, by the name of the variable.
+    inputs: BTreeMap<String, Expression>,
+    uses: Uses,
+    /// The aliases whose caller is asked for; `None` is the default provider.
+    clients: BTreeSet<Option<Arc<str>>>,
+    common_tags: bool,
+}
+
+pub(super) fn assemble(input: &Input<'_>, places: &Places, cached: &HashMap<NodeId, Cached>) -> Generated {
+    let mut generated = Generated::default();
+    let mut modules: BTreeMap<Option<Arc<str>>, Module> = BTreeMap::new();
+    modules.insert(None, Module::default());
+    for (id, cached) in sorted(cached) {
+        collect(id, cached, &mut modules, &mut generated);
+    }
+    join(&mut modules, &mut generated);
+    check_values(input, &modules, &mut generated);
+    let mut calls = Vec::new();
+    let names: Vec<Arc<str>> = modules.keys().flatten().cloned().collect();
+    for name in &names {
+        let Some(module) = modules.remove(&Some(name.clone())) else { continue };
+        let folder = format!("modules/{name}/");
+        write_module(&module, &folder, Some(name), cached, &mut generated, &[]);
+        if let Some(text) = providers::module_file(input, &module.uses) {
+            generated.files.insert(format!("{folder}terraform.tf"), Arc::from(text));
+        }
+        let root = modules.entry(None).or_default();
+        for (provider, aliases) in &module.uses {
+            root.uses.entry(provider.clone()).or_default().extend(aliases.iter().cloned());
+        }
+        root.common_tags |= module.common_tags;
+        calls.push(module_call(name, &module).to_block("module", &[name]));
+    }
+    let Some(mut root) = modules.remove(&None) else { return generated };
+    if root.common_tags {
+        let tags = input.settings.tags.iter().map(|(key, value)| (key.clone(), Expression::text(value)));
+        root.locals.insert(COMMON_TAGS.to_owned(), Expression::Map(tags.collect()));
+    }
+    write_module(&root, "", None, cached, &mut generated, &calls);
+    let mut put = |name: &str, text: String| drop(generated.files.insert(name.to_owned(), Arc::from(text)));
+    put("terraform.tf", providers::terraform_file(input, &root.uses));
+    if let Some(text) = providers::providers_file(input, places, &root.uses) {
+        put("providers.tf", text);
+    }
+    if let Some((values, example)) = values_files(input, &root) {
+        if !values.is_empty() {
+            put("terraform.tfvars", format!("{MARKER}\n{values}"));
+        }
+        put("terraform.tfvars.example", format!("{MARKER}\n{example}"));
+    }
+    put(".gitignore", format!("{MARKER}{IGNORE}"));
+    generated.variables = root.variables.into_values().collect();
+    generated.findings.sort_by(|one, other| {
+        (one.severity, one.node, &one.message).cmp(&(other.severity, other.node, &other.message))
+    });
+    generated
+}
+
+fn sorted(cached: &HashMap<NodeId, Cached>) -> Vec<(NodeId, &Cached)> {
+    let mut all: Vec<(NodeId, &Cached)> = cached.iter().map(|(id, cached)| (*id, cached)).collect();
+    all.sort_unstable_by_key(|(id, _)| *id);
+    all
+}
+
+fn collect(
+    id: NodeId,
+    cached: &Cached,
+    modules: &mut BTreeMap<Option<Arc<str>>, Module>,
+    generated: &mut Generated,
+) {
+    let (place, rendered) = (&cached.place, &cached.rendered);
+    generated.findings.extend(rendered.findings.iter().cloned());
+    let prefix = place.module.as_ref().map(|module| format!("module.{module}.")).unwrap_or_default();
+    for (address, _) in &rendered.blocks {
+        let address = format!("{prefix}{address}");
+        if let Some(other) = generated.addresses.insert(address.clone(), id) {
+            let message = format!("`{address}` is made twice, here and by {other}: rename one");
+            generated.findings.push(Finding::error(id, None, message));
+        }
+    }
+    let module = modules.entry(place.module.clone()).or_default();
+    if !rendered.blocks.is_empty() {
+        module.nodes.push((place.address(), id));
+        providers::note(&mut module.uses, place);
+    }
+    for variable in &rendered.variables {
+        if module.variables.insert(variable.name.clone(), variable.clone()).is_some() {
+            let message = format!("there are two variables `{}`: rename one node", variable.name);
+            generated.findings.push(Finding::error(id, None, message));
+        }
+    }
+    for (name, body) in &rendered.outputs {
+        module.outputs.insert(name.clone(), body.clone());
+    }
+    module.locals.extend(rendered.locals.iter().cloned());
+    module.common_tags |= rendered.common_tags;
+    if rendered.asks_client {
+        module.clients.insert(place.alias.clone());
+    }
+    for crossing in &rendered.crossings {
+        if let Some(from) = &crossing.from {
+            let mut body = Body::default();
+            body.argument("value", Expression::raw(&crossing.source));
+            if crossing.sensitive {
+                body.argument("sensitive", Expression::raw("true"));
+            }
+            modules.entry(Some(from.clone())).or_default().outputs.insert(crossing.name.clone(), body);
+        }
+        if let Some(to) = &crossing.to {
+            let given = match &crossing.from {
+                Some(from) => format!("module.{from}.{}", crossing.name),
+                None => crossing.source.clone(),
+            };
+            let module = modules.entry(Some(to.clone())).or_default();
+            let mut variable = Variable::new(
+                crossing.name.clone(),
+                crossing.kind,
+                "Given by the module that calls.".to_owned(),
+            );
+            variable.sensitive = crossing.sensitive;
+            let taken = module.variables.get(&crossing.name).is_some_and(|other| other.node.is_some());
+            if taken {
+                let message =
+                    format!("there are two variables `{}` in one module: rename a node", crossing.name);
+                generated.findings.push(Finding::error(id, None, message));
+            }
+            module.variables.entry(crossing.name.clone()).or_insert(variable);
+            module.inputs.insert(crossing.name.clone(), Expression::raw(given));
+        }
+    }
+}
+
+/// What a child module's own variables are in the root: declared there and handed on. A variable without a default in a
+/// child is given by the root; its default stands in the root alone.
+fn join(modules: &mut BTreeMap<Option<Arc<str>>, Module>, generated: &mut Generated) {
+    let mut upwards = Vec::new();
+    for (name, module) in modules.iter_mut() {
+        if name.is_none() {
+            continue;
+        }
+        for variable in module.variables.values_mut() {
+            if variable.node.is_some() {
+                upwards.push(variable.clone());
+                variable.default = None;
+                module
+                    .inputs
+                    .insert(variable.name.clone(), Expression::raw(format!("var.{}", variable.name)));
+            }
+        }
+    }
+    let root = modules.entry(None).or_default();
+    for variable in upwards {
+        let (name, node) = (variable.name.clone(), variable.node);
+        if let (Some(_), Some(node)) = (root.variables.insert(name.clone(), variable), node) {
+            let message = format!("there are two variables `{name}`: rename one node");
+            generated.findings.push(Finding::error(node, None, message));
+        }
+    }
+}
+
+fn check_values(input: &Input<'_>, modules: &BTreeMap<Option<Arc<str>>, Module>, generated: &mut Generated) {
+    let Some(root) = modules.get(&None) else { return };
+    for name in input.settings.values.keys() {
+        let message = match root.variables.get(name) {
+            None => format!("draftboard.toml gives a value for `{name}`, which is no variable of this board"),
+            Some(variable) if variable.sensitive => format!(
+                "draftboard.toml holds a value for the sensitive variable `{name}`: it is not written to a file; \
+                 set TF_VAR_{name} when you run Terraform and remove it from draftboard.toml"
+            ),
+            Some(_) => continue,
+        };
+        generated.findings.push(Finding::warning(None, message));
+    }
+}
+
+fn module_call(name: &str, module: &Module) -> Body {
+    let mut body = Body::default();
+    body.argument("source", Expression::text(&format!("./modules/{name}")));
+    let aliases: Vec<(String, Expression)> = module
+        .uses
+        .iter()
+        .flat_map(|(provider, aliases)| aliases.iter().map(move |alias| format!("{provider}.{alias}")))
+        .map(|name| (name.clone(), Expression::raw(name)))
+        .collect();
+    if !aliases.is_empty() {
+        body.items.push(Item::Gap);
+        body.argument("providers", Expression::raw(provider_map(&aliases)));
+    }
+    if module.common_tags || !module.inputs.is_empty() {
+        body.items.push(Item::Gap);
+    }
+    if module.common_tags {
+        body.argument(COMMON_TAGS, Expression::raw(format!("local.{COMMON_TAGS}")));
+    }
+    for (name, value) in &module.inputs {
+        body.argument(name, value.clone());
+    }
+    body
+}
+
+/// Providers are named, not quoted, on both sides.
+fn provider_map(aliases: &[(String, Expression)]) -> String {
+    let widest = aliases.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let lines: Vec<String> =
+        aliases.iter().map(|(name, _)| format!("    {name:widest$} = {name}\n")).collect();
+    format!("{{\n{}  }}", lines.concat())
+}
+
+fn write_module(
+    module: &Module,
+    folder: &str,
+    name: Option<&Arc<str>>,
+    cached: &HashMap<NodeId, Cached>,
+    generated: &mut Generated,
+    calls: &[String],
+) {
+    let main = format!("{folder}main.tf");
+    let mut text = MARKER.to_owned();
+    let mut line = 2;
+    let mut append = |block: &str, node: Option<NodeId>, spans: &mut Vec<Span>| {
+        text.push('\n');
+        text.push_str(block);
+        let lines = block.bytes().filter(|byte| *byte == b'\n').count();
+        if let Some(node) = node {
+            spans.push(Span { file: main.clone(), first: line + 1, last: line + lines, node });
+        }
+        line += lines + 1;
+    };
+    for alias in &module.clients {
+        let mut body = Body::default();
+        if let Some(alias) = alias {
+            body.argument("provider", Expression::raw(format!("azurerm.{alias}")));
+        }
+        let block = body.to_block("data", &["azurerm_client_config", alias.as_deref().unwrap_or("current")]);
+        append(&block, None, &mut generated.spans);
+    }
+    for node in order(module.nodes.clone(), cached, &mut generated.findings) {
+        let Some(cached) = cached.get(&node) else { continue };
+        for (_, block) in &cached.rendered.blocks {
+            append(block, Some(node), &mut generated.spans);
+        }
+    }
+    for call in calls {
+        append(call, None, &mut generated.spans);
+    }
+    let is_empty = module.nodes.is_empty() && module.clients.is_empty() && calls.is_empty();
+    if !is_empty {
+        generated.files.insert(main, Arc::from(text));
+    }
+    let mut put = |file: &str, blocks: Vec<String>| {
+        if !blocks.is_empty() {
+            let text = format!("{MARKER}\n{}", blocks.join("\n"));
+            generated.files.insert(format!("{folder}{file}"), Arc::from(text));
+        }
+    };
+    let mut variables: Vec<String> = Vec::new();
+    if name.is_some() && module.common_tags {
+        let tags = Variable::new(COMMON_TAGS.to_owned(), "map(string)", "Tags that all share.".to_owned());
+        variables.push(tags.to_block());
+    }
+    variables.extend(module.variables.values().map(Variable::to_block));
+    put("variables.tf", variables);
+    put("outputs.tf", module.outputs.iter().map(|(name, body)| body.to_block("output", &[name])).collect());
+    if !module.locals.is_empty() {
+        let mut body = Body::default();
+        for (name, value) in &module.locals {
+            body.argument(name, value.clone());
+        }
+        put("locals.tf", vec![body.to_block("locals", &[])]);
+    }
+}
+
+/// `terraform.tfvars` with the values that the project gives, and an example that shows every variable.
+fn values_files(input: &Input<'_>, root: &Module) -> Option<(String, String)> {
+    if root.variables.is_empty() {
+        return None;
+    }
+    let mut values = Body::default();
+    let mut example = String::new();
+    for (name, variable) in &root.variables {
+        let given = input.settings.values.get(name).filter(|_| !variable.sensitive);
+        if let Some(value) = given {
+            values.argument(name, Expression::of(value));
+        }
+        let (shown, remark) = match (given, &variable.default) {
+            _ if variable.sensitive => {
+                (Expression::text(""), format!("sensitive: set TF_VAR_{name} instead"))
+            }
+            (Some(value), _) => (Expression::of(value), String::new()),
+            (None, Some(default)) => (default.clone(), "the default".to_owned()),
+            (None, None) => (Expression::text(""), "required".to_owned()),
+        };
+        if !remark.is_empty() {
+            example.push_str(&format!("# {name}: {remark}\n"));
+        }
+        let mut line = String::new();
+        let mut body = Body::default();
+        body.argument(name, shown);
+        body.write(&mut line, 0);
+        let is_given = given.is_some() && !variable.sensitive;
+        for line in line.lines() {
+            if is_given {
+                example.push_str(&format!("{line}\n"));
+            } else {
+                example.push_str(&format!("# {line}\n"));
+            }
+        }
+        example.push('\n');
+    }
+    let mut text = String::new();
+    values.write(&mut text, 0);
+    Some((text, example.trim_end().to_owned() + "\n"))
+}

@@ -1,0 +1,28 @@
+//! What a person should know about the files that were made.
+
+use shared_protocol::{NodeId, PropKey};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Terraform would refuse the files.
+    Error,
+    Warning,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub severity: Severity,
+    pub node: Option<NodeId>,
+    pub prop: Option<PropKey>,
+    pub message: String,
+}
+
+impl Finding {
+    pub(crate) fn error(node: NodeId, prop: Option<&PropKey>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, node: Some(node), prop: prop.cloned(), message: message.into() }
+    }
+
+    pub(crate) fn warning(node: Option<NodeId>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, node, prop: None, message: message.into() }
+    }
+}

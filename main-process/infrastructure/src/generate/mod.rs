@@ -1,0 +1,207 @@
+//! A board as Terraform files.
+//!
+//! Owns: what is written and in which order, what each change touches. Must not know: where the files go, who asked.
+//!
+//! ```text
+//! Places      where each node ends up                    one cheap pass
+//! render      one node → blocks, variables, crossings    only for nodes that a change touches
+//! order       what is needed stands first                per module
+//! files       terraform.tf providers.tf main.tf …        put together from the blocks
+//! ```
+
+mod along;
+mod expressions;
+mod files;
+mod finding;
+mod naming;
+mod order;
+mod places;
+mod providers;
+mod render;
+mod rendered;
+mod values;
+
+pub(crate) use files::MARKER;
+pub use finding::{Finding, Severity};
+pub use rendered::Variable;
+
+use crate::settings::Settings;
+use authority::{Registry, Snapshot};
+use places::{Place, Places};
+use render::{Context, render};
+use rendered::Rendered;
+use shared_protocol::{BoardId, Node, NodeId, PortId, TypeId};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+/// What files are made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    pub snapshot: &'a Snapshot,
+    pub board: BoardId,
+    /// Those that hold for the board ([`Settings::for_board`]).
+    pub settings: &'a Settings,
+}
+
+/// The files of a board and what belongs to them.
+#[derive(Debug, Clone, Default)]
+pub struct Generated {
+    /// By path within the board's folder.
+    pub files: BTreeMap<String, Arc<str>>,
+    pub findings: Vec<Finding>,
+    /// Of the root module.
+    pub variables: Vec<Variable>,
+    /// Where each node's blocks stand, in the order of the files.
+    pub spans: Vec<Span>,
+    /// The node behind each address, as Terraform names it (`module.m.aws_vpc.main`).
+    pub addresses: BTreeMap<String, NodeId>,
+}
+
+/// A block of a node: from line to line, counted from one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    pub file: String,
+    pub first: usize,
+    pub last: usize,
+    pub node: NodeId,
+}
+
+impl Generated {
+    /// Whether Terraform would refuse the files for a reason that is known already.
+    pub fn has_errors(&self) -> bool {
+        self.findings.iter().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// The node whose block stands at a line.
+    pub fn node_at(&self, file: &str, line: usize) -> Option<NodeId> {
+        let span =
+            self.spans.iter().find(|span| span.file == file && (span.first..=span.last).contains(&line));
+        span.map(|span| span.node)
+    }
+
+    /// Where a node's first block stands.
+    pub fn span_of(&self, node: NodeId) -> Option<&Span> {
+        self.spans.iter().find(|span| span.node == node)
+    }
+}
+
+/// Makes files and remembers what they were made of, so that the next time only what a change touches is made anew.
+#[derive(Debug, Default)]
+pub struct Generator {
+    places: Places,
+    nodes: HashMap<NodeId, Cached>,
+    registry: Option<Arc<Registry>>,
+    settings: Settings,
+    ordering: HashMap<(TypeId, PortId, TypeId, PortId), bool>,
+    /// How many nodes were rendered the last time.
+    rendered: usize,
+}
+
+#[derive(Debug)]
+struct Cached {
+    node: Arc<Node>,
+    place: Arc<Place>,
+    before: Vec<NodeId>,
+    rendered: Arc<Rendered>,
+}
+
+impl Generator {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many nodes were written anew by the last call; the others were as before.
+    pub fn rendered(&self) -> usize {
+        self.rendered
+    }
+
+    pub fn generate(&mut self, input: &Input<'_>) -> Generated {
+        self.forget_outdated(input);
+        let places = Places::of(input.snapshot, input.board, input.settings, &self.places);
+        let before = self.put_before(input);
+        let mut nodes = HashMap::with_capacity(places.len());
+        self.rendered = 0;
+        for node in input.snapshot.nodes_on(input.board) {
+            let Some(place) = places.get(node.id) else { continue };
+            if !place.is_written() {
+                continue;
+            }
+            let before = before.get(&node.id).cloned().unwrap_or_default();
+            let kept =
+                self.nodes.remove(&node.id).filter(|cached| cached.holds(node, place, &before, &places));
+            let cached = kept.unwrap_or_else(|| {
+                self.rendered += 1;
+                let context = Context {
+                    snapshot: input.snapshot,
+                    settings: input.settings,
+                    places: &places,
+                    before: &before,
+                };
+                let rendered = Arc::new(render(&context, node, place));
+                Cached { node: node.clone(), place: place.clone(), before, rendered }
+            });
+            nodes.insert(node.id, cached);
+        }
+        self.nodes = nodes;
+        self.places = places;
+        files::assemble(input, &self.places, &self.nodes)
+    }
+
+    fn forget_outdated(&mut self, input: &Input<'_>) {
+        let registry = input.snapshot.registry();
+        let same_types = self.registry.as_ref().is_some_and(|earlier| Arc::ptr_eq(earlier, registry));
+        if !same_types {
+            self.ordering.clear();
+        }
+        if !same_types || self.settings != *input.settings {
+            self.nodes.clear();
+            self.registry = Some(registry.clone());
+            self.settings = input.settings.clone();
+        }
+    }
+
+    /// Which nodes an edge puts before which, by the rules that say so.
+    fn put_before(&mut self, input: &Input<'_>) -> HashMap<NodeId, Vec<NodeId>> {
+        let snapshot = input.snapshot;
+        let mut found: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+        for edge in snapshot.edges_on(input.board) {
+            let ends = (snapshot.node(edge.source.node), snapshot.node(edge.target.node));
+            let (Some(source), Some(target)) = ends else { continue };
+            let key = (
+                source.type_id.clone(),
+                edge.source.port.clone(),
+                target.type_id.clone(),
+                edge.target.port.clone(),
+            );
+            let orders = *self.ordering.entry(key).or_insert_with_key(|(from, out, to, into)| {
+                let fits = |rule: &&shared_protocol::registry::ConnectionRule| {
+                    rule.source.port == *out
+                        && rule.target.port == *into
+                        && rule.source.type_id.matches(from)
+                        && rule.target.type_id.matches(to)
+                };
+                snapshot.registry().rules().iter().find(fits).is_some_and(|rule| rule.depends)
+            });
+            if orders {
+                found.entry(target.id).or_default().push(source.id);
+            }
+        }
+        found
+    }
+}
+
+impl Cached {
+    /// Whether nothing that the node's blocks depend on has changed.
+    fn holds(&self, node: &Arc<Node>, place: &Arc<Place>, before: &[NodeId], places: &Places) -> bool {
+        Arc::ptr_eq(&self.node, node)
+            && Arc::ptr_eq(&self.place, place)
+            && self.before == before
+            && self
+                .rendered
+                .refers
+                .iter()
+                .all(|(target, earlier)| places.get(*target).is_some_and(|place| Arc::ptr_eq(place, earlier)))
+    }
+}

@@ -1,0 +1,55 @@
+//! Names by the project's convention.
+
+use super::places::Place;
+use crate::settings::NamingConvention;
+use shared_protocol::{TypeDef, registry::Naming};
+
+/// The name that a convention makes from a short one; the short one itself without a convention.
+pub(crate) fn name_of(
+    convention: Option<&NamingConvention>,
+    def: &TypeDef,
+    place: &Place,
+    slug: &str,
+) -> String {
+    let made = match (convention, &def.abbreviation) {
+        (Some(convention), Some(abbreviation)) => render(convention, abbreviation, place, slug),
+        _ => slug.to_owned(),
+    };
+    keep_to(&def.naming, made)
+}
+
+fn render(convention: &NamingConvention, abbreviation: &str, place: &Place, slug: &str) -> String {
+    let words = [
+        ("{type}", abbreviation),
+        ("{env}", place.environment.as_deref().unwrap_or(&convention.env)),
+        ("{region}", place.region.as_deref().unwrap_or(&convention.region)),
+        ("{org}", convention.org.as_str()),
+        ("{name}", slug),
+    ];
+    let mut name = convention.template.clone();
+    for (token, word) in words {
+        if !word.is_empty() {
+            name = name.replace(token, word);
+            continue;
+        }
+        // A word that is not there takes the sign that set it off along.
+        for sign in ['-', '_', '.'] {
+            name = name.replace(&format!("{token}{sign}"), "").replace(&format!("{sign}{token}"), "");
+        }
+        name = name.replace(token, "");
+    }
+    name
+}
+
+fn keep_to(rules: &Naming, mut name: String) -> String {
+    if rules.lowercase {
+        name = name.to_lowercase();
+    }
+    if rules.no_hyphens {
+        name.retain(|c| c != '-');
+    }
+    if let Some(most) = rules.max {
+        name = name.chars().take(most as usize).collect();
+    }
+    name.trim_end_matches('-').to_owned()
+}

@@ -1,0 +1,79 @@
+//! What is needed stands before what needs it; among equals the address decides, so that a small change stays small.
+
+use super::{Cached, finding::Finding};
+use shared_protocol::NodeId;
+use std::collections::HashMap;
+
+/// The nodes in the order in which their blocks are written. Nodes that need each other are named.
+pub(super) fn order(
+    mut nodes: Vec<(String, NodeId)>,
+    cached: &HashMap<NodeId, Cached>,
+    findings: &mut Vec<Finding>,
+) -> Vec<NodeId> {
+    nodes.sort();
+    let rank: HashMap<NodeId, usize> =
+        nodes.iter().enumerate().map(|(rank, (_, node))| (*node, rank)).collect();
+    let mut state = vec![State::New; nodes.len()];
+    let mut ordered = Vec::with_capacity(nodes.len());
+    for start in 0..nodes.len() {
+        visit(start, &nodes, &rank, cached, &mut state, &mut ordered, findings);
+    }
+    ordered
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Open,
+    Done,
+}
+
+/// Depth first with a stack of its own: chains can be as long as a board.
+fn visit(
+    start: usize,
+    nodes: &[(String, NodeId)],
+    rank: &HashMap<NodeId, usize>,
+    cached: &HashMap<NodeId, Cached>,
+    state: &mut [State],
+    ordered: &mut Vec<NodeId>,
+    findings: &mut Vec<Finding>,
+) {
+    if state[start] != State::New {
+        return;
+    }
+    let needs = |index: usize| -> Vec<usize> {
+        let after = cached.get(&nodes[index].1).map(|cached| cached.rendered.after.as_slice());
+        let mut needs: Vec<usize> =
+            after.unwrap_or_default().iter().filter_map(|node| rank.get(node).copied()).collect();
+        needs.sort_unstable();
+        needs.dedup();
+        needs.reverse();
+        needs
+    };
+    let mut stack = vec![(start, needs(start))];
+    state[start] = State::Open;
+    while let Some((index, rest)) = stack.last_mut() {
+        let index = *index;
+        match rest.pop() {
+            None => {
+                state[index] = State::Done;
+                ordered.push(nodes[index].1);
+                stack.pop();
+            }
+            Some(next) => match state[next] {
+                State::Done => {}
+                State::New => {
+                    state[next] = State::Open;
+                    stack.push((next, needs(next)));
+                }
+                State::Open => {
+                    let message = format!(
+                        "{} and {} need each other: Terraform cannot make either first",
+                        nodes[next].0, nodes[index].0
+                    );
+                    findings.push(Finding::error(nodes[next].1, None, message));
+                }
+            },
+        }
+    }
+}

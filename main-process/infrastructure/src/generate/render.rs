@@ -1,0 +1,601 @@
+//! A node as Terraform: every property that is set (or has a default) and applies becomes an argument.
+
+use super::{
+    finding::Finding,
+    naming::name_of,
+    places::{Place, Places, is_reference},
+    rendered::{Crossing, Rendered, Variable},
+    values::{Tree, argument, is_absent},
+};
+use crate::{
+    hcl::{Body, Expression, Item, is_identifier},
+    schema::{Attribute, Found, Kind, Schema, schemas},
+    settings::Settings,
+};
+use authority::{Snapshot, is_visible};
+use shared_protocol::{
+    Node, NodeId, PropKey, TypeDef, Value,
+    registry::{Block, PropDef, PropKind, Role},
+};
+use std::sync::Arc;
+
+pub(crate) const COMMON_TAGS: &str = "common_tags";
+
+/// All that writing a node looks at.
+pub(crate) struct Context<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) settings: &'a Settings,
+    pub(crate) places: &'a Places,
+    /// Nodes that an edge puts before this one.
+    pub(crate) before: &'a [NodeId],
+}
+
+pub(crate) fn render(context: &Context<'_>, node: &Node, place: &Arc<Place>) -> Rendered {
+    let mut writing = Writing { context, node, place, out: Rendered::default() };
+    match context.snapshot.type_of(node) {
+        None => {
+            let message = format!("the type `{}` is unknown, so nothing is written for it", node.type_id);
+            writing.out.findings.push(Finding::error(node.id, None, message));
+        }
+        Some(def) => writing.node(def),
+    }
+    writing.out
+}
+
+pub(super) struct Writing<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) node: &'a Node,
+    pub(super) place: &'a Arc<Place>,
+    pub(super) out: Rendered,
+}
+
+impl Writing<'_> {
+    fn node(&mut self, def: &TypeDef) {
+        match self.place.block {
+            Block::Resource | Block::Data => self.resource(def),
+            Block::Variable => self.variable(),
+            Block::Local => {
+                let value = self.plain("value").unwrap_or_else(|| Expression::raw("null"));
+                self.out.locals.push((self.place.label.to_string(), value));
+            }
+            Block::Output => self.output(def),
+            Block::Module => self.module_call(),
+            Block::Verbatim => self.verbatim(),
+            Block::Group => {}
+        }
+    }
+
+    fn resource(&mut self, def: &TypeDef) {
+        let (block, path) = match self.place.block {
+            Block::Data => ("data", format!("data.{}", self.place.terraform)),
+            _ => ("resource", self.place.terraform.to_string()),
+        };
+        let schema = schemas().get(&path);
+        let mut body = Body::default();
+        if let Some(alias) = &self.place.alias {
+            body.argument("provider", Expression::raw(format!("{}.{alias}", self.place.provider())));
+        }
+        let mut tree = Tree::default();
+        for prop in &def.props {
+            // A short name takes the place of the name, which is then hidden and still written.
+            let named = prop.key.as_str() == "name" && self.text("slug").is_some();
+            if prop.role == Role::Argument && (named || is_visible(def, self.node, prop)) {
+                self.property(def, prop, schema, &mut tree);
+            }
+        }
+        for name in &def.always {
+            tree.descend(&name.split('.').collect::<Vec<_>>(), false);
+        }
+        if let Some(schema) = schema {
+            tree.prune(schema);
+            self.check_required(def, schema, &tree, "");
+        }
+        tree.into_body(&mut body);
+        self.depends_on(&mut body);
+        if let Some(extra) = self.extra(def) {
+            body.items.push(Item::Verbatim(extra));
+        }
+        let text = body.to_block(block, &[&self.place.terraform, &self.place.label]);
+        self.out.blocks.push((self.place.address(), text));
+        self.companions(def);
+        if let Some(subnet) = self.place.endpoint_subnet {
+            self.private_endpoints(def, subnet);
+        }
+    }
+
+    /// The value that counts: what is set, else the default.
+    pub(super) fn value<'v>(&'v self, prop: &'v PropDef) -> Option<&'v Value> {
+        let value = self.node.props.get(&prop.key).or(prop.default.as_ref())?;
+        Some(value).filter(|value| !is_absent(value))
+    }
+
+    fn property(&mut self, def: &TypeDef, prop: &PropDef, schema: Option<&Schema>, tree: &mut Tree) {
+        let path = prop.argument();
+        let found = schema.and_then(|schema| schema.find(path));
+        let explicit =
+            self.node.props.contains_key(&prop.key) || self.node.references.contains_key(&prop.key);
+        if let Some(list) = path.strip_suffix("[]") {
+            let Some(value) = self.value(prop) else { return };
+            let parts: Vec<&str> = list.split('.').collect();
+            let Some((name, parents)) = parts.split_last() else { return };
+            let inner = match found {
+                Some(Found::Block(block)) => Some(block),
+                _ => None,
+            };
+            let value = value.clone();
+            tree.descend(parents, explicit).repeated(name, &value, inner);
+            return;
+        }
+        let attribute = match found {
+            Some(Found::Attribute(attribute)) => Some(attribute),
+            _ => None,
+        };
+        let Some(value) = self.property_value(def, prop, attribute) else { return };
+        let parts: Vec<&str> = path.split('.').collect();
+        let Some((name, parents)) = parts.split_last() else { return };
+        let target = tree.descend(parents, explicit);
+        // Several properties may stand for one argument; the first that says something wins.
+        if !target.has(name) {
+            target.arguments.push(((*name).to_owned(), value));
+        }
+    }
+
+    fn property_value(
+        &mut self,
+        def: &TypeDef,
+        prop: &PropDef,
+        attribute: Option<&Attribute>,
+    ) -> Option<Expression> {
+        if is_reference(prop.kind) {
+            return self.reference(prop, attribute);
+        }
+        if prop.key.as_str() == "tags" && prop.kind == PropKind::Tags {
+            return self.tags(prop, attribute);
+        }
+        if prop.key.as_str() == "name"
+            && let Some(slug) = self.text("slug")
+        {
+            let naming = self.context.settings.naming.as_ref();
+            return Some(Expression::text(&name_of(naming, def, self.place, &slug)));
+        }
+        let value = self.value(prop).cloned();
+        if let Some(expression) = value.as_ref().and_then(Value::expression) {
+            return self.expression(&prop.key, expression);
+        }
+        if prop.sensitive {
+            if value.is_none() && prop.inherit.is_some() {
+                return self.inherited(def, prop);
+            }
+            return (value.is_some() || prop.required).then(|| self.sensitive(prop, attribute));
+        }
+        if self.node.variables.contains(&prop.key) {
+            return Some(self.as_variable(prop, attribute, value.as_ref()));
+        }
+        match value {
+            Some(value) => {
+                let builtin = self.place.provider() == "terraform";
+                Some(argument(&value, prop.kind, attribute, builtin))
+            }
+            None => self.inherited(def, prop).or_else(|| {
+                // A name by convention needs no name of its own; without both, the node's name has to do.
+                (prop.key.as_str() == "name" && def.prop("slug").is_some()).then(|| {
+                    let slug = self.node.name.as_str().replace('_', "-");
+                    Expression::text(&name_of(self.context.settings.naming.as_ref(), def, self.place, &slug))
+                })
+            }),
+        }
+    }
+
+    fn as_variable(
+        &mut self,
+        prop: &PropDef,
+        attribute: Option<&Attribute>,
+        value: Option<&Value>,
+    ) -> Expression {
+        let kind = variable_kind(prop, attribute);
+        let builtin = self.place.provider() == "terraform";
+        let name = format!("{}_{}", self.node.name, prop.key);
+        let mut variable = Variable::new(name, kind, describe(prop, self.node));
+        variable.default = value.map(|value| argument(value, prop.kind, attribute, builtin));
+        self.declare(variable)
+    }
+
+    /// A sensitive value is never in a file: the variable has no default, and whoever runs Terraform gives it.
+    fn sensitive(&mut self, prop: &PropDef, attribute: Option<&Attribute>) -> Expression {
+        let name = format!("{}_{}", self.node.name, prop.key);
+        let mut variable = Variable::new(name, variable_kind(prop, attribute), describe(prop, self.node));
+        variable.sensitive = true;
+        self.declare(variable)
+    }
+
+    fn declare(&mut self, mut variable: Variable) -> Expression {
+        variable.node = Some(self.node.id);
+        let expression = Expression::raw(format!("var.{}", variable.name));
+        self.out.variables.push(variable);
+        expression
+    }
+
+    pub(super) fn tags(&mut self, prop: &PropDef, attribute: Option<&Attribute>) -> Option<Expression> {
+        let own = self.value(prop).cloned();
+        if let Some(expression) = own.as_ref().and_then(Value::expression) {
+            return self.expression(&prop.key, expression);
+        }
+        let own = own.map(|own| argument(&own, prop.kind, attribute, false));
+        if self.context.settings.tags.is_empty() {
+            return own;
+        }
+        self.out.common_tags = true;
+        let holder = if self.place.module.is_some() { "var" } else { "local" };
+        let common = Expression::raw(format!("{holder}.{COMMON_TAGS}"));
+        Some(match own {
+            Some(own) => Expression::Call("merge", vec![common, own]),
+            None => common,
+        })
+    }
+
+    fn reference(&mut self, prop: &PropDef, attribute: Option<&Attribute>) -> Option<Expression> {
+        let targets: Vec<NodeId> =
+            self.context.snapshot.targets_of(self.node, prop).iter().map(|target| target.id).collect();
+        let mut found = Vec::with_capacity(targets.len());
+        for target in targets {
+            let name = match &prop.output_from {
+                None => prop.target_attribute().to_owned(),
+                Some(key) => self.chosen_output(prop, key, target)?,
+            };
+            found.extend(self.read(Some(&prop.key), target, &name));
+        }
+        let wants_list = attribute.map_or(prop.many, |attribute| {
+            matches!(attribute.kind, Kind::Texts | Kind::Numbers)
+                || (prop.many && attribute.kind == Kind::Any)
+        });
+        if wants_list {
+            return (!found.is_empty()).then_some(Expression::List(found));
+        }
+        if found.len() > 1 {
+            let message = format!("{} takes one target; the first counts", prop.label);
+            self.out.findings.push(Finding::error(self.node.id, Some(&prop.key), message));
+        }
+        found.into_iter().next()
+    }
+
+    fn chosen_output(&mut self, prop: &PropDef, key: &PropKey, target: NodeId) -> Option<String> {
+        let chosen = self.text(key.as_str()).unwrap_or_else(|| "id".to_owned());
+        let outputs = self
+            .context
+            .snapshot
+            .node(target)
+            .and_then(|target| Some(self.context.snapshot.type_of(target)?.outputs.as_slice()));
+        match outputs.unwrap_or_default().iter().find(|output| output.key.as_str() == chosen) {
+            Some(output) => Some(output.attribute.clone().unwrap_or(chosen)),
+            None => {
+                let message = format!("{}: the source has no output `{chosen}`", prop.label);
+                self.out.findings.push(Finding::error(self.node.id, Some(key), message));
+                None
+            }
+        }
+    }
+
+    /// An attribute of another node, as it is read from here.
+    pub(super) fn read(
+        &mut self,
+        prop: Option<&PropKey>,
+        target: NodeId,
+        attribute: &str,
+    ) -> Option<Expression> {
+        let place = self.context.places.get(target)?.clone();
+        self.out.refers.push((target, place.clone()));
+        if !place.is_written() {
+            let message = "it refers to something that Terraform does not make".to_owned();
+            self.out.findings.push(Finding::error(self.node.id, prop, message));
+            return None;
+        }
+        let source = match place.block {
+            Block::Variable | Block::Local => place.address(),
+            _ => format!("{}.{attribute}", place.address()),
+        };
+        if place.module == self.place.module {
+            self.out.after.push(target);
+            return Some(Expression::raw(source));
+        }
+        let name = format!("{}_{}", place.name, as_name(attribute));
+        let crossing = Crossing {
+            from: place.module.clone(),
+            to: self.place.module.clone(),
+            sensitive: self.is_sensitive(target, attribute),
+            kind: if matches!(attribute, "id" | "name" | "location" | "arn") { "string" } else { "any" },
+            source,
+            name,
+        };
+        let expression = match &crossing.to {
+            Some(_) => format!("var.{}", crossing.name),
+            None => format!("module.{}.{}", crossing.from.as_deref().unwrap_or_default(), crossing.name),
+        };
+        self.out.crossings.push(crossing);
+        Some(Expression::raw(expression))
+    }
+
+    fn is_sensitive(&self, target: NodeId, attribute: &str) -> bool {
+        let snapshot = self.context.snapshot;
+        let def = snapshot.node(target).and_then(|target| snapshot.type_of(target));
+        def.is_some_and(|def| {
+            let mut outputs = def.outputs.iter();
+            outputs.any(|output| {
+                output.sensitive && output.attribute.as_deref().unwrap_or(output.key.as_str()) == attribute
+            })
+        })
+    }
+
+    fn inherited(&mut self, def: &TypeDef, prop: &PropDef) -> Option<Expression> {
+        match prop.inherit.as_ref()?.split_once('.')? {
+            ("client", attribute) => {
+                self.out.asks_client = true;
+                let name = self.place.alias.as_deref().unwrap_or("current");
+                Some(Expression::raw(format!("data.azurerm_client_config.{name}.{attribute}")))
+            }
+            (key, attribute) => {
+                let reference = def.prop(key)?;
+                let targets = self.context.snapshot.targets_of(self.node, reference);
+                let target = targets.first()?.id;
+                self.read(Some(&prop.key), target, attribute)
+            }
+        }
+    }
+
+    /// An expression that a person wrote, if it is one.
+    fn expression(&mut self, key: &PropKey, text: &str) -> Option<Expression> {
+        match super::expressions::check(text) {
+            Err(problem) => {
+                let message = format!("not an expression: {problem}");
+                self.out.findings.push(Finding::error(self.node.id, Some(key), message));
+                None
+            }
+            Ok(addresses) => {
+                for address in addresses {
+                    let Some(target) = self.context.places.at(&address) else { continue };
+                    let Some(place) = self.context.places.get(target).cloned() else { continue };
+                    if place.module != self.place.module {
+                        let message = format!(
+                            "the expression names `{address}`, which is in another module: use a reference property or an output"
+                        );
+                        self.out.findings.push(Finding::error(self.node.id, Some(key), message));
+                    } else if target != self.node.id {
+                        self.out.after.push(target);
+                    }
+                    self.out.refers.push((target, place));
+                }
+                Some(Expression::raw(text.trim()))
+            }
+        }
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<String> {
+        let def = self.context.snapshot.type_of(self.node)?;
+        self.value(def.prop(key)?)?.as_text().map(str::to_owned)
+    }
+
+    /// A property of a built-in block, as it is.
+    fn plain(&mut self, key: &str) -> Option<Expression> {
+        let def = self.context.snapshot.type_of(self.node)?;
+        let value = self.value(def.prop(key)?)?.clone();
+        match value.expression() {
+            Some(text) => self.expression(&PropKey::parse(key).ok()?, text),
+            None => Some(Expression::of(&value)),
+        }
+    }
+
+    fn flag(&self, key: &str) -> bool {
+        let def = self.context.snapshot.type_of(self.node);
+        let value = def.and_then(|def| self.value(def.prop(key)?));
+        value.and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    fn variable(&mut self) {
+        let kind = self.text("type").unwrap_or_else(|| "any".to_owned());
+        let mut variable =
+            Variable::new(self.place.label.to_string(), &kind, self.text("description").unwrap_or_default());
+        if let Err(problem) = super::expressions::check(&kind) {
+            let key = PropKey::parse("type").ok();
+            let message = format!("not a type: {problem}");
+            self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
+            variable.kind = "any".to_owned();
+        }
+        variable.sensitive = self.flag("sensitive");
+        // An empty text is a default too, so this one is looked up without leaving anything out.
+        variable.default = match self.node.props.get("default") {
+            None => None,
+            Some(value) => match value.expression() {
+                Some(_) => self.plain("default"),
+                None => Some(Expression::of(value)),
+            },
+        };
+        if variable.sensitive && variable.default.is_some() {
+            let message =
+                "a sensitive variable has no default in a file: give its value when you run Terraform";
+            self.out.findings.push(Finding::warning(Some(self.node.id), message));
+        }
+        variable.nullable = !matches!(self.node.props.get("nullable"), Some(Value::Bool(false)));
+        if let Some(def) = self.context.snapshot.type_of(self.node) {
+            variable.extra = self.extra(def).unwrap_or_default();
+        }
+        self.declare(variable);
+    }
+
+    fn output(&mut self, def: &TypeDef) {
+        let mut body = Body::default();
+        let source = def.prop("source_id").and_then(|prop| self.reference(prop, None));
+        match source.or_else(|| self.plain("value")) {
+            Some(value) => body.argument("value", value),
+            None => {
+                let key = PropKey::parse("value").ok();
+                let message = "an output needs a source or a value";
+                self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
+                return;
+            }
+        }
+        if let Some(description) = self.text("description") {
+            body.argument("description", Expression::text(&description));
+        }
+        let reads_secret = {
+            let targets = self.out.refers.clone();
+            let chosen = self.text("source_output").unwrap_or_else(|| "id".to_owned());
+            targets.iter().any(|(target, _)| self.is_sensitive(*target, &chosen))
+        };
+        if self.flag("sensitive") || reads_secret {
+            body.argument("sensitive", Expression::raw("true"));
+        }
+        if let Some(extra) = self.extra(def) {
+            body.items.push(Item::Verbatim(extra));
+        }
+        self.out.outputs.push((self.place.label.to_string(), body));
+    }
+
+    fn module_call(&mut self) {
+        let mut body = Body::default();
+        for key in ["source", "version"] {
+            if let Some(value) = self.plain(key) {
+                body.argument(key, value);
+            }
+        }
+        if let Some(Value::Object(inputs)) = self.node.props.get("inputs").cloned() {
+            body.items.push(Item::Gap);
+            for (name, value) in &inputs {
+                if !is_identifier(name) {
+                    let key = PropKey::parse("inputs").ok();
+                    let message = format!("`{name}` cannot be the name of an input");
+                    self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
+                    continue;
+                }
+                let value = match value.expression() {
+                    Some(text) => {
+                        let Ok(key) = PropKey::parse("inputs") else { continue };
+                        let Some(value) = self.expression(&key, text) else { continue };
+                        value
+                    }
+                    None => Expression::of(value),
+                };
+                body.argument(name.to_string(), value);
+            }
+        }
+        self.depends_on(&mut body);
+        if let Some(extra) = self.context.snapshot.type_of(self.node).and_then(|def| self.extra(def)) {
+            body.items.push(Item::Verbatim(extra));
+        }
+        let text = body.to_block("module", &[&self.place.label]);
+        self.out.blocks.push((self.place.address(), text));
+    }
+
+    fn verbatim(&mut self) {
+        let Some(text) = self.text("text") else { return };
+        match super::expressions::check_body(&text) {
+            Ok(()) => {
+                let text = format!("{}\n", text.trim_matches('\n'));
+                self.out.blocks.push((format!("verbatim.{}", self.node.name), text));
+            }
+            Err(problem) => {
+                let key = PropKey::parse("text").ok();
+                let message = format!("not HCL: {problem}");
+                self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
+            }
+        }
+    }
+
+    fn depends_on(&mut self, body: &mut Body) {
+        let mut addresses = Vec::new();
+        for &before in self.context.before {
+            let Some(place) = self.context.places.get(before).cloned() else { continue };
+            self.out.refers.push((before, place.clone()));
+            if !place.is_written() || !matches!(place.block, Block::Resource | Block::Data | Block::Module) {
+                continue;
+            }
+            if place.module == self.place.module {
+                self.out.after.push(before);
+                addresses.push(place.address());
+            } else if let (Some(module), None) = (&place.module, &self.place.module) {
+                addresses.push(format!("module.{module}"));
+            } else {
+                let message = format!("it cannot wait for {}, which is in another module", place.name);
+                self.out.findings.push(Finding::warning(Some(self.node.id), message));
+            }
+        }
+        addresses.sort();
+        addresses.dedup();
+        if !addresses.is_empty() {
+            body.items.push(Item::Gap);
+            let addresses = addresses.into_iter().map(Expression::Raw).collect();
+            body.argument("depends_on", Expression::List(addresses));
+        }
+    }
+
+    fn extra(&mut self, def: &TypeDef) -> Option<String> {
+        let prop = def.props.iter().find(|prop| prop.role == Role::Extra)?;
+        let text = self.value(prop)?.as_text()?.to_owned();
+        match super::expressions::check_body(&text) {
+            Ok(()) => Some(text),
+            Err(problem) => {
+                let message = format!("not HCL: {problem}");
+                self.out.findings.push(Finding::error(self.node.id, Some(&prop.key), message));
+                None
+            }
+        }
+    }
+
+    /// What the provider requires and nothing says.
+    fn check_required(&mut self, def: &TypeDef, schema: &Schema, tree: &Tree, path: &str) {
+        let extra = self.node.props.get("extra").and_then(Value::as_text).unwrap_or_default().to_owned();
+        let attributes = schema.attributes.iter().filter(|(_, attribute)| attribute.required);
+        let blocks = schema.blocks.iter().filter(|(_, block)| block.required);
+        let names = attributes.map(|(name, _)| name).chain(blocks.map(|(name, _)| name));
+        for name in names.filter(|name| !tree.has(name) && !extra.contains(name.as_str())) {
+            let full = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            let prop = def.props.iter().find(|prop| {
+                let argument = prop.argument().trim_end_matches("[]");
+                argument == full || argument.starts_with(&format!("{full}."))
+            });
+            let label = prop.map_or(full.as_str(), |prop| prop.label.as_str());
+            let message = format!("{label} is required");
+            self.out.findings.push(Finding::error(self.node.id, prop.map(|prop| &prop.key), message));
+        }
+        for (name, instances) in &tree.blocks {
+            if let Some(block) = schema.blocks.get(name) {
+                let full = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                for instance in instances {
+                    self.check_required(def, block, instance, &full);
+                }
+            }
+        }
+    }
+}
+
+fn describe(prop: &PropDef, node: &Node) -> String {
+    let label = if node.label.is_empty() { node.name.as_str() } else { &node.label };
+    format!("{} of {label}", prop.label)
+}
+
+/// `kubelet_identity[0].object_id` as a part of a name.
+fn as_name(attribute: &str) -> String {
+    let mut name: String =
+        attribute.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    while name.contains("__") {
+        name = name.replace("__", "_");
+    }
+    name
+}
+
+fn variable_kind(prop: &PropDef, attribute: Option<&Attribute>) -> &'static str {
+    match attribute.map(|attribute| attribute.kind) {
+        Some(Kind::Text) => "string",
+        Some(Kind::Number) => "number",
+        Some(Kind::Boolean) => "bool",
+        Some(Kind::Texts) => "list(string)",
+        Some(Kind::Numbers) => "list(number)",
+        Some(Kind::Map) => "map(string)",
+        Some(Kind::Any) | None => match prop.kind {
+            PropKind::Number => "number",
+            PropKind::Boolean => "bool",
+            PropKind::List | PropKind::Multiselect => "list(string)",
+            PropKind::Tags => "map(string)",
+            PropKind::Object | PropKind::Json => "any",
+            _ => "string",
+        },
+    }
+}

@@ -1,0 +1,159 @@
+//! Values as arguments want them: the provider's schema decides between text and number, value and JSON text.
+
+use crate::{
+    hcl::Expression,
+    schema::{Attribute, Found, Kind, Schema},
+};
+use shared_protocol::{Value, registry::PropKind};
+
+/// A value that says nothing is not written.
+pub(crate) fn is_absent(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Text(text) => text.is_empty(),
+        Value::List(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// The expression for an attribute. `builtin` is for Terraform's own types, whose attributes take any value.
+pub(crate) fn argument(
+    value: &Value,
+    kind: PropKind,
+    found: Option<&Attribute>,
+    builtin: bool,
+) -> Expression {
+    if value.expression().is_some() {
+        return Expression::of(value);
+    }
+    match found.map(|attribute| attribute.kind) {
+        Some(Kind::Text) if kind == PropKind::Json && value.as_text().is_none() => {
+            Expression::Call("jsonencode", vec![Expression::of(value)])
+        }
+        None if kind == PropKind::Json && !builtin && value.as_text().is_none() => {
+            Expression::Call("jsonencode", vec![Expression::of(value)])
+        }
+        Some(kind) => typed(value, kind),
+        None => Expression::of(value),
+    }
+}
+
+/// A value of the kind that the provider wants, where it can be read as one.
+fn typed(value: &Value, kind: Kind) -> Expression {
+    if value.expression().is_some() {
+        return Expression::of(value);
+    }
+    let each = |kind| match value {
+        Value::List(items) => Expression::List(items.iter().map(|item| typed(item, kind)).collect()),
+        other => Expression::List(vec![typed(other, kind)]),
+    };
+    match (kind, value) {
+        (Kind::Number, Value::Text(text)) if text.parse::<f64>().is_ok_and(f64::is_finite) => {
+            match Value::parse_json(text) {
+                Ok(Value::Number(number)) => Expression::raw(number.to_string()),
+                _ => Expression::of(value),
+            }
+        }
+        (Kind::Boolean, Value::Text(text)) if &**text == "true" || &**text == "false" => {
+            Expression::raw(&**text)
+        }
+        (Kind::Text, Value::Number(_) | Value::Bool(_)) => Expression::text(&value.to_string()),
+        (Kind::Texts, _) => each(Kind::Text),
+        (Kind::Numbers, _) => each(Kind::Number),
+        (Kind::Map, Value::Object(fields)) => Expression::Map(
+            fields.iter().map(|(key, value)| (key.to_string(), typed(value, Kind::Text))).collect(),
+        ),
+        _ => Expression::of(value),
+    }
+}
+
+/// A nested block in the making: arguments in the order they come, then blocks.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    /// Something in it was set, not merely left at its default.
+    pub(crate) explicit: bool,
+    pub(crate) arguments: Vec<(String, Expression)>,
+    pub(crate) blocks: Vec<(String, Vec<Tree>)>,
+}
+
+impl Tree {
+    /// The block at this path, made where it is not there.
+    pub(crate) fn descend(&mut self, path: &[&str], explicit: bool) -> &mut Self {
+        self.explicit |= explicit;
+        let Some((first, rest)) = path.split_first() else { return self };
+        let index = match self.blocks.iter().position(|(name, _)| name == first) {
+            Some(index) => index,
+            None => {
+                self.blocks.push(((*first).to_owned(), vec![Self::default()]));
+                self.blocks.len() - 1
+            }
+        };
+        let instances = &mut self.blocks[index].1;
+        if instances.is_empty() {
+            instances.push(Self::default());
+        }
+        instances[0].descend(rest, explicit)
+    }
+
+    /// Leaves out optional blocks that lack something the provider requires and hold nothing but defaults: they do not
+    /// apply.
+    pub(crate) fn prune(&mut self, schema: &Schema) {
+        self.blocks.retain_mut(|(name, instances)| {
+            let Some(block) = schema.blocks.get(name) else { return true };
+            instances.iter_mut().for_each(|instance| instance.prune(block));
+            let lacks = |instance: &Self| {
+                let attributes = block.attributes.iter().filter(|(_, attribute)| attribute.required);
+                let blocks = block.blocks.iter().filter(|(_, block)| block.required);
+                let mut names = attributes.map(|(name, _)| name).chain(blocks.map(|(name, _)| name));
+                names.any(|name| !instance.has(name))
+            };
+            block.required || !instances.iter().any(|instance| !instance.explicit && lacks(instance))
+        });
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.arguments.iter().any(|(argument, _)| argument == name)
+            || self.blocks.iter().any(|(block, _)| block == name)
+    }
+
+    /// Blocks from a list of objects (or from one object).
+    pub(crate) fn repeated(&mut self, name: &str, value: &Value, schema: Option<&Schema>) {
+        let items = match value {
+            Value::List(items) => items.as_slice(),
+            other => std::slice::from_ref(other),
+        };
+        let trees: Vec<Self> = items.iter().map(|item| Self::of_object(item, schema)).collect();
+        if !trees.is_empty() {
+            self.blocks.push((name.to_owned(), trees));
+        }
+    }
+
+    fn of_object(value: &Value, schema: Option<&Schema>) -> Self {
+        let mut tree = Self { explicit: true, ..Self::default() };
+        let Value::Object(fields) = value else { return tree };
+        for (key, value) in fields.iter().filter(|(_, value)| !matches!(value, Value::Null)) {
+            match schema.and_then(|schema| schema.find(key)) {
+                Some(Found::Block(block)) => tree.repeated(key, value, Some(block)),
+                Some(Found::Attribute(attribute)) => {
+                    tree.arguments.push((key.to_string(), typed(value, attribute.kind)));
+                }
+                None => tree.arguments.push((key.to_string(), Expression::of(value))),
+            }
+        }
+        tree
+    }
+
+    pub(crate) fn into_body(self, body: &mut crate::hcl::Body) {
+        for (name, value) in self.arguments {
+            body.argument(name, value);
+        }
+        for (name, instances) in self.blocks {
+            for instance in instances {
+                let mut inner = crate::hcl::Body::default();
+                instance.into_body(&mut inner);
+                body.block(name.clone(), Vec::new(), inner);
+            }
+        }
+    }
+}

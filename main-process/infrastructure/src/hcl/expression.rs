@@ -1,0 +1,145 @@
+//! Expressions and how they are laid out.
+
+use super::quote::{is_identifier, quoted};
+use shared_protocol::Value;
+use std::fmt::Write as _;
+use unicode_segmentation::UnicodeSegmentation as _;
+
+/// The longest list that stays on one line.
+const LONGEST_LINE: usize = 100;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expression {
+    /// Text that is an expression already: a reference, a number, a text in quotes.
+    Raw(String),
+    List(Vec<Expression>),
+    /// Keys are plain text; they are quoted where that is needed.
+    Map(Vec<(String, Expression)>),
+    Call(&'static str, Vec<Expression>),
+}
+
+impl Expression {
+    pub fn raw(text: impl Into<String>) -> Self {
+        Self::Raw(text.into())
+    }
+
+    pub fn text(text: &str) -> Self {
+        Self::Raw(quoted(text))
+    }
+
+    /// A plain value, as it is.
+    pub fn of(value: &Value) -> Self {
+        if let Some(expression) = value.expression() {
+            return Self::raw(expression.trim());
+        }
+        match value {
+            Value::Null => Self::raw("null"),
+            Value::Bool(value) => Self::raw(value.to_string()),
+            Value::Number(number) => Self::raw(number.to_string()),
+            Value::Text(text) => Self::text(text),
+            Value::List(items) => Self::List(items.iter().map(Self::of).collect()),
+            Value::Object(fields) => {
+                Self::Map(fields.iter().map(|(key, value)| (key.to_string(), Self::of(value))).collect())
+            }
+        }
+    }
+
+    /// Whether it takes one line.
+    pub fn is_single_line(&self) -> bool {
+        match self {
+            Self::Raw(text) => !text.contains('\n'),
+            Self::List(items) => items.iter().all(Self::is_single_line) && self.width() <= LONGEST_LINE,
+            Self::Map(fields) => fields.is_empty(),
+            Self::Call(_, arguments) => arguments.iter().all(Self::is_single_line),
+        }
+    }
+
+    fn width(&self) -> usize {
+        match self {
+            Self::Raw(text) => text.len(),
+            Self::List(items) => items.iter().map(|item| item.width() + 2).sum(),
+            Self::Map(_) => 2,
+            Self::Call(name, arguments) => {
+                name.len() + 2 + arguments.iter().map(|argument| argument.width() + 2).sum::<usize>()
+            }
+        }
+    }
+
+    /// Writes it; lines after the first are indented from `indent`.
+    pub fn write(&self, out: &mut String, indent: usize) {
+        match self {
+            Self::Raw(text) => out.push_str(text),
+            Self::List(items) if self.is_single_line() => {
+                out.push('[');
+                separated(out, items, indent);
+                out.push(']');
+            }
+            Self::List(items) => {
+                out.push_str("[\n");
+                for item in items {
+                    pad(out, indent + 2);
+                    item.write(out, indent + 2);
+                    out.push_str(",\n");
+                }
+                pad(out, indent);
+                out.push(']');
+            }
+            Self::Map(fields) if fields.is_empty() => out.push_str("{}"),
+            Self::Map(fields) => {
+                out.push_str("{\n");
+                let fields: Vec<(String, &Expression)> =
+                    fields.iter().map(|(key, value)| (map_key(key), value)).collect();
+                write_aligned(out, &fields, indent + 2);
+                pad(out, indent);
+                out.push('}');
+            }
+            Self::Call(name, arguments) => {
+                let _ = write!(out, "{name}(");
+                separated(out, arguments, indent);
+                out.push(')');
+            }
+        }
+    }
+}
+
+fn separated(out: &mut String, items: &[Expression], indent: usize) {
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.push_str(", ");
+        }
+        item.write(out, indent);
+    }
+}
+
+fn map_key(key: &str) -> String {
+    if is_identifier(key) { key.to_owned() } else { quoted(key) }
+}
+
+pub(super) fn pad(out: &mut String, indent: usize) {
+    out.extend(std::iter::repeat_n(' ', indent));
+}
+
+/// Writes `key = value` lines. The equals signs of neighbours that take one line each stand below one another.
+pub(super) fn write_aligned(out: &mut String, fields: &[(String, &Expression)], indent: usize) {
+    let mut start = 0;
+    while start < fields.len() {
+        let alone = !fields[start].1.is_single_line();
+        let run = if alone {
+            1
+        } else {
+            fields[start..].iter().take_while(|(_, value)| value.is_single_line()).count()
+        };
+        let run = &fields[start..start + run];
+        let width = |key: &str| if key.is_ascii() { key.len() } else { key.graphemes(true).count() };
+        let widest = run.iter().map(|(key, _)| width(key)).max().unwrap_or(0);
+        for (key, value) in run {
+            pad(out, indent);
+            out.push_str(key);
+            pad(out, widest - width(key));
+            out.push_str(" = ");
+            value.write(out, indent);
+            out.push('\n');
+        }
+        start += run.len();
+    }
+}

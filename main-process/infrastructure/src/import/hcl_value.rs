@@ -1,0 +1,100 @@
+//! Expressions as values, where they are plain ones.
+
+use hcl_edit::{
+    expr::{Expression, ObjectKey, TraversalOperator},
+    template::Element,
+};
+use shared_protocol::Value;
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The value of an expression that names nothing and computes nothing.
+pub(super) fn literal(expression: &Expression) -> Option<Value> {
+    Some(match expression {
+        Expression::Null(_) => Value::Null,
+        Expression::Bool(value) => Value::Bool(*value.value()),
+        Expression::Number(number) => Value::number(number.value().as_f64()?)?,
+        Expression::String(text) => Value::text(text.value().as_str()),
+        Expression::StringTemplate(template) => {
+            let mut text = String::new();
+            for element in template.iter() {
+                match element {
+                    Element::Literal(literal) => text.push_str(literal.value()),
+                    _ => return None,
+                }
+            }
+            Value::text(text)
+        }
+        Expression::HeredocTemplate(heredoc) => {
+            let mut text = String::new();
+            for element in heredoc.template.iter() {
+                match element {
+                    Element::Literal(literal) => text.push_str(literal.value()),
+                    _ => return None,
+                }
+            }
+            // An indented one loses its indent by rules of its own; then the text stays as it is written.
+            if matches!(heredoc.indent(), Some(indent) if indent > 0) {
+                return None;
+            }
+            Value::text(text)
+        }
+        Expression::Array(items) => Value::List(items.iter().map(literal).collect::<Option<_>>()?),
+        Expression::Object(object) => {
+            let mut fields = BTreeMap::new();
+            for (key, value) in object.iter() {
+                let key = match key {
+                    ObjectKey::Ident(name) => name.as_str().to_owned(),
+                    ObjectKey::Expression(key) => match literal(key)? {
+                        Value::Text(text) => text.to_string(),
+                        _ => return None,
+                    },
+                };
+                fields.insert(Arc::from(key), literal(value.expr())?);
+            }
+            Value::Object(fields)
+        }
+        Expression::Parenthesis(inner) => literal(inner.inner())?,
+        Expression::UnaryOp(operation) if operation.operator.value().as_str() == "-" => {
+            match literal(&operation.expr)? {
+                Value::Number(number) => Value::number(-number.get())?,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// A plain value, or the text of the expression.
+pub(super) fn value_of(expression: &Expression) -> Value {
+    literal(expression).unwrap_or_else(|| Value::of_expression(expression.to_string().trim()))
+}
+
+/// `type.name.attribute…` as an address and the rest.
+pub(super) fn traversal(expression: &Expression) -> Option<(String, String)> {
+    let Expression::Traversal(traversal) = expression else { return None };
+    let Expression::Variable(first) = &traversal.expr else { return None };
+    let mut text = first.as_str().to_owned();
+    let address_parts = if text == "data" { 3 } else { 2 };
+    let (mut count, mut address) = (1, None);
+    for operator in &traversal.operators {
+        match operator.value() {
+            TraversalOperator::GetAttr(name) => {
+                if count == address_parts {
+                    address = Some(std::mem::take(&mut text));
+                }
+                if !text.is_empty() {
+                    text.push('.');
+                }
+                text.push_str(name.as_str());
+            }
+            TraversalOperator::Index(index) => match literal(index)? {
+                Value::Number(number) => text.push_str(&format!("[{number}]")),
+                _ => return None,
+            },
+            TraversalOperator::LegacyIndex(index) => text.push_str(&format!("[{}]", index.value())),
+            _ => return None,
+        }
+        count += 1;
+    }
+    Some((address?, text))
+}

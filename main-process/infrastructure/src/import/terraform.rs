@@ -1,0 +1,592 @@
+//! Terraform files as a board: resources with types of the catalogue become nodes, in the containers they name; what is
+//! not understood stands on the board as it is.
+
+use super::{
+    ImportError, Imported, MOST_RESOURCES,
+    drawing::Drawing,
+    hcl_value::{literal, traversal, value_of},
+};
+use crate::settings::Backend;
+use authority::Snapshot;
+use hcl_edit::{
+    expr::Expression,
+    structure::{Attribute, Block, Body, Structure},
+};
+use shared_protocol::{
+    BoardName, Name, NodeId, PropKey, TypeDef, TypeId, Value,
+    registry::{self, PropDef, PropKind, Role},
+};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+const VERBATIM: &str = "terraform/core/verbatim";
+
+/// Reads `.tf` files (name and text) as a new board. `seed` is where ids come from.
+pub fn read_terraform(
+    snapshot: &Snapshot,
+    files: &[(String, String)],
+    name: BoardName,
+    title: &str,
+    seed: u64,
+) -> Result<Imported, ImportError> {
+    let mut reading = Reading {
+        drawing: Drawing::new(snapshot, name, title, seed),
+        types: types_by_terraform(snapshot),
+        addresses: HashMap::new(),
+        resources: Vec::new(),
+        defaults: 0,
+    };
+    for (file, text) in files {
+        let body: Body = text.parse().map_err(|error: hcl_edit::parser::Error| ImportError::Malformed {
+            file: file.clone(),
+            message: error.to_string(),
+        })?;
+        for structure in body {
+            reading.structure(structure, file);
+        }
+        if reading.drawing.nodes.len() > MOST_RESOURCES {
+            return Err(ImportError::TooMuch { what: "resources", most: MOST_RESOURCES });
+        }
+    }
+    reading.fill();
+    if reading.defaults > 0 {
+        let message = format!(
+            "{} properties that the files leave out have a default here, which is written; compare with a plan before \
+             you apply",
+            reading.defaults
+        );
+        reading.drawing.note(None, message);
+    }
+    reading.drawing.finish()
+}
+
+/// The catalogue's type for each Terraform type (`data.` before those of data sources) and the choice that makes it.
+type Types<'a> = HashMap<String, (&'a TypeDef, Option<(PropKey, Arc<str>)>)>;
+
+fn types_by_terraform(snapshot: &Snapshot) -> Types<'_> {
+    let mut found = HashMap::new();
+    for def in snapshot.registry().types() {
+        let prefix = match def.block {
+            registry::Block::Resource => "",
+            registry::Block::Data => "data.",
+            _ => continue,
+        };
+        if let Some(terraform) = &def.terraform {
+            found.insert(format!("{prefix}{terraform}"), (&**def, None));
+        }
+        if let Some(by) = &def.terraform_by {
+            for (value, terraform) in &by.types {
+                found
+                    .insert(format!("{prefix}{terraform}"), (&**def, Some((by.prop.clone(), value.clone()))));
+            }
+        }
+    }
+    found
+}
+
+struct Reading<'a> {
+    drawing: Drawing<'a>,
+    types: Types<'a>,
+    addresses: HashMap<String, NodeId>,
+    resources: Vec<(NodeId, &'a TypeDef, Block)>,
+    defaults: usize,
+}
+
+impl Reading<'_> {
+    fn structure(&mut self, structure: Structure, file: &str) {
+        let block = match structure {
+            Structure::Block(block) => block,
+            Structure::Attribute(attribute) => {
+                let message = format!(
+                    "{file}: `{}` stands outside of any block and is left out",
+                    attribute.key.as_str()
+                );
+                return self.drawing.note(None, message);
+            }
+        };
+        let labels: Vec<String> = block.labels.iter().map(|label| label.as_str().to_owned()).collect();
+        match (block.ident.as_str(), &labels[..]) {
+            ("resource", [terraform, name]) => self.resource(terraform, name, "", block),
+            ("data", [terraform, name]) => self.resource(terraform, name, "data.", block),
+            ("variable", [name]) => self.variable(name, &block),
+            ("output", [name]) => self.output(name, &block),
+            ("module", [name]) => self.module(name, &block),
+            ("locals", []) => {
+                for attribute in block.body.attributes() {
+                    self.local(attribute);
+                }
+            }
+            ("terraform", []) => self.terraform(&block),
+            ("provider", [name]) => self.provider(name, block.clone()),
+            _ => self.verbatim(&block, block.ident.as_str()),
+        }
+    }
+
+    fn type_id(text: &str) -> Option<TypeId> {
+        TypeId::parse(text).ok()
+    }
+
+    /// A block that stands as it is.
+    fn verbatim(&mut self, block: &Block, name: &str) {
+        let Some(type_id) = Self::type_id(VERBATIM) else { return };
+        let words: Vec<&str> = block.labels.iter().map(|label| label.as_str()).collect();
+        let label = format!("{} {}", block.ident.as_str(), words.join(" "));
+        let id = self.drawing.add(type_id, Name::from_words(name, &Name::fallback()).as_str(), label.trim());
+        self.drawing.set(id, "text", Value::text(source(block)));
+        self.drawing.note(Some(id), format!("`{}` is kept as it is written", label.trim()));
+    }
+
+    fn resource(&mut self, terraform: &str, name: &str, prefix: &str, block: Block) {
+        let known = self.types.get(&format!("{prefix}{terraform}")).cloned();
+        let Some((def, choice)) = known else { return self.verbatim(&block, name) };
+        let id = self.drawing.add(def.id.clone(), name, name);
+        if let Some((key, value)) = choice {
+            self.drawing.set(id, key.as_str(), Value::Text(value));
+        }
+        self.addresses.insert(format!("{prefix}{terraform}.{name}"), id);
+        self.resources.push((id, def, block));
+    }
+
+    /// Arguments, once every resource is known by its address.
+    fn fill(&mut self) {
+        let resources = std::mem::take(&mut self.resources);
+        for (id, def, block) in &resources {
+            self.parent(*id, def, block);
+        }
+        for (id, def, block) in &resources {
+            let mut filling = Filling { id: *id, def, extra: Vec::new() };
+            self.body(&mut filling, &block.body, "");
+            if !filling.extra.is_empty() {
+                let text = filling.extra.join("");
+                self.drawing.set(*id, "extra", Value::text(text));
+                let message = "arguments that have no property here are kept under Further arguments";
+                self.drawing.note(Some(*id), message);
+            }
+            let node = self.drawing.get(*id);
+            self.defaults += def
+                .props
+                .iter()
+                .filter(|prop| {
+                    prop.default.is_some()
+                        && prop.role == Role::Argument
+                        && node.is_some_and(|node| {
+                            !node.props.contains_key(&prop.key) && authority::is_visible(def, node, prop)
+                        })
+                })
+                .count();
+        }
+    }
+
+    /// Puts it into the container that it names.
+    fn parent(&mut self, id: NodeId, def: &TypeDef, block: &Block) {
+        let keys = def.parent_reference.iter().map(|key| key.as_str());
+        let others = def.props.iter().filter(|prop| prop.from_ancestor).map(|prop| prop.key.as_str());
+        for key in keys.chain(others) {
+            let Some(prop) = def.prop(key) else { continue };
+            let Some(expression) = at(&block.body, prop.argument()) else { continue };
+            let Some(target) =
+                traversal(expression).and_then(|(address, _)| self.addresses.get(&address).copied())
+            else {
+                continue;
+            };
+            if self.drawing.may_stand_in(id, target)
+                && !self.drawing.is_within(target, id)
+                && let Some(node) = self.drawing.node(id)
+            {
+                node.parent = Some(target);
+                return;
+            }
+        }
+    }
+
+    fn body(&mut self, filling: &mut Filling<'_>, body: &Body, path: &str) {
+        let mut repeated: BTreeMap<String, Vec<&Block>> = BTreeMap::new();
+        for structure in body {
+            match structure {
+                Structure::Attribute(attribute) => {
+                    let full = join(path, attribute.key.as_str());
+                    if !self.argument(filling, &full, &attribute.value) {
+                        filling.keep(path, &source_of_attribute(attribute));
+                    }
+                }
+                Structure::Block(block) => {
+                    repeated.entry(block.ident.as_str().to_owned()).or_default().push(block);
+                }
+            }
+        }
+        for (name, blocks) in repeated {
+            let full = join(path, &name);
+            let list = filling.def.props.iter().find(|prop| prop.argument() == format!("{full}[]"));
+            let values: Option<Vec<Value>> = blocks.iter().map(|block| object_of(&block.body)).collect();
+            let known = filling.knows(&full);
+            match (list, values) {
+                (Some(prop), Some(values)) => {
+                    self.drawing.set(filling.id, prop.key.as_str(), Value::List(values));
+                }
+                _ if known
+                    && blocks.len() == 1
+                    && list.is_none()
+                    && self.fits(filling, &blocks[0].body, &full) =>
+                {
+                    self.body(filling, &blocks[0].body, &full);
+                }
+                _ => {
+                    for block in blocks {
+                        filling.keep(path, &source(block));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether everything in a nested block has a property; a part of a block cannot be kept apart from the rest.
+    fn fits(&self, filling: &Filling<'_>, body: &Body, path: &str) -> bool {
+        body.iter().all(|structure| match structure {
+            Structure::Attribute(attribute) => filling.prop(&join(path, attribute.key.as_str())).is_some(),
+            Structure::Block(block) => {
+                let full = join(path, block.ident.as_str());
+                filling.knows(&full) && self.fits(filling, &block.body, &full)
+            }
+        })
+    }
+
+    /// Takes over an argument; `false` when no property stands for it.
+    fn argument(&mut self, filling: &Filling<'_>, path: &str, expression: &Expression) -> bool {
+        let mut props: Vec<&PropDef> = filling.props(path).collect();
+        let Some(&first) = props.first() else { return false };
+        // A reference is a reference where a property can hold it.
+        let targets: Option<Vec<(NodeId, String)>> = match expression {
+            Expression::Array(items) if !items.is_empty() => {
+                items.iter().map(|item| self.target(item)).collect()
+            }
+            other => self.target(other).map(|target| vec![target]),
+        };
+        if let Some(targets) = &targets {
+            for prop in &props {
+                let takes = |(target, attribute): &(NodeId, String)| {
+                    let fits = self.drawing.get(*target).is_some_and(|target| {
+                        prop.targets.iter().any(|pattern| pattern.matches(&target.type_id))
+                    });
+                    fits && attribute == prop.target_attribute()
+                };
+                let is_reference = prop.kind == PropKind::Reference && prop.output_from.is_none();
+                if is_reference && (targets.len() == 1 || prop.many) && targets.iter().all(takes) {
+                    for (target, _) in targets {
+                        if *target != filling.id {
+                            self.drawing.refer(filling.id, prop.key.as_str(), *target);
+                        }
+                    }
+                    return true;
+                }
+                if prop.inherit.is_some() && self.is_inherited(filling, prop, targets) {
+                    return true;
+                }
+            }
+        }
+        props.retain(|prop| prop.kind != PropKind::Reference);
+        let shown = |prop: &&&PropDef| {
+            self.drawing.get(filling.id).is_some_and(|node| authority::is_visible(filling.def, node, prop))
+        };
+        let Some(&prop) = props.iter().find(shown).or(props.first()) else {
+            // Only references stand for it, and this is none.
+            return first.kind != PropKind::Reference;
+        };
+        let value = match literal(expression) {
+            Some(Value::Null) => return false,
+            Some(value) => self.suited(filling, prop, value),
+            None => json_of(prop, expression).unwrap_or_else(|| value_of(expression)),
+        };
+        self.drawing.set(filling.id, prop.key.as_str(), value);
+        true
+    }
+
+    /// A plain value as the property wants it; as an expression where it does not.
+    fn suited(&self, filling: &Filling<'_>, prop: &PropDef, value: Value) -> Value {
+        let registry = self.drawing.snapshot.registry();
+        let takes = |value: &Value| authority::check_prop(registry, filling.def, &prop.key, value).is_ok();
+        let as_text = Value::text(value.to_string());
+        let as_number = value.as_text().and_then(|text| Value::parse_json(text).ok());
+        let candidates = [Some(value.clone()), Some(as_text), as_number];
+        candidates.into_iter().flatten().find(|value| takes(value)).unwrap_or(value)
+    }
+
+    fn target(&self, expression: &Expression) -> Option<(NodeId, String)> {
+        let (address, attribute) = traversal(expression)?;
+        Some((*self.addresses.get(&address)?, attribute))
+    }
+
+    /// Whether it says what would count anyway, such as the location of its own resource group.
+    fn is_inherited(&self, filling: &Filling<'_>, prop: &PropDef, targets: &[(NodeId, String)]) -> bool {
+        let Some((key, attribute)) = prop.inherit.as_deref().and_then(|inherit| inherit.split_once('.'))
+        else {
+            return false;
+        };
+        let [(target, read)] = targets else { return false };
+        let reference = filling.def.prop(key).and_then(|prop| at_prop(&self.drawing, filling.id, prop));
+        attribute == read && reference == Some(*target)
+    }
+
+    fn variable(&mut self, name: &str, block: &Block) {
+        let Some(id) = self.built_in("variable", name) else { return };
+        self.addresses.insert(format!("var.{name}"), id);
+        let mut extra = String::new();
+        for structure in &block.body {
+            match structure {
+                Structure::Attribute(attribute) => {
+                    let key = attribute.key.as_str();
+                    match (key, literal(&attribute.value)) {
+                        ("type", _) => {
+                            let text = attribute.value.to_string();
+                            self.drawing.set(id, "type", Value::text(text.trim()));
+                        }
+                        ("default", value) => {
+                            let value = value.unwrap_or_else(|| value_of(&attribute.value));
+                            let value =
+                                if value == Value::Null { Value::of_expression("null") } else { value };
+                            self.drawing.set(id, "default", value);
+                        }
+                        ("description" | "sensitive" | "nullable", Some(value)) => {
+                            self.drawing.set(id, key, value)
+                        }
+                        _ => extra.push_str(&source_of_attribute(attribute)),
+                    }
+                }
+                Structure::Block(block) => extra.push_str(&source(block)),
+            }
+        }
+        if !block.body.has_attribute("type") {
+            self.drawing.set(id, "type", Value::text("any"));
+        }
+        self.keep_extra(id, extra);
+    }
+
+    fn local(&mut self, attribute: &Attribute) {
+        let name = attribute.key.as_str();
+        let Some(type_id) = Self::type_id("terraform/core/local") else { return };
+        let id = self.drawing.add(type_id, name, name);
+        self.addresses.insert(format!("local.{name}"), id);
+        self.drawing.set(id, "value", value_of(&attribute.value));
+    }
+
+    fn output(&mut self, name: &str, block: &Block) {
+        let Some(id) = self.built_in("output", name) else { return };
+        let mut extra = String::new();
+        for structure in &block.body {
+            match structure {
+                Structure::Attribute(attribute) => {
+                    let key = attribute.key.as_str();
+                    match (key, literal(&attribute.value)) {
+                        ("value", _) => self.drawing.set(id, "value", value_of(&attribute.value)),
+                        ("description" | "sensitive", Some(value)) => self.drawing.set(id, key, value),
+                        _ => extra.push_str(&source_of_attribute(attribute)),
+                    }
+                }
+                Structure::Block(block) => extra.push_str(&source(block)),
+            }
+        }
+        self.keep_extra(id, extra);
+    }
+
+    fn module(&mut self, name: &str, block: &Block) {
+        let Some(id) = self.built_in("module", name) else { return };
+        self.addresses.insert(format!("module.{name}"), id);
+        let (mut inputs, mut extra) = (BTreeMap::new(), String::new());
+        for structure in &block.body {
+            match structure {
+                Structure::Attribute(attribute) => match attribute.key.as_str() {
+                    key @ ("source" | "version") => self.drawing.set(id, key, value_of(&attribute.value)),
+                    "providers" | "count" | "for_each" | "depends_on" => {
+                        extra.push_str(&source_of_attribute(attribute));
+                    }
+                    key => drop(inputs.insert(Arc::from(key), value_of(&attribute.value))),
+                },
+                Structure::Block(block) => extra.push_str(&source(block)),
+            }
+        }
+        self.drawing.set(id, "inputs", Value::Object(inputs));
+        self.keep_extra(id, extra);
+    }
+
+    fn built_in(&mut self, kind: &str, name: &str) -> Option<NodeId> {
+        let id = self.drawing.add(Self::type_id(&format!("terraform/core/{kind}"))?, name, name);
+        Some(id)
+    }
+
+    fn keep_extra(&mut self, id: NodeId, extra: String) {
+        if !extra.is_empty() {
+            self.drawing.set(id, "extra", Value::text(extra));
+        }
+    }
+
+    fn terraform(&mut self, block: &Block) {
+        for structure in &block.body {
+            match structure {
+                Structure::Attribute(attribute) if attribute.key.as_str() == "required_version" => {
+                    let value =
+                        literal(&attribute.value).and_then(|value| value.as_text().map(str::to_owned));
+                    self.drawing.settings.required_version = value;
+                }
+                Structure::Block(inner) if inner.ident.as_str() == "backend" => {
+                    let config = inner.body.attributes().filter_map(|attribute| {
+                        Some((attribute.key.as_str().to_owned(), literal(&attribute.value)?))
+                    });
+                    self.drawing.settings.backend = Some(Backend {
+                        kind: inner.labels.first().map(|label| label.as_str().to_owned()).unwrap_or_default(),
+                        config: config.collect(),
+                    });
+                }
+                Structure::Block(inner) if inner.ident.as_str() == "required_providers" => {
+                    for attribute in inner.body.attributes() {
+                        if let Some(Value::Object(fields)) = literal(&attribute.value) {
+                            let settings = self
+                                .drawing
+                                .settings
+                                .providers
+                                .entry(attribute.key.as_str().to_owned())
+                                .or_default();
+                            settings.extend(fields.into_iter().map(|(key, value)| (key.to_string(), value)));
+                        }
+                    }
+                }
+                other => {
+                    let name = match other {
+                        Structure::Attribute(attribute) => attribute.key.as_str(),
+                        Structure::Block(block) => block.ident.as_str(),
+                    };
+                    self.drawing.note(
+                        None,
+                        format!("`terraform {{ {name} }}` is left out: set it by hand if it is needed"),
+                    );
+                }
+            }
+        }
+    }
+
+    fn provider(&mut self, name: &str, block: Block) {
+        let plain: Option<Vec<(String, Value)>> = block
+            .body
+            .iter()
+            .filter(|structure| !matches!(structure, Structure::Block(inner) if inner.ident.as_str() == "features" && inner.body.is_empty()))
+            .map(|structure| match structure {
+                Structure::Attribute(attribute) if attribute.key.as_str() != "alias" => {
+                    Some((attribute.key.as_str().to_owned(), literal(&attribute.value)?))
+                }
+                _ => None,
+            })
+            .collect();
+        match plain {
+            Some(arguments) => {
+                self.drawing.settings.providers.entry(name.to_owned()).or_default().extend(arguments);
+            }
+            None => self.verbatim(&block, &format!("provider_{name}")),
+        }
+    }
+}
+
+/// One resource being filled in.
+struct Filling<'a> {
+    id: NodeId,
+    def: &'a TypeDef,
+    /// What has no property.
+    extra: Vec<String>,
+}
+
+impl Filling<'_> {
+    fn props(&self, path: &str) -> impl Iterator<Item = &PropDef> {
+        self.def.props.iter().filter(move |prop| prop.role == Role::Argument && prop.argument() == path)
+    }
+
+    fn prop(&self, path: &str) -> Option<&PropDef> {
+        self.props(path).next()
+    }
+
+    fn knows(&self, block: &str) -> bool {
+        let prefix = format!("{block}.");
+        self.def.props.iter().any(|prop| prop.role == Role::Argument && prop.argument().starts_with(&prefix))
+    }
+
+    /// Keeps text of the body at `path`. Only what stands at the top can be kept apart; nested blocks are kept whole.
+    fn keep(&mut self, path: &str, text: &str) {
+        debug_assert!(path.is_empty(), "{path}");
+        self.extra.push(text.to_owned());
+    }
+}
+
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// The expression at `block.block.argument`.
+fn at<'a>(body: &'a Body, path: &str) -> Option<&'a Expression> {
+    match path.split_once('.') {
+        None => body.get_attribute(path).map(|attribute| &attribute.value),
+        Some((block, rest)) => at(&body.blocks().find(|inner| inner.ident.as_str() == block)?.body, rest),
+    }
+}
+
+/// What a reference points at, or follows.
+fn at_prop(drawing: &Drawing<'_>, id: NodeId, prop: &PropDef) -> Option<NodeId> {
+    let node = drawing.get(id)?;
+    if let Some(target) = node.references.get(&prop.key).and_then(|targets| targets.first()) {
+        return Some(*target);
+    }
+    let mut around = node.parent;
+    while let Some(parent) = around.and_then(|parent| drawing.get(parent)) {
+        if prop.targets.iter().any(|pattern| pattern.matches(&parent.type_id)) {
+            return Some(parent.id);
+        }
+        around = parent.parent;
+    }
+    None
+}
+
+/// A block's arguments and blocks as an object, if they are all plain.
+fn object_of(body: &Body) -> Option<Value> {
+    let mut fields: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+    for structure in body {
+        match structure {
+            Structure::Attribute(attribute) => {
+                fields.insert(Arc::from(attribute.key.as_str()), literal(&attribute.value)?);
+            }
+            Structure::Block(block) => {
+                let list =
+                    fields.entry(Arc::from(block.ident.as_str())).or_insert_with(|| Value::List(Vec::new()));
+                match list {
+                    Value::List(items) => items.push(object_of(&block.body)?),
+                    _ => return None,
+                }
+            }
+        }
+    }
+    Some(Value::Object(fields))
+}
+
+/// `jsonencode` of a plain value, for a property that holds JSON.
+fn json_of(prop: &PropDef, expression: &Expression) -> Option<Value> {
+    let Expression::FuncCall(call) = expression else { return None };
+    let is_it =
+        prop.kind == PropKind::Json && call.name.name.as_str() == "jsonencode" && call.args.len() == 1;
+    if is_it { literal(call.args.iter().next()?) } else { None }
+}
+
+/// A block as it is written, without the space around it.
+fn source(block: &Block) -> String {
+    let mut body = Body::new();
+    body.push(Structure::Block(block.clone()));
+    tidy(&body.to_string())
+}
+
+fn source_of_attribute(attribute: &Attribute) -> String {
+    tidy(&format!("{} = {}", attribute.key.as_str(), attribute.value.to_string().trim()))
+}
+
+/// Takes away the indent that the last line has, which is that of the whole.
+fn tidy(text: &str) -> String {
+    let lines: Vec<&str> = text.trim().lines().collect();
+    let spaces = |line: &str| line.len() - line.trim_start().len();
+    let indent = lines.last().map_or(0, |last| spaces(last));
+    let cut = |line: &&str| line[spaces(line).min(indent)..].trim_end().to_owned();
+    lines.iter().map(cut).collect::<Vec<_>>().join("\n") + "\n"
+}

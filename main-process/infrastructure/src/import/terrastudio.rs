@@ -1,0 +1,350 @@
+//! The folder of a TerraStudio project as a board: `<name>.tstudio` and `diagrams/main.json`.
+
+use super::{ImportError, Imported, MOST_RESOURCES, drawing::Drawing, translate};
+use crate::settings::{Backend, NamingConvention};
+use authority::Snapshot;
+use serde::Deserialize;
+use serde_json::Value as Json;
+use shared_protocol::{BoardName, NodeId, TypeId, Value};
+use std::collections::{BTreeMap, HashMap};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Project {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    project_config: Config,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Config {
+    provider_configs: BTreeMap<String, BTreeMap<String, Json>>,
+    common_tags: BTreeMap<String, Json>,
+    variable_values: BTreeMap<String, Json>,
+    naming_convention: Option<Naming>,
+    backend: Option<OldBackend>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Naming {
+    enabled: bool,
+    template: String,
+    env: String,
+    region: Option<String>,
+    org: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct OldBackend {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    config: BTreeMap<String, Json>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Diagram {
+    #[serde(default)]
+    nodes: Vec<OldNode>,
+    #[serde(default)]
+    edges: Vec<OldEdge>,
+    #[serde(default)]
+    modules: Vec<Module>,
+    #[serde(default)]
+    module_instances: Vec<Json>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OldNode {
+    id: String,
+    #[serde(default)]
+    parent_id: Option<String>,
+    data: Data,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Data {
+    pub(super) type_id: String,
+    #[serde(default)]
+    pub(super) properties: BTreeMap<String, Json>,
+    #[serde(default)]
+    references: BTreeMap<String, Json>,
+    #[serde(default)]
+    terraform_name: String,
+    #[serde(default)]
+    label: String,
+    #[serde(default)]
+    display_label: Option<String>,
+    #[serde(default)]
+    naming_slug: Option<String>,
+    #[serde(default)]
+    variable_overrides: BTreeMap<String, String>,
+    #[serde(default)]
+    enabled_outputs: Vec<String>,
+    #[serde(default)]
+    module_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OldEdge {
+    source: String,
+    target: String,
+    #[serde(default)]
+    source_handle: Option<String>,
+    #[serde(default)]
+    target_handle: Option<String>,
+    #[serde(default)]
+    data: Option<EdgeData>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct EdgeData {
+    label: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Module {
+    id: String,
+    name: String,
+}
+
+/// Reads the texts of a project's two files as a new board. `seed` is where ids come from.
+pub fn read_terrastudio(
+    snapshot: &Snapshot,
+    project: &str,
+    diagram: &str,
+    name: BoardName,
+    seed: u64,
+) -> Result<Imported, ImportError> {
+    let malformed = |file: &str, error: serde_json::Error| ImportError::Malformed {
+        file: file.to_owned(),
+        message: error.to_string(),
+    };
+    let project: Project =
+        serde_json::from_str(project).map_err(|error| malformed("the .tstudio file", error))?;
+    let diagram: Diagram =
+        serde_json::from_str(diagram).map_err(|error| malformed("diagrams/main.json", error))?;
+    if diagram.nodes.len() > MOST_RESOURCES {
+        return Err(ImportError::TooMuch { what: "nodes", most: MOST_RESOURCES });
+    }
+    let mut drawing = Drawing::new(snapshot, name, &project.name, seed);
+    let mut ids: HashMap<&str, NodeId> = HashMap::new();
+    for old in diagram.nodes.iter().filter(|old| !is_synthetic(old)) {
+        if let Some(id) = add(&mut drawing, old) {
+            ids.insert(&old.id, id);
+        }
+    }
+    for old in &diagram.nodes {
+        let parent = old.parent_id.as_deref().and_then(|parent| ids.get(parent).copied());
+        if let (Some(&id), Some(parent)) = (ids.get(old.id.as_str()), parent) {
+            drawing.came_from(id, parent);
+            stand(&mut drawing, id, parent);
+        }
+    }
+    for old in &diagram.nodes {
+        let Some(&id) = ids.get(old.id.as_str()) else { continue };
+        for (key, target) in &old.data.references {
+            match target.as_str().and_then(|target| ids.get(target)) {
+                Some(&target) => translate::reference(&mut drawing, id, key, target),
+                None => drawing.note(Some(id), format!("{key} pointed at something that is not there")),
+            }
+        }
+        for output in &old.data.enabled_outputs {
+            add_output(&mut drawing, id, output);
+        }
+        if let Some(subnet) = translate::needs_interface(&drawing, id) {
+            translate::interface(&mut drawing, id, subnet, &old.data.properties);
+        }
+    }
+    for edge in &diagram.edges {
+        connect(&mut drawing, &ids, edge);
+    }
+    group(&mut drawing, &diagram, &ids);
+    if !diagram.module_instances.is_empty() {
+        let message = format!(
+            "{} instances of module templates are left out: use a module call for each",
+            diagram.module_instances.len()
+        );
+        drawing.note(None, message);
+    }
+    settings(&mut drawing, project.project_config, &diagram.nodes, &ids);
+    drawing.finish()
+}
+
+fn is_synthetic(old: &OldNode) -> bool {
+    let prefixes = ["_mod_", "_modinst_", "_instmem_"];
+    prefixes.iter().any(|prefix| old.id.starts_with(prefix)) || old.data.type_id.starts_with("_terrastudio/")
+}
+
+fn add(drawing: &mut Drawing<'_>, old: &OldNode) -> Option<NodeId> {
+    let data = &old.data;
+    let type_id = TypeId::parse(translate::type_id(&data.type_id)).ok()?;
+    let label = data.display_label.as_deref().unwrap_or(&data.label);
+    let wanted = if data.terraform_name.is_empty() { label } else { &data.terraform_name };
+    let id = drawing.add(type_id.clone(), wanted, label);
+    if drawing.def(&type_id).is_none() {
+        drawing.note(Some(id), format!("the type `{type_id}` is unknown here; the node keeps all it had"));
+    }
+    translate::properties(drawing, id, data);
+    if let Some(slug) = &data.naming_slug {
+        drawing.set(id, "slug", Value::text(slug.as_str()));
+    }
+    for (key, mode) in &data.variable_overrides {
+        if mode == "variable" {
+            let key = translate::key(&data.type_id, key);
+            drawing.given(id, key);
+        }
+    }
+    Some(id)
+}
+
+/// Puts a node where it stood, or as near as its type may stand here.
+fn stand(drawing: &mut Drawing<'_>, id: NodeId, parent: NodeId) {
+    let mut around = Some(parent);
+    while let Some(candidate) = around {
+        if drawing.may_stand_in(id, candidate) && !drawing.is_within(candidate, id) {
+            if let Some(node) = drawing.node(id) {
+                node.parent = Some(candidate);
+            }
+            return;
+        }
+        around = drawing.get(candidate).and_then(|node| node.parent);
+    }
+    // A type that is unknown stands where it stood.
+    let unknown = drawing.get(id).is_some_and(|node| drawing.def(&node.type_id).is_none());
+    if unknown
+        && !drawing.is_within(parent, id)
+        && let Some(node) = drawing.node(id)
+    {
+        node.parent = Some(parent);
+    }
+}
+
+fn add_output(drawing: &mut Drawing<'_>, id: NodeId, output: &str) {
+    let Ok(type_id) = TypeId::parse("terraform/core/output") else { return };
+    let Some(name) = drawing.get(id).map(|node| format!("{}_{output}", node.name)) else { return };
+    let made = drawing.add(type_id, &name, &name);
+    drawing.set(made, "source_output", Value::text(output));
+    drawing.refer(made, "source_id", id);
+}
+
+fn connect(drawing: &mut Drawing<'_>, ids: &HashMap<&str, NodeId>, edge: &OldEdge) {
+    let ends = (ids.get(edge.source.as_str()), ids.get(edge.target.as_str()));
+    let (Some(&source), Some(&target)) = ends else { return };
+    let label = edge.data.as_ref().and_then(|data| data.label.clone()).unwrap_or_default();
+    let output = edge.source_handle.as_deref().and_then(|handle| handle.strip_prefix("out-"));
+    if let (Some(output), Some("secret-in")) = (output, edge.target_handle.as_deref()) {
+        return translate::secret(drawing, source, target, output);
+    }
+    if translate::edge(drawing, source, target) {
+        return;
+    }
+    if !drawing.connect(source, target, &label) {
+        drawing.note(Some(source), "an edge has no counterpart here and is left out");
+    }
+}
+
+/// Members of a module stand in a group; several where they stood apart, which are one module again.
+fn group(drawing: &mut Drawing<'_>, diagram: &Diagram, ids: &HashMap<&str, NodeId>) {
+    for module in &diagram.modules {
+        let members: Vec<NodeId> = diagram
+            .nodes
+            .iter()
+            .filter(|old| old.data.module_id.as_deref() == Some(&module.id))
+            .filter_map(|old| ids.get(old.id.as_str()).copied())
+            .collect();
+        let mut groups: BTreeMap<Option<NodeId>, NodeId> = BTreeMap::new();
+        for &member in &members {
+            let parent = drawing.get(member).and_then(|node| node.parent);
+            if parent.is_some_and(|parent| members.contains(&parent)) {
+                continue;
+            }
+            let holder = match groups.get(&parent) {
+                Some(group) => *group,
+                None => {
+                    let Ok(type_id) = TypeId::parse("terraform/core/group") else { return };
+                    let group = drawing.add(type_id, &module.name.replace('-', "_"), &module.name);
+                    drawing.set(group, "module", Value::text(module.name.as_str()));
+                    if let Some(node) = drawing.node(group) {
+                        node.parent = parent;
+                    }
+                    groups.insert(parent, group);
+                    group
+                }
+            };
+            if let Some(node) = drawing.node(member) {
+                node.parent = Some(holder);
+            }
+        }
+        leave_out_strangers(drawing, &members, diagram, ids);
+    }
+}
+
+/// What stood in a member of a module and is no member itself would join by standing there.
+fn leave_out_strangers(
+    drawing: &mut Drawing<'_>,
+    members: &[NodeId],
+    diagram: &Diagram,
+    ids: &HashMap<&str, NodeId>,
+) {
+    for old in &diagram.nodes {
+        let Some(&id) = ids.get(old.id.as_str()) else { continue };
+        if old.data.module_id.is_some() || members.contains(&id) {
+            continue;
+        }
+        let parent = drawing.get(id).and_then(|node| node.parent);
+        if parent.is_some_and(|parent| members.contains(&parent)) {
+            let message = "it stands in a member of a module and so belongs to the module here";
+            drawing.note(Some(id), message);
+        }
+    }
+}
+
+fn settings(drawing: &mut Drawing<'_>, config: Config, nodes: &[OldNode], ids: &HashMap<&str, NodeId>) {
+    let value = |json: &Json| Value::from_json(json).ok().filter(|value| *value != Value::Null);
+    let text = |json: &Json| json.as_str().map_or_else(|| json.to_string(), str::to_owned);
+    drawing.settings.tags = config.common_tags.iter().map(|(key, json)| (key.clone(), text(json))).collect();
+    for (provider, arguments) in &config.provider_configs {
+        let kept: BTreeMap<String, Value> = arguments
+            .iter()
+            .filter(|(key, json)| *key != "features" && !json.is_object())
+            .filter_map(|(key, json)| Some((key.clone(), value(json)?)))
+            .collect();
+        if !kept.is_empty() {
+            drawing.settings.providers.insert(provider.clone(), kept);
+        }
+    }
+    drawing.settings.naming =
+        config.naming_convention.filter(|naming| naming.enabled).map(|naming| NamingConvention {
+            template: naming.template,
+            env: naming.env,
+            region: naming.region.unwrap_or_default(),
+            org: naming.org.unwrap_or_default(),
+        });
+    drawing.settings.backend = config.backend.map(|backend| Backend {
+        kind: backend.kind,
+        config: backend.config.iter().filter_map(|(key, json)| Some((key.clone(), value(json)?))).collect(),
+    });
+    // Variables are called after the property as it is called here.
+    let mut renamed: HashMap<String, String> = HashMap::new();
+    for old in nodes {
+        let Some(node) = ids.get(old.id.as_str()).and_then(|id| drawing.get(*id)) else { continue };
+        for key in old.data.variable_overrides.keys() {
+            let new = format!("{}_{}", node.name, translate::key(&old.data.type_id, key));
+            renamed.insert(format!("{}_{key}", old.data.terraform_name), new);
+        }
+    }
+    drawing.settings.values = config
+        .variable_values
+        .iter()
+        .filter_map(|(name, json)| Some((renamed.get(name).unwrap_or(name).clone(), value(json)?)))
+        .collect();
+}

@@ -1,0 +1,348 @@
+//! What a TerraStudio project calls otherwise, says by a switch, or makes without drawing it.
+
+use super::{drawing::Drawing, terrastudio::Data};
+use serde_json::Value as Json;
+use shared_protocol::{NodeId, PropKey, TypeId, Value, registry::PropKind};
+use std::{collections::BTreeMap, sync::Arc};
+
+const SUBNET: &str = "azurerm/networking/subnet";
+const MACHINE: &str = "azurerm/compute/virtual_machine";
+
+pub(super) fn type_id(old: &str) -> &str {
+    match old {
+        "_annotation/general/sticky_note" => "notes/sticky",
+        "_annotation/general/browser" => "notes/browser",
+        "_annotation/general/client" => "notes/client",
+        "_annotation/general/external_database" => "notes/external_database",
+        "_annotation/general/generic_app" => "notes/application",
+        "_annotation/general/mobile_device" => "notes/mobile_device",
+        "_annotation/general/region" => "notes/region",
+        "_annotation/general/server" => "notes/server",
+        "_annotation/general/user" => "notes/user",
+        "_annotation/general/user_group" => "notes/user_group",
+        other => other,
+    }
+}
+
+/// The property of today for one of then.
+pub(super) fn key<'a>(type_id: &str, old: &'a str) -> &'a str {
+    match (type_id, old) {
+        (MACHINE, "size") => "vm_size",
+        ("azurerm/compute/app_service", "client_cert_enabled") => "client_certificate_enabled",
+        ("azurerm/containers/kubernetes_cluster", "rbac_enabled") => "role_based_access_control_enabled",
+        ("aws/compute/instance", "metadata_http_tokens") => "http_tokens",
+        ("aws/compute/instance", "metadata_http_endpoint") => "http_endpoint",
+        ("aws/compute/instance", "root_block_device_size") => "root_volume_size",
+        ("aws/compute/instance", "root_block_device_type") => "root_volume_type",
+        ("aws/compute/security_group", "ingress_rules") => "ingress",
+        ("aws/compute/security_group", "egress_rules") => "egress",
+        ("azurerm/storage/queue", "storage_account_id") => "storage_account_name",
+        (_, "os_type") if matches!(type_id, MACHINE | "azurerm/compute/virtual_machine_scale_set") => "os",
+        ("azurerm/compute/app_service" | "azurerm/compute/function_app", "os_type") => "os",
+        (_, "pep_subresources") => "pe_subresources",
+        (_, old) => old,
+    }
+}
+
+/// Switches that only say whether other properties count, with those properties.
+const SWITCHES: [(&str, &[&str]); 12] = [
+    ("delegation_enabled", &["delegation_service"]),
+    ("identity_enabled", &["identity_type"]),
+    ("oms_agent_enabled", &[]),
+    ("nsg_enabled", &[]),
+    ("sg_enabled", &[]),
+    ("route_table_enabled", &[]),
+    ("nat_gateway_enabled", &[]),
+    ("pip_enabled", &[]),
+    ("public_ip_enabled", &[]),
+    ("boot_diagnostics_enabled", &[]),
+    ("pep_dns_zone_enabled", &[]),
+    ("validationErrors", &[]),
+];
+
+pub(super) fn properties(drawing: &mut Drawing<'_>, id: NodeId, data: &Data) {
+    let mut old = data.properties.clone();
+    for (switch, governed) in SWITCHES {
+        let Some(state) = old.remove(switch) else { continue };
+        if state != Json::Bool(true) {
+            governed.iter().for_each(|key| drop(old.remove(*key)));
+        }
+    }
+    special(drawing, id, &data.type_id, &mut old);
+    let Some(def) = drawing.get(id).and_then(|node| drawing.def(&node.type_id)) else {
+        for (key, json) in old {
+            if let Ok(value) = Value::from_json(&json) {
+                drawing.set(id, &key, value);
+            }
+        }
+        return;
+    };
+    let mut unknown = Vec::new();
+    for (old_key, json) in old {
+        let key = key(&data.type_id, &old_key);
+        let Ok(value) = Value::from_json(&json) else {
+            drawing.note(Some(id), format!("{old_key} could not be read"));
+            continue;
+        };
+        if value == Value::Null {
+            continue;
+        }
+        match def.prop(key) {
+            Some(prop) if prop.kind != PropKind::Reference => {
+                let value = suited(drawing, def, &prop.key, value);
+                drawing.set(id, key, value);
+            }
+            _ => {
+                unknown.push(old_key.clone());
+                drawing.set(id, &old_key, value);
+            }
+        }
+    }
+    // What does not apply to the node as it is now would only be in the way.
+    if let Some(node) = drawing.get(id) {
+        let hidden: Vec<PropKey> = def
+            .props
+            .iter()
+            .filter(|prop| node.props.contains_key(&prop.key) && !authority::is_visible(def, node, prop))
+            .map(|prop| prop.key.clone())
+            .collect();
+        let equal = |key: &PropKey| {
+            let value = node.props.get(key);
+            value == def.prop(key.as_str()).and_then(|prop| prop.default.as_ref())
+                || value == Some(&Value::Bool(false))
+        };
+        let (quiet, loud): (Vec<PropKey>, Vec<PropKey>) = hidden.into_iter().partition(equal);
+        for key in quiet {
+            if let Some(node) = drawing.node(id) {
+                node.props.remove(&key);
+            }
+        }
+        for key in loud {
+            drawing.note(Some(id), format!("{key} is kept but does not apply with the other properties"));
+        }
+    }
+    if !unknown.is_empty() {
+        let message =
+            format!("kept without effect, because there is no such property here: {}", unknown.join(", "));
+        drawing.note(Some(id), message);
+    }
+}
+
+/// A value as the property takes it; as it is where it takes none of its forms, for the problems list to name.
+fn suited(drawing: &Drawing<'_>, def: &shared_protocol::TypeDef, key: &PropKey, value: Value) -> Value {
+    let registry = drawing.snapshot.registry();
+    let takes = |value: &Value| authority::check_prop(registry, def, key, value).is_ok();
+    let words = |text: &str| {
+        let options = def.prop(key.as_str()).map(|prop| prop.options.as_slice()).unwrap_or_default();
+        options
+            .iter()
+            .find(|choice| choice.value.eq_ignore_ascii_case(text))
+            .map(|choice| choice.value.clone())
+    };
+    let as_option = value.as_text().and_then(words).map(Value::Text);
+    let as_text = Some(Value::text(value.to_string()));
+    let as_number = value.as_text().and_then(|text| Value::parse_json(text).ok());
+    let as_list = Some(Value::List(vec![value.clone()]));
+    let candidates = [Some(value.clone()), as_option, as_text, as_number, as_list];
+    candidates.into_iter().flatten().find(|value| takes(value)).unwrap_or(value)
+}
+
+/// Properties that mean something else here.
+fn special(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTreeMap<String, Json>) {
+    match type_id {
+        "azurerm/compute/app_service" | "azurerm/compute/function_app" => runtime(drawing, id, type_id, old),
+        MACHINE => {
+            // Windows machines came with the image of a Linux by default.
+            let windows = old
+                .get("os_type")
+                .and_then(Json::as_str)
+                .is_some_and(|os| os.eq_ignore_ascii_case("windows"));
+            let publisher = old.get("image_publisher").and_then(Json::as_str).unwrap_or_default().to_owned();
+            if let Some(user) = old.get("admin_username").and_then(Json::as_str).filter(|_| !windows) {
+                drawing.set(id, "ssh_username", Value::text(user));
+            }
+            // The key of the main user was always a variable.
+            if !windows && !old.contains_key("ssh_public_key") {
+                drawing.given(id, "ssh_public_key");
+            }
+            if windows {
+                let image =
+                    ["publisher", "offer", "sku"].map(|part| (part, old.remove(&format!("image_{part}"))));
+                if publisher == "Canonical" {
+                    drawing.note(
+                        Some(id),
+                        "its image was a Linux although it runs Windows; it has the usual Windows image now",
+                    );
+                } else {
+                    for (part, json) in image {
+                        if let Some(text) = json.as_ref().and_then(Json::as_str) {
+                            drawing.set(id, &format!("windows_image_{part}"), Value::text(text));
+                        }
+                    }
+                }
+            }
+        }
+        "azurerm/containers/kubernetes_cluster"
+            if old.get("http_application_routing_enabled") == Some(&Json::Bool(false)) =>
+        {
+            old.remove("http_application_routing_enabled");
+        }
+        "azurerm/security/key_vault" => {
+            if let Some(model) = old.remove("access_model") {
+                drawing.set(id, "rbac_authorization_enabled", Value::Bool(model == "rbac"));
+            }
+        }
+        _ if type_id.starts_with("aws/") => {
+            // Where a name is only a tag it was written as one.
+            let named = drawing
+                .get(id)
+                .and_then(|node| drawing.def(&node.type_id))
+                .is_some_and(|def| def.prop("name").is_some());
+            if let Some(name) = old.get("name").and_then(Json::as_str).filter(|_| !named).map(str::to_owned) {
+                old.remove("name");
+                let mut tags = match old.remove("tags").and_then(|json| Value::from_json(&json).ok()) {
+                    Some(Value::Object(tags)) => tags,
+                    _ => BTreeMap::new(),
+                };
+                tags.insert(Arc::from("Name"), Value::text(name));
+                drawing.set(id, "tags", Value::Object(tags));
+            }
+        }
+        _ if type_id.starts_with("_annotation/") => {
+            if let Some(name) = old.remove("name").and_then(|json| json.as_str().map(str::to_owned)) {
+                let key = if type_id.ends_with("sticky_note") { "text" } else { "description" };
+                drawing.set(id, key, Value::text(name));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `NODE|20-lts`, or a stack and its version, as the property of that stack.
+fn runtime(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTreeMap<String, Json>) {
+    let text =
+        |json: Option<Json>| json.and_then(|json| json.as_str().map(str::to_owned)).unwrap_or_default();
+    let stack = text(old.remove("runtime_stack"));
+    let version = text(old.remove("runtime_version"));
+    let (stack, version) = match stack.split_once('|') {
+        Some((stack, version)) => (stack.to_owned(), version.to_owned()),
+        None => (stack, version),
+    };
+    let key = match stack.to_lowercase().as_str() {
+        "node" => "node_version",
+        "python" => "python_version",
+        "dotnet" | "dotnetcore" | "dotnet-isolated" => "dotnet_version",
+        "" => "",
+        other => {
+            drawing.note(Some(id), format!("the runtime {other} {version} has to be set by hand"));
+            ""
+        }
+    };
+    if !key.is_empty() && !version.is_empty() {
+        drawing.set(id, key, Value::text(version));
+    }
+    if type_id.ends_with("function_app") {
+        // It read the key of its storage account.
+        drawing.set(id, "storage_uses_managed_identity", Value::Bool(false));
+        if old.get("enabled") == Some(&Json::Bool(true)) {
+            old.remove("enabled");
+        }
+    }
+}
+
+/// A reference: under its key of today, or as the node that it stood for.
+pub(super) fn reference(drawing: &mut Drawing<'_>, id: NodeId, old: &str, target: NodeId) {
+    let Some(node) = drawing.get(id) else { return };
+    let (type_id, name) = (node.type_id.clone(), node.name.to_string());
+    let association = match (type_id.as_str(), old) {
+        (SUBNET, "nsg_id") => Some((
+            "azurerm/networking/subnet_network_security_group_association",
+            "nsg",
+            "network_security_group_id",
+        )),
+        (SUBNET, "route_table_id") => {
+            Some(("azurerm/networking/subnet_route_table_association", "rt", "route_table_id"))
+        }
+        (SUBNET, "nat_gateway_id") => {
+            Some(("azurerm/networking/subnet_nat_gateway_association", "natgw", "nat_gateway_id"))
+        }
+        _ => None,
+    };
+    if let Some((kind, suffix, key)) = association {
+        let Ok(kind) = TypeId::parse(kind) else { return };
+        let made = drawing.add(kind, &format!("{name}_{suffix}"), &format!("{name}_{suffix}"));
+        if let Some(node) = drawing.node(made) {
+            node.parent = Some(id);
+        }
+        drawing.refer(made, "subnet_id", id);
+        return drawing.refer(made, key, target);
+    }
+    let key = key(type_id.as_str(), old);
+    let fits = drawing.def(&type_id).and_then(|def| def.prop(key)).is_some_and(|prop| {
+        let target_type = drawing.get(target).map(|target| target.type_id.clone());
+        prop.kind == PropKind::Reference
+            && target_type.is_some_and(|target| prop.targets.iter().any(|pattern| pattern.matches(&target)))
+    });
+    if fits {
+        drawing.refer(id, key, target);
+    } else {
+        let other = drawing.get(target).map(|target| target.name.to_string()).unwrap_or_default();
+        drawing.note(Some(id), format!("{old} pointed at {other}; there is no such reference here"));
+    }
+}
+
+/// Edges that became nodes.
+pub(super) fn edge(drawing: &mut Drawing<'_>, source: NodeId, target: NodeId) -> bool {
+    let types = |drawing: &Drawing<'_>, id: NodeId| drawing.get(id).map(|node| node.type_id.to_string());
+    let ends = (types(drawing, source), types(drawing, target));
+    let (Some(from), Some(to)) = ends else { return false };
+    if (from.as_str(), to.as_str()) == ("aws/networking/subnet", "aws/networking/route_table") {
+        let Ok(kind) = TypeId::parse("aws/networking/route_table_association") else { return false };
+        let name = drawing.get(source).map(|node| format!("{}_rt", node.name)).unwrap_or_default();
+        let made = drawing.add(kind, &name, &name);
+        if let Some(node) = drawing.node(made) {
+            node.parent = Some(source);
+        }
+        drawing.refer(made, "subnet_id", source);
+        drawing.refer(made, "route_table_id", target);
+        return true;
+    }
+    false
+}
+
+/// An output that was kept in a vault is a secret of the vault.
+pub(super) fn secret(drawing: &mut Drawing<'_>, source: NodeId, vault: NodeId, output: &str) {
+    let Ok(kind) = TypeId::parse("azurerm/security/key_vault_secret") else { return };
+    let Some(name) = drawing.get(source).map(|node| format!("{}_{output}", node.name)) else { return };
+    let made = drawing.add(kind, &name, &name);
+    if let Some(node) = drawing.node(made) {
+        node.parent = Some(vault);
+    }
+    drawing.set(made, "name", Value::text(name.replace('_', "-")));
+    drawing.set(made, "source_output", Value::text(output));
+    drawing.refer(made, "key_vault_id", vault);
+    drawing.refer(made, "source_id", source);
+}
+
+/// A machine that stood in a subnet had a network interface that was not drawn. Returns the subnet.
+pub(super) fn needs_interface(drawing: &Drawing<'_>, id: NodeId) -> Option<NodeId> {
+    let node = drawing.get(id).filter(|node| node.type_id.as_str() == MACHINE)?;
+    let has_one = node.references.contains_key("network_interface_ids");
+    let subnet = drawing.stood_in(id)?;
+    let is_subnet = drawing.get(subnet).is_some_and(|subnet| subnet.type_id.as_str() == SUBNET);
+    (!has_one && is_subnet).then_some(subnet)
+}
+
+pub(super) fn interface(drawing: &mut Drawing<'_>, id: NodeId, subnet: NodeId, old: &BTreeMap<String, Json>) {
+    let Some(name) = drawing.get(id).map(|node| node.name.to_string()) else { return };
+    let Ok(kind) = TypeId::parse("azurerm/networking/network_interface") else { return };
+    let title = old.get("name").and_then(Json::as_str).map_or_else(|| name.clone(), str::to_owned);
+    let made = drawing.add(kind, &format!("{name}_nic"), &format!("{name}_nic"));
+    if let Some(node) = drawing.node(made) {
+        node.parent = Some(subnet);
+    }
+    drawing.set(made, "name", Value::text(format!("{title}-nic")));
+    drawing.refer(made, "subnet_id", subnet);
+    drawing.refer(id, "network_interface_ids", made);
+    drawing.note(Some(made), "the network interface that came with the machine is drawn now");
+}

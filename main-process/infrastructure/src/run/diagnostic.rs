@@ -1,0 +1,77 @@
+//! What Terraform complains about, and the node and property it is about.
+
+use crate::generate::Generated;
+use authority::Snapshot;
+use serde_json::Value as Json;
+use shared_protocol::{
+    NodeId, PropKey,
+    registry::{PropDef, Role},
+};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub is_error: bool,
+    pub summary: String,
+    pub detail: String,
+    pub address: Option<String>,
+    /// The file, and the line counted from one.
+    pub place: Option<(String, usize)>,
+    /// The line in that file.
+    pub code: String,
+}
+
+/// A diagnostic on the board.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    pub diagnostic: Diagnostic,
+    pub node: Option<NodeId>,
+    pub prop: Option<PropKey>,
+}
+
+impl Diagnostic {
+    pub(crate) fn of_json(json: &Json) -> Option<Self> {
+        let text = |part: &Json| part.as_str().map(str::to_owned);
+        let line = json["range"]["start"]["line"].as_u64().and_then(|line| usize::try_from(line).ok());
+        Some(Self {
+            is_error: json["severity"].as_str()? == "error",
+            summary: text(&json["summary"])?,
+            detail: text(&json["detail"]).unwrap_or_default(),
+            address: text(&json["address"]),
+            place: text(&json["range"]["filename"]).zip(line),
+            code: text(&json["snippet"]["code"]).unwrap_or_default(),
+        })
+    }
+
+    /// The node and property it is about: by its address, by the block that stands at its line, by the argument there.
+    pub fn locate(self, generated: &Generated, snapshot: &Snapshot) -> Located {
+        let by_address = self.address.as_deref().and_then(|address| node_of(generated, address));
+        let by_place = self.place.as_ref().and_then(|(file, line)| generated.node_at(file, *line));
+        let node = by_address.or(by_place);
+        let argument = self.place.as_ref().and_then(|(file, line)| {
+            let text = generated.files.get(file)?.lines().nth(line.checked_sub(1)?)?;
+            argument_of(text).map(str::to_owned)
+        });
+        let argument = argument.or_else(|| argument_of(&self.code).map(str::to_owned));
+        let prop = node.and_then(|node| {
+            let def = snapshot.type_of(snapshot.node(node)?)?;
+            let argument = argument?;
+            let is_it = |prop: &&PropDef| {
+                let path = prop.argument().trim_end_matches("[]");
+                prop.role == Role::Argument && path.rsplit('.').next() == Some(argument.as_str())
+            };
+            def.props.iter().find(is_it).map(|prop| prop.key.clone())
+        });
+        Located { diagnostic: self, node, prop }
+    }
+}
+
+/// The node behind an address, whatever index it has.
+pub(crate) fn node_of(generated: &Generated, address: &str) -> Option<NodeId> {
+    generated.addresses.get(address).or_else(|| generated.addresses.get(address.split('[').next()?)).copied()
+}
+
+fn argument_of(line: &str) -> Option<&str> {
+    let (name, _) = line.split_once('=').or_else(|| line.split_once('{'))?;
+    let name = name.trim();
+    crate::hcl::is_identifier(name).then_some(name)
+}

@@ -1,0 +1,133 @@
+//! What a run says, line by line.
+
+use super::diagnostic::Diagnostic;
+use serde_json::Value as Json;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    Out,
+    Err,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    Create,
+    Update,
+    Replace,
+    Delete,
+    Read,
+    Nothing,
+}
+
+impl Action {
+    pub(crate) fn of_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "create" => Self::Create,
+            "update" => Self::Update,
+            "replace" => Self::Replace,
+            "delete" | "remove" | "forget" => Self::Delete,
+            "read" => Self::Read,
+            "noop" | "no-op" | "move" | "import" => Self::Nothing,
+            _ => return None,
+        })
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Replace => "replace",
+            Self::Delete => "delete",
+            Self::Read => "read",
+            Self::Nothing => "no-op",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Summary {
+    pub add: u64,
+    pub change: u64,
+    pub remove: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A line as a person would read it.
+    Line {
+        stream: Stream,
+        text: String,
+    },
+    Diagnostic(Diagnostic),
+    /// A resource that would change.
+    Planned {
+        address: String,
+        action: Action,
+    },
+    /// A resource that is not as the state says.
+    Drifted {
+        address: String,
+        action: Action,
+    },
+    Started {
+        address: String,
+        action: Action,
+    },
+    /// It still works on it, for so many seconds.
+    Progress {
+        address: String,
+        seconds: u64,
+    },
+    Finished {
+        address: String,
+        action: Action,
+    },
+    Failed {
+        address: String,
+        action: Action,
+    },
+    Summary {
+        operation: String,
+        summary: Summary,
+    },
+    /// The last event.
+    Ended {
+        code: Option<i32>,
+        success: bool,
+        cancelled: bool,
+    },
+}
+
+/// The event in a line of JSON, and the line as a person would read it.
+pub(crate) fn read_line(text: &str) -> (Option<Event>, Option<String>) {
+    let Ok(json) = serde_json::from_str::<Json>(text) else { return (None, None) };
+    let message = json["@message"].as_str().map(str::to_owned);
+    (event_of(&json), message)
+}
+
+fn event_of(json: &Json) -> Option<Event> {
+    let kind = json["type"].as_str()?;
+    let address_in = |part: &Json| part["resource"]["addr"].as_str().map(str::to_owned);
+    let action_in = |part: &Json| part["action"].as_str().and_then(Action::of_word);
+    let (hook, change) = (&json["hook"], &json["change"]);
+    Some(match kind {
+        "diagnostic" => Event::Diagnostic(Diagnostic::of_json(&json["diagnostic"])?),
+        "planned_change" => Event::Planned { address: address_in(change)?, action: action_in(change)? },
+        "resource_drift" => Event::Drifted { address: address_in(change)?, action: action_in(change)? },
+        "apply_start" => Event::Started { address: address_in(hook)?, action: action_in(hook)? },
+        "apply_progress" => Event::Progress {
+            address: address_in(hook)?,
+            seconds: hook["elapsed_seconds"].as_f64().unwrap_or(0.0).max(0.0) as u64,
+        },
+        "apply_complete" => Event::Finished { address: address_in(hook)?, action: action_in(hook)? },
+        "apply_errored" => Event::Failed { address: address_in(hook)?, action: action_in(hook)? },
+        "change_summary" => {
+            let count = |key: &str| json["changes"][key].as_u64().unwrap_or(0);
+            Event::Summary {
+                operation: json["changes"]["operation"].as_str().unwrap_or_default().to_owned(),
+                summary: Summary { add: count("add"), change: count("change"), remove: count("remove") },
+            }
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,33 @@
+//! Runs of Terraform (or OpenTofu) on a board's files.
+//!
+//! Owns: finding the program, its arguments and environment, its output line by line, one run a board, what a plan says
+//! about each node. Must not know: windows, agents, how processes are guarded (a [`Spawner`] does that).
+//!
+//! ```text
+//! Program::find → Runs::start(Request) → Run: events, cancel      threads: one a stream, one that waits
+//! Tracker::take(&Event)                                           status of every node, diagnostics on nodes
+//! Runs::review → Plan::read(show -json)                           what would change, attribute by attribute
+//! ```
+
+mod command;
+mod diagnostic;
+mod environment;
+mod event;
+mod lock;
+mod logs;
+mod plan;
+mod program;
+mod spawn;
+mod start;
+mod track;
+
+pub use command::{Confirmation, Operation, Request};
+pub use diagnostic::{Diagnostic, Located};
+pub use environment::environment;
+pub use event::{Action, Event, Stream, Summary};
+pub use lock::Interrupted;
+pub use plan::{AttributeDifference, Plan, PlannedChange, Shown};
+pub use program::Program;
+pub use spawn::{Launch, OwnGroup, Running, Spawner};
+pub use start::{Run, RunError, Runs};
+pub use track::{Status, Tracker};

@@ -1,0 +1,230 @@
+//! What a plan says: which resources change, attribute by attribute, without the secrets.
+
+use super::{diagnostic::node_of, event::Action, start::RunError};
+use crate::generate::Generated;
+use serde_json::Value as Json;
+use shared_protocol::NodeId;
+
+/// Differences told for one resource.
+const MOST_DIFFERENCES: usize = 500;
+const DEEPEST: usize = 12;
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Plan {
+    pub changes: Vec<PlannedChange>,
+    /// What is not as the state says.
+    pub drift: Vec<PlannedChange>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedChange {
+    pub address: String,
+    pub node: Option<NodeId>,
+    pub action: Action,
+    pub attributes: Vec<AttributeDifference>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttributeDifference {
+    /// Such as `ingress[0].from_port`.
+    pub path: String,
+    pub before: Shown,
+    pub after: Shown,
+    /// This difference is why the resource is replaced.
+    pub forces_replacement: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shown {
+    Absent,
+    Value(Json),
+    /// It is sensitive: that it is there is all that is told.
+    Sensitive,
+    /// Known after it is applied.
+    Unknown,
+}
+
+impl Plan {
+    /// Reads what `show -json` said.
+    pub fn read(text: &[u8], generated: &Generated) -> Result<Self, RunError> {
+        let json: Json = serde_json::from_slice(text).map_err(|error| RunError::Plan(error.to_string()))?;
+        let changes = |key: &str| {
+            let list = json[key].as_array().map(Vec::as_slice).unwrap_or_default();
+            list.iter().filter_map(|change| PlannedChange::read(change, generated)).collect()
+        };
+        Ok(Self { changes: changes("resource_changes"), drift: changes("resource_drift") })
+    }
+
+    /// The change of a node, the gravest when it has several resources.
+    pub fn of_node(&self, node: NodeId) -> Option<Action> {
+        let gravity = |action: &Action| match action {
+            Action::Delete => 5,
+            Action::Replace => 4,
+            Action::Update => 3,
+            Action::Create => 2,
+            Action::Read => 1,
+            Action::Nothing => 0,
+        };
+        let changes = self.changes.iter().filter(|change| change.node == Some(node));
+        changes.map(|change| change.action).max_by_key(gravity)
+    }
+}
+
+impl PlannedChange {
+    fn read(json: &Json, generated: &Generated) -> Option<Self> {
+        let address = json["address"].as_str()?.to_owned();
+        let change = &json["change"];
+        let words: Vec<&str> = change["actions"].as_array()?.iter().filter_map(Json::as_str).collect();
+        let action = match words[..] {
+            ["delete", "create"] | ["create", "delete"] => Action::Replace,
+            [word] => Action::of_word(word)?,
+            _ => return None,
+        };
+        let mut attributes = Vec::new();
+        let sides = Sides {
+            before: &change["before"],
+            after: &change["after"],
+            before_sensitive: &change["before_sensitive"],
+            after_sensitive: &change["after_sensitive"],
+            unknown: &change["after_unknown"],
+        };
+        if action != Action::Nothing {
+            compare(sides, String::new(), 0, &mut attributes);
+        }
+        let forces: Vec<String> = change["replace_paths"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|path| path.as_array())
+            .map(|path| path_of(path))
+            .collect();
+        for difference in &mut attributes {
+            difference.forces_replacement =
+                forces.iter().any(|path| difference.path.starts_with(path.as_str()));
+        }
+        Some(Self { node: node_of(generated, &address), address, action, attributes })
+    }
+}
+
+fn path_of(parts: &[Json]) -> String {
+    let mut path = String::new();
+    for part in parts {
+        match part {
+            Json::String(name) => join(&mut path, name),
+            other => path.push_str(&format!("[{other}]")),
+        }
+    }
+    path
+}
+
+fn join(path: &mut String, name: &str) {
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(name);
+}
+
+/// A value before and after, and what is said about both.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    before: &'a Json,
+    after: &'a Json,
+    before_sensitive: &'a Json,
+    after_sensitive: &'a Json,
+    unknown: &'a Json,
+}
+
+impl<'a> Sides<'a> {
+    fn map(self, step: impl Fn(&'a Json) -> &'a Json, flag: impl Fn(&'a Json) -> &'a Json) -> Self {
+        Self {
+            before: step(self.before),
+            after: step(self.after),
+            before_sensitive: flag(self.before_sensitive),
+            after_sensitive: flag(self.after_sensitive),
+            unknown: flag(self.unknown),
+        }
+    }
+}
+
+fn compare(sides: Sides<'_>, path: String, depth: usize, found: &mut Vec<AttributeDifference>) {
+    if found.len() >= MOST_DIFFERENCES {
+        return;
+    }
+    let marked = |flag: &Json| flag == &Json::Bool(true);
+    let sensitive = marked(sides.before_sensitive) || marked(sides.after_sensitive);
+    let is_leaf = sensitive || marked(sides.unknown) || depth >= DEEPEST;
+    let keys: Option<Vec<String>> = match (sides.before, sides.after) {
+        _ if is_leaf => None,
+        (Json::Object(before), Json::Object(after)) => {
+            let unknown = sides.unknown.as_object().into_iter().flat_map(|map| map.keys());
+            let mut keys: Vec<String> = before.keys().chain(after.keys()).chain(unknown).cloned().collect();
+            keys.sort();
+            keys.dedup();
+            Some(keys)
+        }
+        (Json::Object(one), Json::Null) | (Json::Null, Json::Object(one)) => {
+            let unknown = sides.unknown.as_object().into_iter().flat_map(|map| map.keys());
+            let mut keys: Vec<String> = one.keys().chain(unknown).cloned().collect();
+            keys.sort();
+            keys.dedup();
+            Some(keys)
+        }
+        _ => None,
+    };
+    if let Some(keys) = keys {
+        for key in keys {
+            let mut path = path.clone();
+            join(&mut path, &key);
+            compare(
+                sides.map(|value| &value[&key], |flag| inner(flag, |flag| &flag[&key])),
+                path,
+                depth + 1,
+                found,
+            );
+        }
+        return;
+    }
+    if let (false, Json::Array(before), Json::Array(after)) = (is_leaf, sides.before, sides.after) {
+        for index in 0..before.len().max(after.len()) {
+            let path = format!("{path}[{index}]");
+            compare(
+                sides.map(|value| &value[index], |flag| inner(flag, |flag| &flag[index])),
+                path,
+                depth + 1,
+                found,
+            );
+        }
+        return;
+    }
+    // Something within it is sensitive: then nothing of it is shown.
+    let hides = |flag: &Json| holds_true(flag);
+    if sides.before == sides.after && !holds_true(sides.unknown) {
+        return;
+    }
+    let show = |value: &Json, flag: &Json| match value {
+        Json::Null => Shown::Absent,
+        _ if hides(flag) => Shown::Sensitive,
+        value => Shown::Value(value.clone()),
+    };
+    let before = show(sides.before, sides.before_sensitive);
+    let after =
+        if holds_true(sides.unknown) { Shown::Unknown } else { show(sides.after, sides.after_sensitive) };
+    if before == Shown::Absent && after == Shown::Absent {
+        return;
+    }
+    found.push(AttributeDifference { path, before, after, forces_replacement: false });
+}
+
+/// A flag that is true for a whole holds for its parts.
+fn inner<'a>(flag: &'a Json, step: impl Fn(&'a Json) -> &'a Json) -> &'a Json {
+    if flag == &Json::Bool(true) { flag } else { step(flag) }
+}
+
+fn holds_true(flag: &Json) -> bool {
+    match flag {
+        Json::Bool(value) => *value,
+        Json::Array(items) => items.iter().any(holds_true),
+        Json::Object(fields) => fields.values().any(holds_true),
+        _ => false,
+    }
+}

@@ -1,0 +1,66 @@
+//! The program: the one that is set, else `terraform` or `tofu` on the path.
+
+use super::{
+    environment::environment,
+    spawn::{Launch, Spawner, capture},
+    start::RunError,
+};
+use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+const LONGEST_ANSWER: Duration = Duration::from_secs(20);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    pub path: PathBuf,
+    /// The first line that it says about itself, such as `Terraform v1.11.4`.
+    pub version: String,
+}
+
+impl Program {
+    /// Finds the program and asks for its version. `set` is the project's or the person's choice.
+    pub fn find(spawner: &dyn Spawner, set: Option<&str>, path: Option<&OsStr>) -> Result<Self, RunError> {
+        let found = match set {
+            Some(set) if set.contains('/') => {
+                let file = PathBuf::from(set);
+                if !is_program(&file) {
+                    return Err(RunError::NotAProgram { path: file });
+                }
+                file
+            }
+            Some(name) => on_path(name, path).ok_or_else(|| RunError::NotFound { names: name.to_owned() })?,
+            None => ["terraform", "tofu"]
+                .into_iter()
+                .find_map(|name| on_path(name, path))
+                .ok_or_else(|| RunError::NotFound { names: "terraform or tofu".to_owned() })?,
+        };
+        let launch = Launch {
+            program: found.clone(),
+            arguments: vec!["version".to_owned()],
+            folder: PathBuf::from("/"),
+            environment: environment(std::env::vars_os(), &BTreeMap::new()),
+        };
+        let (success, out) = capture(spawner, &launch, 1 << 20, LONGEST_ANSWER)?;
+        let version = String::from_utf8_lossy(&out).lines().next().unwrap_or_default().trim().to_owned();
+        if !success || version.is_empty() {
+            return Err(RunError::NotAProgram { path: found });
+        }
+        Ok(Self { path: found, version })
+    }
+}
+
+fn on_path(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
+    std::env::split_paths(path?)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}

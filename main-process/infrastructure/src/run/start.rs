@@ -1,0 +1,308 @@
+//! Starting a run and following it to its end.
+
+use super::{
+    command::{Confirmation, DRIFT_PLAN, Operation, PLAN, Request},
+    environment::environment,
+    event::{Event, Stream, read_line},
+    lock::{self, Interrupted, Lock},
+    logs,
+    plan::Plan,
+    program::Program,
+    spawn::{Launch, Running, Spawner, capture},
+};
+use crate::generate::Generated;
+use std::{
+    fs::File,
+    io::{self, BufRead as _, BufReader, Read, Write as _},
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    time::{Duration, Instant},
+};
+
+/// Events that may wait to be read; then the run waits too.
+const QUEUE: usize = 4096;
+const LONGEST_LINE: u64 = 1 << 20;
+/// Terraform finishes what it is at when it is asked to stop; clouds can be slow.
+const GRACE: Duration = Duration::from_secs(120);
+const GLANCE: Duration = Duration::from_millis(50);
+const MOST_SHOWN: u64 = 256 << 20;
+const LONGEST_SHOW: Duration = Duration::from_secs(120);
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(
+        "{names} was not found on the PATH: install it, or set `program` under [infrastructure] in draftboard.toml"
+    )]
+    NotFound { names: String },
+    #[error("{} is not a Terraform or OpenTofu program that can be run: check `program` in draftboard.toml", .path.display())]
+    NotAProgram { path: PathBuf },
+    #[error("{} could not be started: {source}", .program.display())]
+    Start { program: PathBuf, source: io::Error },
+    #[error("{} took longer than {limit:?} to answer", .program.display())]
+    TooSlow { program: PathBuf, limit: Duration },
+    #[error("{} printed more than {most} bytes", .program.display())]
+    TooMuch { program: PathBuf, most: u64 },
+    #[error("a run is going on for {board}: wait for it or cancel it")]
+    Busy { board: String },
+    #[error("{operation} changes real resources: a person has to confirm it")]
+    ConfirmationRequired { operation: &'static str },
+    #[error("there is no plan to apply: run plan first")]
+    NoPlan,
+    #[error("{}: {source}", .path.display())]
+    Files { path: PathBuf, source: io::Error },
+    #[error("the plan could not be read: {0}")]
+    Plan(String),
+}
+
+/// Where runs are kept track of: `.draftboard/terraform` of a workspace.
+#[derive(Clone)]
+pub struct Runs {
+    spawner: Arc<dyn Spawner>,
+    folder: PathBuf,
+}
+
+/// A run that goes on. Dropping it cancels it.
+pub struct Run {
+    pub events: Receiver<Event>,
+    pub log: PathBuf,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Run {
+    /// Asks it to stop; what does not stop in time is killed. The last event says how it ended.
+    pub fn cancel(&self) {
+        self.cancel.store(true, Ordering::Release);
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+impl Runs {
+    pub fn new(spawner: Arc<dyn Spawner>, state_folder: &Path) -> Self {
+        Self { spawner, folder: state_folder.join("terraform") }
+    }
+
+    /// Runs that were cut off, by a crash or a power cut; each is told once.
+    pub fn interrupted(&self) -> Vec<Interrupted> {
+        lock::interrupted(&self.folder)
+    }
+
+    /// The logs of a board's runs, oldest first.
+    pub fn logs(&self, board: &str) -> Vec<PathBuf> {
+        logs::list(&self.folder.join(board)).into_iter().map(|(_, path)| path).collect()
+    }
+
+    pub fn start(&self, program: &Program, request: &Request) -> Result<Run, RunError> {
+        let operation = request.operation;
+        if operation.needs_confirmation() && request.confirmation == Confirmation::Missing {
+            return Err(RunError::ConfirmationRequired { operation: operation.word() });
+        }
+        if operation == Operation::ApplyPlan && !request.folder.join(PLAN).is_file() {
+            return Err(RunError::NoPlan);
+        }
+        let mut lock = Lock::take(&self.folder, &request.board)?;
+        let (log, file) = logs::new_log(&self.folder, &request.board, operation)?;
+        lock.note(&Interrupted {
+            board: request.board.clone(),
+            operation: operation.word().to_owned(),
+            log: log.clone(),
+        })?;
+        let mut arguments = operation.arguments();
+        // Options stand before the name of a plan.
+        let at = if operation == Operation::ApplyPlan { arguments.len() - 1 } else { arguments.len() };
+        arguments.splice(at..at, request.arguments.iter().cloned());
+        let launch = Launch {
+            program: program.path.clone(),
+            arguments,
+            folder: request.folder.clone(),
+            environment: environment(std::env::vars_os(), &request.secrets),
+        };
+        let failed = |source| RunError::Start { program: program.path.clone(), source };
+        let mut running = self.spawner.spawn(&launch).map_err(failed)?;
+        let (sender, events) = sync_channel(QUEUE);
+        let log_file = Arc::new(Mutex::new(file));
+        let mut readers = Vec::new();
+        for (stream, pipe) in [(Stream::Out, running.take_stdout()), (Stream::Err, running.take_stderr())] {
+            let Some(pipe) = pipe else { continue };
+            let (sender, log_file) = (sender.clone(), log_file.clone());
+            let reader = thread(&format!("terraform-{stream:?}").to_lowercase(), move || {
+                read(pipe, stream, operation, &sender, &log_file);
+            });
+            readers.push(reader.map_err(failed)?);
+        }
+        let cancel = Arc::new(AtomicBool::new(false));
+        let flag = cancel.clone();
+        thread("terraform-run", move || {
+            let ended = follow(running, &flag);
+            for reader in readers {
+                drop(reader.join());
+            }
+            if operation == Operation::ApplyPlan && ended.success {
+                // A plan can be applied once.
+                drop(std::fs::remove_file(launch.folder.join(PLAN)));
+            }
+            // Free before it is said, so that whoever hears it can start the next.
+            lock.release();
+            drop(sender.send(ended.into_event()));
+        })
+        .map_err(failed)?;
+        Ok(Run { events, log, cancel })
+    }
+
+    /// What the plan that was kept says about each node.
+    pub fn review(&self, program: &Program, folder: &Path, generated: &Generated) -> Result<Plan, RunError> {
+        self.show(program, folder, PLAN, generated)
+    }
+
+    /// What the last look at the real world found.
+    pub fn drift(&self, program: &Program, folder: &Path, generated: &Generated) -> Result<Plan, RunError> {
+        self.show(program, folder, DRIFT_PLAN, generated)
+    }
+
+    fn show(
+        &self,
+        program: &Program,
+        folder: &Path,
+        plan: &str,
+        generated: &Generated,
+    ) -> Result<Plan, RunError> {
+        if !folder.join(plan).is_file() {
+            return Err(RunError::NoPlan);
+        }
+        Plan::read(&self.show_json(program, folder, Some(plan))?, generated)
+    }
+
+    /// What Terraform keeps about the board, as `show -json` says it.
+    pub fn state(&self, program: &Program, folder: &Path) -> Result<serde_json::Value, RunError> {
+        let text = self.show_json(program, folder, None)?;
+        serde_json::from_slice(&text).map_err(|error| RunError::Plan(error.to_string()))
+    }
+
+    fn show_json(&self, program: &Program, folder: &Path, plan: Option<&str>) -> Result<Vec<u8>, RunError> {
+        let mut arguments = vec!["show".to_owned(), "-json".to_owned()];
+        arguments.extend(plan.map(str::to_owned));
+        let launch = Launch {
+            program: program.path.clone(),
+            arguments,
+            folder: folder.to_owned(),
+            environment: environment(std::env::vars_os(), &Default::default()),
+        };
+        let (success, text) = capture(&*self.spawner, &launch, MOST_SHOWN, LONGEST_SHOW)?;
+        if success { Ok(text) } else { Err(RunError::Plan("terraform show failed; plan again".to_owned())) }
+    }
+}
+
+fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<std::thread::JoinHandle<()>> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(work)
+}
+
+/// Reads a stream to its end, line by line, into the log and to whoever listens.
+fn read(
+    pipe: Box<dyn Read + Send>,
+    stream: Stream,
+    operation: Operation,
+    sender: &SyncSender<Event>,
+    log: &Mutex<File>,
+) {
+    let mut pipe = BufReader::new(pipe);
+    let mut whole = String::new();
+    loop {
+        let mut bytes = Vec::new();
+        match (&mut pipe).take(LONGEST_LINE).read_until(b'\n', &mut bytes) {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim_end_matches(['\n', '\r']);
+        let (event, message) = match stream {
+            Stream::Out if operation.speaks_json() => read_line(text),
+            _ => (None, None),
+        };
+        if stream == Stream::Out && operation == Operation::Validate {
+            whole.push_str(text);
+            whole.push('\n');
+        }
+        let shown = message.unwrap_or_else(|| text.to_owned());
+        if let Ok(mut log) = log.lock() {
+            // A log that cannot be written does not stop the run; the lines are shown anyway.
+            drop(writeln!(log, "{shown}"));
+        }
+        // Nobody listens any more: the pipe is still emptied, so that the run is not held up.
+        if operation != Operation::Validate || stream == Stream::Err {
+            drop(sender.send(Event::Line { stream, text: shown }));
+        }
+        if let Some(event) = event {
+            drop(sender.send(event));
+        }
+    }
+    if operation == Operation::Validate && stream == Stream::Out {
+        validated(&whole, sender);
+    }
+}
+
+/// Validation speaks once, at its end.
+fn validated(text: &str, sender: &SyncSender<Event>) {
+    let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
+        for line in text.lines() {
+            drop(sender.send(Event::Line { stream: Stream::Out, text: line.to_owned() }));
+        }
+        return;
+    };
+    for diagnostic in json["diagnostics"].as_array().into_iter().flatten() {
+        if let Some(diagnostic) = super::Diagnostic::of_json(diagnostic) {
+            let word = if diagnostic.is_error { "Error" } else { "Warning" };
+            let text = format!("{word}: {}", diagnostic.summary);
+            drop(sender.send(Event::Line { stream: Stream::Out, text }));
+            drop(sender.send(Event::Diagnostic(diagnostic)));
+        }
+    }
+    let word =
+        if json["valid"] == true { "The configuration is valid." } else { "The configuration is not valid." };
+    drop(sender.send(Event::Line { stream: Stream::Out, text: word.to_owned() }));
+}
+
+struct Ended {
+    code: Option<i32>,
+    success: bool,
+    cancelled: bool,
+}
+
+impl Ended {
+    fn into_event(self) -> Event {
+        Event::Ended { code: self.code, success: self.success, cancelled: self.cancelled }
+    }
+}
+
+/// Waits for the end; when asked to cancel, asks the program, and kills what does not listen.
+fn follow(mut running: Box<dyn Running>, cancel: &AtomicBool) -> Ended {
+    let mut asked: Option<Instant> = None;
+    loop {
+        match running.wait(GLANCE) {
+            Ok(Some(code)) => {
+                return Ended { code, success: code == Some(0), cancelled: asked.is_some() };
+            }
+            Ok(None) => {}
+            // It cannot even be waited for: end it, whatever it is.
+            Err(_) => {
+                drop(running.kill());
+                return Ended { code: None, success: false, cancelled: asked.is_some() };
+            }
+        }
+        match asked {
+            None if cancel.load(Ordering::Acquire) => {
+                asked = Some(Instant::now());
+                drop(running.ask_to_end());
+            }
+            Some(since) if since.elapsed() > GRACE => drop(running.kill()),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The project's own settings for its infrastructure: the `[infrastructure]` table of `draftboard.toml`.
+//!
+//! Owns: the shape of that table and what holds for one board. Must not know: the rest of the file.
+
+use serde::Deserialize;
+use shared_protocol::Value;
+use std::collections::BTreeMap;
+
+/// What holds for one board.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Settings {
+    /// Tags that every resource gets.
+    #[serde(default)]
+    pub tags: BTreeMap<String, String>,
+    #[serde(default)]
+    pub naming: Option<NamingConvention>,
+    /// Where Terraform keeps its state; in the board's folder when absent.
+    #[serde(default)]
+    pub backend: Option<Backend>,
+    /// Arguments of providers, by provider; `version` constrains its version.
+    #[serde(default)]
+    pub providers: BTreeMap<String, BTreeMap<String, Value>>,
+    /// Values of variables, for `terraform.tfvars`.
+    #[serde(default)]
+    pub values: BTreeMap<String, Value>,
+    /// Which versions of Terraform will do.
+    #[serde(default)]
+    pub required_version: Option<String>,
+    /// The program to run, when not the `terraform` or `tofu` on the path.
+    #[serde(default)]
+    pub program: Option<String>,
+    /// What costs are given in.
+    #[serde(default)]
+    pub currency: Option<String>,
+    /// What differs for single boards, by name.
+    #[serde(default)]
+    pub boards: BTreeMap<String, Settings>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct NamingConvention {
+    /// Text with `{type}`, `{env}`, `{name}`, `{region}` and `{org}`.
+    pub template: String,
+    #[serde(default)]
+    pub env: String,
+    #[serde(default)]
+    pub region: String,
+    #[serde(default)]
+    pub org: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Backend {
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(default)]
+    pub config: BTreeMap<String, Value>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    #[error("draftboard.toml, [infrastructure]: {0}")]
+    Malformed(String),
+}
+
+impl Settings {
+    /// The settings in the text of `draftboard.toml`; a file without the table has none.
+    pub fn read(text: &str) -> Result<Self, SettingsError> {
+        #[derive(Deserialize)]
+        struct File {
+            #[serde(default)]
+            infrastructure: Settings,
+        }
+        let malformed = |error: toml::de::Error| SettingsError::Malformed(error.to_string());
+        let file: File = toml::from_str(text).map_err(malformed)?;
+        if let Some(naming) = &file.infrastructure.naming {
+            naming.check()?;
+        }
+        Ok(file.infrastructure)
+    }
+
+    /// What holds for a board: its own entries before those of the project.
+    #[must_use]
+    pub fn for_board(&self, name: &str) -> Self {
+        let mut all = Self { boards: BTreeMap::new(), ..self.clone() };
+        let Some(own) = self.boards.get(name).cloned() else { return all };
+        all.tags.extend(own.tags);
+        all.values.extend(own.values);
+        for (provider, arguments) in own.providers {
+            all.providers.entry(provider).or_default().extend(arguments);
+        }
+        all.naming = own.naming.or(all.naming);
+        all.backend = own.backend.or(all.backend);
+        all.required_version = own.required_version.or(all.required_version);
+        all.program = own.program.or(all.program);
+        all.currency = own.currency.or(all.currency);
+        all
+    }
+}
+
+impl NamingConvention {
+    fn check(&self) -> Result<(), SettingsError> {
+        const TOKENS: [&str; 5] = ["{type}", "{env}", "{name}", "{region}", "{org}"];
+        let rest = TOKENS.iter().fold(self.template.clone(), |rest, token| rest.replace(token, ""));
+        if !self.template.contains("{name}") || rest.contains(['{', '}']) {
+            return Err(SettingsError::Malformed(format!(
+                "naming.template {:?}: expected text with {{name}} and, if wanted, {{type}}, {{env}}, {{region}} and {{org}}",
+                self.template
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_board_can_differ_from_the_project() {
+        let text = r#"
+            format = 1
+            name = "Shop"
+            [infrastructure]
+            tags = { team = "shop", stage = "test" }
+            [infrastructure.providers.aws]
+            region = "eu-west-1"
+            [infrastructure.boards.live]
+            tags = { stage = "live" }
+            providers.aws = { profile = "live" }
+        "#;
+        let settings = Settings::read(text).unwrap();
+        let live = settings.for_board("live");
+        assert_eq!(live.tags["stage"], "live");
+        assert_eq!(live.tags["team"], "shop");
+        assert_eq!(live.providers["aws"].len(), 2);
+        assert_eq!(settings.for_board("other").tags["stage"], "test");
+    }
+
+    #[test]
+    fn what_is_misspelt_is_named() {
+        let wrong = Settings::read("[infrastructure]\ntag = {}").unwrap_err().to_string();
+        assert!(wrong.contains("tag"), "{wrong}");
+        assert!(Settings::read("[infrastructure.naming]\ntemplate = \"{nam}\"").is_err());
+        assert_eq!(Settings::read("name = \"x\"").unwrap(), Settings::default());
+    }
+}

@@ -1,0 +1,98 @@
+//! Putting a board's files into the workspace, under `terraform/<board>/`.
+//!
+//! Only files that carry Draftboard's marker are ever changed or removed: whatever else lies there is somebody's work.
+
+use crate::generate::{Generated, MARKER};
+use journal::{FileError, WorkspaceFiles, WorkspacePath};
+use shared_protocol::BoardName;
+use std::collections::BTreeMap;
+
+/// What would happen to the files, by path in the workspace.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Difference {
+    pub written: Vec<String>,
+    pub removed: Vec<String>,
+    /// Files of somebody else's that stand where one of ours would go; ours is not written.
+    pub in_the_way: Vec<String>,
+}
+
+impl Difference {
+    /// Whether the files are as the board says.
+    pub fn is_empty(&self) -> bool {
+        self.written.is_empty() && self.removed.is_empty() && self.in_the_way.is_empty()
+    }
+}
+
+/// The folder of a board's files.
+pub fn folder_of(board: &BoardName) -> String {
+    format!("terraform/{board}")
+}
+
+/// How the files in the workspace differ from what was generated.
+pub fn difference(
+    files: &WorkspaceFiles,
+    board: &BoardName,
+    generated: &Generated,
+) -> Result<Difference, FileError> {
+    let root = folder_of(board);
+    let ours = ours_within(files, &root)?;
+    let mut found = Difference::default();
+    for (name, text) in &generated.files {
+        let path = format!("{root}/{name}");
+        match ours.get(&path) {
+            Some(Some(present)) if **present == **text => {}
+            Some(None) => found.in_the_way.push(path),
+            Some(Some(_)) | None => found.written.push(path),
+        }
+    }
+    let is_wanted = |path: &str| {
+        let name = path.strip_prefix(&root).and_then(|name| name.strip_prefix('/'));
+        name.is_some_and(|name| generated.files.contains_key(name))
+    };
+    found.removed = ours
+        .iter()
+        .filter(|(path, text)| text.is_some() && !is_wanted(path))
+        .map(|(path, _)| path.clone())
+        .collect();
+    Ok(found)
+}
+
+/// Writes what differs and removes what is no longer needed.
+pub fn write(
+    files: &WorkspaceFiles,
+    board: &BoardName,
+    generated: &Generated,
+) -> Result<Difference, FileError> {
+    let difference = difference(files, board, generated)?;
+    let prefix = format!("{}/", folder_of(board));
+    for path in &difference.written {
+        let text = path.strip_prefix(&prefix).and_then(|name| generated.files.get(name));
+        if let Some(text) = text {
+            files.write_atomic(&WorkspacePath::parse(path.as_str())?, text.as_bytes())?;
+        }
+    }
+    for path in &difference.removed {
+        files.remove(&WorkspacePath::parse(path.as_str())?)?;
+    }
+    Ok(difference)
+}
+
+/// Every file in the folder and its modules: the text of ours, nothing for those of others.
+fn ours_within(files: &WorkspaceFiles, root: &str) -> Result<BTreeMap<String, Option<String>>, FileError> {
+    let mut found = BTreeMap::new();
+    let modules = files.list(&WorkspacePath::parse(format!("{root}/modules"))?)?;
+    let folders = modules.folders.into_iter().map(|name| format!("{root}/modules/{name}"));
+    for folder in std::iter::once(root.to_owned()).chain(folders) {
+        for name in files.list(&WorkspacePath::parse(folder.as_str())?)?.files {
+            let path = format!("{folder}/{name}");
+            let text = match files.read_text(&WorkspacePath::parse(path.as_str())?) {
+                Ok(text) => Some(text).filter(|text| text.starts_with(MARKER.trim_end())),
+                // What is too large or not text was not made here.
+                Err(FileError::TooLarge { .. } | FileError::Malformed { .. }) => None,
+                Err(other) => return Err(other),
+            };
+            found.insert(path, text);
+        }
+    }
+    Ok(found)
+}

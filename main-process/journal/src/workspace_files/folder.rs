@@ -1,0 +1,33 @@
+//! What is in a folder of the workspace.
+
+use super::{WorkspaceFiles, atomic, beneath};
+use crate::{FileError, WorkspacePath};
+use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
+
+/// What a folder holds, each sorted; links and special files are left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FolderContent {
+    pub files: Vec<String>,
+    pub folders: Vec<String>,
+}
+
+impl WorkspaceFiles {
+    /// The files and folders directly in a folder; none when there is no such folder.
+    pub fn list(&self, path: &WorkspacePath) -> Result<FolderContent, FileError> {
+        let wrong = |errno| FileError::of_errno(path, errno);
+        let parts: Vec<&str> = path.as_str().split('/').collect();
+        let folder = match beneath::open_folder(self.root_fd.as_fd(), &parts) {
+            Err(Errno::NOENT) => return Ok(FolderContent::default()),
+            other => other.map_err(wrong)?,
+        };
+        let mut content = FolderContent::default();
+        for entry in beneath::list(folder.as_fd()).map_err(wrong)? {
+            match entry.kind {
+                FileType::RegularFile if !atomic::is_temporary(&entry.name) => content.files.push(entry.name),
+                FileType::Directory => content.folders.push(entry.name),
+                _ => {}
+            }
+        }
+        Ok(content)
+    }
+}
