@@ -177,7 +177,10 @@ impl Bench {
             let steers = def.props.iter().any(|other| {
                 other.visible_when.iter().chain(&other.also_when).any(|condition| condition.prop == prop.key)
             });
-            if wanted && (prop.required || !steers) && key != "extra" && key != "source_output" {
+            if wanted
+                && (prop.required || !steers)
+                && !["extra", "source_output", "terraform_name"].contains(&key)
+            {
                 let value = samples::sample(&self.snapshot, def, prop);
                 self.set(id, key, value);
             }

@@ -1,0 +1,260 @@
+//! Costs of nodes: the sum of what each is billed for, and an honest word where that is not known.
+
+use super::book::PriceBook;
+use crate::settings::Settings;
+use authority::{Snapshot, holds};
+use serde_json::json;
+use shared_protocol::{
+    BoardId, Node, NodeId, PropKey, TypeDef, Value,
+    registry::{CostComponent, PropKind, Role},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+const HOURS_A_MONTH: f64 = 730.0;
+
+/// What a cost rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Basis {
+    /// Everything has a price.
+    Priced,
+    /// It costs nothing.
+    Free,
+    /// It depends on how much is used, and nobody said how much.
+    UsageBased,
+    /// There is no price, or no knowledge of what is billed.
+    Unknown,
+}
+
+impl Basis {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Priced => "priced",
+            Self::Free => "free",
+            Self::UsageBased => "usage-based",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Component {
+    pub label: String,
+    pub basis: Basis,
+    /// A month; absent unless priced.
+    pub monthly: Option<f64>,
+    /// Where the price is from and when it was read.
+    pub source: Option<(String, String)>,
+    /// What would have to be in a price book.
+    pub wanted: Wanted,
+}
+
+/// The line of a price book that a component needs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Wanted {
+    pub provider: String,
+    pub region: String,
+    pub service: String,
+    pub sku: String,
+    pub unit: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    pub node: NodeId,
+    pub basis: Basis,
+    /// A month. What is known of it where not all is; absent where nothing is.
+    pub monthly: Option<f64>,
+    pub components: Vec<Component>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Total {
+    /// The sum of what is known.
+    pub monthly: f64,
+    pub priced: usize,
+    pub free: usize,
+    pub usage_based: usize,
+    pub unknown: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimates {
+    /// Absent while no price is known.
+    pub currency: Option<String>,
+    pub nodes: Vec<Estimate>,
+    pub total: Total,
+}
+
+/// What a board costs a month, as far as the book knows.
+pub fn estimate(snapshot: &Snapshot, board: BoardId, settings: &Settings, book: &PriceBook) -> Estimates {
+    let mut nodes: Vec<Estimate> = snapshot
+        .nodes_on(board)
+        .filter_map(|node| {
+            let def = snapshot.type_of(node)?;
+            def.terraform_types().next()?;
+            Some(estimate_node(snapshot, def, node, settings, book))
+        })
+        .collect();
+    nodes.sort_by_key(|estimate| estimate.node);
+    let mut total = Total::default();
+    for estimate in &nodes {
+        total.monthly += estimate.monthly.unwrap_or(0.0);
+        match estimate.basis {
+            Basis::Priced => total.priced += 1,
+            Basis::Free => total.free += 1,
+            Basis::UsageBased => total.usage_based += 1,
+            Basis::Unknown => total.unknown += 1,
+        }
+    }
+    Estimates { currency: book.currency().map(str::to_owned), nodes, total }
+}
+
+fn estimate_node(
+    snapshot: &Snapshot,
+    def: &TypeDef,
+    node: &Node,
+    settings: &Settings,
+    book: &PriceBook,
+) -> Estimate {
+    let none = |basis| Estimate { node: node.id, basis, monthly: None, components: Vec::new() };
+    let Some(model) = &def.cost else { return none(Basis::Unknown) };
+    if model.free {
+        return Estimate { monthly: Some(0.0), ..none(Basis::Free) };
+    }
+    let applies =
+        |component: &&CostComponent| component.when.as_ref().is_none_or(|when| holds(def, node, when));
+    let region = region_of(snapshot, node, settings);
+    let provider = def.id.as_str().split('/').next().unwrap_or_default();
+    let components: Vec<Component> = model
+        .components
+        .iter()
+        .filter(applies)
+        .map(|component| price(snapshot, def, node, component, (provider, region.as_deref()), book))
+        .collect();
+    // The least certain component decides; a sum of what is known is told beside it.
+    let basis = components.iter().map(|component| component.basis).max().unwrap_or(Basis::Unknown);
+    let known: Vec<f64> = components.iter().filter_map(|component| component.monthly).collect();
+    let monthly = (!known.is_empty()).then(|| known.iter().sum());
+    Estimate { node: node.id, basis, monthly, components }
+}
+
+fn price(
+    snapshot: &Snapshot,
+    def: &TypeDef,
+    node: &Node,
+    component: &CostComponent,
+    (provider, region): (&str, Option<&str>),
+    book: &PriceBook,
+) -> Component {
+    let sku = fill_in(snapshot, node, &component.sku);
+    let wanted = Wanted {
+        provider: provider.to_owned(),
+        region: region.unwrap_or("*").to_owned(),
+        service: component.service.clone(),
+        sku: sku.clone().unwrap_or_else(|| component.sku.clone()),
+        unit: component.unit.clone(),
+    };
+    let with = |basis| Component {
+        label: component.label.clone(),
+        basis,
+        monthly: None,
+        source: None,
+        wanted: wanted.clone(),
+    };
+    let hours = if component.unit == "hour" { HOURS_A_MONTH } else { 1.0 };
+    let mut quantity = hours;
+    for factor in &component.factors {
+        match number(snapshot, node, factor) {
+            Some(number) => quantity *= number,
+            None => {
+                let is_usage = factor
+                    .as_text()
+                    .and_then(|key| def.prop(key))
+                    .is_some_and(|prop| prop.role == Role::Usage);
+                return with(if is_usage { Basis::UsageBased } else { Basis::Unknown });
+            }
+        }
+    }
+    let found = sku.and_then(|sku| {
+        book.find(provider, region.unwrap_or("*"), &component.service, &sku, &component.unit)
+    });
+    match found {
+        None => with(Basis::Unknown),
+        Some(price) => Component {
+            monthly: Some(price.price * quantity),
+            source: Some((price.source.clone(), price.date.clone())),
+            ..with(Basis::Priced)
+        },
+    }
+}
+
+fn number(snapshot: &Snapshot, node: &Node, factor: &Value) -> Option<f64> {
+    match factor {
+        Value::Number(number) => Some(number.get()),
+        Value::Text(key) => {
+            let value = snapshot.effective_prop(node, &PropKey::parse(key.clone()).ok()?)?;
+            value.as_number().or_else(|| value.as_text()?.parse().ok())
+        }
+        _ => None,
+    }
+}
+
+/// `{key}` in the name of a SKU stands for the value of a property; nothing when one has none.
+fn fill_in(snapshot: &Snapshot, node: &Node, template: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (key, behind) = after.split_once('}')?;
+        out.push_str(before);
+        let value = snapshot.effective_prop(node, &PropKey::parse(key).ok()?)?;
+        match value {
+            Value::List(items) => out.push_str(&items.first()?.to_string()),
+            other => out.push_str(&other.to_string()),
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+/// The node's own region, that of the nearest container that has one, or the provider's.
+fn region_of(snapshot: &Snapshot, node: &Node, settings: &Settings) -> Option<String> {
+    let keys = ["location", "region"].map(|key| PropKey::parse(key).ok());
+    let own = |node: &Node| {
+        keys.iter().flatten().find_map(|key| {
+            let def = snapshot.type_of(node)?.prop(key.as_str())?;
+            let value = snapshot.effective_prop(node, key).filter(|_| def.kind != PropKind::Reference)?;
+            value.as_text().filter(|text| !text.is_empty()).map(str::to_owned)
+        })
+    };
+    let provider = node.type_id.as_str().split('/').next().unwrap_or_default();
+    let set = || {
+        let arguments = settings.providers.get(provider)?;
+        arguments.get("region").or_else(|| arguments.get("location"))?.as_text().map(str::to_owned)
+    };
+    std::iter::once(node).chain(snapshot.ancestors(node.parent)).find_map(own).or_else(set)
+}
+
+/// A price book with a line for every price that is missing, to be filled in.
+pub fn missing(estimates: &Estimates) -> String {
+    let components = estimates.nodes.iter().flat_map(|estimate| &estimate.components);
+    let wanted: BTreeSet<&Wanted> = components
+        .filter(|component| component.basis != Basis::Priced && !component.wanted.sku.contains('{'))
+        .map(|component| &component.wanted)
+        .collect();
+    let prices: Vec<serde_json::Value> = wanted
+        .iter()
+        .map(|line| {
+            json!({
+                "provider": line.provider, "region": line.region, "service": line.service, "sku": line.sku,
+                "unit": line.unit, "price": null, "source": "", "date": "",
+            })
+        })
+        .collect();
+    let lines: BTreeMap<&str, serde_json::Value> = BTreeMap::from([
+        ("format", json!(1)),
+        ("currency", json!(estimates.currency.as_deref().unwrap_or("EUR"))),
+        ("prices", json!(prices)),
+    ]);
+    serde_json::to_string_pretty(&lines).unwrap_or_default() + "\n"
+}

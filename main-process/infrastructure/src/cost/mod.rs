@@ -1,0 +1,11 @@
+//! What a board costs a month.
+//!
+//! Owns: price books, and sums over them. Must not know: where prices come from; every one names its source. No price is
+//! part of Draftboard, because none with a source that can be named and dated was at hand: a workspace brings its own
+//! book, and [`missing`] writes down what it would need.
+
+mod book;
+mod estimate;
+
+pub use book::{BookError, Price, PriceBook};
+pub use estimate::{Basis, Component, Estimate, Estimates, Total, Wanted, estimate, missing};
