@@ -6,7 +6,7 @@
 )]
 
 use authority::{Registry, Snapshot, decide};
-use infrastructure::{Generator, Input, Settings, generate::GivenAsVariables, import::read_terraform};
+use infrastructure::{Generator, Input, Settings, import::read_terraform};
 use shared_protocol::{
     Board, BoardId, BoardKind, Command, Document, Edge, EdgeId, Endpoint, Node, NodeId, PropKey, Revision,
     Value,
@@ -42,8 +42,8 @@ fn board_id() -> BoardId {
 }
 
 fn generate(generator: &mut Generator, snapshot: &Snapshot) -> usize {
-    let (settings, variables) = (settings(), GivenAsVariables::new());
-    let input = Input { snapshot, board: board_id(), settings: &settings, variables: &variables };
+    let settings = settings();
+    let input = Input { snapshot, board: board_id(), settings: &settings };
     let generated = generator.generate(&input);
     generated.files.values().map(|text| text.len()).sum()
 }
@@ -94,8 +94,8 @@ fn after_a_change(snapshot: &Snapshot) -> Vec<Duration> {
 }
 
 fn import(registry: &Arc<Registry>, snapshot: &Snapshot) -> Vec<Duration> {
-    let (settings, variables) = (settings(), GivenAsVariables::new());
-    let input = Input { snapshot, board: board_id(), settings: &settings, variables: &variables };
+    let settings = settings();
+    let input = Input { snapshot, board: board_id(), settings: &settings };
     let files: Vec<(String, String)> = Generator::new()
         .generate(&input)
         .files
@@ -144,6 +144,7 @@ fn board(registry: &Arc<Registry>, nodes: usize, edges: usize) -> Snapshot {
             parent,
             props: props.into_iter().map(|(name, value)| (key(name), value)).collect(),
             references: BTreeMap::new(),
+            variables: std::collections::BTreeSet::new(),
         });
         id
     };

@@ -364,11 +364,8 @@ fn a_change_touches_only_what_it_must() {
     assert_eq!(bench.generator.rendered(), 21);
     assert_ne!(generated.files["main.tf"], renamed.files["main.tf"]);
     let mut fresh = infrastructure::Generator::new();
-    let input = infrastructure::Input {
-        snapshot: &bench.snapshot,
-        board: bench.board,
-        settings: &bench.settings,
-    };
+    let input =
+        infrastructure::Input { snapshot: &bench.snapshot, board: bench.board, settings: &bench.settings };
     assert_eq!(fresh.generate(&input).files, renamed.files);
 }
 

@@ -29,8 +29,7 @@ fn draw(imported: Imported) -> Board {
     let mut snapshot = Snapshot::new(registry());
     snapshot.apply(snapshot.revision().next(), &imported.changes).unwrap();
     let board = snapshot.boards().next().unwrap().id;
-    let input =
-        Input { snapshot: &snapshot, board, settings: &imported.settings };
+    let input = Input { snapshot: &snapshot, board, settings: &imported.settings };
     let generated = Generator::new().generate(&input);
     Board { snapshot, imported, generated }
 }

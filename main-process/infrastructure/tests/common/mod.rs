@@ -110,11 +110,7 @@ impl Bench {
     }
 
     pub(crate) fn generate(&mut self) -> Generated {
-        let input = Input {
-            snapshot: &self.snapshot,
-            board: self.board,
-            settings: &self.settings,
-        };
+        let input = Input { snapshot: &self.snapshot, board: self.board, settings: &self.settings };
         self.generator.generate(&input)
     }
 
