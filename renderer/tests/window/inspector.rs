@@ -234,6 +234,9 @@ fn where_something_comes_from_is_told_and_leads_to_the_log() {
     assert_eq!(shop.main.snapshot.provenance(ElementId::Node(shop.bucket)).changed, changed);
     let said = format!("Last changed by bob (window) in revision {changed}");
     assert!(shop.shows(&said) && shop.shows("Label pictures"));
+    // Below the properties, of which there may be many.
+    shop.window.get_by_label_contains(&said).scroll_to_me();
+    shop.settle();
     let at = shop.rect_of_containing(&said).center();
     shop.picture("provenance-light");
     shop.click_at(at);
