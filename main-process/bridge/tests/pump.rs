@@ -1,4 +1,5 @@
 //! The bridge between a client and a server that are both here: real streams, real threads.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 use bridge::{Reach, Surface, run};
 use serde_json::{Value, json};
