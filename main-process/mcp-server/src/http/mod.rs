@@ -1,5 +1,5 @@
 //! The HTTP edge: one address, a bearer token, and a bound on everything. Nothing reaches the protocol before
-//! [`guard`] has let it through.
+//! `guard` has let it through.
 
 mod body;
 mod guard;
