@@ -129,7 +129,9 @@ impl Controller {
 
     async fn run(mut self, mut waiting: mpsc::Receiver<Order>) {
         let mut clients = self.service.clients().changed();
-        let mut shown = None;
+        // Where it listens is known before anybody comes.
+        let mut shown = self.view();
+        self.tell(Job::Mcp(Box::new(shown.clone())));
         loop {
             tokio::select! {
                 order = waiting.recv() => match order {
@@ -146,9 +148,9 @@ impl Controller {
                 }
             }
             let view = self.view();
-            if shown.as_ref() != Some(&view) {
+            if shown != view {
                 self.tell(Job::Mcp(Box::new(view.clone())));
-                shown = Some(view);
+                shown = view;
             }
         }
         self.service.stop();
