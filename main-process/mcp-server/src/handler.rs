@@ -252,9 +252,9 @@ impl ServerHandler for Agent {
         let Some(tool) = inner.surface.tool(&name, inner.mode()).cloned() else {
             if inner.surface.needs_guarded(&name) {
                 let message =
-                    format!("`{name}` changes something, which mode {} does not allow", inner.mode());
+                    format!("`{name}` changes something, and agents cannot do that in this version");
                 let failure = Failure::new(Code::ActuationDisabled, message)
-                    .hint("The designer can switch to guarded mode; changes then become proposals.");
+                    .hint("Describe the change to the designer instead.");
                 return Ok(self.failed(&name, failure).into());
             }
             let known = inner.surface.tools(inner.mode()).map(|tool| tool.name());

@@ -2,7 +2,7 @@
 
 use authority::{Problems, Snapshot};
 use shared_protocol::{
-    BoardId, ElementId, Refusal, Revision,
+    BoardId, BoardKind, ElementId, Refusal, Revision,
     messages::{Patch, Presence, Status},
 };
 use std::sync::{Arc, OnceLock};
@@ -40,10 +40,17 @@ impl WorkspaceView {
         self.snapshot.revision()
     }
 
-    /// The board that the designer looks at, else the first one.
+    /// The board that the designer looks at; none when there is no window.
+    pub fn looked_at(&self) -> Option<BoardId> {
+        self.presence.board.filter(|board| self.snapshot.board(*board).is_some())
+    }
+
+    /// The board that is meant when none is named: the one the designer looks at, else the first that describes resources,
+    /// else the first.
     pub fn active_board(&self) -> Option<BoardId> {
-        let looked_at = self.presence.board.filter(|board| self.snapshot.board(*board).is_some());
-        looked_at.or_else(|| self.snapshot.boards().next().map(|board| board.id))
+        let of_resources = || self.snapshot.boards().find(|board| board.kind == BoardKind::Infrastructure);
+        let first = || of_resources().or_else(|| self.snapshot.boards().next());
+        self.looked_at().or_else(|| first().map(|board| board.id))
     }
 }
 

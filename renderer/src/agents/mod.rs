@@ -29,7 +29,7 @@ fn mode_words(mode: McpMode) -> (&'static str, &'static str) {
     match mode {
         McpMode::Off => ("Off", "No agent is let in."),
         McpMode::Observe => ("Observe", "Agents read what you see and change nothing."),
-        McpMode::Guarded => ("Guarded", "Agents may also propose; nothing changes before you say yes."),
+        McpMode::Guarded => ("Guarded", "As Observe; proposing changes is not part of this version yet."),
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn tool() -> Tool {
 pub(crate) fn context(call: &Call) -> Result<(Value, Meta), Failure> {
     let workspace = call.workspace()?;
     let snapshot = &workspace.snapshot;
-    let active = workspace.active_board().and_then(|id| snapshot.board(id));
+    let active = workspace.looked_at().and_then(|id| snapshot.board(id));
     let selection = &workspace.presence.selection;
     let selected: Vec<Value> = selection
         .iter()
@@ -60,7 +60,7 @@ pub(crate) fn context(call: &Call) -> Result<(Value, Meta), Failure> {
 }
 
 fn viewport(workspace: &WorkspaceView) -> Value {
-    let active = workspace.active_board();
+    let active = workspace.looked_at();
     let found = workspace.presence.viewports.iter().find(|(board, _)| Some(*board) == active);
     // The part of the board that is in view, once a window has told.
     let visible = workspace.presence.on_screen().map(|screen| screen.visible);

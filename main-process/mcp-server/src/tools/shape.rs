@@ -43,7 +43,9 @@ pub(crate) struct NodeEntry<'a> {
 struct FullNode<'a> {
     properties: BTreeMap<&'a str, Value>,
     references: BTreeMap<&'a str, Targets>,
-    deployment_status: &'static str,
+    /// Only what becomes a resource is ever deployed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deployment_status: Option<&'static str>,
     position: Position,
     size: Size,
 }
@@ -111,7 +113,7 @@ fn full<'a>(workspace: &'a WorkspaceView, node: &'a Node) -> FullNode<'a> {
         properties,
         references: references.collect(),
         // Nothing is deployed from here yet.
-        deployment_status: "pending",
+        deployment_status: def.is_some_and(|def| def.terraform.is_some()).then_some("pending"),
         position: place.map_or(Position { x: 0, y: 0 }, |place| Position { x: place.x, y: place.y }),
         size: place.map_or(Size { w: 0, h: 0 }, |place| Size { w: place.w, h: place.h }),
     }
