@@ -3,8 +3,10 @@
 use authority::{Problems, Registry, Snapshot};
 use shared_protocol::{
     BoardId, Change, Refusal,
+    bundle::BundlesView,
     mcp::McpView,
     messages::{Answer, Patch, Presence, RegistryView, Status, ToRenderer, WorkspaceView},
+    terraform::{RunId, RunLine, TerraformView},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -24,6 +26,8 @@ pub struct Replica {
     workspace: Option<Workspace>,
     /// The agents' side, whatever workspace is open.
     mcp: McpView,
+    bundles: BundlesView,
+    terraform: TerraformView,
     /// A resync was asked for: patches mean nothing until everything has come again.
     waiting: bool,
 }
@@ -39,6 +43,15 @@ pub enum Received {
     /// The types changed; all that depends on them must be drawn anew.
     Registry,
     Status,
+    /// What is known of the spec bundles changed.
+    Bundles,
+    /// What is known of runs, plans and deployments changed.
+    Terraform,
+    RunLines {
+        run: RunId,
+        first: u64,
+        lines: Vec<RunLine>,
+    },
     Answered {
         request: u64,
         result: Result<Answer, Refusal>,
@@ -61,6 +74,14 @@ impl Replica {
         &self.mcp
     }
 
+    pub fn bundles(&self) -> &BundlesView {
+        &self.bundles
+    }
+
+    pub fn terraform(&self) -> &TerraformView {
+        &self.terraform
+    }
+
     pub fn receive(&mut self, message: ToRenderer) -> Received {
         match message {
             ToRenderer::Challenge { .. } => Received::Broken("main sent a second challenge".to_owned()),
@@ -74,11 +95,19 @@ impl Replica {
                 }
                 None => Received::Ignored,
             },
-            // Nothing in the window shows the agents' side yet.
             ToRenderer::Mcp(view) => {
                 self.mcp = *view;
                 Received::Status
             }
+            ToRenderer::Bundles(view) => {
+                self.bundles = *view;
+                Received::Bundles
+            }
+            ToRenderer::Terraform(view) => {
+                self.terraform = *view;
+                Received::Terraform
+            }
+            ToRenderer::RunLines { run, first, lines } => Received::RunLines { run, first, lines },
             ToRenderer::Answer { request, result } => Received::Answered { request, result },
             ToRenderer::Raise => Received::Raise,
             ToRenderer::Launcher => Received::Launcher,

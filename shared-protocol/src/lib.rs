@@ -8,6 +8,7 @@
 //! they have no skipped, flattened or internally tagged fields, and nothing recursive but [`Value`], which
 //! travels as JSON text (its parser bounds the depth), and [`Command::Batch`], which bounds its own.
 
+pub mod bundle;
 pub mod change;
 pub mod command;
 pub mod frame;
@@ -20,6 +21,7 @@ pub mod names;
 pub mod proposal;
 pub mod refusal;
 pub mod registry;
+pub mod terraform;
 pub mod v0;
 pub mod value;
 

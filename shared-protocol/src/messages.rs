@@ -3,14 +3,16 @@
 
 use crate::{
     Actor, BoardId, Change, Code, Command, Document, ElementId, OperationKind, Refusal, Revision,
+    bundle::{BundleAnswer, BundleRequest, BundlesView},
     limits::{MAX_BOARDS, MAX_NODES},
     mcp::{McpRequest, McpView},
     registry::{ConnectionRule, RegistryProblem, TypeDef},
+    terraform::{RunId, RunLine, TerraformAnswer, TerraformRequest, TerraformView},
 };
 use serde::{Deserialize, Serialize};
 
 /// Raised with every change of a message; both ends must have the same.
-pub const PROTOCOL_VERSION: u32 = 2;
+pub const PROTOCOL_VERSION: u32 = 3;
 
 /// Given to one child for one connection.
 pub type Token = [u8; 32];
@@ -55,6 +57,14 @@ pub enum ToRenderer {
     Status(Status),
     /// Agents came, went or did something; at most a few times a second.
     Mcp(Box<McpView>),
+    Bundles(Box<BundlesView>),
+    Terraform(Box<TerraformView>),
+    /// More of what a run says, from that line on.
+    RunLines {
+        run: RunId,
+        first: u64,
+        lines: Vec<RunLine>,
+    },
     Answer {
         request: u64,
         result: Result<Answer, Refusal>,
@@ -308,6 +318,10 @@ pub enum Request {
     },
     /// About the agents' side.
     Mcp(McpRequest),
+    /// About spec bundles.
+    Bundle(BundleRequest),
+    /// About a board's Terraform.
+    Terraform(TerraformRequest),
     /// Brings the window to the front.
     Raise,
     /// Ends the workbench, journal intact.
@@ -335,6 +349,8 @@ pub enum Answer {
     },
     Recents(Vec<Recent>),
     Mcp(Box<McpView>),
+    Bundle(BundleAnswer),
+    Terraform(TerraformAnswer),
     Text(String),
 }
 

@@ -81,6 +81,8 @@ fn data(answer: &Answer) -> serde_json::Value {
         Answer::Exported { path, bytes } => serde_json::json!({ "path": path, "bytes": bytes }),
         Answer::Recents(recents) => value(serde_json::to_value(recents)),
         Answer::Mcp(view) => value(serde_json::to_value(view)),
+        Answer::Bundle(answer) => value(serde_json::to_value(answer)),
+        Answer::Terraform(answer) => value(serde_json::to_value(answer)),
         Answer::Text(text) => serde_json::json!(text),
     }
 }
@@ -103,9 +105,12 @@ fn words(answer: &Answer) -> String {
         Answer::Instance(instance) => instance_line(instance),
         Answer::Exported { path, bytes } => format!("{path} ({bytes} bytes)"),
         Answer::Text(text) => text.clone(),
-        Answer::Document(_) | Answer::Changes(_) | Answer::Recents(_) | Answer::Mcp(_) => {
-            data(answer).to_string()
-        }
+        Answer::Document(_)
+        | Answer::Changes(_)
+        | Answer::Recents(_)
+        | Answer::Mcp(_)
+        | Answer::Bundle(_)
+        | Answer::Terraform(_) => data(answer).to_string(),
     }
 }
 

@@ -58,6 +58,8 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         | Request::Recents
         | Request::ForgetRecent(_)
         | Request::Mcp(_)
+        | Request::Bundle(_)
+        | Request::Terraform(_)
         | Request::Raise
         | Request::Quit => Err(Refusal::new(Code::BadRequest, "no Draftboard is running that could do this")),
     };

@@ -36,7 +36,11 @@ impl Workbench {
 
     fn react(&mut self, received: Received, context: &Context) {
         match received {
-            Received::Ignored | Received::Status => {}
+            Received::Ignored
+            | Received::Status
+            | Received::Bundles
+            | Received::Terraform
+            | Received::RunLines { .. } => {}
             Received::Opened(presence) => self.opened(presence, context),
             Received::Patched(changes) => self.patched(&changes, context),
             Received::Registry => self.redraw_all(None),

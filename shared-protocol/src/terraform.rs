@@ -1,0 +1,374 @@
+//! What window and terminals see of a board's Terraform, and what they may ask for. Agents do not speak this.
+
+use crate::{Actor, BoardId, NodeId, PropKey, Revision, messages::Severity};
+use serde::{Deserialize, Serialize};
+
+/// Lines of a run that are sent or asked for at once.
+pub const MAX_RUN_LINES: usize = 2_000;
+
+/// Numbered from one, over all boards of a workspace since it was opened.
+pub type RunId = u64;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RunOperation {
+    Init,
+    Validate,
+    /// Keeps the plan, to be looked at and applied.
+    Plan,
+    /// A plan of how to remove everything; also kept.
+    PlanDestroy,
+    Apply,
+    /// Applies the plan that was kept, and nothing else.
+    ApplyPlan,
+    Destroy,
+    /// Looks how the real world differs from the state.
+    Drift,
+}
+
+impl RunOperation {
+    pub const ALL: [Self; 8] = [
+        Self::Init,
+        Self::Validate,
+        Self::Plan,
+        Self::PlanDestroy,
+        Self::Apply,
+        Self::ApplyPlan,
+        Self::Destroy,
+        Self::Drift,
+    ];
+
+    /// Changes the real world, so a person must have said so.
+    pub fn needs_confirmation(self) -> bool {
+        matches!(self, Self::Apply | Self::ApplyPlan | Self::Destroy)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TerraformRequest {
+    /// The files as they would be written, with what they differ from what is there. Answered by [`TerraformAnswer::Hcl`].
+    Hcl {
+        board: BoardId,
+    },
+    /// Writes what differs, removes what is no longer needed. Answered by the paths as [`TerraformAnswer::Written`].
+    Write {
+        board: BoardId,
+    },
+    Cost {
+        board: BoardId,
+    },
+    /// A template of the price book's missing lines. Answered by text.
+    MissingPrices {
+        board: BoardId,
+    },
+    /// Writes the files and starts a run. Answered by [`TerraformAnswer::Started`].
+    Run {
+        board: BoardId,
+        operation: RunOperation,
+        /// A person agreed to what changes the real world.
+        confirmed: bool,
+        /// Values of sensitive variables; kept in memory for later runs and written nowhere.
+        secrets: Vec<(String, String)>,
+    },
+    Cancel {
+        run: RunId,
+    },
+    /// The runs that are remembered, newest first.
+    History {
+        board: BoardId,
+    },
+    /// Lines from a number on, of this run or one before. Waits a moment for the first of them while the run goes on.
+    Lines {
+        run: RunId,
+        from: u64,
+    },
+    /// What the kept plan would do, attribute by attribute.
+    Plan {
+        board: BoardId,
+    },
+    /// A folder of Terraform files or of a TerraStudio project becomes a board, as one operation.
+    Import {
+        path: String,
+        /// The name of the new board; the folder's name when absent.
+        name: Option<String>,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TerraformAnswer {
+    Hcl(Box<HclView>),
+    Written {
+        written: Vec<String>,
+        removed: Vec<String>,
+        in_the_way: Vec<String>,
+    },
+    Cost(Box<CostView>),
+    Started {
+        run: RunId,
+    },
+    History(Vec<RunView>),
+    Lines {
+        run: RunView,
+        lines: Vec<RunLine>,
+    },
+    /// None when nothing was planned since the files last changed.
+    Plan(Option<Box<PlanView>>),
+    Imported {
+        board: BoardId,
+        revision: Revision,
+        notes: Vec<Finding>,
+    },
+}
+
+/// A board as files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HclView {
+    pub board: BoardId,
+    pub revision: Revision,
+    pub files: Vec<HclFile>,
+    /// Where each node's blocks stand, in the order of the files.
+    pub spans: Vec<HclSpan>,
+    pub findings: Vec<Finding>,
+    /// Variables that need a value from a person before anything can run.
+    pub secrets: Vec<String>,
+    /// Paths of files of others that have the name of one of ours; they are left alone.
+    pub in_the_way: Vec<String>,
+    /// Files of ours in the folder that are no longer needed.
+    pub removed: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HclFile {
+    /// Within the board's folder.
+    pub path: String,
+    pub text: String,
+    /// What the file in the workspace says now, where that differs; empty when there is none.
+    pub on_disk: Option<String>,
+}
+
+/// From line to line, counted from one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HclSpan {
+    pub file: String,
+    pub first: u32,
+    pub last: u32,
+    pub node: NodeId,
+}
+
+/// Something to know about a board's files, an import or a run, where it belongs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    pub severity: Severity,
+    pub node: Option<NodeId>,
+    pub prop: Option<PropKey>,
+    pub message: String,
+    /// More of it, in the words of Terraform.
+    pub detail: String,
+}
+
+/// Sent when something of it changed, at most some twenty times a second.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TerraformView {
+    /// `Terraform 1.11.0`, or why there is none and what to do.
+    pub program: Option<Result<String, String>>,
+    /// Boards that something is known about.
+    pub boards: Vec<BoardTerraform>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BoardTerraform {
+    pub board: BoardId,
+    /// The one that goes on, or the last one.
+    pub run: Option<RunView>,
+    pub statuses: Vec<(NodeId, Deployment)>,
+    /// Of the plan that is kept, while it fits the files.
+    pub planned: Vec<(NodeId, PlannedAction)>,
+    pub drifted: Vec<(NodeId, PlannedAction)>,
+    /// What the last run complained about.
+    pub findings: Vec<Finding>,
+    pub plan: PlanState,
+    /// What a run that was cut off before the workspace was opened was at, told once.
+    pub interrupted: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PlanState {
+    #[default]
+    None,
+    Ready(Counts),
+    /// The board changed since.
+    Outdated(Counts),
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    pub add: u64,
+    pub change: u64,
+    pub remove: u64,
+}
+
+/// The state of a node's resources in the real world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Deployment {
+    Pending,
+    Creating,
+    Updating,
+    Created,
+    Failed,
+    Destroyed,
+}
+
+impl Deployment {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Creating => "creating",
+            Self::Updating => "updating",
+            Self::Created => "created",
+            Self::Failed => "failed",
+            Self::Destroyed => "destroyed",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PlannedAction {
+    Create,
+    Update,
+    Replace,
+    Delete,
+    Read,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunView {
+    pub id: RunId,
+    pub board: BoardId,
+    pub operation: RunOperation,
+    pub by: Actor,
+    /// Milliseconds since 1970, UTC.
+    pub started: u64,
+    pub state: RunState,
+    pub summary: Option<Counts>,
+    /// Resources done and to do, while it applies.
+    pub progress: Option<(u64, u64)>,
+    /// How many lines there are.
+    pub lines: u64,
+    /// Its log, from the workspace's folder.
+    pub log: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RunState {
+    Running,
+    /// Asked to stop.
+    Cancelling,
+    Succeeded {
+        ended: u64,
+    },
+    Failed {
+        ended: u64,
+        code: Option<i32>,
+    },
+    Cancelled {
+        ended: u64,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunLine {
+    pub error: bool,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanView {
+    pub board: BoardId,
+    pub counts: Counts,
+    pub outdated: bool,
+    pub changes: Vec<PlanChange>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanChange {
+    /// As Terraform names it.
+    pub address: String,
+    pub node: Option<NodeId>,
+    pub action: PlannedAction,
+    /// Why it is replaced and the like.
+    pub reason: Option<String>,
+    pub attributes: Vec<PlanAttribute>,
+}
+
+/// One attribute; what is secret says so instead of its value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanAttribute {
+    pub path: String,
+    pub before: Option<String>,
+    pub after: Option<String>,
+    pub forces_replacement: bool,
+}
+
+/// What a board costs a month.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CostView {
+    pub board: BoardId,
+    pub revision: Revision,
+    /// Absent while no price is known.
+    pub currency: Option<String>,
+    /// The sum of what is known; absent when nothing is.
+    pub monthly: Option<f64>,
+    pub priced: u64,
+    pub free: u64,
+    pub usage_based: u64,
+    pub unknown: u64,
+    pub nodes: Vec<NodeCost>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeCost {
+    pub node: NodeId,
+    pub basis: CostBasis,
+    /// What is known of it; absent where nothing is.
+    pub monthly: Option<f64>,
+    pub components: Vec<CostPart>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CostBasis {
+    Priced,
+    Free,
+    UsageBased,
+    Unknown,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CostPart {
+    pub label: String,
+    pub basis: CostBasis,
+    pub monthly: Option<f64>,
+    /// Where the price is from and when it was read.
+    pub source: Option<String>,
+}
