@@ -287,6 +287,8 @@ pub enum RunState {
     Cancelled {
         ended: u64,
     },
+    /// The process that followed it ended first; how far it came is not known.
+    Interrupted,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
