@@ -7,7 +7,7 @@ use crate::{
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use shared_protocol::{
-    Actor, ActorKind, Refusal,
+    Actor, ActorKind, Code, Refusal,
     frame::{FrameError, FrameReader, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},
     messages::{Answer, FromRenderer, Hello, PROTOCOL_VERSION, Role, ToRenderer, Token, refuse_hello},
 };
@@ -154,6 +154,12 @@ fn take(
         FromRenderer::Hello(_) => return Err(LinkError::HelloMissing),
         FromRenderer::Presence(presence) => Job::Presence(presence),
         FromRenderer::Resync => Job::Resync,
+        FromRenderer::Review { id, .. } => {
+            unanswered.send(()).map_err(|_| LinkError::Closing)?;
+            let refusal = Refusal::new(Code::BadRequest, "the review queue is not served yet");
+            answer(queue, id, Err(refusal));
+            return Ok(());
+        }
         FromRenderer::Request { id, request } => {
             let actor = Actor::new(ActorKind::Window, user_name());
             unanswered.send(()).map_err(|_| LinkError::Closing)?;

@@ -5,6 +5,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use shared_protocol::{
     frame::{FrameError, FrameReader, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},
     messages::{FromRenderer, Hello, PROTOCOL_VERSION, Presence, Request, Role, ToRenderer},
+    review::ReviewRequest,
 };
 use std::{
     io::{self, Read, Write},
@@ -97,6 +98,14 @@ impl Link {
     pub fn request(&mut self, request: Request) -> Result<u64, LinkError> {
         let id = self.next_request;
         self.send(FromRenderer::Request { id, request })?;
+        self.next_request += 1;
+        Ok(id)
+    }
+
+    /// Asks for what only the window may ask; answered as a request is.
+    pub fn review(&mut self, request: ReviewRequest) -> Result<u64, LinkError> {
+        let id = self.next_request;
+        self.send(FromRenderer::Review { id, request })?;
         self.next_request += 1;
         Ok(id)
     }
@@ -230,7 +239,10 @@ fn write(mut stream: UnixStream, messages: &Receiver<FromRenderer>, notify: &Not
         let frame = match encode(&message, MAX_FROM_RENDERER) {
             Ok(frame) => frame,
             Err(error) => {
-                let request = if let FromRenderer::Request { id, .. } = message { Some(id) } else { None };
+                let request = match message {
+                    FromRenderer::Request { id, .. } | FromRenderer::Review { id, .. } => Some(id),
+                    _ => None,
+                };
                 notify.tell(Incoming::NotSent { request, why: error.to_string() });
                 continue;
             }

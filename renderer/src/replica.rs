@@ -6,6 +6,7 @@ use shared_protocol::{
     bundle::BundlesView,
     mcp::McpView,
     messages::{Answer, Patch, Presence, RegistryView, Status, ToRenderer, WorkspaceView},
+    review::ReviewView,
     terraform::{RunId, RunLine, TerraformView},
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -28,6 +29,7 @@ pub struct Replica {
     mcp: McpView,
     bundles: BundlesView,
     terraform: TerraformView,
+    review: ReviewView,
     /// A resync was asked for: patches mean nothing until everything has come again.
     waiting: bool,
 }
@@ -47,6 +49,8 @@ pub enum Received {
     Bundles,
     /// What is known of runs, plans and deployments changed.
     Terraform,
+    /// The review queue is another.
+    Review,
     RunLines {
         run: RunId,
         first: u64,
@@ -82,6 +86,10 @@ impl Replica {
         &self.terraform
     }
 
+    pub fn review(&self) -> &ReviewView {
+        &self.review
+    }
+
     pub fn receive(&mut self, message: ToRenderer) -> Received {
         match message {
             ToRenderer::Challenge { .. } => Received::Broken("main sent a second challenge".to_owned()),
@@ -106,6 +114,10 @@ impl Replica {
             ToRenderer::Terraform(view) => {
                 self.terraform = *view;
                 Received::Terraform
+            }
+            ToRenderer::Review(view) => {
+                self.review = *view;
+                Received::Review
             }
             ToRenderer::RunLines { run, first, lines } => Received::RunLines { run, first, lines },
             ToRenderer::Answer { request, result } => Received::Answered { request, result },

@@ -21,6 +21,7 @@ pub mod names;
 pub mod proposal;
 pub mod refusal;
 pub mod registry;
+pub mod review;
 pub mod terraform;
 pub mod v0;
 pub mod value;

@@ -7,6 +7,7 @@ use crate::{
     limits::{MAX_BOARDS, MAX_NODES},
     mcp::{McpRequest, McpView},
     registry::{ConnectionRule, RegistryProblem, TypeDef},
+    review::{AuditLine, ReviewAnswer, ReviewRequest, ReviewView, TerminalReview, TerminalReviewAnswer},
     terraform::{RunId, RunLine, TerraformAnswer, TerraformRequest, TerraformView},
 };
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,8 @@ pub enum ToRenderer {
     Mcp(Box<McpView>),
     Bundles(Box<BundlesView>),
     Terraform(Box<TerraformView>),
+    /// The review queue, whenever something in it is other than it was.
+    Review(Box<ReviewView>),
     /// More of what a run says, from that line on.
     RunLines {
         run: RunId,
@@ -81,6 +84,11 @@ pub enum FromRenderer {
     Request {
         id: u64,
         request: Request,
+    },
+    /// What only the window may ask: decisions among it. Answered as a request is.
+    Review {
+        id: u64,
+        request: ReviewRequest,
     },
     Presence(Presence),
     /// A patch was missed: send everything again.
@@ -322,6 +330,11 @@ pub enum Request {
     Bundle(BundleRequest),
     /// About a board's Terraform.
     Terraform(TerraformRequest),
+    /// Lines of the audit after a number, oldest first.
+    Audit {
+        after: u64,
+        limit: u32,
+    },
     /// Brings the window to the front.
     Raise,
     /// Ends the workbench, journal intact.
@@ -351,6 +364,8 @@ pub enum Answer {
     Mcp(Box<McpView>),
     Bundle(BundleAnswer),
     Terraform(TerraformAnswer),
+    Review(ReviewAnswer),
+    Audit(Vec<AuditLine>),
     Text(String),
 }
 
@@ -453,6 +468,8 @@ pub enum FromTerminal {
         token: String,
     },
     Request(Request),
+    /// Looks at the review queue, and decides with a code that this side does not see.
+    Review(TerminalReview),
     /// From the answer `done` on, this connection carries newline-delimited JSON-RPC of the Model Context Protocol both
     /// ways. Nothing may be sent before that answer.
     Mcp,
@@ -463,6 +480,7 @@ pub enum FromTerminal {
 pub enum ToTerminal {
     Welcome { protocol: u32, version: String },
     Answer(Answer),
+    Review(TerminalReviewAnswer),
     Refused(Refusal),
 }
 

@@ -1,7 +1,9 @@
 //! The review queue: what agents want to change, and what people decided about it.
 
-use crate::{BoardId, Change, Code, EdgeId, NodeId, ProposalId, Refusal, Revision, SourcePath};
-use serde::{Deserialize, Serialize};
+use crate::{
+    BoardId, Change, Code, EdgeId, NodeId, ProposalId, Refusal, Revision, SourcePath, terraform::RunOperation,
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use sha2::{Digest as _, Sha256};
 use std::{collections::BTreeSet, fmt};
 
@@ -57,6 +59,8 @@ pub struct Proposer {
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
     pub id: ProposalId,
+    /// What people call it: 1, 2, 3 in the order of their beginning.
+    pub number: u64,
     /// Raised with every change of its content; a decision names the one it is about.
     pub version: u32,
     pub proposer: Proposer,
@@ -64,9 +68,11 @@ pub struct Proposal {
     pub title: String,
     /// The agent's words, shown as such.
     pub rationale: String,
-    /// The revision that the changes fit on.
+    /// The revision that the changes were last fitted to. One that is open fits the queue's own revision.
     pub base: Revision,
     pub changes: Vec<Change>,
+    /// What it asks for that is no change of the workspace's content; then there are no changes.
+    pub act: Option<Act>,
     /// What was asked for, one line each.
     pub steps: Vec<Step>,
     pub comments: Vec<Comment>,
@@ -75,6 +81,48 @@ pub struct Proposal {
     /// Milliseconds since 1970, UTC.
     pub created: u64,
     pub expires: u64,
+}
+
+/// Something that is done once a person says yes, and that undo does not take back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Act {
+    /// Writes the files.
+    Save,
+    /// Opens another workspace in place of this one.
+    Open { path: String },
+    /// Makes a workspace in a folder and opens it in place of this one.
+    New { path: String, name: String },
+    /// Replaces the project's file, if it still holds `before`.
+    Config { before: String, after: String },
+    /// Runs Terraform on a board.
+    Run { board: BoardId, operation: RunOperation },
+}
+
+impl Act {
+    /// One line for people.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Save => "writes the files".to_owned(),
+            Self::Open { path } => format!("opens the workspace {path}"),
+            Self::New { path, name } => format!("makes the workspace {name} in {path} and opens it"),
+            Self::Config { .. } => "changes draftboard.toml".to_owned(),
+            Self::Run { board, operation } => format!("runs terraform {} on {board}", run_word(*operation)),
+        }
+    }
+}
+
+fn run_word(operation: RunOperation) -> &'static str {
+    match operation {
+        RunOperation::Init => "init",
+        RunOperation::Validate => "validate",
+        RunOperation::Plan => "plan",
+        RunOperation::PlanDestroy => "plan -destroy",
+        RunOperation::Apply => "apply",
+        RunOperation::ApplyPlan => "apply of the kept plan",
+        RunOperation::Destroy => "destroy",
+        RunOperation::Drift => "plan -refresh-only",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -214,12 +262,46 @@ pub struct Verdict {
 }
 
 /// What a proposal does, as one number: a decision about it names the number that was seen.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash([u8; 32]);
 
 impl fmt::Debug for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().take(6).try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Serialize for ContentHash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            self.0.serialize(serializer)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ContentHash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return <[u8; 32]>::deserialize(deserializer).map(Self);
+        }
+        let text = String::deserialize(deserializer)?;
+        let mut bytes = [0; 32];
+        let wrong = || D::Error::custom("a hash has 64 hexadecimal digits");
+        if text.len() != 64 || !text.is_ascii() {
+            return Err(wrong());
+        }
+        for (byte, at) in bytes.iter_mut().zip((0..64).step_by(2)) {
+            *byte = u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| wrong())?;
+        }
+        Ok(Self(bytes))
     }
 }
 
@@ -230,6 +312,11 @@ impl Proposal {
         hash.update(b"draftboard proposal 1\0");
         hash.update(self.id.bits().to_be_bytes());
         hash.update(self.version.to_be_bytes());
+        let act = serde_json::to_vec(&self.act).map_err(|error| {
+            Refusal::new(Code::Internal, format!("{} cannot be written down: {error}", self.id))
+        })?;
+        hash.update((act.len() as u64).to_be_bytes());
+        hash.update(&act);
         for change in &self.changes {
             let text = serde_json::to_vec(change).map_err(|error| {
                 Refusal::new(Code::Internal, format!("{} cannot be written down: {error}", self.id))

@@ -83,6 +83,8 @@ fn data(answer: &Answer) -> serde_json::Value {
         Answer::Mcp(view) => value(serde_json::to_value(view)),
         Answer::Bundle(answer) => value(serde_json::to_value(answer)),
         Answer::Terraform(answer) => value(serde_json::to_value(answer)),
+        Answer::Review(answer) => value(serde_json::to_value(answer)),
+        Answer::Audit(lines) => value(serde_json::to_value(lines)),
         Answer::Text(text) => serde_json::json!(text),
     }
 }
@@ -110,7 +112,9 @@ fn words(answer: &Answer) -> String {
         | Answer::Recents(_)
         | Answer::Mcp(_)
         | Answer::Bundle(_)
-        | Answer::Terraform(_) => data(answer).to_string(),
+        | Answer::Terraform(_)
+        | Answer::Review(_)
+        | Answer::Audit(_) => data(answer).to_string(),
     }
 }
 

@@ -60,6 +60,7 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         | Request::Mcp(_)
         | Request::Bundle(_)
         | Request::Terraform(_)
+        | Request::Audit { .. }
         | Request::Raise
         | Request::Quit => Err(Refusal::new(Code::BadRequest, "no Draftboard is running that could do this")),
     };

@@ -59,7 +59,7 @@ impl Client {
                 Ok(client)
             }
             ToTerminal::Refused(refusal) => Err(ClientError::Refused(refusal)),
-            ToTerminal::Answer(_) => Err(ClientError::Ended),
+            ToTerminal::Answer(_) | ToTerminal::Review(_) => Err(ClientError::Ended),
         }
     }
 
@@ -67,7 +67,7 @@ impl Client {
         match self.exchange(&FromTerminal::Request(request))? {
             ToTerminal::Answer(answer) => Ok(answer),
             ToTerminal::Refused(refusal) => Err(ClientError::Refused(refusal)),
-            ToTerminal::Welcome { .. } => Err(ClientError::Ended),
+            ToTerminal::Welcome { .. } | ToTerminal::Review(_) => Err(ClientError::Ended),
         }
     }
 
@@ -76,7 +76,9 @@ impl Client {
         match self.exchange(&FromTerminal::Mcp)? {
             ToTerminal::Answer(Answer::Done) => Ok(self.stream),
             ToTerminal::Refused(refusal) => Err(ClientError::Refused(refusal)),
-            ToTerminal::Answer(_) | ToTerminal::Welcome { .. } => Err(ClientError::Ended),
+            ToTerminal::Answer(_) | ToTerminal::Review(_) | ToTerminal::Welcome { .. } => {
+                Err(ClientError::Ended)
+            }
         }
     }
 

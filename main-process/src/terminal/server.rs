@@ -123,12 +123,15 @@ fn converse(
                     }
                 }
             }
-            FromTerminal::Request(_) | FromTerminal::Mcp if !greeted => {
+            FromTerminal::Request(_) | FromTerminal::Review(_) | FromTerminal::Mcp if !greeted => {
                 return Err("a request before the hello".to_owned());
             }
             FromTerminal::Request(request) => {
                 let actor = Actor::new(ActorKind::Terminal, user_name());
                 host.request(request, actor, ANSWER_LIMIT).into()
+            }
+            FromTerminal::Review(_) => {
+                ToTerminal::Refused(Refusal::new(Code::BadRequest, "the review queue is not served yet"))
             }
             FromTerminal::Mcp if reader.is_mid_frame() => {
                 return Err("a bridge spoke before it was let in".to_owned());

@@ -40,6 +40,7 @@ impl Workbench {
             | Received::Status
             | Received::Bundles
             | Received::Terraform
+            | Received::Review
             | Received::RunLines { .. } => {}
             Received::Opened(presence) => self.opened(presence, context),
             Received::Patched(changes) => self.patched(&changes, context),

@@ -159,6 +159,7 @@ impl Queue {
             .find(|id| self.get(*id).is_none());
         Ok(Proposal {
             id: id.unwrap_or(ProposalId::MAX),
+            number: self.iter().map(|known| known.number).max().unwrap_or(0) + 1,
             version: 1,
             proposer: proposer.clone(),
             state: ProposalState::Draft,
@@ -166,6 +167,7 @@ impl Queue {
             rationale: String::new(),
             base: snapshot.revision(),
             changes: Vec::new(),
+            act: None,
             steps: Vec::new(),
             comments: Vec::new(),
             decisions: Vec::new(),
