@@ -4,6 +4,7 @@ use authority::{Problems, Registry, Snapshot};
 use shared_protocol::{
     BoardId, Change, Refusal,
     bundle::BundlesView,
+    link::LinksView,
     mcp::McpView,
     messages::{Answer, Patch, Presence, RegistryView, Status, ToRenderer, WorkspaceView},
     review::ReviewView,
@@ -28,6 +29,7 @@ pub struct Replica {
     /// The agents' side, whatever workspace is open.
     mcp: McpView,
     bundles: BundlesView,
+    links: LinksView,
     terraform: TerraformView,
     review: ReviewView,
     /// A resync was asked for: patches mean nothing until everything has come again.
@@ -82,6 +84,10 @@ impl Replica {
         &self.bundles
     }
 
+    pub fn links(&self) -> &LinksView {
+        &self.links
+    }
+
     pub fn terraform(&self) -> &TerraformView {
         &self.terraform
     }
@@ -110,6 +116,10 @@ impl Replica {
             ToRenderer::Bundles(view) => {
                 self.bundles = *view;
                 Received::Bundles
+            }
+            ToRenderer::Links(view) => {
+                self.links = *view;
+                Received::Status
             }
             ToRenderer::Terraform(view) => {
                 self.terraform = *view;

@@ -107,6 +107,8 @@ id!(/// An edge between two ports.
     EdgeId, "edge", 'e');
 id!(/// What an agent wants to change, waiting for a person.
     ProposalId, "proposal", 'p');
+id!(/// A link between things of different domains.
+    LinkId, "link", 'k');
 
 /// Anything a person can point at on the canvas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

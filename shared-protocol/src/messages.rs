@@ -5,6 +5,7 @@ use crate::{
     Actor, BoardId, Change, Code, Command, Document, ElementId, OperationKind, Refusal, Revision,
     bundle::{BundleAnswer, BundleRequest, BundlesView},
     limits::{MAX_BOARDS, MAX_NODES},
+    link::{LinkRequest, LinksView},
     mcp::{McpRequest, McpView},
     registry::{ConnectionRule, RegistryProblem, TypeDef},
     review::{AuditLine, ReviewAnswer, ReviewRequest, ReviewView, TerminalReview, TerminalReviewAnswer},
@@ -59,6 +60,7 @@ pub enum ToRenderer {
     /// Agents came, went or did something; at most a few times a second.
     Mcp(Box<McpView>),
     Bundles(Box<BundlesView>),
+    Links(Box<LinksView>),
     Terraform(Box<TerraformView>),
     /// The review queue, whenever something in it is other than it was.
     Review(Box<ReviewView>),
@@ -328,6 +330,8 @@ pub enum Request {
     Mcp(McpRequest),
     /// About spec bundles.
     Bundle(BundleRequest),
+    /// About links across domains.
+    Link(LinkRequest),
     /// About a board's Terraform.
     Terraform(TerraformRequest),
     /// Lines of the audit after a number, oldest first.
@@ -363,6 +367,7 @@ pub enum Answer {
     Recents(Vec<Recent>),
     Mcp(Box<McpView>),
     Bundle(BundleAnswer),
+    Links(Box<LinksView>),
     Terraform(TerraformAnswer),
     Review(ReviewAnswer),
     Audit(Vec<AuditLine>),

@@ -121,6 +121,13 @@ fn is_source_path(text: &str) -> bool {
     text.len() <= 1024 && !text.contains(char::is_control) && text.split('/').all(fits)
 }
 
+impl SourcePath {
+    /// The file of the links across domains.
+    pub fn links() -> Self {
+        Self(Arc::from("links.json"))
+    }
+}
+
 impl Name {
     /// The name of a node that has nothing better.
     pub fn fallback() -> Self {

@@ -1,7 +1,7 @@
 //! The pure core: what a workspace is, what may change, and how.
 //!
 //! Owns: the snapshot, the effective registry, deciding commands, applying changes, undo and revert, problems, the
-//! review queue.
+//! review queue, links across domains.
 //! Must not know: files, sockets, clocks, threads, egui, MCP. Entropy and time come from the outside, so the same
 //! inputs always give the same state.
 //!
@@ -15,6 +15,7 @@ mod decide;
 mod diff;
 mod history;
 mod layout;
+pub mod links;
 mod problems;
 pub mod proposals;
 mod rebase;

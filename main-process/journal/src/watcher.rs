@@ -21,6 +21,7 @@ use std::{
 };
 
 const FOLDERS: [&str; 3] = ["boards", "modules", "components"];
+const FILES: [&str; 2] = ["draftboard.toml", "links.json"];
 /// News is passed on when nothing has happened for this long …
 const QUIET: Duration = Duration::from_millis(100);
 /// … or, where something happens all the time, after this long.
@@ -58,7 +59,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Watches `boards/`, `modules/`, `components/` and `draftboard.toml` under `root`; these folders may come later, and
+    /// Watches `boards/`, `modules/`, `components/`, `draftboard.toml` and `links.json` under `root`; these folders may come later, and
     /// others may be added. The channel should be bounded: while it is full, news is gathered here.
     pub fn start(root: &Path, sender: Sender<FileChanged>) -> Result<Self, WatchError> {
         let failed = |error: &dyn std::fmt::Display| WatchError::Failed {
@@ -168,7 +169,7 @@ impl News {
                 self.folders |= came_or_went;
                 came_or_went
             }
-            None if relative == "draftboard.toml" => self.add(relative),
+            None if FILES.contains(&relative) => self.add(relative),
             Some((folder, name)) if FOLDERS.contains(&folder) && !is_passing(name) => self.add(relative),
             _ if self.sources.contains(parent) && !relative.rsplit('/').next().is_some_and(is_passing) => {
                 self.add(relative)

@@ -82,6 +82,7 @@ fn data(answer: &Answer) -> serde_json::Value {
         Answer::Recents(recents) => value(serde_json::to_value(recents)),
         Answer::Mcp(view) => value(serde_json::to_value(view)),
         Answer::Bundle(answer) => value(serde_json::to_value(answer)),
+        Answer::Links(view) => value(serde_json::to_value(view)),
         Answer::Terraform(answer) => value(serde_json::to_value(answer)),
         Answer::Review(answer) => value(serde_json::to_value(answer)),
         Answer::Audit(lines) => value(serde_json::to_value(lines)),
@@ -114,7 +115,8 @@ fn words(answer: &Answer) -> String {
         | Answer::Bundle(_)
         | Answer::Terraform(_)
         | Answer::Review(_)
-        | Answer::Audit(_) => data(answer).to_string(),
+        | Answer::Audit(_)
+        | Answer::Links(_) => data(answer).to_string(),
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::workspace::{Moment, Mutation, Workspace};
 use shared_protocol::{
     Actor, BoardId, Code, ElementId, Refusal,
+    link::LinkRequest,
     messages::{Answer, InstanceView, Patch, Problem, Request, Severity},
 };
 use std::path::Path;
@@ -45,6 +46,11 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
                 Answer::Applied(applied)
             })
         }
+        Request::Link(LinkRequest::List) => Ok(Answer::Links(Box::new(workspace.links().as_ref().clone()))),
+        Request::Link(request) => workspace.change_links(request, actor, moment).map(|(applied, made)| {
+            patches = made;
+            Answer::Applied(applied)
+        }),
         Request::Log { limit } => workspace.log(*limit as usize).map(Answer::Log),
         Request::Operations(revisions) => workspace.operations(revisions).map(Answer::Log),
         Request::ChangesSince(revision) => workspace.changes_since(*revision).map(Answer::Changes),

@@ -4,9 +4,11 @@
 use crate::workspace::Workspace;
 use crossbeam_channel::{Sender, TrySendError};
 use shared_protocol::{
+    link::LinksView,
     mcp::McpView,
     messages::{Status, ToRenderer},
 };
+use std::sync::Arc;
 
 /// Patches and the like that may wait for a renderer before it is sent everything anew.
 pub(crate) const MAX_QUEUED: usize = 512;
@@ -17,13 +19,14 @@ pub(super) struct Subscriber {
     /// It missed something and must be sent everything.
     behind: bool,
     last_status: Option<Status>,
+    last_links: Option<Arc<LinksView>>,
     /// The agents' side, kept for a window that comes later.
     agents: Option<McpView>,
 }
 
 impl Subscriber {
     pub(super) fn attach(&mut self, queue: Sender<ToRenderer>, workspace: &Workspace) {
-        *self = Self { queue: Some(queue), behind: true, last_status: None, agents: self.agents.take() };
+        *self = Self { queue: Some(queue), behind: true, agents: self.agents.take(), ..Self::default() };
         self.catch_up(workspace);
     }
 
@@ -41,6 +44,8 @@ impl Subscriber {
         self.last_status = Some(view.status.clone());
         self.behind = false;
         self.send(ToRenderer::Workspace(Box::new(view)));
+        self.last_links = None;
+        self.tell_links(workspace);
         if let Some(agents) = self.agents.clone() {
             self.send(ToRenderer::Mcp(Box::new(agents)));
         }
@@ -68,6 +73,14 @@ impl Subscriber {
         if self.last_status.as_ref() != Some(&status) {
             self.last_status = Some(status.clone());
             self.tell(ToRenderer::Status(status));
+        }
+    }
+
+    pub(super) fn tell_links(&mut self, workspace: &Workspace) {
+        let links = workspace.links();
+        if !self.last_links.as_ref().is_some_and(|last| Arc::ptr_eq(last, links)) {
+            self.last_links = Some(Arc::clone(links));
+            self.tell(ToRenderer::Links(Box::new(links.as_ref().clone())));
         }
     }
 

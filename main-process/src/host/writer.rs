@@ -82,6 +82,7 @@ impl Writer {
             self.agents.published.show(&self.session.workspace);
             self.renderer.catch_up(&self.session.workspace);
             self.renderer.tell_status(&self.session.workspace);
+            self.renderer.tell_links(&self.session.workspace);
             if stop {
                 break;
             }

@@ -20,7 +20,7 @@ use std::{
     os::unix::net::{UnixListener, UnixStream},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -31,25 +31,43 @@ const IDLE_LIMIT: Duration = Duration::from_secs(60);
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
-/// Dropping it ends the listening thread.
+/// Dropping it ends the listening thread, and the conversations at their next request: a terminal that speaks to one
+/// workspace must not reach the one that takes its place.
 pub(crate) struct Server {
     _stop: UnixStream,
+    over: Arc<AtomicBool>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::SeqCst);
+    }
+}
+
+/// What every conversation needs.
+#[derive(Clone)]
+struct Served {
+    token: Token,
+    host: Host,
+    agents: mcp::Link,
+    over: Arc<AtomicBool>,
 }
 
 impl Server {
     pub(crate) fn start(instance: &Instance, host: Host, agents: mcp::Link) -> io::Result<Self> {
         let listener = instance.listener().try_clone()?;
         listener.set_nonblocking(true)?;
-        let token = instance.record().token.clone();
+        let (over, token) = (Arc::new(AtomicBool::new(false)), instance.record().token.clone());
+        let served = Served { token, host, agents, over: Arc::clone(&over) };
         let (stop, stopped) = UnixStream::pair()?;
         std::thread::Builder::new()
             .name("terminals".to_owned())
-            .spawn(move || listen(&listener, &stopped, &token, &host, &agents))?;
-        Ok(Self { _stop: stop })
+            .spawn(move || listen(&listener, &stopped, &served))?;
+        Ok(Self { _stop: stop, over })
     }
 }
 
-fn listen(listener: &UnixListener, stopped: &UnixStream, token: &Token, host: &Host, agents: &mcp::Link) {
+fn listen(listener: &UnixListener, stopped: &UnixStream, served: &Served) {
     let open = Arc::new(AtomicUsize::new(0));
     loop {
         let mut waits = [PollFd::new(listener, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
@@ -76,10 +94,10 @@ fn listen(listener: &UnixListener, stopped: &UnixStream, token: &Token, host: &H
             open.fetch_sub(1, Ordering::SeqCst);
             continue;
         }
-        let (token, host, agents) = (token.clone(), host.clone(), agents.clone());
+        let served = served.clone();
         let count = Arc::clone(&open);
         let serve = move || {
-            if let Err(reason) = converse(stream, &token, &host, &agents, IDLE_LIMIT) {
+            if let Err(reason) = converse(stream, &served, IDLE_LIMIT) {
                 tracing::info!(%reason, "a terminal's connection ended");
             }
             count.fetch_sub(1, Ordering::SeqCst);
@@ -92,13 +110,8 @@ fn listen(listener: &UnixListener, stopped: &UnixStream, token: &Token, host: &H
 }
 
 /// One conversation; `Err` is why it was ended by us.
-fn converse(
-    mut stream: UnixStream,
-    token: &Token,
-    host: &Host,
-    agents: &mcp::Link,
-    limit: Duration,
-) -> Result<(), String> {
+fn converse(mut stream: UnixStream, served: &Served, limit: Duration) -> Result<(), String> {
+    let Served { token, host, agents, over } = served;
     check_peer(&stream).map_err(|error| error.to_string())?;
     stream.set_nonblocking(false).map_err(|error| error.to_string())?;
     stream.set_write_timeout(Some(limit)).map_err(|error| error.to_string())?;
@@ -125,6 +138,12 @@ fn converse(
             }
             FromTerminal::Request(_) | FromTerminal::Review(_) | FromTerminal::Mcp if !greeted => {
                 return Err("a request before the hello".to_owned());
+            }
+            FromTerminal::Request(_) | FromTerminal::Mcp if over.load(Ordering::SeqCst) => {
+                let refusal = Refusal::new(Code::NoWorkspace, "the workspace was closed")
+                    .hint("Connect again to reach the one that is open now.");
+                send(&mut stream, &ToTerminal::Refused(refusal))?;
+                return Err("its workspace was closed".to_owned());
             }
             FromTerminal::Request(request) => {
                 let actor = Actor::new(ActorKind::Terminal, user_name());

@@ -210,6 +210,7 @@ impl Group<'_> {
         workspace.snapshot = state;
         workspace.history = history;
         workspace.write_sources_of(&operations);
+        workspace.links_follow(&operations);
         workspace
             .mark_unsaved(touched, operations.iter().any(|operation| operation.kind != OperationKind::Edit));
         workspace.compact();

@@ -8,6 +8,7 @@ mod error;
 mod external;
 mod first;
 mod group;
+mod links;
 mod new;
 mod notices;
 mod open;
@@ -61,6 +62,7 @@ pub struct Workspace {
     source_list: SourceList,
     /// Those of them that could not be written.
     unwritten: BTreeSet<SourcePath>,
+    links: links::LinkBook,
     notices: BTreeMap<About, String>,
     presence: Presence,
 }

@@ -2,7 +2,7 @@
 
 use super::Workspace;
 use journal::WorkspacePath;
-use shared_protocol::{BoardName, messages::Notice};
+use shared_protocol::{BoardName, SourcePath, messages::Notice};
 
 /// What a notice is about. There is one notice about each thing, and it goes when that is in order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,6 +22,7 @@ pub(super) enum About {
     File(String),
     /// The folders of the bundles.
     Bundles,
+    Links,
     /// A file of a bundle.
     Source(String),
     /// Something in those folders that is not taken in.
@@ -32,6 +33,7 @@ impl About {
     pub(super) fn tell(&self, text: &str) -> Notice {
         let file = match self {
             Self::Config => Some(WorkspacePath::config().to_string()),
+            Self::Links => Some(SourcePath::links().to_string()),
             Self::Module(path) | Self::Source(path) => Some(path.clone()),
             Self::File(name) => {
                 BoardName::parse(name.as_str()).ok().map(|name| WorkspacePath::board(&name).to_string())

@@ -1,7 +1,10 @@
 //! Opening a workspace: the journal's state first, then what the files say. A damaged part is set aside and named; the rest
 //! opens.
 
-use super::{About, Moment, OpenError, PRESENCE, Saved, Workspace, compose_registry, first::first_state};
+use super::{
+    About, Moment, OpenError, PRESENCE, Saved, Workspace, compose_registry, first::first_state,
+    links::LinkBook,
+};
 use authority::{History, Registry, Snapshot};
 use journal::{
     Digest, FileError, Journal, JournalError, ProjectConfig, Recovered, SourceList, WorkspaceFiles,
@@ -58,6 +61,7 @@ impl Workspace {
             held: BTreeMap::new(),
             source_list: SourceList::default(),
             unwritten: BTreeSet::new(),
+            links: LinkBook::default(),
             notices,
             presence: presence.unwrap_or_default(),
         };
@@ -70,6 +74,7 @@ impl Workspace {
         workspace.refuse_newer(&names)?;
         workspace.look_at_all(&names, moment);
         workspace.look_at_sources(moment);
+        workspace.read_links();
         Ok(workspace)
     }
 

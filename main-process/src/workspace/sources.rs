@@ -1,4 +1,4 @@
-//! The text files that are part of the state: those of the spec bundles. They are written as soon as an operation changes
+//! The text files that are part of the state: those of the spec bundles, and the links. They are written as soon as an operation changes
 //! them. The journal comes first, so after a crash the next start writes what is missing: of an operation, the files have
 //! all or, until then, a part that is made whole. An edit by somebody else becomes an operation of its own.
 
@@ -76,7 +76,8 @@ impl Workspace {
         let path = SourcePath::parse(path.as_str()).ok()?;
         let parent = path.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
         let mut folders = self.source_folders().into_iter();
-        folders.any(|folder| folder == path || folder.as_str() == parent).then_some(path)
+        let is_within = folders.any(|folder| folder == path || folder.as_str() == parent);
+        (is_within || path == SourcePath::links()).then_some(path)
     }
 
     fn list_sources(&mut self) {
@@ -229,7 +230,12 @@ pub(super) fn first_sources(files: &WorkspaceFiles, bundles: &[String]) -> Vec<(
 fn list(files: &WorkspaceFiles, bundles: &[String]) -> Result<SourceList, FileError> {
     let patterns: Vec<SourcePath> =
         bundles.iter().filter_map(|pattern| SourcePath::parse(pattern.as_str()).ok()).collect();
-    Ok(files.list_sources(&files.list_folders(&patterns)?))
+    let mut list = files.list_sources(&files.list_folders(&patterns)?);
+    let links = SourcePath::links();
+    if !matches!(files.read_source(&links), Err(FileError::Missing { .. })) {
+        list.files.push(links);
+    }
+    Ok(list)
 }
 
 fn changes(snapshot: &Snapshot, edits: SourceEdits) -> Vec<Change> {

@@ -3,6 +3,7 @@
 mod commands;
 mod extremes;
 mod integrity;
+mod links;
 mod problems;
 mod properties;
 mod proposals;

@@ -1,12 +1,12 @@
 //! Hostile or broken terminals against a real writer and its socket.
 
-use super::{IDLE_LIMIT, MAX_CONNECTIONS, converse};
+use super::{IDLE_LIMIT, MAX_CONNECTIONS, Served, Server, converse};
 use crate::{
     processes::{DiscoveryRecord, instance},
     testing::{Chance, Running, add_note},
 };
 use shared_protocol::{
-    Revision,
+    Code, Revision,
     frame::{FrameReader, MAX_TERMINAL, decode_json, encode_json, frame},
     messages::{Answer, FromTerminal, PROTOCOL_VERSION, Request, ToTerminal},
 };
@@ -14,6 +14,7 @@ use std::{
     io::{Read, Write},
     net::Shutdown,
     os::unix::net::UnixStream,
+    sync::{Arc, atomic::AtomicBool},
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -80,10 +81,8 @@ fn hello(record: &DiscoveryRecord) -> FromTerminal {
 fn conversing(running: &Running, limit: Duration) -> (Fake, JoinHandle<Result<(), String>>) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let (host, token) = (running.host.clone(), record(running).token);
-    (
-        Fake::over(ours),
-        std::thread::spawn(move || converse(theirs, &token, &host, &crate::mcp::Link::new().0, limit)),
-    )
+    let served = Served { token, host, agents: crate::mcp::Link::new().0, over: Arc::default() };
+    (Fake::over(ours), std::thread::spawn(move || converse(theirs, &served, limit)))
 }
 
 #[test]
@@ -115,6 +114,25 @@ fn only_the_right_hello_opens_the_door() {
     assert!(matches!(fake.hear(), Some(ToTerminal::Answer(Answer::Applied(_)))));
     drop(fake);
     assert_eq!(running.finish().revision, Revision(1));
+}
+
+#[test]
+fn a_terminal_does_not_reach_the_workspace_that_took_the_place_of_its_own() {
+    let running = Running::start();
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let (host, token, over) =
+        (running.host.clone(), record(&running).token, Arc::new(AtomicBool::new(false)));
+    let served = Served { token, host, agents: crate::mcp::Link::new().0, over: Arc::clone(&over) };
+    let server = Server { _stop: UnixStream::pair().unwrap().0, over };
+    let ended = std::thread::spawn(move || converse(theirs, &served, PATIENCE));
+    let mut fake = Fake::over(ours);
+    assert!(fake.greet(&record(&running)));
+    drop(server);
+    fake.say(&FromTerminal::Request(Request::Run(add_note())));
+    let answer = fake.hear();
+    assert!(matches!(&answer, Some(ToTerminal::Refused(refusal)) if refusal.code == Code::NoWorkspace));
+    assert!(ended.join().unwrap().is_err());
+    assert_eq!(running.finish().revision, Revision::START);
 }
 
 #[test]
