@@ -38,7 +38,7 @@ impl Site {
         let program = match Program::find(&OwnGroup, None, path.as_deref()) {
             Ok(program) => program,
             Err(error) => {
-                eprintln!("SKIPPED: no run was tried: {error}");
+                terraform::skip(&format!("no run was tried: {error}"));
                 return None;
             }
         };

@@ -12,6 +12,12 @@ pub(crate) fn program() -> Option<&'static str> {
     ["terraform", "tofu"].into_iter().find(|name| Command::new(name).arg("version").output().is_ok())
 }
 
+/// Says what was not tried; where Terraform has to be there, that is a failure.
+pub(crate) fn skip(what: &str) {
+    assert!(std::env::var_os("DRAFTBOARD_REQUIRE_TERRAFORM").is_none(), "{what}");
+    eprintln!("SKIPPED: {what}");
+}
+
 pub(crate) fn run(program: &str, folder: &Path, arguments: &[&str]) -> Output {
     Command::new(program)
         .args(arguments)
@@ -33,8 +39,7 @@ pub(crate) fn write(folder: &Path, generated: &Generated) {
 /// Fails with the difference when `fmt` would change anything in the folder.
 pub(crate) fn assert_formatted(folder: &Path) {
     let Some(program) = program() else {
-        eprintln!("SKIPPED: formatting was not compared, because neither terraform nor tofu is on the path");
-        return;
+        return skip("formatting was not compared, because neither terraform nor tofu is on the path");
     };
     let output = run(program, folder, &["fmt", "-check", "-diff", "-recursive", "-no-color"]);
     let shown = String::from_utf8_lossy(&output.stdout);
