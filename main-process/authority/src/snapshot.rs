@@ -254,6 +254,15 @@ impl Snapshot {
         self.sources.iter()
     }
 
+    /// The files beneath a folder.
+    pub fn sources_in(&self, folder: &SourcePath) -> impl Iterator<Item = (&SourcePath, &Arc<str>)> {
+        let (folder, within) = (folder.clone(), format!("{folder}/"));
+        self.sources
+            .range(folder.clone()..)
+            .take_while(move |(path, _)| path.as_str().starts_with(folder.as_str()))
+            .filter(move |(path, _)| path.as_str().starts_with(&within))
+    }
+
     /// Applies an accepted operation. Each change must find what it expects; on an error nothing has changed.
     pub fn apply(&mut self, revision: Revision, changes: &[Change]) -> Result<(), ApplyError> {
         if revision != self.revision.next() {

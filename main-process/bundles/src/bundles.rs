@@ -1,14 +1,15 @@
 //! The bundles that are loaded, and how one of them is meant.
 
 use crate::{
-    Bundle, Data, LoadError,
+    Bundle, Data, Entity, LoadError,
     envelope::{Code, Refusal},
-    yaml,
+    search, yaml,
 };
 use rayon::prelude::*;
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// The largest `bundles.yaml` that is read, and how many bundles it may name.
@@ -87,10 +88,10 @@ impl BundleSource {
     }
 }
 
-/// All loaded bundles, in the order in which they were named.
+/// All loaded bundles, in the order in which they were named. A clone shares them; one that is changed is copied first.
 #[derive(Debug, Clone, Default)]
 pub struct Bundles {
-    list: Vec<Bundle>,
+    list: Vec<Arc<Bundle>>,
     failed: Vec<(BundleSource, LoadError)>,
 }
 
@@ -109,7 +110,7 @@ impl Bundles {
         let mut bundles = Self::default();
         for (source, loaded) in sources.iter().zip(loaded) {
             match loaded {
-                Ok(bundle) => bundles.list.push(bundle),
+                Ok(bundle) => bundles.list.push(Arc::new(bundle)),
                 Err(error) => bundles.failed.push((source.clone(), error)),
             }
         }
@@ -117,7 +118,7 @@ impl Bundles {
     }
 
     /// Adds a bundle, or puts it in place of the one with its id.
-    pub fn insert(&mut self, bundle: Bundle) {
+    pub fn insert(&mut self, bundle: Arc<Bundle>) {
         match self.list.iter_mut().find(|known| known.id() == bundle.id()) {
             Some(known) => *known = bundle,
             None => self.list.push(bundle),
@@ -129,11 +130,12 @@ impl Bundles {
     }
 
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Bundle> {
-        self.list.iter()
+        self.list.iter().map(|bundle| &**bundle)
     }
 
-    pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = &mut Bundle> {
-        self.list.iter_mut()
+    /// The bundles as they are shared between clones.
+    pub fn shared(&self) -> &[Arc<Bundle>] {
+        &self.list
     }
 
     /// What could not be loaded, and why.
@@ -142,24 +144,54 @@ impl Bundles {
     }
 
     pub fn get(&self, id: &str) -> Option<&Bundle> {
-        self.list.iter().find(|bundle| bundle.id() == id)
+        self.iter().find(|bundle| bundle.id() == id)
     }
 
     pub fn get_mut(&mut self, id: &str) -> Option<&mut Bundle> {
-        self.list.iter_mut().find(|bundle| bundle.id() == id)
+        self.list.iter_mut().find(|bundle| bundle.id() == id).map(Arc::make_mut)
     }
 
     /// Follows a change on disk, wherever it is. Tells whether it was anything of ours.
     pub fn reload_file(&mut self, path: &Path) -> Result<bool, LoadError> {
         let mut any = false;
         for bundle in self.list.iter_mut().filter(|bundle| path.starts_with(bundle.root())) {
-            any |= bundle.reload_file(path)?;
+            any |= Arc::make_mut(bundle).reload_file(path)?;
         }
         Ok(any)
     }
 
+    /// Looks at every file of every bundle and reads again what changed. Tells how many files that were.
+    pub fn refresh(&mut self) -> Result<usize, LoadError> {
+        self.list.iter_mut().try_fold(0, |count, bundle| Ok(count + Arc::make_mut(bundle).refresh()?))
+    }
+
+    /// What a query finds in one bundle or in all, best first.
+    pub fn search(&self, bundle_id: Option<&str>, query: &str) -> Result<Vec<(&Bundle, &Entity)>, Refusal> {
+        let hits = self.ranked(bundle_id, query, None)?;
+        Ok(hits.into_iter().map(|(bundle, hit)| (bundle, hit.entity)).collect())
+    }
+
+    pub(crate) fn ranked(
+        &self,
+        bundle_id: Option<&str>,
+        query: &str,
+        entity_type: Option<&str>,
+    ) -> Result<Vec<(&Bundle, search::Hit<'_>)>, Refusal> {
+        let searched: Vec<&Bundle> = match bundle_id {
+            Some(_) => vec![self.resolve(bundle_id)?],
+            None => self.iter().collect(),
+        };
+        let mut hits = Vec::new();
+        for bundle in searched {
+            hits.extend(search::search(bundle, query, entity_type).into_iter().map(|hit| (bundle, hit)));
+        }
+        // Stable, so within a rank the order of each bundle stays.
+        hits.sort_by(|(a, hit_a), (b, hit_b)| hit_a.rank.cmp(&hit_b.rank).then_with(|| a.id().cmp(b.id())));
+        Ok(hits)
+    }
+
     pub(crate) fn ids(&self) -> Data {
-        Data::texts(self.list.iter().map(Bundle::id))
+        Data::texts(self.iter().map(Bundle::id))
     }
 
     /// The bundle that is meant: the one of that id, or the only one.

@@ -1,12 +1,19 @@
 //! How far each relation of a bundle covers its targets, for a report.
 
-use crate::{Bundle, Data};
+use crate::{Bundle, Data, Entity};
 use std::collections::BTreeSet;
+
+/// How many targets that nothing refers to are named.
+const MOST_UNCOVERED: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelationCoverage {
     /// `Requirement->Feature:realizesFeatureIds`
     pub relation: String,
+    pub from: String,
+    pub to: String,
+    /// The targets that nothing refers to, by id; the first hundred.
+    pub uncovered: Vec<String>,
     pub covered: usize,
     pub total: usize,
 }
@@ -43,6 +50,15 @@ impl Bundle {
                         "{}->{}:{}",
                         relation.from_entity, relation.to_entity, relation.from_field
                     ),
+                    from: relation.from_entity.clone(),
+                    to: relation.to_entity.clone(),
+                    uncovered: self
+                        .entities_of(&relation.to_entity)
+                        .map(Entity::id)
+                        .filter(|id| !named.contains(id))
+                        .take(MOST_UNCOVERED)
+                        .map(str::to_owned)
+                        .collect(),
                     covered: named.len(),
                     total: self.entities_of(&relation.to_entity).count(),
                 }

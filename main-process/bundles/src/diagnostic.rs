@@ -26,7 +26,7 @@ pub enum Source {
 }
 
 impl Source {
-    fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Schema => "schema",
             Self::Lint => "lint",

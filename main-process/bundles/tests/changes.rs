@@ -142,19 +142,19 @@ fn edits_by_others_are_followed_file_by_file() {
     assert_eq!(hits(&bundles, "second"), 0);
     // A copy takes the id over when the first one goes, and gives it back.
     support::note(folder.path(), "z", "id: a\ntitle: Copy\n");
-    bundles.iter_mut().next().unwrap().refresh().unwrap();
+    bundles.refresh().unwrap();
     assert_eq!((hits(&bundles, "copy"), hits(&bundles, "first")), (json!(0), json!(1)));
     fs::rename(folder.path().join("notes/a.yaml"), folder.path().join("notes/zz.yaml")).unwrap();
-    bundles.iter_mut().next().unwrap().refresh().unwrap();
+    bundles.refresh().unwrap();
     assert_eq!((hits(&bundles, "copy"), hits(&bundles, "first")), (json!(1), json!(0)));
     fs::remove_file(folder.path().join("notes/z.yaml")).unwrap();
-    bundles.iter_mut().next().unwrap().refresh().unwrap();
+    bundles.refresh().unwrap();
     assert_eq!((hits(&bundles, "copy"), hits(&bundles, "first")), (json!(0), json!(1)));
     let watched = bundles.iter().next().unwrap().watched_folders();
     assert!(watched.iter().any(|folder| folder.ends_with("notes")) && watched.len() == 2, "{watched:?}");
     // The bundle's own files change everything.
     fs::write(folder.path().join("note.json"), r#"{"properties":{"title":{"maxLength":3}}}"#).unwrap();
-    bundles.iter_mut().next().unwrap().refresh().unwrap();
+    bundles.refresh().unwrap();
     assert!(found(&bundles).contains(&"maxLength".to_owned()), "{:?}", found(&bundles));
     assert!(!bundles.reload_file(&folder.path().join("elsewhere.txt")).unwrap());
 }
@@ -200,23 +200,23 @@ fn texts_that_somebody_else_keeps() {
         texts.insert(path.to_owned(), Arc::from(fs::read_to_string(folder.path().join(path)).unwrap()));
     }
     let mut bundles = Bundles::default();
-    bundles.insert(Bundle::of_texts("kept", Path::new("specs/kept"), texts).unwrap());
+    bundles.insert(Arc::new(Bundle::of_texts("kept", Path::new("specs/kept"), texts).unwrap()));
     let arguments =
         json!({"changes": [update("a", "title", json!("Planned")), change("create", "c")], "dryRun": false});
     let planned = plan(&bundles, &arguments).unwrap();
     assert!(commit(&mut bundles, &planned).unwrap_err().to_string().contains("kept elsewhere"));
     assert!(bundles.get("kept").unwrap().entity("Note", "c").is_none());
     // Whoever keeps them writes them, and the bundle follows.
-    for edit in planned.edits() {
-        let after = edit.after.as_deref().map(Arc::from);
-        assert!(bundles.get_mut("kept").unwrap().set_text(edit.path(), after).unwrap());
-    }
+    let edits = planned.edits().iter();
+    let edits = edits.map(|edit| (edit.path().to_owned(), edit.after.as_deref().map(Arc::from)));
+    assert!(bundles.get_mut("kept").unwrap().set_texts(edits).unwrap());
     let kept = bundles.get_mut("kept").unwrap();
     assert_eq!(kept.entity("Note", "a").unwrap().data().text("title"), Some("Planned"));
     assert!(kept.entity("Note", "c").is_some());
-    assert!(kept.set_text("notes/b.yaml", None).unwrap());
+    assert_eq!(kept.ids_in("notes/b.yaml"), Some(vec!["b"]));
+    assert!(kept.set_texts([("notes/b.yaml".to_owned(), None)]).unwrap());
     assert!(kept.diagnostics().iter().any(|finding| finding.code.as_deref() == Some("broken-ref")));
-    assert!(kept.set_text("note.json", Some(Arc::from("{"))).unwrap());
-    assert!(!kept.set_text("../out.yaml", Some(Arc::from("id: x"))).unwrap());
+    assert!(kept.set_texts([("note.json".to_owned(), Some(Arc::from("{")))]).unwrap());
+    assert!(!kept.set_texts([("../out.yaml".to_owned(), Some(Arc::from("id: x")))]).unwrap());
     assert_eq!(call(&bundles, "validate_bundle", &json!({})).to_json()["data"]["summary"]["isValid"], false);
 }

@@ -30,5 +30,7 @@ pub use file_error::{FileError, Position};
 pub use journal::{JOURNAL_FORMAT, Journal, Known, LogEntry, Recovered, VerifiedChain};
 pub use journal_error::JournalError;
 pub use watcher::{FileChanged, WatchError, Watcher};
-pub use workspace_files::{BoardList, FolderContent, NotABoard, SourceList, WorkspaceFiles};
+pub use workspace_files::{
+    BoardList, FolderContent, NotABoard, SourceList, WorkspaceFiles, folder_in_pattern,
+};
 pub use workspace_path::WorkspacePath;

@@ -54,6 +54,10 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         Request::Log { limit } => workspace.log(*limit as usize).map(Answer::Log),
         Request::Operations(revisions) => workspace.operations(revisions).map(Answer::Log),
         Request::ChangesSince(revision) => workspace.changes_since(*revision).map(Answer::Changes),
+        Request::Bundle(request) => workspace.ask_bundles(request, actor, moment).map(|(answer, made)| {
+            patches = made;
+            answer
+        }),
         Request::Problems => Ok(Answer::Problems(problems(workspace))),
         Request::Document => Ok(Answer::Document(Box::new(workspace.snapshot().to_document()))),
         Request::Instance => Ok(Answer::Instance(at_rest(workspace))),
@@ -64,7 +68,6 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         | Request::Recents
         | Request::ForgetRecent(_)
         | Request::Mcp(_)
-        | Request::Bundle(_)
         | Request::Terraform(_)
         | Request::Audit { .. }
         | Request::Raise

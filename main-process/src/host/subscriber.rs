@@ -1,7 +1,7 @@
 //! The renderer as the writer sees it: a bounded queue. One that falls behind loses its patches and gets everything again
 //! when it has taken what was there.
 
-use crate::workspace::Workspace;
+use crate::workspace::{SpecBundles, Workspace};
 use crossbeam_channel::{Sender, TrySendError};
 use shared_protocol::{
     link::LinksView,
@@ -20,6 +20,7 @@ pub(super) struct Subscriber {
     behind: bool,
     last_status: Option<Status>,
     last_links: Option<Arc<LinksView>>,
+    last_bundles: Option<SpecBundles>,
     /// The agents' side, kept for a window that comes later.
     agents: Option<McpView>,
 }
@@ -46,6 +47,8 @@ impl Subscriber {
         self.send(ToRenderer::Workspace(Box::new(view)));
         self.last_links = None;
         self.tell_links(workspace);
+        self.last_bundles = None;
+        self.tell_bundles(workspace);
         if let Some(agents) = self.agents.clone() {
             self.send(ToRenderer::Mcp(Box::new(agents)));
         }
@@ -82,6 +85,15 @@ impl Subscriber {
             self.last_links = Some(Arc::clone(links));
             self.tell(ToRenderer::Links(Box::new(links.as_ref().clone())));
         }
+    }
+
+    pub(super) fn tell_bundles(&mut self, workspace: &Workspace) {
+        // Nobody is there, or everything follows: looking at all findings can wait until then.
+        if self.queue.is_none() || self.behind || self.last_bundles.as_ref() == Some(workspace.bundles()) {
+            return;
+        }
+        self.last_bundles = Some(workspace.bundles().clone());
+        self.send(ToRenderer::Bundles(Box::new(workspace.bundles().view())));
     }
 
     fn send(&mut self, message: ToRenderer) {

@@ -83,6 +83,7 @@ impl Writer {
             self.renderer.catch_up(&self.session.workspace);
             self.renderer.tell_status(&self.session.workspace);
             self.renderer.tell_links(&self.session.workspace);
+            self.renderer.tell_bundles(&self.session.workspace);
             if stop {
                 break;
             }
@@ -203,6 +204,7 @@ impl Writer {
         };
         self.agents.published.show(&self.session.workspace);
         self.renderer.tell_status(&self.session.workspace);
+        self.renderer.tell_bundles(&self.session.workspace);
         reply(result);
     }
 

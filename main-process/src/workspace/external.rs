@@ -1,6 +1,6 @@
 //! News of the files: which of them changed, and what follows.
 
-use super::{About, Moment, Workspace, compose_registry};
+use super::{About, Moment, SpecBundles, Workspace, compose_registry};
 use journal::{WorkspacePath, read_config};
 use shared_protocol::{BoardName, messages::Patch};
 
@@ -86,7 +86,12 @@ impl Workspace {
         match self.files.read_text(&WorkspacePath::config()).and_then(|text| read_config(&text)) {
             Ok(config) => {
                 self.in_order(&About::Config);
+                let moved = self.config.bundles != config.bundles;
                 self.config = config;
+                if moved {
+                    self.bundles = SpecBundles::load(&self.config.bundles, &self.snapshot);
+                    self.notice_bundles();
+                }
             }
             Err(error) => {
                 self.notice(

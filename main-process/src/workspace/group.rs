@@ -1,7 +1,7 @@
 //! A group of mutations: decided one on the other, made durable together, then acknowledged. Under load many commands share
 //! one write to the disk; a failed write refuses all of them and changes nothing.
 
-use super::{About, Workspace, error::storage};
+use super::{About, SpecBundles, Workspace, error::storage};
 use authority::{History, Rebased, Snapshot, boards_touched, decide, rebase};
 use shared_protocol::{
     Actor, BoardId, Change, Code, Command, Operation, OperationKind, Refusal, Revision,
@@ -44,14 +44,15 @@ pub struct Moment {
 pub struct Group<'w> {
     workspace: &'w mut Workspace,
     state: Snapshot,
+    bundles: SpecBundles,
     history: History,
     operations: Vec<Operation>,
 }
 
 impl Workspace {
     pub fn begin(&mut self) -> Group<'_> {
-        let (state, history) = (self.snapshot.clone(), self.history.clone());
-        Group { workspace: self, state, history, operations: Vec::new() }
+        let (state, bundles, history) = (self.snapshot.clone(), self.bundles.clone(), self.history.clone());
+        Group { workspace: self, state, bundles, history, operations: Vec::new() }
     }
 
     /// One mutation, durable when it returns.
@@ -135,6 +136,9 @@ impl Group<'_> {
                 format!("a decided change did not apply ({error}); nothing was changed"),
             )
         })?;
+        if let Some(bundles) = self.bundles.after(&self.workspace.config.bundles, &self.state, &changes) {
+            self.bundles = bundles;
+        }
         self.history.record(revision, kind);
         let applied = Applied { revision, summary: summary.clone(), created };
         self.operations.push(Operation {
@@ -186,7 +190,7 @@ impl Group<'_> {
 
     /// Makes the group durable, then visible. On an error nothing of it happened.
     pub fn commit(self) -> Result<Vec<Patch>, Refusal> {
-        let Self { workspace, state, history, operations } = self;
+        let Self { workspace, state, bundles, history, operations } = self;
         if operations.is_empty() {
             return Ok(Vec::new());
         }
@@ -210,6 +214,10 @@ impl Group<'_> {
         workspace.snapshot = state;
         workspace.history = history;
         workspace.write_sources_of(&operations);
+        if workspace.bundles != bundles {
+            workspace.bundles = bundles;
+            workspace.notice_bundles();
+        }
         workspace.links_follow(&operations);
         workspace
             .mark_unsaved(touched, operations.iter().any(|operation| operation.kind != OperationKind::Edit));

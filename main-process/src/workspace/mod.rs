@@ -4,6 +4,7 @@
 //! then becomes the state that readers see.
 
 mod board_file;
+mod bundles;
 mod error;
 mod external;
 mod first;
@@ -19,6 +20,7 @@ mod saved;
 mod sources;
 mod take_in;
 
+pub use bundles::SpecBundles;
 pub use error::OpenError;
 pub use external::Noticed;
 pub use group::{Group, Moment, Mutation};
@@ -63,6 +65,7 @@ pub struct Workspace {
     /// Those of them that could not be written.
     unwritten: BTreeSet<SourcePath>,
     links: links::LinkBook,
+    bundles: SpecBundles,
     notices: BTreeMap<About, String>,
     presence: Presence,
 }
@@ -93,6 +96,11 @@ impl Workspace {
 
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
+    }
+
+    /// The spec bundles, as the state's files have them.
+    pub fn bundles(&self) -> &SpecBundles {
+        &self.bundles
     }
 
     pub fn presence(&self) -> &Presence {

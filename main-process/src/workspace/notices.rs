@@ -23,6 +23,8 @@ pub(super) enum About {
     /// The folders of the bundles.
     Bundles,
     Links,
+    /// A folder that should hold a bundle.
+    Bundle(String),
     /// A file of a bundle.
     Source(String),
     /// Something in those folders that is not taken in.
@@ -34,7 +36,7 @@ impl About {
         let file = match self {
             Self::Config => Some(WorkspacePath::config().to_string()),
             Self::Links => Some(SourcePath::links().to_string()),
-            Self::Module(path) | Self::Source(path) => Some(path.clone()),
+            Self::Module(path) | Self::Source(path) | Self::Bundle(path) => Some(path.clone()),
             Self::File(name) => {
                 BoardName::parse(name.as_str()).ok().map(|name| WorkspacePath::board(&name).to_string())
             }

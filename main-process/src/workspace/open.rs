@@ -2,7 +2,7 @@
 //! opens.
 
 use super::{
-    About, Moment, OpenError, PRESENCE, Saved, Workspace, compose_registry, first::first_state,
+    About, Moment, OpenError, PRESENCE, Saved, SpecBundles, Workspace, compose_registry, first::first_state,
     links::LinkBook,
 };
 use authority::{History, Registry, Snapshot};
@@ -48,6 +48,7 @@ impl Workspace {
         let presence = journal.get_state::<Presence>(PRESENCE).ok().flatten().filter(Presence::is_sound);
         // What was on the screen of another run is not on this one's.
         let presence = presence.map(|presence| Presence { area: None, doing: Doing::Nothing, ..presence });
+        let bundles = SpecBundles::load(&config.bundles, &snapshot);
         let mut workspace = Self {
             files,
             journal,
@@ -62,6 +63,7 @@ impl Workspace {
             source_list: SourceList::default(),
             unwritten: BTreeSet::new(),
             links: LinkBook::default(),
+            bundles,
             notices,
             presence: presence.unwrap_or_default(),
         };
@@ -75,6 +77,7 @@ impl Workspace {
         workspace.look_at_all(&names, moment);
         workspace.look_at_sources(moment);
         workspace.read_links();
+        workspace.notice_bundles();
         Ok(workspace)
     }
 

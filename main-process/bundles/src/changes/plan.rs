@@ -1,8 +1,12 @@
 //! A plan: what a batch of changes would do to which files. Pure: it reads the loaded bundle and nothing else.
 
-use super::{planner::Planner, request::Request, result::ChangeResult};
+use super::{
+    planner::Planner,
+    request::{Operation, Request},
+    result::ChangeResult,
+};
 use crate::{
-    Bundles, Data,
+    Bundles, Data, Diagnostic,
     envelope::{Answer, Code, Refusal},
     files::BundlePath,
 };
@@ -71,6 +75,31 @@ impl Plan {
     /// The files as the changes would leave them.
     pub fn edits(&self) -> &[FileEdit] {
         &self.edits
+    }
+
+    /// Whether any entity would go.
+    pub fn deletes(&self) -> bool {
+        self.results.iter().any(|result| matches!(result.change.operation, Operation::Delete))
+    }
+
+    /// One line that says what it does.
+    pub fn summary(&self) -> String {
+        match &self.results[..] {
+            [only] => {
+                let operation = match only.change.operation {
+                    Operation::Create { .. } => "Create",
+                    Operation::Update { .. } => "Change",
+                    Operation::Delete => "Delete",
+                };
+                format!("{operation} {} {}", only.change.entity_type, only.change.entity_id)
+            }
+            many => format!("{} changes of {}", many.len(), self.bundle_id),
+        }
+    }
+
+    /// What there is to say about the changes.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.results.iter().flat_map(ChangeResult::diagnostics).collect()
     }
 
     /// The answer of `apply_changes`: what would be done or, if it is no dry run, what was.

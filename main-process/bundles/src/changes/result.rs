@@ -1,7 +1,7 @@
 //! What one change would do, or why it cannot be done.
 
 use super::request::Change;
-use crate::{Data, diagnostic::Severity, envelope::Code, schema::SchemaFinding};
+use crate::{Data, Diagnostic, diagnostic::Severity, envelope::Code, schema::SchemaFinding};
 
 /// A finding about a change.
 #[derive(Debug, Clone)]
@@ -75,6 +75,22 @@ impl ChangeResult {
                 ])
             })
             .collect()
+    }
+
+    /// All that is to be said about it, why it cannot be done last.
+    pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
+        let change = &self.change;
+        let of_entity = |diagnostic: Diagnostic| diagnostic.of_entity(&change.entity_type, &change.entity_id);
+        let findings = self.findings.iter().map(|finding| Diagnostic {
+            path: finding.field.clone(),
+            code: Some(finding.code.clone()),
+            ..of_entity(Diagnostic::new(finding.severity, finding.message.as_str()))
+        });
+        let failure = self.failure.iter().map(|failure| Diagnostic {
+            code: Some(failure.code.as_str().to_owned()),
+            ..of_entity(Diagnostic::error(failure.message.as_str()))
+        });
+        findings.chain(failure).collect()
     }
 
     /// `applied`: whether the batch is written, or only could be.

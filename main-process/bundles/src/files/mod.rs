@@ -123,11 +123,11 @@ impl BundleFiles {
         Self::Texts(TextFiles::new(root, texts))
     }
 
-    /// The same texts, one of them changed; nothing for files on a disk.
-    pub(crate) fn with_text(&self, path: &BundlePath, text: Option<Arc<str>>) -> Option<Self> {
+    /// The same texts, some of them changed; nothing for files on a disk.
+    pub(crate) fn with_texts(&self, edits: &[(BundlePath, Option<Arc<str>>)]) -> Option<Self> {
         match self {
             Self::Disk(_) => None,
-            Self::Texts(texts) => Some(Self::Texts(texts.with(path, text))),
+            Self::Texts(texts) => Some(Self::Texts(texts.with(edits))),
         }
     }
 

@@ -27,12 +27,14 @@ impl TextFiles {
         Self { root, texts: texts.collect() }
     }
 
-    pub(super) fn with(&self, path: &BundlePath, text: Option<Arc<str>>) -> Self {
+    pub(super) fn with(&self, edits: &[(BundlePath, Option<Arc<str>>)]) -> Self {
         let mut texts = self.texts.clone();
-        match text {
-            Some(text) => texts.insert(path.clone(), text),
-            None => texts.remove(path),
-        };
+        for (path, text) in edits {
+            match text {
+                Some(text) => texts.insert(path.clone(), Arc::clone(text)),
+                None => texts.remove(path),
+            };
+        }
         Self { root: self.root.clone(), texts }
     }
 

@@ -1,6 +1,6 @@
 //! What is wrong with a bundle, in the order of the contract: reading, schemas, references, orphans, multiplicity, lint.
 
-use super::{Bundle, Entity, Relation};
+use super::{Bundle, Entity, Relation, bundle::SetupFindings};
 use crate::{Data, Diagnostic, diagnostic::Source, schema::SchemaFinding};
 
 impl Bundle {
@@ -24,6 +24,15 @@ impl Bundle {
         found.extend(self.setup.lint.iter().cloned());
         self.lint.iter().for_each(|rule| rule.check(self, &mut found));
         found
+    }
+
+    /// What is broken and therefore left out: the definition, a schema, a lint rule, a folder, an entity's file.
+    pub fn disabled(&self) -> impl Iterator<Item = Diagnostic> {
+        let mut found = self.setup.definition.clone();
+        self.unreadable(&mut found);
+        let SetupFindings { definition: _, domain_knowledge, schemas, lint } = &self.setup;
+        found.extend(domain_knowledge.iter().chain(schemas).chain(lint).cloned());
+        found.into_iter()
     }
 
     pub(crate) fn relations(&self) -> &[Relation] {

@@ -53,7 +53,7 @@ impl Bundle {
     }
 
     /// A bundle whose files somebody else keeps: texts by their paths, relative to the bundle. It is followed with
-    /// [`Bundle::set_text`]; changes to it are planned here and written by whoever keeps the texts. `root` is only shown.
+    /// [`Bundle::set_texts`]; changes to it are planned here and written by whoever keeps the texts. `root` is only shown.
     pub fn of_texts(id: &str, root: &Path, texts: BTreeMap<String, Arc<str>>) -> Result<Self, LoadError> {
         Self::of_files(id, Arc::new(BundleFiles::of_texts(root.to_path_buf(), texts)))
     }

@@ -7,6 +7,7 @@
 mod bundle;
 pub(crate) mod checks;
 mod definition;
+mod describe;
 mod entities;
 mod entity;
 mod graph;

@@ -16,7 +16,7 @@ impl Bundle {
         let Some(path) = relative.to_str().and_then(|path| BundlePath::parse(path).ok()) else {
             return Ok(false);
         };
-        if self.configuration.iter().any(|(known, _)| *known == path) {
+        if self.is_configuration(&path) {
             self.reload_all()?;
             return Ok(true);
         }
@@ -59,13 +59,46 @@ impl Bundle {
         Ok(changed.len())
     }
 
-    /// Follows a text that somebody else keeps: its new content, or nothing when it is gone. The path is relative to the
-    /// bundle. Tells whether it was anything of the bundle's; for a bundle on a disk it never is.
-    pub fn set_text(&mut self, path: &str, text: Option<Arc<str>>) -> Result<bool, LoadError> {
-        let Ok(parsed) = BundlePath::parse(path) else { return Ok(false) };
-        let Some(files) = self.files.with_text(&parsed, text) else { return Ok(false) };
+    /// Follows texts that somebody else keeps: their new content, or nothing where one is gone. Paths are relative to the
+    /// bundle. Tells whether any was the bundle's; for a bundle on a disk none ever is.
+    pub fn set_texts(
+        &mut self,
+        edits: impl IntoIterator<Item = (String, Option<Arc<str>>)>,
+    ) -> Result<bool, LoadError> {
+        let parsed =
+            edits.into_iter().filter_map(|(path, text)| Some((BundlePath::parse(&path).ok()?, text)));
+        let edits: Vec<(BundlePath, Option<Arc<str>>)> = parsed.collect();
+        let Some(files) = self.files.with_texts(&edits) else { return Ok(false) };
         self.files = Arc::new(files);
-        self.reload_file(Path::new(path))
+        if edits.iter().any(|(path, _)| self.is_configuration(path)) {
+            self.reload_all()?;
+            return Ok(true);
+        }
+        let mut any = false;
+        for (path, _) in &edits {
+            any |= self.reload_file(Path::new(path.as_str()))?;
+        }
+        Ok(any)
+    }
+
+    fn is_configuration(&self, path: &BundlePath) -> bool {
+        self.configuration.iter().any(|(known, _)| known == path)
+    }
+
+    /// The ids that a file gives rise to, to tell what a change of it concerns; nothing for one of the bundle's own files,
+    /// which concerns everything.
+    pub fn ids_in(&self, path: &str) -> Option<Vec<&str>> {
+        let path = BundlePath::parse(path).ok()?;
+        if self.is_configuration(&path) {
+            return None;
+        }
+        let (folders, name) = path.split();
+        let kinds = self
+            .kinds
+            .iter()
+            .filter(|kind| kind.folder.as_ref().is_some_and(|folder| folder.parts() == folders));
+        let entities = kinds.filter_map(|kind| kind.files.get(name)?.content.as_ref().ok());
+        Some(entities.map(|entity| entity.id()).collect())
     }
 
     /// The bundle as it is on the disk now: this one if nothing changed.

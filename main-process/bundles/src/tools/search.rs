@@ -14,22 +14,15 @@ pub(super) fn search(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Ans
     let bundle_id = arguments.text("bundleId")?;
     let limit = arguments.count("limit", 50, 100)?;
     let offset = arguments.count("offset", 0, usize::MAX)?;
-    let searched: Vec<&Bundle> = match bundle_id {
-        Some(_) => vec![bundles.resolve(bundle_id)?],
-        None => bundles.iter().collect(),
-    };
-    let mut hits: Vec<(&Bundle, search::Hit<'_>)> = searched
-        .iter()
-        .flat_map(|bundle| search::search(bundle, query, entity_type).into_iter().map(|hit| (*bundle, hit)))
-        .collect();
-    // Stable, so within a rank the order of each bundle stays.
-    hits.sort_by(|(a, hit_a), (b, hit_b)| hit_a.rank.cmp(&hit_b.rank).then_with(|| a.id().cmp(b.id())));
+    let hits = bundles.ranked(bundle_id, query, entity_type)?;
     let total = hits.len();
     let results: Vec<Data> =
         hits.iter().skip(offset).take(limit).map(|(bundle, hit)| result(bundle, hit)).collect();
     let returned = results.len();
     let answer = Answer::new(Data::map([("query", query.into()), ("results", results.into())]));
-    let answer = if let [only] = searched[..] { answer.of(only.id()) } else { answer };
+    // About one bundle when one was named, or when there is no other.
+    let only = bundles.resolve(bundle_id).ok();
+    let answer = if let Some(only) = only { answer.of(only.id()) } else { answer };
     Ok(answer.meta(page(total, limit, offset, returned)))
 }
 

@@ -14,7 +14,7 @@ mod sources;
 
 pub use boards::{BoardList, NotABoard};
 pub use folder::FolderContent;
-pub use sources::SourceList;
+pub use sources::{SourceList, folder_in_pattern};
 
 use crate::{FileError, MAX_FILE_BYTES, Position, WorkspacePath};
 use rustix::{

@@ -21,6 +21,17 @@ pub struct SourceList {
     pub left_out: Vec<FileError>,
 }
 
+/// The folder that a pattern names and that a file is in, or beneath.
+pub fn folder_in_pattern(pattern: &SourcePath, file: &SourcePath) -> Option<SourcePath> {
+    let depth = pattern.as_str().split('/').count();
+    let parts: Vec<&str> = file.as_str().split('/').collect();
+    let folder = parts.get(..depth).filter(|_| parts.len() > depth)?.join("/");
+    let (parent, name) = pattern.as_str().rsplit_once('/').unwrap_or(("", pattern.as_str()));
+    let (folder_parent, folder_name) = folder.rsplit_once('/').unwrap_or(("", &folder));
+    let fits = parent == folder_parent && matches(name, folder_name);
+    fits.then(|| SourcePath::parse(folder.as_str()).ok()).flatten()
+}
+
 impl WorkspaceFiles {
     /// The folders that patterns name, each once, sorted. In the last part of a pattern `*` stands for any run of
     /// characters; a folder that is not there is left out.

@@ -1,0 +1,52 @@
+//! What somebody who shows a bundle wants to know about its entity types.
+
+use super::Bundle;
+use crate::Data;
+
+impl Bundle {
+    /// What people call a type: the schema's title for it, else its name.
+    pub fn type_title(&self, entity_type: &str) -> String {
+        let schema = self.schemas.get(entity_type).map(|schema| &*schema.data);
+        let shown = schema.and_then(|schema| schema.get("x-sdd-ui"));
+        let shown = shown.and_then(|ui| ui.text("displayName").or_else(|| ui.text("title")));
+        let title = shown.or_else(|| schema.and_then(|schema| schema.text("title")));
+        title.unwrap_or(entity_type).to_owned()
+    }
+
+    /// The category that the definition puts a type into, as people call it.
+    pub fn type_category(&self, entity_type: &str) -> Option<String> {
+        let definition = self.definition()?.data();
+        let named = |list: &'static str, key: &'static str, name: &str| {
+            let items = definition.get(list).and_then(Data::as_list).unwrap_or_default();
+            items.iter().find(|item| item.text(key) == Some(name))
+        };
+        let category = named("entities", "entityType", entity_type)?.text("category")?;
+        let title = named("categories", "name", category).and_then(|known| known.text("displayName"));
+        Some(title.unwrap_or(category).to_owned())
+    }
+
+    /// The text of a type's schema, as it stands in its file.
+    pub fn schema_text(&self, entity_type: &str) -> Option<&str> {
+        self.schemas.get(entity_type).map(|schema| &*schema.text)
+    }
+
+    /// The field that holds the id of a type's entities.
+    pub fn id_field(&self, entity_type: &str) -> Option<&str> {
+        self.kind(entity_type).map(|kind| kind.info.id_field.as_str())
+    }
+
+    /// The fields of a type that name other entities, nested ones with dots, each with the types that may stand there.
+    pub fn reference_fields(&self, entity_type: &str) -> Vec<(String, Vec<String>)> {
+        let Some(kind) = self.kind_index(entity_type) else { return Vec::new() };
+        let rules = self.rules_of(kind).into_iter();
+        rules
+            .map(|(_, rule)| {
+                let allowed = match rule.allowed.is_empty() {
+                    true => vec![rule.to.clone()],
+                    false => rule.allowed.clone(),
+                };
+                (rule.field.clone(), allowed)
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,207 @@
+//! The spec bundles of a workspace: loaded from the texts that are part of the state, and following every operation that
+//! changes one of them, whoever did it. Only what an operation touches is read again.
+//!
+//! Owns: which folders are bundles, what they are called, and when they changed. What a bundle is belongs to the crate
+//! `bundles`; that its files are written belongs to the sources of the workspace.
+
+mod answers;
+mod change;
+mod view;
+
+use super::{About, Workspace};
+use authority::Snapshot;
+use bundles::{Bundle, Bundles, LoadError};
+use journal::folder_in_pattern;
+use shared_protocol::{Change, SourcePath};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
+
+/// The bundles as of one revision. Equal places are equal bundles. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct SpecBundles {
+    loaded: Arc<Bundles>,
+    /// By folder, which is also the order in which they are listed.
+    places: BTreeMap<SourcePath, Place>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    id: String,
+    /// The revision of the last operation that changed anything in it.
+    generation: u64,
+    /// Why it cannot be used.
+    problem: Option<String>,
+}
+
+impl PartialEq for SpecBundles {
+    fn eq(&self, other: &Self) -> bool {
+        self.places == other.places
+    }
+}
+
+/// New texts of a bundle's files, by their paths within it.
+type Texts = Vec<(String, Option<Arc<str>>)>;
+
+impl SpecBundles {
+    /// The bundles in the folders that the patterns name.
+    pub(super) fn load(patterns: &[String], state: &Snapshot) -> Self {
+        let patterns = parsed(patterns);
+        let files = state.sources().map(|(path, _)| path);
+        let folders: BTreeSet<SourcePath> = files
+            .flat_map(|file| patterns.iter().filter_map(|pattern| folder_in_pattern(pattern, file)))
+            .collect();
+        let mut bundles = Self::default();
+        bundles.take_folders(folders, state);
+        bundles
+    }
+
+    /// The bundles after an operation; nothing when it leaves them as they are. `state` has the operation already.
+    pub(super) fn after(&self, patterns: &[String], state: &Snapshot, changes: &[Change]) -> Option<Self> {
+        let patterns = parsed(patterns);
+        let mut touched: BTreeMap<SourcePath, Texts> = BTreeMap::new();
+        for change in changes {
+            let Change::Source { path, after, .. } = change else { continue };
+            for folder in patterns.iter().filter_map(|pattern| folder_in_pattern(pattern, path)) {
+                let within = path.as_str()[folder.as_str().len() + 1..].to_owned();
+                touched.entry(folder).or_default().push((within, after.clone()));
+            }
+        }
+        if touched.is_empty() {
+            return None;
+        }
+        let mut next = self.clone();
+        let mut folders: BTreeSet<SourcePath> = self.places.keys().cloned().collect();
+        for (folder, texts) in touched {
+            match state.sources_in(&folder).next() {
+                Some(_) => drop(folders.insert(folder.clone())),
+                None => drop(folders.remove(&folder)),
+            }
+            next.follow(&folder, texts, state);
+        }
+        next.take_folders(folders, state);
+        Some(next)
+    }
+
+    /// Brings one known bundle up to date. One that cannot be used is tried again from the start.
+    fn follow(&mut self, folder: &SourcePath, texts: Texts, state: &Snapshot) {
+        let Some(place) = self.places.get_mut(folder) else { return };
+        place.generation = state.revision().0;
+        let bundles = Arc::make_mut(&mut self.loaded);
+        let followed = match bundles.get_mut(&place.id) {
+            Some(bundle) => bundle.set_texts(texts).map(drop),
+            None => load(&place.id, folder, state).map(|bundle| bundles.insert(bundle)),
+        };
+        place.problem = followed.err().map(|error| problem(&error));
+        if place.problem.is_some() {
+            bundles.remove(&place.id);
+        }
+    }
+
+    /// From now on these folders are the bundles: new ones are loaded, others dropped, all of them in order.
+    fn take_folders(&mut self, folders: BTreeSet<SourcePath>, state: &Snapshot) {
+        let ids = ids(&folders);
+        let is_same = self.places.len() == ids.len()
+            && self
+                .places
+                .iter()
+                .zip(&ids)
+                .all(|((folder, place), (other, id))| folder == other && place.id == *id);
+        let in_order = self.loaded.iter().map(Bundle::id).eq(self
+            .places
+            .values()
+            .filter(|place| place.problem.is_none())
+            .map(|place| place.id.as_str()));
+        if is_same && in_order {
+            return;
+        }
+        let known = std::mem::take(self);
+        let mut bundles = Bundles::default();
+        for (folder, id) in ids {
+            let before = known.places.get(&folder).filter(|place| place.id == id);
+            let kept = known.loaded.shared().iter().find(|bundle| before.is_some() && bundle.id() == id);
+            let loaded = match kept {
+                Some(bundle) => Ok(Arc::clone(bundle)),
+                None => load(&id, &folder, state),
+            };
+            let problem = loaded.as_ref().err().map(problem);
+            let generation = before.map_or(state.revision().0, |place| place.generation);
+            if let Ok(bundle) = loaded {
+                bundles.insert(bundle);
+            }
+            self.places.insert(folder, Place { id, generation, problem });
+        }
+        self.loaded = Arc::new(bundles);
+    }
+
+    pub fn loaded(&self) -> &Arc<Bundles> {
+        &self.loaded
+    }
+
+    /// Where a bundle is, from the workspace's folder.
+    fn folder_of(&self, id: &str) -> Option<&SourcePath> {
+        self.places.iter().find(|(_, place)| place.id == id).map(|(folder, _)| folder)
+    }
+
+    /// Folders that hold files and no bundle that can be used, each with the reason.
+    pub(super) fn failed(&self) -> impl Iterator<Item = (&SourcePath, &str)> {
+        self.places.iter().filter_map(|(folder, place)| Some((folder, place.problem.as_deref()?)))
+    }
+}
+
+impl Workspace {
+    /// Tells of bundles that cannot be used, and of what disables a part of one. Ordinary findings are not notices: they
+    /// are the bundle's own, and asked for.
+    pub(super) fn notice_bundles(&mut self) {
+        self.notices.retain(|about, _| !matches!(about, About::Bundle(_)));
+        let failed = self.bundles.failed().map(|(folder, problem)| {
+            (folder.to_string(), format!("{folder} cannot be used as a bundle: {problem}"))
+        });
+        let broken = self.bundles.places.iter().filter_map(|(folder, place)| {
+            let bundle = self.bundles.loaded.get(&place.id)?;
+            let broken: Vec<String> = bundle.disabled().map(|finding| finding.message).collect();
+            let first = broken.first()?;
+            let more =
+                if broken.len() > 1 { format!(" (and {} more)", broken.len() - 1) } else { String::new() };
+            Some((folder.to_string(), format!("{folder} is used in part: {first}{more}")))
+        });
+        for (folder, text) in failed.chain(broken).collect::<Vec<_>>() {
+            self.notice(About::Bundle(folder), text);
+        }
+    }
+}
+
+fn parsed(patterns: &[String]) -> Vec<SourcePath> {
+    patterns.iter().filter_map(|pattern| SourcePath::parse(pattern.as_str()).ok()).collect()
+}
+
+/// Each bundle is called like its folder; a second one of the same name gets `-2`.
+fn ids(folders: &BTreeSet<SourcePath>) -> BTreeMap<SourcePath, String> {
+    let mut taken = BTreeSet::new();
+    let mut ids = BTreeMap::new();
+    for folder in folders {
+        let name = folder.as_str().rsplit('/').next().unwrap_or_default();
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let id = std::iter::once(name.to_owned()).chain(numbered).find(|id| !taken.contains(id));
+        let id = id.unwrap_or_default();
+        taken.insert(id.clone());
+        ids.insert(folder.clone(), id);
+    }
+    ids
+}
+
+fn load(id: &str, folder: &SourcePath, state: &Snapshot) -> Result<Arc<Bundle>, LoadError> {
+    let within = |path: &SourcePath| path.as_str()[folder.as_str().len() + 1..].to_owned();
+    let texts = state.sources_in(folder).map(|(path, text)| (within(path), Arc::clone(text)));
+    // Shown to people and agents, who know the workspace and not where it is.
+    Bundle::of_texts(id, Path::new(folder.as_str()), texts.collect()).map(Arc::new)
+}
+
+fn problem(error: &LoadError) -> String {
+    match error {
+        LoadError::NoManifest { .. } => "it has no sdd-bundle.yaml".to_owned(),
+        LoadError::Unreadable { problem, .. } => problem.clone(),
+    }
+}
