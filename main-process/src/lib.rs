@@ -13,6 +13,7 @@ mod paths;
 pub mod processes;
 mod renderer_link;
 mod terminal;
+mod terraform;
 #[cfg(test)]
 mod testing;
 pub mod workspace;

@@ -2,13 +2,15 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "only tests use it")]
 
 use crate::{
-    host::{Host, Job, Launch, Session, Signal},
+    host::{Host, InHost, Job, Launch, Session, Signal},
     mcp::Link,
     processes::RuntimeDir,
+    terraform,
     workspace::{Template, create},
 };
 use authority::Snapshot;
 use crossbeam_channel::Receiver;
+use infrastructure::run::OwnGroup;
 use journal::Journal;
 use shared_protocol::{
     Actor, ActorKind, AddNode, BoardId, BoardName, Command, Document, Refusal,
@@ -25,6 +27,7 @@ pub(crate) struct Running {
     pub(crate) runtime: RuntimeDir,
     signals: Receiver<Signal>,
     writer: Option<JoinHandle<()>>,
+    terraform: Option<(terraform::Link, JoinHandle<()>)>,
     _folder: tempfile::TempDir,
 }
 
@@ -34,13 +37,27 @@ impl Running {
     }
 
     pub(crate) fn with_agents(agents: Link) -> Self {
+        Self::with(agents, terraform::Link::new().0)
+    }
+
+    /// With the part that runs Terraform, whose programs are in groups of their own.
+    pub(crate) fn with_terraform(agents: Link) -> Self {
+        let (link, questions) = terraform::Link::new();
+        let mut running = Self::with(agents, link.clone());
+        let around = Arc::new(InHost { host: running.host.clone() });
+        let worker = terraform::start(link.clone(), questions, around, Arc::new(OwnGroup)).unwrap();
+        running.terraform = Some((link, worker));
+        running
+    }
+
+    fn with(agents: Link, terraform: terraform::Link) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("workspace");
         create(&root, Template::Blank, BoardId::from_bits(7)).unwrap();
         let runtime = RuntimeDir::at(&folder.path().join("run")).unwrap();
         let session = Session::open_in(&root, &runtime).unwrap();
-        let (host, signals, writer) = Host::start(Launch::of(session), true, agents).unwrap();
-        Self { host, root, runtime, signals, writer: Some(writer), _folder: folder }
+        let (host, signals, writer) = Host::start(Launch::of(session), true, agents, terraform).unwrap();
+        Self { host, root, runtime, signals, writer: Some(writer), terraform: None, _folder: folder }
     }
 
     pub(crate) fn ask(&self, request: Request) -> Result<Answer, Refusal> {
@@ -69,6 +86,10 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         // After a failed test, too: the thread must not outlive its folder.
+        if let Some((link, worker)) = self.terraform.take() {
+            link.stop();
+            drop(worker.join());
+        }
         if let Some(writer) = self.writer.take() {
             drop(self.host.send(Job::Stop));
             drop(writer.join());

@@ -2,61 +2,61 @@
 //!
 //! Owns: the shape of that table and what holds for one board. Must not know: the rest of the file.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use shared_protocol::Value;
 use std::collections::BTreeMap;
 
 /// What holds for one board.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Settings {
     /// Tags that every resource gets.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub naming: Option<NamingConvention>,
     /// Where Terraform keeps its state; in the board's folder when absent.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<Backend>,
     /// Arguments of providers, by provider; `version` constrains its version.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub providers: BTreeMap<String, BTreeMap<String, Value>>,
     /// Values of variables, for `terraform.tfvars`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, Value>,
     /// Which versions of Terraform will do.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required_version: Option<String>,
     /// The program to run, when not the `terraform` or `tofu` on the path.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// What costs are given in.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     /// What differs for single boards, by name.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub boards: BTreeMap<String, Settings>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct NamingConvention {
     /// Text with `{type}`, `{env}`, `{name}`, `{region}` and `{org}`.
     pub template: String,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub env: String,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub region: String,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub org: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Backend {
     #[serde(rename = "type")]
     pub kind: String,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub config: BTreeMap<String, Value>,
 }
 
@@ -80,6 +80,20 @@ impl Settings {
             naming.check()?;
         }
         Ok(file.infrastructure)
+    }
+
+    /// As the entries of one board in `draftboard.toml`.
+    pub fn to_toml(&self, board: &str) -> Result<String, SettingsError> {
+        #[derive(Serialize)]
+        struct File<'a> {
+            infrastructure: Boards<'a>,
+        }
+        #[derive(Serialize)]
+        struct Boards<'a> {
+            boards: BTreeMap<&'a str, &'a Settings>,
+        }
+        let file = File { infrastructure: Boards { boards: BTreeMap::from([(board, self)]) } };
+        toml::to_string(&file).map_err(|error| SettingsError::Malformed(error.to_string()))
     }
 
     /// What holds for a board: its own entries before those of the project.
@@ -138,6 +152,25 @@ mod tests {
         assert_eq!(live.tags["team"], "shop");
         assert_eq!(live.providers["aws"].len(), 2);
         assert_eq!(settings.for_board("other").tags["stage"], "test");
+    }
+
+    #[test]
+    fn settings_of_a_board_come_back_as_they_were() {
+        let text = r#"
+            tags = { team = "shop" }
+            required-version = ">= 1.5"
+            [naming]
+            template = "{type}-{name}"
+            [backend]
+            type = "azurerm"
+            config = { key = "shop", retries = 3, tags = ["a", "b"] }
+            [providers.aws]
+            region = "eu-west-1"
+        "#;
+        let settings: Settings = toml::from_str(text).unwrap();
+        let written = settings.to_toml("live").unwrap();
+        assert!(written.starts_with("[infrastructure.boards.live]"), "{written}");
+        assert_eq!(Settings::read(&written).unwrap().for_board("live"), settings);
     }
 
     #[test]

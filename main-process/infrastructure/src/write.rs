@@ -28,6 +28,11 @@ pub fn folder_of(board: &BoardName) -> String {
     format!("terraform/{board}")
 }
 
+/// What Terraform leaves behind may hold secrets and is nobody else's; made when there is none.
+const IGNORE_PATH: &str = "terraform/.gitignore";
+const IGNORE: &str = "# State and plans may hold secrets. Draftboard makes this file when there is none; change it as you like.\n\
+    .terraform/\n*.tfplan\n*.tfstate\n*.tfstate.*\n";
+
 /// How the files in the workspace differ from what was generated.
 pub fn difference(
     files: &WorkspaceFiles,
@@ -65,6 +70,10 @@ pub fn write(
 ) -> Result<Difference, FileError> {
     let difference = difference(files, board, generated)?;
     let prefix = format!("{}/", folder_of(board));
+    let ignore = WorkspacePath::parse(IGNORE_PATH)?;
+    if let Err(FileError::Missing { .. }) = files.read(&ignore) {
+        files.write_atomic(&ignore, IGNORE.as_bytes())?;
+    }
     for path in &difference.written {
         let text = path.strip_prefix(&prefix).and_then(|name| generated.files.get(name));
         if let Some(text) = text {

@@ -238,7 +238,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
         Some(Verb::Open { workspace }) => window::open(workspace.as_deref(), roles),
         Some(Verb::Serve { folder, mode, port, at }) => {
             let overrides = Overrides { mode, port };
-            window::serve(folder.as_deref().or(at.workspace.as_deref()), overrides, at.json)
+            window::serve(folder.as_deref().or(at.workspace.as_deref()), overrides, at.json, roles)
         }
         Some(Verb::Completions { shell }) => {
             // Into memory first: the generator panics when its reader has gone away.

@@ -3,13 +3,14 @@
 use super::{Roles, format, workspace_at};
 use crate::{
     connect,
-    host::{Host, Job, Launch, Session, SessionError, Signal, launch},
+    host::{Host, InHost, Job, Launch, Session, SessionError, Signal, launch},
     mcp,
     processes::{
         ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream,
         Supervisor,
     },
     renderer_link,
+    terraform::{self, Wardens},
 };
 use crossbeam_channel::{Receiver, select};
 use shared_protocol::{Code, Refusal, messages::Request};
@@ -17,7 +18,7 @@ use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     iterator::Signals,
 };
-use std::{io::IsTerminal, path::Path, process::ExitCode, thread::JoinHandle, time::Duration};
+use std::{io::IsTerminal, path::Path, process::ExitCode, sync::Arc, thread::JoinHandle, time::Duration};
 
 /// Crashes of the window in a row before it is left alone.
 const MAX_CRASHES: u32 = 3;
@@ -38,14 +39,14 @@ pub(super) fn open(workspace: Option<&Path>, roles: &Roles) -> ExitCode {
         Err((root, SessionError::Lock(error @ LockError::Held { .. }))) => return raise(&root, &error),
         Err((_, error)) => return format::refuse(&error.into(), false),
     };
-    match run(launch, Some(roles), mcp::Overrides::default(), |_| ()) {
+    match run(launch, roles, true, mcp::Overrides::default(), |_| ()) {
         Ok(code) => code,
         Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), false),
     }
 }
 
 /// Runs without a window.
-pub(super) fn serve(folder: Option<&Path>, overrides: mcp::Overrides, json: bool) -> ExitCode {
+pub(super) fn serve(folder: Option<&Path>, overrides: mcp::Overrides, json: bool, roles: &Roles) -> ExitCode {
     start_logging();
     let opened = workspace_at::find(folder).and_then(|root| Session::open(&root).map_err(Refusal::from));
     let session = match opened {
@@ -65,7 +66,7 @@ pub(super) fn serve(folder: Option<&Path>, overrides: mcp::Overrides, json: bool
             ));
         }
     };
-    match run(Launch::of(session), None, overrides, ready) {
+    match run(Launch::of(session), roles, false, overrides, ready) {
         Ok(code) => code,
         Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), json),
     }
@@ -109,7 +110,8 @@ pub(super) fn start_logging() {
 /// Says that it is ready when it can be stopped as well.
 fn run(
     launch: Launch,
-    roles: Option<&Roles>,
+    roles: &Roles,
+    window: bool,
     overrides: mcp::Overrides,
     ready: impl FnOnce(Option<&str>),
 ) -> anyhow::Result<ExitCode> {
@@ -117,11 +119,14 @@ fn run(
     connect::keep_mcp_json(launch.session.workspace().root());
     let (supervisor, children) = Supervisor::launch()?;
     let (agents, orders) = mcp::Link::new();
-    let (host, signals, writer) = Host::start(launch, roles.is_some(), agents.clone())?;
+    let (terraform, questions) = terraform::Link::new();
+    let (host, signals, writer) = Host::start(launch, window, agents.clone(), terraform.clone())?;
+    let around = Arc::new(InHost { host: host.clone() });
+    let worker = terraform::start(terraform.clone(), questions, around, Arc::new(Wardens::new(&roles.exe)))?;
     let started = mcp::start(agents.clone(), orders, host.clone(), overrides)
         .inspect_err(|error| tracing::error!(%error, "agents cannot connect"));
     ready(started.as_ref().ok().and_then(|started| started.url.as_deref()));
-    if let Some(roles) = roles {
+    if window {
         supervisor.start(renderer(roles))?;
     }
     let code = attend(&host, &children, &signals, &stops);
@@ -129,6 +134,10 @@ fn run(
     agents.stop();
     if started.is_ok_and(|started| started.thread.join().is_err()) {
         tracing::error!("the agents' side ended with a fault");
+    }
+    terraform.stop();
+    if worker.join().is_err() {
+        tracing::error!("the part that runs Terraform ended with a fault");
     }
     finish(&host, writer);
     Ok(code)

@@ -2,23 +2,30 @@
 //! what they asked for is durable.
 
 mod answer;
+mod around;
 mod launching;
 mod session;
 mod subscriber;
 mod writer;
 
 pub(crate) use answer::ask;
+pub(crate) use around::InHost;
 pub(crate) use launching::{Launch, launch};
 pub(crate) use session::{Session, SessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 
-use crate::mcp::{self, Address};
+use crate::{
+    mcp::{self, Address},
+    terraform,
+    workspace::Mutation,
+};
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 use journal::FileChanged;
 use shared_protocol::{
     Actor, Code, Refusal,
     mcp::McpView,
     messages::{Answer, Presence, Request, ToRenderer},
+    terraform::{RunId, RunLine, TerraformView},
 };
 use std::{io, thread::JoinHandle, time::Duration};
 
@@ -31,6 +38,12 @@ pub(crate) type Reply = Box<dyn FnOnce(Result<Answer, Refusal>) + Send>;
 pub(crate) enum Job {
     Request {
         request: Request,
+        actor: Actor,
+        reply: Reply,
+    },
+    /// A change that another part of the process has worked out.
+    Mutate {
+        mutation: Mutation,
         actor: Actor,
         reply: Reply,
     },
@@ -48,6 +61,13 @@ pub(crate) enum Job {
     McpAnswer {
         reply: Reply,
         result: Result<Answer, Refusal>,
+    },
+    /// What is known about Terraform now.
+    Terraform(Box<TerraformView>),
+    RunLines {
+        run: RunId,
+        first: u64,
+        lines: Vec<RunLine>,
     },
     Stop,
 }
@@ -71,14 +91,15 @@ impl Host {
         launch: Launch,
         window: bool,
         agents: mcp::Link,
+        terraform: terraform::Link,
     ) -> io::Result<(Self, Receiver<Signal>, JoinHandle<()>)> {
         let (jobs, waiting) = bounded(MAX_WAITING);
         let (signals, heard) = bounded(4);
         let host = Self { jobs };
         let own = host.clone();
-        let thread = std::thread::Builder::new()
-            .name("writer".to_owned())
-            .spawn(move || writer::Writer::new(launch, own, signals, window, agents).run(&waiting))?;
+        let thread = std::thread::Builder::new().name("writer".to_owned()).spawn(move || {
+            writer::Writer::new(launch, own, signals, window, agents, terraform).run(&waiting)
+        })?;
         Ok((host, heard, thread))
     }
 

@@ -7,6 +7,7 @@ use shared_protocol::{
     link::LinksView,
     mcp::McpView,
     messages::{Status, ToRenderer},
+    terraform::TerraformView,
 };
 use std::sync::Arc;
 
@@ -23,11 +24,13 @@ pub(super) struct Subscriber {
     last_bundles: Option<SpecBundles>,
     /// The agents' side, kept for a window that comes later.
     agents: Option<McpView>,
+    terraform: Option<Box<TerraformView>>,
 }
 
 impl Subscriber {
     pub(super) fn attach(&mut self, queue: Sender<ToRenderer>, workspace: &Workspace) {
-        *self = Self { queue: Some(queue), behind: true, agents: self.agents.take(), ..Self::default() };
+        let (agents, terraform) = (self.agents.take(), self.terraform.take());
+        *self = Self { queue: Some(queue), behind: true, agents, terraform, ..Self::default() };
         self.catch_up(workspace);
     }
 
@@ -52,6 +55,9 @@ impl Subscriber {
         if let Some(agents) = self.agents.clone() {
             self.send(ToRenderer::Mcp(Box::new(agents)));
         }
+        if let Some(terraform) = self.terraform.clone() {
+            self.send(ToRenderer::Terraform(terraform));
+        }
     }
 
     pub(super) fn resync(&mut self, workspace: &Workspace) {
@@ -69,6 +75,11 @@ impl Subscriber {
     pub(super) fn tell_agents(&mut self, view: McpView) {
         self.agents = Some(view.clone());
         self.tell(ToRenderer::Mcp(Box::new(view)));
+    }
+
+    pub(super) fn tell_terraform(&mut self, view: Box<TerraformView>) {
+        self.terraform = Some(view.clone());
+        self.tell(ToRenderer::Terraform(view));
     }
 
     pub(super) fn tell_status(&mut self, workspace: &Workspace) {

@@ -10,7 +10,7 @@ use crate::{
     connect,
     mcp::{self, Address},
     moment::now,
-    paths,
+    paths, terraform,
     workspace::{Mutation, Workspace},
 };
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
@@ -36,6 +36,7 @@ pub(super) struct Writer {
     choose: bool,
     failed: Failed,
     agents: mcp::Link,
+    terraform: terraform::Link,
     /// Where agents connect; each workspace's record has it.
     address: Option<Address>,
 }
@@ -54,12 +55,14 @@ impl Writer {
         signals: Sender<Signal>,
         window: bool,
         agents: mcp::Link,
+        terraform: terraform::Link,
     ) -> Self {
         let Launch { mut session, choose, failed } = launch;
         agents.published.show(&session.workspace);
+        terraform.show(&session.workspace);
         session.serve(&host, &agents);
         let renderer = Subscriber::default();
-        Self { session, host, signals, renderer, window, choose, failed, agents, address: None }
+        Self { session, host, signals, renderer, window, choose, failed, agents, terraform, address: None }
     }
 
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
@@ -79,7 +82,7 @@ impl Writer {
                 stop |= self.take(job, &mut waiting);
             }
             self.flush(&mut waiting);
-            self.agents.published.show(&self.session.workspace);
+            self.publish();
             self.renderer.catch_up(&self.session.workspace);
             self.renderer.tell_status(&self.session.workspace);
             self.renderer.tell_links(&self.session.workspace);
@@ -95,6 +98,10 @@ impl Writer {
     fn take(&mut self, job: Job, waiting: &mut Vec<Waiting>) -> bool {
         let (request, actor, reply) = match job {
             Job::Request { request, actor, reply } => (request, actor, reply),
+            Job::Mutate { mutation, actor, reply } => {
+                waiting.push(Waiting { mutation, actor, reply });
+                return false;
+            }
             other => {
                 self.flush(waiting);
                 return self.other(other);
@@ -129,7 +136,11 @@ impl Writer {
                 self.session.announce(address.as_ref());
                 self.address = address;
             }
-            Job::Request { .. } => {}
+            Job::Terraform(view) => self.renderer.tell_terraform(view),
+            Job::RunLines { run, first, lines } => {
+                self.renderer.tell(ToRenderer::RunLines { run, first, lines });
+            }
+            Job::Request { .. } | Job::Mutate { .. } => {}
         }
         false
     }
@@ -148,7 +159,7 @@ impl Writer {
         let failed = committed.as_ref().err().cloned();
         self.broadcast(committed.unwrap_or_default());
         // Whoever hears that it is done can see it.
-        self.agents.published.show(&self.session.workspace);
+        self.publish();
         for (reply, result) in decided {
             let result = match (&failed, result) {
                 (Some(refusal), Ok(_)) => Err(refusal.clone()),
@@ -156,6 +167,12 @@ impl Writer {
             };
             reply(result);
         }
+    }
+
+    /// Shows what there is now to those who read without asking the writer.
+    fn publish(&self) {
+        self.agents.published.show(&self.session.workspace);
+        self.terraform.show(&self.session.workspace);
     }
 
     fn broadcast(&mut self, patches: Vec<Patch>) {
@@ -196,13 +213,14 @@ impl Writer {
             }
             Request::Export { board, path } => return export_aside(workspace, board, path, reply),
             Request::Mcp(request) => return self.agents.request(request, reply),
+            Request::Terraform(request) => return self.terraform.request(request, actor.clone(), reply),
             other => {
                 let asked = ask(workspace, &other, actor, now());
                 self.broadcast(asked.patches);
                 asked.result
             }
         };
-        self.agents.published.show(&self.session.workspace);
+        self.publish();
         self.renderer.tell_status(&self.session.workspace);
         self.renderer.tell_bundles(&self.session.workspace);
         reply(result);

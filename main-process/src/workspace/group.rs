@@ -26,6 +26,11 @@ pub enum Mutation {
         summary: String,
         changes: Vec<Change>,
     },
+    /// Something that was made elsewhere for the state as it was then.
+    Import {
+        summary: String,
+        changes: Vec<Change>,
+    },
     /// Somebody else's edit of a file, already fitted to the present state.
     External {
         summary: String,
@@ -118,6 +123,14 @@ impl Group<'_> {
                 let summary = format!("Revert {revision}: {}", reverted.summary);
                 let changes = if *partial { rebased.fitting } else { rebased.all(&summary)? };
                 (OperationKind::Revert(*revision), summary, changes, Vec::new())
+            }
+            Mutation::Import { summary, changes } => {
+                let rebased = self.fit(changes);
+                if let Some((_, error)) = rebased.conflicts.first() {
+                    let message = format!("the workspace changed meanwhile: {error}");
+                    return Err(Refusal::new(Code::Conflict, message).hint("Try again."));
+                }
+                (OperationKind::Edit, summary.clone(), rebased.fitting, Vec::new())
             }
             Mutation::Sources { summary, changes } | Mutation::External { summary, changes } => {
                 (OperationKind::Edit, summary.clone(), changes.clone(), Vec::new())

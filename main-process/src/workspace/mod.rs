@@ -46,7 +46,7 @@ use std::{
 const PRESENCE: &str = "presence";
 
 pub struct Workspace {
-    files: WorkspaceFiles,
+    files: Arc<WorkspaceFiles>,
     journal: Journal,
     config: ProjectConfig,
     snapshot: Snapshot,
@@ -81,6 +81,11 @@ struct Held {
 impl Workspace {
     pub fn root(&self) -> &Path {
         self.files.root()
+    }
+
+    /// The folder, for others of this process that read or write in it.
+    pub fn files(&self) -> &Arc<WorkspaceFiles> {
+        &self.files
     }
 
     pub fn name(&self) -> &str {

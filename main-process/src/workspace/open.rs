@@ -50,7 +50,7 @@ impl Workspace {
         let presence = presence.map(|presence| Presence { area: None, doing: Doing::Nothing, ..presence });
         let bundles = SpecBundles::load(&config.bundles, &snapshot);
         let mut workspace = Self {
-            files,
+            files: Arc::new(files),
             journal,
             config,
             snapshot,

@@ -18,8 +18,9 @@ pub(crate) fn new_log(folder: &Path, board: &str, operation: Operation) -> Resul
     let logs = list(&folder);
     let number = logs.last().map_or(1, |(number, _)| number + 1);
     for (_, old) in logs.iter().rev().skip(KEPT - 1) {
-        // An old log that stays hurts nobody.
+        // An old log that stays hurts nobody, nor does what is kept beside it.
         let _ = fs::remove_file(old);
+        let _ = fs::remove_file(old.with_extension("json"));
     }
     let path = folder.join(format!("{number:06}-{}.log", operation.word()));
     let file = OpenOptions::new()

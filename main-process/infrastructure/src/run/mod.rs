@@ -15,6 +15,7 @@ mod environment;
 mod event;
 mod lock;
 mod logs;
+mod mask;
 mod plan;
 mod program;
 mod spawn;

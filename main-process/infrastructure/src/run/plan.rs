@@ -21,6 +21,8 @@ pub struct PlannedChange {
     pub address: String,
     pub node: Option<NodeId>,
     pub action: Action,
+    /// Why, in Terraform's own words, such as `replace_because_tainted`.
+    pub reason: Option<String>,
     pub attributes: Vec<AttributeDifference>,
 }
 
@@ -102,7 +104,8 @@ impl PlannedChange {
             difference.forces_replacement =
                 forces.iter().any(|path| difference.path.starts_with(path.as_str()));
         }
-        Some(Self { node: node_of(generated, &address), address, action, attributes })
+        let reason = json["action_reason"].as_str().map(str::to_owned);
+        Some(Self { node: node_of(generated, &address), address, action, reason, attributes })
     }
 }
 

@@ -28,7 +28,8 @@ impl Program {
         let found = match set {
             Some(set) if set.contains('/') => {
                 let file = PathBuf::from(set);
-                if !is_program(&file) {
+                // From where would a relative one be? Nor should a project bring its own.
+                if !file.is_absolute() || !is_program(&file) {
                     return Err(RunError::NotAProgram { path: file });
                 }
                 file

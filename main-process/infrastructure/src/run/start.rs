@@ -6,6 +6,7 @@ use super::{
     event::{Event, Stream, read_line},
     lock::{self, Interrupted, Lock},
     logs,
+    mask::Mask,
     plan::Plan,
     program::Program,
     spawn::{Launch, Running, Spawner, capture},
@@ -16,7 +17,7 @@ use std::{
     io::{self, BufRead as _, BufReader, Read, Write as _},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, SyncSender, sync_channel},
     },
@@ -26,6 +27,7 @@ use std::{
 /// Events that may wait to be read; then the run waits too.
 const QUEUE: usize = 4096;
 const LONGEST_LINE: u64 = 1 << 20;
+const MOST_VALIDATED: usize = 64 << 20;
 /// Terraform finishes what it is at when it is asked to stop; clouds can be slow.
 const GRACE: Duration = Duration::from_secs(120);
 const GLANCE: Duration = Duration::from_millis(50);
@@ -38,7 +40,7 @@ pub enum RunError {
         "{names} was not found on the PATH: install it, or set `program` under [infrastructure] in draftboard.toml"
     )]
     NotFound { names: String },
-    #[error("{} is not a Terraform or OpenTofu program that can be run: check `program` in draftboard.toml", .path.display())]
+    #[error("{} is not a Terraform or OpenTofu program that can be run: give its whole path as `program` in draftboard.toml", .path.display())]
     NotAProgram { path: PathBuf },
     #[error("{} could not be started: {source}", .program.display())]
     Start { program: PathBuf, source: io::Error },
@@ -129,12 +131,13 @@ impl Runs {
         let mut running = self.spawner.spawn(&launch).map_err(failed)?;
         let (sender, events) = sync_channel(QUEUE);
         let log_file = Arc::new(Mutex::new(file));
+        let mask = Arc::new(Mask::of(&request.secrets));
         let mut readers = Vec::new();
         for (stream, pipe) in [(Stream::Out, running.take_stdout()), (Stream::Err, running.take_stderr())] {
             let Some(pipe) = pipe else { continue };
-            let (sender, log_file) = (sender.clone(), log_file.clone());
+            let said = Said { sender: sender.clone(), log: log_file.clone(), mask: mask.clone() };
             let reader = thread(&format!("terraform-{stream:?}").to_lowercase(), move || {
-                read(pipe, stream, operation, &sender, &log_file);
+                read(pipe, stream, operation, &said);
             });
             readers.push(reader.map_err(failed)?);
         }
@@ -204,14 +207,33 @@ fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<std::t
     std::thread::Builder::new().name(name.to_owned()).spawn(work)
 }
 
-/// Reads a stream to its end, line by line, into the log and to whoever listens.
-fn read(
-    pipe: Box<dyn Read + Send>,
-    stream: Stream,
-    operation: Operation,
-    sender: &SyncSender<Event>,
-    log: &Mutex<File>,
-) {
+/// What a run says: into the log and to whoever listens, in one order.
+struct Said {
+    sender: SyncSender<Event>,
+    log: Arc<Mutex<File>>,
+    mask: Arc<Mask>,
+}
+
+impl Said {
+    /// Each line stands in the log as it is told, so that the two can be counted alike.
+    fn lines(&self, stream: Stream, text: &str) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        for line in text.split('\n') {
+            let text = self.mask.cover(line.trim_end_matches('\r'));
+            // A log that cannot be written does not stop the run; the lines are shown anyway.
+            drop(writeln!(log, "{text}"));
+            // Nobody listens any more: the pipe is still emptied, so that the run is not held up.
+            drop(self.sender.send(Event::Line { stream, text }));
+        }
+    }
+
+    fn event(&self, event: Event) {
+        drop(self.sender.send(event));
+    }
+}
+
+/// Reads a stream to its end, line by line.
+fn read(pipe: Box<dyn Read + Send>, stream: Stream, operation: Operation, said: &Said) {
     let mut pipe = BufReader::new(pipe);
     let mut whole = String::new();
     loop {
@@ -221,52 +243,43 @@ fn read(
             Ok(_) => {}
         }
         let text = String::from_utf8_lossy(&bytes);
-        let text = text.trim_end_matches(['\n', '\r']);
+        let text = said.mask.cover(text.trim_end_matches(['\n', '\r']));
+        if stream == Stream::Out && operation == Operation::Validate {
+            if whole.len() < MOST_VALIDATED {
+                whole.push_str(&text);
+                whole.push('\n');
+            }
+            continue;
+        }
         let (event, message) = match stream {
-            Stream::Out if operation.speaks_json() => read_line(text),
+            Stream::Out if operation.speaks_json() => read_line(&text),
             _ => (None, None),
         };
-        if stream == Stream::Out && operation == Operation::Validate {
-            whole.push_str(text);
-            whole.push('\n');
-        }
-        let shown = message.unwrap_or_else(|| text.to_owned());
-        if let Ok(mut log) = log.lock() {
-            // A log that cannot be written does not stop the run; the lines are shown anyway.
-            drop(writeln!(log, "{shown}"));
-        }
-        // Nobody listens any more: the pipe is still emptied, so that the run is not held up.
-        if operation != Operation::Validate || stream == Stream::Err {
-            drop(sender.send(Event::Line { stream, text: shown }));
-        }
+        said.lines(stream, &message.unwrap_or(text));
         if let Some(event) = event {
-            drop(sender.send(event));
+            said.event(event);
         }
     }
     if operation == Operation::Validate && stream == Stream::Out {
-        validated(&whole, sender);
+        validated(&whole, said);
     }
 }
 
 /// Validation speaks once, at its end.
-fn validated(text: &str, sender: &SyncSender<Event>) {
+fn validated(text: &str, said: &Said) {
     let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
-        for line in text.lines() {
-            drop(sender.send(Event::Line { stream: Stream::Out, text: line.to_owned() }));
-        }
-        return;
+        return said.lines(Stream::Out, text.trim_end());
     };
     for diagnostic in json["diagnostics"].as_array().into_iter().flatten() {
         if let Some(diagnostic) = super::Diagnostic::of_json(diagnostic) {
             let word = if diagnostic.is_error { "Error" } else { "Warning" };
-            let text = format!("{word}: {}", diagnostic.summary);
-            drop(sender.send(Event::Line { stream: Stream::Out, text }));
-            drop(sender.send(Event::Diagnostic(diagnostic)));
+            said.lines(Stream::Out, &format!("{word}: {}", diagnostic.summary));
+            said.event(Event::Diagnostic(diagnostic));
         }
     }
     let word =
         if json["valid"] == true { "The configuration is valid." } else { "The configuration is not valid." };
-    drop(sender.send(Event::Line { stream: Stream::Out, text: word.to_owned() }));
+    said.lines(Stream::Out, word);
 }
 
 struct Ended {

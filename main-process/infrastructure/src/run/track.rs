@@ -86,6 +86,11 @@ impl Tracker {
         }
     }
 
+    /// Forgets what the last run found; what is there stays known.
+    pub fn begin_run(&mut self) {
+        *self = Self { resources: std::mem::take(&mut self.resources), ..Self::default() };
+    }
+
     fn set(&mut self, generated: &Generated, address: &str, status: Status) {
         if let Some(node) = node_of(generated, address) {
             self.resources.entry(node).or_default().insert(address.to_owned(), status);
@@ -94,21 +99,51 @@ impl Tracker {
 
     /// What the state that Terraform keeps says, from `show -json` without a plan.
     pub fn take_state(&mut self, state: &serde_json::Value, generated: &Generated) {
-        self.resources.clear();
-        for address in generated.addresses.keys() {
-            self.set(generated, address, Status::Pending);
-        }
+        self.begin(generated);
         let mut modules = vec![&state["values"]["root_module"]];
         while let Some(module) = modules.pop() {
             for resource in module["resources"].as_array().into_iter().flatten() {
                 if let Some(address) = resource["address"].as_str() {
-                    let status = if resource["tainted"] == true { Status::Failed } else { Status::Created };
-                    let base = address.split('[').next().unwrap_or(address);
-                    self.set(generated, base, status);
+                    self.stands(generated, address, resource["tainted"] == true);
                 }
             }
             modules.extend(module["child_modules"].as_array().into_iter().flatten());
         }
+    }
+
+    /// The same from the text of a state file (`terraform.tfstate`), for which nothing has to be run. False when it is not
+    /// one that can be read, an encrypted one for example.
+    pub fn take_state_file(&mut self, text: &str, generated: &Generated) -> bool {
+        let Ok(state) = serde_json::from_str::<serde_json::Value>(text) else { return false };
+        let Some(resources) = state["resources"].as_array().filter(|_| state["version"] == 4) else {
+            return false;
+        };
+        self.begin(generated);
+        for resource in resources {
+            let (Some(kind), Some(name)) = (resource["type"].as_str(), resource["name"].as_str()) else {
+                continue;
+            };
+            let module = resource["module"].as_str().map(|module| format!("{module}.")).unwrap_or_default();
+            let data = if resource["mode"] == "data" { "data." } else { "" };
+            let instances = resource["instances"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let is_tainted = instances.iter().any(|instance| instance["status"] == "tainted");
+            self.stands(generated, &format!("{module}{data}{kind}.{name}"), is_tainted);
+        }
+        true
+    }
+
+    /// Nothing is there, as far as is known.
+    fn begin(&mut self, generated: &Generated) {
+        self.resources.clear();
+        for address in generated.addresses.keys() {
+            self.set(generated, address, Status::Pending);
+        }
+    }
+
+    fn stands(&mut self, generated: &Generated, address: &str, is_tainted: bool) {
+        let status = if is_tainted { Status::Failed } else { Status::Created };
+        let base = address.split('[').next().unwrap_or(address);
+        self.set(generated, base, status);
     }
 
     pub fn status(&self, node: NodeId) -> Option<Status> {

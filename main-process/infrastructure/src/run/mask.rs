@@ -1,0 +1,52 @@
+//! Secrets that a run was given do not come back in what it says.
+
+use std::collections::BTreeMap;
+
+/// Shorter ones would cover half of every text, and are none.
+const SHORTEST: usize = 4;
+const COVER: &str = "(sensitive)";
+
+#[derive(Default)]
+pub(crate) struct Mask {
+    /// Longest first, so that one within another leaves nothing over.
+    secrets: Vec<String>,
+}
+
+impl Mask {
+    pub(crate) fn of(secrets: &BTreeMap<String, String>) -> Self {
+        let lines = secrets.values().flat_map(|secret| secret.lines());
+        let mut secrets: Vec<String> = lines
+            .filter(|line| line.len() >= SHORTEST)
+            // Also as it stands in a line of JSON.
+            .flat_map(|line| {
+                [line.to_owned(), serde_json::json!(line).to_string().trim_matches('"').to_owned()]
+            })
+            .collect();
+        secrets.sort_by(|one, other| other.len().cmp(&one.len()).then(one.cmp(other)));
+        secrets.dedup();
+        Self { secrets }
+    }
+
+    pub(crate) fn cover(&self, text: &str) -> String {
+        self.secrets.iter().fold(text.to_owned(), |text, secret| {
+            if text.contains(secret.as_str()) { text.replace(secret.as_str(), COVER) } else { text }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_covered_also_within_json() {
+        let secrets = BTreeMap::from([
+            ("a".to_owned(), "hush\"hush".to_owned()),
+            ("b".to_owned(), "hush\"hush, longer".to_owned()),
+            ("c".to_owned(), "no".to_owned()),
+        ]);
+        let mask = Mask::of(&secrets);
+        assert_eq!(mask.cover("now hush\"hush, longer"), "now (sensitive)");
+        assert_eq!(mask.cover(r#"{"x":"hush\"hush"}"#), r#"{"x":"(sensitive)"}"#);
+    }
+}

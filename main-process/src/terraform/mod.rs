@@ -1,0 +1,127 @@
+//! The Terraform of the open workspace, for window, terminals and agents: files, costs, runs, imports.
+//!
+//! Owns: what is remembered between two questions (generators, runs, plans, statuses, secrets), the thread that answers, and
+//! what the window is told unasked. Must not know: how files are made or a run goes (`infrastructure` does), how the graph
+//! changes, MCP, egui.
+//!
+//! ```text
+//! writer ── show(workspace) ──▶ Ground, one at a time          never waits
+//!        ── request ──▶ orders ──▶ worker's thread ── reply    bounded; generating happens here
+//!                                   └─ one thread a run ── lines, statuses ──▶ Around::tell
+//! ```
+
+mod around;
+mod drafts;
+mod ground;
+mod history;
+mod import;
+mod kept_plan;
+mod lines;
+mod prices;
+mod running;
+mod site;
+mod spawner;
+#[cfg(test)]
+mod tests;
+mod views;
+mod worker;
+
+pub(crate) use around::{Around, Told};
+pub(crate) use spawner::Wardens;
+
+use crate::{host::Reply, workspace::Workspace};
+use arc_swap::ArcSwapOption;
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use drafts::Drafts;
+use ground::Ground;
+use infrastructure::run::Spawner;
+use prices::Prices;
+use shared_protocol::{Actor, Code, Refusal, terraform::TerraformRequest};
+use std::{io, sync::Arc, thread::JoinHandle};
+
+/// Requests that may wait.
+const MAX_ORDERS: usize = 256;
+
+pub(crate) enum Order {
+    Request {
+        request: TerraformRequest,
+        actor: Actor,
+        reply: Reply,
+    },
+    /// Something is not as it was.
+    Look,
+    Stop,
+}
+
+/// How the rest of the process reaches this part.
+#[derive(Clone)]
+pub(crate) struct Link {
+    orders: Sender<Order>,
+    shown: Arc<Shown>,
+}
+
+/// What the writer shows, and what was made of it.
+#[derive(Default)]
+struct Shown {
+    ground: ArcSwapOption<Ground>,
+    drafts: Drafts,
+    prices: Prices,
+}
+
+impl Link {
+    /// Nobody is at the other end before [`start`].
+    pub(crate) fn new() -> (Self, Receiver<Order>) {
+        let (orders, waiting) = bounded(MAX_ORDERS);
+        (Self { orders, shown: Arc::default() }, waiting)
+    }
+
+    /// Shows the workspace as it is now, if that is news.
+    pub(crate) fn show(&self, workspace: &Workspace) {
+        let ground = Ground { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
+        if self.shown.ground.load().as_ref().is_none_or(|before| !before.is_same(&ground)) {
+            self.shown.ground.store(Some(Arc::new(ground)));
+            self.look();
+        }
+    }
+
+    /// Answers later, from another thread.
+    pub(crate) fn request(&self, request: TerraformRequest, actor: Actor, reply: Reply) {
+        let refused = match self.orders.try_send(Order::Request { request, actor, reply }) {
+            Ok(()) => return,
+            Err(TrySendError::Full(order)) => (
+                order,
+                Refusal::new(Code::Timeout, "too much is waiting for Terraform")
+                    .hint("Try again in a moment."),
+            ),
+            Err(TrySendError::Disconnected(order)) => {
+                (order, Refusal::new(Code::NoWorkspace, "Draftboard is closing"))
+            }
+        };
+        if let (Order::Request { reply, .. }, refusal) = refused {
+            reply(Err(refusal));
+        }
+    }
+
+    fn look(&self) {
+        // Full: it will look anyway.
+        let _ = self.orders.try_send(Order::Look);
+    }
+
+    /// Runs are asked to end, and given a moment for it.
+    pub(crate) fn stop(&self) {
+        // Closed: it has ended already.
+        let _ = self.orders.send(Order::Stop);
+    }
+}
+
+/// Starts the thread that answers.
+pub(crate) fn start(
+    link: Link,
+    orders: Receiver<Order>,
+    around: Arc<dyn Around>,
+    spawner: Arc<dyn Spawner>,
+) -> io::Result<JoinHandle<()>> {
+    std::thread::Builder::new()
+        .name("terraform".to_owned())
+        .spawn(move || worker::Worker::new(link, around, spawner).run(&orders))
+}

@@ -1,0 +1,255 @@
+//! One run, on a thread of its own: the files are written, the program is started, what it says is passed on as it comes,
+//! and what it left is looked at.
+
+use super::{
+    Around, Link, Told,
+    drafts::Draft,
+    ground::storage,
+    history,
+    kept_plan::KeptPlan,
+    site::{Reserved, Site, refusal},
+    views,
+};
+use crate::{host::Reply, moment::now};
+use infrastructure::run::{Event, Program, Request, Run, Spawner};
+use shared_protocol::{
+    Actor, Code, Refusal,
+    messages::Answer,
+    terraform::{Counts, RunId, RunOperation, RunState, RunView, TerraformAnswer},
+};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::RecvTimeoutError,
+    },
+    time::{Duration, Instant},
+};
+
+/// How often a silent run is looked at: somebody may want it to end.
+const GLANCE: Duration = Duration::from_millis(50);
+/// What comes within this time is passed on together.
+const GATHER: Duration = Duration::from_millis(20);
+const MOST_GATHERED: usize = 500;
+
+/// What a run is started with.
+pub(super) struct Starting {
+    pub(super) site: Arc<Site>,
+    pub(super) draft: Arc<Draft>,
+    pub(super) operation: RunOperation,
+    pub(super) secrets: BTreeMap<String, String>,
+    pub(super) actor: Actor,
+    pub(super) link: Link,
+    pub(super) around: Arc<dyn Around>,
+    pub(super) spawner: Arc<dyn Spawner>,
+}
+
+pub(super) fn start(starting: Starting, reserved: Reserved, reply: Reply) {
+    let work = move || {
+        let alive = starting.site.alive();
+        match starting.prepare() {
+            Ok((program, run)) => starting.follow(reserved, &program, run, reply),
+            Err(refusal) => {
+                drop(reserved);
+                starting.link.look();
+                reply(Err(refusal));
+            }
+        }
+        drop(alive);
+    };
+    if let Err(error) = std::thread::Builder::new().name("terraform-run".to_owned()).spawn(work) {
+        tracing::error!(%error, "no thread for a run");
+    }
+}
+
+impl Starting {
+    fn prepare(&self) -> Result<(Program, Run), Refusal> {
+        let draft = &self.draft;
+        if self.operation == RunOperation::ApplyPlan {
+            self.site.check_plan(draft)?;
+        } else {
+            self.write()?;
+        }
+        let set = draft.settings.program.as_deref();
+        let program = self.site.program(&*self.spawner, set).map_err(|error| refusal(&error))?;
+        let operation = views::operation(self.operation);
+        let mut request =
+            Request::new(operation, draft.board.name.as_str(), draft.ground.folder(&draft.board));
+        request.secrets = self.secrets.clone();
+        // Whoever asked has been asked.
+        if self.operation.needs_confirmation() {
+            request = request.confirmed();
+        }
+        let run = self.site.runs.start(&program, &request).map_err(|error| refusal(&error))?;
+        Ok((program, run))
+    }
+
+    fn write(&self) -> Result<(), Refusal> {
+        let draft = &self.draft;
+        // What is left out of the files because of an error would be planned to go.
+        let builds = matches!(self.operation, RunOperation::Plan | RunOperation::Apply);
+        if builds && let Some(error) = draft.generated.findings.iter().find(|found| is_error(found)) {
+            let message = format!("{} is not finished: {}", draft.board.name, error.message);
+            return Err(Refusal::new(Code::ValidationError, message)
+                .hint("`draftboard hcl` and the Terraform panel list all of it."));
+        }
+        let files = &draft.ground.files;
+        let written = infrastructure::write::write(files, &draft.board.name, &draft.generated)
+            .map_err(|error| storage(&error))?;
+        match written.in_the_way.as_slice() {
+            [] => Ok(()),
+            others => {
+                let message = format!("{} was not made by Draftboard and is left alone", others.join(", "));
+                Err(Refusal::new(Code::Conflict, message)
+                    .hint("Move it away, or import its folder as a board."))
+            }
+        }
+    }
+
+    fn follow(&self, reserved: Reserved, program: &Program, run: Run, reply: Reply) {
+        let (site, draft) = (&self.site, &self.draft);
+        let view = RunView {
+            id: 0,
+            board: draft.board.id,
+            operation: self.operation,
+            by: self.actor.clone(),
+            started: now().time,
+            state: RunState::Running,
+            summary: None,
+            progress: None,
+            lines: 0,
+            log: shown(site.files.root(), &run.log),
+        };
+        history::keep(&run.log, &view);
+        let state_file = site.state_file(&draft.board);
+        let (id, cancel) = site.started(reserved, draft, run.log.clone(), state_file, view);
+        reply(Ok(Answer::Terraform(TerraformAnswer::Started { run: id })));
+        self.link.look();
+        let ended = self.pass_on(id, &run, &cancel);
+        if matches!(ended, RunState::Succeeded { .. }) {
+            self.look_at_what_is_left(id, program);
+        }
+        if let Some((log, view)) = site.ended(id, ended) {
+            history::keep(&log, &view);
+        }
+        site.serve(id);
+        self.link.look();
+    }
+
+    /// Until the run has ended.
+    fn pass_on(&self, id: RunId, run: &Run, cancel: &AtomicBool) -> RunState {
+        loop {
+            if cancel.load(Ordering::Acquire) {
+                run.cancel();
+            }
+            let first = match run.events.recv_timeout(GLANCE) {
+                Ok(event) => event,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.site.serve(id);
+                    continue;
+                }
+                // It always says how it ended, unless its thread did not live to.
+                Err(RecvTimeoutError::Disconnected) => {
+                    return RunState::Failed { ended: now().time, code: None };
+                }
+            };
+            let events = gather(first, run);
+            self.tell(id, &events);
+            if let Some(Event::Ended { code, success, cancelled }) = events.last() {
+                let ended = now().time;
+                return match (success, cancelled) {
+                    (true, _) => RunState::Succeeded { ended },
+                    (false, true) => RunState::Cancelled { ended },
+                    (false, false) => RunState::Failed { ended, code: *code },
+                };
+            }
+        }
+    }
+
+    fn tell(&self, id: RunId, events: &[Event]) {
+        let (first, lines) = self.site.take(id, events, &self.draft);
+        if self.site.is_closed() {
+            return;
+        }
+        if !lines.is_empty() {
+            self.site.serve(id);
+            self.around.tell(Told::Lines { run: id, first, lines });
+        }
+        self.link.look();
+    }
+
+    /// A plan is read, and so is a state that is kept elsewhere.
+    fn look_at_what_is_left(&self, id: RunId, program: &Program) {
+        let (site, draft) = (&self.site, &self.draft);
+        let folder = draft.ground.folder(&draft.board);
+        let plans = matches!(self.operation, RunOperation::Plan | RunOperation::PlanDestroy);
+        if plans {
+            let kept = site.runs.review(program, &folder, &draft.generated).and_then(|plan| {
+                let counts = counts(&plan);
+                let failed = |source| infrastructure::run::RunError::Files { path: folder.clone(), source };
+                KeptPlan::new(&plan, counts, draft).map_err(failed)
+            });
+            match kept {
+                Ok(plan) => site.keep_plan(draft.board.id, plan),
+                Err(error) => self.complain(id, &error.to_string()),
+            }
+        }
+        let is_elsewhere = folder.join(".terraform/terraform.tfstate").is_file();
+        let asks = !matches!(self.operation, RunOperation::Init | RunOperation::Validate);
+        // What was just applied or destroyed was followed; a state in the folder was read.
+        if asks && is_elsewhere && !self.operation.needs_confirmation() {
+            match site.runs.state(program, &folder) {
+                Ok(state) => site.take_state(&state, draft),
+                Err(error) => self.complain(id, &error.to_string()),
+            }
+        }
+    }
+
+    fn complain(&self, id: RunId, text: &str) {
+        let stream = infrastructure::run::Stream::Err;
+        self.tell(id, &[Event::Line { stream, text: text.to_owned() }]);
+    }
+}
+
+/// What comes together is passed on together; a line waits no longer for it than a moment.
+fn gather(first: Event, run: &Run) -> Vec<Event> {
+    let until = Instant::now() + GATHER;
+    let mut events = vec![first];
+    while events.len() < MOST_GATHERED && !matches!(events.last(), Some(Event::Ended { .. })) {
+        match run.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(event) => events.push(event),
+            Err(_) => break,
+        }
+    }
+    events
+}
+
+/// As Terraform counts: a replacement is one more and one less.
+fn counts(plan: &infrastructure::run::Plan) -> Counts {
+    use infrastructure::run::Action;
+    let mut counts = Counts::default();
+    for change in &plan.changes {
+        match change.action {
+            Action::Create => counts.add += 1,
+            Action::Update => counts.change += 1,
+            Action::Delete => counts.remove += 1,
+            Action::Replace => {
+                counts.add += 1;
+                counts.remove += 1;
+            }
+            Action::Read | Action::Nothing => {}
+        }
+    }
+    counts
+}
+
+fn is_error(finding: &infrastructure::Finding) -> bool {
+    finding.severity == infrastructure::generate::Severity::Error
+}
+
+/// From the workspace's folder.
+fn shown(root: &Path, log: &Path) -> String {
+    log.strip_prefix(root).unwrap_or(log).display().to_string()
+}

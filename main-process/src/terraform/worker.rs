@@ -1,0 +1,338 @@
+//! The thread that answers, one question after the other, and tells the window what changed.
+
+use super::{
+    Around, Link, Order, Told,
+    drafts::Draft,
+    ground::{Ground, storage},
+    import::import,
+    running::{self, Starting},
+    site::Site,
+    views,
+};
+use crate::{host::Reply, moment::now};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use infrastructure::{cost, run::Spawner, write};
+use journal::{FileError, WorkspacePath};
+use shared_protocol::{
+    Actor, BoardId, Code, Refusal, Revision,
+    messages::Answer,
+    terraform::{HclFile, HclView, RunOperation, TerraformAnswer, TerraformRequest, TerraformView},
+};
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// The window is told at most this often.
+const TELL_EVERY: Duration = Duration::from_millis(50);
+/// While somebody draws, a plan is compared with the board at most this often.
+const COMPARE_EVERY: Duration = Duration::from_millis(250);
+/// How long runs may take to end with the process; their wardens see to the rest.
+const STOP_LIMIT: Duration = Duration::from_secs(5);
+const MOST_SECRETS: usize = 256;
+const LONGEST_SECRET: usize = 64 << 10;
+
+pub(super) struct Worker {
+    link: Link,
+    around: Arc<dyn Around>,
+    spawner: Arc<dyn Spawner>,
+    /// The workspace that was shown last.
+    here: Option<(Arc<Ground>, Arc<Site>)>,
+    told: Option<TerraformView>,
+    next_tell: Instant,
+    /// The revision that plans were compared with, and when to do so again.
+    compared: Option<Revision>,
+    next_compare: Instant,
+    is_news: bool,
+}
+
+impl Worker {
+    pub(super) fn new(link: Link, around: Arc<dyn Around>, spawner: Arc<dyn Spawner>) -> Self {
+        let soon = Instant::now();
+        Self {
+            link,
+            around,
+            spawner,
+            here: None,
+            told: None,
+            next_tell: soon,
+            compared: None,
+            next_compare: soon,
+            is_news: false,
+        }
+    }
+
+    pub(super) fn run(mut self, orders: &Receiver<Order>) {
+        loop {
+            let order = match self.next_deadline() {
+                Some(deadline) => orders.recv_deadline(deadline),
+                None => orders.recv().map_err(RecvTimeoutError::from),
+            };
+            match order {
+                Ok(Order::Request { request, actor, reply }) => {
+                    self.follow();
+                    self.answer(request, actor, reply);
+                    self.is_news = true;
+                }
+                Ok(Order::Look) => {
+                    self.follow();
+                    self.is_news = true;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.compare_plans();
+            self.tell();
+        }
+        if let Some((_, site)) = self.here {
+            site.close();
+            site.wait(STOP_LIMIT);
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let tell = self.is_news.then_some(self.next_tell);
+        let compare = self.is_behind().then_some(self.next_compare);
+        [tell, compare].into_iter().flatten().min()
+    }
+
+    /// Takes the newest state of the workspace, and starts anew when it is another workspace.
+    fn follow(&mut self) {
+        let Some(ground) = self.link.shown.ground.load_full() else { return };
+        let site = match &self.here {
+            Some((before, site)) if before.is_same_workspace(&ground) => Arc::clone(site),
+            before => {
+                if let Some((_, site)) = before {
+                    site.close();
+                }
+                let site = Arc::new(Site::open(&ground, Arc::clone(&self.spawner)));
+                self.compared = None;
+                for board in ground.boards().filter(|board| site.state_file(board).is_some()) {
+                    match self.link.shown.drafts.of(&ground, board.id) {
+                        Ok(draft) => drop(site.look_at_state(&draft)),
+                        Err(refusal) => {
+                            tracing::warn!(%refusal, board = %board.name, "the state is not looked at")
+                        }
+                    }
+                }
+                site
+            }
+        };
+        self.here = Some((ground, site));
+    }
+
+    // ---- what the window is told unasked ------------------------------------------------------------------------------
+
+    fn is_behind(&self) -> bool {
+        let now = self.here.as_ref().map(|(ground, _)| ground.snapshot.revision());
+        self.compared != now && self.here.as_ref().is_some_and(|(_, site)| !site.plans().is_empty())
+    }
+
+    fn compare_plans(&mut self) {
+        if !self.is_behind() || Instant::now() < self.next_compare {
+            return;
+        }
+        let Some((ground, site)) = &self.here else { return };
+        for (board, plan) in site.plans() {
+            let draft = self.link.shown.drafts.of(ground, board);
+            site.mark_plan(board, &plan, draft.map_or(true, |draft| !plan.fits(&draft)));
+        }
+        self.compared = Some(ground.snapshot.revision());
+        self.next_compare = Instant::now() + COMPARE_EVERY;
+        self.is_news = true;
+    }
+
+    fn tell(&mut self) {
+        if !self.is_news || Instant::now() < self.next_tell {
+            return;
+        }
+        self.is_news = false;
+        let Some((ground, site)) = &self.here else { return };
+        let view = site.view(ground);
+        if self.told.as_ref() != Some(&view) {
+            self.around.tell(Told::View(Box::new(view.clone())));
+            self.told = Some(view);
+            self.next_tell = Instant::now() + TELL_EVERY;
+        }
+    }
+
+    // ---- questions ----------------------------------------------------------------------------------------------------
+
+    fn answer(&self, request: TerraformRequest, actor: Actor, reply: Reply) {
+        let Some((ground, site)) = &self.here else {
+            return reply(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
+        };
+        let answer = match request {
+            TerraformRequest::Run { board, operation, confirmed, secrets } => {
+                let starting = self.starting(ground, site, board, operation, confirmed, secrets, actor);
+                return match starting
+                    .and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting)))
+                {
+                    Ok((reserved, starting)) => running::start(starting, reserved, reply),
+                    Err(refusal) => reply(Err(refusal)),
+                };
+            }
+            TerraformRequest::Lines { run, from } => return site.lines(run, from, reply),
+            TerraformRequest::Hcl { board } => self.hcl(ground, site, board),
+            TerraformRequest::Write { board } => self.write(ground, board),
+            TerraformRequest::Cost { board } => self.estimates(ground, board).map(|estimates| {
+                let view = views::cost(&estimates, board, ground.snapshot.revision());
+                Answer::Terraform(TerraformAnswer::Cost(Box::new(view)))
+            }),
+            TerraformRequest::MissingPrices { board } => {
+                self.estimates(ground, board).map(|estimates| Answer::Text(cost::missing(&estimates)))
+            }
+            TerraformRequest::Cancel { run } => site.cancel(run),
+            TerraformRequest::History { board } => ground
+                .board(board)
+                .map(|board| Answer::Terraform(TerraformAnswer::History(site.history(board.id)))),
+            TerraformRequest::Plan { board } => {
+                ground.board(board).map(|board| Answer::Terraform(site.plan(board.id)))
+            }
+            TerraformRequest::Import { path, name } => {
+                let apply = |mutation| self.around.apply(mutation, actor);
+                let (files, snapshot) = (&ground.files, &ground.snapshot);
+                import(files, snapshot, Path::new(&path), name.as_deref(), now(), apply)
+                    .map(Answer::Terraform)
+            }
+        };
+        reply(answer);
+    }
+
+    fn draft(&self, ground: &Ground, board: BoardId) -> Result<Arc<Draft>, Refusal> {
+        self.link.shown.drafts.of(ground, board)
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are the parts of one request and where it is answered"
+    )]
+    fn starting(
+        &self,
+        ground: &Ground,
+        site: &Arc<Site>,
+        board: BoardId,
+        operation: RunOperation,
+        confirmed: bool,
+        secrets: Vec<(String, String)>,
+        actor: Actor,
+    ) -> Result<Starting, Refusal> {
+        if operation.needs_confirmation() && !confirmed {
+            let message = "this changes real resources: a person has to confirm it";
+            return Err(Refusal::new(Code::ConfirmationRequired, message).field("confirmed"));
+        }
+        check_secrets(&secrets)?;
+        let draft = self.draft(ground, board)?;
+        Ok(Starting {
+            site: Arc::clone(site),
+            operation,
+            secrets: site.secrets(board, secrets),
+            draft,
+            actor,
+            link: self.link.clone(),
+            around: Arc::clone(&self.around),
+            spawner: Arc::clone(&self.spawner),
+        })
+    }
+
+    fn hcl(&self, ground: &Ground, site: &Arc<Site>, board: BoardId) -> Result<Answer, Refusal> {
+        let draft = self.draft(ground, board)?;
+        self.look_for_program(site, &draft);
+        site.look_at_state(&draft);
+        let difference = write::difference(&ground.files, &draft.board.name, &draft.generated)
+            .map_err(|error| storage(&error))?;
+        let folder = write::folder_of(&draft.board.name);
+        let mut files = Vec::with_capacity(draft.generated.files.len());
+        for (name, text) in &draft.generated.files {
+            let path = format!("{folder}/{name}");
+            let on_disk = match difference.written.contains(&path) {
+                true => Some(read(ground, &path)?),
+                false => None,
+            };
+            files.push(HclFile { path: name.clone(), text: text.to_string(), on_disk });
+        }
+        let view = HclView {
+            board,
+            revision: ground.snapshot.revision(),
+            files,
+            spans: views::spans(&draft),
+            findings: views::findings(&draft),
+            secrets: missing_secrets(site, &draft),
+            in_the_way: difference.in_the_way,
+            removed: difference.removed,
+        };
+        Ok(Answer::Terraform(TerraformAnswer::Hcl(Box::new(view))))
+    }
+
+    fn write(&self, ground: &Ground, board: BoardId) -> Result<Answer, Refusal> {
+        let draft = self.draft(ground, board)?;
+        let done = write::write(&ground.files, &draft.board.name, &draft.generated)
+            .map_err(|error| storage(&error))?;
+        let write::Difference { written, removed, in_the_way } = done;
+        Ok(Answer::Terraform(TerraformAnswer::Written { written, removed, in_the_way }))
+    }
+
+    fn estimates(&self, ground: &Ground, board: BoardId) -> Result<cost::Estimates, Refusal> {
+        let settings = ground.settings(ground.board(board)?)?;
+        let book = self.link.shown.prices.of(&ground.files)?;
+        Ok(cost::estimate(&ground.snapshot, board, &settings, &book))
+    }
+
+    /// Which program there is, for the window to show. One that the project names is not run before a person runs
+    /// something: looking at a workspace starts nothing that came with it.
+    fn look_for_program(&self, site: &Arc<Site>, draft: &Draft) {
+        if !site.wants_program() {
+            return;
+        }
+        if let Some(set) = &draft.settings.program {
+            return site.set_program(Ok(format!("{set} (set in draftboard.toml)")));
+        }
+        let (site, spawner, link) = (Arc::clone(site), Arc::clone(&self.spawner), self.link.clone());
+        let work = move || {
+            // Told with the view, whether it was found or not.
+            drop(site.program(&*spawner, None));
+            link.look();
+        };
+        if let Err(error) = std::thread::Builder::new().name("terraform-program".to_owned()).spawn(work) {
+            tracing::error!(%error, "no thread to look for Terraform");
+        }
+    }
+}
+
+/// Empty when there is none.
+fn read(ground: &Ground, path: &str) -> Result<String, Refusal> {
+    match WorkspacePath::parse(path).and_then(|path| ground.files.read_text(&path)) {
+        Ok(text) => Ok(text),
+        Err(FileError::Missing { .. }) => Ok(String::new()),
+        Err(error) => Err(storage(&error)),
+    }
+}
+
+/// Sensitive variables that nobody has given a value yet.
+fn missing_secrets(site: &Site, draft: &Draft) -> Vec<String> {
+    let variables = draft.generated.variables.iter();
+    variables
+        .filter(|variable| variable.sensitive && variable.default.is_none())
+        .map(|variable| variable.name.clone())
+        .filter(|name| {
+            !site.has_secret(draft.board.id, name) && std::env::var_os(format!("TF_VAR_{name}")).is_none()
+        })
+        .collect()
+}
+
+fn check_secrets(secrets: &[(String, String)]) -> Result<(), Refusal> {
+    let wrong = |message: String| Err(Refusal::new(Code::BadRequest, message).field("secrets"));
+    if secrets.len() > MOST_SECRETS {
+        return wrong(format!("more than {MOST_SECRETS} values"));
+    }
+    for (name, value) in secrets {
+        if !infrastructure::hcl::is_identifier(name) {
+            return wrong(format!("{name:?} is not the name of a variable"));
+        }
+        if value.len() > LONGEST_SECRET || value.contains('\0') {
+            return wrong(format!("the value of {name} is too long, or no text"));
+        }
+    }
+    Ok(())
+}
