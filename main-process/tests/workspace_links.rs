@@ -6,10 +6,11 @@ mod workspace_bench;
 use journal::WorkspacePath;
 use shared_protocol::{
     Actor, ActorKind, Code, LinkId, NodeId, Refusal,
+    bundle::EntityRef,
     link::{EndState, LinkEnd, LinkRequest, LinkView},
 };
-use std::fs;
-use workspace_bench::Bench;
+use std::{fs, path::Path};
+use workspace_bench::{Bench, copy};
 
 fn ask(bench: &mut Bench, request: &LinkRequest) -> Result<(), Refusal> {
     let (actor, moment) = (Actor::new(ActorKind::Terminal, "ada"), bench.moment());
@@ -106,4 +107,37 @@ fn what_others_write_is_taken_in_and_a_broken_file_stops_changes_until_it_is_men
     look(&mut bench);
     assert_eq!(links(&bench).len(), 1);
     assert!(bench.ws().status().notices.is_empty());
+}
+
+#[test]
+fn an_entity_is_linked_to_what_realises_it() {
+    const THREAT: &str = "specs/parcel/bundle/threats/THR-jam.yaml";
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("bundles/tests/fixtures/bundles/parcel");
+    let mut bench = Bench::with_files(|root| {
+        fs::create_dir_all(root.join("specs")).unwrap();
+        copy(&fixture, &root.join("specs/parcel"));
+    });
+    bench.add("main", "a");
+    let of = |id: &str| {
+        let (bundle, entity_type) = ("parcel".to_owned(), "Threat".to_owned());
+        LinkEnd::Entity(EntityRef { bundle, entity_type, id: id.to_owned() })
+    };
+    let to = LinkEnd::Node(bench.find("a").unwrap().id);
+    let add = |from, to| LinkRequest::Add { from, to, relation: "is held off by".into() };
+    assert_eq!(ask(&mut bench, &add(of("THR-none"), to.clone())).unwrap_err().code, Code::NotFound);
+    ask(&mut bench, &add(of("THR-jam"), to)).unwrap();
+    let file = bench.root().join(THREAT);
+    let text = fs::read_to_string(&file).unwrap();
+    let mut edit = |bench: &mut Bench, text: &str| {
+        fs::write(&file, text).unwrap();
+        bench.look_at(THREAT);
+        links(bench)[0].clone()
+    };
+    let reordered: String = text.lines().rev().map(|line| format!("{line} # as before\n")).collect();
+    assert!(!edit(&mut bench, &reordered).is_suspect(), "order and comments say nothing");
+    let view = edit(&mut bench, &text.replace("Radio jamming", "Jamming"));
+    assert_eq!((view.from.state, view.from.title.as_str()), (EndState::Changed, "Jamming"));
+    assert_eq!(view.words(), "Jamming is held off by a");
+    bench.undo();
+    assert!(!links(&bench)[0].is_suspect());
 }

@@ -3,12 +3,13 @@
 
 use super::{About, Moment, SourceEdits, Workspace};
 use authority::links::{EndNow, Links, Standing, node_now};
+use serde_json::Value;
 use shared_protocol::{
     Actor, Change, Code, LinkId, Operation, Refusal, SourcePath,
     link::{Fingerprint, LinkEnd, LinkRequest, LinkView, LinksView},
     messages::{Applied, Patch},
 };
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// What is known of the links now.
 #[derive(Debug, Default)]
@@ -72,7 +73,16 @@ impl Workspace {
     fn end_now(&self, end: &LinkEnd) -> Option<EndNow> {
         match end {
             LinkEnd::Node(node) => node_now(&self.snapshot, *node),
-            LinkEnd::Entity(_) => None,
+            LinkEnd::Entity(entity) => {
+                let bundle = self.bundles.loaded().get(&entity.bundle)?;
+                let found = bundle.entity(&entity.entity_type, &entity.id)?;
+                let content = serde_json::to_value(found.data()).map(in_order).unwrap_or_default();
+                Some(EndNow {
+                    title: found.title().unwrap_or(found.id()).to_owned(),
+                    board: None,
+                    fingerprint: Fingerprint::of(content.to_string().as_bytes()),
+                })
+            }
         }
     }
 
@@ -134,5 +144,18 @@ impl Workspace {
     fn existing(&self, end: &LinkEnd, field: &str) -> Result<EndNow, Refusal> {
         self.end_now(end)
             .ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no {end}")).field(field))
+    }
+}
+
+/// The same with every object's members sorted: in which order somebody wrote them says nothing.
+fn in_order(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(in_order).collect(),
+        Value::Object(members) => {
+            let members: BTreeMap<String, Value> =
+                members.into_iter().map(|(key, value)| (key, in_order(value))).collect();
+            members.into_iter().collect()
+        }
+        other => other,
     }
 }
