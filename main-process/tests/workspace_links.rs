@@ -128,7 +128,7 @@ fn an_entity_is_linked_to_what_realises_it() {
     ask(&mut bench, &add(of("THR-jam"), to)).unwrap();
     let file = bench.root().join(THREAT);
     let text = fs::read_to_string(&file).unwrap();
-    let mut edit = |bench: &mut Bench, text: &str| {
+    let edit = |bench: &mut Bench, text: &str| {
         fs::write(&file, text).unwrap();
         bench.look_at(THREAT);
         links(bench)[0].clone()
