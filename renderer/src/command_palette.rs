@@ -1,13 +1,15 @@
-//! Ctrl+K: every command, every board, every node on any of them, and every type that can be added, by name.
+//! Ctrl+K: every command, every board, every node on any of them, every type that can be added, by name; and what main
+//! finds in the specs.
 
 use crate::{
     commands::{CommandDef, Facts, Menu, TABLE},
     panels::menu_bar::kind_icon,
     picker::{Entry, Mark, Picker, rank},
+    specs::{Page, SpecAction, Specs, type_look},
     view::{Action, View},
 };
 use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, vec2};
-use shared_protocol::ElementId;
+use shared_protocol::{ElementId, bundle::EntitySummary};
 
 const WIDTH: f32 = 480.0;
 /// Enough to choose from; more words narrow it down.
@@ -33,13 +35,17 @@ impl CommandPalette {
         &mut self,
         context: &Context,
         view: Option<&View<'_>>,
+        specs: &mut Specs,
         theme: &canvas::Theme,
         actions: &mut Vec<Action>,
     ) -> bool {
         if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
             return false;
         }
-        let found = find_all(view, &self.picker.query);
+        if view.is_some_and(|view| !view.bundles.bundles.is_empty()) {
+            specs.search(&self.picker.query, actions);
+        }
+        let found = find_all(view, specs.found(), &self.picker.query);
         let (entries, found): (Vec<Entry<'_>>, Vec<Action>) =
             found.into_iter().map(|found| (found.entry, found.action)).unzip();
         let area = egui::Area::new(Id::unique("command palette"))
@@ -49,7 +55,7 @@ impl CommandPalette {
                 Frame::popup(ui.style())
                     .show(ui, |ui| {
                         ui.set_width(WIDTH.min(context.content_rect().width() - 24.0));
-                        let hint = "Search commands, boards, nodes and types";
+                        let hint = "Search commands, boards, nodes, types and specs";
                         self.picker.show_ui(ui, theme, ("Search and commands", hint), &entries)
                     })
                     .inner
@@ -64,7 +70,7 @@ impl CommandPalette {
     }
 }
 
-fn find_all<'a>(view: Option<&View<'a>>, query: &str) -> Vec<Found<'a>> {
+fn find_all<'a>(view: Option<&View<'a>>, entities: &[EntitySummary], query: &str) -> Vec<Found<'a>> {
     let facts = Facts::of(view);
     let mut found: Vec<Found<'a>> = TABLE.iter().filter_map(|def| command(def, &facts, query)).collect();
     if let Some(view) = view {
@@ -72,6 +78,7 @@ fn find_all<'a>(view: Option<&View<'a>>, query: &str) -> Vec<Found<'a>> {
         if !query.trim().is_empty() {
             found.extend(best(nodes(view, query), MOST_NODES));
             found.extend(best(types(view, query), MOST_TYPES));
+            found.extend(entities.iter().filter_map(|summary| entity(view, summary, query)));
         }
     }
     // Stable: commands stay in the order of the menus, before boards and nodes of the same rank.
@@ -130,6 +137,18 @@ fn types<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
             Some(Found { rank, entry, action: Action::Add(def.id.clone()) })
         })
         .collect()
+}
+
+/// What main found for the words of a moment ago, if it fits those of now.
+fn entity<'a>(view: &View<'a>, summary: &EntitySummary, query: &str) -> Option<Found<'a>> {
+    let entity = &summary.entity;
+    let rank = rank(query, &summary.title, &entity.id).unwrap_or(5);
+    let many = view.bundles.bundles.len() > 1;
+    let note = if many { format!("{} in {}", entity.id, entity.bundle) } else { entity.id.clone() };
+    let title = if summary.title.is_empty() { entity.id.clone() } else { summary.title.clone() };
+    let entry = Entry { title, note, mark: Mark::Icon(type_look(&entity.entity_type).0), enabled: true };
+    let action = Action::Spec(SpecAction::Open(Page::Entity(entity.clone())));
+    Some(Found { rank, entry, action })
 }
 
 fn nodes<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {

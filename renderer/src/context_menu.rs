@@ -14,6 +14,7 @@ pub(crate) struct ContextMenu {
 }
 
 const FOR_ELEMENTS: &[&[CommandId]] = &[
+    &[CommandId::OpenEntity],
     &[CommandId::Rename],
     &[CommandId::Cut, CommandId::Copy, CommandId::Duplicate, CommandId::Delete],
     &[CommandId::AlignLeft, CommandId::AlignTop, CommandId::DistributeHorizontally, CommandId::Tidy],

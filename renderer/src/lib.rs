@@ -31,6 +31,7 @@ mod remembered;
 mod replica;
 mod settings_page;
 mod shortcuts_sheet;
+mod specs;
 mod view;
 mod widgets;
 

@@ -1,4 +1,4 @@
-//! Markdown as the window shows it: headings, paragraphs, lists, code to copy, tables as rows, links. Nothing is fetched, and
+//! Markdown as the window shows it: headings, paragraphs, lists, code to copy, tables, links. Nothing is fetched, and
 //! raw HTML is shown as the text it is.
 
 use canvas::theme::Theme;
@@ -15,7 +15,8 @@ const INDENT: f32 = 16.0;
 pub(crate) fn markdown_ui(ui: &mut Ui, theme: &Theme, text: &str) {
     let end = (0..=MOST_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    let mut page = Page { theme, line: LayoutJob::default(), style: Style::default(), lists: Vec::new() };
+    let mut page =
+        Page { theme, line: LayoutJob::default(), style: Style::default(), lists: Vec::new(), table: None };
     for event in Parser::new_ext(&text[..end], options) {
         page.take(ui, event);
     }
@@ -42,6 +43,8 @@ struct Page<'a> {
     style: Style,
     /// For each list around: the next number, where it has numbers.
     lists: Vec<Option<u64>>,
+    /// The rows of the table so far, each with its cells.
+    table: Option<Vec<Vec<LayoutJob>>>,
 }
 
 impl Page<'_> {
@@ -98,7 +101,15 @@ impl Page<'_> {
             Tag::Strong => self.style.strong += 1,
             Tag::Emphasis => self.style.emphasis += 1,
             Tag::Link { dest_url, .. } => self.style.link = Some(dest_url.to_string()),
-            Tag::TableRow | Tag::TableHead => self.flush(ui),
+            Tag::Table(_) => {
+                self.flush(ui);
+                self.table = Some(Vec::new());
+            }
+            Tag::TableRow | Tag::TableHead => {
+                if let Some(table) = &mut self.table {
+                    table.push(Vec::new());
+                }
+            }
             _ => {}
         }
     }
@@ -131,8 +142,18 @@ impl Page<'_> {
                     ui.add_space(6.0);
                 }
             }
-            TagEnd::Item | TagEnd::TableRow | TagEnd::TableHead => self.flush(ui),
-            TagEnd::TableCell => self.push(ui, "   ", false),
+            TagEnd::Item => self.flush(ui),
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.line);
+                if let Some(row) = self.table.as_mut().and_then(|table| table.last_mut()) {
+                    row.push(cell);
+                }
+            }
+            TagEnd::Table => {
+                if let Some(table) = self.table.take() {
+                    table_ui(ui, self.theme, table);
+                }
+            }
             TagEnd::Strong => self.style.strong -= 1,
             TagEnd::Emphasis => self.style.emphasis -= 1,
             TagEnd::Link => self.end_link(ui),
@@ -192,6 +213,36 @@ impl Page<'_> {
             ui.add(egui::Label::new(line).wrap().selectable(true));
         });
     }
+}
+
+/// Columns as wide as what stands in them, a line below the head.
+fn table_ui(ui: &mut Ui, theme: &Theme, rows: Vec<Vec<LayoutJob>>) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default().max(1);
+    let widest = (ui.available_width() / columns as f32 - 24.0).max(40.0);
+    let top = ui.cursor().min;
+    let salt =
+        (top.x as i32, rows.len(), rows.first().and_then(|row| row.first()).map(|cell| cell.text.clone()));
+    let mut below_head = top.y;
+    let table = egui::Grid::new(salt).num_columns(columns).spacing([24.0, 8.0]).show(ui, |ui| {
+        for (place, row) in rows.into_iter().enumerate() {
+            for cell in row {
+                ui.scope(|ui| {
+                    ui.set_max_width(widest);
+                    ui.add(egui::Label::new(cell).wrap().selectable(true));
+                });
+            }
+            ui.end_row();
+            if place == 0 {
+                below_head = ui.min_rect().bottom() + 4.0;
+            }
+        }
+    });
+    ui.painter().hline(
+        table.response.rect.x_range(),
+        below_head,
+        egui::Stroke::new(1.0, theme.border_strong),
+    );
+    ui.add_space(8.0);
 }
 
 fn code_ui(ui: &mut Ui, theme: &Theme, code: &str) {

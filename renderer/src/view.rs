@@ -5,12 +5,14 @@ use crate::{
     commands::CommandId,
     dialogs::Purpose,
     panels::{PanelId, Side},
+    specs::{History, SpecAction},
 };
 use authority::{Problems, Snapshot};
 use canvas::theme::Theme;
 use shared_protocol::{
     Board, BoardId, BoardKind, Command, EdgeId, ElementId, Endpoint, Node, NodeId, Point, PropKey, Revision,
     TypeDef, TypeId,
+    bundle::BundlesView,
     mcp::McpView,
     messages::{Request, Status},
 };
@@ -27,6 +29,9 @@ pub(crate) struct View<'a> {
     pub(crate) problem_counts: &'a BTreeMap<BoardId, usize>,
     pub(crate) status: &'a Status,
     pub(crate) mcp: &'a McpView,
+    pub(crate) bundles: &'a BundlesView,
+    /// Where the reader of specs is.
+    pub(crate) history: &'a History,
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
     pub(crate) theme: &'a Theme,
@@ -110,4 +115,6 @@ pub(crate) enum Action {
     ShowOperation(Revision),
     /// Asks for a file or folder and then does what it is for.
     AskPath(Purpose),
+    /// About spec bundles.
+    Spec(SpecAction),
 }

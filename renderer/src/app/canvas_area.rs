@@ -4,7 +4,7 @@ use super::{Workbench, view_of};
 use crate::{
     context_menu::ContextMenu,
     first_board::first_board_ui,
-    panels::{PanelId, palette::Dragged},
+    panels::palette::Dragged,
     placing::{container_at, parent_for},
     quick_add::QuickAdd,
     remembered::PointerStyle,
@@ -85,7 +85,7 @@ impl Workbench {
                     self.overlays.context_menu = Some(ContextMenu::new(at, on_element));
                 }
                 CanvasEvent::Refused(refusal) => actions.push(Action::Refuse(refusal)),
-                CanvasEvent::Open(_) => actions.push(Action::ShowPanel(PanelId::Inspector)),
+                CanvasEvent::Open(node) => actions.push(self.open_node(node)),
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::Workbench;
 use crate::{
     commands::{CommandId, Facts, TABLE, pressed},
+    panels::PanelId,
     view::Action,
 };
 use egui::{Context, Event, FocusDirection};
@@ -24,6 +25,7 @@ impl Workbench {
         // Tab and the arrows lead from widget to widget while one has the keyboard.
         let on_widget = context.memory(|memory| memory.focused()).is_some();
         let facts = Facts::of(self.view().as_ref());
+        let board_in_front = self.dock.is_in_front(PanelId::Canvas);
         let mut pasted = Vec::new();
         context.input_mut(|input| {
             for def in TABLE {
@@ -36,7 +38,9 @@ impl Workbench {
                     CommandId::Deselect => on_widget || self.had_focus,
                     _ => in_field && !def.while_typing,
                 };
-                if belongs_to_widget || !def.is_enabled(&facts) {
+                // What is selected on a board that cannot be seen is left alone.
+                let hidden = !board_in_front && def.needs.is_about_board();
+                if belongs_to_widget || hidden || !def.is_enabled(&facts) {
                     continue;
                 }
                 let times: usize = def.keys.iter().map(|keys| pressed(&mut input.events, *keys)).sum();
@@ -44,7 +48,7 @@ impl Workbench {
                 let times = if matches!(def.id, CommandId::Nudge(..)) { times } else { times.min(1) };
                 actions.extend(std::iter::repeat_n(Action::Do(def.id), times));
             }
-            if !in_field {
+            if !in_field && board_in_front {
                 take_clipboard_events(&mut input.events, &facts, actions, &mut pasted);
             }
         });

@@ -88,6 +88,9 @@ impl Workbench {
             if overlays.connect_to.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
                 overlays.connect_to = None;
             }
+            if overlays.new_entity.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
+                overlays.new_entity = None;
+            }
             if overlays.context_menu.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions)))
             {
                 overlays.context_menu = None;
@@ -99,7 +102,10 @@ impl Workbench {
             self.dialogs.show_ui(context, view, actions);
         }
         let palette = overlays.command_palette.as_mut();
-        if palette.is_some_and(|palette| !palette.show_ui(context, view.as_ref(), &self.theme, actions)) {
+        let specs = &mut self.panels.specs;
+        if palette
+            .is_some_and(|palette| !palette.show_ui(context, view.as_ref(), specs, &self.theme, actions))
+        {
             overlays.command_palette = None;
         }
         if overlays.guide {

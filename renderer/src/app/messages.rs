@@ -26,7 +26,12 @@ impl Workbench {
                     self.react(received, context);
                 }
                 Incoming::NotSent { request, why } => {
-                    request.and_then(|request| self.pending.remove(&request));
+                    if let Some(Pending::Bundle(ticket)) =
+                        request.and_then(|request| self.pending.remove(&request))
+                    {
+                        let outcome = self.panels.specs.lost(ticket);
+                        self.spec_outcome(outcome, context);
+                    }
                     self.notices.tell(Tone::Bad, "This is too much to send at once.", vec![why]);
                 }
                 Incoming::Closed { why } => self.end(why.as_deref(), context),
@@ -89,6 +94,8 @@ impl Workbench {
                     self.fitted.insert(board);
                 }
             }
+            self.session.history = Default::default();
+            self.panels.specs.reset();
             self.restore(&presence.window, context);
         }
         self.panels.log.reset();
@@ -133,6 +140,10 @@ impl Workbench {
 
     fn answered(&mut self, request: u64, result: Result<Answer, Refusal>, context: &Context) {
         let pending = self.pending.remove(&request);
+        if let Some(Pending::Bundle(ticket)) = pending {
+            let outcome = self.panels.specs.answered(ticket, result);
+            return self.spec_outcome(outcome, context);
+        }
         let answer = match result {
             Ok(answer) => answer,
             Err(refusal) => {
@@ -208,7 +219,7 @@ impl Workbench {
     }
 
     /// The answer and the patch may come in either order; what was made is selected when both are here.
-    fn select_awaited(&mut self, context: &Context) {
+    pub(super) fn select_awaited(&mut self, context: &Context) {
         let Some(workspace) = self.replica.workspace() else { return };
         let awaited = &self.session.awaited;
         let here = |element: &ElementId| match element {
@@ -251,6 +262,9 @@ impl Workbench {
         match self.link.request(request) {
             Ok(id) => drop(self.pending.insert(id, pending)),
             Err(error) => {
+                if let Pending::Bundle(ticket) = pending {
+                    self.panels.specs.lost(ticket);
+                }
                 let more = vec!["Nothing was changed. Try again in a moment.".to_owned()];
                 let message = format!("{error}.");
                 self.notices.tell(Tone::Bad, super::perform::capitalised(&message), more);

@@ -8,6 +8,7 @@ mod nudge;
 mod perform;
 mod remember;
 mod run_command;
+mod specs;
 
 use crate::{
     command_palette::CommandPalette,
@@ -23,6 +24,7 @@ use crate::{
     remembered::{Remembered, Settings},
     replica::{Replica, Workspace},
     settings_page::SettingsPage,
+    specs::{History, NewEntity},
     view::{Action, View},
 };
 use canvas::{Canvas, theme::Theme};
@@ -42,6 +44,8 @@ use std::{
 pub(crate) struct Session {
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: BTreeSet<ElementId>,
+    /// The pages of specs that were read.
+    pub(crate) history: History,
     /// Nodes to bring into view once the canvas knows its size.
     reveal: Vec<NodeId>,
     /// What a command made, to be selected as soon as the replica has it.
@@ -69,6 +73,8 @@ enum Pending {
     Agents {
         copy: bool,
     },
+    /// About spec bundles, under the ticket of its question.
+    Bundle(u64),
     Other,
 }
 
@@ -77,6 +83,7 @@ enum Pending {
 struct Overlays {
     quick_add: Option<QuickAdd>,
     connect_to: Option<ConnectTo>,
+    new_entity: Option<NewEntity>,
     context_menu: Option<ContextMenu>,
     command_palette: Option<CommandPalette>,
     shortcuts: bool,
@@ -90,6 +97,7 @@ impl Overlays {
     fn take_keys(&self) -> bool {
         self.quick_add.is_some()
             || self.connect_to.is_some()
+            || self.new_entity.is_some()
             || self.context_menu.is_some()
             || self.command_palette.is_some()
             || self.shortcuts
@@ -271,6 +279,8 @@ fn view_of<'a>(
         problem_counts: &workspace.problem_counts,
         status: &workspace.status,
         mcp: replica.mcp(),
+        bundles: replica.bundles(),
+        history: &session.history,
         board: session.board,
         selection: &session.selection,
         theme,

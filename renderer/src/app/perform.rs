@@ -37,7 +37,10 @@ impl Workbench {
             }
             Action::Select(selection) => self.select(selection, context),
             Action::Reveal(element) => self.reveal(element, context),
-            Action::OpenBoard(board) => self.open_board(board, context),
+            Action::OpenBoard(board) => {
+                self.open_board(board, context);
+                self.show_canvas();
+            }
             Action::Add(type_id) => self.run_or_refuse(|workbench| workbench.add(&type_id)),
             Action::AddAt { type_id, at } => self.run_or_refuse(|workbench| workbench.add_at(&type_id, at)),
             Action::AddConnected { type_id, at, from } => {
@@ -58,6 +61,7 @@ impl Workbench {
                 self.panels.log.go_to(revision);
             }
             Action::AskPath(purpose) => self.ask_path(purpose, context),
+            Action::Spec(action) => self.perform_spec(action, context),
         }
     }
 
@@ -111,6 +115,11 @@ impl Workbench {
             self.select([element].into(), context);
             self.session.reveal = nodes;
         }
+        self.show_canvas();
+    }
+
+    /// Something else may stand in the middle.
+    pub(super) fn show_canvas(&mut self) {
         if !self.dock.is_in_front(PanelId::Canvas) {
             self.dock.show(PanelId::Canvas);
         }

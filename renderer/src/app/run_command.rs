@@ -82,6 +82,16 @@ impl Workbench {
                     self.dialogs.open(Modal::RemoveBoard { board });
                 }
             }
+            Id::NewEntity
+            | Id::EditEntity
+            | Id::DeleteEntity
+            | Id::OpenEntity
+            | Id::SpecBack
+            | Id::SpecForward
+            | Id::DrawMap
+            | Id::ShowOnMap
+            | Id::Coverage
+            | Id::Knowledge => self.run_spec_command(id, context),
             Id::ZoomIn | Id::ZoomOut | Id::ZoomFull | Id::ZoomToFit | Id::ZoomToSelection => {
                 self.zoom(id, context)
             }
@@ -133,6 +143,9 @@ impl Workbench {
         }
         for action in actions {
             self.perform(action, context);
+        }
+        if self.dock.is_in_front(PanelId::Reader) {
+            self.save_page(context);
         }
         self.ask(Request::Save, Pending::Other);
     }

@@ -1,6 +1,9 @@
 //! What the table needs to know to say which commands make sense now.
 
-use crate::view::View;
+use crate::{
+    specs::{Page, entity_of},
+    view::View,
+};
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Facts<'a> {
@@ -11,6 +14,16 @@ pub(crate) struct Facts<'a> {
     pub(crate) edges: usize,
     pub(crate) undo: Option<&'a str>,
     pub(crate) redo: Option<&'a str>,
+    /// There is a spec bundle.
+    pub(crate) bundle: bool,
+    /// One of them has domain knowledge.
+    pub(crate) knowledge: bool,
+    /// The reader shows an entity.
+    pub(crate) entity: bool,
+    /// The selected node stands for an entity.
+    pub(crate) entity_node: bool,
+    pub(crate) back: bool,
+    pub(crate) forward: bool,
 }
 
 impl<'a> Facts<'a> {
@@ -24,6 +37,12 @@ impl<'a> Facts<'a> {
             edges: view.selected_edges().len(),
             undo: view.status.undo.as_deref(),
             redo: view.status.redo.as_deref(),
+            bundle: !view.bundles.bundles.is_empty(),
+            knowledge: view.bundles.bundles.iter().any(|bundle| bundle.has_knowledge),
+            entity: view.history.current().and_then(Page::entity).is_some(),
+            entity_node: entity_of(view).is_some(),
+            back: view.history.can_go_back(),
+            forward: view.history.can_go_forward(),
         }
     }
 }

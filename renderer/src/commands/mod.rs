@@ -50,6 +50,16 @@ pub(crate) enum CommandId {
     NewBoard,
     RenameBoard,
     RemoveBoard,
+    NewEntity,
+    EditEntity,
+    DeleteEntity,
+    OpenEntity,
+    SpecBack,
+    SpecForward,
+    DrawMap,
+    ShowOnMap,
+    Coverage,
+    Knowledge,
     ZoomIn,
     ZoomOut,
     ZoomFull,
@@ -106,14 +116,15 @@ pub(crate) enum Menu {
     Edit,
     Arrange,
     Board,
+    Specs,
     View,
     Help,
     None,
 }
 
 impl Menu {
-    pub(crate) const SHOWN: [Self; 6] =
-        [Self::File, Self::Edit, Self::Arrange, Self::Board, Self::View, Self::Help];
+    pub(crate) const SHOWN: [Self; 7] =
+        [Self::File, Self::Edit, Self::Arrange, Self::Board, Self::Specs, Self::View, Self::Help];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -121,6 +132,7 @@ impl Menu {
             Self::Edit => "Edit",
             Self::Arrange => "Arrange",
             Self::Board => "Board",
+            Self::Specs => "Specs",
             Self::View => "View",
             Self::Help => "Help",
             Self::None => "Keys",
@@ -158,6 +170,32 @@ pub(crate) enum Needs {
     Selection,
     Undo,
     Redo,
+    /// A spec bundle.
+    Bundle,
+    /// A bundle with domain knowledge.
+    Knowledge,
+    /// An entity that is open in the reader.
+    Entity,
+    /// A selected node that stands for an entity.
+    EntityNode,
+    Back,
+    Forward,
+}
+
+impl Needs {
+    /// Makes sense only for somebody who sees the board.
+    pub(crate) fn is_about_board(self) -> bool {
+        matches!(
+            self,
+            Self::Board
+                | Self::EditableBoard
+                | Self::EditableNodes(_)
+                | Self::EditableSelection
+                | Self::Nodes
+                | Self::Selection
+                | Self::EntityNode
+        )
+    }
 }
 
 impl CommandDef {
@@ -174,6 +212,12 @@ impl CommandDef {
             Needs::Selection => facts.nodes + facts.edges > 0,
             Needs::Undo => facts.undo.is_some(),
             Needs::Redo => facts.redo.is_some(),
+            Needs::Bundle => facts.bundle,
+            Needs::Knowledge => facts.knowledge,
+            Needs::Entity => facts.entity,
+            Needs::EntityNode => facts.entity_node,
+            Needs::Back => facts.back,
+            Needs::Forward => facts.forward,
         }
     }
 

@@ -2,18 +2,42 @@
 
 use super::Purpose;
 use crate::{
+    specs::SpecAction,
     view::{Action, View},
     widgets::{focus_stroke, modal_frame, muted_ui},
 };
 use egui::{Context, Id, Key, RichText, TextEdit, Ui};
-use shared_protocol::{BoardId, BoardKind, BoardName, Command, limits::MAX_LABEL};
+use shared_protocol::{BoardId, BoardKind, BoardName, Command, bundle::EntityRef, limits::MAX_LABEL};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Modal {
-    NewBoard { kind: BoardKind, title: String },
-    RenameBoard { board: BoardId, title: String, name: String },
-    RemoveBoard { board: BoardId },
-    Path { purpose: Purpose, path: String, why: String },
+    NewBoard {
+        kind: BoardKind,
+        title: String,
+    },
+    RenameBoard {
+        board: BoardId,
+        title: String,
+        name: String,
+    },
+    RemoveBoard {
+        board: BoardId,
+    },
+    Path {
+        purpose: Purpose,
+        path: String,
+        why: String,
+    },
+    /// With what refers to it.
+    DeleteEntity {
+        entity: EntityRef,
+        referrers: Vec<String>,
+    },
+    DrawMap {
+        bundle: String,
+        around: Option<EntityRef>,
+        depth: u32,
+    },
 }
 
 /// What a modal's fields amount to.
@@ -48,6 +72,8 @@ impl Modal {
             Self::NewBoard { .. } => "New board",
             Self::RenameBoard { .. } => "Rename board",
             Self::RemoveBoard { .. } => "Remove board",
+            Self::DeleteEntity { .. } => "Delete entity",
+            Self::DrawMap { .. } => "Draw map",
             Self::Path { purpose: Purpose::OpenWorkspace, .. } => "Open workspace",
             Self::Path { purpose: Purpose::NewWorkspace { .. }, .. } => "New workspace",
             Self::Path { purpose: Purpose::Export { .. }, .. } => "Export board",
@@ -59,6 +85,8 @@ impl Modal {
             Self::NewBoard { .. } => "Create",
             Self::RenameBoard { .. } => "Rename",
             Self::RemoveBoard { .. } => "Remove",
+            Self::DeleteEntity { .. } => "Delete",
+            Self::DrawMap { .. } => "Draw",
             Self::Path { purpose: Purpose::OpenWorkspace, .. } => "Open",
             Self::Path { purpose: Purpose::NewWorkspace { .. }, .. } => "Create",
             Self::Path { purpose: Purpose::Export { .. }, .. } => "Export",
@@ -87,9 +115,9 @@ impl Modal {
 
     fn buttons_ui(&self, ui: &mut Ui, view: &View<'_>, verdict: Verdict, actions: &mut Vec<Action>) -> bool {
         let theme = view.theme;
-        let fill = if matches!(self, Self::RemoveBoard { .. }) { theme.danger } else { theme.accent };
-        let text =
-            if matches!(self, Self::RemoveBoard { .. }) { theme.status_text } else { theme.accent_text };
+        let removes = matches!(self, Self::RemoveBoard { .. } | Self::DeleteEntity { .. });
+        let fill = if removes { theme.danger } else { theme.accent };
+        let text = if removes { theme.status_text } else { theme.accent_text };
         let mut open = true;
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let ready = matches!(verdict, Verdict::Ready(_));
@@ -140,6 +168,8 @@ impl Modal {
                 let what = if nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") };
                 ui.label(format!("“{title}” and the {what} on it will be removed. Undo brings them back."));
             }
+            Self::DeleteEntity { entity, referrers } => delete_ui(ui, view, entity, referrers),
+            Self::DrawMap { bundle, around, depth } => map_ui(ui, view, bundle, around, depth),
             Self::Path { path, why, .. } => {
                 muted_ui(ui, view.theme, why.as_str());
                 ui.add_space(4.0);
@@ -177,6 +207,14 @@ impl Modal {
             Self::RemoveBoard { board } => {
                 Verdict::ready(Action::Run(Command::RemoveBoard { board: (*board).into() }))
             }
+            Self::DeleteEntity { referrers, .. } if !referrers.is_empty() => Verdict::Not(String::new()),
+            Self::DeleteEntity { entity, .. } => {
+                Verdict::ready(Action::Spec(SpecAction::Delete(entity.clone())))
+            }
+            Self::DrawMap { bundle, around, depth } => {
+                let (bundle, around, depth) = (bundle.clone(), around.clone(), *depth);
+                Verdict::ready(Action::Spec(SpecAction::DrawMap { bundle, around, depth }))
+            }
             Self::Path { purpose, path, .. } => {
                 let ending = path.rsplit('.').next().unwrap_or_default();
                 match purpose {
@@ -189,6 +227,53 @@ impl Modal {
             }
         }
     }
+}
+
+/// Referrers that are named; more are counted.
+const MOST_REFERRERS: usize = 8;
+/// How far a map reaches from the entity in its middle.
+const DEPTHS: [(u32, &str); 3] = [(1, "Neighbours"), (2, "Two steps"), (3, "Three steps")];
+
+fn delete_ui(ui: &mut Ui, view: &View<'_>, entity: &EntityRef, referrers: &[String]) {
+    if referrers.is_empty() {
+        let text =
+            format!("{} and its file will be removed. Nothing refers to it. Undo brings it back.", entity.id);
+        ui.label(text);
+        return;
+    }
+    let count = referrers.len();
+    let what = if count == 1 { "1 reference leads".to_owned() } else { format!("{count} references lead") };
+    ui.label(format!("{} cannot be deleted: {what} to it. Remove these first.", entity.id));
+    ui.add_space(4.0);
+    for referrer in referrers.iter().take(MOST_REFERRERS) {
+        muted_ui(ui, view.theme, format!("• {referrer}"));
+    }
+    if count > MOST_REFERRERS {
+        muted_ui(ui, view.theme, format!("and {} more", count - MOST_REFERRERS));
+    }
+}
+
+fn map_ui(ui: &mut Ui, view: &View<'_>, bundle: &str, around: &mut Option<EntityRef>, depth: &mut u32) {
+    match around {
+        Some(entity) => {
+            let id = entity.id.clone();
+            ui.label(format!("A spec board with {id} in the middle and what it is connected with."));
+            ui.add_space(6.0);
+            muted_ui(ui, view.theme, "Reach");
+            ui.horizontal(|ui| {
+                for (each, text) in DEPTHS {
+                    ui.selectable_value(depth, each, text);
+                }
+            });
+            if ui.button("Draw the whole bundle instead").clicked() {
+                *around = None;
+            }
+        }
+        None => {
+            ui.label(format!("A spec board with every entity of {bundle} and every reference between them."));
+        }
+    }
+    muted_ui(ui, view.theme, "Drawing it again brings the board up to date. Undo takes it back.");
 }
 
 fn check_title(title: &str) -> Result<String, String> {

@@ -102,9 +102,12 @@ impl Place {
             None => canvas(),
         };
         for def in PANELS {
-            if !seen.contains(&def.id) && def.id != PanelId::Canvas {
-                place.put(Seat::new(def.id, false), def.home, !def.open);
+            if seen.contains(&def.id) || def.id == PanelId::Canvas {
+                continue;
             }
+            // What belongs in the middle stands behind the canvas and is opened when it is needed.
+            let closed = def.home == Side::Middle && !def.open;
+            place.put(Seat::new(def.id, closed), def.home, !def.open);
         }
         place.each_group(&mut |group| {
             if let Some(canvas) = group.seat_mut(PanelId::Canvas) {
@@ -239,6 +242,13 @@ impl Place {
     /// Takes a panel in at a side, behind what stands there already.
     fn put(&mut self, seat: Seat, side: Side, folded: bool) {
         let mut waiting = Some(seat);
+        if side == Side::Middle {
+            return self.each_group(&mut |group| {
+                if group.holds(PanelId::Canvas) {
+                    group.panels.extend(waiting.take());
+                }
+            });
+        }
         if let Some(place) = self.side_mut(side) {
             place.each_group(&mut |group| group.panels.extend(waiting.take()));
         }
@@ -304,7 +314,11 @@ mod tests {
         let mut place = Place::default();
         assert_eq!(panels(&mut place), every());
         for def in PANELS.iter().filter(|def| def.id != PanelId::Canvas) {
-            assert!(place.side_mut(def.home).is_some_and(|side| side.holds(def.id)), "{:?}", def.id);
+            let at_home = match def.home {
+                Side::Middle => place.group_of(PanelId::Canvas).is_some_and(|group| group.holds(def.id)),
+                side => place.side_mut(side).is_some_and(|side| side.holds(def.id)),
+            };
+            assert!(at_home, "{:?}", def.id);
         }
         assert_eq!(place.clone().settled(), place, "settled is settled");
     }

@@ -232,7 +232,7 @@ impl Beside<'_> {
     /// What suits the window when nobody chose.
     fn usual(&self, after: bool) -> f32 {
         match (self.across, after) {
-            (true, false) => (self.whole.width() * 0.18).clamp(176.0, 232.0),
+            (true, false) => (self.whole.width() * 0.22).clamp(176.0, 240.0),
             (true, true) => (self.whole.width() * 0.22).clamp(220.0, 292.0),
             (false, _) => 190.0_f32.min(self.whole.height() * 0.45),
         }

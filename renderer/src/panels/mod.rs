@@ -11,7 +11,10 @@ pub(crate) mod palette;
 pub(crate) mod problems;
 pub(crate) mod status_bar;
 
-use crate::view::{Action, View};
+use crate::{
+    specs::{Page, Specs},
+    view::{Action, View},
+};
 use egui::{Margin, Ui};
 
 /// Everything that stands in the dock. A new panel is a variant here, a row of [`PANELS`], its state and its arm in
@@ -19,8 +22,11 @@ use egui::{Margin, Ui};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum PanelId {
     Canvas,
+    /// Pages of specs.
+    Reader,
     Palette,
     Outline,
+    Specs,
     Inspector,
     Problems,
     Agents,
@@ -55,14 +61,17 @@ const fn panel(id: PanelId, word: &'static str, title: &'static str, home: Side)
         Side::Right => Margin { left: 12, right: 8, top: 4, bottom: 0 },
         Side::Left | Side::Bottom => Margin { left: 8, right: 8, top: 4, bottom: 4 },
     };
-    PanelDef { id, word, title, home, open: !matches!(home, Side::Bottom), margin }
+    let open = matches!(home, Side::Left | Side::Right) || matches!(id, PanelId::Canvas);
+    PanelDef { id, word, title, home, open, margin }
 }
 
 /// In the order in which they stand at their side at first.
 pub(crate) const PANELS: &[PanelDef] = &[
     panel(PanelId::Canvas, "canvas", "Canvas", Side::Middle),
+    panel(PanelId::Reader, "spec", "Spec", Side::Middle),
     panel(PanelId::Palette, "palette", "Palette", Side::Left),
     panel(PanelId::Outline, "outline", "Outline", Side::Left),
+    panel(PanelId::Specs, "specs", "Specs", Side::Left),
     panel(PanelId::Inspector, "inspector", "Inspector", Side::Right),
     panel(PanelId::Problems, "problems", "Problems", Side::Bottom),
     panel(PanelId::Agents, "agents", "Agents", Side::Bottom),
@@ -91,6 +100,7 @@ pub(crate) struct Panels {
     pub(crate) inspector: inspector::Inspector,
     pub(crate) log: log::Log,
     pub(crate) problems: problems::ProblemList,
+    pub(crate) specs: Specs,
 }
 
 impl Panels {
@@ -106,8 +116,13 @@ impl Panels {
             PanelId::Canvas => {}
             PanelId::Palette => self.palette.show_ui(ui, view, actions),
             PanelId::Outline => self.outline.show_ui(ui, view, actions),
-            PanelId::Inspector => self.inspector.show_ui(ui, view, actions),
-            PanelId::Problems => self.problems.show_ui(ui, view, actions),
+            PanelId::Reader => self.specs.reader_ui(ui, view, actions),
+            PanelId::Specs => self.specs.navigator_ui(ui, view, actions),
+            PanelId::Inspector => {
+                self.specs.brief_ui(ui, view, actions);
+                self.inspector.show_ui(ui, view, actions);
+            }
+            PanelId::Problems => self.problems.show_ui(ui, view, &mut self.specs, actions),
             PanelId::Agents => agents::agents_ui(ui, view, actions),
             PanelId::Log => self.log.show_ui(ui, view, actions),
         }
@@ -116,8 +131,11 @@ impl Panels {
     /// As it stands on the tab: with how much there is to see, where that matters.
     pub(crate) fn title(panel: PanelId, view: Option<&View<'_>>) -> String {
         let title = panel.def().title;
+        if let (PanelId::Reader, Some(page)) = (panel, view.and_then(|view| view.history.current())) {
+            return Page::title(page);
+        }
         let count = match panel {
-            PanelId::Problems => view.map_or(0, |view| view.problems.errors() + view.problems.warnings()),
+            PanelId::Problems => view.map_or(0, |view| problems::counts(view).0 + problems::counts(view).1),
             PanelId::Agents => view.map_or(0, |view| view.mcp.clients.len()),
             _ => 0,
         };

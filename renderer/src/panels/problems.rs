@@ -1,6 +1,7 @@
 //! What a person should mend: errors first, a click jumps there, and where it is plain what to do, a button does it.
 
 use crate::{
+    specs::Specs,
     view::{Action, View},
     widgets::{ROW, Row, body_font, empty_state_ui, paint_line, paint_severity, row_ui, small_font},
 };
@@ -19,10 +20,64 @@ const BUTTON: f32 = 104.0;
 pub(crate) struct ProblemList {
     /// Only these; all when there is none.
     only: Option<Severity>,
+    /// Whose problems are shown, once somebody has chosen.
+    scope: Option<Scope>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Boards,
+    Specs,
+}
+
+/// Errors and warnings, of boards and of specs.
+pub(crate) fn counts(view: &View<'_>) -> (usize, usize) {
+    let (boards, specs) = (on_boards(view), in_specs(view));
+    (boards.0 + specs.0, boards.1 + specs.1)
+}
+
+fn on_boards(view: &View<'_>) -> (usize, usize) {
+    (view.problems.errors(), view.problems.warnings())
+}
+
+fn in_specs(view: &View<'_>) -> (usize, usize) {
+    let bundles = || view.bundles.bundles.iter();
+    let (errors, warnings): (u64, u64) =
+        (bundles().map(|bundle| bundle.errors).sum(), bundles().map(|bundle| bundle.warnings).sum());
+    (errors as usize, warnings as usize)
 }
 
 impl ProblemList {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    pub(crate) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        specs: &mut Specs,
+        actions: &mut Vec<Action>,
+    ) {
+        if view.bundles.bundles.is_empty() {
+            return self.boards_ui(ui, view, actions);
+        }
+        let sum = |(errors, warnings)| errors + warnings;
+        let (boards, bundles): (usize, usize) = (sum(on_boards(view)), sum(in_specs(view)));
+        let usual = if boards == 0 && bundles > 0 { Scope::Specs } else { Scope::Boards };
+        let mut scope = self.scope.unwrap_or(usual);
+        ui.horizontal(|ui| {
+            for (each, text) in
+                [(Scope::Boards, format!("Boards {boards}")), (Scope::Specs, format!("Specs {bundles}"))]
+            {
+                if ui.selectable_value(&mut scope, each, egui::RichText::new(text).small()).clicked() {
+                    self.scope = Some(each);
+                }
+            }
+        });
+        match scope {
+            Scope::Boards => self.boards_ui(ui, view, actions),
+            Scope::Specs => specs.diagnostics_ui(ui, view, actions),
+        }
+    }
+
+    fn boards_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         let registry = view.snapshot.registry().problems();
         let (errors, warnings) = (view.problems.errors(), view.problems.warnings() + registry.len());
         if errors + warnings == 0 {

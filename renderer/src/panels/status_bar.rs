@@ -2,7 +2,7 @@
 
 use crate::{
     commands::CommandId,
-    panels::PanelId,
+    panels::{PanelId, problems::counts},
     view::{Action, View},
     widgets::paint_severity,
 };
@@ -63,7 +63,7 @@ fn counts_ui(ui: &mut Ui, view: &View<'_>) {
 }
 
 fn problems_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-    let (errors, warnings) = (view.problems.errors(), view.problems.warnings());
+    let (errors, warnings) = counts(view);
     let text = match (errors, warnings) {
         (0, 0) => "No problems".to_owned(),
         (errors, 0) => counted(errors, "error"),

@@ -17,6 +17,8 @@ mod launcher;
 mod link;
 mod looks;
 mod panels;
+mod parcels;
 mod remember;
 mod shop;
 mod shortcuts;
+mod specs;

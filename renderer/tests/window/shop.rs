@@ -140,14 +140,29 @@ impl Main {
         self.heard().into_iter().filter_map(request).filter(|request| !is_lookup(request)).collect()
     }
 
+    /// Something was answered the last time.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.busy
+    }
+
     /// Answers every request as main would, and gives them back.
     pub(crate) fn serve(&mut self) -> Vec<Request> {
+        self.serve_with(&mut |_| None)
+    }
+
+    /// The same, with answers of somebody else's for some.
+    pub(crate) fn serve_with(
+        &mut self,
+        other: &mut dyn FnMut(&Request) -> Option<Result<Answer, Refusal>>,
+    ) -> Vec<Request> {
         let mut served = Vec::new();
         self.busy = false;
         for message in self.heard() {
             let FromRenderer::Request { id, request } = message else { continue };
             self.busy = true;
+            let elsewhere = other(&request);
             let result = match &request {
+                _ if elsewhere.is_some() => elsewhere.unwrap(),
                 Request::Run(command) => self.quietly(command).map(|(patch, created)| {
                     let applied =
                         Applied { revision: patch.revision, summary: patch.summary.clone(), created };

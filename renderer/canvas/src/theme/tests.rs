@@ -93,6 +93,8 @@ fn parts_can_be_told_from_their_ground() {
             check(&theme, "focus", theme.focus, ground, least);
         }
         for accent in ACCENTS {
+            // Badges and chips: the theme's text on the wash of a colour.
+            check(&theme, &format!("text on {accent:?} tile"), theme.text, theme.tile(accent), 4.5);
             check(
                 &theme,
                 &format!("{accent:?} icon on its tile"),

@@ -1,0 +1,183 @@
+//! What is asked for about specs, and what their answers lead to.
+
+use super::{Pending, Workbench};
+use crate::{
+    commands::CommandId as Id,
+    dialogs::Modal,
+    panels::{PanelId, notices::Tone},
+    specs::{NewEntity, Outcome, Page, SpecAction, entity_of, entity_of_node, node_of},
+    view::Action,
+};
+use egui::Context;
+use shared_protocol::{
+    ElementId, NodeId,
+    bundle::{BundleRequest, EntityRef},
+    messages::Request,
+};
+
+/// How far a map reaches when nobody says how far.
+const REACH: u32 = 2;
+
+impl Workbench {
+    pub(super) fn perform_spec(&mut self, action: SpecAction, context: &Context) {
+        match action {
+            SpecAction::Ask { ticket, request } => {
+                self.ask(Request::Bundle(request), Pending::Bundle(ticket));
+            }
+            SpecAction::Open(page) => self.open_page(page),
+            SpecAction::OpenAt(entity, field) => {
+                self.open_page(Page::Entity(entity));
+                if let Some(field) = field {
+                    self.panels.specs.go_to(&field);
+                }
+            }
+            SpecAction::Close(page) => self.close_page(&page),
+            SpecAction::Edit(entity) => self.panels.specs.edit(&entity),
+            SpecAction::Save => self.save_page(context),
+            SpecAction::AskDelete(entity) => self.ask_delete(entity),
+            SpecAction::Delete(entity) => {
+                let mut actions = Vec::new();
+                self.panels.specs.delete(&entity, &mut actions);
+                self.perform_all(actions, context);
+            }
+            SpecAction::AskMap(bundle, around) => {
+                self.dialogs.open(Modal::DrawMap { bundle, around, depth: REACH });
+            }
+            SpecAction::DrawMap { bundle, around, depth } => self.draw_map(bundle, around, depth, context),
+            SpecAction::ShowOnMap(entity) => self.show_on_map(entity, context),
+        }
+    }
+
+    pub(super) fn run_spec_command(&mut self, id: Id, context: &Context) {
+        match id {
+            Id::SpecBack => {
+                self.session.history.back();
+                self.turned();
+            }
+            Id::SpecForward => {
+                self.session.history.forward();
+                self.turned();
+            }
+            _ => {}
+        }
+        let Some(view) = self.view() else { return };
+        let open = view.history.current().and_then(Page::entity).cloned();
+        let bundle = self.panels.specs.bundle(&view);
+        let action = match (id, open, bundle) {
+            (Id::NewEntity, _, Some(bundle)) => {
+                self.overlays.new_entity = Some(NewEntity::new(bundle));
+                return;
+            }
+            (Id::OpenEntity, ..) => entity_of(&view).map(|entity| SpecAction::Open(Page::Entity(entity))),
+            (Id::EditEntity, Some(entity), _) => Some(SpecAction::Edit(entity)),
+            (Id::DeleteEntity, Some(entity), _) => Some(SpecAction::AskDelete(entity)),
+            (Id::ShowOnMap, Some(entity), _) => Some(SpecAction::ShowOnMap(entity)),
+            (Id::DrawMap, open, Some(bundle)) => Some(SpecAction::AskMap(bundle.id.clone(), open)),
+            (Id::Coverage, _, Some(bundle)) => Some(SpecAction::Open(Page::Coverage(bundle.id.clone()))),
+            (Id::Knowledge, _, Some(bundle)) => {
+                // The one that is meant, or the first that has any.
+                let all = std::iter::once(bundle).chain(&view.bundles.bundles);
+                let with = all.into_iter().find(|bundle| bundle.has_knowledge);
+                with.map(|bundle| SpecAction::Open(Page::Knowledge(bundle.id.clone())))
+            }
+            _ => None,
+        };
+        if let Some(action) = action {
+            if matches!(action, SpecAction::Edit(_)) {
+                self.dock.show(PanelId::Reader);
+            }
+            self.perform_spec(action, context);
+        }
+    }
+
+    /// What an answer about specs asks for.
+    pub(super) fn spec_outcome(&mut self, outcome: Outcome, context: &Context) {
+        match outcome {
+            Outcome::Nothing => {}
+            Outcome::Refused(refusal) => self.notices.refuse(&refusal),
+            Outcome::ShowBoard(board) => {
+                self.session.awaited = vec![ElementId::Board(board)];
+                self.select_awaited(context);
+                self.show_canvas();
+            }
+            Outcome::Made(page, entity) => {
+                let id = entity.id.clone();
+                if self.session.history.current() == Some(&page) {
+                    self.session.history.replace(Page::Entity(entity));
+                } else {
+                    self.session.history.forget(&page);
+                }
+                self.turned();
+                self.notices.tell(Tone::Good, format!("Created {id}"), Vec::new());
+            }
+            Outcome::Saved(entity) => {
+                self.notices.tell(Tone::Good, format!("Saved {}", entity.id), Vec::new());
+            }
+            Outcome::Deleted(entity) => {
+                let more = vec!["Undo brings it back.".to_owned()];
+                self.notices.tell(Tone::Good, format!("Deleted {}", entity.id), more);
+                self.close_page(&Page::Entity(entity));
+            }
+        }
+    }
+
+    /// What stands for something else opens that; the rest is shown in the inspector.
+    pub(super) fn open_node(&self, node: NodeId) -> Action {
+        let entity = self.workspace().and_then(|workspace| entity_of_node(workspace.snapshot.node(node)?));
+        match entity {
+            Some(entity) => Action::Spec(SpecAction::Open(Page::Entity(entity))),
+            None => Action::ShowPanel(PanelId::Inspector),
+        }
+    }
+
+    fn open_page(&mut self, page: Page) {
+        self.session.history.open(page);
+        self.turned();
+    }
+
+    fn turned(&mut self) {
+        self.panels.specs.turned(self.session.history.current());
+        self.dock.show(PanelId::Reader);
+    }
+
+    fn close_page(&mut self, page: &Page) {
+        self.session.history.forget(page);
+        self.panels.specs.turned(self.session.history.current());
+        if self.session.history.current().is_none() {
+            self.dock.close(PanelId::Reader);
+        }
+    }
+
+    /// Saves what is typed on the page in front.
+    pub(super) fn save_page(&mut self, context: &Context) {
+        let Some(page) = self.session.history.current().cloned() else { return };
+        let mut actions = Vec::new();
+        self.panels.specs.save(&page, &mut actions);
+        self.perform_all(actions, context);
+    }
+
+    fn ask_delete(&mut self, entity: EntityRef) {
+        let referrers = self.panels.specs.referrers(&entity);
+        self.dialogs.open(Modal::DeleteEntity { entity, referrers });
+    }
+
+    fn draw_map(&mut self, bundle: String, around: Option<EntityRef>, depth: u32, context: &Context) {
+        let mut actions = Vec::new();
+        self.panels.specs.draw_map(BundleRequest::DrawMap { bundle, around, depth }, &mut actions);
+        self.perform_all(actions, context);
+    }
+
+    fn show_on_map(&mut self, entity: EntityRef, context: &Context) {
+        let Some(view) = self.view() else { return };
+        match node_of(view.snapshot, view.board, &entity) {
+            Some(node) => self.perform(Action::Reveal(ElementId::Node(node)), context),
+            None => self.draw_map(entity.bundle.clone(), Some(entity), REACH, context),
+        }
+    }
+
+    fn perform_all(&mut self, actions: Vec<Action>, context: &Context) {
+        for action in actions {
+            self.perform(action, context);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Findings about all bundles, filtered, each leading to its entity and field. Stands in the problems panel.
+
+use super::{
+    SpecAction,
+    answers::{Answers, Question},
+    findings::Findings,
+};
+use crate::{
+    view::{Action, View},
+    widgets::{
+        ROW, Row, body_font, empty_state_ui, paint_line, paint_severity, row_ui, search_field_ui, small_font,
+    },
+};
+use egui::{Align2, RichText, Sense, Ui, pos2};
+use shared_protocol::{
+    bundle::{BundleDiagnostic, EntityRef},
+    messages::Severity,
+};
+use std::collections::BTreeSet;
+
+#[derive(Debug, Default)]
+pub(crate) struct DiagnosticList {
+    filters: Filters,
+    /// What the rows were made from.
+    made_from: Option<(Vec<(String, u64)>, Filters)>,
+    /// The rows, by bundle and place.
+    rows: Vec<(String, usize)>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Filters {
+    only: Option<Severity>,
+    entity_type: Option<String>,
+    source: Option<String>,
+    text: String,
+}
+
+impl Filters {
+    fn let_through(&self, diagnostic: &BundleDiagnostic, words: &[String]) -> bool {
+        let text = || {
+            let id = diagnostic.entity_id.as_deref().unwrap_or_default();
+            let code = diagnostic.code.as_deref().unwrap_or_default();
+            format!("{} {id} {code}", diagnostic.message).to_lowercase()
+        };
+        self.only.is_none_or(|only| only == diagnostic.severity)
+            && self.entity_type.as_ref().is_none_or(|kind| diagnostic.entity_type.as_ref() == Some(kind))
+            && self.source.as_ref().is_none_or(|source| source_of(diagnostic) == source)
+            && (words.is_empty() || words.iter().all(|word| text().contains(word.as_str())))
+    }
+}
+
+/// Who found it; what has no source was found while reading the files.
+fn source_of(diagnostic: &BundleDiagnostic) -> &str {
+    diagnostic.source.as_deref().unwrap_or("reading")
+}
+
+impl DiagnosticList {
+    pub(crate) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        answers: &mut Answers,
+        actions: &mut Vec<Action>,
+    ) {
+        for bundle in &view.bundles.bundles {
+            answers.want(view.bundles, Question::Diagnostics(bundle.id.clone()), actions);
+        }
+        let all = known(view, answers);
+        if all.iter().all(|(.., found)| found.is_empty()) {
+            return empty_state_ui(ui, view.theme, "No findings", "Every bundle fits its schemas and rules.");
+        }
+        self.filters_ui(ui, view, &all);
+        let versions = all.iter().map(|(bundle, version, _)| ((*bundle).to_owned(), *version)).collect();
+        let now = (versions, self.filters.clone());
+        if self.made_from.as_ref() != Some(&now) {
+            let words: Vec<String> =
+                self.filters.text.to_lowercase().split_whitespace().map(str::to_owned).collect();
+            let mut rows: Vec<(Severity, &str, usize)> = Vec::new();
+            for (bundle, _, found) in &all {
+                let fitting =
+                    found.iter().enumerate().filter(|(_, each)| self.filters.let_through(each, &words));
+                rows.extend(fitting.map(|(place, each)| (each.severity, *bundle, place)));
+            }
+            // Stable: errors first, else in the order they were found in.
+            rows.sort_by_key(|(severity, ..)| *severity);
+            self.rows = rows.into_iter().map(|(_, bundle, place)| (bundle.to_owned(), place)).collect();
+            self.made_from = Some(now);
+        }
+        if self.rows.is_empty() {
+            return empty_state_ui(
+                ui,
+                view.theme,
+                "None of these",
+                "Other findings are left; widen the filters.",
+            );
+        }
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let many = view.bundles.bundles.len() > 1;
+        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
+            ui,
+            ROW,
+            self.rows.len(),
+            |ui, range| {
+                for (bundle, place) in self.rows.get(range).unwrap_or_default() {
+                    let found = all
+                        .iter()
+                        .find(|(known, ..)| known == bundle)
+                        .and_then(|(.., found)| found.get(*place));
+                    if let Some(found) = found {
+                        finding_row_ui(ui, view, found, many, actions);
+                    }
+                }
+            },
+        );
+    }
+
+    fn filters_ui(&mut self, ui: &mut Ui, view: &View<'_>, all: &[(&str, u64, &[BundleDiagnostic])]) {
+        let found = || all.iter().flat_map(|(.., found)| found.iter());
+        let count = |severity| found().filter(|each| each.severity == severity).count();
+        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+        ui.horizontal(|ui| {
+            for (only, text) in [
+                (None, format!("All {}", errors + warnings)),
+                (Some(Severity::Error), format!("Errors {errors}")),
+                (Some(Severity::Warning), format!("Warnings {warnings}")),
+            ] {
+                ui.selectable_value(&mut self.filters.only, only, RichText::new(text).small());
+            }
+            let types: BTreeSet<&str> = found().filter_map(|each| each.entity_type.as_deref()).collect();
+            filter_ui(ui, "Type", "All types", &types, &mut self.filters.entity_type);
+            let sources: BTreeSet<&str> = found().map(source_of).collect();
+            filter_ui(ui, "Source", "All sources", &sources, &mut self.filters.source);
+            if ui.available_width() > 90.0 {
+                search_field_ui(ui, view.theme, &mut self.filters.text, "Filter", "Filter findings");
+            }
+        });
+    }
+}
+
+type Known<'a> = Vec<(&'a str, u64, &'a [BundleDiagnostic])>;
+
+/// What is known of each bundle, in their order.
+fn known<'a>(view: &View<'a>, answers: &'a Answers) -> Known<'a> {
+    let of = |bundle: &'a str| {
+        let known = answers.diagnostics(bundle)?;
+        Some((bundle, known.version, known.value.as_deref().unwrap_or_default()))
+    };
+    view.bundles.bundles.iter().filter_map(|bundle| of(bundle.id.as_str())).collect()
+}
+
+fn filter_ui(ui: &mut Ui, name: &str, all: &str, words: &BTreeSet<&str>, chosen: &mut Option<String>) {
+    let text = chosen.clone().unwrap_or_else(|| all.to_owned());
+    let combo =
+        egui::ComboBox::from_id_salt(name).selected_text(RichText::new(text).small()).width(110.0).truncate();
+    let response = combo.show_ui(ui, |ui| {
+        ui.selectable_value(chosen, None, all);
+        for word in words {
+            ui.selectable_value(chosen, Some((*word).to_owned()), *word);
+        }
+    });
+    response.response.accessible_name(name);
+}
+
+fn finding_row_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    found: &BundleDiagnostic,
+    many: bool,
+    actions: &mut Vec<Action>,
+) {
+    let theme = view.theme;
+    let entity = match (&found.entity_type, &found.entity_id) {
+        (Some(entity_type), Some(id)) => {
+            Some(EntityRef { bundle: found.bundle.clone(), entity_type: entity_type.clone(), id: id.clone() })
+        }
+        _ => None,
+    };
+    let place = found.entity_id.clone().or_else(|| found.file.clone()).unwrap_or_default();
+    let place = if many { format!("{place} · {}", found.bundle) } else { place };
+    let word = if found.severity == Severity::Error { "Error" } else { "Warning" };
+    let name = format!("{word}: {} ({place})", found.message);
+    let sense = if entity.is_some() { Sense::click() } else { Sense::hover() };
+    let row = row_ui(ui, theme, Row { name: &name, selected: false, sense }, |ui, room| {
+        paint_severity(ui.painter(), pos2(room.left() + 7.0, room.center().y), theme, found.severity);
+        let room = room.with_min_x(room.left() + 22.0);
+        let half = room.with_min_x(room.left() + room.width() * 0.6);
+        let width = paint_line(ui, half, Align2::RIGHT_CENTER, &place, small_font(ui), theme.text_muted);
+        let room = room.with_max_x(room.right() - width - 12.0);
+        paint_line(ui, room, Align2::LEFT_CENTER, &found.message, body_font(ui), theme.text);
+    });
+    let code =
+        found.code.as_deref().map(|code| format!("\n{} · {code}", source_of(found))).unwrap_or_default();
+    let file = found.file.as_deref().map(|file| format!("\n{file}")).unwrap_or_default();
+    let row = row.on_hover_text(format!("{}{file}{code}", found.message));
+    if let Some(entity) = entity.filter(|_| row.clicked()) {
+        let field = Findings::field_of(found);
+        actions.push(Action::Spec(SpecAction::OpenAt(entity, field)));
+    }
+}

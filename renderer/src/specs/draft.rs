@@ -1,0 +1,239 @@
+//! A form that is being filled in: what is typed, what it would change, and what came from elsewhere meanwhile.
+//! Nothing of it is true until main has applied it. Must not know: widgets.
+
+use super::{
+    findings::Findings,
+    json::Json,
+    schema::{Kind, Schema},
+};
+use shared_protocol::bundle::EntityRef;
+use std::collections::BTreeMap;
+
+/// Seconds without typing before a dry run is asked for.
+pub(crate) const PAUSE: f64 = 0.35;
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Draft {
+    /// The entity is to be made; its id is among the values.
+    pub(crate) is_new: bool,
+    /// What main has.
+    base: Json,
+    pub(crate) values: Json,
+    /// What is typed where it is not a value yet: numbers and JSON, by pointer.
+    pub(crate) texts: BTreeMap<String, String>,
+    /// Why what is typed is no value, by pointer.
+    pub(crate) unread: BTreeMap<String, String>,
+    /// Fields that were changed here and elsewhere, with what they became there.
+    pub(crate) theirs: BTreeMap<String, Option<Json>>,
+    /// Texts that are shown as they will be read.
+    pub(crate) previews: std::collections::BTreeSet<String>,
+    /// What the last dry run said.
+    pub(crate) checked: Option<Checked>,
+    /// Counts what is typed.
+    pub(crate) version: u64,
+    /// When the last change was made, until it is checked.
+    pub(crate) touched: Option<f64>,
+    /// A dry run is under way.
+    pub(crate) is_checking: bool,
+    pub(crate) is_saving: bool,
+    /// Why saving was refused.
+    pub(crate) refused: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Checked {
+    pub(crate) version: u64,
+    pub(crate) possible: bool,
+    pub(crate) findings: Findings,
+}
+
+impl Draft {
+    pub(crate) fn of(data: &Json) -> Self {
+        Self { base: data.clone(), values: data.clone(), ..Self::default() }
+    }
+
+    /// A new entity with what its schema requires.
+    pub(crate) fn new(schema: &Schema) -> Self {
+        let mut values = Json::Map(Vec::new());
+        for field in schema.fields.iter().filter(|field| field.required || field.name == schema.id_field) {
+            let blank = match &field.kind {
+                // Nobody has chosen yet.
+                Kind::Choice(_) | Kind::Reference(_) => Json::text(""),
+                kind => kind.blank(),
+            };
+            values.set(&field.name, Some(blank));
+        }
+        let start =
+            schema.id_template.as_deref().map(|template| template.split('{').next().unwrap_or_default());
+        values.set(&schema.id_field, Some(Json::text(start.unwrap_or_default())));
+        Self { is_new: true, values, ..Self::default() }
+    }
+
+    pub(crate) fn touch(&mut self, now: f64) {
+        self.version += 1;
+        self.touched = Some(now);
+        self.refused = None;
+    }
+
+    /// The names of the fields that differ from what main has.
+    fn changed(&self) -> Vec<&str> {
+        let values = self.values.members().iter().map(|(name, _)| name.as_str());
+        let gone = self.base.members().iter().map(|(name, _)| name.as_str());
+        let gone = gone.filter(|name| self.values.get(name).is_none());
+        values.chain(gone).filter(|name| self.values.get(name) != self.base.get(name)).collect()
+    }
+
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.unread.is_empty() || !self.changed().is_empty()
+    }
+
+    /// How many fields would change.
+    pub(crate) fn count(&self) -> usize {
+        self.changed().len()
+    }
+
+    pub(crate) fn id(&self, id_field: &str) -> &str {
+        self.values.text_at(id_field).unwrap_or_default()
+    }
+
+    /// What it would change, in the words of `apply_changes`; nothing when there is nothing to change.
+    pub(crate) fn changes(&self, entity: &EntityRef) -> Option<String> {
+        let change = |operation: &str, more: Vec<(String, Json)>| {
+            let mut members = vec![
+                ("operation".to_owned(), Json::text(operation)),
+                ("entityType".to_owned(), Json::text(&entity.entity_type)),
+                ("entityId".to_owned(), Json::text(&entity.id)),
+            ];
+            members.extend(more);
+            Json::Map(members)
+        };
+        if self.is_new {
+            let data = vec![("data".to_owned(), self.values.clone())];
+            return Some(Json::List(vec![change("create", data)]).to_text());
+        }
+        let updates: Vec<Json> = self
+            .changed()
+            .into_iter()
+            .map(|name| {
+                let mut more = vec![("fieldPath".to_owned(), Json::text(name))];
+                more.extend(self.values.get(name).map(|value| ("value".to_owned(), value.clone())));
+                change("update", more)
+            })
+            .collect();
+        (!updates.is_empty()).then(|| Json::List(updates).to_text())
+    }
+
+    /// The entity is another now. Fields that nobody touched here follow; the others stay as they were typed, and what
+    /// they became elsewhere is told.
+    pub(crate) fn rebase(&mut self, data: &Json) {
+        if self.is_new || *data == self.base {
+            return;
+        }
+        let mine: Vec<String> = self.changed().into_iter().map(str::to_owned).collect();
+        let mut values = data.clone();
+        for name in mine {
+            let (mine, theirs) = (self.values.get(&name).cloned(), data.get(&name).cloned());
+            if theirs != self.base.get(&name).cloned() && theirs != mine {
+                self.theirs.insert(name.clone(), theirs);
+            }
+            values.set(&name, mine);
+        }
+        let follows = |pointer: &String| values.get(first_key(pointer)) != data.get(first_key(pointer));
+        self.texts.retain(|pointer, _| follows(pointer));
+        self.unread.retain(|pointer, _| follows(pointer));
+        self.theirs.retain(|name, _| values.get(name) != data.get(name));
+        self.base = data.clone();
+        self.values = values;
+        // What was checked was checked against the old one.
+        self.version += 1;
+        self.checked = None;
+    }
+
+    /// Takes over what a field became elsewhere.
+    pub(crate) fn take_theirs(&mut self, name: &str) {
+        if let Some(theirs) = self.theirs.remove(name) {
+            self.values.set(name, theirs);
+            self.forget_texts(&format!("/{name}"));
+        }
+    }
+
+    /// What was typed below a pointer means nothing any more: items have moved, or the value came from elsewhere.
+    pub(crate) fn forget_texts(&mut self, pointer: &str) {
+        self.texts.retain(|known, _| !known.starts_with(pointer));
+        self.unread.retain(|known, _| !known.starts_with(pointer));
+    }
+
+    /// Whether what is typed may be sent: all of it is a value, and no dry run has said no.
+    pub(crate) fn can_be_saved(&self) -> bool {
+        let refused =
+            self.checked.as_ref().is_some_and(|checked| checked.version == self.version && !checked.possible);
+        !self.is_saving && self.unread.is_empty() && self.is_changed() && !refused
+    }
+}
+
+/// The field of a pointer: `rules` of `/rules/0/id`.
+pub(crate) fn first_key(pointer: &str) -> &str {
+    pointer.trim_start_matches('/').split('/').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared_protocol::bundle::SchemaView;
+
+    fn entity() -> EntityRef {
+        EntityRef { bundle: "b".into(), entity_type: "Task".into(), id: "TASK-1".into() }
+    }
+
+    fn json(text: &str) -> Json {
+        Json::parse(text).unwrap()
+    }
+
+    #[test]
+    fn only_what_differs_is_sent() {
+        let mut draft = Draft::of(&json(r#"{"id":"TASK-1","title":"Old","hours":3,"done":true}"#));
+        assert_eq!((draft.changes(&entity()), draft.is_changed()), (None, false));
+        draft.values.set("title", Some(Json::text("New")));
+        draft.values.set("hours", None);
+        let changes = draft.changes(&entity()).unwrap();
+        assert_eq!(
+            changes,
+            r#"[{"operation":"update","entityType":"Task","entityId":"TASK-1","fieldPath":"title","value":"New"},{"operation":"update","entityType":"Task","entityId":"TASK-1","fieldPath":"hours"}]"#
+        );
+    }
+
+    #[test]
+    fn what_changes_elsewhere_follows_unless_it_was_touched_here() {
+        let mut draft = Draft::of(&json(r#"{"id":"TASK-1","title":"Old","state":"a","note":"n"}"#));
+        draft.values.set("title", Some(Json::text("Mine")));
+        draft.rebase(&json(r#"{"id":"TASK-1","title":"Theirs","state":"b","note":"n","extra":1}"#));
+        assert_eq!(
+            draft.values.to_text(),
+            r#"{"id":"TASK-1","title":"Mine","state":"b","note":"n","extra":1}"#
+        );
+        assert_eq!(draft.theirs.get("title"), Some(&Some(Json::text("Theirs"))));
+        assert_eq!(draft.count(), 1);
+        draft.take_theirs("title");
+        assert!(!draft.is_changed());
+    }
+
+    #[test]
+    fn the_same_change_elsewhere_is_no_conflict() {
+        let mut draft = Draft::of(&json(r#"{"title":"Old"}"#));
+        draft.values.set("title", Some(Json::text("Same")));
+        draft.rebase(&json(r#"{"title":"Same"}"#));
+        assert!(draft.theirs.is_empty() && !draft.is_changed());
+    }
+
+    #[test]
+    fn a_new_one_begins_with_what_is_required() {
+        let view = SchemaView {
+            schema: r#"{"required":["id","title","kind"],"properties":{"id":{"type":"string","x-sdd-idTemplate":"TASK-{slug}"},"title":{"type":"string"},"kind":{"type":"string","enum":["a"]},"more":{"type":"string"}}}"#.into(),
+            id_field: "id".into(),
+            references: Vec::new(),
+        };
+        let draft = Draft::new(&Schema::of(&view));
+        assert_eq!(draft.values.to_text(), r#"{"id":"TASK-","title":"","kind":""}"#);
+        assert!(draft.changes(&entity()).unwrap().contains(r#""operation":"create""#));
+    }
+}

@@ -1,0 +1,201 @@
+//! An entity as a form: every field by its schema, findings at their fields while one types, what others changed meanwhile.
+
+use super::{
+    answers::{Answers, Question},
+    draft::{Draft, PAUSE},
+    entity::{Reading, finding_ui, groups_ui, is_in_group, jump_ui},
+    findings::Findings,
+    form::{At, Form},
+    history::Page,
+    json::Json,
+    picking::Picking,
+    schema::{Field, Schema, phrase},
+};
+use crate::{
+    view::{Action, View},
+    widgets::{muted_ui, paint_severity},
+};
+use canvas::theme::Theme;
+use egui::{Id, RichText, Sense, Ui, Vec2};
+use shared_protocol::{
+    bundle::{BundleRequest, EntityRef},
+    messages::Severity,
+};
+use std::time::Duration;
+
+/// What a form stands for.
+pub(super) struct Subject<'a> {
+    pub(super) page: &'a Page,
+    /// The id of a new one is what is typed.
+    pub(super) entity: EntityRef,
+    pub(super) schema: &'a Schema,
+    /// What was found before anything was typed.
+    pub(super) known: &'a Findings,
+}
+
+pub(super) fn form_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    subject: &Subject<'_>,
+    draft: &mut Draft,
+    answers: &Answers,
+    picking: &mut Picking,
+    reading: &mut Reading,
+) {
+    let (theme, schema) = (view.theme, subject.schema);
+    if let Some(why) = &draft.refused {
+        told_ui(ui, theme, Severity::Error, why);
+    }
+    if draft.is_new && !schema.description.is_empty() {
+        muted_ui(ui, theme, schema.description.as_str());
+    }
+    let findings =
+        draft.checked.as_ref().map_or_else(|| subject.known.clone(), |checked| checked.findings.clone());
+    let fields = form_fields(schema, draft);
+    let has_field = |name: &str| fields.iter().any(|field| field.name == name);
+    for finding in findings.elsewhere(has_field) {
+        finding_ui(ui, theme, finding);
+    }
+    let group = groups_ui(ui, theme, schema, &subject.entity.entity_type, reading);
+    let mut values = std::mem::take(&mut draft.values);
+    let list = answers.entities(&subject.entity.bundle).and_then(|known| known.value.as_ref());
+    let id = Id::unique(("spec form", format!("{:?}", subject.page)));
+    let focus = reading.wanted.as_ref().map(|name| format!("/{name}"));
+    let mut form = Form { theme, draft, list, picking, id, focus, changed: false };
+    let mut taken = None;
+    for field in fields.iter().filter(|field| is_in_group(schema, field, group.as_deref())) {
+        let top = ui.cursor().min;
+        ui.add_space(6.0);
+        let known = schema.field(&field.name).is_some() || schema.is_open;
+        let mut value = values.lend(&field.name);
+        let pointer = format!("/{}", field.name);
+        let worst = findings.worst(&field.name);
+        let at = At { pointer: &pointer, name: &field.label, required: field.required, worst };
+        form.label_ui(ui, field, at);
+        ui.add_enabled_ui(known, |ui| form.value_ui(ui, &field.kind, at, &mut value));
+        if !known {
+            muted_ui(ui, theme, "The schema does not know this field; mend it in the file.");
+        }
+        values.set(&field.name, value);
+        for finding in findings.at(&field.name) {
+            finding_ui(ui, theme, finding);
+        }
+        if theirs_ui(ui, theme, field, form.draft) {
+            taken = Some(field.name.clone());
+        }
+        jump_ui(ui, theme, field, top, reading);
+    }
+    let changed = form.changed || taken.is_some();
+    if let Some(pointer) = form.focus.filter(|pointer| pointer.matches('/').count() > 1) {
+        // An item that was just added is drawn in the next frame.
+        ui.memory_mut(|memory| memory.request_focus(id.with(pointer.as_str())));
+    }
+    draft.values = values;
+    if let Some(name) = taken {
+        draft.take_theirs(&name);
+    }
+    if changed {
+        draft.touch(ui.input(|input| input.time));
+    }
+    ui.add_space(40.0);
+}
+
+/// The fields of the schema, the required ones of a new entity first; then what only the entity has.
+fn form_fields(schema: &Schema, draft: &Draft) -> Vec<Field> {
+    let mut fields: Vec<Field> = schema
+        .fields
+        .iter()
+        // The id names the file: it is given once.
+        .filter(|field| draft.is_new || field.name != schema.id_field)
+        .cloned()
+        .collect();
+    if draft.is_new {
+        fields.sort_by_key(|field| (field.name != schema.id_field, !field.required));
+    }
+    let known = |name: &str| schema.field(name).is_some() || name == schema.id_field;
+    fields.extend(
+        draft.values.members().iter().filter(|(name, _)| !known(name)).map(|(name, _)| Field::unknown(name)),
+    );
+    fields
+}
+
+/// Somebody else changed the same field: says so, and offers theirs.
+fn theirs_ui(ui: &mut Ui, theme: &Theme, field: &Field, draft: &Draft) -> bool {
+    let Some(theirs) = draft.theirs.get(&field.name) else { return false };
+    let text = theirs.as_ref().map_or_else(|| "nothing".to_owned(), Json::in_line);
+    ui.horizontal_wrapped(|ui| {
+        let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
+        paint_severity(ui.painter(), mark.center(), theme, Severity::Warning);
+        let short: String = text.chars().take(80).collect();
+        ui.label(
+            RichText::new(format!("Changed elsewhere to “{short}”. Yours stays until you save."))
+                .small()
+                .color(theme.text),
+        );
+        ui.small_button("Take theirs").accessible_name(format!("Take theirs for {}", field.label)).clicked()
+    })
+    .inner
+}
+
+fn told_ui(ui: &mut Ui, theme: &Theme, severity: Severity, text: &str) {
+    egui::Frame::new().fill(theme.hover).corner_radius(6).inner_margin(10).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.horizontal_top(|ui| {
+            let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
+            paint_severity(ui.painter(), mark.center(), theme, severity);
+            ui.add(egui::Label::new(RichText::new(text).color(theme.text)).wrap().selectable(true));
+        });
+    });
+}
+
+/// Asks for a dry run when nobody has typed for a moment; one at a time.
+pub(super) fn check(
+    ui: &Ui,
+    subject: &Subject<'_>,
+    draft: &mut Draft,
+    answers: &mut Answers,
+    actions: &mut Vec<Action>,
+) {
+    let Some(touched) = draft.touched else { return };
+    if draft.is_checking {
+        return;
+    }
+    let left = touched + PAUSE - ui.input(|input| input.time);
+    if left > 0.0 {
+        ui.request_repaint_after(Duration::from_secs_f64(left + 0.01));
+        return;
+    }
+    draft.touched = None;
+    // A new one is checked once it has an id of its own.
+    let named = !draft.is_new || !subject.entity.id.is_empty();
+    let Some(changes) = draft.changes(&subject.entity).filter(|_| named && draft.unread.is_empty()) else {
+        draft.checked = None;
+        return;
+    };
+    draft.is_checking = true;
+    let request = BundleRequest::Change { bundle: subject.entity.bundle.clone(), changes, dry_run: true };
+    answers.ask(Question::Check(subject.page.clone(), draft.version), request, actions);
+}
+
+/// Sends what is typed, as one change.
+pub(super) fn save(
+    page: &Page,
+    entity: &EntityRef,
+    draft: &mut Draft,
+    answers: &mut Answers,
+    actions: &mut Vec<Action>,
+) {
+    if !draft.can_be_saved() {
+        return;
+    }
+    let Some(changes) = draft.changes(entity) else { return };
+    draft.is_saving = true;
+    draft.refused = None;
+    let request = BundleRequest::Change { bundle: entity.bundle.clone(), changes, dry_run: false };
+    answers.ask(Question::Save(page.clone()), request, actions);
+}
+
+/// What a form is called before it has a title.
+pub(super) fn new_title(entity_type: &str) -> String {
+    format!("New {}", phrase(entity_type))
+}

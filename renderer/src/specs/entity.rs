@@ -1,0 +1,411 @@
+//! One entity to read: its header, its fields in the order and the groups of the schema, what refers to it, where it is.
+//! Sections follow each other in [`entity_ui`]; another one is another line there.
+
+use super::{
+    SpecAction,
+    answers::Entity,
+    findings::{Finding, Findings},
+    history::Page,
+    json::Json,
+    look::{badge_ui, paint_entity_mark},
+    schema::{Field, Kind, Schema, Weight, phrase, words},
+    values::{Around, block, choice_of, entity_chip_ui, value_ui},
+};
+use crate::{
+    panels::status_bar::counted,
+    view::{Action, View},
+    widgets::{Tab, muted_ui, paint_severity, tab_ui},
+};
+use canvas::theme::Theme;
+use egui::{CornerRadius, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};
+use shared_protocol::{
+    bundle::{EntityRef, RelationView},
+    messages::Severity,
+};
+use std::collections::BTreeMap;
+
+/// Lines longer than this are hard to read.
+const COLUMN: f32 = 780.0;
+const LABELS: f32 = 150.0;
+/// Narrower than this, labels stand above their values.
+const NARROW: f32 = 520.0;
+/// Referrers of one kind that are shown; more are counted.
+const MOST_REFERRERS: usize = 60;
+
+/// What the reader keeps between frames.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    /// The group that is open, for each type.
+    groups: BTreeMap<String, String>,
+    /// A field to bring into view, once.
+    pub(crate) wanted: Option<String>,
+    /// The field that was jumped to, until another page is shown.
+    pub(crate) lit: Option<String>,
+}
+
+impl Reading {
+    /// Leads to a field of the page that is, or will be, shown.
+    pub(crate) fn go_to(&mut self, field: &str) {
+        self.wanted = Some(field.to_owned());
+        self.lit = Some(field.to_owned());
+    }
+}
+
+/// The column that pages stand in: as wide as is good to read, in the middle of what there is.
+pub(super) fn column_ui<R>(ui: &mut Ui, content: impl FnOnce(&mut Ui) -> R) -> R {
+    let room = ui.available_width();
+    let width = (room - 44.0).clamp(120.0, COLUMN);
+    let left = ((room - width) / 2.0).max(8.0).floor();
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        ui.add_space(left);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.x = 8.0;
+            ui.set_width(width);
+            content(ui)
+        })
+        .inner
+    })
+    .inner
+}
+
+pub(super) fn entity_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    entity: &Entity,
+    reading: &mut Reading,
+    actions: &mut Vec<Action>,
+) {
+    let theme = view.theme;
+    let findings = Findings::of(&entity.view.diagnostics);
+    let around = Around { theme, bundle: &entity.view.entity.bundle, outgoing: &entity.view.outgoing };
+    let fields = shown_fields(entity, &findings);
+    ui.add_space(16.0);
+    title_ui(ui, theme, &entity.view.entity, &entity.view.title);
+    header_values_ui(ui, theme, entity, &findings);
+    let has_field = |name: &str| fields.iter().any(|field| field.name == name);
+    for finding in findings.elsewhere(has_field) {
+        finding_ui(ui, theme, finding);
+    }
+    let group = groups_ui(ui, theme, &entity.schema, &entity.view.entity.entity_type, reading);
+    for field in fields.iter().filter(|field| is_in_group(&entity.schema, field, group.as_deref())) {
+        let value = entity.data.get(&field.name);
+        field_ui(ui, &around, field, value, &findings, reading, actions);
+    }
+    if group.is_none() || group.as_ref() == entity.schema.groups.first().map(|(key, _)| key) {
+        referrers_ui(ui, theme, &entity.view.incoming, actions);
+    }
+    file_ui(ui, view, entity);
+    ui.add_space(32.0);
+}
+
+/// Type, id and title.
+pub(super) fn title_ui(ui: &mut Ui, theme: &Theme, entity: &EntityRef, title: &str) {
+    ui.horizontal_top(|ui| {
+        let (mark, _) = ui.allocate_exact_size(Vec2::splat(38.0), Sense::hover());
+        paint_entity_mark(ui, mark, theme, &entity.entity_type);
+        ui.add_space(4.0);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            let kind = format!("{}  ·  {}", words(&entity.entity_type), entity.id);
+            ui.add(
+                egui::Label::new(RichText::new(kind).small().color(theme.text_muted)).selectable(true).wrap(),
+            );
+            let title = if title.is_empty() { &entity.id } else { title };
+            ui.add(
+                egui::Label::new(RichText::new(title).size(22.0).color(theme.text)).selectable(true).wrap(),
+            );
+        });
+    });
+    ui.add_space(6.0);
+}
+
+/// States, dates and whatever else the schema wants at the top.
+fn header_values_ui(ui: &mut Ui, theme: &Theme, entity: &Entity, findings: &Findings) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
+        for field in entity.schema.fields.iter().filter(|field| is_in_header(field)) {
+            match (&field.kind, entity.data.get(&field.name)) {
+                (Kind::Choice(choices), Some(Json::Text(value))) => {
+                    badge_ui(ui, theme, choice_of(choices, value), value).on_hover_text(&field.label);
+                }
+                (_, Some(value)) => {
+                    muted_ui(ui, theme, format!("{} {}", field.label, date_of(&value.in_line())));
+                }
+                (_, None) => {}
+            }
+        }
+        for (severity, word) in [(Severity::Error, "error"), (Severity::Warning, "warning")] {
+            let count = findings.count(severity);
+            if count > 0 {
+                ui.horizontal(|ui| {
+                    ui.spacing_mut().item_spacing.x = 2.0;
+                    let (mark, _) = ui.allocate_exact_size(Vec2::splat(16.0), Sense::hover());
+                    paint_severity(ui.painter(), mark.center(), theme, severity);
+                    muted_ui(ui, theme, counted(count, word));
+                });
+            }
+        }
+    });
+    ui.add_space(4.0);
+}
+
+/// `2025-05-02T08:30:00Z` is read as `2025-05-02 08:30`.
+fn date_of(text: &str) -> String {
+    match text.split_once('T') {
+        Some((day, time)) if day.len() == 10 => format!("{day} {}", time.get(..5).unwrap_or(time)),
+        _ => text.to_owned(),
+    }
+}
+
+pub(super) fn is_in_header(field: &Field) -> bool {
+    !field.hidden && (field.in_header || matches!(field.name.as_str(), "state" | "status"))
+}
+
+/// What is shown below the header: fields of the schema that have a value or a finding, then what only the entity has.
+fn shown_fields(entity: &Entity, findings: &Findings) -> Vec<Field> {
+    let schema = &entity.schema;
+    let mut fields: Vec<Field> = schema
+        .fields
+        .iter()
+        .filter(|field| {
+            let value = entity.data.get(&field.name);
+            let is_title = value.and_then(Json::as_text) == Some(&entity.view.title)
+                && findings.worst(&field.name).is_none();
+            let told = value.is_some() || findings.worst(&field.name).is_some();
+            let in_header = is_in_header(field) && findings.worst(&field.name).is_none();
+            told && !field.hidden && !is_title && !in_header && field.name != schema.id_field
+        })
+        .cloned()
+        .collect();
+    let known = |name: &str| schema.field(name).is_some() || name == schema.id_field;
+    fields.extend(
+        entity.data.members().iter().filter(|(name, _)| !known(name)).map(|(name, _)| Field::unknown(name)),
+    );
+    fields
+}
+
+/// Tabs for the groups of the schema, when there are any. Gives back the group that is open.
+pub(super) fn groups_ui(
+    ui: &mut Ui,
+    theme: &Theme,
+    schema: &Schema,
+    entity_type: &str,
+    reading: &mut Reading,
+) -> Option<String> {
+    if schema.groups.len() < 2 {
+        return None;
+    }
+    let wanted =
+        reading.wanted.as_deref().and_then(|name| schema.field(name)).and_then(|field| field.group.clone());
+    let open = wanted.or_else(|| reading.groups.get(entity_type).cloned());
+    let known = |key: &String| schema.groups.iter().any(|(group, _)| group == key);
+    let mut open = open.filter(known).unwrap_or_else(|| schema.groups[0].0.clone());
+    ui.horizontal_wrapped(|ui| {
+        ui.set_height(30.0);
+        ui.spacing_mut().item_spacing.x = 0.0;
+        for (key, title) in &schema.groups {
+            let id = ui.make_persistent_id(("group", key));
+            let tab = Tab { id, text: title, chosen: *key == open, sense: Sense::click() };
+            if tab_ui(ui, theme, tab).clicked() {
+                open.clone_from(key);
+            }
+        }
+    });
+    ui.add_space(4.0);
+    reading.groups.insert(entity_type.to_owned(), open.clone());
+    Some(open)
+}
+
+/// Fields without a group stand in the first.
+pub(super) fn is_in_group(schema: &Schema, field: &Field, open: Option<&str>) -> bool {
+    let Some(open) = open else { return true };
+    let first = schema.groups.first().map(|(key, _)| key.as_str());
+    let known = |key: &&str| schema.groups.iter().any(|(group, _)| group == key);
+    field.group.as_deref().filter(known).or(first) == Some(open)
+}
+
+fn field_ui(
+    ui: &mut Ui,
+    around: &Around<'_>,
+    field: &Field,
+    value: Option<&Json>,
+    findings: &Findings,
+    reading: &mut Reading,
+    actions: &mut Vec<Action>,
+) {
+    let theme = around.theme;
+    let top = ui.cursor().min;
+    let mut beside = false;
+    let show = |ui: &mut Ui, actions: &mut Vec<Action>| match value {
+        Some(value) => drop(ui.push_id(&field.name, |ui| value_ui(ui, around, &field.kind, value, actions))),
+        None => drop(muted_ui(ui, theme, "Not set")),
+    };
+    match field.weight {
+        Weight::Hero => {
+            ui.add_space(6.0);
+            block(ui, theme, |ui| {
+                heading_ui(ui, theme, field, 17.0);
+                show(ui, actions);
+            });
+            ui.add_space(4.0);
+        }
+        Weight::Primary => {
+            ui.add_space(10.0);
+            heading_ui(ui, theme, field, 15.5);
+            show(ui, actions);
+        }
+        Weight::Usual if field.kind.is_wide() || ui.available_width() < NARROW => {
+            ui.add_space(6.0);
+            label_ui(ui, theme, field);
+            show(ui, actions);
+        }
+        Weight::Usual => {
+            beside = true;
+            ui.horizontal_top(|ui| {
+                let label = egui::Layout::left_to_right(egui::Align::Center);
+                ui.allocate_ui_with_layout(vec2(LABELS, 24.0), label, |ui| {
+                    ui.set_min_size(vec2(LABELS, 24.0));
+                    label_ui(ui, theme, field);
+                });
+                ui.vertical(|ui| {
+                    ui.add_space(drop_of(&field.kind));
+                    show(ui, actions);
+                });
+            });
+        }
+    }
+    for finding in findings.at(&field.name) {
+        ui.horizontal_top(|ui| {
+            ui.add_space(if beside { LABELS } else { 0.0 });
+            finding_ui(ui, theme, finding);
+        });
+    }
+    jump_ui(ui, theme, field, top, reading);
+    ui.add_space(4.0);
+}
+
+/// How far a value is lowered to stand in line with what is as high as a chip.
+pub(super) fn drop_of(kind: &Kind) -> f32 {
+    match kind {
+        Kind::Choice(_) | Kind::Reference(_) => 0.0,
+        Kind::List { .. } | Kind::Object { .. } => 0.0,
+        _ => 3.0,
+    }
+}
+
+/// Brings the field that was jumped to into view and marks it.
+pub(super) fn jump_ui(ui: &Ui, theme: &Theme, field: &Field, top: egui::Pos2, reading: &mut Reading) {
+    let room = Rect::from_min_max(top, pos2(top.x + 1.0, ui.min_rect().bottom()));
+    if reading.lit.as_ref() == Some(&field.name) {
+        let bar = Rect::from_min_max(pos2(top.x - 10.0, top.y), pos2(top.x - 7.0, room.bottom()));
+        ui.painter().rect_filled(bar, CornerRadius::same(1), theme.accent);
+    }
+    if reading.wanted.as_ref() == Some(&field.name) {
+        ui.scroll_to_rect(room, Some(egui::Align::Center));
+        reading.wanted = None;
+    }
+}
+
+fn heading_ui(ui: &mut Ui, theme: &Theme, field: &Field, size: f32) {
+    ui.label(RichText::new(&field.label).size(size).color(theme.text));
+    ui.add_space(2.0);
+}
+
+fn label_ui(ui: &mut Ui, theme: &Theme, field: &Field) {
+    let label =
+        ui.add(egui::Label::new(RichText::new(&field.label).small().color(theme.text_muted)).truncate());
+    if !field.description.is_empty() {
+        label.on_hover_text(&field.description);
+    }
+}
+
+pub(super) fn finding_ui(ui: &mut Ui, theme: &Theme, finding: &Finding) {
+    ui.horizontal_top(|ui| {
+        let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
+        paint_severity(ui.painter(), mark.center(), theme, finding.severity);
+        let part = if finding.part.is_empty() { String::new() } else { format!("{}: ", finding.part) };
+        let text = RichText::new(format!("{part}{}", finding.message)).small().color(theme.text);
+        ui.add(egui::Label::new(text).wrap());
+    });
+}
+
+/// A heading over a section that is not a field.
+pub(super) fn section_ui(ui: &mut Ui, theme: &Theme, title: &str) {
+    ui.add_space(16.0);
+    ui.separator();
+    ui.add_space(4.0);
+    ui.label(RichText::new(title).size(15.5).color(theme.text));
+    ui.add_space(2.0);
+}
+
+/// What refers to it, by type and field.
+fn referrers_ui(ui: &mut Ui, theme: &Theme, incoming: &[RelationView], actions: &mut Vec<Action>) {
+    section_ui(ui, theme, "Referenced by");
+    if incoming.is_empty() {
+        muted_ui(ui, theme, "Nothing refers to it.");
+        return;
+    }
+    let mut kinds: Vec<(&str, &str, Vec<&RelationView>)> = Vec::new();
+    for relation in incoming {
+        let (kind, field) = (relation.entity.entity_type.as_str(), relation.field.as_str());
+        match kinds.iter_mut().find(|(known, of, _)| (*known, *of) == (kind, field)) {
+            Some((.., relations)) => relations.push(relation),
+            None => kinds.push((kind, field, vec![relation])),
+        }
+    }
+    for (kind, field, relations) in kinds {
+        ui.add_space(4.0);
+        muted_ui(ui, theme, format!("{}  ·  {}", words(kind), phrase(field)));
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
+            for relation in relations.iter().take(MOST_REFERRERS) {
+                ui.push_id((&relation.entity.id, field), |ui| {
+                    entity_chip_ui(ui, theme, &relation.entity, relation.title.as_deref(), actions);
+                });
+            }
+            if relations.len() > MOST_REFERRERS {
+                muted_ui(ui, theme, format!("and {} more", relations.len() - MOST_REFERRERS));
+            }
+        });
+    }
+}
+
+fn file_ui(ui: &mut Ui, view: &View<'_>, entity: &Entity) {
+    let bundle = view.bundles.bundles.iter().find(|bundle| bundle.id == entity.view.entity.bundle);
+    let folder = bundle.map(|bundle| bundle.folder.as_str()).unwrap_or_default();
+    let path =
+        if folder.is_empty() { entity.view.file.clone() } else { format!("{folder}/{}", entity.view.file) };
+    ui.add_space(16.0);
+    ui.separator();
+    ui.horizontal(|ui| {
+        ui.add(
+            egui::Label::new(RichText::new(&path).small().color(view.theme.text_subtle))
+                .selectable(true)
+                .truncate(),
+        );
+        if ui.small_button("Copy").accessible_name("Copy the path of the file").clicked() {
+            ui.ctx().copy_text(format!("{}/{path}", view.root));
+        }
+    });
+}
+
+/// A few lines about an entity that stands on the board, for the inspector.
+pub(super) fn brief_ui(ui: &mut Ui, view: &View<'_>, entity: &Entity, actions: &mut Vec<Action>) {
+    let theme = view.theme;
+    title_ui(ui, theme, &entity.view.entity, &entity.view.title);
+    header_values_ui(ui, theme, entity, &Findings::of(&entity.view.diagnostics));
+    let long = entity.schema.fields.iter().filter(|field| matches!(field.kind, Kind::Long { .. }));
+    let text = long.filter_map(|field| entity.data.text_at(&field.name)).next();
+    if let Some(text) = text {
+        let short: String = text.chars().take(280).collect();
+        let cut = if short.len() < text.len() { "…" } else { "" };
+        crate::markdown::markdown_ui(ui, theme, &format!("{short}{cut}"));
+    }
+    let (out, back) = (entity.view.outgoing.len(), entity.view.incoming.len());
+    muted_ui(ui, theme, format!("{} from it, {back} to it", counted(out, "reference")));
+    ui.add_space(4.0);
+    if ui.button("Open entity").clicked() {
+        actions.push(Action::Spec(SpecAction::Open(Page::Entity(entity.view.entity.clone()))));
+    }
+}

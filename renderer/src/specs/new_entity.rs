@@ -1,0 +1,68 @@
+//! Which type a new entity should have: a small list to search.
+
+use super::{SpecAction, history::Page, look::type_look};
+use crate::{
+    picker::{Entry, Mark, Picker, rank},
+    view::{Action, View},
+};
+use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, vec2};
+use shared_protocol::bundle::{BundleView, EntityTypeView};
+
+const WIDTH: f32 = 360.0;
+
+pub(crate) struct NewEntity {
+    bundle: String,
+    picker: Picker,
+    fresh: bool,
+}
+
+impl NewEntity {
+    pub(crate) fn new(bundle: &BundleView) -> Self {
+        Self { bundle: bundle.id.clone(), picker: Picker::default(), fresh: true }
+    }
+
+    /// Gives back `false` when it is done with.
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
+        if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+            return false;
+        }
+        let Some(bundle) = view.bundles.bundles.iter().find(|bundle| bundle.id == self.bundle) else {
+            return false;
+        };
+        let mut found: Vec<(u32, &EntityTypeView)> = bundle
+            .types
+            .iter()
+            .filter_map(|kind| Some((rank(&self.picker.query, &kind.name, &kind.title)?, kind)))
+            .collect();
+        found.sort_by_key(|(rank, _)| *rank);
+        let entries: Vec<Entry<'_>> = found
+            .iter()
+            .map(|(_, kind)| Entry {
+                title: super::schema::words(&kind.name),
+                note: kind.category.as_deref().map(super::schema::words).unwrap_or_default(),
+                mark: Mark::Icon(type_look(&kind.name).0),
+                enabled: true,
+            })
+            .collect();
+        let area = egui::Area::new(Id::unique("new entity"))
+            .order(Order::Foreground)
+            .anchor(Align2::CENTER_TOP, vec2(0.0, 96.0))
+            .show(context, |ui| {
+                Frame::popup(ui.style())
+                    .show(ui, |ui| {
+                        ui.set_width(WIDTH);
+                        let hint = format!("Type of the new entity in {}", bundle.title);
+                        self.picker.show_ui(ui, view.theme, ("Type of the new entity", &hint), &entries)
+                    })
+                    .inner
+            });
+        if let Some((_, kind)) = area.inner.and_then(|place| found.get(place)) {
+            let page = Page::New { bundle: bundle.id.clone(), entity_type: kind.name.clone() };
+            actions.push(Action::Spec(SpecAction::Open(page)));
+            return false;
+        }
+        // The click that opened it may still be under way.
+        let fresh = std::mem::replace(&mut self.fresh, false);
+        fresh || !area.response.clicked_elsewhere()
+    }
+}

@@ -1,0 +1,115 @@
+//! Choosing an entity that a reference may name: a search over those of the types that are allowed.
+
+use super::{
+    answers::EntityList,
+    look::{Chip, Sign, chip_ui, type_look},
+};
+use crate::{
+    picker::{Entry, Mark, Picker},
+    widgets::close_button_ui,
+};
+use canvas::theme::Theme;
+use egui::{Id, Popup, PopupCloseBehavior, Response, Sense, Ui};
+
+/// Enough to choose from; more words narrow it down.
+const MOST: usize = 60;
+const WIDTH: f32 = 380.0;
+
+#[derive(Debug, Default)]
+pub(super) struct Picking {
+    /// The popup that is open, and what is typed in it.
+    open: Option<(Id, Picker)>,
+}
+
+impl Picking {
+    /// A chosen entity with a cross; gives back `true` when it should go.
+    pub(super) fn chosen_ui(
+        &self,
+        ui: &mut Ui,
+        theme: &Theme,
+        list: Option<&EntityList>,
+        id: &str,
+        of: &str,
+    ) -> bool {
+        let known = list.and_then(|list| list.entities.iter().find(|summary| summary.entity.id == id));
+        let missing = list.is_some() && known.is_none();
+        let title =
+            known.map_or(id, |summary| if summary.title.is_empty() { id } else { summary.title.as_str() });
+        let (icon, accent) = type_look(known.map_or("", |summary| summary.entity.entity_type.as_str()));
+        let sign = if missing { Sign::Trouble } else { Sign::Icon(icon, theme.accent(accent)) };
+        let name = if missing { format!("Missing {id}") } else { id.to_owned() };
+        let edge = missing.then_some(theme.danger);
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = 0.0;
+            let chip = Chip { text: title, name: &name, sign, ground: theme.tile(accent), edge };
+            chip_ui(ui, theme, &chip, Sense::hover()).on_hover_text(id);
+            close_button_ui(ui, theme, &format!("Remove {id} from {of}")).clicked()
+        })
+        .inner
+    }
+
+    /// The list below a button; gives back the id that was chosen.
+    pub(super) fn popup_ui(
+        &mut self,
+        button: &Response,
+        id: Id,
+        theme: &Theme,
+        list: Option<&EntityList>,
+        types: &[String],
+        taken: &[String],
+    ) -> Option<String> {
+        if button.clicked() {
+            self.open = Some((id, Picker::default()));
+        }
+        let picker = self.open.as_mut().filter(|(open, _)| *open == id).map(|(_, picker)| picker)?;
+        let mut chosen = None;
+        let popup =
+            Popup::menu(button).id(id).close_behavior(PopupCloseBehavior::CloseOnClickOutside).width(WIDTH);
+        popup.show(|ui| {
+            ui.set_width(WIDTH);
+            let found = candidates(list, types, taken, &picker.query);
+            let entries: Vec<Entry<'_>> = found
+                .iter()
+                .map(|(id, title, kind)| Entry {
+                    title: if title.is_empty() { (*id).to_owned() } else { (*title).to_owned() },
+                    note: (*id).to_owned(),
+                    mark: Mark::Icon(type_look(kind).0),
+                    enabled: true,
+                })
+                .collect();
+            let hint = if types.is_empty() {
+                "Search entities".to_owned()
+            } else {
+                format!("Search {}", types.join(", "))
+            };
+            if let Some(place) = picker.show_ui(ui, theme, ("Search entities", &hint), &entries) {
+                chosen = found.get(place).map(|(id, ..)| (*id).to_owned());
+                ui.close();
+            }
+        });
+        if chosen.is_some() {
+            Popup::close_id(&button.ctx, id);
+            self.open = None;
+        }
+        chosen
+    }
+}
+
+/// Id, title and type of those that fit, in the order of the bundle.
+fn candidates<'a>(
+    list: Option<&'a EntityList>,
+    types: &[String],
+    taken: &[String],
+    query: &str,
+) -> Vec<(&'a str, &'a str, &'a str)> {
+    let Some(list) = list else { return Vec::new() };
+    list.matching(query)
+        .map(|place| &list.entities[place])
+        .filter(|summary| types.is_empty() || types.contains(&summary.entity.entity_type))
+        .filter(|summary| !taken.contains(&summary.entity.id))
+        .take(MOST)
+        .map(|summary| {
+            (summary.entity.id.as_str(), summary.title.as_str(), summary.entity.entity_type.as_str())
+        })
+        .collect()
+}

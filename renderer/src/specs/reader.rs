@@ -1,0 +1,265 @@
+//! The reader: one page at a time, with a way back, in the middle of the window.
+
+use super::{
+    SpecAction, Specs,
+    answers::{Known, Question},
+    draft::Draft,
+    editing::{Subject, check, form_ui, new_title},
+    entity::{column_ui, entity_ui, title_ui},
+    findings::Findings,
+    history::Page,
+    look::arrow_button_ui,
+    schema::words,
+};
+use crate::{
+    commands::{CommandId, find},
+    view::{Action, View},
+    widgets::{empty_state_ui, muted_ui},
+};
+use egui::{Align, Button, Layout, Panel, RichText, ScrollArea, Ui, vec2};
+use shared_protocol::bundle::EntityRef;
+
+impl Specs {
+    pub(crate) fn reader_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        let Some(page) = view.history.current() else {
+            ui.add_space(ui.available_height() * 0.3);
+            return empty_state_ui(
+                ui,
+                view.theme,
+                "Nothing is open",
+                "Choose an entity in Specs, or search for one with Ctrl+K.",
+            );
+        };
+        let frame =
+            egui::Frame::new().fill(view.theme.surface_panel).inner_margin(egui::Margin::symmetric(12, 5));
+        Panel::top("spec toolbar").frame(frame).show(ui, |ui| self.toolbar_ui(ui, view, page, actions));
+        if !view.bundles.bundles.iter().any(|bundle| bundle.id == page.bundle()) {
+            ui.add_space(ui.available_height() * 0.3);
+            let text =
+                format!("No bundle is called {} now. Its folder was moved or cannot be read.", page.bundle());
+            return empty_state_ui(ui, view.theme, "The bundle is not here", &text);
+        }
+        match page {
+            Page::Entity(entity) => self.entity_page_ui(ui, view, page, entity, actions),
+            Page::New { bundle, entity_type } => {
+                self.new_page_ui(ui, view, page, (bundle, entity_type), actions)
+            }
+            Page::Knowledge(bundle) => {
+                self.answers.want(view.bundles, Question::Knowledge(bundle.clone()), actions);
+                let known = self.answers.knowledge(bundle);
+                match known.and_then(|known| Some((known.value.as_deref()?, known.version))) {
+                    Some(text) => self.knowledge.show_ui(ui, view.theme, bundle, text),
+                    None => waiting_ui(ui, view, known),
+                }
+            }
+            Page::Coverage(bundle) => {
+                self.answers.want(view.bundles, Question::Coverage(bundle.clone()), actions);
+                let known = self.answers.coverage(bundle);
+                match known.and_then(|known| known.value.as_deref()) {
+                    Some(all) => {
+                        let coverage = &mut self.coverage;
+                        page_ui(ui, page, |ui| coverage.show_ui(ui, view.theme, bundle, all, actions));
+                    }
+                    None => waiting_ui(ui, view, known),
+                }
+            }
+        }
+    }
+
+    fn toolbar_ui(&mut self, ui: &mut Ui, view: &View<'_>, page: &Page, actions: &mut Vec<Action>) {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = 4.0;
+            for (on, towards, id) in [
+                (view.history.can_go_back(), -1.0, CommandId::SpecBack),
+                (view.history.can_go_forward(), 1.0, CommandId::SpecForward),
+            ] {
+                let name = find(id).map_or("", |def| def.text);
+                let arrow = |ui: &mut Ui| arrow_button_ui(ui, view.theme, vec2(towards, 0.0), name);
+                if ui.add_enabled_ui(on, arrow).inner.clicked() {
+                    actions.push(Action::Do(id));
+                }
+            }
+            ui.add_space(4.0);
+            let bundle = view.bundles.bundles.iter().find(|bundle| bundle.id == page.bundle());
+            let bundle = bundle.map_or(page.bundle(), |bundle| bundle.title.as_str());
+            let trail = match page {
+                Page::Entity(entity) => format!("{bundle}  /  {}", words(&entity.entity_type)),
+                _ => bundle.to_owned(),
+            };
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                self.buttons_ui(ui, view, page, actions);
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    ui.add(
+                        egui::Label::new(RichText::new(trail).small().color(view.theme.text_muted))
+                            .truncate(),
+                    );
+                });
+            });
+        });
+    }
+
+    /// From the right: what can be done with the page.
+    fn buttons_ui(&mut self, ui: &mut Ui, view: &View<'_>, page: &Page, actions: &mut Vec<Action>) {
+        let theme = view.theme;
+        if let Some(draft) = self.drafts.get(page) {
+            let ready = draft.can_be_saved() || (draft.is_new && !draft.is_saving && draft.unread.is_empty());
+            let word = match (draft.is_saving, draft.is_new) {
+                (true, _) => "Saving…",
+                (false, true) => "Create",
+                (false, false) => "Save",
+            };
+            let text = RichText::new(word).color(if ready { theme.accent_text } else { theme.text_subtle });
+            let button = Button::new(text).min_size(vec2(72.0, 26.0));
+            let button = if ready { button.fill(theme.accent) } else { button };
+            if ui.add_enabled(ready, button).accessible_name(format!("{word} entity")).clicked() {
+                actions.push(Action::Spec(SpecAction::Save));
+            }
+            if ui.button("Discard").accessible_name("Discard changes").clicked() {
+                self.discard(page, actions);
+                return;
+            }
+            muted_ui(ui, theme, state_of(draft));
+            return;
+        }
+        let Page::Entity(entity) = page else { return };
+        ui.menu_button("More", |ui| {
+            for (id, action) in [
+                (CommandId::ShowOnMap, SpecAction::ShowOnMap(entity.clone())),
+                (CommandId::DrawMap, SpecAction::AskMap(entity.bundle.clone(), Some(entity.clone()))),
+                (CommandId::DeleteEntity, SpecAction::AskDelete(entity.clone())),
+            ] {
+                if ui.button(find(id).map_or("", |def| def.text)).clicked() {
+                    actions.push(Action::Spec(action));
+                }
+            }
+        })
+        .response
+        .accessible_name("More about this entity");
+        let known = self.answers.entity(entity).is_some_and(|known| known.value.is_some());
+        if ui.add_enabled(known, Button::new("Edit")).accessible_name("Edit entity").clicked() {
+            actions.push(Action::Spec(SpecAction::Edit(entity.clone())));
+        }
+    }
+
+    fn discard(&mut self, page: &Page, actions: &mut Vec<Action>) {
+        self.drafts.remove(page);
+        if matches!(page, Page::New { .. }) {
+            actions.push(Action::Spec(SpecAction::Close(page.clone())));
+        }
+    }
+
+    fn entity_page_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        page: &Page,
+        of: &EntityRef,
+        actions: &mut Vec<Action>,
+    ) {
+        let Self { answers, drafts, picking, reading, .. } = self;
+        answers.want(view.bundles, Question::Entity(of.clone()), actions);
+        let known = answers.entity(of);
+        let Some(entity) = known.and_then(|known| known.value.as_ref()) else {
+            return waiting_ui(ui, view, known);
+        };
+        let gone = known.and_then(|known| known.refused.as_ref()).map(ToString::to_string);
+        let Some(draft) = drafts.get_mut(page) else {
+            return page_ui(ui, page, |ui| {
+                gone_ui(ui, view, gone.as_deref());
+                entity_ui(ui, view, entity, reading, actions);
+            });
+        };
+        let known = Findings::of(&entity.view.diagnostics);
+        // Taken along, so that what is asked below does not fight with what is shown.
+        let (schema, title) = (entity.schema.clone(), entity.view.title.clone());
+        let subject = Subject { page, entity: of.clone(), schema: &schema, known: &known };
+        page_ui(ui, page, |ui| {
+            ui.add_space(16.0);
+            gone_ui(ui, view, gone.as_deref());
+            title_ui(ui, view.theme, of, &title);
+            form_ui(ui, view, &subject, draft, answers, picking, reading);
+        });
+        answers.want(view.bundles, Question::Entities(of.bundle.clone()), actions);
+        check(ui, &subject, draft, answers, actions);
+    }
+
+    fn new_page_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        page: &Page,
+        (bundle, entity_type): (&str, &str),
+        actions: &mut Vec<Action>,
+    ) {
+        let question = Question::Schema(bundle.to_owned(), entity_type.to_owned());
+        self.answers.want(view.bundles, question, actions);
+        self.answers.want(view.bundles, Question::Entities(bundle.to_owned()), actions);
+        let known = self.answers.schema(bundle, entity_type);
+        let Some(schema) = known.and_then(|known| known.value.as_ref()).cloned() else {
+            return waiting_ui(ui, view, known);
+        };
+        let Self { answers, drafts, picking, reading, .. } = self;
+        if !drafts.contains_key(page) {
+            reading.wanted = Some(schema.id_field.clone());
+        }
+        let draft = drafts.entry(page.clone()).or_insert_with(|| Draft::new(&schema));
+        let entity = EntityRef {
+            bundle: bundle.to_owned(),
+            entity_type: entity_type.to_owned(),
+            id: draft.id(&schema.id_field).to_owned(),
+        };
+        let known = Findings::default();
+        let subject = Subject { page, entity, schema: &schema, known: &known };
+        page_ui(ui, page, |ui| {
+            ui.add_space(16.0);
+            title_ui(ui, view.theme, &subject.entity, &new_title(entity_type));
+            form_ui(ui, view, &subject, draft, answers, picking, reading);
+        });
+        check(ui, &subject, draft, answers, actions);
+    }
+}
+
+fn state_of(draft: &Draft) -> String {
+    let wrong =
+        draft.checked.as_ref().is_some_and(|checked| checked.version == draft.version && !checked.possible);
+    match draft.count() {
+        _ if !draft.unread.is_empty() || wrong => "Something is not right yet".to_owned(),
+        _ if draft.is_new => String::new(),
+        0 => "No changes".to_owned(),
+        1 => "1 field changed".to_owned(),
+        many => format!("{many} fields changed"),
+    }
+}
+
+/// A page that scrolls, each from where it was left.
+fn page_ui(ui: &mut Ui, page: &Page, content: impl FnOnce(&mut Ui)) {
+    let salt = format!("{page:?}");
+    ScrollArea::vertical().id_salt(salt).auto_shrink([false, false]).show(ui, |ui| column_ui(ui, content));
+}
+
+/// The entity was there and is not any more.
+fn gone_ui(ui: &mut Ui, view: &View<'_>, why: Option<&str>) {
+    if let Some(why) = why {
+        ui.add_space(8.0);
+        ui.horizontal_top(|ui| {
+            let (mark, _) = ui.allocate_exact_size(vec2(14.0, 18.0), egui::Sense::hover());
+            crate::widgets::paint_severity(
+                ui.painter(),
+                mark.center(),
+                view.theme,
+                shared_protocol::messages::Severity::Warning,
+            );
+            let text = format!("This is how it was: {why}");
+            ui.add(egui::Label::new(RichText::new(text).color(view.theme.text)).wrap());
+        });
+    }
+}
+
+/// Not answered yet, or not to be had.
+fn waiting_ui<T>(ui: &mut Ui, view: &View<'_>, known: Option<&Known<T>>) {
+    ui.add_space(ui.available_height() * 0.3);
+    match known.and_then(|known| known.refused.as_ref()) {
+        Some(refusal) => empty_state_ui(ui, view.theme, "This cannot be shown", &refusal.to_string()),
+        None => empty_state_ui(ui, view.theme, "Reading…", ""),
+    }
+}

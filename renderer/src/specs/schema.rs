@@ -1,0 +1,450 @@
+//! A schema as the window reads it: fields in their order, each with what it holds and how it wants to be shown. Both
+//! vocabularies of hints are read. What cannot be understood is edited as JSON, never left out.
+//! Must not know: widgets, values.
+
+use super::json::Json;
+use shared_protocol::bundle::SchemaView;
+
+/// How deep objects in objects get controls of their own; deeper ones are edited as JSON.
+const DEEPEST: usize = 6;
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Schema {
+    pub(crate) id_field: String,
+    /// How ids are made: `REQ-{slug}`.
+    pub(crate) id_template: Option<String>,
+    /// What the type says about itself.
+    pub(crate) description: String,
+    /// In the order they are shown in; the id is one of them.
+    pub(crate) fields: Vec<Field>,
+    /// Key and title of each group that a field is in.
+    pub(crate) groups: Vec<(String, String)>,
+    /// There is no usable schema: fields are whatever the entity has.
+    pub(crate) is_open: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) label: String,
+    pub(crate) description: String,
+    pub(crate) required: bool,
+    pub(crate) kind: Kind,
+    pub(crate) group: Option<String>,
+    pub(crate) weight: Weight,
+    pub(crate) in_header: bool,
+    pub(crate) hidden: bool,
+    order: Option<f64>,
+}
+
+/// How much room and weight a field wants on the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Weight {
+    Hero,
+    Primary,
+    Usual,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Kind {
+    Text,
+    /// Text over several lines.
+    Long {
+        markdown: bool,
+    },
+    Number {
+        whole: bool,
+    },
+    Boolean,
+    Choice(Vec<Choice>),
+    Date,
+    /// Names an entity of one of these types; of any when there is none.
+    Reference(Vec<String>),
+    List {
+        of: Box<Kind>,
+        look: ListLook,
+    },
+    Object {
+        fields: Vec<Field>,
+        as_chips: bool,
+    },
+    Json,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Choice {
+    pub(crate) value: String,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    /// `success`, `info`, `warning`, `error` or `neutral`.
+    pub(crate) tone: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) enum ListLook {
+    #[default]
+    Plain,
+    Chips,
+    Bullets,
+    /// One item at a time behind tabs, called by one of its fields; another field says which was chosen.
+    Tabs {
+        label: String,
+        chosen: String,
+    },
+}
+
+impl Kind {
+    /// Wants the whole width.
+    pub(crate) fn is_wide(&self) -> bool {
+        match self {
+            Self::Long { .. } | Self::Json => true,
+            Self::Object { as_chips, .. } => !as_chips,
+            Self::List { of, look } => {
+                *look == ListLook::Bullets
+                    || !matches!(**of, Self::Reference(_) | Self::Choice(_) | Self::Text)
+            }
+            _ => false,
+        }
+    }
+
+    /// What a new value of it is before anybody has said anything.
+    pub(crate) fn blank(&self) -> Json {
+        match self {
+            Self::Boolean => Json::Bool(false),
+            Self::Number { .. } | Self::Json => Json::Null,
+            Self::List { .. } => Json::List(Vec::new()),
+            Self::Object { fields, .. } => {
+                let needed = fields.iter().filter(|field| field.required);
+                Json::Map(needed.map(|field| (field.name.clone(), field.kind.blank())).collect())
+            }
+            Self::Choice(choices) => Json::text(choices.first().map_or("", |choice| choice.value.as_str())),
+            _ => Json::text(""),
+        }
+    }
+}
+
+impl Field {
+    /// One that the schema does not know.
+    pub(crate) fn unknown(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            label: words(name),
+            description: "The schema does not know this field.".to_owned(),
+            required: false,
+            kind: Kind::Json,
+            group: None,
+            weight: Weight::Usual,
+            in_header: false,
+            hidden: false,
+            order: None,
+        }
+    }
+}
+
+impl Schema {
+    pub(crate) fn of(view: &SchemaView) -> Self {
+        let root = Json::parse(&view.schema).unwrap_or_default();
+        let reader = Reader { root: &root, references: &view.references };
+        let mut fields = reader.fields(&root, "", 0);
+        // Stable: what has no place of its own stays where the schema has it, after what has one.
+        fields.sort_by(|a, b| {
+            let (a, b) = (a.order.unwrap_or(f64::MAX), b.order.unwrap_or(f64::MAX));
+            a.total_cmp(&b)
+        });
+        let id = root.get("properties").and_then(|properties| properties.get(&view.id_field));
+        let id_template = id.and_then(|id| hint(id, "idTemplate")).and_then(Json::as_text);
+        Self {
+            id_field: view.id_field.clone(),
+            id_template: id_template.map(str::to_owned),
+            description: root.text_at("description").unwrap_or_default().to_owned(),
+            groups: groups(&root, &fields),
+            is_open: fields.is_empty(),
+            fields,
+        }
+    }
+
+    pub(crate) fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
+
+/// The groups that some field is in, in their order. One group is no grouping.
+fn groups(root: &Json, fields: &[Field]) -> Vec<(String, String)> {
+    let named = hint(root, "layoutGroups").map(Json::members).unwrap_or_default();
+    let mut groups: Vec<(f64, String, String)> = named
+        .iter()
+        .filter(|(key, _)| fields.iter().any(|field| field.group.as_ref() == Some(key)))
+        .map(|(key, group)| {
+            let order = group.get("order").and_then(Json::as_number).unwrap_or(f64::MAX);
+            (order, key.clone(), group.text_at("title").map_or_else(|| words(key), str::to_owned))
+        })
+        .collect();
+    groups.sort_by(|a, b| a.0.total_cmp(&b.0));
+    groups.into_iter().map(|(_, key, title)| (key, title)).collect()
+}
+
+/// An annotation under its name of today or the one before: `x-sdd-displayHint`, `displayHint`.
+fn hint<'a>(schema: &'a Json, name: &str) -> Option<&'a Json> {
+    schema
+        .get(&format!("x-sdd-{name}"))
+        .or_else(|| schema.get(&format!("x-{name}")))
+        .or_else(|| schema.get(name))
+}
+
+struct Reader<'a> {
+    root: &'a Json,
+    references: &'a [(String, Vec<String>)],
+}
+
+impl Reader<'_> {
+    fn fields(&self, schema: &Json, path: &str, depth: usize) -> Vec<Field> {
+        let required = schema.texts_at("required");
+        let properties = schema.get("properties").map(Json::members).unwrap_or_default();
+        properties
+            .iter()
+            .map(|(name, property)| {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                self.field(name, self.resolve(property), required.contains(name), &path, depth)
+            })
+            .collect()
+    }
+
+    fn field(&self, name: &str, schema: &Json, required: bool, path: &str, depth: usize) -> Field {
+        let text = |key: &str| hint(schema, key).and_then(Json::as_text).unwrap_or_default();
+        let label = [text("prominenceLabel"), text("title"), text("displayName")];
+        let label = label.into_iter().find(|label| !label.is_empty()).map_or_else(|| words(name), sentence);
+        Field {
+            name: name.to_owned(),
+            label,
+            description: text("description").to_owned(),
+            required,
+            kind: self.kind(schema, path, depth),
+            group: hint(schema, "layoutGroup").and_then(Json::as_text).map(str::to_owned),
+            weight: match text("prominence") {
+                "hero" => Weight::Hero,
+                "primary" => Weight::Primary,
+                _ => Weight::Usual,
+            },
+            in_header: text("displayLocation") == "header",
+            hidden: text("displayHint") == "hidden",
+            order: hint(schema, "order").and_then(Json::as_number),
+        }
+    }
+
+    /// Follows a reference within the schema's own file.
+    fn resolve<'s>(&'s self, schema: &'s Json) -> &'s Json {
+        let mut at = schema;
+        for _ in 0..DEEPEST {
+            let Some(path) = at.text_at("$ref").and_then(|path| path.strip_prefix("#/")) else { break };
+            let found = path.split('/').try_fold(self.root, |at, key| at.get(key));
+            match found {
+                Some(found) => at = found,
+                None => break,
+            }
+        }
+        at
+    }
+
+    fn kind(&self, schema: &Json, path: &str, depth: usize) -> Kind {
+        let schema = self.resolve(schema);
+        let display = hint(schema, "displayHint").and_then(Json::as_text).unwrap_or_default();
+        match type_of(schema) {
+            "string" => self.text_kind(schema, path, display),
+            "integer" => Kind::Number { whole: true },
+            "number" => Kind::Number { whole: false },
+            "boolean" => Kind::Boolean,
+            "array" if depth < DEEPEST => {
+                let of = match schema.get("items") {
+                    Some(items) => self.kind(items, path, depth + 1),
+                    None => Kind::Json,
+                };
+                Kind::List { of: Box::new(of), look: list_look(schema, display) }
+            }
+            "object" if depth < DEEPEST => {
+                let fields = self.fields(schema, path, depth + 1);
+                if fields.is_empty() {
+                    return Kind::Json;
+                }
+                Kind::Object { fields, as_chips: display == "booleanChips" }
+            }
+            _ => Kind::Json,
+        }
+    }
+
+    fn text_kind(&self, schema: &Json, path: &str, display: &str) -> Kind {
+        let format = schema.text_at("format").unwrap_or_default();
+        let declared = self.references.iter().find(|(known, _)| known == path);
+        if format == "sdd-ref" || declared.is_some() || hint(schema, "refTargets").is_some() {
+            let targets = hint(schema, "refTargets").map(Json::items).unwrap_or_default();
+            let targets: Vec<String> = targets.iter().filter_map(Json::as_text).map(str::to_owned).collect();
+            return Kind::Reference(declared.map_or(targets, |(_, types)| types.clone()));
+        }
+        if let Some(Json::List(values)) = schema.get("enum") {
+            return Kind::Choice(
+                values.iter().filter_map(Json::as_text).map(|value| choice(schema, value)).collect(),
+            );
+        }
+        let widget = hint(schema, "widget").or_else(|| schema.get("ui:widget"));
+        match (display, widget.and_then(Json::as_text).unwrap_or_default()) {
+            ("markdown", _) | (_, "MarkdownWidget") => Kind::Long { markdown: true },
+            ("multiline", _) | (_, "textarea") => Kind::Long { markdown: false },
+            _ if format == "date" => Kind::Date,
+            // Texts that people write sentences in.
+            _ if matches!(path, "description" | "statement" | "rationale") => Kind::Long { markdown: true },
+            _ => Kind::Text,
+        }
+    }
+}
+
+/// The type of a schema; of several the first that is not null.
+fn type_of(schema: &Json) -> &str {
+    match schema.get("type") {
+        Some(Json::Text(name)) => name,
+        Some(Json::List(names)) => {
+            let mut names = names.iter().filter_map(Json::as_text).filter(|name| *name != "null");
+            match (names.next(), names.next()) {
+                (Some(only), None) => only,
+                _ => "",
+            }
+        }
+        _ if schema.get("enum").is_some() => "string",
+        _ if schema.get("properties").is_some() => "object",
+        _ => "",
+    }
+}
+
+fn choice(schema: &Json, value: &str) -> Choice {
+    let of = |name: &str| hint(schema, name).and_then(|all| all.get(value));
+    let style = of("enumStyles");
+    let tone = style.and_then(|style| style.as_text().or_else(|| style.text_at("color")));
+    Choice {
+        value: value.to_owned(),
+        title: of("enumTitles").and_then(Json::as_text).map_or_else(|| words(value), str::to_owned),
+        description: of("enumDescriptions").and_then(Json::as_text).unwrap_or_default().to_owned(),
+        tone: tone.map(str::to_owned),
+    }
+}
+
+fn list_look(schema: &Json, display: &str) -> ListLook {
+    let text =
+        |name: &str, usual: &str| hint(schema, name).and_then(Json::as_text).unwrap_or(usual).to_owned();
+    match hint(schema, "layout").and_then(Json::as_text).unwrap_or_default() {
+        "tabbedArray" => {
+            ListLook::Tabs { label: text("tabLabelField", "name"), chosen: text("choiceField", "isChosen") }
+        }
+        "bulletList" => ListLook::Bullets,
+        _ if display == "chips" => ListLook::Chips,
+        _ => ListLook::Plain,
+    }
+}
+
+/// `governedByAdrIds` is shown as `Governed by adr`, `non_functional` as `Non functional`.
+pub(crate) fn words(name: &str) -> String {
+    sentence(&phrase(name))
+}
+
+/// The same within a sentence: `Requirement` is a `requirement`, `ADR` stays what it is.
+pub(crate) fn phrase(name: &str) -> String {
+    let mut text = String::new();
+    let mut before = ' ';
+    for sign in name.chars() {
+        let starts = sign.is_uppercase() && before.is_lowercase();
+        if matches!(sign, '_' | '-') || starts {
+            text.push(' ');
+        }
+        if !matches!(sign, '_' | '-') {
+            text.push(if starts { sign.to_ascii_lowercase() } else { sign });
+        }
+        before = sign;
+    }
+    let text = text.trim();
+    let text = text.strip_suffix(" ids").or_else(|| text.strip_suffix(" id")).unwrap_or(text);
+    let mut signs = text.chars();
+    match (signs.next(), signs.next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => {
+            first.to_lowercase().chain(std::iter::once(second)).chain(signs).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// With a capital at the start.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut signs = text.chars();
+    signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(schema: &str) -> Schema {
+        let references = vec![("ownerId".to_owned(), vec!["Actor".to_owned()])];
+        Schema::of(&SchemaView { schema: schema.to_owned(), id_field: "id".into(), references })
+    }
+
+    #[test]
+    fn kinds_and_hints_of_both_vocabularies() {
+        let schema = read(
+            r##"{"type":"object","required":["title"],"$defs":{"sev":{"type":"string","enum":["low","high"]}},"properties":{
+            "id":{"type":"string","x-idTemplate":"REQ-{slug}"},
+            "title":{"type":"string","title":"name of it"},
+            "body":{"type":"string","displayHint":"markdown"},
+            "state":{"type":"string","enum":["in-progress"],"x-sdd-enumStyles":{"in-progress":{"color":"info"}},"x-sdd-displayLocation":"header"},
+            "ownerId":{"type":"string"},
+            "featureIds":{"type":"array","items":{"type":"string","format":"sdd-ref","x-refTargets":["Feature"]}},
+            "rules":{"type":"array","items":{"type":"object","properties":{"severity":{"$ref":"#/$defs/sev"}}}},
+            "count":{"type":["integer","null"]},
+            "odd":{"oneOf":[{"type":"string"},{"type":"number"}]},
+            "decision":{"type":"string","x-sdd-order":1,"x-sdd-prominence":"hero","x-sdd-prominenceLabel":"The Decision"}}}"##,
+        );
+        assert_eq!(schema.id_template.as_deref(), Some("REQ-{slug}"));
+        assert_eq!(schema.fields[0].name, "decision", "what has an order comes first");
+        assert_eq!(
+            (schema.fields[0].label.as_str(), schema.fields[0].weight),
+            ("The Decision", Weight::Hero)
+        );
+        let kind = |name: &str| &schema.field(name).unwrap().kind;
+        assert!(schema.field("title").unwrap().required);
+        assert_eq!(schema.field("title").unwrap().label, "Name of it");
+        assert_eq!(kind("body"), &Kind::Long { markdown: true });
+        assert_eq!(kind("ownerId"), &Kind::Reference(vec!["Actor".into()]), "declared by a relation only");
+        let Kind::Choice(choices) = kind("state") else { panic!() };
+        assert_eq!((choices[0].title.as_str(), choices[0].tone.as_deref()), ("In progress", Some("info")));
+        assert!(schema.field("state").unwrap().in_header);
+        assert!(
+            matches!(kind("featureIds"), Kind::List { of, .. } if **of == Kind::Reference(vec!["Feature".into()]))
+        );
+        let Kind::List { of, .. } = kind("rules") else { panic!() };
+        assert!(matches!(&**of, Kind::Object { fields, .. } if matches!(fields[0].kind, Kind::Choice(_))));
+        assert_eq!(kind("count"), &Kind::Number { whole: true });
+        assert_eq!(kind("odd"), &Kind::Json);
+    }
+
+    #[test]
+    fn groups_that_no_field_is_in_are_none() {
+        let text = r#"{"properties":{"a":{"type":"string","x-sdd-layoutGroup":"two"},"b":{"type":"string","x-sdd-layoutGroup":"one"}},
+            "x-sdd-layoutGroups":{"two":{"title":"Second","order":2},"one":{"order":1},"none":{"order":0}}}"#;
+        let groups = read(text).groups;
+        assert_eq!(groups, [("one".to_owned(), "One".to_owned()), ("two".to_owned(), "Second".to_owned())]);
+    }
+
+    #[test]
+    fn names_read_as_words() {
+        for (name, shown) in [
+            ("governedByAdrIds", "Governed by adr"),
+            ("non_functional", "Non functional"),
+            ("ownerId", "Owner"),
+            ("id", "Id"),
+            ("FR", "FR"),
+        ] {
+            assert_eq!(words(name), shown);
+        }
+        assert_eq!((phrase("ADR"), phrase("OpenQuestion")), ("ADR".into(), "open question".into()));
+    }
+
+    #[test]
+    fn a_broken_schema_leaves_the_entity_open() {
+        assert!(read("no schema").is_open);
+    }
+}

@@ -1,0 +1,139 @@
+//! A list of objects as a table: a column a field, as wide as what stands in it wants, within reason. Where there is no room
+//! for columns, each object is a card.
+
+use super::{
+    entity::drop_of,
+    json::Json,
+    schema::{Field, Kind},
+    values::{Around, block, members_ui, text_width, value_ui},
+};
+use crate::{
+    view::Action,
+    widgets::{paint_line, small_font},
+};
+use egui::{Align2, Rect, Stroke, Ui, UiBuilder, pos2, vec2};
+
+/// Objects that are shown; more are counted.
+const MOST_ROWS: usize = 200;
+const NARROWEST: f32 = 70.0;
+const WIDEST: f32 = 360.0;
+const GAP: f32 = 14.0;
+
+pub(super) fn table_ui(
+    ui: &mut Ui,
+    around: &Around<'_>,
+    fields: &[Field],
+    items: &[Json],
+    actions: &mut Vec<Action>,
+) {
+    let theme = around.theme;
+    let columns: Vec<&Field> = fields
+        .iter()
+        .filter(|field| !field.hidden && items.iter().any(|item| item.get(&field.name).is_some()))
+        .collect();
+    let nested = columns.iter().any(|field| match &field.kind {
+        Kind::Object { .. } => true,
+        Kind::List { of, .. } => matches!(**of, Kind::Object { .. }),
+        _ => false,
+    });
+    let more = items
+        .iter()
+        .any(|item| item.members().iter().any(|(name, _)| !fields.iter().any(|field| field.name == *name)));
+    let room = ui.available_width();
+    let widths = widths(ui, &columns, items, room - 16.0);
+    match widths.filter(|_| !nested && !more) {
+        Some(widths) => {
+            header_ui(ui, around, &columns, &widths, room);
+            for (place, item) in items.iter().take(MOST_ROWS).enumerate() {
+                ui.push_id(place, |ui| row_ui(ui, around, &columns, &widths, item, actions));
+            }
+        }
+        None => {
+            for (place, item) in items.iter().take(MOST_ROWS).enumerate() {
+                ui.push_id(place, |ui| block(ui, theme, |ui| members_ui(ui, around, fields, item, actions)));
+                ui.add_space(4.0);
+            }
+        }
+    }
+    if items.len() > MOST_ROWS {
+        crate::widgets::muted_ui(ui, theme, format!("and {} more", items.len() - MOST_ROWS));
+    }
+}
+
+/// What each column gets; none when they would be too narrow to read.
+fn widths(ui: &Ui, columns: &[&Field], items: &[Json], room: f32) -> Option<Vec<f32>> {
+    if columns.is_empty() {
+        return None;
+    }
+    let gaps = GAP * (columns.len() - 1) as f32;
+    let free = room - gaps;
+    if free < NARROWEST * columns.len() as f32 {
+        return None;
+    }
+    let wish = |field: &Field| {
+        let texts = items.iter().take(20).filter_map(|item| item.get(&field.name)).map(Json::in_line);
+        let chip = if matches!(field.kind, Kind::Reference(_) | Kind::Choice(_) | Kind::List { .. }) {
+            40.0
+        } else {
+            0.0
+        };
+        let widest = texts
+            .map(|text| text_width(ui, &text) * 1.15 + chip)
+            .fold(text_width(ui, &field.label), f32::max);
+        widest.clamp(NARROWEST, WIDEST)
+    };
+    let wishes: Vec<f32> = columns.iter().map(|field| wish(field)).collect();
+    let sum: f32 = wishes.iter().sum();
+    let floor = NARROWEST * columns.len() as f32;
+    let widths = if sum <= free {
+        // The last one takes what is left.
+        let last = wishes.len() - 1;
+        wishes
+            .iter()
+            .enumerate()
+            .map(|(at, wish)| if at == last { wish + free - sum } else { *wish })
+            .collect()
+    } else {
+        let kept = (free - floor) / (sum - floor);
+        wishes.iter().map(|wish| NARROWEST + (wish - NARROWEST) * kept).collect()
+    };
+    Some(widths)
+}
+
+fn header_ui(ui: &mut Ui, around: &Around<'_>, columns: &[&Field], widths: &[f32], room: f32) {
+    let (rect, _) = ui.allocate_exact_size(vec2(room, 22.0), egui::Sense::hover());
+    let mut left = rect.left() + 8.0;
+    for (field, width) in columns.iter().zip(widths) {
+        let cell = Rect::from_min_size(pos2(left, rect.top()), vec2(*width, rect.height()));
+        paint_line(ui, cell, Align2::LEFT_CENTER, &field.label, small_font(ui), around.theme.text_muted);
+        left += width + GAP;
+    }
+    let stroke = Stroke::new(1.0, around.theme.border_strong);
+    ui.painter().hline(rect.x_range(), rect.bottom(), stroke);
+}
+
+fn row_ui(
+    ui: &mut Ui,
+    around: &Around<'_>,
+    columns: &[&Field],
+    widths: &[f32],
+    item: &Json,
+    actions: &mut Vec<Action>,
+) {
+    let (room, top) = (ui.available_width(), ui.cursor().top());
+    let mut left = ui.cursor().left() + 8.0;
+    let mut bottom = top + 26.0;
+    for (field, width) in columns.iter().zip(widths) {
+        let cell =
+            Rect::from_min_size(pos2(left, top + 5.0 + drop_of(&field.kind)), vec2(*width, f32::INFINITY));
+        let mut child = ui.new_child(UiBuilder::new().max_rect(cell).id_salt(&field.name));
+        if let Some(value) = item.get(&field.name) {
+            value_ui(&mut child, around, &field.kind, value, actions);
+        }
+        bottom = bottom.max(child.min_rect().bottom() + 5.0);
+        left += width + GAP;
+    }
+    let rect = Rect::from_min_max(pos2(ui.cursor().left(), top), pos2(ui.cursor().left() + room, bottom));
+    ui.advance_cursor_after_rect(rect);
+    ui.painter().hline(rect.x_range(), rect.bottom(), Stroke::new(1.0, around.theme.border));
+}
