@@ -1,0 +1,62 @@
+//! What Draftboard is to a server: somebody who hears of progress and changes, and answers no questions. Sampling, roots
+//! and elicitation are not offered; whoever asks all the same is declined at once.
+
+use crate::log::Log;
+use rmcp::{
+    ClientHandler,
+    model::{
+        ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
+        ProtocolVersion,
+    },
+    service::{NotificationContext, RoleClient},
+};
+use serde::Serialize;
+use std::{collections::HashMap, sync::Arc};
+use tokio::sync::{Mutex, Notify, mpsc};
+
+/// How far a call has come.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Progress {
+    pub progress: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// Who wants to hear about which call. Held while a call is sent, so that not even its first word is missed.
+pub(super) type Watchers = Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Progress>>>>;
+
+#[derive(Clone)]
+pub(super) struct Host {
+    pub(super) tools_changed: Arc<Notify>,
+    pub(super) watchers: Watchers,
+    pub(super) log: Arc<Log>,
+}
+
+impl Host {
+    pub(super) fn new(log: Arc<Log>) -> Self {
+        Self { tools_changed: Arc::default(), watchers: Arc::default(), log }
+    }
+}
+
+impl ClientHandler for Host {
+    fn get_info(&self) -> ClientConfig {
+        let me = Implementation::new("draftboard", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), me)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.tools_changed.notify_one();
+    }
+
+    async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        let watcher = self.watchers.lock().await.get(&params.progress_token).cloned();
+        if let Some(watcher) = watcher {
+            let message = params.message.map(|message| self.log.clean(&message));
+            // Whoever does not keep up misses a step, not the result.
+            let _ = watcher.try_send(Progress { progress: params.progress, total: params.total, message });
+        }
+    }
+}

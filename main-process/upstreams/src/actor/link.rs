@@ -1,0 +1,189 @@
+//! A connection that works: what others may do with it while its actor watches over it.
+
+use super::host::{Progress, Watchers};
+use crate::{
+    failure::{Code, Failure},
+    tools::Definition,
+};
+use rmcp::{
+    Peer, RoleClient,
+    model::{
+        CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest,
+        ListToolsRequest, PaginatedRequestParams, ProgressToken, RequestId, ServerResult,
+    },
+    service::{PeerRequestOptions, ServiceError},
+};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::sync::{Notify, Semaphore, mpsc};
+
+const MOST_TOOLS: usize = 512;
+const MOST_PAGES: usize = 64;
+
+pub(crate) type Definitions = BTreeMap<String, Arc<Definition>>;
+
+pub(crate) struct Link {
+    pub(super) peer: Peer<RoleClient>,
+    pub(super) watchers: Watchers,
+    /// Told when a call finds that nobody is there any more.
+    pub(super) lost: Notify,
+    pub(super) definitions: Mutex<Arc<Definitions>>,
+    pub(super) permits: Semaphore,
+    pub(crate) protocol: String,
+    pub(crate) server: Option<String>,
+}
+
+impl Link {
+    pub(crate) fn definitions(&self) -> Arc<Definitions> {
+        self.definitions.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sends it once and never again: whether a call that broke off was carried out is not known.
+    pub(crate) async fn call(
+        &self,
+        server: &str,
+        params: CallToolRequestParams,
+        (idle, total): (Duration, Duration),
+        progress: Option<mpsc::Sender<Progress>>,
+    ) -> Result<CallToolResult, Failure> {
+        let Ok(_permit) = self.permits.try_acquire() else {
+            let message = format!("{server} has as many calls under way as it may: wait for one to end");
+            return Err(Failure::new(Code::LimitExceeded, message));
+        };
+        let tool = params.name.to_string();
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let options =
+            PeerRequestOptions::with_timeout(idle).reset_timeout_on_progress().with_max_total_timeout(total);
+        let mut watchers = self.watchers.lock().await;
+        let sent = self.peer.send_request_with_option(request, options).await;
+        let handle = sent.map_err(|error| self.explain(error, server, &tool))?;
+        if let Some(progress) = progress {
+            watchers.insert(handle.progress_token.clone(), progress);
+        }
+        drop(watchers);
+        let mut under_way = UnderWay {
+            peer: self.peer.clone(),
+            watchers: self.watchers.clone(),
+            id: Some(handle.id.clone()),
+            token: handle.progress_token.clone(),
+        };
+        let answer = handle.await_response().await;
+        under_way.id = None;
+        match answer {
+            Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(ServerResult::InputRequiredResult(_)) => {
+                let message =
+                    format!("{tool} of {server} asks for further input, which Draftboard does not pass on");
+                Err(Failure::new(Code::UnsupportedCapability, message))
+            }
+            Ok(_) => Err(Failure::unavailable(format!(
+                "{server} answered {tool} with something else than a result"
+            ))),
+            Err(error) => Err(self.explain(error, server, &tool)),
+        }
+    }
+
+    fn explain(&self, error: ServiceError, server: &str, tool: &str) -> Failure {
+        match error {
+            ServiceError::McpError(error) => {
+                Failure::unavailable(format!("{server} refused {tool}: {} ({})", error.message, error.code.0))
+            }
+            ServiceError::Timeout { timeout } => Failure::network(format!(
+                "{tool} of {server} took longer than {} and was cancelled. Whether it did its work is not known.",
+                shown(timeout)
+            )),
+            ServiceError::TransportClosed => {
+                self.lost.notify_one();
+                Failure::unavailable(format!(
+                    "{server} ended during {tool}. Whether it did its work is not known, so it was not called again."
+                ))
+            }
+            ServiceError::TransportSend(error) => {
+                self.lost.notify_one();
+                Failure::network(format!(
+                    "The connection to {server} was lost during {tool}: {}. It was not called again.",
+                    root(&*error.error)
+                ))
+            }
+            other => Failure::unavailable(format!("{tool} of {server} failed: {other}")),
+        }
+    }
+}
+
+pub(super) fn shown(time: Duration) -> String {
+    if time.as_secs() > 0 { format!("{} s", time.as_secs_f32()) } else { format!("{} ms", time.as_millis()) }
+}
+
+/// The innermost reason.
+pub(super) fn root(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}
+
+/// Tells the server when nobody waits for its answer any more.
+struct UnderWay {
+    peer: Peer<RoleClient>,
+    watchers: Watchers,
+    /// None once it is answered.
+    id: Option<RequestId>,
+    token: ProgressToken,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (peer, watchers, token) = (self.peer.clone(), self.watchers.clone(), self.token.clone());
+        let cancelled = self.id.take().map(|id| {
+            let reason = "nobody waits for the answer any more".to_owned();
+            CancelledNotificationParam::new(Some(id), Some(reason))
+        });
+        runtime.spawn(async move {
+            watchers.lock().await.remove(&token);
+            if let Some(params) = cancelled {
+                // Fails when the server is gone, which ends the call too.
+                let _ = peer.notify_cancelled(params).await;
+            }
+        });
+    }
+}
+
+/// All tools, page by page. Those that cannot be used come as reasons.
+pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<(Definitions, Vec<String>), ServiceError> {
+    let (mut definitions, mut refused) = (Definitions::new(), Vec::new());
+    let mut cursor = None;
+    for _ in 0..MOST_PAGES {
+        let mut request = ListToolsRequest::default();
+        if let Some(cursor) = cursor.take() {
+            request.params = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        }
+        let ServerResult::ListToolsResult(page) =
+            peer.send_request(ClientRequest::ListToolsRequest(request)).await?
+        else {
+            return Err(ServiceError::UnexpectedResponse);
+        };
+        for tool in &page.tools {
+            match Definition::new(tool) {
+                _ if definitions.len() == MOST_TOOLS => {
+                    refused.push(format!("it has more than {MOST_TOOLS} tools; the rest is left out"));
+                    return Ok((definitions, refused));
+                }
+                Ok(definition) if !definitions.contains_key(definition.name()) => {
+                    definitions.insert(definition.name().to_owned(), Arc::new(definition));
+                }
+                Ok(definition) => refused.push(format!("the tool {} comes twice", definition.name())),
+                Err(reason) => refused.push(format!("the tool {:.64} is left out: {reason}", tool.name)),
+            }
+        }
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok((definitions, refused))
+}

@@ -1,0 +1,310 @@
+//! One actor per server. It alone starts, watches and ends the server's process, and nothing that one server does can hold
+//! up another. Calls do not pass through it: they use its [`Link`], so a call that hangs holds up nobody either.
+
+mod connection;
+mod handshake;
+mod host;
+mod link;
+mod open;
+mod pace;
+mod state;
+
+pub use host::Progress;
+pub(crate) use link::{Definitions, Link};
+pub use pace::Pace;
+pub use state::Phase;
+pub(crate) use state::{Shared, State};
+
+use crate::{config::McpConfig, failure::Failure, secrets::SecretStore, spawn::Spawner};
+use connection::Connection;
+use handshake::Refusal;
+use pace::Retries;
+use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Instant};
+use tokio::{
+    runtime::Handle as Runtime,
+    sync::{mpsc, oneshot, watch},
+    task::JoinHandle,
+};
+
+/// What all servers share.
+pub(crate) struct Surroundings {
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) data: PathBuf,
+    pub(crate) spawner: Arc<dyn Spawner>,
+    pub(crate) secrets: Arc<dyn SecretStore>,
+    pub(crate) pace: Pace,
+}
+
+type Reply = oneshot::Sender<Result<(), Failure>>;
+
+pub(crate) enum Order {
+    /// By a person, who is told how it went and decides whether to try again.
+    Start(Reply),
+    /// By Draftboard itself: tried again by itself.
+    Launch,
+    Stop(Reply),
+    Restart(Reply),
+}
+
+/// The outside of an actor. Dropping it ends the server.
+pub(crate) struct Handle {
+    pub(crate) orders: mpsc::Sender<Order>,
+    pub(crate) config: watch::Sender<Arc<McpConfig>>,
+    pub(crate) shared: Arc<Shared>,
+    task: JoinHandle<()>,
+}
+
+const WAITING_ORDERS: usize = 16;
+
+impl Handle {
+    pub(crate) fn new(
+        config: Arc<McpConfig>,
+        surroundings: Arc<Surroundings>,
+        changed: watch::Sender<u64>,
+        runtime: &Runtime,
+    ) -> Self {
+        let (orders, receiver) = mpsc::channel(WAITING_ORDERS);
+        let (config, current) = watch::channel(config);
+        let shared = Arc::new(Shared::new(changed));
+        let retries = Retries::new(surroundings.pace);
+        let actor =
+            Actor { config: current, orders: receiver, shared: shared.clone(), surroundings, retries };
+        Self { orders, config, shared, task: runtime.spawn(actor.run()) }
+    }
+
+    /// Ends the server and returns what to wait for.
+    pub(crate) fn leave(self) -> JoinHandle<()> {
+        self.task
+    }
+}
+
+struct Actor {
+    config: watch::Receiver<Arc<McpConfig>>,
+    orders: mpsc::Receiver<Order>,
+    shared: Arc<Shared>,
+    surroundings: Arc<Surroundings>,
+    retries: Retries,
+}
+
+/// What an actor does next.
+enum Next {
+    Rest,
+    Start { waiting: Vec<Reply>, alone: bool },
+    Wait(Instant),
+    Serve(Box<Connection>),
+    Leave,
+}
+
+impl Actor {
+    async fn run(mut self) {
+        let mut next = Next::Rest;
+        loop {
+            next = match next {
+                Next::Rest => self.rest(None).await,
+                Next::Wait(until) => self.rest(Some(until)).await,
+                Next::Start { waiting, alone } => self.start(waiting, alone).await,
+                Next::Serve(connection) => self.serve(connection).await,
+                Next::Leave => break,
+            };
+        }
+    }
+
+    /// Nothing runs. Waits for an order, or until it is time to try again.
+    async fn rest(&mut self, until: Option<Instant>) -> Next {
+        let time = async {
+            match until {
+                Some(until) => tokio::time::sleep_until(until.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            order = self.orders.recv() => match order {
+                None => Next::Leave,
+                Some(Order::Start(reply) | Order::Restart(reply)) => {
+                    self.retries.reset();
+                    Next::Start { waiting: vec![reply], alone: false }
+                }
+                Some(Order::Launch) => Next::Start { waiting: Vec::new(), alone: true },
+                Some(Order::Stop(reply)) => {
+                    self.stopped(vec![reply]);
+                    Next::Rest
+                }
+            },
+            () = time => Next::Start { waiting: Vec::new(), alone: true },
+            changed = self.config.changed() => match (changed.is_ok(), until) {
+                (false, _) => Next::Leave,
+                (true, Some(_)) if !self.config.borrow_and_update().enabled => {
+                    self.stopped(Vec::new());
+                    Next::Rest
+                }
+                // Perhaps what was wrong has been set right.
+                (true, Some(_)) => Next::Start { waiting: Vec::new(), alone: true },
+                (true, None) => Next::Rest,
+            },
+        }
+    }
+
+    async fn start(&mut self, mut waiting: Vec<Reply>, mut alone: bool) -> Next {
+        let config = self.config.borrow_and_update().clone();
+        let (surroundings, shared) = (self.surroundings.clone(), self.shared.clone());
+        let opening = open::open(&config, &surroundings, &shared);
+        tokio::pin!(opening);
+        let opened = loop {
+            tokio::select! {
+                opened = &mut opening => break opened,
+                // Leaving the loop drops what has been opened so far.
+                order = self.orders.recv() => match order {
+                    None => return Next::Leave,
+                    Some(Order::Launch) => alone = true,
+                    Some(Order::Start(reply)) => waiting.push(reply),
+                    Some(Order::Restart(reply)) => {
+                        waiting.push(reply);
+                        return Next::Start { waiting, alone };
+                    }
+                    Some(Order::Stop(reply)) => {
+                        let failure = Failure::conflict(format!("{} was stopped before it was ready", config.name));
+                        answer(waiting, &Err(failure));
+                        self.stopped(vec![reply]);
+                        return Next::Rest;
+                    }
+                },
+                Ok(()) = self.config.changed() => {
+                    let newer = self.config.borrow_and_update().clone();
+                    if !newer.enabled {
+                        answer(waiting, &Err(Failure::conflict(format!("{} was disabled", newer.name))));
+                        self.stopped(Vec::new());
+                        return Next::Rest;
+                    }
+                    if !newer.launches_like(&config) {
+                        return Next::Start { waiting, alone };
+                    }
+                }
+            }
+        };
+        match opened {
+            Ok(connection) => {
+                self.retries.runs(Instant::now());
+                self.shared.set(State::Connected(connection.link.clone()));
+                answer(waiting, &Ok(()));
+                Next::Serve(Box::new(connection))
+            }
+            Err(refusal) => self.refused(refusal, waiting, alone),
+        }
+    }
+
+    fn refused(&mut self, refusal: Refusal, waiting: Vec<Reply>, alone: bool) -> Next {
+        let (failure, passing) = match refusal {
+            Refusal::Credentials { missing, failure } => {
+                self.shared.set(State::NeedsCredentials { missing, failure: failure.clone() });
+                answer(waiting, &Err(failure));
+                return Next::Rest;
+            }
+            Refusal::Passing(failure) | Refusal::Ended(failure) => (failure, true),
+            Refusal::Lasting(failure) => (failure, false),
+        };
+        self.shared.log.push(&format!("Draftboard: {}", failure.message));
+        let by_itself = alone && waiting.is_empty() && passing;
+        let next = if by_itself {
+            self.back_off(failure.clone())
+        } else {
+            self.shared.set(State::Failed(failure.clone()));
+            Next::Rest
+        };
+        answer(waiting, &Err(failure));
+        next
+    }
+
+    fn back_off(&mut self, failure: Failure) -> Next {
+        let now = Instant::now();
+        match self.retries.failed(now) {
+            Some((attempt, wait)) => {
+                let retry_at = now + wait;
+                self.shared.set(State::Backoff { attempt, retry_at, failure });
+                Next::Wait(retry_at)
+            }
+            None => {
+                let tries = self.surroundings.pace.tries;
+                let message = format!("{} Given up after {tries} tries: start it by hand.", failure.message);
+                self.shared.set(State::Failed(Failure { message, ..failure }));
+                Next::Rest
+            }
+        }
+    }
+
+    async fn serve(&mut self, mut connection: Box<Connection>) -> Next {
+        let started_with = self.config.borrow_and_update().clone();
+        let since = self.shared.log.mark();
+        loop {
+            tokio::select! {
+                order = self.orders.recv() => match order {
+                    None => {
+                        self.end(connection, &started_with).await;
+                        return Next::Leave;
+                    }
+                    Some(Order::Start(reply)) => answer(vec![reply], &Ok(())),
+                    Some(Order::Launch) => {}
+                    Some(Order::Stop(reply)) => {
+                        self.end(connection, &started_with).await;
+                        self.stopped(vec![reply]);
+                        return Next::Rest;
+                    }
+                    Some(Order::Restart(reply)) => {
+                        self.end(connection, &started_with).await;
+                        self.retries.reset();
+                        return Next::Start { waiting: vec![reply], alone: false };
+                    }
+                },
+                changed = self.config.changed() => {
+                    let newer = self.config.borrow_and_update().clone();
+                    if changed.is_err() || !newer.enabled || !newer.launches_like(&started_with) {
+                        self.end(connection, &started_with).await;
+                        if changed.is_err() {
+                            return Next::Leave;
+                        }
+                        if newer.enabled {
+                            return Next::Start { waiting: Vec::new(), alone: true };
+                        }
+                        self.stopped(Vec::new());
+                        return Next::Rest;
+                    }
+                }
+                () = connection.over() => {
+                    let failure = self.lost(connection, &started_with, since).await;
+                    return self.back_off(failure);
+                }
+            }
+        }
+    }
+
+    async fn lost(&mut self, connection: Box<Connection>, config: &McpConfig, since: u64) -> Failure {
+        let name = &config.name;
+        let failure = match self.end(connection, config).await {
+            Some(how) => {
+                let words = self.shared.log.last_words(since);
+                Failure::unavailable(format!("{name} {how} while it was in use.{words}"))
+            }
+            None => Failure::network(format!("The connection to {name} was lost.")),
+        };
+        self.shared.log.push(&format!("Draftboard: {}", failure.message));
+        failure
+    }
+
+    /// From here on nothing is called any more.
+    async fn end(&self, connection: Box<Connection>, config: &McpConfig) -> Option<String> {
+        self.shared.set(State::Stopping);
+        connection.end(config.limits.grace()).await
+    }
+
+    fn stopped(&mut self, waiting: Vec<Reply>) {
+        self.retries.reset();
+        self.shared.set(State::Stopped);
+        answer(waiting, &Ok(()));
+    }
+}
+
+fn answer(waiting: Vec<Reply>, result: &Result<(), Failure>) {
+    for reply in waiting {
+        // Whoever has gone away in the meantime does not need it.
+        let _ = reply.send(result.clone());
+    }
+}

@@ -1,0 +1,103 @@
+//! How soon a server that failed is tried again, and when it is given up.
+
+use std::time::{Duration, Instant};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    pub first: Duration,
+    pub most: Duration,
+    /// Whoever has run that long has recovered.
+    pub stable: Duration,
+    /// Failures in a row after which only a person starts it again.
+    pub tries: u32,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            first: Duration::from_millis(500),
+            most: Duration::from_secs(60),
+            stable: Duration::from_secs(60),
+            tries: 6,
+        }
+    }
+}
+
+pub(super) struct Retries {
+    pace: Pace,
+    failures: u32,
+    running_since: Option<Instant>,
+}
+
+impl Retries {
+    pub(super) fn new(pace: Pace) -> Self {
+        Self { pace, failures: 0, running_since: None }
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.failures = 0;
+        self.running_since = None;
+    }
+
+    pub(super) fn runs(&mut self, now: Instant) {
+        self.running_since = Some(now);
+    }
+
+    /// The number of the failure and how long to wait after it; `None` when it has been tried often enough.
+    pub(super) fn failed(&mut self, now: Instant) -> Option<(u32, Duration)> {
+        if self.running_since.take().is_some_and(|since| now.duration_since(since) >= self.pace.stable) {
+            self.failures = 0;
+        }
+        self.failures += 1;
+        if self.failures > self.pace.tries {
+            return None;
+        }
+        let doubled = self.pace.first.saturating_mul(1 << (self.failures - 1).min(16));
+        Some((self.failures, jittered(doubled.min(self.pace.most))))
+    }
+}
+
+/// Three quarters to five quarters of it, so that what failed together is not tried together.
+fn jittered(wait: Duration) -> Duration {
+    let mut random = [0_u8; 2];
+    // Without randomness the wait is merely exact.
+    let part =
+        getrandom::fill(&mut random).map_or(0.5, |()| f64::from(u16::from_le_bytes(random)) / 65_536.0);
+    wait.mul_f64(0.75 + part / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_with_some_chance_until_it_is_given_up() {
+        let pace = Pace {
+            first: Duration::from_secs(1),
+            most: Duration::from_secs(5),
+            stable: Duration::from_secs(60),
+            tries: 5,
+        };
+        let mut retries = Retries::new(pace);
+        let now = Instant::now();
+        for (number, seconds) in [(1, 1.0), (2, 2.0), (3, 4.0), (4, 5.0), (5, 5.0)] {
+            let (attempt, wait) = retries.failed(now).expect("not given up");
+            assert_eq!(attempt, number);
+            assert!((0.75 * seconds..=1.25 * seconds).contains(&wait.as_secs_f64()), "{number}: {wait:?}");
+        }
+        assert_eq!(retries.failed(now), None);
+        retries.reset();
+        assert_eq!(retries.failed(now).map(|(attempt, _)| attempt), Some(1));
+    }
+
+    #[test]
+    fn only_who_ran_for_a_while_has_recovered() {
+        let mut retries = Retries::new(Pace::default());
+        let now = Instant::now();
+        retries.failed(now);
+        retries.runs(now);
+        assert_eq!(retries.failed(now + Duration::from_secs(59)).map(|(attempt, _)| attempt), Some(2));
+        retries.runs(now);
+        assert_eq!(retries.failed(now + Duration::from_secs(61)).map(|(attempt, _)| attempt), Some(1));
+    }
+}

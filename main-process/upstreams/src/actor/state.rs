@@ -1,0 +1,92 @@
+//! What is known about a server from outside its actor.
+
+use super::link::Link;
+use crate::{failure::Failure, log::Log};
+use serde::Serialize;
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+use tokio::sync::watch;
+
+/// Steps of a start, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    Credentials,
+    Installing,
+    Connecting,
+}
+
+#[derive(Clone)]
+pub(crate) enum State {
+    Stopped,
+    Starting(Phase),
+    Connected(Arc<Link>),
+    /// Nothing may be called any more, and something may still run.
+    Stopping,
+    Backoff {
+        attempt: u32,
+        retry_at: Instant,
+        failure: Failure,
+    },
+    NeedsCredentials {
+        missing: Vec<String>,
+        failure: Failure,
+    },
+    Failed(Failure),
+}
+
+pub(crate) struct Shared {
+    state: Mutex<(State, Option<Failure>)>,
+    pub(crate) log: Arc<Log>,
+    changed: watch::Sender<u64>,
+}
+
+impl Shared {
+    pub(crate) fn new(changed: watch::Sender<u64>) -> Self {
+        Self { state: Mutex::new((State::Stopped, None)), log: Arc::default(), changed }
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.locked().0.clone()
+    }
+
+    pub(crate) fn link(&self) -> Option<Arc<Link>> {
+        match &self.locked().0 {
+            State::Connected(link) => Some(link.clone()),
+            _ => None,
+        }
+    }
+
+    /// Why it did not run the last time, until it does.
+    pub(crate) fn last_failure(&self) -> Option<Failure> {
+        self.locked().1.clone()
+    }
+
+    pub(crate) fn set(&self, state: State) {
+        {
+            let mut current = self.locked();
+            match &state {
+                State::Backoff { failure, .. }
+                | State::NeedsCredentials { failure, .. }
+                | State::Failed(failure) => {
+                    current.1 = Some(failure.clone());
+                }
+                State::Connected(_) => current.1 = None,
+                State::Stopped | State::Starting(_) | State::Stopping => {}
+            }
+            current.0 = state;
+        }
+        self.tell();
+    }
+
+    /// Somebody may want to look again.
+    pub(crate) fn tell(&self) {
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    fn locked(&self) -> MutexGuard<'_, (State, Option<Failure>)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,123 @@
+//! One call of a tool: may it be called, are the arguments right, is the answer what was promised, is nothing secret in it.
+
+use crate::{
+    actor::{Link, Progress, Shared},
+    config::McpConfig,
+    failure::{Code, Failure},
+    tools::{Approval, Definition, Tool},
+};
+use rmcp::model::{CallToolRequestParams, CallToolResult};
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The protocol's result (`content`, `structuredContent`, `isError`) as JSON text, without secrets.
+    pub json: String,
+    /// The tool itself says that it failed.
+    pub is_error: bool,
+}
+
+impl Answer {
+    pub fn value(&self) -> Value {
+        serde_json::from_str(&self.json).unwrap_or(Value::Null)
+    }
+}
+
+pub(crate) struct Call<'a> {
+    pub(crate) config: &'a McpConfig,
+    pub(crate) tool: &'a Tool,
+    pub(crate) definition: &'a Definition,
+    pub(crate) link: Arc<Link>,
+    pub(crate) shared: &'a Shared,
+}
+
+impl Call<'_> {
+    pub(crate) async fn run(
+        self,
+        arguments: &Value,
+        progress: Option<mpsc::Sender<Progress>>,
+    ) -> Result<Answer, Failure> {
+        self.may_be_called()?;
+        let arguments = self.checked(arguments)?;
+        let params = CallToolRequestParams::new(self.tool.name.clone()).with_arguments(arguments);
+        let times = self.config.limits.of_call(self.config.tools.get(&self.tool.name));
+        let called = self.link.call(&self.config.name, params, times, progress).await;
+        let result = called
+            .map_err(|failure| Failure { message: self.shared.log.clean(&failure.message), ..failure })?;
+        self.answer(&result)
+    }
+
+    fn may_be_called(&self) -> Result<(), Failure> {
+        let name = &self.tool.exposed;
+        let why = match &self.tool.approval {
+            Approval::New => "nobody has approved it yet",
+            Approval::Changed { .. } => "it has changed since it was approved",
+            Approval::Approved if !self.tool.enabled => "it is switched off",
+            Approval::Approved => return Ok(()),
+        };
+        Err(Failure::conflict(format!(
+            "{name} cannot be called: {why}. A person can change that under Upstreams."
+        )))
+    }
+
+    fn checked(&self, arguments: &Value) -> Result<serde_json::Map<String, Value>, Failure> {
+        let arguments = match arguments {
+            Value::Null => serde_json::Map::new(),
+            Value::Object(arguments) => arguments.clone(),
+            _ => return Err(Failure::validation("arguments", "The arguments must be a JSON object")),
+        };
+        let schema = self.definition.input().as_ref().map_err(|reason| {
+            Failure::unavailable(format!(
+                "The input schema of {} cannot be used: {reason}",
+                self.tool.exposed
+            ))
+        })?;
+        let arguments = Value::Object(arguments);
+        if let Err((field, message)) = schema.check(&arguments) {
+            let field = if field.is_empty() { "arguments".to_owned() } else { format!("arguments.{field}") };
+            return Err(Failure::validation(
+                &field,
+                format!("The arguments do not fit {}: {message}", self.tool.exposed),
+            ));
+        }
+        match arguments {
+            Value::Object(arguments) => Ok(arguments),
+            _ => Ok(serde_json::Map::new()),
+        }
+    }
+
+    fn answer(&self, result: &CallToolResult) -> Result<Answer, Failure> {
+        let name = &self.tool.exposed;
+        let is_error = result.is_error == Some(true);
+        if let (Some(schema), false) = (self.definition.output(), is_error) {
+            let schema = schema.as_ref().map_err(|reason| {
+                Failure::unavailable(format!("The output schema of {name} cannot be used: {reason}"))
+            })?;
+            let Some(structured) = &result.structured_content else {
+                let message =
+                    format!("{name} answered without the structured content that its definition promises");
+                return Err(Failure::unavailable(message));
+            };
+            schema.check(structured).map_err(|(field, message)| {
+                Failure::unavailable(format!(
+                    "{name} answered against its own definition at {field:?}: {message}"
+                ))
+            })?;
+        }
+        let json = serde_json::to_string(result).map_err(|error| {
+            Failure::new(Code::Internal, format!("The answer of {name} cannot be written: {error}"))
+        })?;
+        let most = self.config.limits.result_bytes;
+        if json.len() > most {
+            let message = format!(
+                "{name} answered {} bytes, more than the {most} that are let through. Ask for less, or raise result_bytes.",
+                json.len()
+            );
+            return Err(Failure::new(Code::LimitExceeded, message));
+        }
+        Ok(Answer { json: self.shared.log.clean(&json), is_error })
+    }
+}

@@ -1,0 +1,99 @@
+//! How long and how much, per server and per tool.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// All in milliseconds or bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Fetching the package, before anything is started.
+    pub install_ms: u64,
+    /// Reaching an HTTP server.
+    pub connect_ms: u64,
+    /// From the start of the process to its list of tools.
+    pub handshake_ms: u64,
+    /// A call during which nothing is heard; progress starts it anew.
+    pub idle_ms: u64,
+    /// A call, whatever is heard.
+    pub total_ms: u64,
+    /// From being asked to end to being killed.
+    pub grace_ms: u64,
+    /// What one call may answer.
+    pub result_bytes: usize,
+    /// Calls under way at once.
+    pub calls: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            install_ms: 300_000,
+            connect_ms: 10_000,
+            handshake_ms: 30_000,
+            idle_ms: 60_000,
+            total_ms: 600_000,
+            grace_ms: 5_000,
+            result_bytes: 1 << 20,
+            calls: 32,
+        }
+    }
+}
+
+/// A day: longer waits are mistakes of the unit.
+pub(super) const LONGEST_MS: u64 = 86_400_000;
+pub(super) const LARGEST_RESULT: usize = 8 << 20;
+pub(super) const MOST_CALLS: usize = 256;
+
+impl Limits {
+    pub(crate) fn install(&self) -> Duration {
+        Duration::from_millis(self.install_ms)
+    }
+
+    pub(crate) fn connect(&self) -> Duration {
+        Duration::from_millis(self.connect_ms)
+    }
+
+    pub(crate) fn handshake(&self) -> Duration {
+        Duration::from_millis(self.handshake_ms)
+    }
+
+    pub(crate) fn grace(&self) -> Duration {
+        Duration::from_millis(self.grace_ms)
+    }
+
+    /// Idle and total time of one tool's calls.
+    pub(crate) fn of_call(&self, tool: Option<&ToolSettings>) -> (Duration, Duration) {
+        let idle = tool.and_then(|tool| tool.idle_ms).unwrap_or(self.idle_ms);
+        let total = tool.and_then(|tool| tool.total_ms).unwrap_or(self.total_ms);
+        (Duration::from_millis(idle.min(total)), Duration::from_millis(total))
+    }
+}
+
+/// What a person has decided about one tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolSettings {
+    pub enabled: bool,
+    pub policy: ToolPolicy,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_ms: Option<u64>,
+}
+
+impl Default for ToolSettings {
+    fn default() -> Self {
+        Self { enabled: true, policy: ToolPolicy::Ask, idle_ms: None, total_ms: None }
+    }
+}
+
+/// What happens when an agent calls a tool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolPolicy {
+    #[default]
+    Ask,
+    Allow,
+    Deny,
+}

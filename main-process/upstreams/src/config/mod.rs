@@ -1,0 +1,244 @@
+//! What is known about a server before it runs: the contract's data model, and what Draftboard adds to it.
+//! Never a secret: only references to them.
+
+mod limits;
+mod store;
+mod validate;
+
+pub use limits::{Limits, ToolPolicy, ToolSettings};
+pub(crate) use store::Store;
+pub use store::Unreadable;
+pub(crate) use validate::{check, slug_for};
+
+use crate::failure::Failure;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::{collections::BTreeMap, path::PathBuf};
+use uuid::Uuid;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct McpConfig {
+    #[serde(default = "Uuid::new_v4")]
+    pub id: Uuid,
+    pub name: String,
+    /// First half of the names of its tools. Given once from the name and kept when the server is renamed, so that what
+    /// agents call stays the same.
+    #[serde(default)]
+    pub slug: String,
+    #[serde(default)]
+    pub enabled: bool,
+    #[serde(default)]
+    pub source: McpSource,
+    pub package: McpPackage,
+    pub transport: McpTransport,
+    /// Handed over one by one, never through a shell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env_vars: BTreeMap<String, EnvVarConfig>,
+    /// What a registry's form was filled in with. Kept for that form; not read here.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub config: Value,
+    /// Where the process runs; the user's home unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+    /// A person says that what this server claims about its own tools (`readOnlyHint` and the like) may be believed.
+    #[serde(default)]
+    pub trusted: bool,
+    #[serde(default)]
+    pub limits: Limits,
+    /// By the server's own name of the tool.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, ToolSettings>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum McpSource {
+    Official {
+        name: String,
+        version: String,
+    },
+    Smithery {
+        qualified_name: String,
+    },
+    #[default]
+    Manual,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct McpPackage {
+    #[serde(rename = "type")]
+    pub package_type: McpPackageType,
+    /// `@scope/package@1.2.3`, `package==1.2.3`, `image:tag`, a program, or an address.
+    pub identifier: String,
+    /// `npx`; `uvx` or `venv`; `docker` or `podman`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_hint: Option<String>,
+    /// The program inside a PyPI package, when it is not named like the package.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum McpPackageType {
+    Npm,
+    Pypi,
+    Docker,
+    Binary,
+    Http,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum McpTransport {
+    Stdio,
+    Http {
+        url: String,
+        #[serde(default, skip_serializing_if = "HttpAuth::is_none")]
+        auth: HttpAuth,
+    },
+}
+
+/// How an HTTP server learns who asks. The secret itself is in the secret store.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum HttpAuth {
+    #[default]
+    None,
+    Bearer {
+        secret_ref: String,
+    },
+    Header {
+        name: String,
+        secret_ref: String,
+    },
+}
+
+impl HttpAuth {
+    fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+
+    pub fn secret_ref(&self) -> Option<&str> {
+        match self {
+            Self::None => None,
+            Self::Bearer { secret_ref } | Self::Header { secret_ref, .. } => Some(secret_ref),
+        }
+    }
+}
+
+/// One variable of the server's environment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnvVarConfig {
+    #[serde(default)]
+    pub name: String,
+    /// As it is, for what is not secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// Its name in the secret store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_ref: Option<String>,
+    #[serde(default)]
+    pub is_secret: bool,
+    #[serde(default)]
+    pub required: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+impl EnvVarConfig {
+    pub fn plain(name: &str, value: &str) -> Self {
+        Self { name: name.to_owned(), value: Some(value.to_owned()), ..Self::default() }
+    }
+
+    pub fn secret(name: &str, secret_ref: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            secret_ref: Some(secret_ref.to_owned()),
+            is_secret: true,
+            required: true,
+            ..Self::default()
+        }
+    }
+}
+
+impl McpConfig {
+    /// A server on this machine that talks over its standard input and output.
+    pub fn stdio(name: &str, package_type: McpPackageType, identifier: &str) -> Self {
+        let package =
+            McpPackage { package_type, identifier: identifier.to_owned(), runtime_hint: None, command: None };
+        Self::new(name, package, McpTransport::Stdio)
+    }
+
+    /// A server that is there already.
+    pub fn http(name: &str, url: &str, auth: HttpAuth) -> Self {
+        let package = McpPackage {
+            package_type: McpPackageType::Http,
+            identifier: url.to_owned(),
+            runtime_hint: None,
+            command: None,
+        };
+        Self::new(name, package, McpTransport::Http { url: url.to_owned(), auth })
+    }
+
+    fn new(name: &str, package: McpPackage, transport: McpTransport) -> Self {
+        Self {
+            id: Uuid::new_v4(),
+            name: name.to_owned(),
+            slug: String::new(),
+            enabled: true,
+            source: McpSource::Manual,
+            package,
+            transport,
+            args: Vec::new(),
+            env_vars: BTreeMap::new(),
+            config: Value::Null,
+            folder: None,
+            trusted: false,
+            limits: Limits::default(),
+            tools: BTreeMap::new(),
+        }
+    }
+
+    /// From text that a person pasted or a form made. Names the part that is missing.
+    pub fn from_json(value: &Value) -> Result<Self, Failure> {
+        for (part, message) in [
+            ("name", "Name is required"),
+            ("package", "Package identifier required"),
+            ("transport", "Transport required"),
+        ] {
+            if value.get(part).is_none_or(Value::is_null) {
+                return Err(Failure::validation(part, message));
+            }
+        }
+        serde_json::from_value(value.clone()).map_err(|error| {
+            Failure::validation("config", format!("This is not a server's configuration: {error}"))
+        })
+    }
+
+    /// Whether a process that runs with `self` would have to be started anew for `other`.
+    pub(crate) fn launches_like(&self, other: &Self) -> bool {
+        self.package == other.package
+            && self.transport == other.transport
+            && self.args == other.args
+            && self.env_vars == other.env_vars
+            && self.folder == other.folder
+    }
+
+    /// Every reference to a secret, with the part that needs it and whether it can do without.
+    pub(crate) fn secret_refs(&self) -> impl Iterator<Item = (&str, &str, bool)> {
+        let of_environment = self.env_vars.iter().filter_map(|(name, variable)| {
+            variable.secret_ref.as_deref().map(|reference| (name.as_str(), reference, variable.required))
+        });
+        let of_transport = match &self.transport {
+            McpTransport::Http { auth, .. } => auth.secret_ref(),
+            McpTransport::Stdio => None,
+        };
+        of_environment.chain(of_transport.map(|reference| ("auth", reference, true)))
+    }
+}

@@ -1,0 +1,237 @@
+//! The configuration file `upstreams.json`: servers, and which definitions of their tools a person has approved.
+//! Everything in memory has been written first.
+
+use super::McpConfig;
+use crate::{
+    durable,
+    failure::{Code, Failure},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use uuid::Uuid;
+
+const VERSION: u32 = 1;
+const LARGEST_FILE: u64 = 32 << 20;
+const MOST_SERVERS: usize = 256;
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    version: u32,
+    #[serde(default)]
+    servers: Vec<Value>,
+    /// By server, then by the server's own name of the tool: the definition as it was approved.
+    #[serde(default)]
+    approved: BTreeMap<Uuid, BTreeMap<String, Value>>,
+}
+
+/// An entry that could not be understood. It stays in the file as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unreadable {
+    pub entry: Value,
+    pub reason: String,
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Contents {
+    servers: BTreeMap<Uuid, Arc<McpConfig>>,
+    approved: BTreeMap<Uuid, BTreeMap<String, Arc<Value>>>,
+    unreadable: Vec<Unreadable>,
+}
+
+pub(crate) struct Store {
+    path: PathBuf,
+    contents: Mutex<Contents>,
+}
+
+impl Store {
+    /// A file that cannot be read at all is an error and is left alone; a single bad entry is set aside.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let damaged = |why: String| {
+            let message =
+                format!("{} cannot be read: {why}. Repair or move it, then start again.", path.display());
+            Failure::new(Code::Internal, message)
+        };
+        let bytes = durable::read(path, LARGEST_FILE).map_err(|error| damaged(error.to_string()))?;
+        let mut contents = Contents::default();
+        if let Some(bytes) = bytes {
+            let file: File = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+            if file.version != VERSION {
+                return Err(damaged(format!(
+                    "it is of version {}, this Draftboard knows {VERSION}",
+                    file.version
+                )));
+            }
+            for entry in file.servers {
+                match read_entry(&entry, &contents.servers) {
+                    Ok(config) => {
+                        contents.servers.insert(config.id, Arc::new(config));
+                    }
+                    Err(reason) => contents.unreadable.push(Unreadable { entry, reason }),
+                }
+            }
+            for (server, tools) in file.approved {
+                let tools =
+                    tools.into_iter().map(|(name, definition)| (name, Arc::new(definition))).collect();
+                contents.approved.insert(server, tools);
+            }
+        }
+        Ok(Self { path: path.to_owned(), contents: Mutex::new(contents) })
+    }
+
+    pub(crate) fn list(&self) -> Vec<Arc<McpConfig>> {
+        let mut servers: Vec<_> = self.locked().servers.values().cloned().collect();
+        servers.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
+        servers
+    }
+
+    pub(crate) fn get(&self, id: Uuid) -> Option<Arc<McpConfig>> {
+        self.locked().servers.get(&id).cloned()
+    }
+
+    pub(crate) fn unreadable(&self) -> Vec<Unreadable> {
+        self.locked().unreadable.clone()
+    }
+
+    pub(crate) fn approved(&self, id: Uuid) -> BTreeMap<String, Arc<Value>> {
+        self.locked().approved.get(&id).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn insert(&self, config: McpConfig) -> Result<Arc<McpConfig>, Failure> {
+        let config = Arc::new(config);
+        self.change(|contents| {
+            if contents.servers.len() >= MOST_SERVERS && !contents.servers.contains_key(&config.id) {
+                let message = format!("There can be at most {MOST_SERVERS} servers: remove one first");
+                return Err(Failure::new(Code::LimitExceeded, message));
+            }
+            contents.servers.insert(config.id, config.clone());
+            Ok(())
+        })?;
+        Ok(config)
+    }
+
+    pub(crate) fn remove(&self, id: Uuid) -> Result<(), Failure> {
+        self.change(|contents| {
+            contents.servers.remove(&id);
+            contents.approved.remove(&id);
+            Ok(())
+        })
+    }
+
+    pub(crate) fn approve(&self, id: Uuid, tools: Vec<(String, Arc<Value>)>) -> Result<(), Failure> {
+        self.change(|contents| {
+            contents.approved.entry(id).or_default().extend(tools);
+            Ok(())
+        })
+    }
+
+    pub(crate) fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), Failure> {
+        self.change(|contents| {
+            contents.approved.entry(id).or_default().remove(tool);
+            Ok(())
+        })
+    }
+
+    /// On the disk first, then in memory.
+    fn change(&self, edit: impl FnOnce(&mut Contents) -> Result<(), Failure>) -> Result<(), Failure> {
+        let mut contents = self.locked();
+        let mut next = contents.clone();
+        edit(&mut next)?;
+        let unreadable = next.unreadable.iter().map(|entry| Ok(entry.entry.clone()));
+        let servers =
+            next.servers.values().map(|config| serde_json::to_value(config.as_ref())).chain(unreadable);
+        let approved = next.approved.iter().map(|(id, tools)| {
+            (
+                *id,
+                tools.iter().map(|(name, definition)| (name.clone(), definition.as_ref().clone())).collect(),
+            )
+        });
+        let written = servers
+            .collect::<Result<Vec<_>, _>>()
+            .and_then(|servers| {
+                serde_json::to_vec_pretty(&File { version: VERSION, servers, approved: approved.collect() })
+            })
+            .map_err(std::io::Error::from)
+            .and_then(|bytes| durable::write(&self.path, &bytes));
+        written.map_err(|error| {
+            let message = format!("{} cannot be written: {error}. Nothing was changed.", self.path.display());
+            Failure::new(Code::Internal, message)
+        })?;
+        *contents = next;
+        Ok(())
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Contents> {
+        // Replaced as a whole: whoever panicked with it has left it whole.
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn read_entry(entry: &Value, others: &BTreeMap<Uuid, Arc<McpConfig>>) -> Result<McpConfig, String> {
+    let config: McpConfig = serde_json::from_value(entry.clone()).map_err(|error| error.to_string())?;
+    super::check(&config).map_err(|failure| failure.message)?;
+    if others.contains_key(&config.id) {
+        return Err("another server has the same id".to_owned());
+    }
+    if config.slug.is_empty() || others.values().any(|other| other.slug == config.slug) {
+        return Err("its slug is missing or another server has the same".to_owned());
+    }
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::McpPackageType;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn server(slug: &str) -> McpConfig {
+        let mut config = McpConfig::stdio(slug, McpPackageType::Binary, "/bin/true");
+        config.slug = slug.to_owned();
+        config
+    }
+
+    #[test]
+    fn what_was_written_is_there_again_and_private() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("deep/upstreams.json");
+        let store = Store::open(&path).expect("no file is an empty one");
+        let one = store.insert(server("one")).expect("writes");
+        store.approve(one.id, vec![("echo".to_owned(), Arc::new(Value::from(1)))]).expect("writes");
+        let again = Store::open(&path).expect("reads");
+        assert_eq!(again.list(), vec![one.clone()]);
+        assert_eq!(again.approved(one.id).len(), 1);
+        assert_eq!(std::fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_bad_entry_is_set_aside_and_kept_and_a_bad_file_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("upstreams.json");
+        let good = serde_json::to_value(server("good")).expect("plain data");
+        let file = serde_json::json!({"version": 1, "servers": [good, {"name": "half"}]});
+        std::fs::write(&path, file.to_string()).expect("writes");
+        let store = Store::open(&path).expect("reads");
+        assert_eq!((store.list().len(), store.unreadable().len()), (1, 1));
+        store.insert(server("another")).expect("writes");
+        assert_eq!(Store::open(&path).expect("reads").unreadable().len(), 1);
+
+        std::fs::write(&path, "{").expect("writes");
+        assert!(Store::open(&path).is_err());
+        assert_eq!(std::fs::read(&path).expect("still there"), b"{");
+    }
+
+    #[test]
+    fn what_cannot_be_written_has_not_happened() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let blocker = folder.path().join("file");
+        std::fs::write(&blocker, "").expect("writes");
+        let store = Store { path: blocker.join("upstreams.json"), contents: Mutex::default() };
+        assert!(store.insert(server("one")).is_err());
+        assert!(store.list().is_empty());
+    }
+}

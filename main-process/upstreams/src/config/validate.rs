@@ -1,0 +1,280 @@
+//! The contract's validation rules, and those that keep secrets out of the wrong places.
+
+use super::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpTransport, limits};
+use crate::failure::Failure;
+
+const LONGEST_NAME: usize = 100;
+const LONGEST_TEXT: usize = 4_096;
+const MOST_ARGUMENTS: usize = 256;
+const MOST_VARIABLES: usize = 128;
+/// Leaves room for a tool's name within 64 characters.
+const LONGEST_SLUG: usize = 24;
+
+pub(crate) fn check(config: &McpConfig) -> Result<(), Failure> {
+    let name = config.name.trim();
+    if name.is_empty() {
+        return Err(Failure::validation("name", "Name is required"));
+    }
+    if name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
+        let message = format!("The name may have at most {LONGEST_NAME} characters, all of them printable");
+        return Err(Failure::validation("name", message));
+    }
+    check_package(config)?;
+    check_transport(config)?;
+    check_arguments(config)?;
+    for (name, variable) in &config.env_vars {
+        check_variable(name, variable)?;
+    }
+    if config.env_vars.len() > MOST_VARIABLES {
+        let message = format!("A server may have at most {MOST_VARIABLES} variables");
+        return Err(Failure::validation("env_vars", message));
+    }
+    check_limits(config)
+}
+
+fn check_package(config: &McpConfig) -> Result<(), Failure> {
+    let package = &config.package;
+    let identifier = package.identifier.trim();
+    if identifier.is_empty() {
+        return Err(Failure::validation("package.identifier", "Package identifier required"));
+    }
+    // It becomes an argument of a package runner: nothing that such a program takes for an option.
+    let plain = !identifier.starts_with('-') && !identifier.chars().any(|c| c.is_control());
+    let one_word = matches!(package.package_type, McpPackageType::Binary | McpPackageType::Http)
+        || !identifier.contains(char::is_whitespace);
+    if !plain || !one_word || identifier.len() > LONGEST_TEXT {
+        let message = "The package identifier must be one name without spaces; arguments go into args";
+        return Err(Failure::validation("package.identifier", message));
+    }
+    let runners: &[&str] = match package.package_type {
+        McpPackageType::Npm => &["npx"],
+        McpPackageType::Pypi => &["uvx", "venv"],
+        McpPackageType::Docker => &["docker", "podman"],
+        McpPackageType::Binary | McpPackageType::Http => &[],
+    };
+    match package.runtime_hint.as_deref() {
+        Some(hint) if !runners.contains(&hint) => {
+            let message = match runners {
+                [] => "This kind of package needs no runner: leave runtime_hint out".to_owned(),
+                _ => format!("{hint} cannot run this kind of package: use {}", runners.join(" or ")),
+            };
+            Err(Failure::validation("package.runtime_hint", message))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_transport(config: &McpConfig) -> Result<(), Failure> {
+    let over_http = config.package.package_type == McpPackageType::Http;
+    match &config.transport {
+        McpTransport::Stdio if over_http => {
+            Err(Failure::validation("transport", "Transport required: an HTTP server needs an address"))
+        }
+        McpTransport::Stdio => Ok(()),
+        McpTransport::Http { .. } if !over_http => {
+            let message =
+                "A package on this machine talks over stdio; for an address use the package type http";
+            Err(Failure::validation("transport", message))
+        }
+        McpTransport::Http { url, auth } => check_url(url, auth),
+    }
+}
+
+fn check_url(url: &str, auth: &HttpAuth) -> Result<(), Failure> {
+    let wrong = |message: &str| Failure::validation("transport.url", message);
+    let uri: http::Uri =
+        url.parse().map_err(|_| wrong("This is not an address such as https://example.org/mcp"))?;
+    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+    let secure = match uri.scheme_str() {
+        Some("https") => true,
+        Some("http") => false,
+        _ => return Err(wrong("The address must begin with https:// or http://")),
+    };
+    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        return Err(wrong("The address must not contain a user or password: use auth with a secret instead"));
+    }
+    let local = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    if !secure && !local && auth.secret_ref().is_some() {
+        return Err(wrong("A secret is only sent over https, or to this machine"));
+    }
+    if let HttpAuth::Header { name, .. } = auth {
+        let reserved =
+            ["accept", "host", "content-length", "content-type", "mcp-session-id", "last-event-id"];
+        let usable = http::HeaderName::try_from(name.as_str())
+            .is_ok_and(|name| !reserved.contains(&name.as_str()) && !name.as_str().starts_with("mcp-"));
+        if !usable {
+            return Err(Failure::validation(
+                "transport.auth.name",
+                format!("{name} cannot be used as a header of its own"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_arguments(config: &McpConfig) -> Result<(), Failure> {
+    if config.args.len() > MOST_ARGUMENTS {
+        let message = format!("A server may have at most {MOST_ARGUMENTS} arguments");
+        return Err(Failure::validation("args", message));
+    }
+    for (index, argument) in config.args.iter().enumerate() {
+        if argument.len() > LONGEST_TEXT || argument.contains('\0') {
+            let message = format!("An argument may have at most {LONGEST_TEXT} bytes and no zero byte");
+            return Err(Failure::validation(&format!("args[{index}]"), message));
+        }
+    }
+    Ok(())
+}
+
+fn check_variable(name: &str, variable: &EnvVarConfig) -> Result<(), Failure> {
+    let field = format!("env_vars.{name}");
+    let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    if !first || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') || name.len() > 128 {
+        return Err(Failure::validation(&field, format!("{name} cannot be the name of a variable")));
+    }
+    if !variable.name.is_empty() && variable.name != name {
+        return Err(Failure::validation(
+            &field,
+            format!("{name} is listed under another name, {}", variable.name),
+        ));
+    }
+    let given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    if variable.is_secret && given(&variable.value) {
+        let message = "A secret is kept in the secret store: set secret_ref instead of value";
+        return Err(Failure::validation(&field, message));
+    }
+    if variable.required && !given(&variable.value) && !given(&variable.secret_ref) {
+        return Err(Failure::validation(
+            &field,
+            format!("Missing required credentials: {name} has no value"),
+        ));
+    }
+    let too_long =
+        |text: &Option<String>| text.as_ref().is_some_and(|text| text.len() > 32_768 || text.contains('\0'));
+    if too_long(&variable.value) || too_long(&variable.secret_ref) {
+        return Err(Failure::validation(&field, "The value is too long or contains a zero byte"));
+    }
+    Ok(())
+}
+
+fn check_limits(config: &McpConfig) -> Result<(), Failure> {
+    let limits = &config.limits;
+    let times = [
+        ("install_ms", limits.install_ms),
+        ("connect_ms", limits.connect_ms),
+        ("handshake_ms", limits.handshake_ms),
+        ("idle_ms", limits.idle_ms),
+        ("total_ms", limits.total_ms),
+        ("grace_ms", limits.grace_ms),
+    ];
+    let of_tools = config.tools.values().flat_map(|tool| [tool.idle_ms, tool.total_ms]).flatten();
+    for (name, time) in times.into_iter().chain(of_tools.map(|time| ("tools", time))) {
+        if !(1..=limits::LONGEST_MS).contains(&time) {
+            let message = format!("{name} must be between 1 and {} milliseconds", limits::LONGEST_MS);
+            return Err(Failure::validation(&format!("limits.{name}"), message));
+        }
+    }
+    if !(1..=limits::LARGEST_RESULT).contains(&limits.result_bytes) {
+        let message = format!("result_bytes must be between 1 and {}", limits::LARGEST_RESULT);
+        return Err(Failure::validation("limits.result_bytes", message));
+    }
+    if !(1..=limits::MOST_CALLS).contains(&limits.calls) {
+        let message = format!("calls must be between 1 and {}", limits::MOST_CALLS);
+        return Err(Failure::validation("limits.calls", message));
+    }
+    Ok(())
+}
+
+/// A short name of letters, digits and single hyphens that no other server has.
+pub(crate) fn slug_for(name: &str, taken: impl Fn(&str) -> bool) -> String {
+    let mut slug = String::new();
+    for character in name.chars().flat_map(char::to_lowercase) {
+        if character.is_ascii_alphanumeric() {
+            slug.push(character);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.truncate(LONGEST_SLUG - 4);
+    let slug = slug.trim_end_matches('-');
+    let slug = if slug.is_empty() { "server" } else { slug };
+    let candidates = std::iter::once(slug.to_owned()).chain((2..).map(|number| format!("{slug}-{number}")));
+    candidates.into_iter().find(|candidate| !taken(candidate)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Code;
+
+    fn binary() -> McpConfig {
+        McpConfig::stdio("Clock", McpPackageType::Binary, "/bin/clock")
+    }
+
+    #[track_caller]
+    fn refused(config: &McpConfig, field: &str) {
+        let failure = check(config).expect_err("it must be refused");
+        assert_eq!(
+            (failure.code, failure.field.as_deref()),
+            (Code::ValidationError, Some(field)),
+            "{failure:?}"
+        );
+    }
+
+    #[test]
+    fn each_rule_names_its_field() {
+        assert_eq!(check(&binary()), Ok(()));
+        refused(&McpConfig { name: "  ".to_owned(), ..binary() }, "name");
+        refused(&McpConfig::stdio("x", McpPackageType::Npm, " "), "package.identifier");
+        refused(&McpConfig::stdio("x", McpPackageType::Npm, "--evil"), "package.identifier");
+        refused(&McpConfig::stdio("x", McpPackageType::Npm, "one two"), "package.identifier");
+        refused(
+            &McpConfig {
+                transport: McpTransport::Stdio,
+                ..McpConfig::http("x", "http://a/", HttpAuth::None)
+            },
+            "transport",
+        );
+        let bearer = || HttpAuth::Bearer { secret_ref: "token".to_owned() };
+        refused(&McpConfig::http("x", "http://example.org/mcp", bearer()), "transport.url");
+        refused(&McpConfig::http("x", "https://me:pw@example.org/mcp", HttpAuth::None), "transport.url");
+        refused(&McpConfig::http("x", "ftp://example.org", HttpAuth::None), "transport.url");
+        for url in [
+            "https://example.org/mcp",
+            "http://127.0.0.1:9/mcp",
+            "http://[::1]:9/mcp",
+            "http://localhost/mcp",
+        ] {
+            assert_eq!(check(&McpConfig::http("x", url, bearer())), Ok(()), "{url}");
+        }
+        let mut config = binary();
+        config.limits.idle_ms = 0;
+        refused(&config, "limits.idle_ms");
+    }
+
+    #[test]
+    fn a_secret_has_no_value_of_its_own_and_a_required_one_is_given() {
+        let mut config = binary();
+        let variable = EnvVarConfig { required: true, is_secret: true, ..EnvVarConfig::default() };
+        config.env_vars.insert("API_KEY".to_owned(), variable.clone());
+        refused(&config, "env_vars.API_KEY");
+        config.env_vars.insert(
+            "API_KEY".to_owned(),
+            EnvVarConfig { value: Some("hunter2".to_owned()), ..variable.clone() },
+        );
+        refused(&config, "env_vars.API_KEY");
+        config
+            .env_vars
+            .insert("API_KEY".to_owned(), EnvVarConfig { secret_ref: Some("k".to_owned()), ..variable });
+        assert_eq!(check(&config), Ok(()));
+    }
+
+    #[test]
+    fn slugs_are_plain_and_different() {
+        assert_eq!(slug_for("GitHub (work)", |_| false), "github-work");
+        assert_eq!(slug_for("时间", |_| false), "server");
+        assert_eq!(slug_for("files", |slug| slug == "files" || slug == "files-2"), "files-3");
+        assert_eq!(slug_for("a__b", |_| false), "a-b");
+        assert!(slug_for(&"long ".repeat(30), |_| false).len() <= LONGEST_SLUG);
+    }
+}

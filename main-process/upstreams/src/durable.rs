@@ -1,0 +1,51 @@
+//! Files that may hold something private: written whole or not at all, readable by their owner alone.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Write},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    path::Path,
+};
+
+/// Reads at most `most` bytes; `None` when there is no such file.
+pub(crate) fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is larger than {most} bytes")));
+    }
+    Ok(Some(bytes))
+}
+
+/// Whether anybody but the owner may read or write it.
+pub(crate) fn open_to_others(path: &Path) -> io::Result<bool> {
+    Ok(fs::metadata(path)?.permissions().mode() & 0o077 != 0)
+}
+
+/// Replaces the file in one step. After an error the old one is still there.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it has no folder"))?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.new", std::process::id()));
+    let fresh = folder.join(name);
+    let written = write_fresh(&fresh, bytes).and_then(|()| fs::rename(&fresh, path));
+    if written.is_err() {
+        // What is left of the attempt would stand in the way of the next one.
+        let _ = fs::remove_file(&fresh);
+    }
+    written.and_then(|()| File::open(folder)?.sync_all())
+}
+
+fn write_fresh(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let _ = fs::remove_file(path);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}

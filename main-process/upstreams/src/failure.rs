@@ -1,0 +1,59 @@
+//! What every refusal and every fault of this crate looks like: the contract's `{code, message, field}`.
+
+use serde::Serialize;
+
+/// The words of the agents' surface, so that nothing has to be translated on the way there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Code {
+    ValidationError,
+    NotFound,
+    Conflict,
+    NetworkError,
+    ServiceUnavailable,
+    LimitExceeded,
+    UnsupportedCapability,
+    Internal,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    pub code: Code,
+    /// What happened, why, and what to do next. Free of secrets.
+    pub message: String,
+    /// Which part of a configuration or of the arguments it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), field: None }
+    }
+
+    pub(crate) fn validation(field: &str, message: impl Into<String>) -> Self {
+        Self { code: Code::ValidationError, message: message.into(), field: Some(field.to_owned()) }
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(Code::NotFound, message)
+    }
+
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(Code::Conflict, message)
+    }
+
+    pub(crate) fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(Code::ServiceUnavailable, message)
+    }
+
+    pub(crate) fn network(message: impl Into<String>) -> Self {
+        Self::new(Code::NetworkError, message)
+    }
+
+    pub(crate) fn at(mut self, field: &str) -> Self {
+        self.field = Some(field.to_owned());
+        self
+    }
+}

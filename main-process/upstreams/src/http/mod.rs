@@ -1,0 +1,95 @@
+//! HTTP towards the outside: one small client for servers, manifests and registries. It follows no redirect, so that a
+//! credential never travels to another place than the one a person has named, and bounds what it reads.
+
+mod events;
+mod mcp;
+
+pub(crate) use mcp::McpClient;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::TokioExecutor,
+};
+use std::{
+    error::Error as _,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum HttpError {
+    #[error("it cannot be reached: {0}")]
+    Unreachable(String),
+    #[error("it broke off: {0}")]
+    BrokenOff(String),
+    #[error("it answered more than {0} bytes")]
+    TooMuch(usize),
+    #[error("the request cannot be made: {0}")]
+    Request(String),
+}
+
+#[derive(Clone)]
+pub(crate) struct HttpClient {
+    inner: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+}
+
+impl HttpClient {
+    pub(crate) fn new(connect: Duration) -> Result<Self, HttpError> {
+        let mut connector = HttpConnector::new();
+        connector.enforce_http(false);
+        connector.set_connect_timeout(Some(connect));
+        connector.set_nodelay(true);
+        let connector = HttpsConnector::from((connector, tls()?));
+        let inner = Client::builder(TokioExecutor::new())
+            .pool_idle_timeout(Duration::from_secs(30))
+            .pool_timer(hyper_util::rt::TokioTimer::new())
+            .build(connector);
+        Ok(Self { inner })
+    }
+
+    /// Returns when the head of the answer is there.
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, HttpError> {
+        self.inner.request(request).await.map_err(|error| HttpError::Unreachable(whole_story(&error)))
+    }
+}
+
+/// The rest of an answer, up to a bound.
+pub(crate) async fn read(body: Incoming, most: usize) -> Result<Bytes, HttpError> {
+    let collected = Limited::new(body, most).collect().await;
+    collected.map(http_body_util::Collected::to_bytes).map_err(|error| {
+        if error.is::<http_body_util::LengthLimitError>() {
+            HttpError::TooMuch(most)
+        } else {
+            HttpError::BrokenOff(error.to_string())
+        }
+    })
+}
+
+/// An error of the client says little; its sources say what happened.
+fn whole_story(error: &hyper_util::client::legacy::Error) -> String {
+    let mut story = error.to_string();
+    let mut source = error.source();
+    while let Some(current) = source {
+        story = current.to_string();
+        source = current.source();
+    }
+    story
+}
+
+/// The system's certificates, read once.
+fn tls() -> Result<rustls::ClientConfig, HttpError> {
+    static TLS: OnceLock<Result<rustls::ClientConfig, String>> = OnceLock::new();
+    let config = TLS.get_or_init(|| {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder =
+            rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let roots = builder.map_err(|error| error.to_string())?.with_native_roots();
+        Ok(roots.map_err(|error| format!("the system's certificates: {error}"))?.with_no_client_auth())
+    });
+    config.clone().map_err(HttpError::Request)
+}

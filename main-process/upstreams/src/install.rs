@@ -1,0 +1,95 @@
+//! Fetching a package before its first start: a step of its own with its own time, so that a slow download is not taken
+//! for a server that hangs.
+
+use crate::{
+    failure::Failure,
+    launch::Plan,
+    log::Log,
+    process::Process,
+    spawn::{Launch, Spawner},
+};
+use std::{sync::Arc, time::Duration};
+
+/// What has been printed is read in no time once nobody prints any more.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Whether there is anything to do.
+pub(crate) fn needed(plan: &Plan) -> bool {
+    !plan.install.is_empty() && plan.mark.as_ref().is_none_or(|mark| !mark.exists())
+}
+
+pub(crate) async fn run(
+    plan: &Plan,
+    spawner: &dyn Spawner,
+    log: &Arc<Log>,
+    limit: Duration,
+) -> Result<(), Failure> {
+    let all = async {
+        for step in &plan.install {
+            run_step(step, spawner, log).await?;
+        }
+        Ok(())
+    };
+    tokio::time::timeout(limit, all).await.unwrap_or_else(|_| {
+        let message = format!(
+            "Fetching the package took longer than {} s and was ended. Look at the log, raise install_ms, or try again.",
+            limit.as_secs()
+        );
+        Err(Failure::network(message))
+    })?;
+    if let Some(mark) = &plan.mark {
+        let written =
+            mark.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(mark, ""));
+        if let Err(error) = written {
+            tracing::warn!(%error, "an installation could not be noted and will be done again");
+        }
+    }
+    Ok(())
+}
+
+/// Next time it is fetched again: what was fetched may have been cleared away.
+pub(crate) fn forget(plan: &Plan) {
+    if let Some(mark) = &plan.mark {
+        // It need not be there.
+        let _ = std::fs::remove_file(mark);
+    }
+}
+
+/// Runs to its end; dropping the future kills it.
+async fn run_step(step: &Launch, spawner: &dyn Spawner, log: &Arc<Log>) -> Result<(), Failure> {
+    let since = log.mark();
+    let name = step.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    log.push(&format!("Draftboard: {name} {}", step.arguments.join(" ")));
+    let started = Process::start(spawner, step, log);
+    let (process, (output, input)) =
+        started.map_err(|error| Failure::unavailable(format!("{name} could not be started: {error}")))?;
+    drop(input);
+    let heard = log.clone();
+    let listener = tokio::spawn(async move { heard.follow(output).await });
+    process.ended().await;
+    let exit = process.finish().await.map_err(|error| Failure::unavailable(format!("{name}: {error}")))?;
+    let _ = tokio::time::timeout(LAST_WORDS, listener).await;
+    if exit.code == Some(0) {
+        return Ok(());
+    }
+    Err(explain(step, &name, &exit.to_string(), &log.since(since).join("\n"), &log.last_words(since)))
+}
+
+fn explain(step: &Launch, name: &str, exit: &str, log: &str, last_words: &str) -> Failure {
+    let verb = step.arguments.first().map(String::as_str);
+    if matches!(name, "docker" | "podman") && verb == Some("version") {
+        return Failure::unavailable(format!("Docker not running: start it, then try again.{last_words}"));
+    }
+    let unknown = [
+        "E404",
+        "404 Not Found",
+        "No matching distribution",
+        "not found in the package registry",
+        "manifest unknown",
+        "does not exist or",
+    ];
+    if unknown.iter().any(|sign| log.contains(sign)) {
+        return Failure::not_found(format!("Package not found.{last_words}")).at("package.identifier");
+    }
+    Failure::unavailable(format!("The package could not be fetched: {name} {exit}.{last_words}"))
+}

@@ -1,0 +1,231 @@
+//! From a configuration to what is run: the program of each kind of package, its environment, and what must be fetched
+//! before. Secrets go into the environment, never into an argument.
+
+use crate::{
+    config::{McpConfig, McpPackageType},
+    failure::Failure,
+    secrets::Resolved,
+    spawn::Launch,
+};
+use sha2::{Digest as _, Sha256};
+use std::{
+    ffi::{OsStr, OsString},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
+/// What a server inherits from its user's session; everything else must be in its configuration.
+const INHERITED: [&str; 17] = [
+    "HOME",
+    "PATH",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "TMPDIR",
+    "XDG_RUNTIME_DIR",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "XDG_CONFIG_HOME",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "DOCKER_HOST",
+];
+
+/// The inheritable part of this process's own environment.
+pub fn inherited_environment() -> Vec<(OsString, OsString)> {
+    INHERITED.iter().filter_map(|name| std::env::var_os(name).map(|value| (name.into(), value))).collect()
+}
+
+/// How a server comes to run.
+pub(crate) struct Plan {
+    /// Before the first start, one after the other.
+    pub(crate) install: Vec<Launch>,
+    /// There once the installation is done.
+    pub(crate) mark: Option<PathBuf>,
+    pub(crate) launch: Launch,
+    /// After the end: a container outlives the program that started it.
+    pub(crate) clear: Option<Launch>,
+}
+
+pub(crate) struct Place<'a> {
+    pub(crate) environment: &'a [(OsString, OsString)],
+    /// For virtual environments and marks of what is installed.
+    pub(crate) data: &'a Path,
+}
+
+pub(crate) fn plan(config: &McpConfig, secrets: &Resolved, place: &Place<'_>) -> Result<Plan, Failure> {
+    let mut environment = place.environment.to_vec();
+    let home = value_of(&environment, "HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
+    for (name, variable) in &config.env_vars {
+        let secret = variable.secret_ref.as_deref().and_then(|reference| secrets.get(reference));
+        let value = secret.map(|secret| secret.reveal().to_owned()).or_else(|| variable.value.clone());
+        if let Some(value) = value {
+            environment.retain(|(other, _)| other != name.as_str());
+            environment.push((name.into(), value.into()));
+        }
+    }
+    let folder = config.folder.clone().unwrap_or_else(|| home.clone());
+    if !folder.is_dir() {
+        return Err(
+            Failure::not_found(format!("The folder {} does not exist", folder.display())).at("folder")
+        );
+    }
+    let run = |program: PathBuf, arguments: Vec<String>| Launch {
+        program,
+        arguments,
+        folder: folder.clone(),
+        environment: environment.clone(),
+    };
+    // Fetching needs no secret of the server's.
+    let fetch = |program: &Path, arguments: Vec<String>| Launch {
+        program: program.to_owned(),
+        arguments,
+        folder: home.clone(),
+        environment: place.environment.to_vec(),
+    };
+    let find = |name: &str| find_program(name, &environment);
+    let package = &config.package;
+    let identifier = package.identifier.trim();
+    let mark = place.data.join("installed").join(digest(&[
+        &format!("{:?}", package.package_type),
+        identifier,
+        package.runtime_hint.as_deref().unwrap_or_default(),
+        &home.to_string_lossy(),
+    ]));
+    match package.package_type {
+        McpPackageType::Npm => {
+            let npx = find("npx")?;
+            let get = ["--yes", "--package", identifier, "--", "node", "--version"].map(str::to_owned);
+            let mut arguments = ["--yes", "--offline", "--", identifier].map(str::to_owned).to_vec();
+            arguments.extend(config.args.iter().cloned());
+            Ok(Plan {
+                install: vec![fetch(&npx, get.into())],
+                mark: Some(mark),
+                launch: run(npx, arguments),
+                clear: None,
+            })
+        }
+        McpPackageType::Pypi => {
+            let name = package.command.clone().unwrap_or_else(|| distribution(identifier).to_owned());
+            let uvx = match package.runtime_hint.as_deref() {
+                Some("venv") => None,
+                Some(_) => Some(find("uvx")?),
+                None => find("uvx").ok(),
+            };
+            if let Some(uvx) = uvx {
+                let get = ["--from", identifier, "python", "-c", ""].map(str::to_owned);
+                let mut arguments = ["--offline", "--from", identifier, &name].map(str::to_owned).to_vec();
+                arguments.extend(config.args.iter().cloned());
+                return Ok(Plan {
+                    install: vec![fetch(&uvx, get.into())],
+                    mark: Some(mark),
+                    launch: run(uvx, arguments),
+                    clear: None,
+                });
+            }
+            let python = find("python3")?;
+            let venv = place.data.join("pypi").join(digest(&[identifier]));
+            let text = |path: PathBuf| path.to_string_lossy().into_owned();
+            let make = vec!["-m".to_owned(), "venv".to_owned(), text(venv.clone())];
+            let get = ["install", "--disable-pip-version-check", "--no-input", identifier].map(str::to_owned);
+            let install = vec![fetch(&python, make), fetch(&venv.join("bin/pip"), get.into())];
+            Ok(Plan {
+                install,
+                mark: Some(mark),
+                launch: run(venv.join("bin").join(name), config.args.clone()),
+                clear: None,
+            })
+        }
+        McpPackageType::Docker => {
+            let docker = find(package.runtime_hint.as_deref().unwrap_or("docker"))?;
+            let container = format!("draftboard-{}-{}", config.slug, uuid::Uuid::new_v4().simple());
+            let mut arguments =
+                ["run", "--rm", "-i", "--init", "--name", &container].map(str::to_owned).to_vec();
+            for name in config.env_vars.keys() {
+                // Only the name: the client takes the value from its own environment.
+                arguments.extend(["--env".to_owned(), name.clone()]);
+            }
+            arguments.push(identifier.to_owned());
+            arguments.extend(config.args.iter().cloned());
+            let clear = fetch(&docker, ["rm", "--force", &container].map(str::to_owned).into());
+            let look =
+                fetch(&docker, ["version", "--format", "{{.Server.Version}}"].map(str::to_owned).into());
+            let pull = fetch(&docker, ["pull", "--quiet", identifier].map(str::to_owned).into());
+            Ok(Plan {
+                install: vec![look, pull],
+                mark: Some(mark),
+                launch: run(docker, arguments),
+                clear: Some(clear),
+            })
+        }
+        McpPackageType::Binary => {
+            let program = match identifier.strip_prefix("~/") {
+                Some(rest) => executable(&home.join(rest))?,
+                None if identifier.contains('/') => executable(&folder.join(identifier))?,
+                None => find(identifier)?,
+            };
+            Ok(Plan {
+                install: Vec::new(),
+                mark: None,
+                launch: run(program, config.args.clone()),
+                clear: None,
+            })
+        }
+        McpPackageType::Http => {
+            Err(Failure::validation("package", "An HTTP server is not started, only reached"))
+        }
+    }
+}
+
+/// `mcp-server-time` of `mcp-server-time[extra]==1.2`.
+fn distribution(identifier: &str) -> &str {
+    identifier.split(['=', '<', '>', '~', '!', '[', '@', ';']).next().unwrap_or(identifier).trim()
+}
+
+fn digest(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn value_of<'a>(environment: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
+    environment.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_os_str())
+}
+
+/// Looks along the PATH that the server will have, not along ours.
+pub(crate) fn find_program(name: &str, environment: &[(OsString, OsString)]) -> Result<PathBuf, Failure> {
+    let path = value_of(environment, "PATH").unwrap_or_default();
+    std::env::split_paths(path)
+        .map(|folder| folder.join(name))
+        .find(|program| is_executable(program))
+        .ok_or_else(|| {
+            let what = match name {
+                "npx" => "install Node.js",
+                "uvx" => "install uv",
+                "python3" => "install Python",
+                "docker" => "install Docker",
+                _ => "install it or give its whole path",
+            };
+            let path = path.to_string_lossy();
+            Failure::not_found(format!("{name} was not found on the PATH ({path}): {what}")).at("package")
+        })
+}
+
+fn executable(path: &Path) -> Result<PathBuf, Failure> {
+    if is_executable(path) {
+        return Ok(path.to_owned());
+    }
+    let message = format!("Package not found: {} is not a program that can be run", path.display());
+    Err(Failure::not_found(message).at("package.identifier"))
+}
+
+fn is_executable(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}

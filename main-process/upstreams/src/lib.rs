@@ -1,0 +1,35 @@
+//! The MCP service: the servers that Draftboard manages for its user, their tools, and their secrets.
+//!
+//! The only crate that knows the client side of the Model Context Protocol. It must not know boards, windows, Draftboard's
+//! own MCP surface, or where the user's folders are: paths, the way processes are started and the place of secrets are
+//! given to it.
+
+mod actor;
+mod call;
+mod config;
+mod durable;
+mod failure;
+mod http;
+mod install;
+mod launch;
+mod log;
+mod process;
+mod secrets;
+mod service;
+mod spawn;
+mod status;
+mod tools;
+
+pub use actor::{Pace, Phase, Progress};
+pub use call::Answer;
+pub use config::{
+    EnvVarConfig, HttpAuth, Limits, McpConfig, McpPackage, McpPackageType, McpSource, McpTransport,
+    ToolPolicy, ToolSettings, Unreadable,
+};
+pub use failure::{Code, Failure};
+pub use launch::inherited_environment;
+pub use secrets::{FileSecrets, SHORTEST_SECRET, Secret, SecretStore};
+pub use service::{McpService, Setup};
+pub use spawn::{Exit, Launch, OwnGroup, Running, Spawner};
+pub use status::{Details, McpStatus};
+pub use tools::{Approval, Difference, Tool, differences};

@@ -1,0 +1,123 @@
+//! The last words of a server: what it wrote to its standard error, and what happened to it. Bounded, free of secrets.
+
+use crate::secrets::Redactor;
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+const MOST_LINES: usize = 400;
+const LONGEST_LINE: usize = 2_048;
+const LAST_WORDS: usize = 5;
+
+#[derive(Default)]
+pub(crate) struct Log {
+    lines: Mutex<Lines>,
+}
+
+#[derive(Default)]
+struct Lines {
+    kept: VecDeque<String>,
+    dropped: u64,
+    redactor: Redactor,
+}
+
+impl Log {
+    pub(crate) fn hide(&self, redactor: Redactor) {
+        self.locked().redactor = redactor;
+    }
+
+    pub(crate) fn push(&self, line: &str) {
+        let mut lines = self.locked();
+        // Cleaned before it is cut, or a cut secret would not be found.
+        let mut line = lines.redactor.clean(line.trim_end()).into_owned();
+        if line.len() > LONGEST_LINE {
+            line.truncate(line.floor_char_boundary(LONGEST_LINE));
+            line.push('…');
+        }
+        if lines.kept.len() == MOST_LINES {
+            lines.kept.pop_front();
+            lines.dropped += 1;
+        }
+        lines.kept.push_back(line);
+    }
+
+    pub(crate) fn clean(&self, text: &str) -> String {
+        self.locked().redactor.clean(text).into_owned()
+    }
+
+    /// The kept lines and how many there were before them.
+    pub(crate) fn lines(&self) -> (Vec<String>, u64) {
+        let lines = self.locked();
+        (lines.kept.iter().cloned().collect(), lines.dropped)
+    }
+
+    /// What came after a [`mark`](Self::mark) and is still kept.
+    pub(crate) fn since(&self, mark: u64) -> Vec<String> {
+        let lines = self.locked();
+        let fresh = usize::try_from((lines.dropped + lines.kept.len() as u64).saturating_sub(mark))
+            .unwrap_or(usize::MAX);
+        lines.kept.range(lines.kept.len().saturating_sub(fresh)..).cloned().collect()
+    }
+
+    /// The last few of those, for an error; empty when nothing was said.
+    pub(crate) fn last_words(&self, mark: u64) -> String {
+        let fresh: Vec<String> = self.since(mark).into_iter().filter(|line| !line.is_empty()).collect();
+        let last = fresh.get(fresh.len().saturating_sub(LAST_WORDS)..).unwrap_or_default();
+        if last.is_empty() { String::new() } else { format!(" Its last words: {}", last.join(" / ")) }
+    }
+
+    /// How many lines there have been.
+    pub(crate) fn mark(&self) -> u64 {
+        let lines = self.locked();
+        lines.dropped + lines.kept.len() as u64
+    }
+
+    /// Reads to the end, however much comes: a server whose pipe is full would stand still.
+    pub(crate) async fn follow(&self, mut pipe: impl AsyncRead + Unpin) {
+        let mut buffer = [0_u8; 8_192];
+        let mut line = Vec::new();
+        while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
+            for &byte in buffer.get(..count).unwrap_or_default() {
+                if byte == b'\n' {
+                    self.push(&String::from_utf8_lossy(&line));
+                    line.clear();
+                } else if line.len() < 2 * LONGEST_LINE {
+                    line.push(byte);
+                }
+            }
+        }
+        if !line.is_empty() {
+            self.push(&String::from_utf8_lossy(&line));
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::secrets::Secret;
+
+    #[tokio::test]
+    async fn a_flood_leaves_the_last_lines_without_secrets() {
+        let log = Log::default();
+        log.hide(Redactor::new([Secret::new("hunter22").expect("long enough")].iter()));
+        let mut flood = String::new();
+        for number in 0..10_000 {
+            flood.push_str(&format!("{number} hunter22\n"));
+        }
+        flood.push_str(&"x".repeat(100_000));
+        log.follow(flood.as_bytes()).await;
+        let (lines, dropped) = log.lines();
+        assert_eq!((lines.len(), dropped), (MOST_LINES, 10_001 - MOST_LINES as u64));
+        assert_eq!(lines[MOST_LINES - 2], "9999 [redacted]");
+        assert!(lines[MOST_LINES - 1].len() < LONGEST_LINE + 8);
+        assert!(log.last_words(10_000).contains("xxx") && !log.last_words(10_000).contains("9999"));
+        assert_eq!(log.last_words(log.mark()), "");
+    }
+}

@@ -1,0 +1,110 @@
+//! Secrets in one 0600 file, for machines without a keyring. Anybody who can read the user's files can read it, which is
+//! why its path is shown.
+
+use super::{Secret, SecretStore};
+use crate::{
+    durable,
+    failure::{Code, Failure},
+};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+const LARGEST_FILE: u64 = 4 << 20;
+
+pub struct FileSecrets {
+    path: PathBuf,
+    /// One change at a time; the file is read anew for each, so that two processes see each other's.
+    turn: Mutex<()>,
+}
+
+impl FileSecrets {
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), turn: Mutex::new(()) }
+    }
+
+    fn failure(&self, why: impl std::fmt::Display) -> Failure {
+        Failure::new(Code::Internal, format!("The secrets in {} cannot be used: {why}", self.path.display()))
+    }
+
+    fn read(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let Some(bytes) = durable::read(&self.path, LARGEST_FILE).map_err(|error| self.failure(error))?
+        else {
+            return Ok(BTreeMap::new());
+        };
+        if durable::open_to_others(&self.path).map_err(|error| self.failure(error))? {
+            let path = self.path.display();
+            return Err(
+                self.failure(format!("others may read them. Run `chmod 600 {path}` and change the secrets."))
+            );
+        }
+        // What serde says about a wrong type quotes the value.
+        serde_json::from_slice(&bytes).map_err(|_| self.failure("it is not a JSON object of texts"))
+    }
+
+    fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), Failure> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut secrets = self.read()?;
+        edit(&mut secrets);
+        let bytes = serde_json::to_vec_pretty(&secrets).map_err(|error| self.failure(error))?;
+        durable::write(&self.path, &bytes).map_err(|error| self.failure(error))
+    }
+}
+
+impl SecretStore for FileSecrets {
+    fn get(&self, name: &str) -> Result<Option<Secret>, Failure> {
+        self.read()?.get(name).map(|value| Secret::new(value)).transpose()
+    }
+
+    fn set(&self, name: &str, secret: &Secret) -> Result<(), Failure> {
+        self.change(|secrets| drop(secrets.insert(name.to_owned(), secret.reveal().to_owned())))
+    }
+
+    fn remove(&self, name: &str) -> Result<(), Failure> {
+        if self.read()?.contains_key(name) {
+            self.change(|secrets| drop(secrets.remove(name)))?;
+        }
+        Ok(())
+    }
+
+    fn place(&self) -> String {
+        format!("the file {}, readable by you alone", self.path.display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn secrets_are_kept_privately_and_refused_when_they_are_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("secrets.json");
+        let store = FileSecrets::new(&path);
+        assert_eq!(store.get("key"), Ok(None));
+        let secret = Secret::new(" hunter22\n").expect("long enough");
+        store.set("key", &secret).expect("writes");
+        assert_eq!(FileSecrets::new(&path).get("key").expect("reads").expect("there").reveal(), "hunter22");
+        assert_eq!(std::fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
+        assert_eq!(format!("{secret:?}"), "[redacted]");
+
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("ours");
+        let refused = store.get("key").expect_err("others can read it");
+        assert!(refused.message.contains("chmod 600") && !refused.message.contains("hunter22"), "{refused}");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("ours");
+        store.remove("key").expect("writes");
+        assert_eq!(store.get("key"), Ok(None));
+    }
+
+    #[test]
+    fn a_damaged_file_does_not_tell_what_is_in_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("secrets.json");
+        durable::write(&path, br#"{"key": ["hunter22"]}"#).expect("writes");
+        let refused = FileSecrets::new(&path).get("key").expect_err("not a text");
+        assert!(!refused.message.contains("hunter22"), "{refused}");
+    }
+}

@@ -1,0 +1,86 @@
+//! Secrets by reference: configurations hold names, a store holds values, and a value leaves it only for the environment
+//! of a process or a header of a request.
+
+mod file;
+mod redact;
+
+pub use file::FileSecrets;
+pub(crate) use redact::Redactor;
+
+use crate::{config::McpConfig, failure::Failure};
+use std::{collections::BTreeMap, fmt};
+
+/// Shorter ones would turn every log into asterisks, and protect nothing.
+pub const SHORTEST_SECRET: usize = 4;
+const LONGEST_SECRET: usize = 16_384;
+
+/// A value that does not show itself.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(value: &str) -> Result<Self, Failure> {
+        // What people paste often ends in a line break.
+        let value = value.trim();
+        if !(SHORTEST_SECRET..=LONGEST_SECRET).contains(&value.len()) || value.contains(['\0', '\n', '\r']) {
+            let message =
+                format!("A secret is one line of {SHORTEST_SECRET} to {LONGEST_SECRET} bytes; this is not");
+            return Err(Failure::validation("secret", message));
+        }
+        Ok(Self(value.to_owned()))
+    }
+
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("[redacted]")
+    }
+}
+
+/// Where values are kept. Names are chosen by us and are not secret.
+pub trait SecretStore: Send + Sync {
+    fn get(&self, name: &str) -> Result<Option<Secret>, Failure>;
+    fn set(&self, name: &str, secret: &Secret) -> Result<(), Failure>;
+    fn remove(&self, name: &str) -> Result<(), Failure>;
+    /// Where that is, for people.
+    fn place(&self) -> String;
+}
+
+/// What one server needs, found or not.
+pub(crate) struct Resolved {
+    by_reference: BTreeMap<String, Secret>,
+}
+
+impl Resolved {
+    /// All secrets of a server, or the parts that have none.
+    pub(crate) fn of(config: &McpConfig, store: &dyn SecretStore) -> Result<Self, Unresolved> {
+        let mut by_reference = BTreeMap::new();
+        let mut missing = Vec::new();
+        for (part, reference, required) in config.secret_refs() {
+            match store.get(reference) {
+                Ok(Some(secret)) => drop(by_reference.insert(reference.to_owned(), secret)),
+                Ok(None) if required => missing.push(part.to_owned()),
+                Ok(None) => {}
+                Err(failure) => return Err(Unresolved::Store(failure)),
+            }
+        }
+        if missing.is_empty() { Ok(Self { by_reference }) } else { Err(Unresolved::Missing(missing)) }
+    }
+
+    pub(crate) fn get(&self, reference: &str) -> Option<&Secret> {
+        self.by_reference.get(reference)
+    }
+
+    pub(crate) fn redactor(&self) -> Redactor {
+        Redactor::new(self.by_reference.values())
+    }
+}
+
+pub(crate) enum Unresolved {
+    Missing(Vec<String>),
+    Store(Failure),
+}

@@ -1,0 +1,469 @@
+//! The MCP service: every server that Draftboard manages, by the contract's names.
+
+use crate::{
+    actor::{Definitions, Handle, Order, Pace, Progress, Shared, State, Surroundings},
+    call::{Answer, Call},
+    config::{self, EnvVarConfig, HttpAuth, McpConfig, McpTransport, Store, Unreadable},
+    failure::Failure,
+    launch::inherited_environment,
+    secrets::{FileSecrets, Secret, SecretStore},
+    spawn::{OwnGroup, Spawner},
+    status::{Details, McpStatus},
+    tools::{Approval, Definition, Tool},
+};
+use serde_json::Value;
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+use tokio::{
+    runtime::Handle as Runtime,
+    sync::{mpsc, oneshot, watch},
+    task::JoinHandle,
+};
+use uuid::Uuid;
+
+/// Where things are and who does them.
+pub struct Setup {
+    /// `upstreams.json` in the user's configuration folder.
+    pub config_file: PathBuf,
+    /// For what is installed for servers.
+    pub data: PathBuf,
+    /// What servers inherit.
+    pub environment: Vec<(OsString, OsString)>,
+    pub spawner: Arc<dyn Spawner>,
+    pub secrets: Arc<dyn SecretStore>,
+    pub pace: Pace,
+}
+
+impl Setup {
+    /// Processes in groups of their own, secrets in a file.
+    pub fn new(config_folder: &Path, data: &Path) -> Self {
+        Self {
+            config_file: config_folder.join("upstreams.json"),
+            data: data.to_owned(),
+            environment: inherited_environment(),
+            spawner: Arc::new(OwnGroup),
+            secrets: Arc::new(FileSecrets::new(&config_folder.join("secrets.json"))),
+            pace: Pace::default(),
+        }
+    }
+}
+
+pub struct McpService {
+    store: Store,
+    surroundings: Arc<Surroundings>,
+    servers: Mutex<BTreeMap<Uuid, Handle>>,
+    /// Deleted, and perhaps not gone yet.
+    leaving: Mutex<Vec<JoinHandle<()>>>,
+    changed: watch::Sender<u64>,
+    runtime: Runtime,
+}
+
+impl McpService {
+    /// Nothing is started yet; see [`Self::launch_enabled`].
+    pub fn open(setup: Setup, runtime: Runtime) -> Result<Self, Failure> {
+        let store = Store::open(&setup.config_file)?;
+        let surroundings = Arc::new(Surroundings {
+            environment: setup.environment,
+            data: setup.data,
+            spawner: setup.spawner,
+            secrets: setup.secrets,
+            pace: setup.pace,
+        });
+        let service = Self {
+            store,
+            surroundings,
+            servers: Mutex::default(),
+            leaving: Mutex::default(),
+            changed: watch::Sender::new(0),
+            runtime,
+        };
+        for config in service.store.list() {
+            service.employ(config);
+        }
+        Ok(service)
+    }
+
+    fn employ(&self, config: Arc<McpConfig>) {
+        let id = config.id;
+        let handle = Handle::new(config, self.surroundings.clone(), self.changed.clone(), &self.runtime);
+        self.servers().insert(id, handle);
+    }
+
+    /// Counts up whenever anything that can be asked here has changed.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// Entries of the file that could not be understood; they stay as they are.
+    pub fn unreadable(&self) -> Vec<Unreadable> {
+        self.store.unreadable()
+    }
+
+    // What is there.
+
+    pub fn list(&self) -> Vec<McpConfig> {
+        self.store.list().iter().map(|config| config.as_ref().clone()).collect()
+    }
+
+    pub fn get(&self, id: Uuid) -> Option<McpConfig> {
+        self.store.get(id).map(|config| config.as_ref().clone())
+    }
+
+    pub fn status(&self, id: Uuid) -> Option<McpStatus> {
+        let config = self.store.get(id)?;
+        Some(self.status_of(&config, self.shared(id)?.state()))
+    }
+
+    pub fn details(&self, id: Uuid) -> Option<Details> {
+        let config = self.store.get(id)?;
+        let shared = self.shared(id)?;
+        let tools = self.tools(id);
+        let link = shared.link();
+        Some(Details {
+            status: self.status_of(&config, shared.state()),
+            protocol: link.as_ref().map(|link| link.protocol.clone()),
+            server: link.and_then(|link| link.server.clone()),
+            tools: tools.len(),
+            waiting: tools.iter().filter(|tool| tool.approval != Approval::Approved).count(),
+            last_failure: shared.last_failure(),
+        })
+    }
+
+    fn status_of(&self, config: &McpConfig, state: State) -> McpStatus {
+        match state {
+            State::Connected(link) => {
+                let tools = self.tools_of(config, &link.definitions());
+                let offered: Vec<String> =
+                    tools.iter().filter(|tool| tool.is_offered()).map(|tool| tool.exposed.clone()).collect();
+                let waits = |tool: &&Tool| tool.approval != Approval::Approved;
+                if offered.is_empty() && tools.iter().any(|tool| waits(&tool)) {
+                    let waiting = tools.iter().filter(waits).map(|tool| tool.exposed.clone()).collect();
+                    return McpStatus::NeedsApproval { tools: waiting };
+                }
+                McpStatus::Running { tools: offered }
+            }
+            State::Stopping => McpStatus::Stopping,
+            _ if !config.enabled => McpStatus::Disabled,
+            State::Stopped => McpStatus::Stopped,
+            State::Starting(phase) => McpStatus::Starting { phase },
+            State::Backoff { attempt, retry_at, failure } => {
+                let left = retry_at.saturating_duration_since(Instant::now()).as_millis();
+                let retry_in_ms = u64::try_from(left).unwrap_or(u64::MAX);
+                McpStatus::Backoff { attempt, retry_in_ms, message: failure.message }
+            }
+            State::NeedsCredentials { missing, .. } => McpStatus::NeedsCredentials { missing },
+            State::Failed(failure) => McpStatus::Error { message: failure.message },
+        }
+    }
+
+    /// The last lines of a server's standard error and of what happened to it, and how many there were before.
+    pub fn log(&self, id: Uuid) -> Option<(Vec<String>, u64)> {
+        Some(self.shared(id)?.log.lines())
+    }
+
+    // Starting and stopping.
+
+    /// Starts all that are enabled, all at once, and does not wait. Those that fail are tried again.
+    pub fn launch_enabled(&self) {
+        for config in self.store.list().iter().filter(|config| config.enabled) {
+            if let Some(orders) = self.orders(config.id) {
+                // A queue that is full has an order to start in it.
+                let _ = orders.try_send(Order::Launch);
+            }
+        }
+    }
+
+    /// Returns when it runs, or why it does not.
+    pub async fn start(&self, id: Uuid) -> Result<(), Failure> {
+        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
+        if !config.enabled {
+            return Err(Failure::conflict(format!("{} is disabled: enable it first", config.name)));
+        }
+        self.order(id, Order::Start).await
+    }
+
+    /// Returns when the process and all that it has started are gone.
+    pub async fn stop(&self, id: Uuid) -> Result<(), Failure> {
+        self.order(id, Order::Stop).await
+    }
+
+    pub async fn restart(&self, id: Uuid) -> Result<(), Failure> {
+        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
+        if !config.enabled {
+            return Err(Failure::conflict(format!("{} is disabled: enable it first", config.name)));
+        }
+        self.order(id, Order::Restart).await
+    }
+
+    /// Switches a server on or off. When it does not start, it is switched off again and the reason is returned.
+    pub async fn toggle(&self, id: Uuid, enabled: bool) -> Result<(), Failure> {
+        let config = self.get(id).ok_or_else(|| unknown(id))?;
+        self.update(McpConfig { enabled, ..config.clone() })?;
+        if !enabled {
+            return self.stop(id).await;
+        }
+        let started = self.start(id).await;
+        if started.is_err() {
+            // Whatever else has been changed in the meantime stays.
+            if let Some(current) = self.get(id) {
+                self.update(McpConfig { enabled: config.enabled, ..current })?;
+            }
+        }
+        started
+    }
+
+    /// Stops everything at once and returns when nothing is left.
+    pub async fn shutdown_all(&self) -> Result<(), Failure> {
+        let ids: Vec<Uuid> = self.servers().keys().copied().collect();
+        let mut stopping = Vec::new();
+        for id in ids {
+            let (reply, answer) = oneshot::channel();
+            if let Some(orders) = self.orders(id)
+                && orders.send(Order::Stop(reply)).await.is_ok()
+            {
+                stopping.push(answer);
+            }
+        }
+        for answer in stopping {
+            // An actor that is gone has ended its process before.
+            let _ = answer.await;
+        }
+        let leaving = std::mem::take(&mut *self.leaving.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in leaving {
+            let _ = task.await;
+        }
+        Ok(())
+    }
+
+    async fn order(
+        &self,
+        id: Uuid,
+        order: impl FnOnce(oneshot::Sender<Result<(), Failure>>) -> Order,
+    ) -> Result<(), Failure> {
+        let orders = self.orders(id).ok_or_else(|| unknown(id))?;
+        let (reply, answer) = oneshot::channel();
+        let gone = || Failure::conflict("The server was removed in the meantime");
+        orders.send(order(reply)).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    // Tools.
+
+    /// What agents may call now: approved and enabled tools of servers that run, by name.
+    pub fn available_tools(&self) -> Vec<Tool> {
+        let configs = self.store.list();
+        let mut tools: Vec<Tool> =
+            configs.iter().flat_map(|config| self.tools(config.id)).filter(Tool::is_offered).collect();
+        tools.sort_by(|a, b| a.exposed.cmp(&b.exposed));
+        tools
+    }
+
+    /// All tools of a server that runs, also those that nobody may call.
+    pub fn tools(&self, id: Uuid) -> Vec<Tool> {
+        let found = self.store.get(id).zip(self.shared(id).and_then(|shared| shared.link()));
+        found.map(|(config, link)| self.tools_of(&config, &link.definitions())).unwrap_or_default()
+    }
+
+    fn tools_of(&self, config: &McpConfig, definitions: &Definitions) -> Vec<Tool> {
+        let approved = self.store.approved(config.id);
+        definitions.values().map(|definition| Tool::new(config, definition, &approved)).collect()
+    }
+
+    /// Whose tool it is, by the name that agents call.
+    pub fn find_tool_provider(&self, tool_name: &str) -> Option<Uuid> {
+        self.available_tools().into_iter().find(|tool| tool.exposed == tool_name).map(|tool| tool.server)
+    }
+
+    /// Approves a tool as it is now. `hash` names the definition that the person has seen: if it has changed since, nothing
+    /// is approved.
+    pub fn approve(&self, id: Uuid, tool: &str, hash: &str) -> Result<(), Failure> {
+        let definitions = self.definitions(id)?;
+        let definition = find(&definitions, tool)?;
+        if definition.hash() != hash {
+            return Err(Failure::conflict(format!("{tool} has changed since you looked at it: look again")));
+        }
+        self.record_approval(id, &[definition])
+    }
+
+    /// Approves all tools as they are now.
+    pub fn approve_all(&self, id: Uuid) -> Result<(), Failure> {
+        let definitions = self.definitions(id)?;
+        self.record_approval(id, &definitions.values().collect::<Vec<_>>())
+    }
+
+    fn record_approval(&self, id: Uuid, definitions: &[&Arc<Definition>]) -> Result<(), Failure> {
+        let seen = definitions
+            .iter()
+            .map(|definition| (definition.name().to_owned(), Arc::new(definition.value().clone())));
+        self.store.approve(id, seen.collect())?;
+        self.tell();
+        Ok(())
+    }
+
+    /// Takes an approval back.
+    pub fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), Failure> {
+        self.store.get(id).ok_or_else(|| unknown(id))?;
+        self.store.withdraw(id, tool)?;
+        self.tell();
+        Ok(())
+    }
+
+    fn definitions(&self, id: Uuid) -> Result<Arc<Definitions>, Failure> {
+        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
+        let link = self.shared(id).and_then(|shared| shared.link());
+        Ok(link.ok_or_else(|| not_running(&config))?.definitions())
+    }
+
+    /// Calls a tool, by the server's own name of it or by the one that agents use. Never sent twice.
+    pub async fn call_tool(
+        &self,
+        mcp_id: Uuid,
+        tool_name: &str,
+        arguments: &Value,
+    ) -> Result<Answer, Failure> {
+        self.call_tool_with_progress(mcp_id, tool_name, arguments, None).await
+    }
+
+    /// Dropping the future cancels the call.
+    pub async fn call_tool_with_progress(
+        &self,
+        mcp_id: Uuid,
+        tool_name: &str,
+        arguments: &Value,
+        progress: Option<mpsc::Sender<Progress>>,
+    ) -> Result<Answer, Failure> {
+        let config = self.store.get(mcp_id).ok_or_else(|| unknown(mcp_id))?;
+        let shared = self.shared(mcp_id).ok_or_else(|| unknown(mcp_id))?;
+        let link = shared.link().ok_or_else(|| not_running(&config))?;
+        let definitions = link.definitions();
+        let own_name =
+            definitions.keys().find(|name| crate::tools::exposed_name(&config.slug, name) == tool_name);
+        let definition = find(&definitions, own_name.map_or(tool_name, String::as_str))?;
+        let tool = Tool::new(&config, definition, &self.store.approved(mcp_id));
+        Call { config: &config, tool: &tool, definition, link: link.clone(), shared: &shared }
+            .run(arguments, progress)
+            .await
+    }
+
+    // Configurations.
+
+    /// Keeps a new server. It is not started.
+    pub fn create(&self, mut config: McpConfig) -> Result<McpConfig, Failure> {
+        config.name = config.name.trim().to_owned();
+        config::check(&config)?;
+        if self.store.get(config.id).is_some() {
+            return Err(Failure::conflict("There is a server with this id already").at("id"));
+        }
+        let others = self.store.list();
+        config.slug = config::slug_for(&config.name, |slug| others.iter().any(|other| other.slug == slug));
+        let config = self.store.insert(config)?;
+        self.employ(config.clone());
+        self.tell();
+        Ok(config.as_ref().clone())
+    }
+
+    /// Replaces a configuration. A server that runs is started anew when what it runs with has changed, and stopped when it
+    /// is disabled.
+    pub fn update(&self, mut config: McpConfig) -> Result<(), Failure> {
+        let current = self.store.get(config.id).ok_or_else(|| unknown(config.id))?;
+        config.name = config.name.trim().to_owned();
+        config.slug = current.slug.clone();
+        config::check(&config)?;
+        let config = self.store.insert(config)?;
+        if let Some(server) = self.servers().get(&config.id) {
+            server.config.send_replace(config);
+        }
+        self.tell();
+        Ok(())
+    }
+
+    /// Forgets a server, what was approved of it and its secrets, and ends it.
+    pub fn delete(&self, id: Uuid) -> Result<(), Failure> {
+        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
+        self.store.remove(id)?;
+        if let Some(server) = self.servers().remove(&id) {
+            let mut leaving = self.leaving.lock().unwrap_or_else(PoisonError::into_inner);
+            leaving.retain(|task| !task.is_finished());
+            leaving.push(server.leave());
+        }
+        self.tell();
+        for (_, reference, _) in
+            config.secret_refs().filter(|(_, reference, _)| reference.starts_with(&own_secrets(id)))
+        {
+            self.surroundings.secrets.remove(reference)?;
+        }
+        Ok(())
+    }
+
+    // Secrets.
+
+    /// Where secrets are kept, for people.
+    pub fn secrets_place(&self) -> String {
+        self.surroundings.secrets.place()
+    }
+
+    /// Keeps the secret of a variable (or of the address, as `auth`) and refers to it in the configuration.
+    pub fn set_secret(&self, id: Uuid, part: &str, secret: &Secret) -> Result<(), Failure> {
+        let mut config = self.get(id).ok_or_else(|| unknown(id))?;
+        let reference = format!("{}{part}", own_secrets(id));
+        match &mut config.transport {
+            McpTransport::Http { auth, .. } if part == "auth" => match auth {
+                HttpAuth::Header { secret_ref, .. } | HttpAuth::Bearer { secret_ref } => {
+                    *secret_ref = reference.clone()
+                }
+                HttpAuth::None => *auth = HttpAuth::Bearer { secret_ref: reference.clone() },
+            },
+            _ => {
+                let variable = config
+                    .env_vars
+                    .entry(part.to_owned())
+                    .or_insert_with(|| EnvVarConfig::secret(part, &reference));
+                variable.secret_ref = Some(reference.clone());
+                variable.is_secret = true;
+                variable.value = None;
+            }
+        }
+        config::check(&config)?;
+        self.surroundings.secrets.set(&reference, secret)?;
+        self.update(config)
+    }
+
+    fn tell(&self) {
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    fn shared(&self, id: Uuid) -> Option<Arc<Shared>> {
+        self.servers().get(&id).map(|server| server.shared.clone())
+    }
+
+    fn orders(&self, id: Uuid) -> Option<mpsc::Sender<Order>> {
+        self.servers().get(&id).map(|server| server.orders.clone())
+    }
+
+    fn servers(&self) -> MutexGuard<'_, BTreeMap<Uuid, Handle>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn own_secrets(id: Uuid) -> String {
+    format!("mcp/{id}/")
+}
+
+fn unknown(id: Uuid) -> Failure {
+    Failure::not_found(format!("There is no server {id}"))
+}
+
+fn not_running(config: &McpConfig) -> Failure {
+    Failure::unavailable(format!("{} does not run: start it first", config.name))
+}
+
+fn find<'a>(definitions: &'a Definitions, tool: &str) -> Result<&'a Arc<Definition>, Failure> {
+    definitions
+        .get(tool)
+        .ok_or_else(|| Failure::not_found(format!("There is no tool {tool:.128} on this server")).at("tool"))
+}

@@ -1,0 +1,91 @@
+//! The tools of servers: what they are called outside, which definition of them a person has seen, and whether arguments
+//! and results are what they claim.
+
+mod definition;
+mod difference;
+mod name;
+mod schema;
+
+pub(crate) use definition::{Definition, canonical_text};
+pub use difference::{Difference, differences};
+pub(crate) use name::exposed_name;
+pub(crate) use schema::Schema;
+
+use crate::config::{McpConfig, ToolPolicy};
+use serde::Serialize;
+use serde_json::Value;
+use std::{collections::BTreeMap, sync::Arc};
+use uuid::Uuid;
+
+/// Where a tool stands with the person who decides about it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Approval {
+    Approved,
+    /// Nobody has looked at it yet.
+    New,
+    /// It is not what was approved.
+    Changed {
+        differences: Vec<Difference>,
+    },
+}
+
+/// One tool of one server as a person or an agent sees it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tool {
+    pub server: Uuid,
+    /// The server's own name for it.
+    pub name: String,
+    /// `<slug>__<tool>`, what agents call.
+    pub exposed: String,
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub input_schema: Value,
+    pub output_schema: Option<Value>,
+    /// The server's own words about itself.
+    pub annotations: Option<Value>,
+    /// It says so, and a person has said that this server may be believed.
+    pub read_only: bool,
+    /// SHA-256 of the definition; see [`Approval`].
+    pub hash: String,
+    pub approval: Approval,
+    pub enabled: bool,
+    pub policy: ToolPolicy,
+}
+
+impl Tool {
+    pub(crate) fn new(
+        config: &McpConfig,
+        definition: &Definition,
+        approved: &BTreeMap<String, Arc<Value>>,
+    ) -> Self {
+        let settings = config.tools.get(definition.name()).cloned().unwrap_or_default();
+        let text = |part: &str| definition.part(part).and_then(Value::as_str).map(str::to_owned);
+        let says_read_only = definition.part("annotations").and_then(|hints| hints.get("readOnlyHint"));
+        let approval = match approved.get(definition.name()) {
+            None => Approval::New,
+            Some(seen) if canonical_text(seen) == definition.text() => Approval::Approved,
+            Some(seen) => Approval::Changed { differences: differences(seen, definition.value()) },
+        };
+        Self {
+            server: config.id,
+            name: definition.name().to_owned(),
+            exposed: exposed_name(&config.slug, definition.name()),
+            title: text("title"),
+            description: text("description"),
+            input_schema: definition.part("inputSchema").cloned().unwrap_or(Value::Null),
+            output_schema: definition.part("outputSchema").cloned(),
+            annotations: definition.part("annotations").cloned(),
+            read_only: config.trusted && says_read_only == Some(&Value::Bool(true)),
+            hash: definition.hash().to_owned(),
+            approval,
+            enabled: settings.enabled,
+            policy: settings.policy,
+        }
+    }
+
+    /// Whether agents may see and call it.
+    pub fn is_offered(&self) -> bool {
+        self.enabled && self.approval == Approval::Approved && self.policy != ToolPolicy::Deny
+    }
+}

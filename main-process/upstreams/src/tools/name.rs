@@ -1,0 +1,44 @@
+//! The name of a tool outside: `<slug>__<tool>`, at most 64 characters that every client accepts, always the same for the
+//! same server and tool.
+
+use sha2::{Digest as _, Sha256};
+
+const LONGEST: usize = 64;
+const MARK: usize = 8;
+
+pub(crate) fn exposed_name(slug: &str, tool: &str) -> String {
+    let safe: String = tool
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
+        .collect();
+    let name = format!("{slug}__{safe}");
+    if safe == tool && !tool.is_empty() && name.len() <= LONGEST {
+        return name;
+    }
+    // Two tools may come out alike: the mark, made from the whole name, keeps them apart.
+    let hash = Sha256::digest(tool.as_bytes());
+    let mark: String = hash.iter().take(MARK / 2).map(|byte| format!("{byte:02x}")).collect();
+    let kept: String = name.chars().take(LONGEST - MARK - 1).collect();
+    format!("{kept}_{mark}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_short_safe_stable_and_different() {
+        assert_eq!(exposed_name("files", "read_file"), "files__read_file");
+        let long = "very_long_name_of_a_tool_".repeat(6);
+        let tools =
+            ["a.b", "a/b", "a b", "a_b", "", "naïve", &long, &format!("{long}2"), &format!("{long}3")];
+        let names: BTreeSet<String> = tools.iter().map(|tool| exposed_name("files", tool)).collect();
+        assert_eq!(names.len(), tools.len(), "{names:?}");
+        for name in &names {
+            assert!(name.len() <= LONGEST && name.starts_with("files__"), "{name}");
+            assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)), "{name}");
+        }
+        assert_eq!(exposed_name("files", "a.b"), "files__a_b_2e7336dc");
+    }
+}

@@ -1,0 +1,179 @@
+//! A service of one's own in a temporary place, whose processes can be counted.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test, and not each uses all of it"
+)]
+
+use serde_json::Value;
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+use upstreams::{
+    Failure, McpConfig, McpPackageType, McpService, McpStatus, Pace, Setup, inherited_environment,
+};
+use uuid::Uuid;
+
+/// Long enough for a loaded machine; nothing waits for it when all is well.
+pub const LONG: Duration = Duration::from_secs(60);
+
+pub struct Bench {
+    pub folder: TempDir,
+    pub service: Arc<McpService>,
+    mark: String,
+}
+
+pub const MARK: &str = "DRAFTBOARD_TEST_MARK";
+
+impl Bench {
+    pub fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub fn with(adapt: impl FnOnce(&mut Setup)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = Uuid::new_v4().to_string();
+        let mut setup = Setup::new(&folder.path().join("config"), &folder.path().join("data"));
+        setup.environment = inherited_environment();
+        setup.environment.push((MARK.into(), OsString::from(&mark)));
+        setup.pace = quick_pace();
+        adapt(&mut setup);
+        let service = Arc::new(McpService::open(setup, tokio::runtime::Handle::current()).unwrap());
+        Self { folder, service, mark }
+    }
+
+    /// The same files, seen by a new service.
+    pub fn reopened(&self) -> McpService {
+        let setup = Setup::new(&self.folder.path().join("config"), &self.folder.path().join("data"));
+        McpService::open(setup, tokio::runtime::Handle::current()).unwrap()
+    }
+
+    pub fn add(&self, config: McpConfig) -> Uuid {
+        self.service.create(config).unwrap().id
+    }
+
+    /// Started, its tools approved.
+    pub async fn running(&self, config: McpConfig) -> Uuid {
+        let id = self.add(config);
+        self.service
+            .start(id)
+            .await
+            .unwrap_or_else(|failure| panic!("{failure:?}\n{:?}", self.service.log(id)));
+        self.service.approve_all(id).unwrap();
+        id
+    }
+
+    pub async fn call(&self, id: Uuid, tool: &str, arguments: Value) -> Result<Value, Failure> {
+        self.service.call_tool(id, tool, &arguments).await.map(|answer| answer.value())
+    }
+
+    /// The first text of the answer.
+    pub async fn text(&self, id: Uuid, tool: &str, arguments: Value) -> String {
+        let value =
+            self.call(id, tool, arguments).await.unwrap_or_else(|failure| panic!("{tool}: {failure:?}"));
+        value["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{value}")).to_owned()
+    }
+
+    pub fn status(&self, id: Uuid) -> McpStatus {
+        self.service.status(id).unwrap()
+    }
+
+    /// Waits for it, driven by the service's own word that something has changed.
+    pub async fn until(&self, what: &str, mut holds: impl FnMut(&McpService) -> bool) {
+        let mut changes = self.service.changes();
+        let wait = async {
+            while !holds(&self.service) {
+                changes.changed().await.unwrap();
+            }
+        };
+        if tokio::time::timeout(LONG, wait).await.is_err() {
+            let states: Vec<_> =
+                self.service.list().iter().map(|server| self.service.details(server.id)).collect();
+            panic!("it never came about that {what}: {states:#?}");
+        }
+    }
+
+    /// Processes that were started by this service or by what it started, by their command lines.
+    pub fn processes(&self) -> Vec<String> {
+        processes_with(&format!("{MARK}={}", self.mark))
+    }
+
+    pub async fn ends_clean(self) {
+        self.service.shutdown_all().await.unwrap();
+        self.assert_nothing_left();
+    }
+
+    #[track_caller]
+    pub fn assert_nothing_left(&self) {
+        // What was killed a moment ago may still be on its way out.
+        let start = Instant::now();
+        while !self.processes().is_empty() && start.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(self.processes(), Vec::<String>::new());
+    }
+}
+
+pub fn quick_pace() -> Pace {
+    let first = Duration::from_millis(20);
+    Pace { first, most: Duration::from_millis(100), stable: LONG, tries: 3 }
+}
+
+pub fn processes_with(variable: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        if environment.split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes()) {
+            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            found.push(String::from_utf8_lossy(&line).replace('\0', " "));
+        }
+    }
+    found
+}
+
+pub fn fixture(mode: &str) -> McpConfig {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/server.py");
+    let mut config = McpConfig::stdio(mode, McpPackageType::Binary, "python3");
+    config.args = vec![script.to_string_lossy().into_owned(), mode.to_owned()];
+    config.limits.grace_ms = 400;
+    config
+}
+
+/// Where other people's servers are installed; none when they are not, which is said aloud. CI sets
+/// `DRAFTBOARD_REQUIRE_UPSTREAM_SERVERS` and then it is a failure.
+pub fn servers() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = std::env::var_os("DRAFTBOARD_UPSTREAM_SERVERS")
+        .map_or_else(|| root.join("target/upstream-servers"), PathBuf::from);
+    if folder.join("installed").is_file() {
+        return Some(folder.canonicalize().unwrap());
+    }
+    let missing = "SKIPPED: other people's MCP servers are not installed; run scripts/install-upstreams";
+    assert!(std::env::var_os("DRAFTBOARD_REQUIRE_UPSTREAM_SERVERS").is_none(), "{missing}");
+    eprintln!("{missing}");
+    None
+}
+
+/// One of them that is a Node program.
+pub fn node_server(folder: &Path, name: &str, arguments: &[&str]) -> McpConfig {
+    installed(name, &folder.join("node_modules/.bin").join(name), arguments)
+}
+
+/// One of them that is a Python program.
+pub fn python_server(folder: &Path, name: &str, arguments: &[&str]) -> McpConfig {
+    installed(name, &folder.join("venv/bin").join(name), arguments)
+}
+
+fn installed(name: &str, program: &Path, arguments: &[&str]) -> McpConfig {
+    let mut config = McpConfig::stdio(name, McpPackageType::Binary, &program.to_string_lossy());
+    config.args = arguments.iter().map(|&argument| argument.to_owned()).collect();
+    config
+}
