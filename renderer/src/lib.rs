@@ -21,6 +21,7 @@ mod first_board;
 mod icon;
 mod launcher;
 mod link;
+mod links;
 mod markdown;
 mod panels;
 mod picker;

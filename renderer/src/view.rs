@@ -13,6 +13,7 @@ use shared_protocol::{
     Board, BoardId, BoardKind, Command, EdgeId, ElementId, Endpoint, Node, NodeId, Point, PropKey, Revision,
     TypeDef, TypeId,
     bundle::BundlesView,
+    link::{LinkEnd, LinksView},
     mcp::McpView,
     messages::{Request, Status},
 };
@@ -30,6 +31,7 @@ pub(crate) struct View<'a> {
     pub(crate) status: &'a Status,
     pub(crate) mcp: &'a McpView,
     pub(crate) bundles: &'a BundlesView,
+    pub(crate) links: &'a LinksView,
     /// Where the reader of specs is.
     pub(crate) history: &'a History,
     pub(crate) board: Option<BoardId>,
@@ -117,4 +119,6 @@ pub(crate) enum Action {
     AskPath(Purpose),
     /// About spec bundles.
     Spec(SpecAction),
+    /// Asks what something should be linked to.
+    LinkFrom(LinkEnd),
 }

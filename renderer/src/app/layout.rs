@@ -88,6 +88,11 @@ impl Workbench {
             if overlays.connect_to.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
                 overlays.connect_to = None;
             }
+            let specs = &mut self.panels.specs;
+            let link_to = overlays.link_to.as_mut();
+            if link_to.is_some_and(|popup| done(popup.show_ui(context, view, specs, actions))) {
+                overlays.link_to = None;
+            }
             if overlays.new_entity.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
                 overlays.new_entity = None;
             }

@@ -18,6 +18,7 @@ use crate::{
     dock::Dock,
     launcher::Launcher,
     link::Link,
+    links::LinkTo,
     panels::{Panels, notices::Notices},
     presence::Debounce,
     quick_add::QuickAdd,
@@ -83,6 +84,7 @@ enum Pending {
 struct Overlays {
     quick_add: Option<QuickAdd>,
     connect_to: Option<ConnectTo>,
+    link_to: Option<LinkTo>,
     new_entity: Option<NewEntity>,
     context_menu: Option<ContextMenu>,
     command_palette: Option<CommandPalette>,
@@ -97,6 +99,7 @@ impl Overlays {
     fn take_keys(&self) -> bool {
         self.quick_add.is_some()
             || self.connect_to.is_some()
+            || self.link_to.is_some()
             || self.new_entity.is_some()
             || self.context_menu.is_some()
             || self.command_palette.is_some()
@@ -280,6 +283,7 @@ fn view_of<'a>(
         status: &workspace.status,
         mcp: replica.mcp(),
         bundles: replica.bundles(),
+        links: replica.links(),
         history: &session.history,
         board: session.board,
         selection: &session.selection,

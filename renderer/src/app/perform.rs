@@ -3,6 +3,7 @@
 use super::{Pending, Workbench};
 use crate::{
     dialogs::Modal,
+    links::LinkTo,
     panels::PanelId,
     placing::{add_at, add_connected, parent_for},
     view::Action,
@@ -62,6 +63,10 @@ impl Workbench {
             }
             Action::AskPath(purpose) => self.ask_path(purpose, context),
             Action::Spec(action) => self.perform_spec(action, context),
+            Action::LinkFrom(end) => {
+                let popup = self.view().map(|view| LinkTo::new(&view, end));
+                self.overlays.link_to = popup;
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use crate::{
     connect_to::ConnectTo,
     dialogs::{Modal, Purpose},
     launcher::Launcher,
+    links::{LinkTo, end_of},
     panels::{PanelId, notices::Tone},
     placing::container_at,
     quick_add::QuickAdd,
@@ -54,6 +55,7 @@ impl Workbench {
             Id::Rename => self.rename(),
             Id::QuickAdd => self.quick_add(context),
             Id::ConnectTo => self.connect_to(),
+            Id::LinkTo => self.link_to(),
             Id::AddNote => self.add_note(),
             Id::EnterContainer => self.enter_container(context),
             Id::LeaveContainer => self.leave_container(context),
@@ -247,6 +249,17 @@ impl Workbench {
         if let Some(from) = view.snapshot.node(from) {
             self.overlays.connect_to = Some(ConnectTo::new(view.snapshot, from));
         }
+    }
+
+    /// From the one node that is selected to something of another domain, chosen from a list.
+    fn link_to(&mut self) {
+        let Some(view) = self.view() else { return };
+        let [from] = view.selected_nodes()[..] else {
+            let more = vec!["Select the one that should be linked.".to_owned()];
+            return self.notices.tell(Tone::Bad, "A link starts from one node.", more);
+        };
+        let popup = LinkTo::new(&view, end_of(&view, from));
+        self.overlays.link_to = Some(popup);
     }
 
     /// A note where the pointer is, ready to be written on.

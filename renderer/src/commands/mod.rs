@@ -36,6 +36,7 @@ pub(crate) enum CommandId {
     LeaveContainer,
     QuickAdd,
     ConnectTo,
+    LinkTo,
     AddNote,
     AlignLeft,
     AlignRight,

@@ -68,6 +68,7 @@ pub(crate) const TABLE: &[CommandDef] = &[
     group(row(Id::Rename, Menu::Edit, "Rename", &[Keys::plain(Key::F2)], Needs::EditableNodes(1))),
     row(Id::QuickAdd, Menu::Edit, "Quick add…", &[Keys::plain(Key::Tab)], Needs::EditableBoard),
     row(Id::ConnectTo, Menu::Edit, "Connect to…", &[Keys::plain(Key::L)], Needs::EditableNodes(1)),
+    row(Id::LinkTo, Menu::Edit, "Link to…", &[Keys::shift(Key::L)], Needs::EditableNodes(1)),
     row(Id::AddNote, Menu::Edit, "Add sticky note", &[Keys::plain(Key::C)], Needs::EditableBoard),
     row(Id::AlignLeft, Menu::Arrange, "Align left", &[Keys::alt(Key::A)], Needs::EditableNodes(2)),
     row(Id::AlignRight, Menu::Arrange, "Align right", &[Keys::alt(Key::D)], Needs::EditableNodes(2)),

@@ -12,6 +12,7 @@ mod text;
 mod variables;
 
 use crate::{
+    links,
     view::{Action, View},
     widgets::{disclosure_ui, empty_state_ui, muted_ui},
 };
@@ -150,6 +151,9 @@ impl Inspector {
         }
         self.wanted = None;
         if let [only] = ids {
+            ui.add_space(4.0);
+            ui.separator();
+            links::section_ui(ui, view, &links::end_of(view, *only), actions);
             self.history_ui(ui, view, ElementId::Node(*only), actions);
         }
         ui.add_space(16.0);

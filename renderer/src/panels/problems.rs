@@ -1,6 +1,7 @@
 //! What a person should mend: errors first, a click jumps there, and where it is plain what to do, a button does it.
 
 use crate::{
+    links::{suspects, suspects_ui},
     specs::Specs,
     view::{Action, View},
     widgets::{ROW, Row, body_font, empty_state_ui, paint_line, paint_severity, row_ui, small_font},
@@ -28,12 +29,13 @@ pub(crate) struct ProblemList {
 enum Scope {
     Boards,
     Specs,
+    Links,
 }
 
 /// Errors and warnings, of boards and of specs.
 pub(crate) fn counts(view: &View<'_>) -> (usize, usize) {
     let (boards, specs) = (on_boards(view), in_specs(view));
-    (boards.0 + specs.0, boards.1 + specs.1)
+    (boards.0 + specs.0, boards.1 + specs.1 + suspects(view))
 }
 
 fn on_boards(view: &View<'_>) -> (usize, usize) {
@@ -55,17 +57,24 @@ impl ProblemList {
         specs: &mut Specs,
         actions: &mut Vec<Action>,
     ) {
-        if view.bundles.bundles.is_empty() {
+        let suspects = suspects(view);
+        if view.bundles.bundles.is_empty() && suspects == 0 {
             return self.boards_ui(ui, view, actions);
         }
         let sum = |(errors, warnings)| errors + warnings;
         let (boards, bundles): (usize, usize) = (sum(on_boards(view)), sum(in_specs(view)));
-        let usual = if boards == 0 && bundles > 0 { Scope::Specs } else { Scope::Boards };
+        let usual = match (boards, bundles, suspects) {
+            (0, 0, 1..) => Scope::Links,
+            (0, 1.., _) => Scope::Specs,
+            _ => Scope::Boards,
+        };
         let mut scope = self.scope.unwrap_or(usual);
         ui.horizontal(|ui| {
-            for (each, text) in
-                [(Scope::Boards, format!("Boards {boards}")), (Scope::Specs, format!("Specs {bundles}"))]
-            {
+            for (each, text) in [
+                (Scope::Boards, format!("Boards {boards}")),
+                (Scope::Specs, format!("Specs {bundles}")),
+                (Scope::Links, format!("Links {suspects}")),
+            ] {
                 if ui.selectable_value(&mut scope, each, egui::RichText::new(text).small()).clicked() {
                     self.scope = Some(each);
                 }
@@ -74,6 +83,7 @@ impl ProblemList {
         match scope {
             Scope::Boards => self.boards_ui(ui, view, actions),
             Scope::Specs => specs.diagnostics_ui(ui, view, actions),
+            Scope::Links => suspects_ui(ui, view, actions),
         }
     }
 

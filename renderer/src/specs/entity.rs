@@ -20,6 +20,7 @@ use canvas::theme::Theme;
 use egui::{CornerRadius, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};
 use shared_protocol::{
     bundle::{EntityRef, RelationView},
+    link::LinkEnd,
     messages::Severity,
 };
 use std::collections::BTreeMap;
@@ -95,6 +96,8 @@ pub(super) fn entity_ui(
     if group.is_none() || group.as_ref() == entity.schema.groups.first().map(|(key, _)| key) {
         referrers_ui(ui, theme, &entity.view.incoming, actions);
     }
+    ui.add_space(16.0);
+    crate::links::section_ui(ui, view, &LinkEnd::Entity(entity.view.entity.clone()), actions);
     file_ui(ui, view, entity);
     ui.add_space(32.0);
 }

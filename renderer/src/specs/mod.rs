@@ -148,6 +148,28 @@ impl Specs {
         self.answers.search(query, MOST_FOUND, actions);
     }
 
+    /// Entities of all bundles that hold every word, in the order of the bundles.
+    pub(crate) fn find_everywhere(
+        &mut self,
+        view: &View<'_>,
+        query: &str,
+        most: usize,
+        actions: &mut Vec<Action>,
+    ) -> Vec<EntitySummary> {
+        for bundle in &view.bundles.bundles {
+            self.answers.want(view.bundles, Question::Entities(bundle.id.clone()), actions);
+        }
+        let lists = view
+            .bundles
+            .bundles
+            .iter()
+            .filter_map(|bundle| self.answers.entities(&bundle.id)?.value.as_ref());
+        lists
+            .flat_map(|list| list.matching(query).map(|place| list.entities[place].clone()))
+            .take(most)
+            .collect()
+    }
+
     /// What was found last; the words may be older than what is typed.
     pub(crate) fn found(&self) -> &[EntitySummary] {
         &self.answers.found.1

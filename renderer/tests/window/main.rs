@@ -15,6 +15,7 @@ mod dock;
 mod inspector;
 mod launcher;
 mod link;
+mod links;
 mod looks;
 mod panels;
 mod parcels;

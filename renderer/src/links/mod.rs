@@ -1,0 +1,177 @@
+//! Links across domains, seen from one of their ends: in the inspector, in the reader of specs, among the problems.
+//! Which of them are suspect is main's word; the window shows it and passes on what a person says.
+
+mod link_to;
+
+pub(crate) use link_to::LinkTo;
+
+use crate::{
+    specs::{SpecAction, entity_of_node},
+    view::{Action, View},
+    widgets::{
+        Row, body_font, close_button_ui, empty_state_ui, muted_ui, paint_line, paint_severity, row_ui,
+        small_font,
+    },
+};
+use egui::{Align, Align2, Button, Layout, RichText, Sense, Ui, Vec2, pos2};
+use shared_protocol::{
+    ElementId, NodeId,
+    link::{EndState, EndView, LinkEnd, LinkRequest, LinkView},
+    messages::{Request, Severity},
+};
+
+const ROW: f32 = crate::widgets::ROW;
+/// The width of the button at the end of a row, with the gap before it.
+const BUTTON: f32 = 84.0;
+
+/// What a node is as the end of a link: a node of a map stands for its entity.
+pub(crate) fn end_of(view: &View<'_>, node: NodeId) -> LinkEnd {
+    let entity = view.snapshot.node(node).and_then(entity_of_node);
+    entity.map_or(LinkEnd::Node(node), LinkEnd::Entity)
+}
+
+/// Everything that one end is linked to, and a way to link it to more.
+pub(crate) fn section_ui(ui: &mut Ui, view: &View<'_>, end: &LinkEnd, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Links").strong());
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let button = ui.add_enabled(view.links.problem.is_none(), Button::new("Link to…").small());
+            let why = "Say that this realises, runs on or is otherwise tied to something of another domain";
+            if button.on_hover_text(why).clicked() {
+                actions.push(Action::LinkFrom(end.clone()));
+            }
+        });
+    });
+    if let Some(problem) = &view.links.problem {
+        muted_ui(ui, view.theme, problem.as_str());
+    }
+    let mut any = false;
+    for link in &view.links.links {
+        if let Some((other, now)) = link.other(end) {
+            any = true;
+            link_ui(ui, view, link, (end, other), now, actions);
+        }
+    }
+    if !any && view.links.problem.is_none() {
+        muted_ui(ui, view.theme, "Not linked to anything yet");
+    }
+}
+
+fn link_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    link: &LinkView,
+    (end, other): (&LinkEnd, &LinkEnd),
+    now: &EndView,
+    actions: &mut Vec<Action>,
+) {
+    ui.horizontal(|ui| {
+        if link.is_suspect() {
+            let (mark, _) = ui.allocate_exact_size(Vec2::splat(16.0), Sense::hover());
+            paint_severity(ui.painter(), mark.center(), view.theme, Severity::Warning);
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if close_button_ui(ui, view.theme, &format!("Remove the link to {}", now.title)).clicked() {
+                actions.push(ask(LinkRequest::Remove { link: link.link.id }));
+            }
+            if can_hold(link) && holds_button_ui(ui, link) {
+                actions.push(ask(LinkRequest::Clear { links: vec![link.link.id] }));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center).with_main_wrap(true), |ui| {
+                let leads_on = link.link.from == *end;
+                let relation = &link.link.relation;
+                if leads_on {
+                    muted_ui(ui, view.theme, relation.as_str());
+                }
+                match now.state {
+                    EndState::Gone => drop(ui.label(RichText::new(&now.title).strikethrough())),
+                    EndState::Same | EndState::Changed => {
+                        if ui.link(now.title.as_str()).on_hover_text(link.words()).clicked() {
+                            actions.push(open(other));
+                        }
+                    }
+                }
+                if !leads_on {
+                    muted_ui(ui, view.theme, format!("{relation} this"));
+                }
+            });
+        });
+    });
+    if let Some(trouble) = link.trouble() {
+        muted_ui(ui, view.theme, format!("{trouble} since somebody last said that this holds"));
+    }
+}
+
+/// Both ends are there, so that somebody can say so.
+fn can_hold(link: &LinkView) -> bool {
+    link.is_suspect() && link.from.state != EndState::Gone && link.to.state != EndState::Gone
+}
+
+fn holds_button_ui(ui: &mut Ui, link: &LinkView) -> bool {
+    let button = ui.small_button("It holds").accessible_name(format!("It holds: {}", link.words()));
+    button.on_hover_text(format!("I looked: {}", link.words())).clicked()
+}
+
+/// How many links somebody should look at.
+pub(crate) fn suspects(view: &View<'_>) -> usize {
+    view.links.links.iter().filter(|link| link.is_suspect()).count()
+}
+
+/// The links that somebody should look at, a row each.
+pub(crate) fn suspects_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    let suspects: Vec<&LinkView> = view.links.links.iter().filter(|link| link.is_suspect()).collect();
+    if suspects.is_empty() {
+        empty_state_ui(ui, view.theme, "No suspect links", "Nothing changed since somebody looked at them.");
+        return;
+    }
+    ui.spacing_mut().item_spacing.y = 0.0;
+    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
+        ui,
+        ROW,
+        suspects.len(),
+        |ui, range| {
+            for link in &suspects[range] {
+                suspect_ui(ui, view, link, actions);
+            }
+        },
+    );
+}
+
+fn suspect_ui(ui: &mut Ui, view: &View<'_>, link: &LinkView, actions: &mut Vec<Action>) {
+    let theme = view.theme;
+    let (words, trouble) = (link.words(), link.trouble().unwrap_or_default());
+    let name = format!("Warning: {words} ({trouble})");
+    let spare = if can_hold(link) { BUTTON } else { 0.0 };
+    let row = row_ui(ui, theme, Row { name: &name, selected: false, sense: Sense::click() }, |ui, room| {
+        paint_severity(ui.painter(), pos2(room.left() + 7.0, room.center().y), theme, Severity::Warning);
+        let room = room.with_min_x(room.left() + 22.0).with_max_x(room.right() - spare);
+        let half = room.with_min_x(room.left() + room.width() * 0.55);
+        let width = paint_line(ui, half, Align2::RIGHT_CENTER, &trouble, small_font(ui), theme.text_muted);
+        let room = room.with_max_x(room.right() - width - 12.0);
+        paint_line(ui, room, Align2::LEFT_CENTER, &words, body_font(ui), theme.text);
+    });
+    if row.clicked() {
+        let changed = if link.to.state == EndState::Changed { &link.link.to } else { &link.link.from };
+        actions.push(open(changed));
+    }
+    if spare > 0.0 && ui.is_rect_visible(row.rect) {
+        let middle = pos2(row.rect.right() - BUTTON / 2.0, row.rect.center().y);
+        let room = egui::Rect::from_center_size(middle, egui::vec2(BUTTON - 12.0, 20.0));
+        let mut child = ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt(link.link.id.bits()));
+        if holds_button_ui(&mut child, link) {
+            actions.push(ask(LinkRequest::Clear { links: vec![link.link.id] }));
+        }
+    }
+}
+
+fn ask(request: LinkRequest) -> Action {
+    Action::Ask(Request::Link(request))
+}
+
+/// Leads to an end.
+fn open(end: &LinkEnd) -> Action {
+    match end {
+        LinkEnd::Node(node) => Action::Reveal(ElementId::Node(*node)),
+        LinkEnd::Entity(entity) => Action::Spec(SpecAction::OpenAt(entity.clone(), None)),
+    }
+}
