@@ -13,6 +13,7 @@ mod http;
 mod install;
 mod launch;
 mod log;
+mod manifest;
 mod process;
 mod secrets;
 mod service;
@@ -28,6 +29,7 @@ pub use config::{
 };
 pub use failure::{Code, Failure};
 pub use launch::inherited_environment;
+pub use manifest::{InternalMethods, ManifestFolder, ManifestReport, ManifestTool, Origin};
 pub use secrets::{FileSecrets, SHORTEST_SECRET, Secret, SecretStore};
 pub use service::{McpService, Setup};
 pub use spawn::{Exit, Launch, OwnGroup, Running, Spawner};

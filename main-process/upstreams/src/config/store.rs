@@ -9,7 +9,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -27,6 +27,9 @@ struct File {
     /// By server, then by the server's own name of the tool: the definition as it was approved.
     #[serde(default)]
     approved: BTreeMap<Uuid, BTreeMap<String, Value>>,
+    /// Hashes of manifests that came with a workspace.
+    #[serde(default)]
+    approved_manifests: BTreeSet<String>,
 }
 
 /// An entry that could not be understood. It stays in the file as it is.
@@ -40,6 +43,7 @@ pub struct Unreadable {
 pub(crate) struct Contents {
     servers: BTreeMap<Uuid, Arc<McpConfig>>,
     approved: BTreeMap<Uuid, BTreeMap<String, Arc<Value>>>,
+    approved_manifests: BTreeSet<String>,
     unreadable: Vec<Unreadable>,
 }
 
@@ -74,6 +78,7 @@ impl Store {
                     Err(reason) => contents.unreadable.push(Unreadable { entry, reason }),
                 }
             }
+            contents.approved_manifests = file.approved_manifests;
             for (server, tools) in file.approved {
                 let tools =
                     tools.into_iter().map(|(name, definition)| (name, Arc::new(definition))).collect();
@@ -136,6 +141,17 @@ impl Store {
         })
     }
 
+    pub(crate) fn approved_manifests(&self) -> BTreeSet<String> {
+        self.locked().approved_manifests.clone()
+    }
+
+    pub(crate) fn approve_manifest(&self, hash: &str) -> Result<(), Failure> {
+        self.change(|contents| {
+            contents.approved_manifests.insert(hash.to_owned());
+            Ok(())
+        })
+    }
+
     /// On the disk first, then in memory.
     fn change(&self, edit: impl FnOnce(&mut Contents) -> Result<(), Failure>) -> Result<(), Failure> {
         let mut contents = self.locked();
@@ -153,7 +169,9 @@ impl Store {
         let written = servers
             .collect::<Result<Vec<_>, _>>()
             .and_then(|servers| {
-                serde_json::to_vec_pretty(&File { version: VERSION, servers, approved: approved.collect() })
+                let approved_manifests = next.approved_manifests.clone();
+                let approved = approved.collect();
+                serde_json::to_vec_pretty(&File { version: VERSION, servers, approved, approved_manifests })
             })
             .map_err(std::io::Error::from)
             .and_then(|bytes| durable::write(&self.path, &bytes));

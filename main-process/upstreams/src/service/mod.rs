@@ -1,11 +1,14 @@
 //! The MCP service: every server that Draftboard manages, by the contract's names.
 
+mod manifests;
+
 use crate::{
     actor::{Definitions, Handle, Order, Pace, Progress, Shared, State, Surroundings},
     call::{Answer, Call},
     config::{self, EnvVarConfig, HttpAuth, McpConfig, McpTransport, Store, Unreadable},
     failure::Failure,
     launch::inherited_environment,
+    manifest::{InternalMethods, Manifests},
     secrets::{FileSecrets, Secret, SecretStore},
     spawn::{OwnGroup, Spawner},
     status::{Details, McpStatus},
@@ -36,11 +39,13 @@ pub struct Setup {
     pub environment: Vec<(OsString, OsString)>,
     pub spawner: Arc<dyn Spawner>,
     pub secrets: Arc<dyn SecretStore>,
+    /// What manifests may call of Draftboard itself.
+    pub internal: Arc<dyn InternalMethods>,
     pub pace: Pace,
 }
 
 impl Setup {
-    /// Processes in groups of their own, secrets in a file.
+    /// Processes in groups of their own, secrets in a file, nothing of Draftboard itself but its status.
     pub fn new(config_folder: &Path, data: &Path) -> Self {
         Self {
             config_file: config_folder.join("upstreams.json"),
@@ -48,7 +53,26 @@ impl Setup {
             environment: inherited_environment(),
             spawner: Arc::new(OwnGroup),
             secrets: Arc::new(FileSecrets::new(&config_folder.join("secrets.json"))),
+            internal: Arc::new(StatusOnly),
             pace: Pace::default(),
+        }
+    }
+}
+
+/// `server.status` and nothing else.
+struct StatusOnly;
+
+impl InternalMethods for StatusOnly {
+    fn knows(&self, method: &str) -> bool {
+        method == "server.status"
+    }
+
+    fn call(&self, method: &str, _: &Value) -> Result<Value, Failure> {
+        match method {
+            "server.status" => {
+                Ok(serde_json::json!({"status": "running", "version": env!("CARGO_PKG_VERSION")}))
+            }
+            _ => Err(Failure::not_found(format!("Draftboard has no method {method:.64}"))),
         }
     }
 }
@@ -56,6 +80,8 @@ impl Setup {
 pub struct McpService {
     store: Store,
     surroundings: Arc<Surroundings>,
+    internal: Arc<dyn InternalMethods>,
+    manifests: Mutex<Arc<Manifests>>,
     servers: Mutex<BTreeMap<Uuid, Handle>>,
     /// Deleted, and perhaps not gone yet.
     leaving: Mutex<Vec<JoinHandle<()>>>,
@@ -77,6 +103,8 @@ impl McpService {
         let service = Self {
             store,
             surroundings,
+            internal: setup.internal,
+            manifests: Mutex::default(),
             servers: Mutex::default(),
             leaving: Mutex::default(),
             changed: watch::Sender::new(0),

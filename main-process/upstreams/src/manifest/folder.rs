@@ -1,0 +1,70 @@
+//! Where manifests are found.
+
+use crate::durable;
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+const LARGEST_FILE: u64 = 1 << 20;
+const LARGEST_SCRIPT: u64 = 16 << 20;
+const MOST_FILES: usize = 256;
+const DEEPEST: usize = 6;
+
+/// Who put a file there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// The user's own folder: what is there is wanted.
+    User,
+    /// It came with a workspace, perhaps from somebody else: a person must approve it.
+    Workspace,
+}
+
+#[derive(Debug, Clone)]
+pub struct ManifestFolder {
+    pub origin: Origin,
+    pub path: PathBuf,
+}
+
+/// Every `*.json` below it, in the order of their paths, not through links. No folder has no files.
+pub(super) fn files(folder: &Path) -> Vec<(PathBuf, Result<Vec<u8>, String>)> {
+    let mut paths = Vec::new();
+    collect(folder, 0, &mut paths);
+    paths.sort();
+    paths.truncate(MOST_FILES);
+    paths
+        .into_iter()
+        .map(|path| {
+            let bytes = durable::read(&path, LARGEST_FILE).map_err(|error| error.to_string());
+            let bytes = bytes.and_then(|bytes| bytes.ok_or_else(|| "it is gone".to_owned()));
+            (path, bytes)
+        })
+        .collect()
+}
+
+fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if hidden || paths.len() > MOST_FILES {
+            continue;
+        }
+        if kind.is_dir() && depth < DEEPEST {
+            collect(&path, depth + 1, paths);
+        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "json") {
+            paths.push(path);
+        }
+    }
+}
+
+/// Of the program that a manifest runs.
+pub(super) fn digest(path: &Path) -> Result<[u8; 32], String> {
+    let bytes =
+        durable::read(path, LARGEST_SCRIPT).map_err(|error| format!("{}: {error}", path.display()))?;
+    let bytes = bytes.ok_or_else(|| format!("its entrypoint {} does not exist", path.display()))?;
+    Ok(Sha256::digest(&bytes).into())
+}

@@ -1,0 +1,222 @@
+//! The text of a manifest. Strict: a key that is not known is an error, because it may be a misspelt one that matters.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    #[serde(default, alias = "manifestVersion")]
+    pub(super) manifest_version: Option<String>,
+    pub(super) id: String,
+    #[serde(default, rename = "name")]
+    _name: Option<String>,
+    #[serde(default, rename = "description")]
+    _description: Option<String>,
+    #[serde(default, rename = "version")]
+    _version: Option<String>,
+    #[serde(default, rename = "category")]
+    _category: Option<String>,
+    #[serde(default)]
+    pub(super) requires: Requires,
+    #[serde(default)]
+    pub(super) compatibility: Compatibility,
+    pub(super) tools: Vec<ToolText>,
+    pub(super) implementation: Implementation,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Requires {
+    pub(super) credentials: Vec<Credential>,
+    pub(super) permissions: Vec<Permission>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Credential {
+    pub(super) id: String,
+    #[serde(default, rename = "provider")]
+    _provider: Option<String>,
+    #[serde(default, rename = "kind")]
+    _kind: Option<String>,
+    #[serde(default, rename = "scopes")]
+    _scopes: Vec<String>,
+    #[serde(default, rename = "description")]
+    _description: Option<String>,
+    #[serde(default)]
+    pub(super) optional: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Permission {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) optional: bool,
+    #[serde(default, rename = "reason")]
+    _reason: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Compatibility {
+    #[serde(rename = "mcpProtocol", alias = "mcp_protocol")]
+    _protocol: Option<Value>,
+    pub(super) os: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ToolText {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) title: Option<String>,
+    #[serde(default)]
+    pub(super) description: Option<String>,
+    #[serde(alias = "input_schema", rename = "inputSchema")]
+    pub(super) input_schema: Value,
+    #[serde(default, alias = "output_schema", rename = "outputSchema")]
+    pub(super) output_schema: Option<Value>,
+    #[serde(default)]
+    pub(super) annotations: Option<Value>,
+    #[serde(default)]
+    pub(super) requires: Requires,
+    #[serde(default, rename = "mcpExpose", deserialize_with = "any")]
+    exposed: Option<Value>,
+    #[serde(default, rename = "mcp_expose", deserialize_with = "any")]
+    exposed_too: Option<Value>,
+}
+
+/// Also `null`, which is something else than nothing here.
+fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl ToolText {
+    /// In either spelling; whatever is not plainly `true` hides it, and so do two that differ.
+    pub(super) fn is_exposed(&self) -> bool {
+        [&self.exposed, &self.exposed_too].into_iter().flatten().all(|value| *value == Value::Bool(true))
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum Implementation {
+    Internal(Internal),
+    Script(Script),
+    Proxy(Proxy),
+    Upstream(Upstream),
+}
+
+/// By `type`; the oldest manifests have none and are internal.
+impl<'de> Deserialize<'de> for Implementation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let mut value = Value::deserialize(deserializer)?;
+        let kind = value.as_object_mut().and_then(|members| members.remove("type"));
+        let read = match kind.as_ref().map(|kind| kind.as_str()) {
+            None | Some(Some("internal")) => serde_json::from_value(value).map(Self::Internal),
+            Some(Some("script")) => serde_json::from_value(value).map(Self::Script),
+            Some(Some("proxy")) => serde_json::from_value(value).map(Self::Proxy),
+            Some(Some("upstream")) => serde_json::from_value(value).map(Self::Upstream),
+            _ => {
+                return Err(D::Error::custom(
+                    "the implementation's type must be internal, script, proxy or upstream",
+                ));
+            }
+        };
+        read.map_err(|error| D::Error::custom(format!("the implementation: {error}")))
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Internal {
+    #[serde(default, rename = "module")]
+    _module: Option<String>,
+    pub(super) methods: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Script {
+    pub(super) runtime: String,
+    pub(super) entrypoint: String,
+    #[serde(default)]
+    pub(super) args: Vec<String>,
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
+    #[serde(alias = "tool_bindings")]
+    pub(super) tool_bindings: BTreeMap<String, ScriptBinding>,
+    #[serde(default, alias = "timeout_ms")]
+    pub(super) timeout_ms: Option<u64>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ScriptBinding {
+    pub(super) action: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Proxy {
+    #[serde(alias = "base_url")]
+    pub(super) base_url: String,
+    #[serde(default)]
+    pub(super) auth: Option<Auth>,
+    #[serde(alias = "tool_bindings")]
+    pub(super) tool_bindings: BTreeMap<String, ProxyBinding>,
+    #[serde(default, alias = "timeout_ms")]
+    pub(super) timeout_ms: Option<u64>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Auth {
+    pub(super) strategy: Strategy,
+    #[serde(alias = "credential_id")]
+    pub(super) credential_id: String,
+    #[serde(default, alias = "header_name")]
+    pub(super) header_name: Option<String>,
+    #[serde(default, alias = "query_param")]
+    pub(super) query_param: Option<String>,
+    #[serde(default, alias = "token_field")]
+    pub(super) token_field: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Strategy {
+    #[serde(rename = "oauth2Bearer", alias = "bearer")]
+    Bearer,
+    #[serde(alias = "apikey")]
+    ApiKeyHeader,
+    ApiKeyQuery,
+    Basic,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ProxyBinding {
+    pub(super) method: String,
+    pub(super) path: String,
+    #[serde(default)]
+    pub(super) query: BTreeMap<String, String>,
+    #[serde(default, alias = "body_template")]
+    pub(super) body_template: Option<Value>,
+    #[serde(default)]
+    pub(super) headers: BTreeMap<String, String>,
+    #[serde(default, alias = "response_path")]
+    pub(super) response_path: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Upstream {
+    /// Slug of the server.
+    pub(super) server: String,
+    /// The manifest's name of a tool to the server's own.
+    pub(super) tools: BTreeMap<String, String>,
+}

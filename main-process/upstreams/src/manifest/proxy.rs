@@ -1,0 +1,229 @@
+//! A tool that is a request to somebody's HTTP interface. Arguments are encoded where they stand; credentials are added by
+//! us and never shown.
+
+use super::{
+    format::{Auth, Proxy, ProxyBinding, Strategy},
+    template::Template,
+};
+use crate::{
+    failure::{Code, Failure},
+    http::{HttpClient, HttpError, read},
+};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Method, Request, Uri, header};
+use http_body_util::Full;
+use serde_json::Value;
+use std::time::Duration;
+
+const DEFAULT_TIMEOUT: u64 = 30_000;
+const CONNECT: Duration = Duration::from_secs(10);
+pub(super) const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/// What is wrong with the address, if anything.
+pub(super) fn check(proxy: &Proxy) -> Result<(), String> {
+    let uri: Uri =
+        proxy.base_url.parse().map_err(|_| format!("{:.100} is not an address", proxy.base_url))?;
+    let secure = match uri.scheme_str() {
+        Some("https") => true,
+        Some("http") => false,
+        _ => return Err("baseUrl must begin with https:// or http://".to_owned()),
+    };
+    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+    let local = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    if !secure && !local && proxy.auth.is_some() {
+        return Err("a credential is only sent over https, or to this machine".to_owned());
+    }
+    if uri.query().is_some() || proxy.base_url.contains(['{', '@', '#']) {
+        return Err("baseUrl must be a plain address without query, user or placeholders".to_owned());
+    }
+    for (tool, binding) in &proxy.tool_bindings {
+        if !METHODS.contains(&binding.method.as_str()) {
+            return Err(format!("{tool}: the method must be one of {}", METHODS.join(", ")));
+        }
+        if !binding.path.starts_with('/') || binding.path.contains(['?', '#']) {
+            return Err(format!("{tool}: the path must begin with a slash and have no query of its own"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn call(
+    proxy: &Proxy,
+    tool: &str,
+    template: &Template<'_>,
+    most: usize,
+) -> Result<Value, Failure> {
+    let binding =
+        proxy.tool_bindings.get(tool).ok_or_else(|| Failure::not_found(format!("{tool} is not bound")))?;
+    let request = request(proxy, binding, template)?;
+    let limit = Duration::from_millis(proxy.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
+    let lost = |error: HttpError| match error {
+        HttpError::TooMuch(most) => {
+            Failure::new(Code::LimitExceeded, format!("{tool} answered more than {most} bytes"))
+        }
+        error => Failure::network(format!("{tool}: {error}")),
+    };
+    let answered = tokio::time::timeout(limit, async {
+        let response = HttpClient::new(CONNECT)?.send(request).await?;
+        let (head, body) = response.into_parts();
+        Ok((head, read(body, most).await?))
+    });
+    let answered = answered
+        .await
+        .map_err(|_| Failure::network(format!("{tool} took longer than {} ms", limit.as_millis())))?;
+    let (head, body) = answered.map_err(lost)?;
+    if !head.status.is_success() {
+        let said = String::from_utf8_lossy(&body);
+        return Err(Failure::unavailable(format!(
+            "{tool} was answered with HTTP {}: {:.300}",
+            head.status,
+            said.trim()
+        )));
+    }
+    let kind = head.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let value = if body.is_empty() {
+        Value::Null
+    } else if kind.contains("json") {
+        serde_json::from_slice(&body)
+            .map_err(|error| Failure::unavailable(format!("{tool} was not answered with JSON: {error}")))?
+    } else {
+        Value::String(String::from_utf8_lossy(&body).into_owned())
+    };
+    match &binding.response_path {
+        Some(path) => pick(&value, path)
+            .cloned()
+            .ok_or_else(|| Failure::unavailable(format!("The answer to {tool} has nothing at {path}"))),
+        None => Ok(value),
+    }
+}
+
+/// `$.items[0].name`, `items.0.name`.
+fn pick<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    let path = path.strip_prefix('$').unwrap_or(path).replace('[', ".").replace(']', "");
+    path.split('.').filter(|part| !part.is_empty()).try_fold(value, |value, part| match value {
+        Value::Array(items) => items.get(part.parse::<usize>().ok()?),
+        other => other.get(part),
+    })
+}
+
+fn request(
+    proxy: &Proxy,
+    binding: &ProxyBinding,
+    template: &Template<'_>,
+) -> Result<Request<Full<Bytes>>, Failure> {
+    let missing =
+        || Failure::validation("arguments", format!("An argument that {} needs is missing", binding.path));
+    let path = template.text(&binding.path, encoded)?.ok_or_else(missing)?;
+    if path.split('/').any(|part| part == "." || part == "..") {
+        return Err(Failure::validation("arguments", "A part of the path may not be . or .."));
+    }
+    let mut query = Vec::new();
+    for (name, value) in &binding.query {
+        if let Some(value) = template.text(value, encoded)? {
+            query.push(format!("{}={value}", encoded(name)));
+        }
+    }
+    let method = Method::from_bytes(binding.method.as_bytes()).map_err(|_| missing())?;
+    let mut request = Request::builder().method(method.clone()).header(header::ACCEPT, "application/json");
+    for (name, value) in &binding.headers {
+        if let Some(value) = template.text(value, str::to_owned)? {
+            request = request.header(usable_name(name)?, usable_value(&value)?);
+        }
+    }
+    if let Some(auth) = &proxy.auth {
+        match credential(auth, template)? {
+            Placed::Header(name, value) => request = request.header(name, value),
+            Placed::Query(name, value) => query.push(format!("{}={}", encoded(&name), encoded(&value))),
+        }
+    }
+    let body = match &binding.body_template {
+        Some(body) => template.value(body)?,
+        None if matches!(method, Method::POST | Method::PUT | Method::PATCH) => {
+            Some(Value::Object(template.arguments.clone()))
+        }
+        None => None,
+    };
+    if body.is_some() {
+        request = request.header(header::CONTENT_TYPE, "application/json");
+    }
+    let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+    let body = body.map(|body| body.to_string()).unwrap_or_default();
+    request
+        .uri(format!("{}{path}{query}", proxy.base_url.trim_end_matches('/')))
+        .body(Full::new(Bytes::from(body)))
+        .map_err(|_| Failure::validation("arguments", "The request cannot be made with these arguments"))
+}
+
+enum Placed {
+    Header(HeaderName, HeaderValue),
+    Query(String, String),
+}
+
+fn credential(auth: &Auth, template: &Template<'_>) -> Result<Placed, Failure> {
+    let field = |name: &str| template.credentials.field(&auth.credential_id, name);
+    let named = |otherwise: &'static str| auth.token_field.as_deref().unwrap_or(otherwise);
+    match auth.strategy {
+        Strategy::Bearer => {
+            let value = format!("Bearer {}", field(named("access_token"))?);
+            Ok(Placed::Header(header::AUTHORIZATION, usable_value(&value)?))
+        }
+        Strategy::ApiKeyHeader => {
+            let name = usable_name(auth.header_name.as_deref().unwrap_or("X-API-Key"))?;
+            Ok(Placed::Header(name, usable_value(&field(named("api_key"))?)?))
+        }
+        Strategy::ApiKeyQuery => {
+            let name = auth.query_param.clone().unwrap_or_else(|| "api_key".to_owned());
+            Ok(Placed::Query(name, field(named("api_key"))?))
+        }
+        Strategy::Basic => {
+            let both = BASE64_STANDARD.encode(format!("{}:{}", field("username")?, field("password")?));
+            Ok(Placed::Header(header::AUTHORIZATION, usable_value(&format!("Basic {both}"))?))
+        }
+    }
+}
+
+fn usable_name(name: &str) -> Result<HeaderName, Failure> {
+    HeaderName::try_from(name)
+        .map_err(|_| Failure::validation("headers", format!("{name:.64} cannot be a header")))
+}
+
+fn usable_value(value: &str) -> Result<HeaderValue, Failure> {
+    let mut value = HeaderValue::from_str(value)
+        .map_err(|_| Failure::validation("headers", "A value has characters that a header cannot have"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// For a value inside a path or a query: everything but letters, digits and `-._~` is encoded, slashes too.
+pub(super) fn encoded(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_value_cannot_leave_its_place() {
+        assert_eq!(encoded("a/../b?x=1&y#é"), "a%2F..%2Fb%3Fx%3D1%26y%23%C3%A9");
+    }
+
+    #[test]
+    fn a_part_is_picked_in_either_writing() {
+        let value = json!({"items": [{"name": "one"}]});
+        assert_eq!(pick(&value, "$.items[0].name"), Some(&json!("one")));
+        assert_eq!(pick(&value, "items.0.name"), Some(&json!("one")));
+        assert_eq!(pick(&value, "$"), Some(&value));
+        assert_eq!(pick(&value, "$.other"), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! A tool that is a program of the user's: a process of its own for each call, an environment of its own, one JSON object
+//! in, one JSON value out.
+
+use super::{format::Script, template::Template};
+use crate::{
+    failure::{Code, Failure},
+    launch::find_program,
+    log::Log,
+    process::Process,
+    spawn::{Launch, Spawner},
+};
+use serde_json::{Value, json};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
+pub(super) const RUNTIMES: [&str; 6] = ["bash", "sh", "python3", "node", "ruby", "custom"];
+const DEFAULT_TIMEOUT: u64 = 60_000;
+
+/// The file that is run: absolute, in the home folder, or beside the manifest.
+pub(super) fn entrypoint(script: &Script, manifest: &Path, home: Option<&Path>) -> PathBuf {
+    match script.entrypoint.strip_prefix("~/").zip(home) {
+        Some((rest, home)) => home.join(rest),
+        None => manifest.parent().unwrap_or(Path::new("/")).join(&script.entrypoint),
+    }
+}
+
+pub(super) struct Run<'a> {
+    pub(super) script: &'a Script,
+    pub(super) entrypoint: &'a Path,
+    pub(super) tool: &'a str,
+    pub(super) environment: &'a [(OsString, OsString)],
+    pub(super) spawner: &'a dyn Spawner,
+    pub(super) most: usize,
+}
+
+impl Run<'_> {
+    pub(super) async fn run(&self, template: &Template<'_>) -> Result<Value, Failure> {
+        let launch = self.launch(template)?;
+        let action = self.script.tool_bindings.get(self.tool).map(|binding| binding.action.as_str());
+        let input = json!({"tool": self.tool, "action": action, "params": template.arguments}).to_string();
+        let log = Arc::new(Log::default());
+        log.hide(template.credentials.redactor());
+        let limit = Duration::from_millis(self.script.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
+        let started = Process::start(self.spawner, &launch, &log);
+        let (process, (mut output, mut pipe)) = started.map_err(|error| {
+            Failure::unavailable(format!("{} could not be started: {error}", launch.program.display()))
+        })?;
+        let talk = async {
+            // Whoever does not read its input may still answer.
+            let _ = pipe.write_all(input.as_bytes()).await;
+            drop(pipe);
+            let mut bytes = Vec::new();
+            let mut bounded = (&mut output).take(self.most as u64 + 1);
+            let read = bounded.read_to_end(&mut bytes).await;
+            if bytes.len() <= self.most {
+                process.ended().await;
+            }
+            read.map(|_| bytes)
+        };
+        let talked = tokio::time::timeout(limit, talk).await;
+        let exit = process.finish().await;
+        let Ok(bytes) = talked else {
+            let message = format!(
+                "{} took longer than {} ms and was ended, with all that it had started",
+                self.tool,
+                limit.as_millis()
+            );
+            return Err(Failure::network(message));
+        };
+        let failed = |why: String| Failure::unavailable(format!("{} {why}.{}", self.tool, log.last_words(0)));
+        let bytes = bytes.map_err(|error| failed(format!("cannot be read: {error}")))?;
+        if bytes.len() > self.most {
+            let message = format!("{} answered more than {} bytes", self.tool, self.most);
+            return Err(Failure::new(Code::LimitExceeded, message));
+        }
+        let exit = exit.map_err(|error| failed(error.to_string()))?;
+        if exit.code != Some(0) {
+            return Err(failed(exit.to_string()));
+        }
+        serde_json::from_slice(&bytes).map_err(|error| failed(format!("did not answer with JSON: {error}")))
+    }
+
+    fn launch(&self, template: &Template<'_>) -> Result<Launch, Failure> {
+        let inherited =
+            self.environment.iter().filter(|(name, _)| INHERITED.iter().any(|inherited| name == inherited));
+        let mut environment: Vec<(OsString, OsString)> = inherited.cloned().collect();
+        for (name, value) in &self.script.env {
+            let missing = || Failure::validation(name, format!("The variable {name} has no value"));
+            let value = template.text(value, str::to_owned)?.ok_or_else(missing)?;
+            environment.push((name.into(), value.into()));
+        }
+        let action = self
+            .script
+            .tool_bindings
+            .get(self.tool)
+            .map(|binding| binding.action.clone())
+            .unwrap_or_default();
+        environment.push(("DRAFTBOARD_TOOL".into(), self.tool.into()));
+        environment.push(("DRAFTBOARD_ACTION".into(), action.into()));
+        let mut arguments = self.script.args.clone();
+        let program = if self.script.runtime == "custom" {
+            self.entrypoint.to_owned()
+        } else {
+            arguments.insert(0, self.entrypoint.to_string_lossy().into_owned());
+            find_program(&self.script.runtime, self.environment)?
+        };
+        let folder = self.entrypoint.parent().unwrap_or(Path::new("/")).to_owned();
+        Ok(Launch { program, arguments, folder, environment })
+    }
+}

@@ -1,0 +1,106 @@
+//! Filling in arguments and credentials: `{name}` and `{credential:ID:FIELD}`. What has no value is an error, never empty text.
+
+use super::credentials::Credentials;
+use crate::failure::Failure;
+use serde_json::{Map, Value};
+
+/// How a value is written where it stands.
+pub(super) type Writing = fn(&str) -> String;
+
+pub(super) struct Template<'a> {
+    pub(super) arguments: &'a Map<String, Value>,
+    pub(super) credentials: &'a Credentials,
+}
+
+impl Template<'_> {
+    /// `None` when an argument that it names is not given.
+    pub(super) fn text(&self, template: &str, writing: Writing) -> Result<Option<String>, Failure> {
+        let mut text = String::new();
+        let mut rest = template;
+        while let Some((before, after)) = rest.split_once('{') {
+            text.push_str(before);
+            let Some((name, after)) = after.split_once('}') else {
+                return Err(Failure::validation(
+                    "template",
+                    format!("{template:.64} has a brace without an end"),
+                ));
+            };
+            match self.lookup(name)? {
+                Some(value) => text.push_str(&writing(&value)),
+                None => return Ok(None),
+            }
+            rest = after;
+        }
+        text.push_str(rest);
+        Ok(Some(text))
+    }
+
+    fn lookup(&self, name: &str) -> Result<Option<String>, Failure> {
+        if let Some(credential) = name.strip_prefix("credential:") {
+            let (id, field) = credential.split_once(':').unwrap_or((credential, "value"));
+            return self.credentials.field(id, field).map(Some);
+        }
+        match self.arguments.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(Value::Array(_) | Value::Object(_)) => Err(Failure::validation(
+                &format!("arguments.{name}"),
+                format!("{name} must be a single value here"),
+            )),
+            Some(plain) => Ok(Some(plain.to_string())),
+        }
+    }
+
+    /// A text that is one placeholder becomes the argument itself, whatever it is; what is not given is left out.
+    pub(super) fn value(&self, template: &Value) -> Result<Option<Value>, Failure> {
+        Ok(Some(match template {
+            Value::String(text) => {
+                let whole = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+                match whole.filter(|name| !name.contains(['{', '}']) && !name.starts_with("credential:")) {
+                    Some(name) => match self.arguments.get(name) {
+                        Some(value) => value.clone(),
+                        None => return Ok(None),
+                    },
+                    None => match self.text(text, str::to_owned)? {
+                        Some(text) => Value::String(text),
+                        None => return Ok(None),
+                    },
+                }
+            }
+            Value::Array(items) => {
+                let items = items.iter().map(|item| self.value(item)).collect::<Result<Vec<_>, _>>()?;
+                Value::Array(items.into_iter().flatten().collect())
+            }
+            Value::Object(members) => {
+                let mut filled = Map::new();
+                for (name, member) in members {
+                    if let Some(value) = self.value(member)? {
+                        filled.insert(name.clone(), value);
+                    }
+                }
+                Value::Object(filled)
+            }
+            plain => plain.clone(),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn values_stay_in_their_place_and_missing_ones_are_not_empty_text() {
+        let arguments = json!({"id": "a/b", "n": 3, "list": [1, 2]});
+        let arguments = arguments.as_object().expect("an object");
+        let template = Template { arguments, credentials: &Credentials::default() };
+        let encoded = super::super::proxy::encoded;
+        assert_eq!(template.text("/x/{id}/{n}", encoded), Ok(Some("/x/a%2Fb/3".to_owned())));
+        assert_eq!(template.text("/x/{other}", encoded), Ok(None));
+        assert!(template.text("/x/{list}", encoded).is_err());
+        assert!(template.text("{credential:none:token}", encoded).is_err());
+        let body = template.value(&json!({"items": "{list}", "text": "no {n}", "gone": "{other}"}));
+        assert_eq!(body, Ok(Some(json!({"items": [1, 2], "text": "no 3"}))));
+    }
+}

@@ -1,0 +1,80 @@
+//! Tools from manifests, beside those of servers.
+
+use super::McpService;
+use crate::{
+    call::Answer,
+    failure::Failure,
+    manifest::{
+        Hands, ManifestFolder, ManifestReport, ManifestTool, Manifests, Outcome, Reading,
+        credential_reference,
+    },
+    secrets::Secret,
+};
+use serde_json::Value;
+use std::{
+    path::PathBuf,
+    sync::{Arc, PoisonError},
+};
+
+impl McpService {
+    /// Reads all manifests anew, for a start and whenever a file has changed. Calls under way go on with what they began.
+    pub fn load_manifests(&self, folders: &[ManifestFolder]) -> Vec<ManifestReport> {
+        let approved = self.store.approved_manifests();
+        let home = self.surroundings.environment.iter().find(|(name, _)| name == "HOME");
+        let home = home.map(|(_, home)| PathBuf::from(home));
+        let reading = Reading { approved: &approved, internal: &*self.internal, home: home.as_deref() };
+        let loaded = Arc::new(Manifests::load(folders, &reading));
+        *self.manifests.lock().unwrap_or_else(PoisonError::into_inner) = loaded.clone();
+        self.tell();
+        loaded.reports.clone()
+    }
+
+    pub fn manifests(&self) -> Vec<ManifestReport> {
+        self.loaded().reports.clone()
+    }
+
+    /// What agents may call, by name.
+    pub fn manifest_tools(&self) -> Vec<Arc<ManifestTool>> {
+        self.loaded().tools.values().cloned().collect()
+    }
+
+    /// Approves a manifest of a workspace in exactly this form. It is offered after the next [`Self::load_manifests`].
+    pub fn approve_manifest(&self, hash: &str) -> Result<(), Failure> {
+        if !self.loaded().reports.iter().any(|report| report.hash.as_deref() == Some(hash)) {
+            return Err(Failure::conflict("There is no manifest of this form any more: look again"));
+        }
+        self.store.approve_manifest(hash)
+    }
+
+    /// Keeps a credential that a manifest asks for: plain text, or a JSON object of fields.
+    pub fn set_manifest_secret(
+        &self,
+        manifest: &str,
+        credential: &str,
+        secret: &Secret,
+    ) -> Result<(), Failure> {
+        self.surroundings.secrets.set(&credential_reference(manifest, credential), secret)
+    }
+
+    /// Calls a tool by the name that agents use. Dropping the future ends what it has started.
+    pub async fn call_manifest_tool(&self, exposed: &str, arguments: &Value) -> Result<Answer, Failure> {
+        let found = self.loaded().tools.get(exposed).cloned();
+        let tool =
+            found.ok_or_else(|| Failure::not_found(format!("There is no tool {exposed:.64}")).at("tool"))?;
+        let hands = Hands { surroundings: &self.surroundings, internal: &*self.internal };
+        match tool.call(arguments, &hands).await? {
+            Outcome::Answered(answer) => Ok(answer),
+            Outcome::PassOn { server, tool, arguments } => {
+                let servers = self.store.list();
+                let config = servers.iter().find(|config| config.slug == server);
+                let id =
+                    config.ok_or_else(|| Failure::not_found(format!("There is no server {server:.64}")))?.id;
+                self.call_tool(id, &tool, &arguments).await
+            }
+        }
+    }
+
+    fn loaded(&self) -> Arc<Manifests> {
+        self.manifests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
