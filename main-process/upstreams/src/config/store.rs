@@ -5,6 +5,7 @@ use super::McpConfig;
 use crate::{
     durable,
     failure::{Code, Failure},
+    tools::Seen,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -42,7 +43,7 @@ pub struct Unreadable {
 #[derive(Clone, Default)]
 pub(crate) struct Contents {
     servers: BTreeMap<Uuid, Arc<McpConfig>>,
-    approved: BTreeMap<Uuid, BTreeMap<String, Arc<Value>>>,
+    approved: BTreeMap<Uuid, BTreeMap<String, Arc<Seen>>>,
     approved_manifests: BTreeSet<String>,
     unreadable: Vec<Unreadable>,
 }
@@ -80,8 +81,10 @@ impl Store {
             }
             contents.approved_manifests = file.approved_manifests;
             for (server, tools) in file.approved {
-                let tools =
-                    tools.into_iter().map(|(name, definition)| (name, Arc::new(definition))).collect();
+                let tools = tools
+                    .into_iter()
+                    .map(|(name, definition)| (name, Arc::new(Seen::new(definition))))
+                    .collect();
                 contents.approved.insert(server, tools);
             }
         }
@@ -102,7 +105,7 @@ impl Store {
         self.locked().unreadable.clone()
     }
 
-    pub(crate) fn approved(&self, id: Uuid) -> BTreeMap<String, Arc<Value>> {
+    pub(crate) fn approved(&self, id: Uuid) -> BTreeMap<String, Arc<Seen>> {
         self.locked().approved.get(&id).cloned().unwrap_or_default()
     }
 
@@ -127,7 +130,7 @@ impl Store {
         })
     }
 
-    pub(crate) fn approve(&self, id: Uuid, tools: Vec<(String, Arc<Value>)>) -> Result<(), Failure> {
+    pub(crate) fn approve(&self, id: Uuid, tools: Vec<(String, Arc<Seen>)>) -> Result<(), Failure> {
         self.change(|contents| {
             contents.approved.entry(id).or_default().extend(tools);
             Ok(())
@@ -161,10 +164,7 @@ impl Store {
         let servers =
             next.servers.values().map(|config| serde_json::to_value(config.as_ref())).chain(unreadable);
         let approved = next.approved.iter().map(|(id, tools)| {
-            (
-                *id,
-                tools.iter().map(|(name, definition)| (name.clone(), definition.as_ref().clone())).collect(),
-            )
+            (*id, tools.iter().map(|(name, definition)| (name.clone(), definition.value.clone())).collect())
         });
         let written = servers
             .collect::<Result<Vec<_>, _>>()
@@ -219,7 +219,9 @@ mod tests {
         let path = folder.path().join("deep/upstreams.json");
         let store = Store::open(&path).expect("no file is an empty one");
         let one = store.insert(server("one")).expect("writes");
-        store.approve(one.id, vec![("echo".to_owned(), Arc::new(Value::from(1)))]).expect("writes");
+        store
+            .approve(one.id, vec![("echo".to_owned(), Arc::new(Seen::new(Value::from(1))))])
+            .expect("writes");
         let again = Store::open(&path).expect("reads");
         assert_eq!(again.list(), vec![one.clone()]);
         assert_eq!(again.approved(one.id).len(), 1);

@@ -12,7 +12,7 @@ use crate::{
     secrets::{FileSecrets, Secret, SecretStore},
     spawn::{OwnGroup, Spawner},
     status::{Details, McpStatus},
-    tools::{Approval, Definition, Tool},
+    tools::{Approval, Definition, Seen, Tool},
 };
 use serde_json::Value;
 use std::{
@@ -325,9 +325,9 @@ impl McpService {
     }
 
     fn record_approval(&self, id: Uuid, definitions: &[&Arc<Definition>]) -> Result<(), Failure> {
-        let seen = definitions
-            .iter()
-            .map(|definition| (definition.name().to_owned(), Arc::new(definition.value().clone())));
+        let seen = definitions.iter().map(|definition| {
+            (definition.name().to_owned(), Arc::new(Seen::new(definition.value().clone())))
+        });
         self.store.approve(id, seen.collect())?;
         self.tell();
         Ok(())

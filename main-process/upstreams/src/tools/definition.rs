@@ -12,7 +12,6 @@ const LARGEST: usize = 256 << 10;
 
 pub(crate) struct Definition {
     value: Value,
-    text: String,
     hash: String,
     input: OnceLock<Result<Schema, String>>,
     output: OnceLock<Option<Result<Schema, String>>>,
@@ -36,8 +35,7 @@ impl Definition {
         if tool.name.is_empty() || tool.name.chars().count() > 128 {
             return Err("its name is empty or longer than 128 characters".to_owned());
         }
-        let hash = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { value, text, hash, input: OnceLock::new(), output: OnceLock::new() })
+        Ok(Self { hash: hash_of(&text), value, input: OnceLock::new(), output: OnceLock::new() })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -50,10 +48,6 @@ impl Definition {
 
     pub(crate) fn value(&self) -> &Value {
         &self.value
-    }
-
-    pub(crate) fn text(&self) -> &str {
-        &self.text
     }
 
     pub(crate) fn hash(&self) -> &str {
@@ -70,8 +64,29 @@ impl Definition {
     }
 }
 
+/// A definition as a person has seen it.
+pub(crate) struct Seen {
+    pub(crate) value: Value,
+    hash: String,
+}
+
+impl Seen {
+    pub(crate) fn new(value: Value) -> Self {
+        let hash = hash_of(&canonical_text(&value));
+        Self { value, hash }
+    }
+
+    pub(crate) fn is(&self, definition: &Definition) -> bool {
+        self.hash == definition.hash
+    }
+}
+
+fn hash_of(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The same text for the same value, whatever the order of its members.
-pub(crate) fn canonical_text(value: &Value) -> String {
+fn canonical_text(value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut text);
     text
@@ -124,7 +139,7 @@ mod tests {
         let same = definition(
             json!({"inputSchema": {"properties": {"b": {}, "a": {}}, "type": "object"}, "description": "d", "name": "t", "_meta": {"x": 1}}),
         );
-        assert_eq!((one.hash(), one.text()), (same.hash(), same.text()));
+        assert_eq!(one.hash(), same.hash());
         let hints = definition(
             json!({"name": "t", "description": "d", "inputSchema": {"type": "object", "properties": {"a": {}, "b": {}}}, "annotations": {"readOnlyHint": true}}),
         );

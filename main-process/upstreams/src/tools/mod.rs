@@ -6,7 +6,7 @@ mod difference;
 mod name;
 mod schema;
 
-pub(crate) use definition::{Definition, canonical_text};
+pub(crate) use definition::{Definition, Seen};
 pub use difference::{Difference, differences};
 pub(crate) use name::exposed_name;
 pub(crate) use schema::Schema;
@@ -57,15 +57,15 @@ impl Tool {
     pub(crate) fn new(
         config: &McpConfig,
         definition: &Definition,
-        approved: &BTreeMap<String, Arc<Value>>,
+        approved: &BTreeMap<String, Arc<Seen>>,
     ) -> Self {
         let settings = config.tools.get(definition.name()).cloned().unwrap_or_default();
         let text = |part: &str| definition.part(part).and_then(Value::as_str).map(str::to_owned);
         let says_read_only = definition.part("annotations").and_then(|hints| hints.get("readOnlyHint"));
         let approval = match approved.get(definition.name()) {
             None => Approval::New,
-            Some(seen) if canonical_text(seen) == definition.text() => Approval::Approved,
-            Some(seen) => Approval::Changed { differences: differences(seen, definition.value()) },
+            Some(seen) if seen.is(definition) => Approval::Approved,
+            Some(seen) => Approval::Changed { differences: differences(&seen.value, definition.value()) },
         };
         Self {
             server: config.id,

@@ -13,7 +13,8 @@ use serde_json::Value;
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
-    sync::Arc,
+    process::Command,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
@@ -23,7 +24,7 @@ use upstreams::{
 use uuid::Uuid;
 
 /// Long enough for a loaded machine; nothing waits for it when all is well.
-pub const LONG: Duration = Duration::from_secs(60);
+pub const LONG: Duration = Duration::from_secs(180);
 
 pub struct Bench {
     pub folder: TempDir,
@@ -141,10 +142,21 @@ pub fn processes_with(variable: &str) -> Vec<String> {
 
 pub fn fixture(mode: &str) -> McpConfig {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/server.py");
-    let mut config = McpConfig::stdio(mode, McpPackageType::Binary, "python3");
+    let mut config = McpConfig::stdio(mode, McpPackageType::Binary, python());
     config.args = vec![script.to_string_lossy().into_owned(), mode.to_owned()];
     config.limits.grace_ms = 400;
+    config.limits.handshake_ms = 120_000;
     config
+}
+
+/// The interpreter itself: what stands on the PATH may be a script that looks for it each time.
+fn python() -> &'static str {
+    static PYTHON: OnceLock<String> = OnceLock::new();
+    PYTHON.get_or_init(|| {
+        let asked =
+            Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
+        String::from_utf8(asked.stdout).unwrap().trim().to_owned()
+    })
 }
 
 /// Where other people's servers are installed; none when they are not, which is said aloud. CI sets
