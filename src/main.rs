@@ -20,6 +20,7 @@ fn main() -> ExitCode {
             ExitCode::from(run_warden(program))
         }
         (Some("--role"), Some("renderer")) => window(),
+        (Some("--role"), Some("preview")) => preview(),
         _ => match std::env::current_exe() {
             Ok(exe) => cli::main(arguments, &Roles { exe }),
             Err(error) => fail(&format!("this program does not know where it is: {error}")),
@@ -32,6 +33,15 @@ fn window() -> ExitCode {
         .map_err(|error| error.to_string())
         .and_then(|channel| renderer::run(channel).map_err(|error| error.to_string()))
     {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+fn preview() -> ExitCode {
+    match inherited_channel().map_err(|error| error.to_string()).and_then(|channel| {
+        preview_runtime::serve(channel, env!("CARGO_PKG_VERSION")).map_err(|error| error.to_string())
+    }) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
     }

@@ -19,6 +19,7 @@ pub mod link;
 pub mod mcp;
 pub mod messages;
 pub mod names;
+pub mod preview;
 pub mod proposal;
 pub mod refusal;
 pub mod registry;

@@ -1,0 +1,444 @@
+//! Expressions over props: MiniJinja's expression syntax, with what could hurt taken out.
+//!
+//! An expression always ends: there are no loops, a bound on its length (the compiler is recursive), fuel for every
+//! evaluation, and a bound on what it gives. It cannot reach anything: the environment is empty but for the filters and
+//! tests listed here. What is not defined is an error, never an empty text.
+
+use crate::{MAX_EXPRESSION, MAX_TEXT, Place, text::invisible};
+use minijinja::Value;
+use minijinja::{
+    Environment, Error, ErrorKind, UndefinedBehavior, filters, tests,
+    value::{Object, ValueKind},
+};
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Arc, LazyLock},
+};
+
+/// Steps of one evaluation.
+const FUEL: u64 = 20_000;
+/// Items of a list that an expression gives.
+const MAX_ITEMS: usize = 10_000;
+
+/// The filters there are.
+pub const FILTERS: &[&str] = &[
+    "abs",
+    "capitalize",
+    "default",
+    "first",
+    "float",
+    "initials",
+    "int",
+    "join",
+    "last",
+    "length",
+    "list",
+    "lower",
+    "map",
+    "max",
+    "min",
+    "reject",
+    "rejectattr",
+    "replace",
+    "reverse",
+    "round",
+    "select",
+    "selectattr",
+    "sort",
+    "string",
+    "sum",
+    "title",
+    "trim",
+    "truncate",
+    "unique",
+    "upper",
+];
+
+/// The tests there are.
+pub const TESTS: &[&str] = &[
+    "boolean",
+    "defined",
+    "divisibleby",
+    "endingwith",
+    "eq",
+    "even",
+    "false",
+    "ge",
+    "gt",
+    "in",
+    "le",
+    "lt",
+    "mapping",
+    "ne",
+    "none",
+    "number",
+    "odd",
+    "sequence",
+    "startingwith",
+    "string",
+    "true",
+    "undefined",
+];
+
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(environment);
+
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::empty();
+    environment.set_fuel(Some(FUEL));
+    environment.set_recursion_limit(32);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    let e = &mut environment;
+    e.add_filter("abs", filters::abs);
+    e.add_filter("capitalize", filters::capitalize);
+    e.add_filter("default", filters::default);
+    e.add_filter("first", filters::first);
+    e.add_filter("float", filters::float);
+    e.add_filter("initials", initials);
+    e.add_filter("int", filters::int);
+    e.add_filter("join", filters::join);
+    e.add_filter("last", filters::last);
+    e.add_filter("length", filters::length);
+    e.add_filter("list", filters::list);
+    e.add_filter("lower", filters::lower);
+    e.add_filter("map", filters::map);
+    e.add_filter("max", filters::max);
+    e.add_filter("min", filters::min);
+    e.add_filter("reject", filters::reject);
+    e.add_filter("rejectattr", filters::rejectattr);
+    e.add_filter("replace", replace);
+    e.add_filter("reverse", filters::reverse);
+    e.add_filter("round", filters::round);
+    e.add_filter("select", filters::select);
+    e.add_filter("selectattr", filters::selectattr);
+    e.add_filter("sort", filters::sort);
+    e.add_filter("string", filters::string);
+    e.add_filter("sum", filters::sum);
+    e.add_filter("title", filters::title);
+    e.add_filter("trim", filters::trim);
+    e.add_filter("truncate", truncate);
+    e.add_filter("unique", filters::unique);
+    e.add_filter("upper", filters::upper);
+    e.add_test("boolean", tests::is_boolean);
+    e.add_test("defined", tests::is_defined);
+    e.add_test("divisibleby", tests::is_divisibleby);
+    e.add_test("endingwith", tests::is_endingwith);
+    e.add_test("eq", tests::is_eq);
+    e.add_test("even", tests::is_even);
+    e.add_test("false", tests::is_false);
+    e.add_test("ge", tests::is_ge);
+    e.add_test("gt", tests::is_gt);
+    e.add_test("in", tests::is_in);
+    e.add_test("le", tests::is_le);
+    e.add_test("lt", tests::is_lt);
+    e.add_test("mapping", tests::is_mapping);
+    e.add_test("ne", tests::is_ne);
+    e.add_test("none", tests::is_none);
+    e.add_test("number", tests::is_number);
+    e.add_test("odd", tests::is_odd);
+    e.add_test("sequence", tests::is_sequence);
+    e.add_test("startingwith", tests::is_startingwith);
+    e.add_test("string", tests::is_string);
+    e.add_test("true", tests::is_true);
+    e.add_test("undefined", tests::is_undefined);
+    environment
+}
+
+/// Chained, the plain one multiplies its text at every step.
+fn replace(text: String, from: String, to: String) -> Result<String, Error> {
+    let times = if from.is_empty() { text.chars().count() + 1 } else { text.matches(&from).count() };
+    if text.len() + times.saturating_mul(to.len()) > MAX_TEXT * 4 {
+        return Err(Error::new(ErrorKind::InvalidOperation, "the text would become too long"));
+    }
+    Ok(text.replace(&from, &to))
+}
+
+fn truncate(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text,
+        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+/// The first letters of the first and the last word.
+fn initials(text: String) -> String {
+    let mut words = text.split_whitespace();
+    let letters = [words.next(), words.next_back()];
+    letters
+        .into_iter()
+        .flatten()
+        .filter_map(|word| word.chars().next())
+        .flat_map(char::to_uppercase)
+        .collect()
+}
+
+/// Why an expression gave nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`={expression}` {reason}")]
+pub struct EvalError {
+    pub expression: String,
+    pub reason: String,
+    pub place: Place,
+}
+
+/// A checked and compiled expression.
+pub struct Expression {
+    text: Box<str>,
+    place: Place,
+    compiled: minijinja::Expression<'static, 'static>,
+}
+
+impl fmt::Debug for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "={}", self.text)
+    }
+}
+
+/// What an expression can see: `props`, and the names that loops around it give.
+#[derive(Debug, Clone)]
+pub struct Scope(Value);
+
+#[derive(Debug)]
+struct Names {
+    name: Arc<str>,
+    value: Value,
+    outer: Option<Value>,
+}
+
+impl Object for Names {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        if *self.name == *key {
+            return Some(self.value.clone());
+        }
+        self.outer.as_ref()?.as_object()?.get_value_by_str(key)
+    }
+}
+
+impl Scope {
+    pub fn of_props(props: Value) -> Self {
+        Self(Value::from_object(Names { name: "props".into(), value: props, outer: None }))
+    }
+
+    #[must_use]
+    pub fn with(&self, name: &Arc<str>, value: Value) -> Self {
+        Self(Value::from_object(Names { name: Arc::clone(name), value, outer: Some(self.0.clone()) }))
+    }
+}
+
+impl Expression {
+    /// The reason is a whole clause; what was expected is for the caller to say.
+    pub(crate) fn compile(text: &str, place: Place) -> Result<Self, String> {
+        let length = text.chars().count();
+        if length > MAX_EXPRESSION {
+            return Err(format!(
+                "the expression has {length} characters, more than the {MAX_EXPRESSION} allowed"
+            ));
+        }
+        if let Some(c) = text.chars().find(|&c| invisible(c)) {
+            return Err(format!("the expression holds the invisible character U+{:04X}", c as u32));
+        }
+        let bare = without_texts(text);
+        if multiplies_literals(&bare) {
+            return Err("multiplies and also holds a text or a list; compute the number apart".to_owned());
+        }
+        if let Some(unknown) = unknown_word(&bare) {
+            return Err(unknown);
+        }
+        let compiled =
+            ENVIRONMENT.compile_expression_owned(text.to_owned()).map_err(|error| reason(&error))?;
+        Ok(Self { text: text.into(), place, compiled })
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// The names it uses from outside, such as `props.title` or `item`, in order.
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        self.compiled.undeclared_variables(true).into_iter().collect()
+    }
+
+    pub fn eval(&self, scope: &Scope) -> Result<Value, EvalError> {
+        let fail =
+            |reason: String| EvalError { expression: self.text.to_string(), reason, place: self.place };
+        let value = self.compiled.eval(scope.0.clone()).map_err(|error| fail(reason(&error)))?;
+        match value.kind() {
+            ValueKind::Undefined => Err(fail("has no value: something in it is not defined".to_owned())),
+            ValueKind::String if value.as_str().is_some_and(|text| text.len() > MAX_TEXT * 4) => {
+                Err(fail(format!("gives a text of more than {MAX_TEXT} characters")))
+            }
+            ValueKind::Seq | ValueKind::Iterable if value.len().is_none_or(|length| length > MAX_ITEMS) => {
+                Err(fail(format!("gives a list of more than {MAX_ITEMS} items")))
+            }
+            _ => Ok(value),
+        }
+    }
+}
+
+fn reason(error: &Error) -> String {
+    let kind = error.kind();
+    match (kind, error.detail()) {
+        (ErrorKind::OutOfFuel, _) => "takes too long".to_owned(),
+        (_, Some(detail)) => format!("fails: {kind}: {detail}"),
+        (_, None) => format!("fails: {kind}"),
+    }
+}
+
+/// The expression with the inside of its texts taken out, for the checks below.
+fn without_texts(text: &str) -> String {
+    let mut rest = String::with_capacity(text.len());
+    let mut quote = None;
+    let mut escaped = false;
+    for c in text.chars() {
+        match quote {
+            Some(_) if escaped => escaped = false,
+            Some(_) if c == '\\' => escaped = true,
+            Some(open) if c == open => {
+                quote = None;
+                rest.push(c);
+            }
+            Some(_) => {}
+            None => {
+                if matches!(c, '"' | '\'') {
+                    quote = Some(c);
+                }
+                rest.push(c);
+            }
+        }
+    }
+    rest
+}
+
+/// `*` repeats texts and lists, and constants are multiplied while compiling, before there is any fuel. So an
+/// expression with `*` may hold no text, list or tuple of its own; on values of props the multiplication happens in
+/// the sandbox, under its limits.
+fn multiplies_literals(bare: &str) -> bool {
+    let mut before = ' ';
+    let mut literal = false;
+    for c in bare.chars().filter(|c| !c.is_whitespace()) {
+        let subscript = before.is_alphanumeric() || matches!(before, '_' | ']' | ')');
+        literal |= matches!(c, '"' | '\'' | ',') || (c == '[' && !subscript);
+        before = c;
+    }
+    literal && bare.contains('*')
+}
+
+/// A filter or a test that is not there. The engine would notice only when the expression is first evaluated.
+fn unknown_word(bare: &str) -> Option<String> {
+    let word = |text: &str| -> String {
+        text.trim_start().chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
+    };
+    for part in bare.split('|').skip(1) {
+        let filter = word(part);
+        if !FILTERS.contains(&filter.as_str()) {
+            return Some(format!(
+                "uses `{filter}`, a filter that is not there; there are {}",
+                FILTERS.join(", ")
+            ));
+        }
+    }
+    let words: Vec<&str> = bare.split_whitespace().collect();
+    for (index, _) in words.iter().enumerate().filter(|(_, word)| **word == "is") {
+        let after = words.get(index + 1).copied().unwrap_or_default();
+        let test =
+            word(if after == "not" { words.get(index + 2).copied().unwrap_or_default() } else { after });
+        if !TESTS.contains(&test.as_str()) {
+            return Some(format!("uses `{test}`, a test that is not there; there are {}", TESTS.join(", ")));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests_of_expressions {
+    use super::*;
+    use minijinja::value::Serde;
+    use serde_json::json;
+
+    fn eval(text: &str) -> Result<String, String> {
+        let props = json!({"title": "Lockers", "n": 3, "items": [{"name": "a", "on": true}, {"name": "b", "on": false}]});
+        let expression = Expression::compile(text, Place::START)?;
+        let scope = Scope::of_props(Value::from(Serde(&props))).with(&"item".into(), Value::from("x"));
+        expression.eval(&scope).map(|value| value.to_string()).map_err(|error| error.reason)
+    }
+
+    #[test]
+    fn what_designers_need() {
+        let check = |text: &str, expected: &str| assert_eq!(eval(text).as_deref(), Ok(expected), "{text}");
+        check("props.title|upper", "LOCKERS");
+        check("'Locker ' ~ props.n", "Locker 3");
+        check("props.n * 2 + 1", "7");
+        check("'many' if props.n > 2 else 'few'", "many");
+        check("props.items|selectattr('on')|list|length", "1");
+        check("props.items[0].name ~ item", "ax");
+        check("props.missing|default('none')", "none");
+        check("props.items|map(attribute='name')|join(', ')", "a, b");
+        check("props.title|truncate(4)", "Loc…");
+        check("'ada maria moreno'|initials ~ 'x'|initials ~ ''|initials", "AMX");
+        check("(props.items[0].on and not props.items[1].on) == true", "True");
+    }
+
+    #[test]
+    fn what_attackers_try() {
+        let mut chain = "'aaaaaaaa'".to_owned();
+        for _ in 0..12 {
+            chain.push_str("|replace('a','aaaaaaaaaaaaaaaa')");
+        }
+        let cases = [
+            "'x' * 100000000",
+            "('x') * 100000000",
+            "[0] * 100000000",
+            "(1, 2) * 50000000",
+            "range(2000000000)",
+            "'%999999999d'|format(1)",
+            "'x'|indent(2000000000)",
+            "props.nope",
+            "props.nope.x",
+            "nothing",
+            "debug()",
+            "namespace()",
+            "''.__class__",
+            "{% for i in x %}",
+            "x ~ (",
+            "9999999999999999999999999999999999999999 + 1",
+            "1/0",
+            "\u{202e}props.title",
+            &chain,
+            &("(".repeat(900) + "1"),
+            &("[".repeat(900) + "1"),
+            &("-".repeat(900) + "x"),
+            &("not ".repeat(240) + "x"),
+            &("x if x else ".repeat(80) + "x"),
+            &"1+".repeat(4_000),
+        ];
+        for case in cases {
+            assert!(eval(case).is_err(), "{case}: {:?}", eval(case).map(|text| text.len()));
+        }
+        // Long chains that are right, just below the bound, neither overflow nor take long.
+        assert_eq!(eval(&("1".to_owned() + &"+1".repeat(499))).as_deref(), Ok("500"));
+        assert!(eval("props.title * 90000").is_err_and(|reason| reason.contains("characters")));
+    }
+
+    #[test]
+    fn every_listed_filter_and_test_is_there() {
+        let scope = Scope::of_props(Value::from(1)).with(&"x".into(), Value::from(1));
+        let known = |text: String| {
+            let result = Expression::compile(&text, Place::START).unwrap().eval(&scope);
+            assert!(!result.is_err_and(|error| error.reason.contains("unknown")), "{text}");
+        };
+        FILTERS.iter().for_each(|filter| known(format!("x|{filter}")));
+        TESTS.iter().for_each(|test| known(format!("x is {test}")));
+        for wrong in ["x|shout", "x | tojson", "x is loud", "x is not loud", "'|' ~ x|batch(2)"] {
+            assert!(Expression::compile(wrong, Place::START).unwrap_err().contains("not there"), "{wrong}");
+        }
+        assert!(Expression::compile("'a|shout is loud' ~ x", Place::START).is_ok());
+    }
+}

@@ -1,0 +1,54 @@
+//! Component files: what people write to describe a component of their interface, read strictly.
+//!
+//! Owns: the format (props, variants, view tree, styles as tokens, expressions), its bounds, and an error for every
+//! mistake that says where it is and what was expected. The same rules as a JSON Schema are in
+//! `schemas/component.schema.json`. Must not know: files on a disk, layout, pixels, messages, processes. Reading any
+//! text ends quickly, with a component or with problems, and never panics.
+//!
+//! ```
+//! let text = "format: 1\nid: ui.hello\ntitle: Hello\nview: { type: text, text: Hello }\n";
+//! let component = components::read("components/hello.component.yaml", text).unwrap();
+//! assert_eq!(component.id, "ui.hello");
+//! ```
+
+mod bounds;
+mod expression;
+mod library;
+mod place;
+mod problem;
+mod prop;
+mod read;
+mod source;
+mod style;
+mod text;
+mod view;
+
+pub use bounds::{
+    MAX_DEPTH, MAX_EXPRESSION, MAX_FILE_BYTES, MAX_FILES, MAX_NODES, MAX_PROBLEMS, MAX_PROPS, MAX_TEXT,
+    MAX_VARIANTS,
+};
+pub use expression::{EvalError, Expression, FILTERS, Scope, TESTS};
+pub use library::Library;
+pub use place::Place;
+pub use problem::{Problem, Problems};
+pub use prop::{Prop, Variant};
+pub use read::{Component, SUFFIXES, is_component_file, read};
+pub use style::{
+    Align, Border, Colour, Count, Expected, Justify, Length, Opacity, Placement, Radius, Ratio, Shadow,
+    Share, Sides, Space, Style, StyleKey, StyleSheet, TOKENS, TextAlign, Token, TypeStep, Weight,
+};
+pub use text::{invisible, visible};
+pub use view::{Bound, Kind, KindName, Node, States};
+
+/// What expressions compute with.
+pub use minijinja::Value;
+
+/// A value of JSON for expressions.
+pub fn from_json(json: &serde_json::Value) -> Value {
+    Value::from(minijinja::value::Serde(json))
+}
+
+/// What an expression gave, as JSON. What JSON cannot say is null.
+pub fn to_json(value: &Value) -> serde_json::Value {
+    serde_json::to_value(value).unwrap_or_default()
+}

@@ -1,0 +1,174 @@
+//! All the components of a workspace: found by id, with every use of one by another checked.
+
+use crate::{Component, Kind, MAX_FILES, Node, Place, Problem, Problems, read};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The files as they are at present. A file that cannot be read keeps its problems and offers nothing.
+#[derive(Debug, Default)]
+pub struct Library {
+    files: BTreeMap<String, Result<Arc<Component>, Problems>>,
+    /// By id; of two files with the same id, the first by name.
+    by_id: BTreeMap<String, Arc<Component>>,
+    /// What is wrong between files.
+    between: Vec<Problem>,
+}
+
+impl Library {
+    /// Takes in a new or changed file. Call [`settle`](Self::settle) after the last of several.
+    pub fn put(&mut self, file: &str, text: &str) {
+        let read = if self.files.len() >= MAX_FILES && !self.files.contains_key(file) {
+            Err(Problems(vec![problem(
+                file,
+                Place::START,
+                format!("more than {MAX_FILES} component files"),
+                "fewer files",
+            )]))
+        } else {
+            read(file, text).map(Arc::new)
+        };
+        // One file too many is named once and not kept.
+        if self.files.len() <= MAX_FILES {
+            self.files.insert(file.to_owned(), read);
+        }
+    }
+
+    pub fn remove(&mut self, file: &str) {
+        self.files.remove(file);
+    }
+
+    /// Finds the components by id again and checks what they use of each other.
+    pub fn settle(&mut self) {
+        self.by_id.clear();
+        self.between.clear();
+        for (file, read) in &self.files {
+            let Ok(component) = read else { continue };
+            if let Some(other) = self.by_id.get(&component.id) {
+                let message = format!("`{}` is already the id of {}", component.id, other.file);
+                self.between.push(problem(file, Place::START, message, "an id that no other component has"));
+                continue;
+            }
+            self.by_id.insert(component.id.clone(), Arc::clone(component));
+        }
+        let mut between = Vec::new();
+        for component in self.by_id.values() {
+            self.check_uses(component, &component.view, &mut between);
+        }
+        between.extend(self.circles());
+        self.between.append(&mut between);
+    }
+
+    pub fn get(&self, id: &str) -> Option<&Arc<Component>> {
+        self.by_id.get(id)
+    }
+
+    /// In the order of their ids.
+    pub fn components(&self) -> impl Iterator<Item = &Arc<Component>> {
+        self.by_id.values()
+    }
+
+    /// Everything that is wrong, file by file.
+    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+        let within =
+            self.files.values().filter_map(|read| read.as_ref().err()).flat_map(|problems| &problems.0);
+        within.chain(&self.between)
+    }
+
+    fn check_uses(&self, component: &Component, node: &Node, problems: &mut Vec<Problem>) {
+        if let Kind::Component { component: id, props, slots } = &node.kind {
+            match self.by_id.get(&**id) {
+                None => {
+                    let ids: Vec<&str> = self.by_id.keys().map(String::as_str).take(12).collect();
+                    let expected = format!("a component that exists, such as {}", ids.join(", "));
+                    problems.push(problem(
+                        &component.file,
+                        node.place,
+                        format!("there is no component `{id}`"),
+                        &expected,
+                    ));
+                }
+                Some(used) => {
+                    for (name, _) in props.iter().filter(|(name, _)| used.prop(name).is_none()) {
+                        let names: Vec<&str> = used.props.iter().map(|prop| prop.name.as_str()).collect();
+                        let expected = if names.is_empty() {
+                            "no props".to_owned()
+                        } else {
+                            format!("one of {}", names.join(", "))
+                        };
+                        problems.push(problem(
+                            &component.file,
+                            node.place,
+                            format!("`{id}` has no prop `{name}`"),
+                            &expected,
+                        ));
+                    }
+                }
+            }
+            for (_, nodes) in slots {
+                nodes.iter().for_each(|node| self.check_uses(component, node, problems));
+            }
+        }
+        if let Kind::If { otherwise, .. } = &node.kind {
+            otherwise.iter().for_each(|node| self.check_uses(component, node, problems));
+        }
+        node.children.iter().for_each(|node| self.check_uses(component, node, problems));
+    }
+
+    /// Components that contain themselves, each circle once, named from its first id.
+    fn circles(&self) -> Vec<Problem> {
+        let uses: BTreeMap<&str, Vec<(&str, Place)>> = self
+            .by_id
+            .values()
+            .map(|component| {
+                let mut used = Vec::new();
+                collect_uses(&component.view, &mut used);
+                (component.id.as_str(), used)
+            })
+            .collect();
+        let mut problems = Vec::new();
+        let mut done: BTreeMap<&str, bool> = BTreeMap::new();
+        for start in uses.keys() {
+            // Depth first with an explicit path: the number of components bounds it.
+            let mut path: Vec<(&str, usize)> = vec![(start, 0)];
+            while let Some((id, next)) = path.last_mut() {
+                let Some(&(used, place)) = uses.get(*id).and_then(|used| used.get(*next)) else {
+                    done.insert(id, true);
+                    path.pop();
+                    continue;
+                };
+                *next += 1;
+                let id = *id;
+                if let Some(position) = path.iter().position(|(on_path, _)| *on_path == used) {
+                    let names: Vec<&str> =
+                        path.iter().skip(position).map(|(id, _)| *id).chain([used]).collect();
+                    let file = self.by_id.get(id).map_or("", |component| component.file.as_str());
+                    let message = format!("a component contains itself: {}", names.join(" in turn shows "));
+                    problems.push(problem(
+                        file,
+                        place,
+                        message,
+                        "components that end somewhere; break the circle",
+                    ));
+                } else if !done.contains_key(used) {
+                    path.push((used, 0));
+                }
+            }
+        }
+        problems
+    }
+}
+
+fn collect_uses<'n>(node: &'n Node, used: &mut Vec<(&'n str, Place)>) {
+    match &node.kind {
+        Kind::Component { component, slots, .. } => {
+            used.push((component, node.place));
+            slots.iter().flat_map(|(_, nodes)| nodes).for_each(|node| collect_uses(node, used));
+        }
+        Kind::If { otherwise, .. } => otherwise.iter().for_each(|node| collect_uses(node, used)),
+        _ => {}
+    }
+    node.children.iter().for_each(|node| collect_uses(node, used));
+}
+
+fn problem(file: &str, place: Place, message: String, expected: &str) -> Problem {
+    Problem { file: file.to_owned(), place, message, expected: expected.to_owned() }
+}

@@ -1,0 +1,57 @@
+//! The props of a component, and its variants: named sets of them.
+
+use crate::Place;
+use serde_json::{Map, Value};
+use shared_protocol::v0::{Number, PropDefinition, PropExposure};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prop {
+    pub name: String,
+    pub label: Option<String>,
+    pub description: Option<String>,
+    pub group: Option<String>,
+    pub order: Option<f64>,
+    pub exposure: PropExposure,
+    /// What the prop is when nobody sets it.
+    pub default: Option<Value>,
+    pub place: Place,
+}
+
+impl Prop {
+    pub(crate) fn definition(&self) -> PropDefinition {
+        PropDefinition {
+            prop_name: self.name.clone(),
+            label: self.label.clone(),
+            description: self.description.clone(),
+            group: self.group.clone(),
+            order: self.order.and_then(Number::new),
+            exposure: self.exposure.clone(),
+        }
+    }
+
+    /// What an expression sees when nothing is set: the default, or an empty value that fits the control, so that
+    /// `props.label` of a fresh instance is an empty text and not an error.
+    pub fn value_when_unset(&self) -> Value {
+        use shared_protocol::v0::ControlDefinition as Control;
+        if let Some(default) = &self.default {
+            return default.clone();
+        }
+        match &self.exposure {
+            PropExposure::Editable { control, .. } => match control {
+                Control::String { .. } | Control::Select { .. } | Control::Color { .. } => Value::from(""),
+                Control::Number { .. } => Value::from(0),
+                Control::Boolean => Value::Bool(false),
+                Control::Slot { .. } | Control::Json => Value::Null,
+            },
+            PropExposure::InspectOnly { .. } | PropExposure::Opaque { .. } => Value::Null,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    pub id: String,
+    pub title: String,
+    pub props: Map<String, Value>,
+    pub place: Place,
+}

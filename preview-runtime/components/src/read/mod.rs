@@ -1,0 +1,147 @@
+//! From the text of a file to a component, with every mistake named.
+
+mod fields;
+mod props;
+mod view;
+
+use crate::{
+    MAX_FILE_BYTES, Node, Place, Problems, Prop, Variant,
+    problem::Findings,
+    source::{self, Data, Source},
+};
+use fields::{Fields, text};
+use serde_json::{Map, Value};
+use shared_protocol::{
+    TypeId,
+    v0::{ComponentImplementationHint, ComponentRegistryEntry, ComponentTypeId, ImplementationHints},
+};
+use std::collections::BTreeMap;
+
+/// How the names of component files end.
+pub const SUFFIXES: &[&str] = &[".component.json", ".component.yaml", ".component.yml"];
+
+pub fn is_component_file(name: &str) -> bool {
+    SUFFIXES.iter().any(|suffix| name.len() > suffix.len() && name.ends_with(suffix))
+}
+
+/// One component, checked on its own. Whether the components it uses exist is for the [`crate::Library`].
+#[derive(Debug)]
+pub struct Component {
+    pub file: String,
+    pub id: String,
+    pub title: String,
+    pub description: Option<String>,
+    pub tags: Vec<String>,
+    /// In the order of the file.
+    pub props: Vec<Prop>,
+    pub variants: Vec<Variant>,
+    pub view: Node,
+}
+
+impl Component {
+    pub fn prop(&self, name: &str) -> Option<&Prop> {
+        self.props.iter().find(|prop| prop.name == name)
+    }
+
+    pub fn variant(&self, id: &str) -> Option<&Variant> {
+        self.variants.iter().find(|variant| variant.id == id)
+    }
+
+    /// The props of an instance: what is set, over the defaults.
+    pub fn with_defaults(&self, set: &Map<String, Value>) -> Map<String, Value> {
+        let mut props: Map<String, Value> =
+            self.props.iter().map(|prop| (prop.name.clone(), prop.value_when_unset())).collect();
+        props.extend(set.iter().map(|(name, value)| (name.clone(), value.clone())));
+        props
+    }
+
+    /// The component as the registry of the workbench knows it.
+    pub fn registry_entry(&self) -> ComponentRegistryEntry {
+        ComponentRegistryEntry {
+            type_id: ComponentTypeId::new(self.id.as_str()),
+            display_name: self.title.clone(),
+            tags: (!self.tags.is_empty()).then(|| self.tags.clone()),
+            description: self.description.clone(),
+            props: self
+                .props
+                .iter()
+                .map(|prop| (prop.name.clone(), prop.definition()))
+                .collect::<BTreeMap<_, _>>(),
+            implementation: Some(ImplementationHints::One(ComponentImplementationHint::File {
+                file_path: self.file.clone(),
+                export_name: None,
+            })),
+        }
+    }
+}
+
+/// Reads one file; its name decides between JSON and YAML and stands in every problem.
+pub fn read(file: &str, text: &str) -> Result<Component, Problems> {
+    let mut findings = Findings::new(file);
+    if text.len() > MAX_FILE_BYTES {
+        let message = format!("the file has {} bytes, more than the {MAX_FILE_BYTES} allowed", text.len());
+        findings.add(Place::START, message, "a smaller component, or several of them");
+        return findings.settle(None);
+    }
+    let component =
+        source::read(file, text, &mut findings).and_then(|source| component(file, &source, &mut findings));
+    findings.settle(component)
+}
+
+fn component(file: &str, source: &Source, findings: &mut Findings<'_>) -> Option<Component> {
+    let mut fields = Fields::of(source, "a component", findings)?;
+    // For editors; what it says does not matter here.
+    fields.take("$schema");
+    format(&mut fields, findings);
+    let id = fields.need("id", "an id such as ui.button", findings).and_then(|source| id(source, findings));
+    let title = fields
+        .need("title", "what people call the component", findings)
+        .and_then(|at| text(at, "the title", findings));
+    let description = fields.take("description").and_then(|source| text(source, "the description", findings));
+    let tags = fields.take("tags").map(|source| tags(source, findings)).unwrap_or_default();
+    let props = fields.take("props").map(|source| props::props(source, findings)).unwrap_or_default();
+    let variants =
+        fields.take("variants").map(|source| props::variants(source, &props, findings)).unwrap_or_default();
+    let view = fields
+        .need("view", "the node that the component shows, such as { type: text, text: Hello }", findings)
+        .and_then(|source| view::view(source, &props, findings));
+    fields.finish("a component", findings);
+    Some(Component {
+        file: file.to_owned(),
+        id: id?,
+        title: title?.to_owned(),
+        description: description.map(str::to_owned),
+        tags,
+        props,
+        variants,
+        view: view?,
+    })
+}
+
+fn format(fields: &mut Fields<'_>, findings: &mut Findings<'_>) {
+    let expected = "format: 1";
+    if let Some(source) = fields.need("format", expected, findings)
+        && source.data != Data::Number(1.0)
+    {
+        findings.add(source.place, "a format that this version does not know", expected);
+    }
+}
+
+fn id(source: &Source, findings: &mut Findings<'_>) -> Option<String> {
+    let id = text(source, "the id", findings)?;
+    match TypeId::parse(id) {
+        Ok(id) => Some(id.as_str().to_owned()),
+        Err(error) => {
+            findings.add(source.place, error.to_string(), "an id such as ui.button");
+            None
+        }
+    }
+}
+
+fn tags(source: &Source, findings: &mut Findings<'_>) -> Vec<String> {
+    let Data::List(items) = &source.data else {
+        findings.add(source.place, format!("found {} for the tags", source.data.kind()), "a list of texts");
+        return Vec::new();
+    };
+    items.iter().filter_map(|item| text(item, "a tag", findings).map(str::to_owned)).collect()
+}

@@ -1,0 +1,389 @@
+//! Props with their controls, and variants.
+
+use super::fields::{Fields, clean, suggest, text};
+use crate::{
+    Colour, MAX_PROPS, MAX_VARIANTS, Place, Prop, Variant,
+    bounds::{MAX_NAME, MAX_OPTIONS},
+    problem::Findings,
+    source::{Data, Source},
+};
+use serde_json::{Map, Value, json};
+use shared_protocol::v0::{ControlDefinition, PropConstraints, PropExposure};
+
+/// The kinds of control, with the keys that each knows besides `kind`.
+const CONTROLS: &[(&str, &[&str])] = &[
+    ("string", &["placeholder", "multiline"]),
+    ("number", &["step", "unit"]),
+    ("boolean", &[]),
+    ("select", &["options"]),
+    ("color", &["format"]),
+    ("slot", &["slotName", "editable"]),
+    ("json", &[]),
+];
+
+pub(super) fn props(source: &Source, findings: &mut Findings<'_>) -> Vec<Prop> {
+    let Data::Map(entries) = &source.data else {
+        findings.add(
+            source.place,
+            format!("found {} for the props", source.data.kind()),
+            "a mapping of names to props",
+        );
+        return Vec::new();
+    };
+    if entries.len() > MAX_PROPS {
+        findings.add(
+            source.place,
+            format!("{} props, more than the {MAX_PROPS} allowed", entries.len()),
+            "fewer",
+        );
+        return Vec::new();
+    }
+    let mut props = Vec::new();
+    for (key, value) in entries {
+        if is_name(&key.text) {
+            props.extend(prop(&key.text, key.place, value, findings));
+        } else {
+            let message = format!("{:.60?} is no name of a prop", key.text);
+            findings.add(key.place, message, "a letter, then letters, digits or _");
+        }
+    }
+    props
+}
+
+/// What an expression can name.
+pub(super) fn is_name(text: &str) -> bool {
+    text.len() <= MAX_NAME
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn prop(name: &str, place: Place, source: &Source, findings: &mut Findings<'_>) -> Option<Prop> {
+    let mut fields = Fields::of(source, "a prop", findings)?;
+    let control = fields.take("control");
+    let exposure = fields.take("exposure");
+    let constraints = fields.take("constraints").and_then(|source| constraints(source, findings));
+    let label = fields.take("label").and_then(|source| text(source, "the label", findings));
+    let description = fields.take("description").and_then(|source| text(source, "the description", findings));
+    let group = fields.take("group").and_then(|source| text(source, "the group", findings));
+    let order = fields.take("order").and_then(|source| match source.data {
+        Data::Number(order) => Some(order),
+        _ => {
+            findings.add(source.place, format!("found {} for the order", source.data.kind()), "a number");
+            None
+        }
+    });
+    let default = fields.take("default");
+    fields.finish("a prop", findings);
+    let exposure = match (control, exposure) {
+        (Some(source), None) => PropExposure::Editable {
+            control: control_of(source, findings)?,
+            ui_default_value: None,
+            constraints,
+        },
+        (None, Some(source)) => exposure_of(source, findings)?,
+        (None, None) => {
+            findings.add(
+                place,
+                format!("the prop `{name}` says not how it is edited"),
+                "`control` or `exposure`",
+            );
+            return None;
+        }
+        (Some(_), Some(source)) => {
+            findings.add(
+                source.place,
+                "`control` and `exposure` at once",
+                "only `control`, which makes it editable",
+            );
+            return None;
+        }
+    };
+    let prop = Prop {
+        name: name.to_owned(),
+        label: label.map(str::to_owned),
+        description: description.map(str::to_owned),
+        group: group.map(str::to_owned),
+        order,
+        exposure,
+        default: None,
+        place,
+    };
+    let default = default.filter(|source| check_value(&prop, source, findings)).map(Source::to_json);
+    Some(Prop { default, ..prop })
+}
+
+fn control_of(source: &Source, findings: &mut Findings<'_>) -> Option<ControlDefinition> {
+    let kinds: Vec<&str> = CONTROLS.iter().map(|(kind, _)| *kind).collect();
+    let one_of = format!("one of {}", kinds.join(", "));
+    // The short form: only the kind.
+    if let Data::Text(kind) = &source.data {
+        if kind != "select" && kinds.contains(&kind.as_str()) {
+            return decode(&json!({ "kind": kind }), source.place, findings);
+        }
+        findings.add(
+            source.place,
+            format!("`{kind:.40}` alone is no control"),
+            format!("{one_of}, or a mapping with `kind`"),
+        );
+        return None;
+    }
+    let Data::Map(entries) = &source.data else {
+        findings.add(source.place, format!("found {} for the control", source.data.kind()), one_of);
+        return None;
+    };
+    let kind = entries.iter().find(|(key, _)| key.text == "kind").map(|(_, value)| value);
+    let known = match kind {
+        Some(Source { data: Data::Text(kind), .. }) => CONTROLS.iter().find(|(name, _)| name == kind),
+        _ => None,
+    };
+    let Some((kind, keys)) = known else {
+        findings.add(kind.map_or(source.place, |kind| kind.place), "an unknown kind of control", one_of);
+        return None;
+    };
+    for (key, _) in entries {
+        if key.text != "kind" && !keys.contains(&key.text.as_str()) {
+            let expected = if keys.is_empty() {
+                "only `kind`".to_owned()
+            } else {
+                format!("one of {}", keys.join(", "))
+            };
+            findings.add(key.place, format!("the control `{kind}` knows no `{:.40}`", key.text), expected);
+            return None;
+        }
+    }
+    let mut json = source.to_json();
+    if *kind == "select" {
+        options(
+            entries.iter().find(|(key, _)| key.text == "options").map(|(_, value)| value),
+            &mut json,
+            source.place,
+            findings,
+        )?;
+    }
+    decode(&json, source.place, findings)
+}
+
+/// Options may be plain texts: then the value is also the label, with a capital.
+fn options(
+    source: Option<&Source>,
+    json: &mut Value,
+    place: Place,
+    findings: &mut Findings<'_>,
+) -> Option<()> {
+    let expected = "a list of options, each a text or { value, label }";
+    let Some(Source { data: Data::List(items), .. }) = source else {
+        findings.add(
+            source.map_or(place, |source| source.place),
+            "the select control has no `options`",
+            expected,
+        );
+        return None;
+    };
+    if items.is_empty() || items.len() > MAX_OPTIONS {
+        findings.add(place, format!("{} options", items.len()), format!("1 to {MAX_OPTIONS} options"));
+        return None;
+    }
+    let mut options = Vec::new();
+    for item in items {
+        options.push(match &item.data {
+            Data::Text(value) => {
+                let mut rest = value.chars();
+                let label: String =
+                    rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect();
+                json!({ "value": value, "label": label })
+            }
+            Data::Map(_) => {
+                let mut fields = Fields::of(item, "an option", findings)?;
+                let value = text(fields.need("value", expected, findings)?, "the value", findings)?;
+                let label = text(fields.need("label", expected, findings)?, "the label", findings)?;
+                let mut option = json!({ "value": value, "label": label });
+                if let Some(description) = fields.take("description") {
+                    option["description"] = Value::from(text(description, "the description", findings)?);
+                }
+                fields.finish("an option", findings);
+                option
+            }
+            other => {
+                findings.add(item.place, format!("found {} for an option", other.kind()), expected);
+                return None;
+            }
+        });
+    }
+    json["options"] = Value::Array(options);
+    Some(())
+}
+
+fn exposure_of(source: &Source, findings: &mut Findings<'_>) -> Option<PropExposure> {
+    let expected = "inspectOnly or opaque; a prop with `control` is editable";
+    let json = match &source.data {
+        Data::Text(kind) if kind == "inspectOnly" || kind == "opaque" => json!({ "kind": kind }),
+        Data::Map(_) => {
+            let mut fields = Fields::of(source, "an exposure", findings)?;
+            let kind = text(fields.need("kind", expected, findings)?, "the kind", findings)?;
+            if kind != "inspectOnly" && kind != "opaque" {
+                findings.add(source.place, format!("`{kind:.40}` cannot be written here"), expected);
+                return None;
+            }
+            if kind == "inspectOnly" {
+                fields.take("displayHint")
+            } else {
+                fields.take("reason")
+            };
+            fields.finish("an exposure", findings);
+            source.to_json()
+        }
+        other => {
+            findings.add(source.place, format!("found {} for the exposure", other.kind()), expected);
+            return None;
+        }
+    };
+    decode(&json, source.place, findings)
+}
+
+fn constraints(source: &Source, findings: &mut Findings<'_>) -> Option<PropConstraints> {
+    let mut fields = Fields::of(source, "the constraints", findings)?;
+    for key in ["required", "min", "max", "pattern"] {
+        fields.take(key);
+    }
+    fields.finish("the constraints", findings);
+    decode(&source.to_json(), source.place, findings)
+}
+
+fn decode<T: for<'de> serde::Deserialize<'de>>(
+    json: &Value,
+    place: Place,
+    findings: &mut Findings<'_>,
+) -> Option<T> {
+    match serde_json::from_value(json.clone()) {
+        Ok(decoded) => Some(decoded),
+        Err(error) => {
+            findings.add(place, error.to_string(), "a value that fits");
+            None
+        }
+    }
+}
+
+/// Whether a value may be given to a prop.
+fn check_value(prop: &Prop, source: &Source, findings: &mut Findings<'_>) -> bool {
+    let PropExposure::Editable { control, .. } = &prop.exposure else { return true };
+    let expected = match (control, &source.data) {
+        (ControlDefinition::String { .. }, Data::Text(text)) => {
+            return clean(text, source.place, "the text", findings);
+        }
+        (ControlDefinition::String { .. }, _) => "a text".to_owned(),
+        (ControlDefinition::Number { .. }, Data::Number(_)) | (ControlDefinition::Boolean, Data::Bool(_)) => {
+            return true;
+        }
+        (ControlDefinition::Number { .. }, _) => "a number".to_owned(),
+        (ControlDefinition::Boolean, _) => "true or false".to_owned(),
+        (ControlDefinition::Select { options }, data) => {
+            if let Data::Text(text) = data
+                && options.iter().any(|option| option.value == *text)
+            {
+                return true;
+            }
+            let values: Vec<&str> = options.iter().map(|option| option.value.as_str()).collect();
+            format!("one of {}", values.join(", "))
+        }
+        (ControlDefinition::Color { .. }, Data::Text(text))
+            if text.is_empty() || Colour::parse(text).is_some() =>
+        {
+            return true;
+        }
+        (ControlDefinition::Color { .. }, _) => {
+            "a colour such as #2b6cb0, or a token such as primary".to_owned()
+        }
+        (ControlDefinition::Slot { .. }, _) => "no value; a slot is filled with instances".to_owned(),
+        (ControlDefinition::Json, _) => return true,
+    };
+    findings.add(
+        source.place,
+        format!("found {} for the prop `{}`", source.data.kind(), prop.name),
+        expected,
+    );
+    false
+}
+
+pub(super) fn variants(source: &Source, props: &[Prop], findings: &mut Findings<'_>) -> Vec<Variant> {
+    let Data::List(items) = &source.data else {
+        findings.add(
+            source.place,
+            format!("found {} for the variants", source.data.kind()),
+            "a list of { id, title, props }",
+        );
+        return Vec::new();
+    };
+    if items.len() > MAX_VARIANTS {
+        findings.add(
+            source.place,
+            format!("{} variants, more than the {MAX_VARIANTS} allowed", items.len()),
+            "fewer",
+        );
+        return Vec::new();
+    }
+    let mut variants: Vec<Variant> = Vec::new();
+    for item in items {
+        if let Some(variant) = variant(item, props, findings) {
+            if variants.iter().any(|other| other.id == variant.id) {
+                findings.add(item.place, format!("a second variant `{}`", variant.id), "each id once");
+            }
+            variants.push(variant);
+        }
+    }
+    variants
+}
+
+fn variant(source: &Source, props: &[Prop], findings: &mut Findings<'_>) -> Option<Variant> {
+    let mut fields = Fields::of(source, "a variant", findings)?;
+    let id_source = fields.need("id", "an id such as primary", findings);
+    let title = fields.take("title").and_then(|source| text(source, "the title", findings));
+    let set = fields.take("props");
+    fields.finish("a variant", findings);
+    let id = text(id_source?, "the id", findings)?;
+    if !id.starts_with(|c: char| c.is_ascii_alphanumeric())
+        || id.len() > MAX_NAME
+        || !id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+    {
+        findings.add(
+            id_source?.place,
+            format!("{id:.60?} is no id of a variant"),
+            "letters, digits, - and _",
+        );
+        return None;
+    }
+    let mut values = Map::new();
+    if let Some(set) = set {
+        let Data::Map(entries) = &set.data else {
+            findings.add(
+                set.place,
+                format!("found {} for the props", set.data.kind()),
+                "a mapping of props to values",
+            );
+            return None;
+        };
+        let names: Vec<&str> = props.iter().map(|prop| prop.name.as_str()).collect();
+        for (key, value) in entries {
+            let Some(prop) = props.iter().find(|prop| prop.name == key.text) else {
+                findings.add(
+                    key.place,
+                    format!("the component has no prop `{:.40}`", key.text),
+                    one_of_props(&key.text, &names),
+                );
+                continue;
+            };
+            if check_value(prop, value, findings) {
+                values.insert(key.text.clone(), value.to_json());
+            }
+        }
+    }
+    let title = title.map_or_else(|| id.to_owned(), str::to_owned);
+    Some(Variant { id: id.to_owned(), title, props: values, place: source.place })
+}
+
+pub(super) fn one_of_props(word: &str, names: &[&str]) -> String {
+    match suggest(word, names) {
+        Some(near) => format!("`{near}`"),
+        None if names.is_empty() => "a prop that is declared under `props`".to_owned(),
+        None => format!("one of {}", names.join(", ")),
+    }
+}

@@ -1,0 +1,175 @@
+//! The part of YAML that JSON can say, with the place of every value. Anchors, aliases and tags are refused: a component
+//! is read by people, and each of its values stands where it is meant.
+
+use super::{Budget, Data, Key, Source, Wrong, check_key, finite};
+use crate::Place;
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput};
+
+pub(super) fn read(text: &str) -> Result<Source, Wrong> {
+    let mut reader = Reader { parser: Parser::new_from_str(text), budget: Budget::default() };
+    let mut document = None;
+    while let Some((event, place)) = reader.next()? {
+        match event {
+            Event::StreamStart | Event::StreamEnd | Event::DocumentEnd | Event::Nothing => {}
+            Event::DocumentStart(_) if document.is_some() => {
+                return Err(Wrong::at(place, "a second document in the file", "one component in a file"));
+            }
+            Event::DocumentStart(_) => {}
+            other => document = Some(reader.value(other, place, 0)?),
+        }
+    }
+    document.ok_or_else(|| Wrong::at(Place::START, "the file is empty", "a component"))
+}
+
+struct Reader<'a> {
+    parser: Parser<'a, StrInput<'a>>,
+    budget: Budget,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<Option<(Event<'a>, Place)>, Wrong> {
+        match self.parser.next_event() {
+            None => Ok(None),
+            Some(Ok((event, span))) => Ok(Some((event, place_of(span.start)))),
+            Some(Err(error)) => {
+                Err(Wrong::at(place_of(*error.marker()), error.info().to_owned(), "well-formed YAML"))
+            }
+        }
+    }
+
+    fn inside(&mut self) -> Result<(Event<'a>, Place), Wrong> {
+        self.next()?.ok_or_else(|| Wrong::at(Place::START, "the file ends too early", "well-formed YAML"))
+    }
+
+    /// Recursive, which the budget bounds.
+    fn value(&mut self, event: Event<'a>, place: Place, depth: usize) -> Result<Source, Wrong> {
+        self.budget.spend(place, depth)?;
+        let data = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                plain_only(place, anchor, tag.is_some())?;
+                if style == ScalarStyle::Plain {
+                    scalar(&text, place)?
+                } else {
+                    Data::Text(text.into_owned())
+                }
+            }
+            Event::SequenceStart(anchor, tag) => {
+                plain_only(place, anchor, tag.is_some())?;
+                let mut items = Vec::new();
+                loop {
+                    let (event, place) = self.inside()?;
+                    if event == Event::SequenceEnd {
+                        break;
+                    }
+                    items.push(self.value(event, place, depth + 1)?);
+                }
+                Data::List(items)
+            }
+            Event::MappingStart(anchor, tag) => {
+                plain_only(place, anchor, tag.is_some())?;
+                let mut entries = Vec::new();
+                while let Some(key) = self.key(&entries)? {
+                    let (event, place) = self.inside()?;
+                    let value = self.value(event, place, depth + 1)?;
+                    entries.push((key, value));
+                }
+                Data::Map(entries)
+            }
+            Event::Alias(_) => return Err(alias(place)),
+            _ => return Err(Wrong::at(place, "the value is missing", "a value")),
+        };
+        Ok(Source { place, data })
+    }
+
+    /// The next key of a mapping; nothing at its end.
+    fn key(&mut self, entries: &[(Key, Source)]) -> Result<Option<Key>, Wrong> {
+        let (event, place) = self.inside()?;
+        let text = match event {
+            Event::MappingEnd => return Ok(None),
+            Event::Scalar(text, _, anchor, tag) => {
+                plain_only(place, anchor, tag.is_some())?;
+                text.into_owned()
+            }
+            Event::Alias(_) => return Err(alias(place)),
+            _ => return Err(Wrong::at(place, "a key that is a list or a mapping", "a text as key")),
+        };
+        check_key(entries, &text, place)?;
+        Ok(Some(Key { text, place }))
+    }
+}
+
+fn place_of(mark: Marker) -> Place {
+    Place::new(mark.line(), mark.col() + 1)
+}
+
+fn alias(place: Place) -> Wrong {
+    Wrong::at(place, "an anchor or an alias", "the value itself; component files use no aliases")
+}
+
+fn plain_only(place: Place, anchor: usize, tagged: bool) -> Result<(), Wrong> {
+    if anchor > 0 {
+        return Err(alias(place));
+    }
+    if tagged {
+        return Err(Wrong::at(place, "a YAML tag", "a plain value; quote it to make it a text"));
+    }
+    Ok(())
+}
+
+fn scalar(text: &str, place: Place) -> Result<Data, Wrong> {
+    Ok(match text {
+        "" | "~" | "null" | "Null" | "NULL" => Data::Null,
+        "true" | "True" | "TRUE" => Data::Bool(true),
+        "false" | "False" | "FALSE" => Data::Bool(false),
+        _ if is_number(text) => Data::Number(finite(text, place)?),
+        _ => Data::Text(text.to_owned()),
+    })
+}
+
+/// A decimal number, or one of the words for what is none, which `finite` then refuses.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if matches!(digits, ".nan" | ".NaN" | ".NAN" | ".inf" | ".Inf" | ".INF") {
+        return true;
+    }
+    let numeric = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
+    digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && digits.chars().any(|c| c.is_ascii_digit())
+        && digits.chars().all(numeric)
+        && text.parse::<f64>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn message(text: &str) -> String {
+        read(text).unwrap_err().message
+    }
+
+    #[test]
+    fn says_what_json_says() {
+        let text =
+            "a: [1, -2.5, true, ~]\nb:\n  c: 'x: y'\n  d: |\n    two\n    lines\ne: 1.2.3\nf: -x\ng: {}\n";
+        let expected =
+            json!({"a":[1,-2.5,true,null],"b":{"c":"x: y","d":"two\nlines\n"},"e":"1.2.3","f":"-x","g":{}});
+        assert_eq!(read(text).unwrap().to_json(), expected);
+        assert_eq!(read(text).unwrap().place.line, 1);
+    }
+
+    #[test]
+    fn refusals_name_the_place() {
+        let wrong = read("a: 1\nb:\n  - x\n  - .nan\n").unwrap_err();
+        assert_eq!((wrong.place.line, wrong.place.column), (4, 5));
+        assert!(message("a: &x 1\nb: *x\n").contains("anchor"));
+        assert!(message("a: !!str 1\n").contains("tag"));
+        assert!(message("a: 1\na: 2\n").contains("twice"));
+        assert!(message("a: 1\n---\nb: 1\n").contains("second document"));
+        assert!(message("").contains("empty"));
+        assert!(message(&"- ".repeat(5_000)).contains("levels"));
+        assert!(message(&format!("[{}]", "1,".repeat(60_000))).contains("values"));
+        assert!(!message(&"[".repeat(100_000)).is_empty());
+        assert!(!message("a: \"x").is_empty());
+    }
+}

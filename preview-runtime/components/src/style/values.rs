@@ -1,0 +1,180 @@
+//! The values of styles, from tokens and bounded numbers.
+
+use minijinja::{Value, value::ValueKind};
+
+/// What would have been right, as the end of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected(pub String);
+
+pub(crate) trait FromValue: Sized {
+    fn from_value(value: &Value) -> Result<Self, Expected>;
+}
+
+/// One step of the spacing scale.
+const STEP: f32 = 4.0;
+const MAX_STEPS: f64 = 64.0;
+const MAX_LENGTH: f64 = 10_000.0;
+
+fn number(value: &Value, from: f64, to: f64, what: &str) -> Result<f32, Expected> {
+    let expected = || Expected(format!("{what} from {from} to {to}"));
+    if value.kind() != ValueKind::Number {
+        return Err(expected());
+    }
+    let number = f64::try_from(value.clone()).map_err(|_| expected())?;
+    // Not a number is in no range.
+    if (from..=to).contains(&number) { Ok(number as f32) } else { Err(expected()) }
+}
+
+impl FromValue for bool {
+    fn from_value(value: &Value) -> Result<Self, Expected> {
+        match value.kind() {
+            ValueKind::Bool => Ok(value.is_true()),
+            _ => Err(Expected("true or false".to_owned())),
+        }
+    }
+}
+
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident($inner:ty), $from:literal, $to:literal, $what:literal;)+) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+        pub struct $name(pub $inner);
+
+        impl FromValue for $name {
+            fn from_value(value: &Value) -> Result<Self, Expected> {
+                number(value, $from, $to, $what).map(|number| Self(number as $inner))
+            }
+        }
+    )+ };
+}
+
+numbers! {
+    /// Width over height.
+    Ratio(f32), 0.01, 100.0, "a ratio";
+    /// A share of the room that is left or lacking.
+    Share(f32), 0.0, 1000.0, "a share";
+    /// How many.
+    Count(u16), 1.0, 1000.0, "a count";
+    Opacity(f32), 0.0, 1.0, "an opacity";
+}
+
+/// A distance in points, written in steps of four.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Space(pub f32);
+
+impl FromValue for Space {
+    fn from_value(value: &Value) -> Result<Self, Expected> {
+        number(value, 0.0, MAX_STEPS, "steps of the spacing scale (4 points each)")
+            .map(|steps| Self(steps * STEP))
+    }
+}
+
+/// Distances on four sides, in points.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Sides {
+    pub top: f32,
+    pub right: f32,
+    pub bottom: f32,
+    pub left: f32,
+}
+
+impl FromValue for Sides {
+    /// One number for all sides, `[vertical, horizontal]`, or `[top, right, bottom, left]`.
+    fn from_value(value: &Value) -> Result<Self, Expected> {
+        if value.kind() != ValueKind::Seq {
+            let Space(all) = Space::from_value(value)?;
+            return Ok(Self { top: all, right: all, bottom: all, left: all });
+        }
+        let expected = || {
+            Expected(
+                "one number, [vertical, horizontal] or [top, right, bottom, left], in steps of 4 points"
+                    .to_owned(),
+            )
+        };
+        let parts: Vec<f32> = value
+            .try_iter()
+            .map_err(|_| expected())?
+            .take(5)
+            .map(|part| Space::from_value(&part).map(|Space(points)| points))
+            .collect::<Result<_, _>>()?;
+        match parts[..] {
+            [y, x] => Ok(Self { top: y, right: x, bottom: y, left: x }),
+            [top, right, bottom, left] => Ok(Self { top, right, bottom, left }),
+            _ => Err(expected()),
+        }
+    }
+}
+
+/// A width or a height.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Length {
+    Auto,
+    Points(f32),
+    /// Of the room that the parent has; 1 is all of it.
+    Share(f32),
+}
+
+impl FromValue for Length {
+    fn from_value(value: &Value) -> Result<Self, Expected> {
+        let expected = || {
+            Expected(format!("points from 0 to {MAX_LENGTH}, a share such as \"50%\", \"fill\" or \"auto\""))
+        };
+        match value.as_str() {
+            None => number(value, 0.0, MAX_LENGTH, "points").map(Self::Points).map_err(|_| expected()),
+            Some("auto") => Ok(Self::Auto),
+            Some("fill") => Ok(Self::Share(1.0)),
+            Some(text) => {
+                let percent: f32 =
+                    text.strip_suffix('%').and_then(|text| text.parse().ok()).ok_or_else(expected)?;
+                if (0.0..=100.0).contains(&percent) {
+                    Ok(Self::Share(percent / 100.0))
+                } else {
+                    Err(expected())
+                }
+            }
+        }
+    }
+}
+
+macro_rules! tokens {
+    ($($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal,)+ })+) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name { $($variant,)+ }
+
+        impl $name {
+            pub const NAMES: &'static [&'static str] = &[$($text,)+];
+        }
+
+        impl FromValue for $name {
+            fn from_value(value: &Value) -> Result<Self, Expected> {
+                match value.as_str() {
+                    $(Some($text) => Ok(Self::$variant),)+
+                    _ => Err(Expected(format!("one of {}", Self::NAMES.join(", ")))),
+                }
+            }
+        }
+    )+ };
+}
+
+tokens! {
+    /// Across the direction in which children follow each other.
+    Align { Start = "start", Center = "center", End = "end", Stretch = "stretch", Baseline = "baseline", }
+    /// Along it.
+    Justify { Start = "start", Center = "center", End = "end", Between = "between", Around = "around", Evenly = "evenly", }
+    /// Of a child in a stack.
+    Placement {
+        Fill = "fill", Center = "center", Top = "top", Bottom = "bottom", Left = "left", Right = "right",
+        TopLeft = "topLeft", TopRight = "topRight", BottomLeft = "bottomLeft", BottomRight = "bottomRight",
+    }
+    /// The type scale.
+    TypeStep {
+        Display = "display", Title = "title", Heading = "heading", Subtitle = "subtitle", Body = "body",
+        Label = "label", Small = "small", Caption = "caption", Code = "code",
+    }
+    Weight { Regular = "regular", Bold = "bold", }
+    TextAlign { Left = "left", Center = "center", Right = "right", }
+    Radius { None = "none", Small = "small", Medium = "medium", Large = "large", Huge = "huge", Full = "full", }
+    Border { None = "none", Thin = "thin", Thick = "thick", }
+    Shadow { None = "none", Small = "small", Medium = "medium", Large = "large", }
+}

@@ -1,0 +1,95 @@
+//! Draws every variant of every component of a folder, light and dark: what a designer looks at after a change.
+//!
+//! `cargo run -p preview-runtime --example draw_components -- FOLDER OUT [SCALE]`
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
+
+use components::{Library, is_component_file};
+use preview_runtime::{
+    Painter,
+    scene::{Interaction, Limits, Scene, build},
+};
+use serde_json::{Map, Value};
+use shared_protocol::preview::{SceneInstance, Screen, Target};
+use std::{error::Error, fs, path::Path};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [folder, out, rest @ ..] = &arguments[..] else {
+        return Err("say which folder of components, and where the pictures go".into());
+    };
+    let scale: f32 = rest.first().map_or(Ok(1.0), |scale| scale.parse())?;
+    let library = library(Path::new(folder))?;
+    for problem in library.problems() {
+        println!("{problem}");
+    }
+    fs::create_dir_all(out)?;
+    for dark in [false, true] {
+        let name = if dark { "dark" } else { "light" };
+        for component in library.components() {
+            let instances = variants(component);
+            let height = 40 + 120 * instances.len() as u32;
+            let scene = Scene {
+                target: Target::Route { route: component.id.clone() },
+                instances,
+                overrides: Vec::new(),
+            };
+            let file = Path::new(out).join(format!("{}-{name}.png", component.id));
+            draw(
+                &library,
+                &scene,
+                Screen::new(560, height.min(1_000), scale, dark).ok_or("no such screen")?,
+                &file,
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn library(folder: &Path) -> Result<Library, Box<dyn Error>> {
+    let mut library = Library::default();
+    let mut files: Vec<_> = fs::read_dir(folder)?.collect::<Result<_, _>>()?;
+    files.sort_by_key(fs::DirEntry::path);
+    for file in files {
+        let name = file.file_name().to_string_lossy().into_owned();
+        if is_component_file(&name) {
+            library.put(&format!("components/{name}"), &fs::read_to_string(file.path())?);
+        }
+    }
+    // A sheet to lay the variants on.
+    library.put(
+        "sheet.component.yaml",
+        "format: 1\nid: sheet\ntitle: Sheet\nprops: { children: { control: slot } }\nview: { type: column, style: { padding: 6, gap: 6, align: start }, children: [{ type: slot }] }\n",
+    );
+    library.settle();
+    Ok(library)
+}
+
+fn variants(component: &components::Component) -> Vec<SceneInstance> {
+    let instance =
+        |id: &str, component: &str, props: Map<String, Value>, parent: Option<&str>| SceneInstance {
+            id: id.to_owned(),
+            component: component.to_owned(),
+            props,
+            parent: parent.map(str::to_owned),
+            slot: None,
+        };
+    let mut instances = vec![instance("sheet", "sheet", Map::new(), None)];
+    if component.variants.is_empty() {
+        instances.push(instance("default", &component.id, Map::new(), Some("sheet")));
+    }
+    for variant in &component.variants {
+        instances.push(instance(&variant.id, &component.id, variant.props.clone(), Some("sheet")));
+    }
+    instances
+}
+
+fn draw(library: &Library, scene: &Scene, screen: Screen, file: &Path) -> Result<(), Box<dyn Error>> {
+    let (tree, problems, _) = build(library, scene, &Interaction::default(), &Limits::default());
+    for problem in problems {
+        println!("{}:{}: {}", problem.file, problem.line, problem.message);
+    }
+    let mut painter = Painter::new(screen)?;
+    painter.paint(&tree, scene, 0.0)?;
+    fs::write(file, painter.surface().clone().into_png()?)?;
+    Ok(())
+}

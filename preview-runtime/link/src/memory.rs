@@ -1,0 +1,86 @@
+//! The host's side of making frame memory: its size is fixed and sealed before anybody else sees it.
+
+use crate::{FrameReader, shared};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    #[error("a frame of {width} × {height} pixels is more than there is room for")]
+    Size { width: usize, height: usize },
+    #[error("there is no memory for frames: {0}")]
+    System(#[from] std::io::Error),
+    #[error("the memory for frames is not what it should be: {0}")]
+    Wrong(&'static str),
+}
+
+impl From<rustix::io::Errno> for MemoryError {
+    fn from(error: rustix::io::Errno) -> Self {
+        Self::System(error.into())
+    }
+}
+
+/// Memory for three frames. It can neither shrink nor grow, whoever holds it, and no code can run from it.
+#[derive(Debug)]
+pub struct FrameMemory {
+    descriptor: OwnedFd,
+    width: usize,
+    height: usize,
+}
+
+impl FrameMemory {
+    pub fn new(width: usize, height: usize) -> Result<Self, MemoryError> {
+        let wrong = MemoryError::Size { width, height };
+        let pixels = width.checked_mul(height).filter(|pixels| *pixels > 0 && *pixels <= 1 << 26);
+        let Some(size) = pixels.and_then(shared::size) else { return Err(wrong) };
+        let plain = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        // Kernels before 6.3 do not know the flag; there the sandbox alone keeps memory from being executed.
+        let descriptor = memfd_create("preview-frames", plain | MemfdFlags::NOEXEC_SEAL)
+            .or_else(|_| memfd_create("preview-frames", plain))?;
+        ftruncate(&descriptor, size as u64)?;
+        fcntl_add_seals(&descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        Ok(Self { descriptor, width, height })
+    }
+
+    /// Takes over a memory that another process of the host made, such as main for the window.
+    pub fn adopt(descriptor: OwnedFd, width: usize, height: usize) -> Result<Self, MemoryError> {
+        let memory = Self { descriptor, width, height };
+        check(memory.descriptor.as_fd(), width, height)?;
+        Ok(memory)
+    }
+
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// For the one who takes frames out. There is one reader.
+    pub fn reader(&self) -> Result<FrameReader, MemoryError> {
+        FrameReader::new(self.descriptor.as_fd(), self.width, self.height)
+    }
+}
+
+impl AsFd for FrameMemory {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+/// What must hold before memory from elsewhere is mapped: else reading past its end would end the process.
+pub(crate) fn check(descriptor: BorrowedFd<'_>, width: usize, height: usize) -> Result<(), MemoryError> {
+    let pixels = width.checked_mul(height).filter(|pixels| *pixels > 0 && *pixels <= 1 << 26);
+    let Some(size) = pixels.and_then(shared::size) else { return Err(MemoryError::Size { width, height }) };
+    let seals =
+        rustix::fs::fcntl_get_seals(descriptor).map_err(|_| MemoryError::Wrong("it cannot be sealed"))?;
+    if !seals.contains(SealFlags::SHRINK) {
+        return Err(MemoryError::Wrong("it could shrink"));
+    }
+    let stat = rustix::fs::fstat(descriptor)?;
+    if u64::try_from(stat.st_size).ok() != u64::try_from(size).ok() {
+        return Err(MemoryError::Wrong("it has another size"));
+    }
+    Ok(())
+}

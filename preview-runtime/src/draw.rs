@@ -1,0 +1,182 @@
+//! From elements and their boxes to shapes.
+
+use crate::{
+    layout::{self, Layout},
+    look::{self, Stroke as IconStroke, Theme},
+    pictures::Pictures,
+    scene::{Content, Element, Tree},
+};
+use components::{Sides, Token};
+use egui::{
+    Color32, CornerRadius, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2,
+    epaint::{CircleShape, ClippedShape, PathShape, PathStroke, RectShape, TextShape, text::FontsView},
+    pos2,
+};
+
+/// The icons' grid, and how thick their strokes are on it.
+const GRID: f32 = 24.0;
+const STROKE: f32 = 1.9;
+
+pub(crate) struct Drawing<'d, 'f> {
+    pub(crate) tree: &'d Tree,
+    pub(crate) layout: &'d Layout,
+    pub(crate) fonts: &'d mut FontsView<'f>,
+    pub(crate) theme: Theme,
+    pub(crate) pictures: &'d Pictures,
+    pub(crate) screen: Rect,
+    pub(crate) shapes: Vec<ClippedShape>,
+}
+
+impl Drawing<'_, '_> {
+    pub(crate) fn page(&mut self) {
+        for index in &self.tree.roots {
+            self.element(*index, 1.0);
+        }
+    }
+
+    /// Recursive, which the depth of the tree bounds.
+    fn element(&mut self, index: usize, opacity: f32) {
+        let (Some(element), Some(&rect), Some(&clip)) =
+            (self.tree.elements.get(index), self.layout.rects.get(index), self.layout.clips.get(index))
+        else {
+            return;
+        };
+        let clip = clip.intersect(self.screen);
+        let opacity = opacity * element.style.opacity.map_or(1.0, |opacity| opacity.0);
+        if opacity <= 0.0 {
+            return;
+        }
+        // Shadows and rings reach a little beyond the box.
+        if clip.is_positive() && rect.expand(48.0).intersects(clip) {
+            self.frame(element, rect, clip, opacity);
+            self.content(element, rect, clip, opacity);
+        }
+        for child in &element.children {
+            self.element(*child, opacity);
+        }
+    }
+
+    fn add(&mut self, clip: Rect, shape: impl Into<Shape>) {
+        self.shapes.push(ClippedShape::new(clip, shape.into()));
+    }
+
+    fn frame(&mut self, element: &Element, rect: Rect, clip: Rect, opacity: f32) {
+        let style = &element.style;
+        let corner = style.radius.map_or(0.0, |radius| look::corner(radius, rect.size()));
+        let rounded = rounding(corner);
+        for shadow in style.shadow.map_or_else(Vec::new, |shadow| look::shadows(shadow, self.theme.dark)) {
+            let mut shape = shadow.as_shape(rect, rounded);
+            shape.fill = shape.fill.gamma_multiply(opacity);
+            self.add(clip, shape);
+        }
+        if element.ring {
+            let ring = Stroke::new(2.0, self.theme.token(Token::Focus).gamma_multiply(opacity));
+            let around =
+                RectShape::stroke(rect.expand(2.0), rounding(corner + 2.0), ring, StrokeKind::Outside);
+            self.add(clip, around);
+        }
+        let fill = style.background.map_or(Color32::TRANSPARENT, |colour| self.theme.colour(colour));
+        let width = layout::border_width(style.border);
+        let stroke = if width > 0.0 {
+            let colour = style.border_colour.unwrap_or(components::Colour::Token(Token::Border));
+            Stroke::new(width, self.theme.colour(colour).gamma_multiply(opacity))
+        } else {
+            Stroke::NONE
+        };
+        if fill != Color32::TRANSPARENT || !stroke.is_empty() {
+            self.add(
+                clip,
+                RectShape::new(rect, rounded, fill.gamma_multiply(opacity), stroke, StrokeKind::Inside),
+            );
+        }
+    }
+
+    fn content(&mut self, element: &Element, rect: Rect, clip: Rect, opacity: f32) {
+        let colour = self.theme.colour(element.colour).gamma_multiply(opacity);
+        match &element.content {
+            Content::Box(_) => {}
+            Content::Text(text) => {
+                let inner = inside(rect, element.style.padding);
+                let room = if element.style.lines.is_some() { inner.width() } else { inner.width() + 0.5 };
+                let galley = self.fonts.layout_job(layout::job(element, text, room));
+                let x = match galley.job.halign {
+                    egui::Align::LEFT => inner.left(),
+                    egui::Align::Center => inner.center().x,
+                    egui::Align::RIGHT => inner.right(),
+                };
+                self.add(clip, TextShape::new(pos2(x, inner.top()), galley, colour));
+            }
+            Content::Icon(icon) => {
+                let inner = inside(rect, element.style.padding);
+                let side = inner.width().min(inner.height());
+                let corner = inner.center() - Vec2::splat(side / 2.0);
+                self.icon(icon, corner, side, colour, clip);
+            }
+            Content::Picture { path, fit } => {
+                let corner = element.style.radius.map_or(0.0, |radius| look::corner(radius, rect.size()));
+                match self.pictures.shape(path, *fit, rect, rounding(corner), opacity) {
+                    Some(shape) => self.add(clip, shape),
+                    None => self.missing_picture(rect, corner, clip, opacity),
+                }
+            }
+        }
+    }
+
+    /// Until the picture has come: a quiet field with an icon.
+    fn missing_picture(&mut self, rect: Rect, corner: f32, clip: Rect, opacity: f32) {
+        let ground = self.theme.token(Token::Sunken).gamma_multiply(opacity);
+        self.add(clip, RectShape::filled(rect, rounding(corner), ground));
+        let side = (rect.width().min(rect.height()) * 0.4).min(32.0);
+        let faint = self.theme.token(Token::Faint).gamma_multiply(opacity);
+        if let (Some(icon), true) = (look::icon("image"), side >= 8.0) {
+            self.icon(icon, rect.center() - Vec2::splat(side / 2.0), side, faint, clip);
+        }
+    }
+
+    fn icon(&mut self, icon: &look::Icon, corner: Pos2, side: f32, colour: Color32, clip: Rect) {
+        let scale = side / GRID;
+        let at = |point: &Pos2| corner + point.to_vec2() * scale;
+        let width = (STROKE * scale).max(1.0);
+        for stroke in icon {
+            match stroke {
+                IconStroke::Line { points, closed } => {
+                    let points: Vec<Pos2> = points.iter().map(at).collect();
+                    let ends = (points.first().copied(), points.last().copied());
+                    let stroke = PathStroke::new(width, colour);
+                    let path = if *closed {
+                        PathShape::closed_line(points, stroke)
+                    } else {
+                        PathShape::line(points, stroke)
+                    };
+                    self.add(clip, path);
+                    // Round ends look right at every size; only where a line is thick enough to see them.
+                    if let (false, (Some(first), Some(last)), true) = (*closed, ends, width > 1.4) {
+                        for end in [first, last] {
+                            self.add(clip, CircleShape::filled(end, width / 2.0, colour));
+                        }
+                    }
+                }
+                IconStroke::Circle { centre, radius, filled } => {
+                    let (centre, radius) = (at(centre), radius * scale);
+                    if *filled {
+                        self.add(clip, CircleShape::filled(centre, radius.max(width * 0.55), colour));
+                    } else {
+                        self.add(clip, CircleShape::stroke(centre, radius, Stroke::new(width, colour)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn rounding(radius: f32) -> CornerRadius {
+    CornerRadius::same(radius.round().clamp(0.0, 255.0) as u8)
+}
+
+fn inside(rect: Rect, padding: Option<Sides>) -> Rect {
+    let sides = padding.unwrap_or_default();
+    Rect::from_min_max(
+        rect.min + Vec2::new(sides.left, sides.top),
+        (rect.max - Vec2::new(sides.right, sides.bottom)).max(rect.min),
+    )
+}

@@ -1,0 +1,401 @@
+//! Where elements are: flex boxes and grids by `taffy`, texts measured with the fonts.
+
+use crate::{
+    look,
+    scene::{Content, Element, Flow, Tree},
+};
+use components::{Align, Border, Justify, Length, Placement, Sides, TextAlign};
+use egui::{
+    Rect, Vec2,
+    epaint::text::{FontsView, LayoutJob, TextFormat, TextWrapping},
+    pos2, vec2,
+};
+use std::sync::Arc;
+use taffy::{
+    AvailableSpace, Dimension, Display, FlexDirection, FlexWrap, LengthPercentage, LengthPercentageAuto,
+    NodeId, Overflow, TaffyTree,
+    prelude::{auto, fr, length, line, minmax, percent, span},
+};
+
+/// The boxes of a tree, by element, and how tall the page is.
+#[derive(Debug, Default)]
+pub(crate) struct Layout {
+    /// On the screen, scrolled.
+    pub(crate) rects: Vec<Rect>,
+    /// Where each can be seen.
+    pub(crate) clips: Vec<Rect>,
+    pub(crate) height: f32,
+}
+
+/// Layout failed in the library, which cannot be for a tree that we built.
+#[derive(Debug, thiserror::Error)]
+#[error("the page could not be laid out: {0}")]
+pub struct LayoutError(String);
+
+impl From<taffy::TaffyError> for LayoutError {
+    fn from(error: taffy::TaffyError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// Where a page lies on its screen: all over it, or in the middle when a component is shown by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Page {
+    Whole,
+    Middle,
+}
+
+pub(crate) fn layout(
+    tree: &Tree,
+    fonts: &mut FontsView<'_>,
+    screen: Vec2,
+    scroll: f32,
+    page: Page,
+) -> Result<Layout, LayoutError> {
+    let mut taffy: TaffyTree<usize> = TaffyTree::with_capacity(tree.elements.len() + 1);
+    // Rounding by the library moves boxes apart from their texts; rectangles are rounded when they are drawn.
+    taffy.disable_rounding();
+    let mut nodes: Vec<Option<NodeId>> = vec![None; tree.elements.len()];
+    // Children have higher numbers than their parents or were made before: a first pass makes all, a second connects.
+    for (index, element) in tree.elements.iter().enumerate() {
+        let style = style_of(element);
+        let node = match element.content {
+            Content::Text(_) => taffy.new_leaf_with_context(style, index)?,
+            _ => taffy.new_leaf(style)?,
+        };
+        if let Some(slot) = nodes.get_mut(index) {
+            *slot = Some(node);
+        }
+    }
+    for (index, element) in tree.elements.iter().enumerate() {
+        let children = ids(&nodes, &element.children);
+        if let (Some(Some(node)), false) = (nodes.get(index), children.is_empty()) {
+            if element.content_is(Flow::Stack) {
+                for (child, id) in element.children.iter().zip(&children) {
+                    let style = taffy.style(*id)?.clone();
+                    let place = tree.elements.get(*child).and_then(|child| child.style.place);
+                    taffy.set_style(*id, in_stack(style, place))?;
+                }
+            }
+            taffy.set_children(*node, &children)?;
+        }
+    }
+    let root_style = taffy::Style {
+        display: Display::Flex,
+        flex_direction: FlexDirection::Column,
+        size: taffy::Size { width: length(screen.x), height: auto() },
+        min_size: taffy::Size { width: auto(), height: length(screen.y) },
+        padding: match page {
+            Page::Whole => taffy::Rect::zero(),
+            Page::Middle => taffy::Rect {
+                left: length(24.0),
+                right: length(24.0),
+                top: length(24.0),
+                bottom: length(24.0),
+            },
+        },
+        align_items: if page == Page::Middle {
+            taffy::AlignItems::CENTER
+        } else {
+            taffy::AlignItems::STRETCH
+        },
+        justify_content: if page == Page::Middle {
+            taffy::JustifyContent::CENTER
+        } else {
+            taffy::JustifyContent::START
+        },
+        ..taffy::Style::default()
+    };
+    let root = taffy.new_with_children(root_style, &ids(&nodes, &tree.roots))?;
+    let available =
+        taffy::Size { width: AvailableSpace::Definite(screen.x), height: AvailableSpace::MaxContent };
+    let mut measure = Measure { tree, fonts, natural: vec![None; tree.elements.len()] };
+    taffy.compute_layout_with_measure(root, available, |inputs, _, context, style| {
+        let element = context.copied();
+        taffy::compute_leaf_layout(
+            inputs,
+            style,
+            |_, _| 0.0,
+            |known, available| measure.size(element, known, available),
+        )
+    })?;
+    let height = taffy.layout(root)?.size.height;
+    let scroll = scroll.clamp(0.0, (height - screen.y).max(0.0));
+    let mut layout = Layout {
+        rects: vec![Rect::ZERO; tree.elements.len()],
+        clips: vec![Rect::ZERO; tree.elements.len()],
+        height,
+    };
+    let whole = Rect::from_min_size(pos2(0.0, 0.0), screen);
+    for index in &tree.roots {
+        place(tree, &taffy, &nodes, &mut layout, *index, vec2(0.0, -scroll), whole)?;
+    }
+    Ok(layout)
+}
+
+fn ids(nodes: &[Option<NodeId>], indices: &[usize]) -> Vec<NodeId> {
+    indices.iter().filter_map(|index| nodes.get(*index).copied().flatten()).collect()
+}
+
+/// Recursive, which the depth of the tree bounds.
+fn place(
+    tree: &Tree,
+    taffy: &TaffyTree<usize>,
+    nodes: &[Option<NodeId>],
+    layout: &mut Layout,
+    index: usize,
+    offset: Vec2,
+    clip: Rect,
+) -> Result<(), LayoutError> {
+    let (Some(element), Some(Some(node))) = (tree.elements.get(index), nodes.get(index)) else {
+        return Ok(());
+    };
+    let found = taffy.layout(*node)?;
+    let finite = |value: f32| if value.is_finite() { value.clamp(-1e6, 1e6) } else { 0.0 };
+    let min = pos2(finite(found.location.x + offset.x), finite(found.location.y + offset.y));
+    let rect =
+        Rect::from_min_size(min, vec2(finite(found.size.width).max(0.0), finite(found.size.height).max(0.0)));
+    if let (Some(own), Some(visible)) = (layout.rects.get_mut(index), layout.clips.get_mut(index)) {
+        (*own, *visible) = (rect, clip);
+    }
+    let inner = if element.style.clip == Some(true) { clip.intersect(rect) } else { clip };
+    for child in &element.children {
+        place(tree, taffy, nodes, layout, *child, min.to_vec2(), inner)?;
+    }
+    Ok(())
+}
+
+struct Measure<'m, 'f> {
+    tree: &'m Tree,
+    fonts: &'m mut FontsView<'f>,
+    /// The size of a text that nothing constrains.
+    natural: Vec<Option<Vec2>>,
+}
+
+impl Measure<'_, '_> {
+    fn size(
+        &mut self,
+        element: Option<usize>,
+        known: taffy::Size<Option<f32>>,
+        available: taffy::Size<AvailableSpace>,
+    ) -> taffy::Size<f32> {
+        if let taffy::Size { width: Some(width), height: Some(height) } = known {
+            return taffy::Size { width, height };
+        }
+        let Some((index, element)) = element.and_then(|index| Some((index, self.tree.elements.get(index)?)))
+        else {
+            return taffy::Size::ZERO;
+        };
+        let Content::Text(text) = &element.content else { return taffy::Size::ZERO };
+        let natural = match self.natural.get(index).copied().flatten() {
+            Some(natural) => natural,
+            None => {
+                let natural = self.fonts.layout_job(job(element, text, f32::INFINITY)).size();
+                if let Some(slot) = self.natural.get_mut(index) {
+                    *slot = Some(natural);
+                }
+                natural
+            }
+        };
+        let room = known.width.or(match available.width {
+            AvailableSpace::Definite(width) => Some(width),
+            // A text of one line can be cut anywhere; another one at its words.
+            AvailableSpace::MinContent => Some(0.0),
+            AvailableSpace::MaxContent => None,
+        });
+        let size = match room {
+            Some(room) if room + 0.5 < natural.x => {
+                if element.style.lines.is_some_and(|lines| lines.0 == 1) {
+                    vec2(room.min(natural.x), natural.y)
+                } else {
+                    self.fonts.layout_job(job(element, text, room)).size()
+                }
+            }
+            _ => natural,
+        };
+        // Up to whole points, so that what was measured is enough when it is drawn.
+        taffy::Size { width: known.width.unwrap_or(size.x.ceil()), height: known.height.unwrap_or(size.y) }
+    }
+}
+
+/// How a text is set in so much room.
+pub(crate) fn job(element: &Element, text: &Arc<str>, room: f32) -> LayoutJob {
+    let (font_id, line_height) = look::type_style(element.text, element.weight);
+    let format = TextFormat {
+        font_id,
+        line_height: Some(line_height),
+        // The colour is put in when it is drawn, so that a change of it costs no new layout.
+        color: egui::Color32::PLACEHOLDER,
+        ..TextFormat::default()
+    };
+    let mut job = LayoutJob::single_section(text.to_string(), format);
+    let lines = element.style.lines.map(|lines| usize::from(lines.0));
+    job.wrap = TextWrapping {
+        max_width: room,
+        max_rows: lines.unwrap_or(usize::MAX),
+        break_anywhere: lines == Some(1),
+        ..TextWrapping::default()
+    };
+    job.halign = match element.style.text_align {
+        None | Some(TextAlign::Left) => egui::Align::LEFT,
+        Some(TextAlign::Center) => egui::Align::Center,
+        Some(TextAlign::Right) => egui::Align::RIGHT,
+    };
+    job.round_output_to_gui = false;
+    job
+}
+
+impl Element {
+    fn content_is(&self, flow: Flow) -> bool {
+        matches!(self.content, Content::Box(own) if own == flow)
+    }
+}
+
+pub(crate) fn border_width(border: Option<Border>) -> f32 {
+    match border {
+        None | Some(Border::None) => 0.0,
+        Some(Border::Thin) => 1.0,
+        Some(Border::Thick) => 2.0,
+    }
+}
+
+fn style_of(element: &Element) -> taffy::Style {
+    let style = &element.style;
+    let flow = match element.content {
+        Content::Box(flow) => flow,
+        _ => Flow::Row,
+    };
+    let gap = style.gap.map_or(0.0, |gap| gap.0);
+    let columns = style.columns.map_or(2, |columns| columns.0);
+    let border = length(border_width(style.border));
+    taffy::Style {
+        display: if matches!(flow, Flow::Grid | Flow::Stack) { Display::Grid } else { Display::Flex },
+        flex_direction: if flow == Flow::Column { FlexDirection::Column } else { FlexDirection::Row },
+        flex_wrap: if style.wrap == Some(true) { FlexWrap::Wrap } else { FlexWrap::NoWrap },
+        size: taffy::Size { width: dimension(style.width), height: dimension(style.height) },
+        min_size: taffy::Size {
+            // A text that is cut may become as narrow as it must; so may a row that holds one.
+            width: style.min_width.map_or_else(|| smallest(element), limit),
+            height: limit_or_auto(style.min_height),
+        },
+        max_size: taffy::Size {
+            width: limit_or_auto(style.max_width),
+            height: limit_or_auto(style.max_height),
+        },
+        aspect_ratio: style.aspect.map(|ratio| ratio.0),
+        margin: style.margin.map_or(taffy::Rect::zero(), |sides| taffy::Rect {
+            left: length(sides.left),
+            right: length(sides.right),
+            top: length(sides.top),
+            bottom: length(sides.bottom),
+        }),
+        padding: padding(style.padding),
+        border: taffy::Rect { left: border, right: border, top: border, bottom: border },
+        gap: taffy::Size { width: length(gap), height: length(gap) },
+        flex_grow: style.grow.map_or(0.0, |share| share.0),
+        flex_shrink: style.shrink.map_or(1.0, |share| share.0),
+        align_items: style.align.map_or(taffy::AlignItems::STRETCH, align),
+        align_self: style.align_self.map(align),
+        // Both ways in the cell of a grid; in a row or a column this one means nothing.
+        justify_self: style.align_self.map(align),
+        justify_content: style.justify.map_or(taffy::JustifyContent::START, justify),
+        overflow: if style.clip == Some(true) {
+            taffy::Point { x: Overflow::Hidden, y: Overflow::Hidden }
+        } else {
+            taffy::Point { x: Overflow::Visible, y: Overflow::Visible }
+        },
+        grid_template_columns: match flow {
+            Flow::Grid => (0..columns).map(|_| minmax(length(0.0), fr(1.0))).collect(),
+            Flow::Stack => vec![fr(1.0)].into_iter().collect(),
+            _ => Default::default(),
+        },
+        grid_template_rows: match flow {
+            Flow::Stack => vec![fr(1.0)].into_iter().collect(),
+            _ => Default::default(),
+        },
+        grid_column: style.span.map_or_else(taffy::Line::default, |count| taffy::Line {
+            start: span(count.0),
+            end: taffy::GridPlacement::Auto,
+        }),
+        ..taffy::Style::default()
+    }
+}
+
+fn smallest(element: &Element) -> LengthPercentageAuto {
+    let cut = matches!(element.content, Content::Text(_)) && element.style.lines.is_some();
+    if cut { LengthPercentageAuto::length(0.0) } else { LengthPercentageAuto::auto() }
+}
+
+fn in_stack(style: taffy::Style, place: Option<Placement>) -> taffy::Style {
+    use taffy::AlignItems as At;
+    let (x, y) = match place.unwrap_or(Placement::Fill) {
+        Placement::Fill => (At::STRETCH, At::STRETCH),
+        Placement::Center => (At::CENTER, At::CENTER),
+        Placement::Top => (At::CENTER, At::START),
+        Placement::Bottom => (At::CENTER, At::END),
+        Placement::Left => (At::START, At::CENTER),
+        Placement::Right => (At::END, At::CENTER),
+        Placement::TopLeft => (At::START, At::START),
+        Placement::TopRight => (At::END, At::START),
+        Placement::BottomLeft => (At::START, At::END),
+        Placement::BottomRight => (At::END, At::END),
+    };
+    taffy::Style {
+        grid_row: taffy::Line { start: line(1), end: line(2) },
+        grid_column: taffy::Line { start: line(1), end: line(2) },
+        justify_self: Some(x),
+        align_self: Some(y),
+        ..style
+    }
+}
+
+fn dimension(length: Option<Length>) -> Dimension {
+    match length {
+        None | Some(Length::Auto) => Dimension::auto(),
+        Some(Length::Points(points)) => Dimension::length(points),
+        Some(Length::Share(share)) => Dimension::percent(share),
+    }
+}
+
+fn limit_or_auto(length: Option<Length>) -> LengthPercentageAuto {
+    length.map_or(LengthPercentageAuto::auto(), limit)
+}
+
+fn limit(of: Length) -> LengthPercentageAuto {
+    match of {
+        Length::Auto => auto(),
+        Length::Points(points) => length(points),
+        Length::Share(share) => percent(share),
+    }
+}
+
+fn padding(sides: Option<Sides>) -> taffy::Rect<LengthPercentage> {
+    let sides = sides.unwrap_or_default();
+    taffy::Rect {
+        left: length(sides.left),
+        right: length(sides.right),
+        top: length(sides.top),
+        bottom: length(sides.bottom),
+    }
+}
+
+fn align(align: Align) -> taffy::AlignItems {
+    match align {
+        Align::Start => taffy::AlignItems::START,
+        Align::Center => taffy::AlignItems::CENTER,
+        Align::End => taffy::AlignItems::END,
+        Align::Stretch => taffy::AlignItems::STRETCH,
+        Align::Baseline => taffy::AlignItems::BASELINE,
+    }
+}
+
+fn justify(justify: Justify) -> taffy::JustifyContent {
+    match justify {
+        Justify::Start => taffy::JustifyContent::START,
+        Justify::Center => taffy::JustifyContent::CENTER,
+        Justify::End => taffy::JustifyContent::END,
+        Justify::Between => taffy::JustifyContent::SPACE_BETWEEN,
+        Justify::Around => taffy::JustifyContent::SPACE_AROUND,
+        Justify::Evenly => taffy::JustifyContent::SPACE_EVENLY,
+    }
+}

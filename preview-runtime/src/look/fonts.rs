@@ -1,0 +1,24 @@
+//! The fonts, all of them within the executable: the sandbox opens no file.
+
+use egui::{
+    FontData, FontDefinitions, FontFamily,
+    epaint::text::{Fonts, TextOptions},
+};
+use std::sync::Arc;
+
+pub(super) const BOLD: &str = "bold";
+
+pub(crate) fn fonts() -> Fonts {
+    let mut definitions = FontDefinitions::default();
+    let add = |definitions: &mut FontDefinitions, name: &str, bytes: &'static [u8]| {
+        definitions.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
+    };
+    add(&mut definitions, "fira-regular", include_bytes!("../../fonts/FiraSans-Regular.ttf"));
+    add(&mut definitions, "fira-bold", include_bytes!("../../fonts/FiraSans-Bold.ttf"));
+    // What Fira lacks, such as symbols and emoji, comes from the fonts of the window.
+    let others = definitions.families.get(&FontFamily::Proportional).cloned().unwrap_or_default();
+    let first = |name: &str| [name.to_owned()].into_iter().chain(others.iter().cloned()).collect::<Vec<_>>();
+    definitions.families.insert(FontFamily::Name(BOLD.into()), first("fira-bold"));
+    definitions.families.insert(FontFamily::Proportional, first("fira-regular"));
+    Fonts::new(TextOptions { max_texture_side: 4096, ..TextOptions::default() }, definitions)
+}

@@ -1,0 +1,10 @@
+//! What tokens look like: colours for light and dark, the type scale, corners, shadows, icons, fonts.
+
+mod fonts;
+mod icons;
+mod theme;
+
+pub(crate) use fonts::fonts;
+pub use icons::ICONS;
+pub(crate) use icons::{Icon, Stroke, icon};
+pub(crate) use theme::{Theme, corner, shadows, type_style};

@@ -1,0 +1,97 @@
+//! Pictures of the workspace, decoded within the sandbox and kept as textures.
+
+use crate::scene::Fit;
+use egui::{
+    Color32, ColorImage, CornerRadius, ImageData, Rect, TextureId, TextureOptions,
+    epaint::{ImageDelta, RectShape, textures::TexturesDelta},
+    pos2, vec2,
+};
+use std::{collections::BTreeMap, io::Cursor};
+
+/// Pictures at once, and pixels of one and of all.
+const MAX_PICTURES: usize = 200;
+const MAX_SIDE: u32 = 4_096;
+const MAX_PIXELS: usize = 16 << 20;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PictureError {
+    #[error("it is no PNG that can be read: {0}")]
+    Decode(String),
+    #[error("there are too many pictures or too many pixels; use fewer or smaller ones")]
+    TooMuch,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Pictures {
+    by_path: BTreeMap<String, (u64, [usize; 2])>,
+    next: u64,
+    changes: TexturesDelta,
+}
+
+impl Pictures {
+    pub(crate) fn put(&mut self, path: &str, png: &[u8]) -> Result<(), PictureError> {
+        let mut reader = image::ImageReader::with_format(Cursor::new(png), image::ImageFormat::Png);
+        let mut limits = image::Limits::default();
+        limits.max_image_width = Some(MAX_SIDE);
+        limits.max_image_height = Some(MAX_SIDE);
+        limits.max_alloc = Some(MAX_PIXELS as u64 * 4);
+        reader.limits(limits);
+        let decoded = reader.decode().map_err(|error| PictureError::Decode(error.to_string()))?.into_rgba8();
+        let size = [decoded.width() as usize, decoded.height() as usize];
+        let others: usize = self
+            .by_path
+            .iter()
+            .filter(|(other, _)| *other != path)
+            .map(|(_, (_, [width, height]))| width * height)
+            .sum();
+        let known = self.by_path.contains_key(path);
+        if (self.by_path.len() >= MAX_PICTURES && !known) || others + size[0] * size[1] > MAX_PIXELS {
+            return Err(PictureError::TooMuch);
+        }
+        if let Some((old, _)) = self.by_path.remove(path) {
+            self.changes.free.insert(TextureId::User(old));
+        }
+        self.next += 1;
+        let image = ColorImage::from_rgba_unmultiplied(size, decoded.as_raw());
+        let delta = ImageDelta::full(ImageData::from(image), TextureOptions::LINEAR);
+        self.changes.set.entry(TextureId::User(self.next)).or_default().push(delta);
+        self.by_path.insert(path.to_owned(), (self.next, size));
+        Ok(())
+    }
+
+    /// What the rasteriser must be told before the next frame.
+    pub(crate) fn take_changes(&mut self) -> TexturesDelta {
+        std::mem::take(&mut self.changes)
+    }
+
+    pub(crate) fn shape(
+        &self,
+        path: &str,
+        fit: Fit,
+        rect: Rect,
+        corner: CornerRadius,
+        opacity: f32,
+    ) -> Option<RectShape> {
+        let (id, [width, height]) = self.by_path.get(path)?;
+        let picture = vec2(*width as f32, *height as f32);
+        let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+        let (x, y) = (rect.width() / picture.x, rect.height() / picture.y);
+        let (rect, uv) = match fit {
+            Fit::Fill => (rect, whole),
+            Fit::Contain => (Rect::from_center_size(rect.center(), picture * x.min(y)), whole),
+            Fit::Cover => {
+                let shown = rect.size() / (picture * x.max(y));
+                (rect, Rect::from_center_size(whole.center(), shown))
+            }
+        };
+        let tint = Color32::WHITE.gamma_multiply(opacity);
+        Some(RectShape::filled(rect, corner, tint).with_texture(TextureId::User(*id), uv))
+    }
+}
+
+impl Drop for Pictures {
+    fn drop(&mut self) {
+        // A delta must not be dropped with anything in it.
+        self.changes.clear();
+    }
+}

@@ -1,0 +1,71 @@
+//! How controls look before their component says otherwise.
+
+use components::{Align, Border, Colour, Justify, Kind, Length, Radius, Share, Sides, Space, Style, Token};
+
+/// Choices of one select.
+pub(super) const MAX_OPTIONS: usize = 500;
+
+pub(super) fn base(kind: &Kind) -> Style {
+    match kind {
+        Kind::Button { .. } => Style {
+            align: Some(Align::Center),
+            justify: Some(Justify::Center),
+            gap: Some(Space(8.0)),
+            ..Style::default()
+        },
+        Kind::Input { .. } | Kind::Select { .. } => Style {
+            align: Some(Align::Center),
+            height: Some(Length::Points(40.0)),
+            padding: Some(Sides { top: 0.0, right: 12.0, bottom: 0.0, left: 12.0 }),
+            background: Some(Colour::Token(Token::Surface)),
+            border: Some(Border::Thin),
+            border_colour: Some(Colour::Token(Token::BorderStrong)),
+            radius: Some(Radius::Medium),
+            clip: Some(true),
+            ..Style::default()
+        },
+        Kind::Checkbox { .. } => Style {
+            align: Some(Align::Center),
+            justify: Some(Justify::Center),
+            width: Some(Length::Points(20.0)),
+            height: Some(Length::Points(20.0)),
+            shrink: Some(Share(0.0)),
+            background: Some(Colour::Token(Token::Surface)),
+            border: Some(Border::Thin),
+            border_colour: Some(Colour::Token(Token::BorderStrong)),
+            radius: Some(Radius::Small),
+            ..Style::default()
+        },
+        Kind::Icon { .. } => square(20.0),
+        _ => Style::default(),
+    }
+}
+
+fn square(side: f32) -> Style {
+    let side = Some(Length::Points(side));
+    Style { width: side, height: side, shrink: Some(Share(0.0)), ..Style::default() }
+}
+
+/// The tick of a checkbox covers all of it, in colours that say yes.
+pub(super) fn tick() -> Style {
+    Style {
+        background: Some(Colour::Token(Token::Primary)),
+        colour: Some(Colour::Token(Token::OnPrimary)),
+        radius: Some(Radius::Small),
+        ..square(20.0)
+    }
+}
+
+pub(super) fn chevron() -> Style {
+    square(18.0)
+}
+
+pub(super) fn caret() -> Style {
+    Style {
+        width: Some(Length::Points(1.5)),
+        height: Some(Length::Points(18.0)),
+        shrink: Some(Share(0.0)),
+        background: Some(Colour::Token(Token::Primary)),
+        ..Style::default()
+    }
+}

@@ -1,0 +1,110 @@
+//! Elements: boxes, texts, icons and pictures, styled, in the order in which they are drawn.
+
+use super::Key;
+use crate::look::Icon;
+use components::{Style, TypeStep, Weight};
+use std::sync::Arc;
+
+/// How children follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Row,
+    Column,
+    Grid,
+    /// One above the other.
+    Stack,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Content {
+    Box(Flow),
+    Text(Arc<str>),
+    Icon(&'static Icon),
+    Picture { path: Arc<str>, fit: Fit },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fit {
+    Cover,
+    Contain,
+    Fill,
+}
+
+/// Something that can be pressed, or typed into.
+#[derive(Debug, Clone)]
+pub(crate) struct Control {
+    pub(crate) key: Key,
+    pub(crate) disabled: bool,
+    pub(crate) kind: ControlKind,
+    /// Who is told about it.
+    pub(crate) instance: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum ControlKind {
+    /// Looks different under the pointer, and that is all.
+    Plain,
+    Button {
+        action: Arc<str>,
+    },
+    Input {
+        value: Arc<str>,
+    },
+    Checkbox {
+        ticked: bool,
+    },
+    Select {
+        value: Arc<str>,
+        options: Vec<Arc<str>>,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Element {
+    pub(crate) content: Content,
+    pub(crate) style: Style,
+    /// Inherited where not set: of text and icons.
+    pub(crate) colour: components::Colour,
+    pub(crate) text: TypeStep,
+    pub(crate) weight: Weight,
+    pub(crate) children: Vec<usize>,
+    pub(crate) control: Option<Control>,
+    /// Has the focus, and no style of its own for that.
+    pub(crate) ring: bool,
+}
+
+/// An instance on the page, or one that a component shows.
+#[derive(Debug, Clone)]
+pub struct Placed {
+    pub id: String,
+    pub component: String,
+    pub parent: Option<usize>,
+    pub file: String,
+    pub line: u32,
+    /// The outermost elements.
+    pub roots: Vec<usize>,
+}
+
+/// Everything on the screen.
+#[derive(Debug, Clone, Default)]
+pub struct Tree {
+    pub(crate) elements: Vec<Element>,
+    /// Side by side on the page.
+    pub(crate) roots: Vec<usize>,
+    pub(crate) instances: Vec<Placed>,
+}
+
+impl Tree {
+    /// Elements in all, for figures.
+    pub fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.elements.is_empty()
+    }
+
+    pub fn instances(&self) -> &[Placed] {
+        &self.instances
+    }
+}

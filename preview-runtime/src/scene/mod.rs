@@ -1,0 +1,35 @@
+//! From components and a scene to elements: what is on the screen, without where.
+//!
+//! Owns: applying props, overrides and states, loops, choices, slots and nested components, all within a budget. Must not
+//! know: layout, pixels, messages, the sandbox.
+
+mod build;
+mod controls;
+mod element;
+mod overrides;
+mod state;
+
+pub use build::{Limits, build};
+pub(crate) use element::{Content, Control, ControlKind, Element, Fit, Flow};
+pub use element::{Placed, Tree};
+pub(crate) use overrides::props_of;
+pub(crate) use state::MAX_TYPED;
+pub use state::{Interaction, Key, Typed};
+
+use shared_protocol::preview::{SceneInstance, SceneOverride, Target};
+
+/// What a session shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scene {
+    pub target: Target,
+    /// Parents before their children.
+    pub instances: Vec<SceneInstance>,
+    pub overrides: Vec<SceneOverride>,
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        let target = Target::Route { route: String::new() };
+        Self { target, instances: Vec::new(), overrides: Vec::new() }
+    }
+}

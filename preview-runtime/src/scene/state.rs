@@ -1,0 +1,47 @@
+//! What the person in front of the preview does to it: nothing of it is kept, and a reset forgets it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, hash_map::DefaultHasher},
+    hash::{Hash, Hasher},
+};
+
+/// Which element, across renders: the way to it from its instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(u64);
+
+impl Key {
+    /// The default hasher has fixed keys, so the same way gives the same key in every process.
+    pub(crate) fn of(text: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        Self(hasher.finish())
+    }
+
+    #[must_use]
+    pub(crate) fn step(self, step: usize) -> Self {
+        let mut hasher = DefaultHasher::new();
+        (self.0, step).hash(&mut hasher);
+        Self(hasher.finish())
+    }
+}
+
+/// What somebody put into a control.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Typed {
+    Text(String),
+    Ticked(bool),
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Interaction {
+    /// The element under the pointer and those around it.
+    pub hovered: BTreeSet<Key>,
+    pub pressed: Option<Key>,
+    pub focused: Option<Key>,
+    pub typed: BTreeMap<Key, Typed>,
+    /// Points that the page is scrolled down.
+    pub scroll: f32,
+}
+
+/// Controls that can hold something typed at once.
+pub(crate) const MAX_TYPED: usize = 1_000;

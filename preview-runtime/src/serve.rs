@@ -1,0 +1,71 @@
+//! The role: locks itself in, says hello, then does what it is told until the channel ends.
+
+use crate::{
+    sandbox::{self, SandboxError},
+    session::{Session, SessionError},
+};
+use preview_link::{Channel, ChannelError};
+use shared_protocol::{
+    frame::{FrameError, decode_json, encode_json},
+    preview::{FromPreview, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, PREVIEW_PROTOCOL, ToPreview},
+};
+use std::os::unix::net::UnixStream;
+
+/// Why the preview ended. Goes to standard error, which main reads.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    #[error("this kernel cannot filter system calls, so nobody's components are shown here")]
+    Refused,
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    #[error("a message from main was not understood: {0}")]
+    Message(#[from] FrameError),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+/// Runs until the channel ends. Nothing is read from it before the sandbox is closed.
+pub fn serve(stream: UnixStream, build: &str) -> Result<(), ServeError> {
+    let report = sandbox::enter()?;
+    let locked = report.system_calls;
+    let mut channel = Channel::new(stream, MAX_TO_PREVIEW);
+    send(
+        &channel,
+        &FromPreview::Hello { protocol: PREVIEW_PROTOCOL, build: build.to_owned(), sandbox: report },
+    )?;
+    if !locked {
+        return Err(ServeError::Refused);
+    }
+    let mut session = Session::default();
+    loop {
+        // Nothing is painted while messages wait: of ten changes at once, one frame is seen.
+        let first = match channel.receive() {
+            Ok(message) => message,
+            Err(ChannelError::Ended) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        sandbox::within_deadline(|| -> Result<(), ServeError> {
+            take(&mut session, &mut channel, &first)?;
+            while let Some(message) = channel.try_receive()? {
+                take(&mut session, &mut channel, &message)?;
+            }
+            Ok(session.settle()?)
+        })?;
+        for message in session.drain() {
+            send(&channel, &message)?;
+        }
+    }
+}
+
+fn take(session: &mut Session, channel: &mut Channel, message: &[u8]) -> Result<(), ServeError> {
+    let message: ToPreview = decode_json(message)?;
+    // Only a screen has a descriptor with it.
+    let memory = if matches!(message, ToPreview::Screen { .. }) { channel.take_descriptor() } else { None };
+    Ok(session.take(message, memory)?)
+}
+
+fn send(channel: &Channel, message: &FromPreview) -> Result<(), ServeError> {
+    Ok(channel.send(&encode_json(message, MAX_FROM_PREVIEW)?, None)?)
+}

@@ -1,0 +1,82 @@
+//! What lies under a point, and where instances are.
+
+use crate::{
+    layout::Layout,
+    scene::{Control, Tree},
+};
+use egui::{Pos2, Rect};
+use shared_protocol::preview::{InstanceBox, MAX_ID};
+
+/// The boxes of all instances, outer ones first. An instance of several elements is around all of them.
+pub(super) fn boxes(tree: &Tree, layout: &Layout) -> Vec<InstanceBox> {
+    let cut = |text: &str| text.chars().take(MAX_ID).collect::<String>();
+    tree.instances
+        .iter()
+        .map(|placed| {
+            let (mut rect, mut clip) = (Rect::NOTHING, Rect::NOTHING);
+            for root in &placed.roots {
+                if let (Some(own), Some(seen)) = (layout.rects.get(*root), layout.clips.get(*root)) {
+                    rect = rect.union(*own);
+                    clip = clip.union(*seen);
+                }
+            }
+            let parent = placed.parent.and_then(|parent| tree.instances.get(parent));
+            InstanceBox {
+                id: cut(&placed.id),
+                component: cut(&placed.component),
+                parent: parent.map(|parent| cut(&parent.id)),
+                rect: numbers(rect),
+                clip: numbers(clip),
+                file: cut(&placed.file),
+                line: placed.line,
+            }
+        })
+        .collect()
+}
+
+fn numbers(rect: Rect) -> [f32; 4] {
+    if !rect.is_finite() || rect.is_negative() {
+        return [0.0; 4];
+    }
+    [rect.left(), rect.top(), rect.width(), rect.height()]
+}
+
+/// The innermost instance under the point, by its place in the tree. Among several, the one drawn last.
+pub(super) fn instance_at(tree: &Tree, layout: &Layout, at: Pos2) -> Option<usize> {
+    let seen = |index: &usize| {
+        let (rect, clip) = (layout.rects.get(*index), layout.clips.get(*index));
+        rect.zip(clip).is_some_and(|(rect, clip)| rect.contains(at) && clip.contains(at))
+    };
+    (0..tree.instances.len())
+        .rev()
+        .find(|index| tree.instances.get(*index).is_some_and(|placed| placed.roots.iter().any(seen)))
+}
+
+/// The controls under the point, outer ones first. An element that is drawn later hides those before it only if it is a
+/// control itself, which is what a click is meant for.
+pub(super) fn controls_at<'t>(tree: &'t Tree, layout: &Layout, at: Pos2) -> Vec<&'t Control> {
+    let mut found = Vec::new();
+    for root in &tree.roots {
+        descend(tree, layout, *root, at, &mut found);
+    }
+    found
+}
+
+/// Recursive, which the depth of the tree bounds.
+fn descend<'t>(tree: &'t Tree, layout: &Layout, index: usize, at: Pos2, found: &mut Vec<&'t Control>) {
+    let (Some(element), Some(rect), Some(clip)) =
+        (tree.elements.get(index), layout.rects.get(index), layout.clips.get(index))
+    else {
+        return;
+    };
+    if let Some(control) = &element.control
+        && rect.contains(at)
+        && clip.contains(at)
+    {
+        found.push(control);
+    }
+    // Children may reach out of their parent.
+    for child in &element.children {
+        descend(tree, layout, *child, at, found);
+    }
+}

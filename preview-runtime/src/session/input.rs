@@ -1,0 +1,212 @@
+//! What a person does: hovering, pressing, typing; or choosing an instance, in inspect mode.
+
+use super::{Session, hit};
+use crate::scene::{Control, ControlKind, Key, MAX_TYPED, Typed};
+use components::{MAX_TEXT, invisible};
+use egui::{Pos2, pos2};
+use serde_json::Value;
+use shared_protocol::preview::{EditKey, FromPreview, InputEvent, MAX_ID, MAX_TOLD, Mode};
+use std::collections::BTreeSet;
+
+/// Characters of one field.
+const MAX_FIELD: usize = 2_000;
+
+impl Session {
+    pub(super) fn input(&mut self, event: InputEvent) {
+        match (self.mode, event) {
+            (_, InputEvent::Scroll { dy }) => self.scroll(dy),
+            (Mode::Inspect, InputEvent::Move { x, y }) => self.inspect_hover(point(x, y)),
+            (Mode::Inspect, InputEvent::Leave) => self.inspect_hover(None),
+            (Mode::Inspect, InputEvent::Press { x, y }) => {
+                let instance = point(x, y).and_then(|at| self.instance_at(at));
+                self.out.push(FromPreview::Picked { instance });
+            }
+            (Mode::Inspect, _) => {}
+            (Mode::Interact, InputEvent::Move { x, y }) => self.hover(point(x, y)),
+            (Mode::Interact, InputEvent::Leave) => self.hover(None),
+            (Mode::Interact, InputEvent::Press { x, y }) => self.press(point(x, y)),
+            (Mode::Interact, InputEvent::Release { x, y }) => self.release(point(x, y)),
+            (Mode::Interact, InputEvent::Type { text }) => self.type_text(&text),
+            (Mode::Interact, InputEvent::Key { key }) => self.key(key),
+        }
+    }
+
+    fn scroll(&mut self, dy: f32) {
+        let Some(painter) = &self.painter else { return };
+        let most = (self.shown.layout.height - painter.screen().height as f32).max(0.0);
+        let dy = if dy.is_finite() { dy } else { 0.0 };
+        let scroll = (self.interaction.scroll + dy).clamp(0.0, most);
+        if scroll != self.interaction.scroll {
+            self.interaction.scroll = scroll;
+            self.dirty = true;
+        }
+    }
+
+    fn instance_at(&self, at: Pos2) -> Option<String> {
+        let found = hit::instance_at(&self.shown.tree, &self.shown.layout, at)?;
+        let placed = self.shown.tree.instances.get(found)?;
+        Some(placed.id.chars().take(MAX_ID).collect())
+    }
+
+    fn inspect_hover(&mut self, at: Option<Pos2>) {
+        let instance = at.and_then(|at| self.instance_at(at));
+        if self.told.hovered != instance {
+            self.told.hovered.clone_from(&instance);
+            self.out.push(FromPreview::Hovered { instance });
+        }
+    }
+
+    fn hover(&mut self, at: Option<Pos2>) {
+        let hovered: BTreeSet<Key> = at
+            .map(|at| hit::controls_at(&self.shown.tree, &self.shown.layout, at))
+            .unwrap_or_default()
+            .iter()
+            .map(|control| control.key)
+            .collect();
+        if self.interaction.hovered != hovered {
+            self.interaction.hovered = hovered;
+            self.dirty = true;
+        }
+    }
+
+    fn control_at(&self, at: Option<Pos2>) -> Option<Control> {
+        let found = hit::controls_at(&self.shown.tree, &self.shown.layout, at?);
+        found.last().filter(|control| !control.disabled).map(|control| (*control).clone())
+    }
+
+    fn press(&mut self, at: Option<Pos2>) {
+        self.hover(at);
+        let control = self.control_at(at);
+        self.interaction.pressed = control.as_ref().map(|control| control.key);
+        self.interaction.focused =
+            control.filter(|control| !matches!(control.kind, ControlKind::Plain)).map(|control| control.key);
+        self.dirty = true;
+    }
+
+    /// Something happens when the pointer is let go where it was pressed.
+    fn release(&mut self, at: Option<Pos2>) {
+        let pressed = self.interaction.pressed.take();
+        if pressed.is_none() {
+            return;
+        }
+        self.dirty = true;
+        if let Some(control) = self.control_at(at).filter(|control| Some(control.key) == pressed) {
+            self.activate(&control);
+        }
+    }
+
+    fn activate(&mut self, control: &Control) {
+        match &control.kind {
+            ControlKind::Button { action } => self.act(control, action, Value::Null),
+            ControlKind::Checkbox { ticked } => {
+                let ticked = !ticked;
+                self.put(control.key, Typed::Ticked(ticked));
+                self.act(control, "change", Value::Bool(ticked));
+            }
+            ControlKind::Select { value, options } => {
+                let present = options.iter().position(|option| option == value);
+                let next = present.map_or(0, |present| (present + 1) % options.len().max(1));
+                if let Some(option) = options.get(next) {
+                    self.put(control.key, Typed::Text(option.to_string()));
+                    self.act(control, "change", Value::from(&**option));
+                }
+            }
+            ControlKind::Input { .. } | ControlKind::Plain => {}
+        }
+    }
+
+    fn put(&mut self, key: Key, typed: Typed) {
+        if self.interaction.typed.len() < MAX_TYPED || self.interaction.typed.contains_key(&key) {
+            self.interaction.typed.insert(key, typed);
+            self.dirty = true;
+        }
+    }
+
+    fn act(&mut self, control: &Control, action: &str, value: Value) {
+        let Some(placed) = self.shown.tree.instances.get(control.instance) else { return };
+        let cut = |text: &str, most: usize| text.chars().take(most).collect::<String>();
+        let value = match value {
+            Value::String(text) => Value::String(cut(&text, MAX_TOLD)),
+            other => other,
+        };
+        let (instance, action) = (cut(&placed.id, MAX_ID), cut(action, MAX_ID));
+        self.out.push(FromPreview::Action { instance, action, value });
+    }
+
+    fn focused(&self) -> Option<Control> {
+        let focused = self.interaction.focused?;
+        let mut controls = self.shown.tree.elements.iter().filter_map(|element| element.control.as_ref());
+        controls.find(|control| control.key == focused && !control.disabled).cloned()
+    }
+
+    fn type_text(&mut self, text: &str) {
+        let Some(control) = self.focused() else { return };
+        let ControlKind::Input { value } = &control.kind else { return };
+        // What was typed since the last frame counts too.
+        let mut now = match self.interaction.typed.get(&control.key) {
+            Some(Typed::Text(text)) => text.clone(),
+            _ => value.to_string(),
+        };
+        let room = MAX_FIELD.saturating_sub(now.chars().count());
+        now.extend(text.chars().take(MAX_TEXT).filter(|c| !c.is_control() && !invisible(*c)).take(room));
+        self.put(control.key, Typed::Text(now.clone()));
+        self.act(&control, "change", Value::String(now));
+    }
+
+    fn key(&mut self, key: EditKey) {
+        match key {
+            EditKey::Escape => {
+                self.interaction.focused = None;
+                self.dirty = true;
+            }
+            EditKey::Tab | EditKey::BackTab => self.move_focus(key == EditKey::BackTab),
+            EditKey::Backspace => {
+                let Some(control) = self.focused() else { return };
+                let ControlKind::Input { value } = &control.kind else { return };
+                let mut now = match self.interaction.typed.get(&control.key) {
+                    Some(Typed::Text(text)) => text.clone(),
+                    _ => value.to_string(),
+                };
+                if now.pop().is_some() {
+                    self.put(control.key, Typed::Text(now.clone()));
+                    self.act(&control, "change", Value::String(now));
+                }
+            }
+            EditKey::Enter => {
+                if let Some(control) = self.focused() {
+                    match control.kind {
+                        ControlKind::Input { .. } => self.act(&control, "submit", Value::Null),
+                        _ => self.activate(&control),
+                    }
+                }
+            }
+        }
+    }
+
+    /// In the order in which controls are drawn, round and round.
+    fn move_focus(&mut self, back: bool) {
+        let keys: Vec<Key> = self
+            .shown
+            .tree
+            .elements
+            .iter()
+            .filter_map(|element| element.control.as_ref())
+            .filter(|control| !control.disabled && !matches!(control.kind, ControlKind::Plain))
+            .map(|control| control.key)
+            .collect();
+        let present = keys.iter().position(|key| Some(*key) == self.interaction.focused);
+        let next = match (present, back) {
+            (None, false) => 0,
+            (None, true) => keys.len().saturating_sub(1),
+            (Some(present), false) => (present + 1) % keys.len(),
+            (Some(present), true) => (present + keys.len() - 1) % keys.len(),
+        };
+        self.interaction.focused = keys.get(next).copied();
+        self.dirty = true;
+    }
+}
+
+/// None for what is no place.
+fn point(x: f32, y: f32) -> Option<Pos2> {
+    (x.is_finite() && y.is_finite()).then_some(pos2(x, y))
+}

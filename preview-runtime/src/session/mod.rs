@@ -1,0 +1,266 @@
+//! One conversation with main: takes messages, keeps what is to be shown, paints when something has changed.
+//!
+//! Owns: the library, the scene, what was typed and pressed, and when a frame is due. Must not know: sockets, the
+//! sandbox. Everything that happens is a message in and messages out, so tests drive it directly.
+
+mod hit;
+mod input;
+
+use crate::{
+    PaintError, Painter,
+    layout::Layout,
+    scene::{Interaction, Limits, Scene, Tree, build},
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use components::{Library, visible};
+use preview_link::{FrameWriter, MemoryError};
+use shared_protocol::{
+    preview::{
+        FromPreview, InstanceBox, MAX_EVENTS, MAX_INSTANCES, MAX_PROBLEMS_TOLD, MAX_TOLD, Mode,
+        OverrideStatus, PreviewProblem, ToPreview,
+    },
+    v0::PreviewLogLevel,
+};
+use std::{os::fd::OwnedFd, time::Instant};
+
+/// Why the preview ends. Main reads it from standard error.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    #[error("a screen came without its memory")]
+    NoMemory,
+    #[error("a screen came that there cannot be")]
+    Screen,
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    #[error(transparent)]
+    Paint(#[from] PaintError),
+    #[error("more instances, overrides or events came than there may be")]
+    TooMany,
+}
+
+/// What is on the screen at present.
+#[derive(Default)]
+struct Shown {
+    tree: Tree,
+    layout: Layout,
+}
+
+pub struct Session {
+    library: Library,
+    scene: Scene,
+    interaction: Interaction,
+    limits: Limits,
+    mode: Mode,
+    revision: u64,
+    painter: Option<Painter>,
+    writer: Option<FrameWriter>,
+    generation: u32,
+    shown: Shown,
+    /// What was last told, so that the same is not told again.
+    told: Told,
+    library_changed: bool,
+    dirty: bool,
+    out: Vec<FromPreview>,
+}
+
+#[derive(Default)]
+struct Told {
+    instances: Option<(u64, Vec<InstanceBox>)>,
+    problems: Vec<PreviewProblem>,
+    statuses: Option<(u64, Vec<OverrideStatus>)>,
+    hovered: Option<String>,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self::new(Limits::default())
+    }
+}
+
+impl Session {
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            library: Library::default(),
+            scene: Scene::default(),
+            interaction: Interaction::default(),
+            limits,
+            mode: Mode::default(),
+            revision: 0,
+            painter: None,
+            writer: None,
+            generation: 0,
+            shown: Shown::default(),
+            told: Told::default(),
+            library_changed: false,
+            dirty: false,
+            out: Vec::new(),
+        }
+    }
+
+    /// Takes one message; `memory` is the descriptor that came with it.
+    pub fn take(&mut self, message: ToPreview, memory: Option<OwnedFd>) -> Result<(), SessionError> {
+        match message {
+            ToPreview::Welcome { .. } => {}
+            ToPreview::Screen { generation, screen } => {
+                if !screen.is_valid() {
+                    return Err(SessionError::Screen);
+                }
+                let [width, height] = screen.pixels();
+                self.writer = Some(FrameWriter::new(memory.ok_or(SessionError::NoMemory)?, width, height)?);
+                self.generation = generation;
+                match &mut self.painter {
+                    Some(painter) => painter.set_screen(screen)?,
+                    None => self.painter = Some(Painter::new(screen)?),
+                }
+                self.dirty = true;
+            }
+            ToPreview::Component { file, text } => {
+                self.library.put(&file, &text);
+                self.library_changed = true;
+            }
+            ToPreview::ComponentRemoved { file } => {
+                self.library.remove(&file);
+                self.library_changed = true;
+            }
+            ToPreview::Image { path, png } => self.picture(&path, &png)?,
+            ToPreview::Scene { revision, target, instances, overrides } => {
+                if instances.len() > MAX_INSTANCES || overrides.len() > MAX_INSTANCES {
+                    return Err(SessionError::TooMany);
+                }
+                if self.scene.target != target {
+                    self.interaction = Interaction::default();
+                }
+                self.scene = Scene { target, instances, overrides };
+                self.changed(revision);
+            }
+            ToPreview::Props { revision, instance, props } => {
+                if let Some(found) = self.scene.instances.iter_mut().find(|other| other.id == instance) {
+                    found.props = props;
+                }
+                self.changed(revision);
+            }
+            ToPreview::Overrides { revision, overrides } => {
+                if overrides.len() > MAX_INSTANCES {
+                    return Err(SessionError::TooMany);
+                }
+                self.scene.overrides = overrides;
+                self.changed(revision);
+            }
+            ToPreview::Mode { mode } => {
+                self.mode = mode;
+                self.interaction = Interaction {
+                    typed: std::mem::take(&mut self.interaction.typed),
+                    ..Interaction::default()
+                };
+                self.dirty = true;
+            }
+            ToPreview::Input { events } => {
+                if events.len() > MAX_EVENTS {
+                    return Err(SessionError::TooMany);
+                }
+                for event in events {
+                    self.input(event);
+                }
+            }
+            ToPreview::Ping { number } => self.out.push(FromPreview::Pong { number }),
+            ToPreview::Reset => {
+                self.interaction = Interaction::default();
+                self.dirty = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn changed(&mut self, revision: u64) {
+        self.revision = revision;
+        self.dirty = true;
+    }
+
+    fn picture(&mut self, path: &str, png: &str) -> Result<(), SessionError> {
+        let Some(painter) = &mut self.painter else {
+            self.log(PreviewLogLevel::Warn, format!("{path} came before the screen and was not taken"));
+            return Ok(());
+        };
+        let result = match STANDARD.decode(png) {
+            Ok(bytes) => painter.put_picture(path, &bytes).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        match result {
+            Ok(()) => self.dirty = true,
+            Err(error) => self.log(PreviewLogLevel::Warn, format!("{path} cannot be shown: {error}")),
+        }
+        Ok(())
+    }
+
+    fn log(&mut self, level: PreviewLogLevel, message: String) {
+        self.out.push(FromPreview::Log { level, message: visible(&message, MAX_TOLD) });
+    }
+
+    /// Paints if something has changed. To be called when no message waits, so that many changes are one frame.
+    pub fn settle(&mut self) -> Result<(), SessionError> {
+        if self.library_changed {
+            self.library.settle();
+            self.library_changed = false;
+            self.dirty = true;
+        }
+        if !self.dirty {
+            return Ok(());
+        }
+        let Some(painter) = &mut self.painter else { return Ok(()) };
+        self.dirty = false;
+        let started = Instant::now();
+        let (tree, problems, statuses) = build(&self.library, &self.scene, &self.interaction, &self.limits);
+        let painted = painter.paint(&tree, &self.scene, self.interaction.scroll)?;
+        if let Some(writer) = &mut self.writer {
+            let sequence = writer.put(painter.surface().pixels());
+            let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+            let (generation, revision) = (self.generation, self.revision);
+            self.out.push(FromPreview::Frame { generation, sequence, revision, micros });
+        }
+        self.shown = Shown { tree, layout: painted.layout };
+        self.tell(problems, statuses);
+        Ok(())
+    }
+
+    /// Whatever is new about the frame.
+    fn tell(&mut self, problems: Vec<PreviewProblem>, statuses: Vec<OverrideStatus>) {
+        let revision = self.revision;
+        let instances = hit::boxes(&self.shown.tree, &self.shown.layout);
+        let instances = Some((revision, instances));
+        if self.told.instances != instances {
+            self.told.instances = instances;
+            if let Some((revision, instances)) = &self.told.instances {
+                self.out.push(FromPreview::Instances { revision: *revision, instances: instances.clone() });
+            }
+        }
+        let statuses = Some((revision, statuses));
+        if self.told.statuses != statuses {
+            if let Some((_, statuses)) = statuses.as_ref().filter(|(_, statuses)| !statuses.is_empty()) {
+                self.out.push(FromPreview::Overrides { revision, statuses: statuses.clone() });
+            }
+            self.told.statuses = statuses;
+        }
+        let of_files = self.library.problems().map(|problem| PreviewProblem {
+            file: problem.file.clone(),
+            line: problem.place.line,
+            column: problem.place.column,
+            message: visible(&format!("{}; expected {}", problem.message, problem.expected), 1_000),
+            instance: None,
+        });
+        let all: Vec<PreviewProblem> = of_files.chain(problems).take(MAX_PROBLEMS_TOLD).collect();
+        if self.told.problems != all {
+            self.told.problems.clone_from(&all);
+            self.out.push(FromPreview::Problems { problems: all });
+        }
+    }
+
+    /// What main is to be told, in order.
+    pub fn drain(&mut self) -> std::vec::Drain<'_, FromPreview> {
+        self.out.drain(..)
+    }
+
+    /// The latest frame, for tests and pictures.
+    pub fn painter(&self) -> Option<&Painter> {
+        self.painter.as_ref()
+    }
+}

@@ -1,0 +1,271 @@
+//! The real process from outside: its sandbox as the kernel reports it, frames, deadlines, death.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, unsafe_code, reason = "a test")]
+
+use preview_link::{Channel, ChannelError, FrameMemory, FrameReader, Taken};
+use serde_json::json;
+use shared_protocol::{
+    frame::{decode_json, encode_json},
+    preview::{
+        Conversation, FromPreview, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, SceneInstance, Screen, Target, ToPreview,
+    },
+};
+use std::{
+    io::Read,
+    os::{
+        fd::{AsFd, AsRawFd, FromRawFd},
+        unix::net::UnixStream,
+        unix::process::{CommandExt, ExitStatusExt},
+    },
+    process::{Child, Command, Stdio},
+};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments == ["--role", "preview"] {
+        // SAFETY: placed there by `Preview::start`.
+        let channel = unsafe { UnixStream::from_raw_fd(3) };
+        if let Err(error) = preview_runtime::serve(channel, "test") {
+            use std::io::Write;
+            let _ = writeln!(std::io::stderr(), "{error}");
+            std::process::exit(1);
+        }
+        return;
+    }
+    if arguments.iter().any(|argument| argument == "--list") {
+        return;
+    }
+    let tests: &[(&str, fn())] = &[
+        ("it_is_locked_in_before_its_first_word", it_is_locked_in_before_its_first_word),
+        ("it_shows_a_component", it_shows_a_component),
+        ("it_ends_with_its_channel", it_ends_with_its_channel),
+        ("garbage_ends_it_with_a_reason", garbage_ends_it_with_a_reason),
+        ("it_refuses_to_run_by_hand", it_refuses_to_run_by_hand),
+        ("work_without_end_is_ended", work_without_end_is_ended),
+        ("a_bomb_of_memory_ends_only_the_preview", a_bomb_of_memory_ends_only_the_preview),
+    ];
+    for (name, test) in tests {
+        test();
+        println!("test {name} ... ok");
+    }
+}
+
+struct Preview {
+    child: Child,
+    channel: Channel,
+    conversation: Conversation,
+}
+
+impl Drop for Preview {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Preview {
+    fn start() -> Self {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let descriptor = theirs.as_raw_fd();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["--role", "preview"])
+            .env_clear()
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        // SAFETY: one system call between fork and exec.
+        unsafe {
+            command.pre_exec(move || {
+                if libc::dup2(descriptor, 3) == 3 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+            });
+        }
+        let child = command.spawn().unwrap();
+        drop((command, theirs));
+        ours.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+        Self { child, channel: Channel::new(ours, MAX_FROM_PREVIEW), conversation: Conversation::new("test") }
+    }
+
+    fn send(&mut self, message: &ToPreview, memory: Option<&FrameMemory>) {
+        self.conversation.sending(message);
+        let frame = encode_json(message, MAX_TO_PREVIEW).unwrap();
+        self.channel.send(&frame, memory.map(AsFd::as_fd)).unwrap();
+    }
+
+    /// The next message, checked as main does.
+    fn next(&mut self) -> Result<FromPreview, ChannelError> {
+        let message: FromPreview = decode_json(&self.channel.receive()?).unwrap();
+        self.conversation.received(&message).unwrap();
+        Ok(message)
+    }
+
+    fn until(&mut self, wanted: fn(&FromPreview) -> bool) -> FromPreview {
+        loop {
+            let message = self.next().unwrap();
+            if wanted(&message) {
+                return message;
+            }
+        }
+    }
+
+    fn hello(&mut self) {
+        assert!(
+            matches!(self.next().unwrap(), FromPreview::Hello { sandbox, .. } if sandbox.system_calls && sandbox.limits)
+        );
+    }
+
+    fn show(&mut self, view: &str, props: serde_json::Value) -> FrameReader {
+        let memory = FrameMemory::new(200, 100).unwrap();
+        let reader = memory.reader().unwrap();
+        let text =
+            format!("format: 1\nid: x.x\ntitle: X\nprops: {{ a: {{ control: json }} }}\nview: {view}\n");
+        self.send(&ToPreview::Component { file: "x.component.yaml".into(), text }, None);
+        let screen = Screen::new(200, 100, 1.0, true).unwrap();
+        self.send(&ToPreview::Screen { generation: 1, screen }, Some(&memory));
+        let instance = SceneInstance {
+            id: "x".into(),
+            component: "x.x".into(),
+            props: json!({"a": props}).as_object().unwrap().clone(),
+            parent: None,
+            slot: None,
+        };
+        let target = Target::Route { route: "r".into() };
+        self.send(
+            &ToPreview::Scene { revision: 1, target, instances: vec![instance], overrides: vec![] },
+            None,
+        );
+        reader
+    }
+
+    fn status(&self, field: &str) -> String {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        status.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default().trim().to_owned()
+    }
+
+    /// How it ended, and its last words.
+    fn end(mut self) -> (Option<i32>, Option<i32>, String) {
+        let status = self.child.wait().unwrap();
+        let mut words = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut words).unwrap();
+        (status.code(), status.signal(), words)
+    }
+}
+
+fn it_is_locked_in_before_its_first_word() {
+    let mut preview = Preview::start();
+    preview.hello();
+    assert_eq!(
+        (preview.status("Seccomp:"), preview.status("NoNewPrivs:"), preview.status("Threads:")),
+        ("2".into(), "1".into(), "1".into())
+    );
+    assert_eq!(preview.status("Seccomp_filters:"), "2");
+    let process = format!("/proc/{}", preview.child.id());
+    // As root this can be read; what it says is what counts.
+    let descriptors: Vec<String> = std::fs::read_dir(format!("{process}/fd"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(descriptors, ["0", "1", "2", "3"]);
+    assert_eq!(std::fs::read(format!("{process}/environ")).unwrap(), b"");
+    let limits = std::fs::read_to_string(format!("{process}/limits")).unwrap();
+    for line in [
+        "Max processes             0 ",
+        "Max file size             0 ",
+        "Max core file size        0 ",
+        "Max open files            16",
+    ] {
+        assert!(limits.contains(line), "{limits}");
+    }
+}
+
+fn it_shows_a_component() {
+    let mut preview = Preview::start();
+    preview.hello();
+    let mut reader = preview
+        .show("{ type: box, style: { width: fill, height: 100, background: '#ff0000' } }", json!(null));
+    preview.until(|message| matches!(message, FromPreview::Frame { revision: 1, .. }));
+    let mut pixels = vec![[0; 4]; 200 * 100];
+    assert_eq!(reader.take(&mut pixels), Taken::Frame);
+    assert!(pixels.iter().all(|pixel| *pixel == [255, 0, 0, 255]));
+    preview.send(&ToPreview::Ping { number: 1 }, None);
+    preview.until(|message| matches!(message, FromPreview::Pong { number: 1 }));
+}
+
+fn it_ends_with_its_channel() {
+    let mut preview = Preview::start();
+    preview.hello();
+    let (here, _there) = UnixStream::pair().unwrap();
+    preview.channel = Channel::new(here, 1);
+    assert_eq!(preview.end(), (Some(0), None, String::new()));
+}
+
+fn garbage_ends_it_with_a_reason() {
+    for garbage in [&b"\xff\xff\xff\xff"[..], b"\0\0\0\x02{}", b"\0\0\0\x0b\"runShell\"{}"] {
+        let mut preview = Preview::start();
+        preview.hello();
+        preview.channel.send(garbage, None).unwrap();
+        let (code, _, words) = preview.end();
+        assert_eq!(code, Some(1));
+        assert!(!words.is_empty() && words.len() < 1_000, "{words}");
+    }
+}
+
+fn it_refuses_to_run_by_hand() {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command.args(["--role", "preview"]).env("HOME", "/root").output().unwrap();
+    assert!(!output.status.success());
+}
+
+/// Expressions are bounded each for itself; many of them on large values add up to more than the budget of a render.
+fn work_without_end_is_ended() {
+    let mut preview = Preview::start();
+    preview.hello();
+    let list: Vec<u32> = (0..9_000).rev().collect();
+    let sorts = "=props.a|sort|sort|sort|sort|sort|sort|sort|sort|list|length";
+    let view = format!("{{ type: each, items: =props.a, children: [{{ type: text, text: '{sorts}' }}] }}");
+    preview.show(&view, json!(list));
+    let ended = loop {
+        match preview.next() {
+            // Stopped by its own budget: also an end.
+            Ok(FromPreview::Problems { problems })
+                if problems.iter().any(|problem| problem.message.contains("took longer")) =>
+            {
+                break true;
+            }
+            Ok(_) => {}
+            Err(ChannelError::Ended) => break false,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    if !ended {
+        assert_eq!(preview.end().1, Some(libc::SIGPROF));
+    }
+}
+
+fn a_bomb_of_memory_ends_only_the_preview() {
+    let mut preview = Preview::start();
+    preview.hello();
+    let text = "x".repeat(10_000);
+    // A hundred megabytes each, all at once, and again.
+    let once = "props.a * 9000";
+    let view = format!(
+        "{{ type: text, text: '=({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once})' }}"
+    );
+    preview.show(&view, json!(text));
+    loop {
+        match preview.next() {
+            // Refused by the bound on what an expression gives, or ended by the limit: nothing of it reaches us.
+            Ok(FromPreview::Problems { problems })
+                if problems.iter().any(|problem| problem.message.contains("characters")) =>
+            {
+                return;
+            }
+            Ok(_) => {}
+            Err(_) => break,
+        }
+    }
+    let (_, signal, words) = preview.end();
+    assert!(matches!(signal, Some(libc::SIGABRT | libc::SIGSEGV | libc::SIGPROF)), "{signal:?} {words}");
+}

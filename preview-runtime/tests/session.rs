@@ -1,0 +1,460 @@
+//! A session without a process: messages in, messages and pixels out.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use preview_link::{FrameMemory, FrameReader, Taken};
+use preview_runtime::session::Session;
+use serde_json::{Map, Value, json};
+use shared_protocol::{
+    preview::{
+        EditKey, FromPreview, InputEvent, InstanceBox, Mode, OverrideStatus, PreviewProblem, SceneInstance,
+        SceneOverride, Screen, Target, ToPreview,
+    },
+    v0::JsonPointer,
+};
+use std::{os::fd::AsFd, path::Path};
+
+const WIDTH: u32 = 400;
+const HEIGHT: u32 = 560;
+
+/// A session as main sees it.
+struct Host {
+    session: Session,
+    reader: FrameReader,
+    revision: u64,
+    pixels: Vec<[u8; 4]>,
+    instances: Vec<InstanceBox>,
+    problems: Vec<PreviewProblem>,
+    frames: usize,
+}
+
+impl Host {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let memory = FrameMemory::new(WIDTH as usize, HEIGHT as usize).unwrap();
+        let mut host = Self {
+            session: Session::default(),
+            reader: memory.reader().unwrap(),
+            revision: 0,
+            pixels: vec![[0; 4]; (WIDTH * HEIGHT) as usize],
+            instances: Vec::new(),
+            problems: Vec::new(),
+            frames: 0,
+        };
+        let screen = Screen::new(WIDTH, HEIGHT, 1.0, false).unwrap();
+        let descriptor = memory.as_fd().try_clone_to_owned().unwrap();
+        host.session.take(ToPreview::Screen { generation: 1, screen }, Some(descriptor)).unwrap();
+        for (file, text) in files {
+            host.session
+                .take(ToPreview::Component { file: (*file).into(), text: (*text).into() }, None)
+                .unwrap();
+        }
+        host
+    }
+
+    /// With the components of the example.
+    fn with_kit() -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../main-process/example/components");
+        let mut files: Vec<(String, String)> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .map(|path| {
+                (
+                    path.file_name().unwrap().to_string_lossy().into_owned(),
+                    std::fs::read_to_string(&path).unwrap(),
+                )
+            })
+            .collect();
+        files.sort();
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        Self::new(&files)
+    }
+
+    fn send(&mut self, message: ToPreview) -> Vec<FromPreview> {
+        self.session.take(message, None).unwrap();
+        self.settle()
+    }
+
+    fn settle(&mut self) -> Vec<FromPreview> {
+        self.session.settle().unwrap();
+        let messages: Vec<FromPreview> = self.session.drain().collect();
+        for message in &messages {
+            match message {
+                FromPreview::Frame { .. } => {
+                    assert_eq!(self.reader.take(&mut self.pixels), Taken::Frame);
+                    self.frames += 1;
+                }
+                FromPreview::Instances { instances, .. } => self.instances.clone_from(instances),
+                FromPreview::Problems { problems } => self.problems.clone_from(problems),
+                _ => {}
+            }
+        }
+        messages
+    }
+
+    fn show(&mut self, instances: Vec<SceneInstance>, overrides: Vec<SceneOverride>) -> Vec<FromPreview> {
+        self.revision += 1;
+        let target = Target::Route { route: "home".into() };
+        self.send(ToPreview::Scene { revision: self.revision, target, instances, overrides })
+    }
+
+    fn input(&mut self, events: Vec<InputEvent>) -> Vec<FromPreview> {
+        self.send(ToPreview::Input { events })
+    }
+
+    fn centre(&self, id: &str) -> (f32, f32) {
+        let [x, y, width, height] = self.of(id).rect;
+        (x + width / 2.0, y + height / 2.0)
+    }
+
+    fn of(&self, id: &str) -> &InstanceBox {
+        self.instances
+            .iter()
+            .find(|instance| instance.id == id)
+            .unwrap_or_else(|| panic!("{id}: {:?}", self.instances))
+    }
+
+    fn click(&mut self, id: &str) -> Vec<FromPreview> {
+        let (x, y) = self.centre(id);
+        self.input(vec![InputEvent::Move { x, y }, InputEvent::Press { x, y }, InputEvent::Release { x, y }])
+    }
+}
+
+fn instance(id: &str, component: &str, parent: Option<&str>, props: Value) -> SceneInstance {
+    SceneInstance {
+        id: id.into(),
+        component: component.into(),
+        props: props.as_object().cloned().unwrap_or_default(),
+        parent: parent.map(Into::into),
+        slot: None,
+    }
+}
+
+fn component(id: &str, rest: &str) -> String {
+    format!("format: 1\nid: {id}\ntitle: T\n{rest}\n")
+}
+
+#[test]
+fn the_kit_has_no_problems_in_any_variant() {
+    let mut host = Host::with_kit();
+    host.settle();
+    assert_eq!(host.problems, []);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../main-process/example/components");
+    let schema: Value = serde_json::from_str(include_str!("../../schemas/component.schema.json")).unwrap();
+    assert!(schema.is_object());
+    let mut shown = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let component = components::read(&name, &std::fs::read_to_string(&path).unwrap()).unwrap();
+        for variant in &component.variants {
+            let target = Target::Variant { component: component.id.clone(), variant: variant.id.clone() };
+            host.revision += 1;
+            host.send(ToPreview::Scene {
+                revision: host.revision,
+                target,
+                instances: vec![],
+                overrides: vec![],
+            });
+            assert_eq!(host.problems, [], "{name}, {}", variant.id);
+            let [_, _, width, height] = host.instances[0].rect;
+            assert!(width > 4.0 && height > 4.0, "{name}, {}", variant.id);
+            shown += 1;
+        }
+    }
+    assert!(shown > 30, "{shown}");
+}
+
+#[test]
+fn a_page_is_shown_where_its_instances_say() {
+    let mut host = Host::with_kit();
+    let messages = host.show(
+        vec![
+            instance("page", "ui.route", None, json!({"title": "Home"})),
+            instance("card", "ui.card", Some("page"), json!({"title": "Waiting"})),
+            instance("button", "ui.button", Some("card"), json!({"label": "Open"})),
+            instance("strange", "ui.unheard", Some("page"), json!({})),
+        ],
+        vec![],
+    );
+    assert!(matches!(messages[0], FromPreview::Frame { generation: 1, sequence: 1, revision: 1, .. }));
+    let parents: Vec<(&str, Option<&str>)> =
+        host.instances.iter().map(|instance| (instance.id.as_str(), instance.parent.as_deref())).collect();
+    assert_eq!(
+        parents,
+        [("page", None), ("card", Some("page")), ("button", Some("card")), ("strange", Some("page"))]
+    );
+    let inside = |inner: &InstanceBox, outer: &InstanceBox| {
+        let ([x, y, w, h], [ox, oy, ow, oh]) = (inner.rect, outer.rect);
+        x >= ox && y >= oy && x + w <= ox + ow + 0.01 && y + h <= oy + oh + 0.01
+    };
+    assert!(inside(host.of("card"), host.of("page")) && inside(host.of("button"), host.of("card")));
+    assert_eq!(host.of("button").file, "button.component.yaml");
+    // The button is blue in its middle, left of its label.
+    let [x, y, _, height] = host.of("button").rect;
+    let pixel = host.pixels[((y + height / 2.0) as u32 * WIDTH + x as u32 + 5) as usize];
+    assert_eq!(pixel, [0x32, 0x57, 0xe8, 255]);
+}
+
+#[test]
+fn nothing_is_drawn_when_nothing_changes() {
+    let mut host = Host::with_kit();
+    host.show(vec![instance("b", "ui.button", None, json!({}))], vec![]);
+    let frames = host.frames;
+    assert_eq!(host.send(ToPreview::Ping { number: 4 }), [FromPreview::Pong { number: 4 }]);
+    assert_eq!(host.settle(), []);
+    host.input(vec![InputEvent::Move { x: 399.0, y: 299.0 }]);
+    assert_eq!(host.frames, frames);
+    // Many changes at once are one frame.
+    for number in 0..10 {
+        host.revision += 1;
+        let props = json!({"label": number.to_string()}).as_object().unwrap().clone();
+        host.session
+            .take(ToPreview::Props { revision: host.revision, instance: "b".into(), props }, None)
+            .unwrap();
+    }
+    host.settle();
+    assert_eq!(host.frames, frames + 1);
+}
+
+#[test]
+fn interaction() {
+    let mut host = Host::with_kit();
+    host.show(
+        vec![
+            instance("column", "ui.form", None, json!({})),
+            instance("button", "ui.button", Some("column"), json!({"label": "Go"})),
+            instance("off", "ui.button", Some("column"), json!({"label": "No", "disabled": true})),
+            instance("box", "ui.checkbox", Some("column"), json!({"label": ""})),
+            instance("field", "ui.input", Some("column"), json!({"label": "", "value": "a"})),
+            instance(
+                "choice",
+                "ui.select",
+                Some("column"),
+                json!({"label": "", "options": ["x", "y"], "value": "y"}),
+            ),
+        ],
+        vec![],
+    );
+    let action = |messages: Vec<FromPreview>| {
+        messages.into_iter().find_map(|message| match message {
+            FromPreview::Action { instance, action, value } => Some((instance, action, value)),
+            _ => None,
+        })
+    };
+    let before = host.pixels.clone();
+    assert_eq!(action(host.click("button")), Some(("button".into(), "press".into(), Value::Null)));
+    assert_ne!(host.pixels, before, "hovered and focused, it looks different");
+    assert_eq!(action(host.click("off")), None);
+    // Pressed here and let go there is nothing.
+    let ((x, y), (there, below)) = (host.centre("button"), host.centre("off"));
+    assert_eq!(
+        action(host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x: there, y: below }])),
+        None
+    );
+    let [x, y, _, height] = host.of("box").rect;
+    let tick = |host: &mut Host| {
+        let (x, y) = (x + 10.0, y + height / 2.0);
+        action(host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x, y }])).unwrap().2
+    };
+    assert_eq!(tick(&mut host), json!(true));
+    assert_eq!(tick(&mut host), json!(false));
+    host.click("field");
+    host.input(vec![InputEvent::Type { text: "b\u{202e}c\n".into() }]);
+    let typed =
+        host.input(vec![InputEvent::Key { key: EditKey::Backspace }, InputEvent::Type { text: "d".into() }]);
+    let last = typed.into_iter().filter_map(|message| action(vec![message])).next_back();
+    assert_eq!(last, Some(("field".into(), "change".into(), json!("abd"))));
+    let [x, y, _, height] = host.of("choice").rect;
+    let (x, y) = (x + 20.0, y + height - 10.0);
+    let chosen = host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x, y }]);
+    assert_eq!(action(chosen), Some(("choice".into(), "change".into(), json!("x"))));
+    host.input(vec![InputEvent::Key { key: EditKey::Tab }]);
+    assert_eq!(action(host.input(vec![InputEvent::Key { key: EditKey::Enter }])).unwrap().0, "button");
+    let edited = host.pixels.clone();
+    host.send(ToPreview::Reset);
+    assert_ne!(host.pixels, edited);
+}
+
+#[test]
+fn inspection() {
+    let mut host = Host::with_kit();
+    host.show(
+        vec![
+            instance("card", "ui.card", None, json!({"title": "A"})),
+            instance("button", "ui.button", Some("card"), json!({})),
+        ],
+        vec![],
+    );
+    host.send(ToPreview::Mode { mode: Mode::Inspect });
+    let frames = host.frames;
+    let picked = host.click("button");
+    let instance = Some("button".to_owned());
+    assert_eq!(
+        picked,
+        [FromPreview::Hovered { instance: instance.clone() }, FromPreview::Picked { instance }]
+    );
+    let [x, y, ..] = host.of("card").rect;
+    assert_eq!(
+        host.input(vec![InputEvent::Press { x: x + 2.0, y: y + 2.0 }]),
+        [FromPreview::Picked { instance: Some("card".into()) }]
+    );
+    assert_eq!(
+        host.input(vec![InputEvent::Press { x: 399.0, y: 299.0 }]),
+        [FromPreview::Picked { instance: None }]
+    );
+    assert_eq!(host.input(vec![InputEvent::Leave]), [FromPreview::Hovered { instance: None }]);
+    assert_eq!(host.frames, frames, "outlines are the window's business");
+}
+
+#[test]
+fn overrides_apply_and_say_when_they_do_not() {
+    let mut host = Host::with_kit();
+    let over = |instance: &str, path: &str, value: Value| SceneOverride {
+        instance: instance.into(),
+        path: JsonPointer::parse(path).unwrap(),
+        value,
+    };
+    let scene = vec![instance("b", "ui.button", None, json!({"label": "Short"}))];
+    host.show(scene.clone(), vec![]);
+    let narrow = host.pixels.clone();
+    let messages = host.show(
+        scene,
+        vec![
+            over("b", "/label", json!("A much longer label")),
+            over("b", "/nothing", json!(1)),
+            over("gone", "/label", json!("x")),
+        ],
+    );
+    use OverrideStatus::{Applied, InstanceMissing, PathInvalid};
+    let told = FromPreview::Overrides { revision: 2, statuses: vec![Applied, PathInvalid, InstanceMissing] };
+    assert!(messages.contains(&told), "{messages:?}");
+    assert_ne!(host.pixels, narrow);
+    host.send(ToPreview::Overrides { revision: 3, overrides: vec![] });
+    assert_eq!(host.pixels, narrow);
+}
+
+#[test]
+fn slots_loops_and_nested_components() {
+    let outer = component(
+        "x.outer",
+        "props: { items: { control: json, default: [] }, side: { control: slot } }\nview:\n  type: column\n  children:\n    - type: each\n      items: =props.items\n      as: item\n      children:\n        - type: component\n          component: x.inner\n          props: { text: =item.name }\n          children: [{ type: text, text: =item.extra }]\n    - { type: slot, slot: side, children: [{ type: text, text: nothing }] }",
+    );
+    let inner = component(
+        "x.inner",
+        "props: { text: { control: string }, children: { control: slot } }\nview: { type: row, children: [{ type: text, text: =props.text }, { type: slot }] }",
+    );
+    let mut host = Host::new(&[("o.component.yaml", &outer), ("i.component.yaml", &inner)]);
+    let items = json!({"items": [{"name": "one", "extra": "1"}, {"name": "two", "extra": "2"}]});
+    let mut child = instance("child", "x.inner", Some("o"), json!({"text": "in the slot"}));
+    child.slot = Some("side".into());
+    host.show(vec![instance("o", "x.outer", None, items), child], vec![]);
+    assert_eq!(host.problems, []);
+    let ids: Vec<&str> = host.instances.iter().map(|instance| instance.id.as_str()).collect();
+    assert_eq!(ids, ["o", "o/12", "o/12.1", "child"]);
+    assert_eq!((host.of("o/12.1").file.as_str(), host.of("o/12.1").line), ("o.component.yaml", 12));
+}
+
+#[test]
+fn mistakes_are_told_with_their_place_and_the_rest_goes_on() {
+    let broken = component(
+        "x.broken",
+        "props: { n: { control: json, default: {} } }\nview:\n  type: row\n  children:\n    - { type: text, text: =props.n.missing.deep }\n    - { type: text, text: fine }",
+    );
+    let mut host = Host::new(&[("b.component.yaml", &broken), ("bad.component.yaml", "format: 1\n")]);
+    host.show(vec![instance("b", "x.broken", None, json!({}))], vec![]);
+    let told: Vec<(&str, u32, Option<&str>)> = host
+        .problems
+        .iter()
+        .map(|problem| (problem.file.as_str(), problem.line, problem.instance.as_deref()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("bad.component.yaml", 1, None),
+            ("bad.component.yaml", 1, None),
+            ("bad.component.yaml", 1, None),
+            ("b.component.yaml", 8, Some("b"))
+        ]
+    );
+    assert!(host.of("b").rect[2] > 20.0);
+    host.session.take(ToPreview::ComponentRemoved { file: "bad.component.yaml".into() }, None).unwrap();
+    host.settle();
+    assert_eq!(host.problems.len(), 1);
+}
+
+#[test]
+fn hostile_components_end_in_a_bounded_page() {
+    let cases = [
+        // A list of lists of lists.
+        (
+            "items",
+            "type: each\n  items: =props.list\n  children: [{ type: each, items: =props.list, children: [{ type: each, items: =props.list, children: [{ type: text, text: x }] }] }]",
+        ),
+        // A component in itself.
+        (
+            "itself",
+            "type: column\n  children: [{ type: component, component: x.itself }, { type: component, component: x.itself }]",
+        ),
+        // An endless text.
+        ("text", "type: text\n  text: =props.long"),
+        // Sizes from a prop that are no sizes.
+        ("size", "type: box\n  style: { width: =props.number, height: =props.number }"),
+    ];
+    for (name, view) in cases {
+        let text = component(
+            &format!("x.{name}"),
+            &format!(
+                "props: {{ list: {{ control: json }}, long: {{ control: string }}, number: {{ control: json }} }}\nview:\n  {view}"
+            ),
+        );
+        let mut host = Host::new(&[("x.component.yaml", &text)]);
+        let list: Vec<u32> = (0..500).collect();
+        let props = json!({"list": list, "long": "wide ".repeat(100_000), "number": "NaN%"});
+        host.show(vec![instance("x", &format!("x.{name}"), None, props)], vec![]);
+        assert_eq!(host.frames, 1, "{name}");
+        if name != "text" {
+            assert!(!host.problems.is_empty(), "{name}");
+        }
+    }
+    let mut host = Host::with_kit();
+    // Parents that do not exist, come later, or are themselves.
+    let circle: Vec<SceneInstance> = [("a", "b"), ("b", "a"), ("c", "c")]
+        .map(|(id, parent)| instance(id, "ui.card", Some(parent), json!({})))
+        .into();
+    host.show(circle, vec![]);
+    assert_eq!(host.frames, 1);
+    // Deep nesting.
+    let deep: Vec<SceneInstance> = (0..2_000)
+        .map(|number: u32| {
+            let parent = number.checked_sub(1).map(|parent| format!("n{parent}"));
+            instance(&format!("n{number}"), "ui.card", parent.as_deref(), json!({}))
+        })
+        .collect();
+    host.show(deep, vec![]);
+    assert!(
+        host.problems.iter().any(|problem| problem.message.contains("levels deep")),
+        "{:?}",
+        host.problems
+    );
+}
+
+#[test]
+fn messages_that_cannot_be_are_refused() {
+    let mut session = Session::default();
+    let screen = Screen { width: 1 << 20, height: 1 << 20, quarters: 16, dark: false };
+    assert!(session.take(ToPreview::Screen { generation: 1, screen }, None).is_err());
+    let screen = Screen::new(10, 10, 1.0, false).unwrap();
+    assert!(session.take(ToPreview::Screen { generation: 1, screen }, None).is_err());
+    let small = FrameMemory::new(2, 2).unwrap().as_fd().try_clone_to_owned().unwrap();
+    assert!(session.take(ToPreview::Screen { generation: 1, screen }, Some(small)).is_err());
+    let many = vec![InputEvent::Leave; 10_000];
+    assert!(session.take(ToPreview::Input { events: many }, None).is_err());
+    let nowhere =
+        vec![InputEvent::Move { x: f32::NAN, y: f32::INFINITY }, InputEvent::Scroll { dy: f32::NAN }];
+    session.take(ToPreview::Input { events: nowhere }, None).unwrap();
+    session.take(ToPreview::Props { revision: 1, instance: "gone".into(), props: Map::new() }, None).unwrap();
+    let picture = ToPreview::Image { path: "x.png".into(), png: "not base64!".into() };
+    session.take(picture, None).unwrap();
+    session.settle().unwrap();
+    assert!(matches!(session.drain().next(), Some(FromPreview::Log { .. })));
+}

@@ -1,0 +1,315 @@
+//! Main's distrust of the preview: what it says is checked against what it was told. Pure; whoever holds one keeps the
+//! clock and ends the process at the first violation.
+
+use super::{FromPreview, InstanceBox, MAX_ID, MAX_INSTANCES, MAX_PROBLEMS_TOLD, MAX_TOLD, PREVIEW_PROTOCOL};
+
+/// Messages that may come without one from us. Each message of ours allows as many again; every ping does, so a preview
+/// that only answers never runs out, and one that floods does at once.
+const ALLOWANCE: u32 = 256;
+
+/// Why a preview is ended. It is never believed again, and nothing is resynchronised.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Violation {
+    #[error("the preview spoke before its hello")]
+    BeforeHello,
+    #[error("the preview said hello twice")]
+    SecondHello,
+    #[error("the preview is of another build ({0})")]
+    OtherBuild(String),
+    #[error("the preview runs without a filter of system calls, so it may not show anybody's content")]
+    NoSandbox,
+    #[error("the preview told of {0}, which it was not given")]
+    Unasked(&'static str),
+    #[error("the preview sent {0} that is too large or not a number")]
+    OutOfBounds(&'static str),
+    #[error("the preview sent more than anybody asked for")]
+    Flood,
+}
+
+/// What was said so far.
+#[derive(Debug, Clone)]
+pub struct Conversation {
+    build: String,
+    greeted: bool,
+    generation: u32,
+    revision: u64,
+    overrides: usize,
+    last_ping: u64,
+    last_pong: u64,
+    last_frame: (u32, u64),
+    allowance: u32,
+}
+
+impl Conversation {
+    /// With a preview of this build.
+    pub fn new(build: impl Into<String>) -> Self {
+        Self {
+            build: build.into(),
+            greeted: false,
+            generation: 0,
+            revision: 0,
+            overrides: 0,
+            last_ping: 0,
+            last_pong: 0,
+            last_frame: (0, 0),
+            allowance: ALLOWANCE,
+        }
+    }
+
+    /// To be called with each message before it is sent.
+    pub fn sending(&mut self, message: &super::ToPreview) {
+        use super::ToPreview as To;
+        self.allowance = ALLOWANCE;
+        match message {
+            To::Screen { generation, .. } => self.generation = *generation,
+            To::Scene { revision, overrides, .. } | To::Overrides { revision, overrides } => {
+                self.revision = *revision;
+                // An answer to the former list may still be under way.
+                self.overrides = self.overrides.max(overrides.len());
+            }
+            To::Props { revision, .. } => self.revision = *revision,
+            To::Ping { number } => self.last_ping = *number,
+            _ => {}
+        }
+    }
+
+    /// The last ping that was answered.
+    pub fn last_pong(&self) -> u64 {
+        self.last_pong
+    }
+
+    /// To be called with each message that came. What is merely late is fine; what cannot be is a violation.
+    pub fn received(&mut self, message: &FromPreview) -> Result<(), Violation> {
+        if let FromPreview::Hello { protocol, build, sandbox } = message {
+            if self.greeted {
+                return Err(Violation::SecondHello);
+            }
+            if *protocol != PREVIEW_PROTOCOL || *build != self.build {
+                return Err(Violation::OtherBuild(build.chars().take(80).collect()));
+            }
+            if !sandbox.system_calls {
+                return Err(Violation::NoSandbox);
+            }
+            self.greeted = true;
+            return Ok(());
+        }
+        if !self.greeted {
+            return Err(Violation::BeforeHello);
+        }
+        self.allowance = self.allowance.checked_sub(1).ok_or(Violation::Flood)?;
+        match message {
+            FromPreview::Hello { .. } => Ok(()),
+            FromPreview::Frame { generation, sequence, revision, .. } => {
+                self.check_revision(*revision)?;
+                let frame = (*generation, *sequence);
+                if *generation == 0 || *generation > self.generation || frame <= self.last_frame {
+                    return Err(Violation::Unasked("a frame"));
+                }
+                self.last_frame = frame;
+                Ok(())
+            }
+            FromPreview::Instances { revision, instances } => {
+                self.check_revision(*revision)?;
+                bound(instances.len() <= MAX_INSTANCES, "a list of instances")?;
+                instances.iter().try_for_each(check_box)
+            }
+            FromPreview::Overrides { revision, statuses } => {
+                self.check_revision(*revision)?;
+                if statuses.len() > self.overrides { Err(Violation::Unasked("overrides")) } else { Ok(()) }
+            }
+            FromPreview::Problems { problems } => {
+                bound(problems.len() <= MAX_PROBLEMS_TOLD, "a list of problems")?;
+                problems.iter().try_for_each(|problem| {
+                    text(&problem.file, "a file name")?;
+                    text(&problem.message, "a message")?;
+                    id(problem.instance.as_deref())
+                })
+            }
+            FromPreview::Hovered { instance } | FromPreview::Picked { instance } => id(instance.as_deref()),
+            FromPreview::Action { instance, action, value } => {
+                id(Some(instance))?;
+                id(Some(action))?;
+                bound(
+                    value.is_null() || value.is_boolean() || value.is_number() || value.is_string(),
+                    "a value",
+                )?;
+                text(value.as_str().unwrap_or_default(), "a value")
+            }
+            FromPreview::Log { message, .. } => text(message, "a log line"),
+            FromPreview::Pong { number } => {
+                if *number <= self.last_pong || *number > self.last_ping {
+                    return Err(Violation::Unasked("a ping"));
+                }
+                self.last_pong = *number;
+                Ok(())
+            }
+        }
+    }
+
+    fn check_revision(&self, revision: u64) -> Result<(), Violation> {
+        if revision > self.revision { Err(Violation::Unasked("a revision")) } else { Ok(()) }
+    }
+}
+
+fn bound(holds: bool, what: &'static str) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(Violation::OutOfBounds(what)) }
+}
+
+fn text(text: &str, what: &'static str) -> Result<(), Violation> {
+    bound(text.len() <= MAX_TOLD * 4, what)
+}
+
+fn id(id: Option<&str>) -> Result<(), Violation> {
+    bound(id.is_none_or(|id| id.len() <= MAX_ID * 4), "an id")
+}
+
+fn check_box(instance: &InstanceBox) -> Result<(), Violation> {
+    id(Some(&instance.id))?;
+    id(Some(&instance.component))?;
+    id(instance.parent.as_deref())?;
+    text(&instance.file, "a file name")?;
+    let mut sides = instance.rect.iter().chain(&instance.clip);
+    bound(sides.all(|side| side.is_finite() && side.abs() < 1e7), "a rectangle")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{LandlockLevel, PreviewProblem, SandboxReport, Screen, ToPreview};
+    use super::*;
+    use crate::frame::decode_json;
+    use proptest::prelude::*;
+
+    fn hello(build: &str, system_calls: bool) -> FromPreview {
+        let sandbox = SandboxReport {
+            no_new_privileges: true,
+            not_dumpable: true,
+            no_new_executable_memory: true,
+            landlock: LandlockLevel::None,
+            limits: true,
+            system_calls,
+        };
+        FromPreview::Hello { protocol: PREVIEW_PROTOCOL, build: build.into(), sandbox }
+    }
+
+    fn greeted() -> Conversation {
+        let mut conversation = Conversation::new("b");
+        conversation.received(&hello("b", true)).unwrap();
+        conversation
+    }
+
+    #[test]
+    fn the_hello_comes_first_once_and_from_the_same_build() {
+        assert_eq!(
+            Conversation::new("b").received(&FromPreview::Pong { number: 1 }),
+            Err(Violation::BeforeHello)
+        );
+        assert_eq!(greeted().received(&hello("b", true)), Err(Violation::SecondHello));
+        assert!(matches!(Conversation::new("b").received(&hello("c", true)), Err(Violation::OtherBuild(_))));
+        assert_eq!(Conversation::new("b").received(&hello("b", false)), Err(Violation::NoSandbox));
+    }
+
+    #[test]
+    fn nothing_unasked_replayed_or_too_large() {
+        let frame =
+            |generation, sequence| FromPreview::Frame { generation, sequence, revision: 0, micros: 1 };
+        let mut conversation = greeted();
+        assert_eq!(conversation.received(&frame(1, 1)), Err(Violation::Unasked("a frame")));
+        let screen = Screen::new(100, 100, 1.0, false).unwrap();
+        conversation.sending(&ToPreview::Screen { generation: 1, screen });
+        conversation.received(&frame(1, 1)).unwrap();
+        assert_eq!(conversation.received(&frame(1, 1)), Err(Violation::Unasked("a frame")), "replayed");
+        conversation.received(&frame(1, 2)).unwrap();
+        assert_eq!(
+            conversation.received(&FromPreview::Pong { number: 1 }),
+            Err(Violation::Unasked("a ping"))
+        );
+        conversation.sending(&ToPreview::Ping { number: 7 });
+        conversation.received(&FromPreview::Pong { number: 7 }).unwrap();
+        assert!(conversation.received(&FromPreview::Pong { number: 7 }).is_err());
+        assert!(conversation.received(&FromPreview::Instances { revision: 9, instances: vec![] }).is_err());
+        let boxed = |rect| InstanceBox {
+            id: "a".into(),
+            component: "b".into(),
+            parent: None,
+            rect,
+            clip: [0.0; 4],
+            file: "f".into(),
+            line: 1,
+        };
+        let of = |rect| FromPreview::Instances { revision: 0, instances: vec![boxed(rect)] };
+        conversation.received(&of([0.0, 0.0, 1.0, 1.0])).unwrap();
+        assert!(conversation.received(&of([f32::INFINITY, 0.0, 1.0, 1.0])).is_err());
+        let many = vec![boxed([0.0; 4]); MAX_INSTANCES + 1];
+        assert!(conversation.received(&FromPreview::Instances { revision: 0, instances: many }).is_err());
+        let problem = PreviewProblem {
+            file: "f".into(),
+            line: 1,
+            column: 1,
+            message: "x".repeat(1 << 20),
+            instance: None,
+        };
+        assert!(conversation.received(&FromPreview::Problems { problems: vec![problem] }).is_err());
+        let nested =
+            FromPreview::Action { instance: "a".into(), action: "b".into(), value: serde_json::json!([1]) };
+        assert!(conversation.received(&nested).is_err());
+    }
+
+    #[test]
+    fn a_flood_is_noticed_and_answers_are_not_one() {
+        let mut conversation = greeted();
+        let log = FromPreview::Log { level: crate::v0::PreviewLogLevel::Info, message: "x".into() };
+        for _ in 0..ALLOWANCE {
+            conversation.received(&log).unwrap();
+        }
+        assert_eq!(conversation.received(&log), Err(Violation::Flood));
+        let mut conversation = greeted();
+        for number in 1..10_000 {
+            conversation.sending(&ToPreview::Ping { number });
+            conversation.received(&FromPreview::Pong { number }).unwrap();
+        }
+    }
+
+    #[test]
+    fn decoding_is_strict() {
+        let check = |text: &str, right: bool| {
+            assert_eq!(decode_json::<FromPreview>(text.as_bytes()).is_ok(), right, "{text}");
+        };
+        check(r#"{"type":"pong","number":1}"#, true);
+        check(r#"{"type":"pong","number":1,"more":2}"#, false);
+        check(r#"{"type":"pong","number":-1}"#, false);
+        check(r#"{"type":"runShell","command":"id"}"#, false);
+        check(r#"{"type":"frame","generation":1,"sequence":1,"revision":0}"#, false);
+        check(r#"{"type":"pong","number":1}{"type":"pong","number":2}"#, false);
+        check(
+            &format!(r#"{{"type":"action","instance":"a","action":"b","value":{}"#, "[".repeat(500_000)),
+            false,
+        );
+        assert!(decode_json::<ToPreview>(br#"{"type":"mode","mode":"inspect","x":1}"#).is_err());
+    }
+
+    #[test]
+    fn screens_have_bounds() {
+        assert_eq!(Screen::new(1280, 800, 1.5, true).unwrap().pixels(), [1920, 1200]);
+        for (width, height, scale) in [
+            (0, 1, 1.0),
+            (1, 0, 1.0),
+            (5_000, 1, 1.0),
+            (4_096, 4_096, 2.0),
+            (10, 10, 0.1),
+            (10, 10, f32::NAN),
+            (10, 10, 1.3),
+        ] {
+            assert_eq!(Screen::new(width, height, scale, false), None, "{width} {height} {scale}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..500)) {
+            if let Ok(message) = decode_json::<FromPreview>(&bytes) {
+                let _ = greeted().received(&message);
+            }
+            let _ = decode_json::<ToPreview>(&bytes);
+        }
+    }
+}
