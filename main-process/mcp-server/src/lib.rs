@@ -37,4 +37,4 @@ pub use offline::Offline;
 pub use service::{INSTRUCTIONS, Service};
 pub use shown::shown;
 pub use surface::{Answering, Call, Completion, Depends, Document, Prompt, Resource, Surface, Tool};
-pub use view::{Picture, PictureOf, View, Workbench, WorkspaceView};
+pub use view::{Hcl, Picture, PictureOf, View, Workbench, WorkspaceView};

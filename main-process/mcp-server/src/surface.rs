@@ -184,6 +184,8 @@ pub enum Depends {
     Status,
     Mode,
     Config,
+    /// What is deployed.
+    Deployment,
 }
 
 /// The text of a resource at one moment.

@@ -4,8 +4,9 @@
 use crate::workspace::Workspace;
 use arc_swap::ArcSwap;
 use mcp_server::{View, WorkspaceView};
-use shared_protocol::messages::Presence;
+use shared_protocol::{NodeId, messages::Presence, terraform::Deployment};
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
@@ -39,6 +40,8 @@ impl Published {
 
     /// Shows the workspace as it is now, if that is news.
     pub(crate) fn show(&self, workspace: &Workspace) {
+        // Held to the end: what is deployed comes from another thread.
+        let mut shown_root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.view.load();
         let root = root_name(workspace.root());
         let presence = without_window(workspace.presence());
@@ -56,11 +59,14 @@ impl Published {
             return;
         }
         if same_project.is_none() {
-            *self.root.lock().unwrap_or_else(PoisonError::into_inner) = Some(workspace.root().to_owned());
+            *shown_root = Some(workspace.root().to_owned());
         }
         let generation = if known.is_some() { before.generation } else { before.generation + 1 };
         let problems = known.map_or_else(|| Arc::new(OnceLock::new()), |known| Arc::clone(&known.problems));
+        let same_workspace = before.workspace.as_ref().filter(|known| known.root == root);
+        let deployments = same_workspace.map(|known| Arc::clone(&known.deployments)).unwrap_or_default();
         let workspace = WorkspaceView {
+            deployments,
             root,
             name: workspace.name().to_owned(),
             snapshot: workspace.snapshot().clone(),
@@ -69,6 +75,23 @@ impl Published {
             config,
             problems,
         };
+        self.view.store(Arc::new(View { generation, workspace: Some(Arc::new(workspace)) }));
+        self.changed.send_modify(|count| *count += 1);
+    }
+}
+
+impl Published {
+    /// Shows how nodes stand in the real world, if that is news.
+    pub(crate) fn show_deployments(&self, deployments: BTreeMap<NodeId, Deployment>) {
+        let _held = self.root.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.view.load();
+        let Some(workspace) = before.workspace.as_ref().filter(|known| *known.deployments != deployments)
+        else {
+            return;
+        };
+        let workspace =
+            WorkspaceView { deployments: Arc::new(deployments), ..WorkspaceView::clone(workspace) };
+        let generation = before.generation + 1;
         self.view.store(Arc::new(View { generation, workspace: Some(Arc::new(workspace)) }));
         self.changed.send_modify(|count| *count += 1);
     }
