@@ -256,7 +256,7 @@ fn a_whole_life_through_a_running_draftboard() {
     let running = bench.serve();
     life(&bench);
     let status = bench.data(&["call", "get_deployment_status"]);
-    let status = status["data"].as_object().unwrap();
+    let status = status.as_object().unwrap();
     assert!(status.values().all(|status| *status == json!("destroyed")), "{status:?}");
     assert_eq!(running.stop().code, Some(0));
     bench.home.assert_deserted();
@@ -285,7 +285,7 @@ fn secrets_come_from_the_environment_and_are_written_nowhere() {
     assert_eq!(planned.code, Some(0), "{planned:?}");
     // It is known from then on, and what it does is not told.
     let mut client = Client::connect(&bench.home, &bench.workspace).unwrap();
-    let run = start(&mut client, &bench, "applyPlan");
+    let run = start(&mut client, "applyPlan");
     let lines = until(&mut client, run, |view, _| {
         view["state"].get("running").is_none() && view["state"] != "running"
     });
@@ -318,8 +318,7 @@ fn board_of(client: &mut Client) -> String {
     document["document"]["boards"][0]["id"].as_str().unwrap().to_owned()
 }
 
-fn start(client: &mut Client, bench: &Bench, operation: &str) -> u64 {
-    let _ = bench;
+fn start(client: &mut Client, operation: &str) -> u64 {
     let board = board_of(client);
     let run = json!({ "run": { "board": board, "operation": operation, "confirmed": true, "secrets": [] } });
     let started = client.request(json!({ "terraform": run })).unwrap().unwrap();
@@ -353,7 +352,7 @@ fn a_killed_draftboard_leaves_no_process_and_the_next_one_says_what_happened() {
     assert_eq!(bench.run(&["terraform", "init"]).code, Some(0));
     let mut running = bench.serve();
     let mut client = Client::connect(&bench.home, &bench.workspace).unwrap();
-    let run = start(&mut client, &bench, "apply");
+    let run = start(&mut client, "apply");
     until(&mut client, run, |_, lines| {
         lines.iter().any(|line| line.contains("started") && !line.contains("sleep"))
     });

@@ -191,7 +191,8 @@ fn off_closes_the_port_and_refuses_bridges() {
 #[test]
 fn agents_see_the_files_the_costs_and_what_is_deployed() {
     let agents = Agents::start();
-    let add = r#"{"addNode":{"board":"infrastructure","type":"terraform/core/terraform_data","name":"first"}}"#;
+    let add =
+        r#"{"addNode":{"board":"infrastructure","type":"terraform/core/terraform_data","name":"first"}}"#;
     agents.running().ask(Request::Run(serde_json::from_str(add).unwrap())).unwrap();
     let (stream, _) = agents.bridge();
     let hcl = call(&stream, "generate_hcl", json!({}));
