@@ -1,6 +1,13 @@
 //! Terraform through the executable: the commands, with and without a running Draftboard, and what is left of a run when its
 //! Draftboard is killed.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a test"
+)]
 
 mod support;
 
