@@ -27,7 +27,7 @@ pub(crate) struct Running {
     pub(crate) runtime: RuntimeDir,
     signals: Receiver<Signal>,
     writer: Option<JoinHandle<()>>,
-    terraform: Option<(terraform::Link, JoinHandle<()>)>,
+    pub(crate) terraform: Option<(terraform::Link, JoinHandle<()>)>,
     _folder: tempfile::TempDir,
 }
 
@@ -43,8 +43,8 @@ impl Running {
     /// With the part that runs Terraform, whose programs are in groups of their own.
     pub(crate) fn with_terraform(agents: Link) -> Self {
         let (link, questions) = terraform::Link::new();
-        let mut running = Self::with(agents, link.clone());
-        let around = Arc::new(InHost { host: running.host.clone() });
+        let mut running = Self::with(agents.clone(), link.clone());
+        let around = Arc::new(InHost { host: running.host.clone(), agents });
         let worker = terraform::start(link.clone(), questions, around, Arc::new(OwnGroup)).unwrap();
         running.terraform = Some((link, worker));
         running

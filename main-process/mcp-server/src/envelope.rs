@@ -44,6 +44,9 @@ pub struct Meta {
     pub selection: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub viewport: Option<Value>,
+    /// Over all pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub totals: Option<Value>,
 }
 
 #[derive(Debug, Clone, Serialize)]

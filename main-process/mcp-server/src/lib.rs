@@ -40,4 +40,4 @@ pub use surface::{
     Answering, Call, Completed, Completing, Completion, Depends, Document, Hints, Prompt, Resource, Sampled,
     Step, Stepping, Surface, Tool, Written,
 };
-pub use view::{FoundEntity, Picture, PictureOf, Specs, View, Workbench, WorkspaceView};
+pub use view::{FoundEntity, Hcl, Picture, PictureOf, Specs, View, Workbench, WorkspaceView};

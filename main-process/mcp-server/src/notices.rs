@@ -157,6 +157,7 @@ fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
                 Depends::Presence,
                 Depends::Status,
                 Depends::Config,
+                Depends::Deployment,
             ]);
             return differs;
         }
@@ -171,6 +172,7 @@ fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
     note(Depends::Presence, before.presence == after.presence);
     note(Depends::Status, before.status == after.status);
     note(Depends::Config, before.config == after.config);
+    note(Depends::Deployment, before.deployments == after.deployments);
     differs
 }
 

@@ -252,6 +252,8 @@ pub enum Depends {
     Config,
     /// The spec bundles.
     Specs,
+    /// What is deployed.
+    Deployment,
 }
 
 /// The text of a resource at one moment.

@@ -2,11 +2,13 @@
 
 use authority::{Problems, Snapshot};
 use shared_protocol::{
-    BoardId, BoardKind, ElementId, Refusal, Revision,
+    BoardId, BoardKind, ElementId, NodeId, Refusal, Revision,
     messages::{Patch, Presence, Status},
+    terraform::{CostView, Deployment, Finding},
 };
 use std::{
     any::Any,
+    collections::BTreeMap,
     fmt,
     sync::{Arc, OnceLock},
 };
@@ -39,7 +41,7 @@ pub struct FoundEntity {
     pub title: String,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct WorkspaceView {
     /// The folder's own name, never its path.
     pub root: String,
@@ -52,6 +54,8 @@ pub struct WorkspaceView {
     pub config: Arc<serde_json::Value>,
     /// Computed when first asked for, shared by the views of one generation.
     pub problems: Arc<OnceLock<Problems>>,
+    /// How nodes stand in the real world, as far as that is known.
+    pub deployments: Arc<BTreeMap<NodeId, Deployment>>,
 }
 
 impl WorkspaceView {
@@ -108,6 +112,14 @@ pub enum PictureOf {
     Elements(Vec<ElementId>),
 }
 
+/// A board's Terraform files as they would be written, and what is wrong with them.
+#[derive(Debug, Clone, Default)]
+pub struct Hcl {
+    /// By path within the board's folder.
+    pub files: BTreeMap<String, Arc<str>>,
+    pub findings: Vec<Finding>,
+}
+
 /// The workbench, as the process around the server gives it. `changes_since` and `picture` may block; they are called on
 /// threads made for that.
 pub trait Workbench: Send + Sync + 'static {
@@ -121,6 +133,11 @@ pub trait Workbench: Send + Sync + 'static {
 
     /// A PNG.
     fn picture(&self, snapshot: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal>;
+
+    /// Only what changed is made anew; the first time takes a moment for a large board.
+    fn hcl(&self, workspace: &WorkspaceView, board: BoardId) -> Result<Hcl, Refusal>;
+
+    fn cost(&self, workspace: &WorkspaceView, board: BoardId) -> Result<CostView, Refusal>;
 
     /// Milliseconds since 1970, UTC.
     fn now(&self) -> u64;

@@ -1,15 +1,22 @@
 //! The command line: what it understands, and how it answers. Results go to standard output, everything else to standard
 //! error; exit code 0 is success, 1 a finding or refusal, 2 wrong usage.
 
+mod alone;
+mod board_at;
 mod bundle;
 mod call;
 mod connect;
+mod cost;
+mod difference;
 mod doctor;
 mod edit;
 mod format;
+mod hcl;
+mod import;
 mod mcp;
 mod run;
 mod serve_bundles;
+mod terraform;
 mod window;
 mod workspace_at;
 
@@ -175,6 +182,18 @@ enum Verb {
         #[command(flatten)]
         at: At,
     },
+    /// A board as Terraform files; exit code 1 when something is wrong with them
+    #[command(after_help = hcl::HELP)]
+    Hcl(hcl::Hcl),
+    /// What a board costs a month, as far as prices are known
+    #[command(after_help = cost::HELP)]
+    Cost(cost::Cost),
+    /// Makes a board of a TerraStudio project or of a folder of .tf files
+    #[command(after_help = import::HELP)]
+    Import(import::Import),
+    /// Runs Terraform on a board; apply and destroy ask
+    #[command(after_help = terraform::HELP)]
+    Terraform(terraform::Terraform),
     /// Serves agents over standard input and output, through the running Draftboard
     #[command(
         after_help = "Started by clients, not by people; `draftboard connect CLIENT` tells them how.\n\n\
@@ -320,6 +339,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
         Some(Verb::Call { tool, pairs, args, at }) => call::call(&tool, args.as_deref(), &pairs, &at),
         Some(Verb::Read { uri, at }) => call::read(&uri, &at),
         Some(Verb::Connect(asked)) => connect::run(&asked, roles),
+        Some(Verb::Hcl(asked)) => hcl::run(&asked),
+        Some(Verb::Cost(asked)) => cost::run(&asked),
+        Some(Verb::Import(asked)) => import::run(&asked),
+        Some(Verb::Terraform(asked)) => terraform::run(&asked),
         Some(Verb::Doctor(at)) => doctor::run(at.json),
         Some(verb) => run::run(verb),
     }

@@ -41,6 +41,10 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Call { .. }
         | Verb::Read { .. }
         | Verb::Connect(_)
+        | Verb::Hcl(_)
+        | Verb::Cost(_)
+        | Verb::Import(_)
+        | Verb::Terraform(_)
         | Verb::Completions { .. } => super::At { workspace: None, json: false },
     };
     let (root, json) = (at.workspace.as_deref(), at.json);
@@ -68,6 +72,10 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Call { .. }
         | Verb::Read { .. }
         | Verb::Connect(_)
+        | Verb::Hcl(_)
+        | Verb::Cost(_)
+        | Verb::Import(_)
+        | Verb::Terraform(_)
         | Verb::Doctor(_)
         | Verb::Completions { .. } => Ok(Answer::Done),
     };

@@ -121,9 +121,9 @@ fn run(
     let (agents, orders) = mcp::Link::new();
     let (terraform, questions) = terraform::Link::new();
     let (host, signals, writer) = Host::start(launch, window, agents.clone(), terraform.clone())?;
-    let around = Arc::new(InHost { host: host.clone() });
+    let around = Arc::new(InHost { host: host.clone(), agents: agents.clone() });
     let worker = terraform::start(terraform.clone(), questions, around, Arc::new(Wardens::new(&roles.exe)))?;
-    let started = mcp::start(agents.clone(), orders, host.clone(), overrides)
+    let started = mcp::start(agents.clone(), orders, host.clone(), terraform.clone(), overrides)
         .inspect_err(|error| tracing::error!(%error, "agents cannot connect"));
     ready(started.as_ref().ok().and_then(|started| started.url.as_deref()));
     if window {

@@ -1,5 +1,6 @@
 //! Which workspace a command means, and how to reach it: through a running Draftboard if there is one, else directly.
 
+use super::alone::{self, Alone};
 use crate::{
     host::ask,
     moment::now,
@@ -30,7 +31,7 @@ pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Refusal> {
 /// Where requests go.
 pub(super) enum Reached {
     Running(Box<Client>),
-    Direct { workspace: Box<Workspace>, _lock: WorkspaceLock },
+    Direct { workspace: Box<Workspace>, terraform: Option<Alone>, _lock: WorkspaceLock },
 }
 
 impl Reached {
@@ -42,7 +43,10 @@ impl Reached {
             return Ok(Self::Running(Box::new(client)));
         }
         match WorkspaceLock::acquire(root) {
-            Ok(lock) => Ok(Self::Direct { workspace: Box::new(Workspace::open(root, now())?), _lock: lock }),
+            Ok(lock) => {
+                let workspace = Box::new(Workspace::open(root, now())?);
+                Ok(Self::Direct { workspace, terraform: None, _lock: lock })
+            }
             Err(error @ LockError::Held { .. }) => Err(Refusal::new(Code::Conflict, error.to_string())
                 .hint("Another command may be at work: try again.")),
             Err(error) => Err(Refusal::new(Code::StorageError, error.to_string())),
@@ -52,9 +56,12 @@ impl Reached {
     pub(super) fn request(&mut self, request: Request) -> Result<Answer, Refusal> {
         match self {
             Self::Running(client) => Ok(client.request(request)?),
-            Self::Direct { workspace, .. } => {
+            Self::Direct { workspace, terraform, .. } => {
                 let actor = Actor::new(ActorKind::Terminal, user_name());
-                ask(workspace, &request, &actor, now()).result
+                match request {
+                    Request::Terraform(request) => alone::ask(workspace, terraform, request, &actor),
+                    other => ask(workspace, &other, &actor, now()).result,
+                }
             }
         }
     }

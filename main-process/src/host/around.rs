@@ -2,6 +2,7 @@
 
 use super::{Host, Job, Reply};
 use crate::{
+    mcp,
     terraform::{Around, Told},
     workspace::Mutation,
 };
@@ -16,12 +17,18 @@ const APPLY_LIMIT: Duration = Duration::from_secs(60);
 
 pub(crate) struct InHost {
     pub(crate) host: Host,
+    /// Agents see what is deployed as well.
+    pub(crate) agents: mcp::Link,
 }
 
 impl Around for InHost {
     fn tell(&self, told: Told) {
         let job = match told {
-            Told::View(view) => Job::Terraform(view),
+            Told::View(view) => {
+                let statuses = view.boards.iter().flat_map(|board| board.statuses.iter().copied());
+                self.agents.published.show_deployments(statuses.collect());
+                Job::Terraform(view)
+            }
             Told::Lines { run, first, lines } => Job::RunLines { run, first, lines },
         };
         if let Err(refusal) = self.host.send(job) {

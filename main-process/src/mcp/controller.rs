@@ -6,6 +6,7 @@ use crate::{
     host::{Host, Job, Reply},
     moment::now,
     processes::instance::Token,
+    terraform,
 };
 use clap::ValueEnum as _;
 use mcp_server::{
@@ -42,9 +43,10 @@ pub(crate) fn start(
     link: Link,
     waiting: mpsc::Receiver<Order>,
     host: Host,
+    terraform: terraform::Link,
     overrides: Overrides,
 ) -> io::Result<Started> {
-    start_with(link, waiting, host, overrides, settings::path())
+    start_with(link, waiting, host, terraform, overrides, settings::path())
 }
 
 /// As [`start`], with the settings' place given.
@@ -52,6 +54,7 @@ pub(super) fn start_with(
     link: Link,
     waiting: mpsc::Receiver<Order>,
     host: Host,
+    terraform: terraform::Link,
     overrides: Overrides,
     path: PathBuf,
 ) -> io::Result<Started> {
@@ -68,7 +71,8 @@ pub(super) fn start_with(
     let asking = host.clone();
     let thread = std::thread::Builder::new().name("mcp-orders".to_owned()).spawn(move || {
         runtime.block_on(async move {
-            let mut controller = Controller::new(link, host, overrides, path, token, secret.reveal());
+            let bench = Bench { published: Arc::clone(&link.published), host: host.clone(), terraform };
+            let mut controller = Controller::new(link, host, bench, overrides, path, token, secret.reveal());
             controller.begin();
             // Gone: nobody waits for it.
             let _ = ready.send(controller.url());
@@ -103,7 +107,15 @@ struct Controller {
 }
 
 impl Controller {
-    fn new(link: Link, host: Host, overrides: Overrides, path: PathBuf, token: Token, secret: &str) -> Self {
+    fn new(
+        link: Link,
+        host: Host,
+        bench: Bench,
+        overrides: Overrides,
+        path: PathBuf,
+        token: Token,
+        secret: &str,
+    ) -> Self {
         let (mut settings, error) = match settings::read(&path) {
             Ok(settings) => (settings, None),
             Err(error) => {
@@ -113,7 +125,6 @@ impl Controller {
         };
         settings.mode = overrides.mode.unwrap_or(settings.mode);
         settings.port = overrides.port.unwrap_or(settings.port);
-        let bench = Bench { published: Arc::clone(&link.published), host: host.clone() };
         let version = env!("CARGO_PKG_VERSION");
         let service = Service::new(Arc::new(bench), super::surface(), version, settings.mode, secret);
         Self { link, host, service, path, settings, token, edge: None, error }

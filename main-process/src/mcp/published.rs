@@ -5,8 +5,9 @@ use super::specs::Shown;
 use crate::workspace::Workspace;
 use arc_swap::ArcSwap;
 use mcp_server::{View, WorkspaceView};
-use shared_protocol::messages::Presence;
+use shared_protocol::{NodeId, messages::Presence, terraform::Deployment};
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
@@ -40,6 +41,8 @@ impl Published {
 
     /// Shows the workspace as it is now, if that is news.
     pub(crate) fn show(&self, workspace: &Workspace) {
+        // Held to the end: what is deployed comes from another thread.
+        let mut shown_root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.view.load();
         let root = root_name(workspace.root());
         let presence = without_window(workspace.presence());
@@ -57,7 +60,7 @@ impl Published {
             return;
         }
         if same_project.is_none() {
-            *self.root.lock().unwrap_or_else(PoisonError::into_inner) = Some(workspace.root().to_owned());
+            *shown_root = Some(workspace.root().to_owned());
         }
         let generation = if known.is_some() { before.generation } else { before.generation + 1 };
         let problems = known.map_or_else(|| Arc::new(OnceLock::new()), |known| Arc::clone(&known.problems));
@@ -68,7 +71,10 @@ impl Published {
             }
             _ => show_specs(bundles),
         };
+        let same_workspace = before.workspace.as_ref().filter(|known| known.root == root);
+        let deployments = same_workspace.map(|known| Arc::clone(&known.deployments)).unwrap_or_default();
         let workspace = WorkspaceView {
+            deployments,
             root,
             name: workspace.name().to_owned(),
             snapshot: workspace.snapshot().clone(),
@@ -81,6 +87,25 @@ impl Published {
             generation,
             workspace: Some(Arc::new(workspace)),
             specs: Some(specs),
+        }));
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    /// Shows how nodes stand in the real world, if that is news.
+    pub(crate) fn show_deployments(&self, deployments: BTreeMap<NodeId, Deployment>) {
+        let _held = self.root.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.view.load();
+        let Some(workspace) = before.workspace.as_ref().filter(|known| *known.deployments != deployments)
+        else {
+            return;
+        };
+        let workspace =
+            WorkspaceView { deployments: Arc::new(deployments), ..WorkspaceView::clone(workspace) };
+        let generation = before.generation + 1;
+        self.view.store(Arc::new(View {
+            generation,
+            workspace: Some(Arc::new(workspace)),
+            specs: before.specs.clone(),
         }));
         self.changed.send_modify(|count| *count += 1);
     }

@@ -10,6 +10,7 @@ use shared_protocol::{
     frame::{FrameReader, MAX_TERMINAL, decode_json, encode_json},
     mcp::{McpMode, McpRequest, McpView},
     messages::{Answer, FromTerminal, PROTOCOL_VERSION, Request, ToTerminal},
+    terraform::TerraformRequest,
 };
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -32,10 +33,13 @@ impl Agents {
     fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (link, orders) = Link::new();
-        let running = Running::with_agents(link.clone());
+        let running = Running::with_terraform(link.clone());
+        let (terraform, _) = running.terraform.as_ref().unwrap();
         let overrides = Overrides { mode: None, port: Some(0) };
         let path = folder.path().join("settings.toml");
-        let started = start_with(link.clone(), orders, running.host.clone(), overrides, path).unwrap();
+        let started =
+            start_with(link.clone(), orders, running.host.clone(), terraform.clone(), overrides, path)
+                .unwrap();
         assert!(started.url.is_some());
         Self { running, link, thread: Some(started.thread), _folder: folder }
     }
@@ -182,4 +186,33 @@ fn off_closes_the_port_and_refuses_bridges() {
     let on = agents.view(McpRequest::SetMode(McpMode::Observe));
     assert!(on.url.is_some());
     assert!(matches!(agents.bridge().1, ToTerminal::Answer(Answer::Done)));
+}
+
+#[test]
+fn agents_see_the_files_the_costs_and_what_is_deployed() {
+    let agents = Agents::start();
+    let add =
+        r#"{"addNode":{"board":"infrastructure","type":"terraform/core/terraform_data","name":"first"}}"#;
+    agents.running().ask(Request::Run(serde_json::from_str(add).unwrap())).unwrap();
+    let (stream, _) = agents.bridge();
+    let hcl = call(&stream, "generate_hcl", json!({}));
+    assert!(hcl["data"]["main.tf"].as_str().unwrap().contains("\"first\""), "{hcl}");
+    let statuses = call(&stream, "get_deployment_status", json!({}));
+    let (id, status) = statuses["data"].as_object().unwrap().iter().next().unwrap();
+    assert_eq!(status, "pending");
+    let costs = call(&stream, "estimate_costs", json!({}));
+    assert!(costs["data"][id]["basis"].is_string(), "{costs}");
+    // A state that somebody else wrote is seen as soon as anybody looks.
+    let folder = agents.running().root.join("terraform/infrastructure");
+    std::fs::create_dir_all(&folder).unwrap();
+    let state = json!({ "version": 4, "resources": [
+        { "mode": "managed", "type": "terraform_data", "name": "first", "instances": [{}] }
+    ] });
+    std::fs::write(folder.join("terraform.tfstate"), state.to_string()).unwrap();
+    let board = agents.running().document().boards[0].id;
+    agents.running().ask(Request::Terraform(TerraformRequest::Hcl { board })).unwrap();
+    let start = std::time::Instant::now();
+    while call(&stream, "get_deployment_status", json!({}))["data"][id] != json!("created") {
+        assert!(start.elapsed() < PATIENCE);
+    }
 }

@@ -39,6 +39,21 @@ pub(super) fn load(runs: &Runs, board: &Board) -> Vec<(PathBuf, RunView)> {
         .collect()
 }
 
+/// Names that the board had when it was run before, as far as there are records.
+pub(super) fn other_names(state_folder: &Path, board: &Board) -> Vec<String> {
+    let folders = fs::read_dir(state_folder.join("terraform")).into_iter().flatten().flatten();
+    let mut names: Vec<String> = folders
+        .filter(|folder| {
+            let records = fs::read_dir(folder.path()).into_iter().flatten().flatten();
+            records.filter_map(|record| read(&record.path())).any(|run| run.board == board.id)
+        })
+        .filter_map(|folder| folder.file_name().into_string().ok())
+        .filter(|name| name != board.name.as_str())
+        .collect();
+    names.sort();
+    names
+}
+
 fn read(log: &Path) -> Option<RunView> {
     let mut text = String::new();
     File::open(log.with_extension("json")).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;

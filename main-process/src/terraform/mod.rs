@@ -27,17 +27,28 @@ mod views;
 mod worker;
 
 pub(crate) use around::{Around, Told};
+pub(crate) use import::import;
 pub(crate) use spawner::Wardens;
 
 use crate::{host::Reply, workspace::Workspace};
 use arc_swap::ArcSwapOption;
+use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use drafts::Drafts;
 use ground::Ground;
-use infrastructure::run::Spawner;
+use infrastructure::{
+    cost::{self, Estimates},
+    run::Spawner,
+};
 use prices::Prices;
-use shared_protocol::{Actor, Code, Refusal, terraform::TerraformRequest};
-use std::{io, sync::Arc, thread::JoinHandle};
+use shared_protocol::{
+    Actor, BoardId, Code, Refusal,
+    terraform::{CostView, Finding, TerraformRequest},
+};
+use std::{collections::BTreeMap, io, sync::Arc, thread::JoinHandle};
+
+/// Texts by their path within a board's folder.
+type Files = BTreeMap<String, Arc<str>>;
 
 /// Requests that may wait.
 const MAX_ORDERS: usize = 256;
@@ -66,6 +77,14 @@ struct Shown {
     ground: ArcSwapOption<Ground>,
     drafts: Drafts,
     prices: Prices,
+}
+
+impl Shown {
+    fn estimates(&self, ground: &Ground, board: BoardId) -> Result<Estimates, Refusal> {
+        let settings = ground.settings(ground.board(board)?)?;
+        let book = self.prices.of(&ground.files)?;
+        Ok(cost::estimate(&ground.snapshot, board, &settings, &book))
+    }
 }
 
 impl Link {
@@ -100,6 +119,28 @@ impl Link {
         if let (Order::Request { reply, .. }, refusal) = refused {
             reply(Err(refusal));
         }
+    }
+
+    /// A board's files as they would be written and what is wrong with them, for a reader with a state of its own.
+    pub(crate) fn files(
+        &self,
+        snapshot: &Snapshot,
+        board: BoardId,
+    ) -> Result<(Files, Vec<Finding>), Refusal> {
+        let draft = self.shown.drafts.of(&self.ground_of(snapshot)?, board)?;
+        Ok((draft.generated.files.clone(), views::findings(&draft)))
+    }
+
+    /// What a board costs, for a reader with a state of its own.
+    pub(crate) fn cost(&self, snapshot: &Snapshot, board: BoardId) -> Result<CostView, Refusal> {
+        let estimates = self.shown.estimates(&self.ground_of(snapshot)?, board)?;
+        Ok(views::cost(&estimates, board, snapshot.revision()))
+    }
+
+    fn ground_of(&self, snapshot: &Snapshot) -> Result<Ground, Refusal> {
+        let ground = self.shown.ground.load_full();
+        let ground = ground.ok_or_else(|| Refusal::new(Code::NoWorkspace, "no workspace is open"))?;
+        Ok(Ground { files: Arc::clone(&ground.files), snapshot: snapshot.clone() })
     }
 
     fn look(&self) {

@@ -95,6 +95,9 @@ impl Starting {
             return Err(Refusal::new(Code::ValidationError, message)
                 .hint("`draftboard hcl` and the Terraform panel list all of it."));
         }
+        if builds {
+            self.refuse_left_behind()?;
+        }
         let files = &draft.ground.files;
         let written = infrastructure::write::write(files, &draft.board.name, &draft.generated)
             .map_err(|error| storage(&error))?;
@@ -104,6 +107,25 @@ impl Starting {
                 let message = format!("{} was not made by Draftboard and is left alone", others.join(", "));
                 Err(Refusal::new(Code::Conflict, message)
                     .hint("Move it away, or import its folder as a board."))
+            }
+        }
+    }
+
+    /// A board that was renamed has its state under its old name; without it, everything would be made a second time.
+    fn refuse_left_behind(&self) -> Result<(), Refusal> {
+        let (site, board) = (&self.site, &self.draft.board);
+        if site.state_file(board).is_some() {
+            return Ok(());
+        }
+        let folder = |name: &str| site.files.root().join("terraform").join(name);
+        let names = history::other_names(&site.files.state_folder(), board);
+        match names.iter().find(|name| folder(name).join("terraform.tfstate").is_file()) {
+            None => Ok(()),
+            Some(name) => {
+                let message =
+                    format!("{} was called {name} when it was run, and its state is there", board.name);
+                let hint = format!("Move terraform/{name} to terraform/{}, then try again.", board.name);
+                Err(Refusal::new(Code::Conflict, message).hint(hint))
             }
         }
     }

@@ -49,6 +49,7 @@ pub(super) struct Site {
 #[derive(Default)]
 struct State {
     program: Option<Result<String, String>>,
+    is_looked_for: bool,
     programs: BTreeMap<Option<String>, Program>,
     boards: BTreeMap<BoardId, BoardState>,
     runs: BTreeMap<RunId, Record>,
@@ -115,15 +116,20 @@ impl Site {
             let record = Record { view, log, lines, cancel: Arc::default(), total: None, done: 0 };
             state.runs.insert(id, record);
         }
+        // Told until something else is run, whoever opens the workspace meanwhile.
+        for board in state.boards.values_mut() {
+            let last = board.run.and_then(|run| state.runs.get(&run)).map(|record| &record.view);
+            board.interrupted = last.filter(|run| run.state == RunState::Interrupted).map(|run| {
+                format!(
+                    "The last run ({}) was cut off when Draftboard ended. How far it came is in {}; plan to see what is \
+                     there now.",
+                    views::operation(run.operation).word(),
+                    run.log
+                )
+            });
+        }
         for cut in runs.interrupted() {
-            let board = ground.boards().find(|board| board.name.as_str() == cut.board);
-            if let Some(board) = board {
-                let log = cut.log.strip_prefix(ground.files.root()).unwrap_or(&cut.log).display().to_string();
-                state.boards.entry(board.id).or_default().interrupted = Some(format!(
-                    "{} of {} was cut off when Draftboard ended. How far it came is in {log}; plan to see what is there now.",
-                    cut.operation, board.name
-                ));
-            }
+            tracing::warn!(board = cut.board, operation = cut.operation, log = %cut.log.display(), "a run was cut off");
         }
         let (alive, all_ended) = bounded(0);
         Self {
@@ -177,9 +183,10 @@ impl Site {
         found
     }
 
-    /// False when it is known already.
+    /// True the first time, as long as nothing is known.
     pub(super) fn wants_program(&self) -> bool {
-        self.lock().program.is_none()
+        let mut state = self.lock();
+        !std::mem::replace(&mut state.is_looked_for, true) && state.program.is_none()
     }
 
     pub(super) fn set_program(&self, told: Result<String, String>) {

@@ -14,11 +14,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Where Terraform has to be there, its absence is a failure.
 fn has_program() -> bool {
     let found = ["terraform", "tofu"]
         .iter()
         .any(|name| std::process::Command::new(name).arg("version").output().is_ok());
     if !found {
+        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_TERRAFORM").is_none(), "no terraform on the path");
         eprintln!("SKIPPED: no run was tried, because neither terraform nor tofu is on the path");
     }
     found
@@ -307,6 +309,25 @@ fn is_running(word: &str) -> bool {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes())
     })
+}
+
+#[test]
+fn a_renamed_board_does_not_lose_its_state() {
+    if !has_program() {
+        return;
+    }
+    let mut bench = Bench::new();
+    let node = bench.add("first", "{}");
+    bench.succeed(RunOperation::Init);
+    bench.succeed(RunOperation::Apply);
+    bench.edit(r#"{"updateBoard":{"board":"infrastructure","name":"live"}}"#);
+    let refused = bench.start(RunOperation::Plan).unwrap_err();
+    assert!(refused.to_string().contains("terraform/infrastructure"), "{refused}");
+    let folder = bench.running.root.join("terraform");
+    std::fs::rename(folder.join("infrastructure"), folder.join("live")).unwrap();
+    let plan = bench.succeed(RunOperation::Plan);
+    assert_eq!(plan.summary, Some(Counts::default()));
+    assert_eq!(bench.status(node), Some(Deployment::Created));
 }
 
 #[test]

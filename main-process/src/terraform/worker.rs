@@ -176,13 +176,15 @@ impl Worker {
             TerraformRequest::Lines { run, from } => return site.lines(run, from, reply),
             TerraformRequest::Hcl { board } => self.hcl(ground, site, board),
             TerraformRequest::Write { board } => self.write(ground, board),
-            TerraformRequest::Cost { board } => self.estimates(ground, board).map(|estimates| {
+            TerraformRequest::Cost { board } => self.link.shown.estimates(ground, board).map(|estimates| {
                 let view = views::cost(&estimates, board, ground.snapshot.revision());
                 Answer::Terraform(TerraformAnswer::Cost(Box::new(view)))
             }),
-            TerraformRequest::MissingPrices { board } => {
-                self.estimates(ground, board).map(|estimates| Answer::Text(cost::missing(&estimates)))
-            }
+            TerraformRequest::MissingPrices { board } => self
+                .link
+                .shown
+                .estimates(ground, board)
+                .map(|estimates| Answer::Text(cost::missing(&estimates))),
             TerraformRequest::Cancel { run } => site.cancel(run),
             TerraformRequest::History { board } => ground
                 .board(board)
@@ -271,12 +273,6 @@ impl Worker {
             .map_err(|error| storage(&error))?;
         let write::Difference { written, removed, in_the_way } = done;
         Ok(Answer::Terraform(TerraformAnswer::Written { written, removed, in_the_way }))
-    }
-
-    fn estimates(&self, ground: &Ground, board: BoardId) -> Result<cost::Estimates, Refusal> {
-        let settings = ground.settings(ground.board(board)?)?;
-        let book = self.link.shown.prices.of(&ground.files)?;
-        Ok(cost::estimate(&ground.snapshot, board, &settings, &book))
     }
 
     /// Which program there is, for the window to show. One that the project names is not run before a person runs

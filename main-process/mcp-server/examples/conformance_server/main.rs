@@ -12,10 +12,10 @@ mod handler;
 use authority::Snapshot;
 use handler::Fixtures;
 use mcp_server::{
-    Picture, Service, Surface, View, Workbench,
+    Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
     http::{Edge, Limits},
 };
-use shared_protocol::{Code, Refusal, Revision, mcp::McpMode, messages::Patch};
+use shared_protocol::{BoardId, Code, Refusal, Revision, mcp::McpMode, messages::Patch, terraform::CostView};
 use std::{
     net::{Ipv4Addr, TcpListener},
     sync::Arc,
@@ -42,6 +42,14 @@ impl Workbench for Empty {
 
     fn picture(&self, _: &Snapshot, _: &Picture) -> Result<Vec<u8>, Refusal> {
         Err(Refusal::new(Code::NoWorkspace, "there is nothing to draw"))
+    }
+
+    fn hcl(&self, _: &WorkspaceView, _: BoardId) -> Result<Hcl, Refusal> {
+        Err(Refusal::new(Code::NoWorkspace, "there is no board"))
+    }
+
+    fn cost(&self, _: &WorkspaceView, _: BoardId) -> Result<CostView, Refusal> {
+        Err(Refusal::new(Code::NoWorkspace, "there is no board"))
     }
 
     fn now(&self) -> u64 {

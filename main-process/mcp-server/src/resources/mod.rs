@@ -5,7 +5,6 @@ mod registry;
 
 use crate::{Call, Code, Depends, Document, Failure, Resource, WorkspaceView, shown, tools};
 use serde_json::{Value, json};
-use shared_protocol::BoardKind;
 use std::sync::Arc;
 
 const JSON: &str = "application/json";
@@ -14,7 +13,7 @@ const NO_PREVIEW: &str = "no preview is running";
 /// Bytes of a resource: with its quotes escaped it still fits into what clients take in one message.
 pub(crate) const MOST_BYTES: usize = 700 * 1024;
 
-use Depends::{Config, Content, Mode, Presence, Status, Types};
+use Depends::{Config, Content, Deployment, Mode, Presence, Status, Types};
 
 pub(crate) fn all() -> Vec<Resource> {
     vec![
@@ -92,7 +91,7 @@ pub(crate) fn all() -> Vec<Resource> {
                 "Current diagram",
                 "The active board if it is an infrastructure board, else the first of these.",
             ],
-            &[Content, Presence, Types],
+            &[Content, Presence, Types, Deployment],
             current_diagram,
         ),
         resource(
@@ -101,6 +100,16 @@ pub(crate) fn all() -> Vec<Resource> {
             &[Config],
             |call| in_workspace(call, json!({}), |workspace| tools::redacted(&workspace.config)),
         ),
+        Resource {
+            uri: "draftboard://hcl/{filename}",
+            aliases: vec!["terrastudio://hcl/{filename}"],
+            name: "hcl",
+            title: "Terraform file",
+            description: "A generated file of the current diagram, such as main.tf; / within a name is %2F.",
+            mime: "text/plain",
+            depends: &[Content, Presence, Types, Config],
+            read: Arc::new(hcl_file),
+        },
         resource(
             ["draftboard://proposals", ""],
             ["proposals", "Proposals", "The review queue as agents may see it."],
@@ -176,18 +185,30 @@ fn server_info(call: &Call) -> Value {
         "schemaVersions": { "registry": "v0", "graph": "v0", "overrides": "v0", "preview": "v0" },
         "protocolVersions": rmcp::model::ProtocolVersion::KNOWN_VERSIONS,
         "mode": call.mode,
-        "features": { "subscriptions": true, "images": true, "proposals": false, "preview": false, "terraform": false, "bundles": call.view.specs.is_some() },
+        "features": { "subscriptions": true, "images": true, "proposals": false, "preview": false, "terraform": true, "bundles": call.view.specs.is_some() },
     })
+}
+
+fn hcl_file(call: &Call) -> Result<Document, Failure> {
+    let workspace = call.workspace()?;
+    let board = tools::terraform::infrastructure_board(workspace)
+        .ok_or_else(|| Failure::new(Code::NotFound, "there is no infrastructure board"))?;
+    let file = call.arguments.get("filename").and_then(Value::as_str).unwrap_or_default();
+    let file = file.replace("%2F", "/").replace("%2f", "/");
+    let text = tools::terraform::file_of(&call.workbench.hcl(workspace, board.id)?, &file)?;
+    if text.len() > MOST_BYTES {
+        let message = format!("{} is larger than {MOST_BYTES} bytes", shown(&file));
+        return Err(Failure::new(Code::LimitExceeded, message).hint("generate_hcl gives it in parts."));
+    }
+    Ok(Document { mime: "text/plain", text })
 }
 
 fn current_diagram(call: &Call) -> Result<Value, Failure> {
     let empty = |status: &str| json!({ "status": status, "nodes": [], "edges": [] });
     let Some(workspace) = &call.view.workspace else { return Ok(empty(NO_WORKSPACE)) };
-    let snapshot = &workspace.snapshot;
-    let is_infrastructure = |board: &&shared_protocol::Board| board.kind == BoardKind::Infrastructure;
-    let active = workspace.active_board().and_then(|id| snapshot.board(id)).filter(is_infrastructure);
-    let first = || snapshot.boards().map(Arc::as_ref).find(is_infrastructure);
-    let Some(board) = active.or_else(first) else { return Ok(empty("there is no infrastructure board")) };
+    let Some(board) = tools::terraform::infrastructure_board(workspace) else {
+        return Ok(empty("there is no infrastructure board"));
+    };
     let reply = tools::whole_board(workspace, board, call.view.generation)?;
     let mut diagram: Value = serde_json::from_str(&reply.data).unwrap_or_else(|_| empty("unreadable"));
     diagram["revision"] = json!(workspace.revision());

@@ -9,6 +9,7 @@ mod image;
 mod proposals;
 mod search;
 pub(crate) mod shape;
+pub(crate) mod terraform;
 mod types;
 mod validate;
 
@@ -28,6 +29,9 @@ pub(crate) fn all() -> Vec<Tool> {
         diagram::get_diagram(),
         types::tool(),
         config::tool(),
+        terraform::generate_hcl(),
+        terraform::get_deployment_status(),
+        terraform::estimate_costs(),
         validate::tool(),
         proposals::list(),
         proposals::get(),

@@ -112,8 +112,7 @@ fn full<'a>(workspace: &'a WorkspaceView, node: &'a Node) -> FullNode<'a> {
     FullNode {
         properties,
         references: references.collect(),
-        // Nothing is deployed from here yet.
-        deployment_status: def.is_some_and(|def| def.terraform.is_some()).then_some("pending"),
+        deployment_status: super::terraform::status_of(workspace, node),
         position: place.map_or(Position { x: 0, y: 0 }, |place| Position { x: place.x, y: place.y }),
         size: place.map_or(Size { w: 0, h: 0 }, |place| Size { w: place.w, h: place.h }),
     }

@@ -9,9 +9,10 @@ use crate::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    ElementId,
+    BoardId, BoardKind, ElementId,
     messages::{Problem, Severity},
 };
+use std::collections::BTreeSet;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,7 +28,8 @@ pub(super) fn tool() -> Tool {
         "diagram",
         "validate_diagram",
         "Validate diagram",
-        "Errors and warnings of all boards or of one: missing values, wrong places, connections that no rule allows.",
+        "Errors and warnings of all boards or of one: missing values, wrong places, connections that no rule allows, what \
+         Terraform would refuse.",
         json!({
             "board": { "type": "string", "description": "name or id; default: all boards" },
             "severity": { "enum": ["error", "warning"] },
@@ -48,7 +50,8 @@ fn validate(call: &Call) -> Result<Reply, Failure> {
         None => None,
     };
     let here = |problem: &&Problem| board.is_none_or(|board| problem.board == board.id);
-    let all: Vec<&Problem> = workspace.problems().iter().filter(here).collect();
+    let of_files = of_files(call, workspace, board.map(|board| board.id));
+    let all: Vec<&Problem> = workspace.problems().iter().chain(&of_files).filter(here).collect();
     let count = |severity| all.iter().filter(|problem| problem.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let mut listed: Vec<&Problem> = all
@@ -78,6 +81,35 @@ fn validate(call: &Call) -> Result<Reply, Failure> {
     );
     let summary = format!("{errors} errors, {warnings} warnings. {}", page.summary("problems"));
     Ok(Reply { data, meta, ..Reply::default() }.summary(summary))
+}
+
+/// What is wrong with the Terraform files, as far as the graph does not say so itself.
+fn of_files(call: &Call, workspace: &WorkspaceView, only: Option<BoardId>) -> Vec<Problem> {
+    let told: BTreeSet<(ElementId, Option<&str>)> =
+        workspace.problems().iter().map(|problem| (problem.element, problem.field.as_deref())).collect();
+    let boards = workspace.snapshot.boards().filter(|board| board.kind == BoardKind::Infrastructure);
+    let mut found = Vec::new();
+    for board in boards.filter(|board| only.is_none_or(|only| only == board.id)) {
+        let on_board = |severity, element, field, message| Problem {
+            severity,
+            element,
+            board: board.id,
+            field,
+            message,
+        };
+        match call.workbench.hcl(workspace, board.id) {
+            Ok(hcl) => found.extend(hcl.findings.iter().filter_map(|finding| {
+                let element = finding.node.map_or(ElementId::Board(board.id), ElementId::Node);
+                let field = finding.prop.as_ref().map(ToString::to_string);
+                let is_news = finding.prop.is_none() || !told.contains(&(element, field.as_deref()));
+                is_news.then(|| on_board(finding.severity, element, field, finding.message.clone()))
+            })),
+            Err(refusal) => {
+                found.push(on_board(Severity::Error, ElementId::Board(board.id), None, refusal.message));
+            }
+        }
+    }
+    found
 }
 
 fn shape(workspace: &WorkspaceView, problem: &Problem) -> Value {

@@ -8,15 +8,17 @@
 )]
 
 use authority::{Registry, Snapshot, decide};
+use infrastructure::{Finding, Generator, Input, Settings};
 use mcp_server::{
-    Picture, Service, Surface, View, Workbench, WorkspaceView,
+    Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
     http::{Edge, Limits},
 };
 use serde_json::{Value, json};
 use shared_protocol::{
-    Actor, ActorKind, Command, Refusal, Revision,
+    Actor, ActorKind, BoardId, Command, NodeId, Refusal, Revision,
     mcp::McpMode,
-    messages::{Patch, Presence, Status},
+    messages::{Patch, Presence, Severity, Status},
+    terraform,
 };
 use std::{
     collections::BTreeMap,
@@ -72,6 +74,12 @@ impl Bench {
             status: Status::default(),
             config: Arc::new(config),
             problems: Arc::default(),
+            deployments: state
+                .view
+                .workspace
+                .as_ref()
+                .map(|known| Arc::clone(&known.deployments))
+                .unwrap_or_default(),
         };
         let generation = state.view.generation + 1;
         state.view = Arc::new(View { generation, workspace: Some(Arc::new(workspace)), specs: None });
@@ -103,6 +111,16 @@ impl Bench {
     pub(crate) fn see(&self, presence: Presence) {
         let workspace = self.workspace();
         self.replace(workspace.snapshot.clone(), presence, Value::clone(&workspace.config));
+    }
+
+    pub(crate) fn deploy(&self, node: NodeId, deployment: terraform::Deployment) {
+        let mut workspace = WorkspaceView::clone(&self.workspace());
+        workspace.deployments = Arc::new(BTreeMap::from([(node, deployment)]));
+        let mut state = self.state.lock().unwrap();
+        let generation = state.view.generation + 1;
+        state.view = Arc::new(View { generation, workspace: Some(Arc::new(workspace)) });
+        drop(state);
+        self.changed.send_modify(|count| *count += 1);
     }
 
     pub(crate) fn forget_until(&self, revision: u64) {
@@ -141,6 +159,41 @@ impl Workbench for Bench {
 
     fn picture(&self, _: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal> {
         Ok(vec![0; picture.longest as usize * 1_000])
+    }
+
+    fn hcl(&self, workspace: &WorkspaceView, board: BoardId) -> Result<Hcl, Refusal> {
+        let settings = Settings::default();
+        let input = Input { snapshot: &workspace.snapshot, board, settings: &settings };
+        let made = Generator::new().generate(&input);
+        let finding = |found: Finding| terraform::Finding {
+            severity: Severity::Error,
+            node: found.node,
+            prop: found.prop,
+            message: found.message,
+            detail: String::new(),
+        };
+        Ok(Hcl { files: made.files, findings: made.findings.into_iter().map(finding).collect() })
+    }
+
+    fn cost(&self, workspace: &WorkspaceView, board: BoardId) -> Result<terraform::CostView, Refusal> {
+        let nodes = workspace.snapshot.nodes_on(board).map(|node| terraform::NodeCost {
+            node: node.id,
+            basis: terraform::CostBasis::Unknown,
+            monthly: None,
+            components: Vec::new(),
+        });
+        let nodes: Vec<_> = nodes.collect();
+        Ok(terraform::CostView {
+            board,
+            revision: workspace.revision(),
+            currency: Some("EUR".to_owned()),
+            monthly: None,
+            priced: 0,
+            free: 0,
+            usage_based: 0,
+            unknown: nodes.len() as u64,
+            nodes,
+        })
     }
 
     fn now(&self) -> u64 {

@@ -1,0 +1,323 @@
+//! What a board becomes outside: its Terraform files, what is deployed of it, what it costs.
+
+use super::{board, shape::REDACTED, shape::looks_secret};
+use crate::{
+    Call, Code, Diagnostic, Failure, Hcl, Meta, Reply, Tool, WorkspaceView,
+    page::{self, Asked, BYTE_BUDGET, MOST_LIMIT, Page},
+    shown,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use shared_protocol::{
+    Board, BoardKind, Node, NodeId,
+    messages::Severity,
+    terraform::{CostView, Finding, NodeCost},
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+const BOARD: &str = "name or id; default: the active board";
+
+/// The named board, or the one meant when none is named, if it becomes Terraform.
+fn find<'a>(workspace: &'a WorkspaceView, named: Option<&str>) -> Result<&'a Board, Failure> {
+    let found = match named {
+        Some(_) => board::find(workspace, named)?,
+        None => infrastructure_board(workspace)
+            .ok_or_else(|| Failure::new(Code::NotFound, "there is no infrastructure board").field("board"))?,
+    };
+    if found.kind != BoardKind::Infrastructure {
+        let message = format!("{} is not an infrastructure board", found.name);
+        return Err(Failure::new(Code::BadRequest, message).field("board"));
+    }
+    Ok(found)
+}
+
+/// The active board if it is an infrastructure board, else the first of these.
+pub(crate) fn infrastructure_board(workspace: &WorkspaceView) -> Option<&Board> {
+    let snapshot = &workspace.snapshot;
+    let fits = |board: &&Board| board.kind == BoardKind::Infrastructure;
+    let active = workspace.active_board().and_then(|id| snapshot.board(id)).filter(fits);
+    active.or_else(|| snapshot.boards().map(Arc::as_ref).find(fits))
+}
+
+fn meta(workspace: &WorkspaceView, board: &Board) -> Meta {
+    Meta { revision: workspace.revision().0, board: Some(board.name.to_string()), ..Meta::default() }
+}
+
+/// On a thread made for it: a large board takes a moment.
+fn aside(run: fn(&Call) -> Result<Reply, Failure>) -> impl Fn(Call) -> crate::Answering + Send + Sync {
+    move |call| {
+        Box::pin(async move {
+            let work = tokio::task::spawn_blocking(move || run(&call));
+            work.await.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "the work was not finished")))
+        })
+    }
+}
+
+// ---- files --------------------------------------------------------------------------------------------------------------
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HclArguments {
+    board: Option<String>,
+    file: Option<String>,
+    offset: Option<u64>,
+}
+
+pub(super) fn generate_hcl() -> Tool {
+    Tool::slow(
+        "diagram",
+        "generate_hcl",
+        "Generate HCL",
+        "The board as Terraform files, {filename: content}. Writes nothing.",
+        json!({
+            "board": { "type": "string", "description": BOARD },
+            "file": { "type": "string", "description": "only this one" },
+            "offset": { "type": "integer", "minimum": 0, "description": "lines to skip, with file" }
+        }),
+        json!({ "type": "object" }),
+        aside(generate),
+    )
+    .lasting()
+}
+
+fn generate(call: &Call) -> Result<Reply, Failure> {
+    let workspace = call.workspace()?;
+    let arguments: HclArguments = call.arguments()?;
+    let board = find(workspace, arguments.board.as_deref())?;
+    let hcl = call.workbench.hcl(workspace, board.id)?;
+    let mut meta = meta(workspace, board);
+    let mut diagnostics: Vec<Diagnostic> = hcl.findings.iter().map(diagnostic).collect();
+    let data = match &arguments.file {
+        Some(file) => {
+            let text = file_of(&hcl, file)?;
+            let (part, total) = lines(&text, arguments.offset.unwrap_or(0), &mut meta);
+            meta.total = Some(total);
+            BTreeMap::from([(file.as_str(), part)])
+        }
+        None if arguments.offset.is_some() => {
+            return Err(Failure::new(Code::BadRequest, "an offset goes with a file").field("offset"));
+        }
+        None => {
+            let mut left = BYTE_BUDGET;
+            let mut files = BTreeMap::new();
+            for (name, text) in &hcl.files {
+                if text.len() > left {
+                    meta.cut = Some("the byte budget of one answer is used up");
+                    diagnostics.push(left_out(name));
+                    continue;
+                }
+                left -= text.len();
+                files.insert(name.as_str(), safe(name, text));
+            }
+            (meta.returned, meta.total) = (Some(files.len()), Some(hcl.files.len()));
+            files
+        }
+    };
+    let summary = format!(
+        "{} of {} files of board {}. The data is in structuredContent.",
+        data.len(),
+        hcl.files.len(),
+        board.name
+    );
+    Ok(Reply { diagnostics, ..Reply::new(&data, meta)? }.summary(summary))
+}
+
+/// The text of one file as agents may see it.
+pub(crate) fn file_of(hcl: &Hcl, file: &str) -> Result<String, Failure> {
+    match hcl.files.get(file) {
+        Some(text) => Ok(safe(file, text)),
+        None => Err(Failure::new(Code::NotFound, format!("there is no file `{}`", shown(file)))
+            .field("file")
+            .suggest(authority::similar(file, hcl.files.keys().map(String::as_str)))
+            .hint(format!("The files are {}.", hcl.files.keys().cloned().collect::<Vec<_>>().join(", ")))),
+    }
+}
+
+/// Lines from one on, as many as fit, and how many there are.
+fn lines(text: &str, offset: u64, meta: &mut Meta) -> (String, usize) {
+    let total = text.lines().count();
+    let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+    let (mut part, mut returned) = (String::new(), 0);
+    for line in text.lines().skip(skip) {
+        if returned > 0 && part.len() + line.len() > BYTE_BUDGET {
+            meta.cut = Some("the byte budget of one answer is used up");
+            break;
+        }
+        part.push_str(line);
+        part.push('\n');
+        returned += 1;
+    }
+    meta.returned = Some(returned);
+    meta.has_more = Some(skip.saturating_add(returned) < total);
+    (part, total)
+}
+
+fn left_out(file: &str) -> Diagnostic {
+    let message = format!("{file} is left out: ask for it with `file`, and go on with `offset`");
+    Diagnostic { severity: "warning", message, element: None, field: None }
+}
+
+fn diagnostic(finding: &Finding) -> Diagnostic {
+    Diagnostic {
+        severity: if finding.severity == Severity::Error { "error" } else { "warning" },
+        message: shown(&finding.message).into_owned(),
+        element: finding.node.map(|node| node.to_string()),
+        field: finding.prop.as_ref().map(ToString::to_string),
+    }
+}
+
+/// What the project's own settings say is redacted as it is in the configuration; blocks of nodes hold no secrets.
+fn safe(file: &str, text: &str) -> String {
+    let of_settings = matches!(file, "terraform.tf" | "providers.tf") || file.ends_with(".tfvars");
+    if !of_settings {
+        return shown(text).into_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut within: Option<usize> = None;
+    for line in text.lines() {
+        let indent = line.len() - line.trim_start().len();
+        if let Some(of) = within {
+            if indent <= of {
+                within = None;
+            }
+            continue;
+        }
+        let hidden = line.split_once(" = ").filter(|(key, _)| looks_secret(key.trim().trim_matches('"')));
+        match hidden {
+            Some((key, value)) => {
+                out.push_str(&format!("{key} = \"{REDACTED}\"\n"));
+                if value.ends_with(['[', '{']) || value.starts_with("<<") {
+                    within = Some(indent);
+                }
+            }
+            None => {
+                out.push_str(&shown(line));
+                out.push('\n');
+            }
+        }
+    }
+    out
+}
+
+// ---- what is deployed -----------------------------------------------------------------------------------------------------
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PageArguments {
+    board: Option<String>,
+    limit: Option<u64>,
+    cursor: Option<String>,
+}
+
+impl PageArguments {
+    fn asked(self, tool: &str, board: &Board, state: u64) -> Asked {
+        let list = format!("{tool} {}", board.id);
+        Asked { limit: self.limit, usual: MOST_LIMIT, cursor: self.cursor, offset: None, list, state }
+    }
+}
+
+fn page_schema() -> Value {
+    json!({
+        "board": { "type": "string", "description": BOARD },
+        "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
+        "cursor": { "type": "string" }
+    })
+}
+
+/// A page as an object: each item under its node.
+fn by_node(page: &Page, nodes: &[NodeId]) -> String {
+    let ids = nodes.iter().skip(page.start);
+    let entries: Vec<String> = ids.zip(&page.items).map(|(id, item)| format!("\"{id}\":{item}")).collect();
+    format!("{{{}}}", entries.join(","))
+}
+
+pub(super) fn get_deployment_status() -> Tool {
+    Tool::read(
+        "diagram",
+        "get_deployment_status",
+        "Get deployment status",
+        "{instanceId: pending | creating | updating | created | failed | destroyed}, as of the last run or state.",
+        page_schema(),
+        json!({ "type": "object" }),
+        status,
+    )
+    .lasting()
+}
+
+fn status(call: &Call) -> Result<Reply, Failure> {
+    let workspace = call.workspace()?;
+    let arguments: PageArguments = call.arguments()?;
+    let board = find(workspace, arguments.board.as_deref())?;
+    let deployed: Vec<(NodeId, &str)> = workspace
+        .snapshot
+        .nodes_on(board.id)
+        .filter_map(|node| Some((node.id, status_of(workspace, node)?)))
+        .collect();
+    let ids: Vec<NodeId> = deployed.iter().map(|(id, _)| *id).collect();
+    let asked = arguments.asked("get_deployment_status", board, call.view.generation);
+    let page = page::take(asked, deployed.into_iter(), |(_, status)| status)?;
+    let mut meta = meta(workspace, board);
+    page.describe(&mut meta);
+    Ok(Reply { data: by_node(&page, &ids), meta, ..Reply::default() }.summary(page.summary("statuses")))
+}
+
+/// Only what becomes a resource is ever deployed; what nobody has deployed yet is pending.
+pub(crate) fn status_of(workspace: &WorkspaceView, node: &Node) -> Option<&'static str> {
+    workspace.snapshot.type_of(node)?.terraform_types().next()?;
+    Some(workspace.deployments.get(&node.id).map_or("pending", |deployment| deployment.word()))
+}
+
+// ---- what it costs ----------------------------------------------------------------------------------------------------------
+
+pub(super) fn estimate_costs() -> Tool {
+    Tool::slow(
+        "diagram",
+        "estimate_costs",
+        "Estimate costs",
+        "{instanceId: {monthly, currency, basis, breakdown}}; what is unknown is null, never 0. Sums are in meta.totals.",
+        page_schema(),
+        json!({ "type": "object" }),
+        aside(costs),
+    )
+}
+
+fn costs(call: &Call) -> Result<Reply, Failure> {
+    let workspace = call.workspace()?;
+    let arguments: PageArguments = call.arguments()?;
+    let board = find(workspace, arguments.board.as_deref())?;
+    let cost = call.workbench.cost(workspace, board.id)?;
+    let ids: Vec<NodeId> = cost.nodes.iter().map(|node| node.node).collect();
+    let asked = arguments.asked("estimate_costs", board, call.view.generation);
+    let page = page::take(asked, cost.nodes.iter(), |node| node_cost(&cost, node))?;
+    let mut meta = meta(workspace, board);
+    page.describe(&mut meta);
+    meta.totals = Some(json!({
+        "monthly": cost.monthly, "currency": cost.currency, "priced": cost.priced, "free": cost.free,
+        "usageBased": cost.usage_based, "unknown": cost.unknown,
+    }));
+    Ok(Reply { data: by_node(&page, &ids), meta, ..Reply::default() }.summary(page.summary("estimates")))
+}
+
+fn node_cost(cost: &CostView, node: &NodeCost) -> Value {
+    let parts = node.components.iter().map(|part| {
+        let detail = json!({ "monthly": part.monthly, "basis": part.basis, "source": part.source.as_deref().map(shown) });
+        (shown(&part.label).into_owned(), detail)
+    });
+    let breakdown: serde_json::Map<String, Value> = parts.collect();
+    json!({ "monthly": node.monthly, "currency": cost.currency, "basis": node.basis, "breakdown": breakdown })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_sound_secret_are_not_told_in_files() {
+        let text = "db_password = \"hunter2\"\nregion      = \"eu\"\ntokens = [\n  \"a\",\n]\nlast = 1\n";
+        assert_eq!(
+            safe("terraform.tfvars", text),
+            "db_password = \"[redacted]\"\nregion      = \"eu\"\ntokens = \"[redacted]\"\nlast = 1\n"
+        );
+        assert_eq!(safe("main.tf", text), text);
+    }
+}

@@ -1,0 +1,92 @@
+//! `draftboard cost`: what a board costs a month, as far as prices are known.
+
+use super::{
+    At,
+    board_at::{BoardAt, unasked},
+    format,
+};
+use serde_json::json;
+use shared_protocol::{
+    Refusal,
+    terraform::{CostBasis, CostView, TerraformAnswer, TerraformRequest},
+};
+use std::process::ExitCode;
+
+pub(super) const HELP: &str = "Prices are the workspace's own: files in prices/, each price with its source and date.\n\n\
+    Examples:\n  draftboard cost\n  draftboard cost network --missing > prices/network.json   # then fill it in";
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Cost {
+    /// The board [default: the only infrastructure board]
+    board: Option<String>,
+    /// Prints a price book with the lines that are missing, to be filled in
+    #[arg(long)]
+    missing: bool,
+    #[command(flatten)]
+    at: At,
+}
+
+pub(super) fn run(asked: &Cost) -> ExitCode {
+    answer(asked).unwrap_or_else(|refusal| format::refuse(&refusal, asked.at.json))
+}
+
+fn answer(asked: &Cost) -> Result<ExitCode, Refusal> {
+    let mut at = BoardAt::find(&asked.at, asked.board.as_deref())?;
+    let board = at.board.id;
+    if asked.missing {
+        // It is JSON already, in either case.
+        format::print(&at.ask_text(TerraformRequest::MissingPrices { board })?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let TerraformAnswer::Cost(view) = at.ask(TerraformRequest::Cost { board })? else {
+        return Err(unasked());
+    };
+    if asked.at.json {
+        format::print_json(&json!({ "ok": true, "data": view }));
+    } else {
+        format::print_visible(&words(&at, &view));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn words(at: &BoardAt, view: &CostView) -> String {
+    let amount =
+        |monthly: Option<f64>| monthly.map_or_else(|| "-".to_owned(), |monthly| format!("{monthly:.2}"));
+    let mut rows: Vec<[String; 3]> = view
+        .nodes
+        .iter()
+        .map(|node| [at.name(node.node), amount(node.monthly), basis(node.basis).to_owned()])
+        .collect();
+    rows.sort();
+    rows.push([
+        "all that is known".to_owned(),
+        amount(view.monthly),
+        format!(
+            "{} a month; {} priced, {} free, {} usage-based, {} unknown",
+            view.currency.as_deref().unwrap_or("no currency"),
+            view.priced,
+            view.free,
+            view.usage_based,
+            view.unknown
+        ),
+    ]);
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let (first, second) = (width(0), width(1));
+    let mut text: String = rows
+        .iter()
+        .map(|[name, amount, basis]| format!("{name:<first$}  {amount:>second$}  {basis}\n"))
+        .collect();
+    if view.unknown > 0 {
+        text.push_str("Some prices are missing: `draftboard cost --missing` prints what to fill in.\n");
+    }
+    text
+}
+
+fn basis(basis: CostBasis) -> &'static str {
+    match basis {
+        CostBasis::Priced => "priced",
+        CostBasis::Free => "free",
+        CostBasis::UsageBased => "usage-based",
+        CostBasis::Unknown => "unknown",
+    }
+}

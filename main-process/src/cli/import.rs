@@ -1,0 +1,54 @@
+//! `draftboard import`: a folder becomes a board.
+
+use super::{
+    At,
+    board_at::unasked,
+    format,
+    workspace_at::{self, Reached},
+};
+use serde_json::json;
+use shared_protocol::{
+    Refusal,
+    messages::{Answer, Request},
+    terraform::{TerraformAnswer, TerraformRequest},
+};
+use std::{path::PathBuf, process::ExitCode};
+
+pub(super) const HELP: &str = "A TerraStudio project (its .tstudio file and diagrams/main.json), or a folder of .tf files. It is one\n\
+    operation, so `draftboard undo` takes it back.\n\n\
+    Examples:\n  draftboard import ~/infra/network\n  draftboard import ~/projects/shop --into shop";
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Import {
+    /// The folder
+    folder: PathBuf,
+    /// The name of the new board [default: like the folder's]
+    #[arg(long, value_name = "BOARD")]
+    into: Option<String>,
+    #[command(flatten)]
+    at: At,
+}
+
+pub(super) fn run(asked: &Import) -> ExitCode {
+    answer(asked).unwrap_or_else(|refusal| format::refuse(&refusal, asked.at.json))
+}
+
+fn answer(asked: &Import) -> Result<ExitCode, Refusal> {
+    let mut reached = Reached::workspace(&workspace_at::find(asked.at.workspace.as_deref())?)?;
+    // The running Draftboard may stand in another folder than this terminal.
+    let folder = std::path::absolute(&asked.folder).unwrap_or_else(|_| asked.folder.clone());
+    let request = TerraformRequest::Import { path: folder.display().to_string(), name: asked.into.clone() };
+    let Answer::Terraform(TerraformAnswer::Imported { board, revision, notes }) =
+        reached.request(Request::Terraform(request))?
+    else {
+        return Err(unasked());
+    };
+    if asked.at.json {
+        let data = json!({ "board": board, "revision": revision, "notes": notes });
+        format::print_json(&json!({ "ok": true, "data": data }));
+    } else {
+        let notes: String = notes.iter().map(|note| format!("note: {}\n", note.message)).collect();
+        format::print_visible(&format!("Imported as board {board} (revision {revision})\n{notes}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,262 @@
+//! `draftboard terraform`: a person's own runs. What changes the real world is planned, shown and asked about at a
+//! terminal; there is no way to say yes beforehand.
+
+use super::{
+    At,
+    board_at::{BoardAt, unasked},
+    format,
+};
+use serde_json::{Value, json};
+use shared_protocol::{
+    Code, Refusal,
+    terraform::{
+        MAX_RUN_LINES, PlanChange, PlannedAction, RunId, RunLine, RunOperation, RunState, RunView,
+        TerraformAnswer, TerraformRequest,
+    },
+};
+use std::{
+    io::{BufRead as _, IsTerminal as _, Write as _},
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+pub(super) const HELP: &str = "The board's files are written to terraform/BOARD first. Values of sensitive variables are taken from \
+    TF_VAR_<name>.\napply and destroy show a plan and ask at the terminal; without one they are refused.\n\
+    Ctrl+C asks the run to stop; a second one lets go of it.\n\n\
+    Examples:\n  draftboard terraform init\n  draftboard terraform plan network\n  draftboard terraform apply network";
+
+/// Lines kept for an answer in JSON.
+const MOST_LINES: usize = 20_000;
+const INTERRUPTED: i32 = 130;
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(super) enum Verb {
+    /// Brings providers and modules
+    Init,
+    /// Checks the files
+    Validate,
+    /// Shows what apply would do
+    Plan,
+    /// Makes it so, after you have seen the plan
+    Apply,
+    /// Removes everything, after you have seen the plan
+    Destroy,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Terraform {
+    #[arg(value_enum)]
+    verb: Verb,
+    /// The board [default: the only infrastructure board]
+    board: Option<String>,
+    #[command(flatten)]
+    at: At,
+}
+
+pub(super) fn run(asked: &Terraform) -> ExitCode {
+    Session::open(asked)
+        .and_then(|mut session| session.run(asked.verb))
+        .unwrap_or_else(|refusal| format::refuse(&refusal, asked.at.json))
+}
+
+struct Session {
+    at: BoardAt,
+    json: bool,
+    secrets: Vec<(String, String)>,
+    /// Somebody pressed Ctrl+C.
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Session {
+    fn open(asked: &Terraform) -> Result<Self, Refusal> {
+        if matches!(asked.verb, Verb::Apply | Verb::Destroy) && !std::io::stdin().is_terminal() {
+            let message = "apply and destroy change real resources, and nobody is at a terminal to agree";
+            return Err(Refusal::new(Code::ConfirmationRequired, message).hint(
+                "Run it in a terminal, or in the window. In a pipeline, write the files with `draftboard hcl --write` and run \
+                 terraform there.",
+            ));
+        }
+        let mut at = BoardAt::find(&asked.at, asked.board.as_deref())?;
+        let board = at.board.id;
+        let TerraformAnswer::Hcl(view) = at.ask(TerraformRequest::Hcl { board })? else {
+            return Err(unasked());
+        };
+        at.complain(&view.findings);
+        // The running Draftboard has an environment of its own.
+        let given = |name: &String| Some((name.clone(), std::env::var(format!("TF_VAR_{name}")).ok()?));
+        let secrets = view.secrets.iter().filter_map(given).collect();
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let registered = signal_hook::flag::register_conditional_shutdown(
+            signal_hook::consts::SIGINT,
+            INTERRUPTED,
+            Arc::clone(&interrupted),
+        )
+        .and_then(|_| signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted)));
+        if let Err(error) = registered {
+            tracing::warn!(%error, "Ctrl+C ends this command and not the run");
+        }
+        let mut session = Self { at, json: asked.at.json, secrets, interrupted };
+        session.tell_interrupted()?;
+        Ok(session)
+    }
+
+    /// What was cut off before is worth knowing before anything else is run.
+    fn tell_interrupted(&mut self) -> Result<(), Refusal> {
+        let board = self.at.board.id;
+        let TerraformAnswer::History(runs) = self.at.ask(TerraformRequest::History { board })? else {
+            return Err(unasked());
+        };
+        if let Some(run) = runs.first().filter(|run| run.state == RunState::Interrupted) {
+            format::complain(&format!(
+                "the last run was cut off when Draftboard ended; how far it came is in {}",
+                run.log
+            ));
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, verb: Verb) -> Result<ExitCode, Refusal> {
+        match verb {
+            Verb::Init => self.only(RunOperation::Init),
+            Verb::Validate => self.only(RunOperation::Validate),
+            Verb::Plan => self.only(RunOperation::Plan),
+            Verb::Apply => self.planned(RunOperation::Plan, "yes", "Type yes to make it so"),
+            Verb::Destroy => {
+                let name = self.at.board.name.to_string();
+                self.planned(RunOperation::PlanDestroy, &name, "Type the board's name to remove all of it")
+            }
+        }
+    }
+
+    fn only(&mut self, operation: RunOperation) -> Result<ExitCode, Refusal> {
+        let (run, lines) = self.follow(operation)?;
+        let plan = match operation {
+            RunOperation::Plan if is_success(&run) => self.plan()?,
+            _ => Vec::new(),
+        };
+        Ok(self.answer(&run, &lines, &plan))
+    }
+
+    /// Plans, shows, asks, and applies what was shown.
+    fn planned(
+        &mut self,
+        planning: RunOperation,
+        expected: &str,
+        question: &str,
+    ) -> Result<ExitCode, Refusal> {
+        let (run, lines) = self.follow(planning)?;
+        if !is_success(&run) {
+            return Ok(self.answer(&run, &lines, &[]));
+        }
+        let plan = self.plan()?;
+        if plan.is_empty() {
+            format::complain("there is nothing to do");
+            return Ok(self.answer(&run, &lines, &plan));
+        }
+        for change in &plan {
+            tell(&format!("{} {}", word(change.action), change.address));
+        }
+        if !asks(&format!("{question}, anything else leaves everything as it is: "), expected) {
+            return Err(Refusal::new(Code::ConfirmationRequired, "nothing was changed"));
+        }
+        let (run, lines) = self.follow(RunOperation::ApplyPlan)?;
+        Ok(self.answer(&run, &lines, &plan))
+    }
+
+    fn plan(&mut self) -> Result<Vec<PlanChange>, Refusal> {
+        match self.at.ask(TerraformRequest::Plan { board: self.at.board.id })? {
+            TerraformAnswer::Plan(plan) => Ok(plan.map(|plan| plan.changes).unwrap_or_default()),
+            _ => Err(unasked()),
+        }
+    }
+
+    /// Starts a run and shows what it says until it has ended.
+    fn follow(&mut self, operation: RunOperation) -> Result<(RunView, Vec<RunLine>), Refusal> {
+        let (board, confirmed) = (self.at.board.id, operation.needs_confirmation());
+        let secrets = self.secrets.clone();
+        let TerraformAnswer::Started { run } =
+            self.at.ask(TerraformRequest::Run { board, operation, confirmed, secrets })?
+        else {
+            return Err(unasked());
+        };
+        let (mut from, mut kept, mut is_asked) = (0, Vec::new(), false);
+        loop {
+            if self.interrupted.load(Ordering::Acquire) && !is_asked {
+                is_asked = true;
+                self.cancel(run);
+            }
+            let TerraformAnswer::Lines { run: view, lines } =
+                self.at.ask(TerraformRequest::Lines { run, from })?
+            else {
+                return Err(unasked());
+            };
+            from += lines.len() as u64;
+            let is_last = lines.len() < MAX_RUN_LINES && from >= view.lines;
+            for line in lines {
+                if !self.json {
+                    show(&line);
+                } else if kept.len() < MOST_LINES {
+                    kept.push(line);
+                }
+            }
+            if is_last && !matches!(view.state, RunState::Running | RunState::Cancelling) {
+                return Ok((view, kept));
+            }
+        }
+    }
+
+    fn cancel(&mut self, run: RunId) {
+        format::complain("asked it to stop; press Ctrl+C again to let go of it");
+        // It may have ended meanwhile.
+        if let Err(refusal) = self.at.cancel(TerraformRequest::Cancel { run }) {
+            format::complain(&refusal.to_string());
+        }
+    }
+
+    fn answer(&self, run: &RunView, lines: &[RunLine], plan: &[PlanChange]) -> ExitCode {
+        let success = is_success(run);
+        if self.json {
+            let data: Value = json!({ "run": run, "lines": lines, "changes": plan });
+            format::print_json(&json!({ "ok": success, "data": data }));
+        } else if !success {
+            format::complain(&format!("it did not come to a good end; the log is {}", run.log));
+        }
+        if success { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+fn is_success(run: &RunView) -> bool {
+    matches!(run.state, RunState::Succeeded { .. })
+}
+
+fn word(action: PlannedAction) -> &'static str {
+    match action {
+        PlannedAction::Create => "create ",
+        PlannedAction::Update => "update ",
+        PlannedAction::Replace => "replace",
+        PlannedAction::Delete => "delete ",
+        PlannedAction::Read => "read   ",
+    }
+}
+
+fn show(line: &RunLine) {
+    if line.error { tell(&line.text) } else { format::print_visible(&format!("{}\n", line.text)) }
+}
+
+/// Beside the result.
+fn tell(text: &str) {
+    drop(writeln!(std::io::stderr().lock(), "{}", format::visible(text)));
+}
+
+/// Asks at the terminal.
+fn asks(question: &str, expected: &str) -> bool {
+    let mut err = std::io::stderr().lock();
+    drop(write!(err, "{question}").and_then(|()| err.flush()));
+    drop(err);
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && answer.trim() == expected
+}

@@ -1,0 +1,444 @@
+//! Terraform through the executable: the commands, with and without a running Draftboard, and what is left of a run when its
+//! Draftboard is killed.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a test"
+)]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::{
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+use support::{
+    client::Client,
+    home::{Home, Outcome, Running, ended, finished, serving},
+    wait_for,
+};
+
+struct Bench {
+    home: Home,
+    workspace: PathBuf,
+}
+
+impl Bench {
+    fn new(template: &str) -> Self {
+        let home = Home::new();
+        let workspace = home.workspace("workspace", template);
+        Self { home, workspace }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.home.command();
+        // Settings of whoever runs the tests have no place here.
+        command.env_remove("TF_CLI_CONFIG_FILE").args(arguments).arg("-w").arg(&self.workspace);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Outcome {
+        finished(self.command(arguments))
+    }
+
+    fn data(&self, arguments: &[&str]) -> Value {
+        let mut all = arguments.to_vec();
+        all.push("--json");
+        self.run(&all).data()
+    }
+
+    fn edit(&self, commands: &Value) {
+        let file = self.home.path("commands.json");
+        fs::write(&file, commands.to_string()).unwrap();
+        self.data(&["edit", "-f", file.to_str().unwrap()]);
+    }
+
+    fn add(&self, name: &str, props: Value) {
+        self.edit(&json!([{ "addNode": {
+            "board": "infrastructure", "type": "terraform/core/terraform_data", "name": name, "props": props
+        } }]));
+    }
+
+    fn serve(&self) -> Running {
+        let mut command = serving(&self.home, &self.workspace);
+        command.env_remove("TF_CLI_CONFIG_FILE");
+        let running = Running::start(command);
+        assert!(running.line().unwrap().contains("ready"));
+        running
+    }
+
+    /// At a terminal, where somebody types this.
+    fn at_terminal(&self, arguments: &[&str], typed: &str) -> Outcome {
+        let inner = self.command(arguments);
+        let words: Vec<String> =
+            std::iter::once(inner.get_program()).chain(inner.get_args()).map(quoted).collect();
+        let mut command = Command::new("script");
+        command.args(["-qec", &words.join(" "), "/dev/null"]).current_dir(self.home.path("home"));
+        for (name, value) in inner.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Held to the end: closing it would be an answer too.
+        let mut keyboard = child.stdin.take().unwrap();
+        keyboard.write_all(typed.as_bytes()).unwrap();
+        let mut screen = child.stdout.take().unwrap();
+        let shown = std::thread::spawn(move || std::io::read_to_string(&mut screen).unwrap());
+        let code = ended(&mut child).expect("it ends").code();
+        drop(keyboard);
+        Outcome { code, out: shown.join().unwrap(), err: String::new() }
+    }
+}
+
+fn quoted(word: &std::ffi::OsStr) -> String {
+    format!("'{}'", word.to_str().unwrap().replace('\'', "'\\''"))
+}
+
+/// Whether there is such a program; where Terraform has to be there, its absence is a failure.
+fn has(names: &[&str]) -> bool {
+    let found = names.iter().any(|name| Command::new(name).arg("--version").output().is_ok());
+    if !found {
+        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_TERRAFORM").is_none(), "{names:?} is not on the path");
+        eprintln!("SKIPPED: {names:?} is not on the path");
+    }
+    found
+}
+
+fn has_terraform() -> bool {
+    has(&["terraform", "tofu"])
+}
+
+#[test]
+fn files_are_printed_compared_and_written() {
+    let bench = Bench::new("blank");
+    bench.add("first", json!({ "input": "one" }));
+    let printed = bench.run(&["hcl"]);
+    assert_eq!(printed.code, Some(0), "{printed:?}");
+    assert!(printed.out.contains("==> main.tf <==") && printed.out.contains("terraform_data"), "{printed:?}");
+    let check = bench.run(&["hcl", "--check"]);
+    assert!(check.code == Some(1) && check.out.contains("differs: main.tf"), "{check:?}");
+    let wrote = bench.run(&["hcl", "--write"]);
+    assert!(wrote.out.contains("wrote: terraform/infrastructure/main.tf"), "{wrote:?}");
+    assert_eq!(bench.run(&["hcl", "--check"]).code, Some(0));
+    bench.edit(&json!([{ "updateNode": { "node": "infrastructure/first", "set": { "input": "two" } } }]));
+    let diff = bench.run(&["hcl", "infrastructure", "--diff"]);
+    assert!(diff.out.contains("-  input = \"one\"\n+  input = \"two\"\n"), "{diff:?}");
+    let data = bench.data(&["hcl"]);
+    assert!(data["files"]["main.tf"].as_str().unwrap().contains("\"two\""));
+
+    let out = bench.home.path("out");
+    assert_eq!(bench.run(&["hcl", "--out", out.to_str().unwrap()]).code, Some(0));
+    assert!(fs::read_to_string(out.join("main.tf")).unwrap().contains("\"two\""));
+    fs::write(out.join("main.tf"), "# mine\n").unwrap();
+    let refused = bench.run(&["hcl", "--out", out.to_str().unwrap()]);
+    assert!(refused.code == Some(1) && refused.err.contains("was not made by Draftboard"), "{refused:?}");
+    assert_eq!(fs::read_to_string(out.join("main.tf")).unwrap(), "# mine\n");
+
+    assert_eq!(bench.run(&["hcl", "--check", "--diff"]).code, Some(2));
+    let unknown = bench.run(&["hcl", "nowhere"]);
+    assert!(unknown.code == Some(1) && unknown.err.contains("The infrastructure boards are infrastructure"));
+    bench.edit(
+        &json!([{ "updateNode": { "node": "infrastructure/first", "set": { "extra": "not hcl {" } } }]),
+    );
+    let wrong = bench.run(&["hcl"]);
+    assert!(wrong.code == Some(1) && wrong.err.contains("error: first"), "{wrong:?}");
+}
+
+#[test]
+fn the_same_through_a_running_draftboard() {
+    let bench = Bench::new("blank");
+    bench.add("first", json!({ "input": "one" }));
+    let direct = bench.data(&["hcl"]);
+    let running = bench.serve();
+    assert_eq!(bench.data(&["hcl"]), direct);
+    assert_eq!(bench.data(&["cost"])["unknown"], bench.data(&["cost"])["unknown"]);
+    let folder = bench.home.path("Network");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("main.tf"), "resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n").unwrap();
+    let imported = bench.data(&["import", folder.to_str().unwrap()]);
+    assert!(imported["board"].is_string(), "{imported}");
+    let both = bench.run(&["hcl"]);
+    assert!(
+        both.code == Some(1) && both.err.contains("name one") && both.err.contains("network"),
+        "{both:?}"
+    );
+    assert!(bench.data(&["hcl", "network"])["files"]["main.tf"].as_str().unwrap().contains("\"a\""));
+    assert_eq!(running.stop().code, Some(0));
+    // And without it, where the operation is in the journal.
+    assert!(bench.data(&["hcl", "network"])["files"]["main.tf"].as_str().unwrap().contains("\"a\""));
+    bench.run(&["undo"]);
+    assert_eq!(bench.run(&["hcl", "network"]).code, Some(1));
+    let direct = bench.data(&["import", folder.to_str().unwrap(), "--into", "again"]);
+    assert!(direct["board"].is_string(), "{direct}");
+    let taken = bench.run(&["import", folder.to_str().unwrap(), "--into", "again"]);
+    assert!(taken.code == Some(1) && taken.err.contains("already"), "{taken:?}");
+    bench.home.assert_deserted();
+}
+
+#[test]
+fn costs_say_what_is_not_known() {
+    let bench = Bench::new("three-tier");
+    let shown = bench.run(&["cost"]);
+    assert!(shown.code == Some(0) && shown.out.contains("unknown"), "{shown:?}");
+    assert!(!shown.out.contains(" 0.00  unknown"), "{shown:?}");
+    let missing = bench.run(&["cost", "--missing"]);
+    let mut book: Value = serde_json::from_str(&missing.out).unwrap();
+    for price in book["prices"].as_array_mut().unwrap() {
+        price["price"] = json!(0.5);
+        price["source"] = json!("https://example.com/prices");
+        price["date"] = json!("2026-01-31");
+    }
+    let before = bench.data(&["cost"]);
+    fs::create_dir(bench.workspace.join("prices")).unwrap();
+    fs::write(bench.workspace.join("prices/own.json"), book.to_string()).unwrap();
+    let after = bench.data(&["cost"]);
+    assert!(after["monthly"].as_f64().unwrap() > 0.0, "{after}");
+    assert!(after["unknown"].as_u64().unwrap() < before["unknown"].as_u64().unwrap());
+    fs::write(bench.workspace.join("prices/own.json"), "{").unwrap();
+    let wrong = bench.run(&["cost"]);
+    assert!(wrong.code == Some(1) && wrong.err.contains("prices/own.json"), "{wrong:?}");
+}
+
+/// Init to destroy, typed at a terminal; what is there is looked at in between.
+fn life(bench: &Bench) {
+    let init = bench.run(&["terraform", "init"]);
+    assert_eq!(init.code, Some(0), "{init:?}");
+    let validate = bench.run(&["terraform", "validate"]);
+    assert!(validate.out.contains("The configuration is valid."), "{validate:?}");
+    let plan = bench.data(&["terraform", "plan"]);
+    assert_eq!(plan["run"]["summary"], json!({ "add": 1, "change": 0, "remove": 0 }));
+    assert_eq!(plan["changes"][0]["action"], json!("create"));
+    let unattended = bench.run(&["terraform", "apply"]);
+    assert!(
+        unattended.code == Some(1) && unattended.err.contains("nobody is at a terminal"),
+        "{unattended:?}"
+    );
+    if !has(&["script"]) {
+        return;
+    }
+    let state = bench.workspace.join("terraform/infrastructure/terraform.tfstate");
+    let declined = bench.at_terminal(&["terraform", "apply"], "no\n");
+    assert!(declined.code == Some(1) && declined.out.contains("nothing was changed"), "{declined:?}");
+    assert!(!state.exists());
+    let applied = bench.at_terminal(&["terraform", "apply"], "yes\n");
+    assert!(applied.code == Some(0) && applied.out.contains("Creation complete"), "{applied:?}");
+    bench.edit(&json!([{ "updateNode": { "node": "infrastructure/first", "set": { "input": "two" } } }]));
+    let changed = bench.at_terminal(&["terraform", "apply"], "yes\n");
+    assert!(changed.code == Some(0) && changed.out.contains("update  terraform_data.first"), "{changed:?}");
+    let wrong = bench.at_terminal(&["terraform", "destroy"], "yes\n");
+    assert!(wrong.code == Some(1) && wrong.out.contains("nothing was changed"), "{wrong:?}");
+    let destroyed = bench.at_terminal(&["terraform", "destroy"], "infrastructure\n");
+    assert!(destroyed.code == Some(0) && destroyed.out.contains("Destruction complete"), "{destroyed:?}");
+    let left: Value = serde_json::from_str(&fs::read_to_string(&state).unwrap()).unwrap();
+    assert_eq!(left["resources"], json!([]));
+}
+
+#[test]
+fn a_whole_life_without_a_running_draftboard() {
+    if !has_terraform() {
+        return;
+    }
+    let bench = Bench::new("blank");
+    bench.add("first", json!({ "input": "one" }));
+    life(&bench);
+    bench.home.assert_deserted();
+}
+
+#[test]
+fn a_whole_life_through_a_running_draftboard() {
+    if !has_terraform() {
+        return;
+    }
+    let bench = Bench::new("blank");
+    bench.add("first", json!({ "input": "one" }));
+    let running = bench.serve();
+    life(&bench);
+    let status = bench.data(&["call", "get_deployment_status"]);
+    let status = status.as_object().unwrap();
+    assert!(status.values().all(|status| *status == json!("destroyed")), "{status:?}");
+    assert_eq!(running.stop().code, Some(0));
+    bench.home.assert_deserted();
+}
+
+#[test]
+fn secrets_come_from_the_environment_and_are_written_nowhere() {
+    if !has_terraform() {
+        return;
+    }
+    let bench = Bench::new("blank");
+    bench.edit(&json!([
+        { "addNode": { "board": "infrastructure", "type": "terraform/core/variable", "name": "token",
+            "props": { "type": "string", "sensitive": true } } },
+        { "addNode": { "board": "infrastructure", "type": "terraform/core/terraform_data", "name": "holder",
+            "props": { "input": { "$hcl": "var.token" }, "extra":
+                "provisioner \"local-exec\" {\n  command = \"echo $TF_VAR_token\"\n}\n" } } }
+    ]));
+    let running = bench.serve();
+    assert_eq!(bench.run(&["terraform", "init"]).code, Some(0));
+    let without = bench.run(&["terraform", "plan"]);
+    assert!(without.code == Some(1), "{without:?}");
+    let mut with = bench.command(&["terraform", "plan"]);
+    with.env("TF_VAR_token", "hush-hush-hush");
+    let planned = finished(with);
+    assert_eq!(planned.code, Some(0), "{planned:?}");
+    // It is known from then on, and what it does is not told.
+    let mut client = Client::connect(&bench.home, &bench.workspace).unwrap();
+    let run = start(&mut client, "applyPlan");
+    let lines = until(&mut client, run, |view, _| {
+        view["state"].get("running").is_none() && view["state"] != "running"
+    });
+    assert!(lines.iter().any(|line| line.contains("(sensitive)")), "{lines:#?}");
+    assert_eq!(running.stop().code, Some(0));
+    let found = grep(&bench.workspace, "hush-hush-hush");
+    let found: Vec<&PathBuf> =
+        found.iter().filter(|path| !path.to_string_lossy().contains("terraform.tfstate")).collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+fn grep(folder: &Path, needle: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(grep(&path, needle));
+        } else {
+            let bytes = fs::read(&path).unwrap_or_default();
+            if bytes.windows(needle.len()).any(|window| window == needle.as_bytes()) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+fn board_of(client: &mut Client) -> String {
+    let document = client.request(json!("document")).unwrap().unwrap();
+    document["document"]["boards"][0]["id"].as_str().unwrap().to_owned()
+}
+
+fn start(client: &mut Client, operation: &str) -> u64 {
+    let board = board_of(client);
+    let run = json!({ "run": { "board": board, "operation": operation, "confirmed": true, "secrets": [] } });
+    let started = client.request(json!({ "terraform": run })).unwrap().unwrap();
+    started["terraform"]["started"]["run"].as_u64().unwrap_or_else(|| panic!("{started}"))
+}
+
+/// The lines of a run up to the moment when it is so.
+fn until(client: &mut Client, run: u64, is_so: impl Fn(&Value, &[String]) -> bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    wait_for("a run to come so far", || {
+        let asked = json!({ "terraform": { "lines": { "run": run, "from": lines.len() } } });
+        let answer = client.request(asked).unwrap().unwrap();
+        let answer = &answer["terraform"]["lines"];
+        let texts =
+            answer["lines"].as_array().unwrap().iter().map(|line| line["text"].as_str().unwrap().to_owned());
+        lines.extend(texts);
+        is_so(&answer["run"], &lines).then(|| lines.clone())
+    })
+}
+
+#[test]
+fn a_killed_draftboard_leaves_no_process_and_the_next_one_says_what_happened() {
+    if !has_terraform() {
+        return;
+    }
+    let bench = Bench::new("blank");
+    let marker = 9_000_000 + u64::from(std::process::id());
+    let extra =
+        format!("provisioner \"local-exec\" {{\n  command = \"echo started; exec sleep {marker}\"\n}}\n");
+    bench.add("slow", json!({ "extra": extra }));
+    assert_eq!(bench.run(&["terraform", "init"]).code, Some(0));
+    let mut running = bench.serve();
+    let mut client = Client::connect(&bench.home, &bench.workspace).unwrap();
+    let run = start(&mut client, "apply");
+    until(&mut client, run, |_, lines| {
+        lines.iter().any(|line| line.contains("started") && !line.contains("sleep"))
+    });
+    assert!(bench.home.processes().len() > 2, "main, a warden, terraform");
+    running.kill();
+    wait_for("nothing to be left", || bench.home.processes().is_empty().then_some(()));
+
+    let running = bench.serve();
+    let mut client = Client::connect(&bench.home, &bench.workspace).unwrap();
+    let board = board_of(&mut client);
+    let history = client.request(json!({ "terraform": { "history": { "board": board } } })).unwrap().unwrap();
+    let last = &history["terraform"]["history"][0];
+    assert_eq!((&last["operation"], &last["state"]), (&json!("apply"), &json!("interrupted")), "{history}");
+    let log = fs::read_to_string(bench.workspace.join(last["log"].as_str().unwrap())).unwrap();
+    assert!(log.contains("started"), "{log}");
+    drop(client);
+    let plan = bench.run(&["terraform", "plan"]);
+    assert!(plan.err.contains("was cut off"), "{plan:?}");
+    assert!(
+        !bench.run(&["terraform", "plan"]).err.contains("was cut off"),
+        "it is told until something else was run"
+    );
+    assert_eq!(running.stop().code, Some(0));
+    bench.home.assert_deserted();
+}
+
+/// Where unpacked providers lie, the way `-plugin-dir` wants them.
+fn mirror_of(provider: &str) -> Option<PathBuf> {
+    let from_variable = std::env::var_os("DRAFTBOARD_TEST_PROVIDERS").map(PathBuf::from);
+    let usual = ["/opt/tf-plugins", "/usr/share/terraform/plugins", "/usr/local/share/terraform/plugins"];
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let candidates = from_variable
+        .into_iter()
+        .chain(usual.map(PathBuf::from))
+        .chain([home.join(".terraform.d/plugins"), home.join(".terraform.d/plugin-cache")]);
+    candidates
+        .into_iter()
+        .find(|folder| folder.join("registry.terraform.io/hashicorp").join(provider).is_dir())
+}
+
+#[test]
+fn the_example_plans_with_the_real_provider_and_no_cloud() {
+    let (true, Some(mirror)) = (has_terraform(), mirror_of("aws")) else {
+        eprintln!(
+            "SKIPPED: the example was not planned with the real AWS provider, because terraform or a folder with the provider \
+             was not found; set DRAFTBOARD_TEST_PROVIDERS to one"
+        );
+        return;
+    };
+    let bench = Bench::new("three-tier");
+    let config = bench.workspace.join("draftboard.toml");
+    let offline = "\n[infrastructure.providers.aws]\nversion = \">= 5.0\"\nregion = \"eu-west-1\"\n\
+                   skip_credentials_validation = true\nskip_requesting_account_id = true\n\
+                   skip_metadata_api_check = \"true\"\nskip_region_validation = true\n";
+    fs::write(&config, fs::read_to_string(&config).unwrap() + offline).unwrap();
+    let rc = bench.home.path("terraformrc");
+    let text = format!(
+        "provider_installation {{\n  filesystem_mirror {{\n    path = \"{}\"\n  }}\n}}\n",
+        mirror.display()
+    );
+    fs::write(&rc, text).unwrap();
+    let run = |verb: &str| {
+        let mut command = bench.command(&["terraform", verb, "--json"]);
+        command
+            .env("TF_CLI_CONFIG_FILE", &rc)
+            .env("AWS_ACCESS_KEY_ID", "none")
+            .env("AWS_SECRET_ACCESS_KEY", "none");
+        command.env("AWS_EC2_METADATA_DISABLED", "true");
+        let secrets = bench.data(&["hcl"])["files"]["variables.tf"].as_str().unwrap_or_default().to_owned();
+        for name in secrets.lines().filter_map(|line| line.strip_prefix("variable \"")?.split('"').next()) {
+            command.env(format!("TF_VAR_{name}"), "a-secret-of-the-test");
+        }
+        finished(command).data()
+    };
+    run("init");
+    let plan = run("plan");
+    let counts = &plan["run"]["summary"];
+    eprintln!("the example plans to {counts}");
+    assert!(counts["add"].as_u64().unwrap() > 10, "{plan}");
+    assert_eq!((&counts["change"], &counts["remove"]), (&json!(0), &json!(0)));
+    assert!(plan["changes"].as_array().unwrap().iter().all(|change| change["node"].is_string()), "{plan}");
+}
