@@ -12,6 +12,7 @@
 
 mod cache;
 mod clients;
+mod draft;
 mod envelope;
 mod failure;
 mod handler;
@@ -37,4 +38,4 @@ pub use offline::Offline;
 pub use service::{INSTRUCTIONS, Service};
 pub use shown::shown;
 pub use surface::{Answering, Call, Completion, Depends, Document, Prompt, Resource, Surface, Tool};
-pub use view::{Picture, PictureOf, View, Workbench, WorkspaceView};
+pub use view::{AskReply, Picture, PictureOf, View, Workbench, WorkspaceView};

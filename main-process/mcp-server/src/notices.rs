@@ -140,6 +140,9 @@ fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
     if mode {
         differs.insert(Depends::Mode);
     }
+    if before.review_stamp != after.review_stamp {
+        differs.insert(Depends::Review);
+    }
     let (before, after) = match (&before.workspace, &after.workspace) {
         (None, None) => return differs,
         (Some(before), Some(after)) if before.root == after.root => (before, after),
@@ -150,6 +153,7 @@ fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
                 Depends::Presence,
                 Depends::Status,
                 Depends::Config,
+                Depends::Review,
             ]);
             return differs;
         }

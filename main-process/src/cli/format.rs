@@ -27,7 +27,7 @@ pub(super) fn print_json(value: &impl serde::Serialize) {
 }
 
 /// Labels, titles and messages come from files, and a terminal obeys what it is shown.
-fn visible(text: &str) -> String {
+pub(super) fn visible(text: &str) -> String {
     let shown = |c: char| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c };
     text.chars().map(shown).collect()
 }

@@ -1,19 +1,21 @@
 //! The command line: what it understands, and how it answers. Results go to standard output, everything else to standard
 //! error; exit code 0 is success, 1 a finding or refusal, 2 wrong usage.
 
+mod audit;
 mod call;
 mod connect;
 mod doctor;
 mod edit;
 mod format;
 mod mcp;
+mod review;
 mod run;
 mod window;
 mod workspace_at;
 
 use crate::{mcp::Overrides, workspace::Template};
 use clap::{CommandFactory, Parser, Subcommand};
-use shared_protocol::{Code, Refusal, mcp::McpMode};
+use shared_protocol::{Code, Refusal, mcp::McpMode, review::Scope};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 /// How to start the roles of this executable; the outermost crate knows them.
@@ -61,6 +63,10 @@ enum Verb {
         /// Where agents connect in this run; 0 takes any free port [default: the setting]
         #[arg(long)]
         port: Option<u16>,
+        /// What agents may do in this run without being asked about: `all`, or a list of diagram, bundles, interface,
+        /// terraform-plan, each with `:destructive` if that is meant; never Terraform's apply or destroy
+        #[arg(long, value_name = "SCOPE")]
+        standing_approval: Option<Scope>,
         #[command(flatten)]
         at: At,
     },
@@ -169,6 +175,28 @@ enum Verb {
         after_help = "Examples:\n  draftboard connect claude-desktop\n  draftboard connect vscode -w ~/projects/parcels --print"
     )]
     Connect(connect::Connect),
+    /// Decides about what agents propose, in a terminal
+    #[command(
+        after_help = "Each decision asks for a code that the running Draftboard shows in its own window or terminal.\n\n\
+            Examples:\n  draftboard review\n  draftboard review show 3\n  draftboard review accept 3 --only n-0123456789ab\n  \
+            draftboard review reject 3 --reason 'The database must stay private'"
+    )]
+    Review {
+        #[command(subcommand)]
+        what: Option<review::Review>,
+        #[command(flatten)]
+        at: At,
+    },
+    /// What happened around the review queue: who proposed, who decided, when, why
+    #[command(
+        after_help = "Examples:\n  draftboard audit export > audit.jsonl\n  draftboard audit verify\n  draftboard audit verify audit.jsonl"
+    )]
+    Audit {
+        #[command(subcommand)]
+        what: audit::Audit,
+        #[command(flatten)]
+        at: At,
+    },
     /// Decides which version of a held board to keep
     #[command(after_help = "Example: draftboard resolve main --keep mine")]
     Resolve {
@@ -236,10 +264,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
     match arguments.command {
         None => window::open(arguments.workspace.as_deref(), roles),
         Some(Verb::Open { workspace }) => window::open(workspace.as_deref(), roles),
-        Some(Verb::Serve { folder, mode, port, at }) => {
-            let overrides = Overrides { mode, port };
-            window::serve(folder.as_deref().or(at.workspace.as_deref()), overrides, at.json, roles)
+        Some(Verb::Serve { folder, mode, port, standing_approval, at }) => {
+            let allowed = (Overrides { mode, port }, standing_approval);
+            window::serve(folder.as_deref().or(at.workspace.as_deref()), allowed, at.json, roles)
         }
+        Some(Verb::Review { what, at }) => review::run(what, &at),
+        Some(Verb::Audit { what, at }) => audit::run(&what, &at),
         Some(Verb::Completions { shell }) => {
             // Into memory first: the generator panics when its reader has gone away.
             let mut script = Vec::new();

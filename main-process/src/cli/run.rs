@@ -40,6 +40,8 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Call { .. }
         | Verb::Read { .. }
         | Verb::Connect(_)
+        | Verb::Review { .. }
+        | Verb::Audit { .. }
         | Verb::Completions { .. } => super::At { workspace: None, json: false },
     };
     let (root, json) = (at.workspace.as_deref(), at.json);
@@ -66,6 +68,8 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Call { .. }
         | Verb::Read { .. }
         | Verb::Connect(_)
+        | Verb::Review { .. }
+        | Verb::Audit { .. }
         | Verb::Doctor(_)
         | Verb::Completions { .. } => Ok(Answer::Done),
     };

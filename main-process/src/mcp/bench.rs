@@ -2,11 +2,16 @@
 
 use super::Published;
 use crate::{export, host::Host, moment::now, renderer_link::user_name};
-use authority::Snapshot;
-use mcp_server::{Picture, View, Workbench};
+use authority::{
+    Snapshot,
+    proposals::{AgentAsk, Client},
+};
+use journal::{WorkspaceFiles, WorkspacePath};
+use mcp_server::{AskReply, Picture, View, Workbench};
 use shared_protocol::{
     Actor, ActorKind, Code, Refusal, Revision,
     messages::{Answer, Patch, Request},
+    proposal::Act,
 };
 use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
@@ -33,6 +38,27 @@ impl Workbench for Bench {
             Answer::Changes(changes) => Ok(changes),
             _ => Err(Refusal::new(Code::Internal, "an answer that was not asked for")),
         }
+    }
+
+    fn ask(&self, client: Client, ask: AgentAsk, reply: AskReply) {
+        self.host.ask(client, ask, reply);
+    }
+
+    fn configured(&self, fields: &serde_json::Map<String, serde_json::Value>) -> Result<Act, Refusal> {
+        let unreadable = |why: String| Refusal::new(Code::StorageError, format!("draftboard.toml: {why}"));
+        let root =
+            self.published.root().ok_or_else(|| Refusal::new(Code::NoWorkspace, "no workspace is open"))?;
+        let files = WorkspaceFiles::open(&root).map_err(|error| unreadable(error.to_string()))?;
+        let before =
+            files.read_text(&WorkspacePath::config()).map_err(|error| unreadable(error.to_string()))?;
+        let after = journal::merge_config(&before, fields)
+            .map_err(|error| Refusal::new(Code::ValidationError, error.to_string()).field("config"))?;
+        if after == before {
+            return Err(
+                Refusal::new(Code::BadRequest, "the configuration is like that already").field("config")
+            );
+        }
+        Ok(Act::Config { before, after })
     }
 
     fn picture(&self, snapshot: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal> {

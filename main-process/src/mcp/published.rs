@@ -52,7 +52,9 @@ impl Published {
             Some(known) => Arc::clone(&known.config),
             None => Arc::new(workspace.config_json()),
         };
-        if known.is_some_and(|known| known.presence == presence && known.status == status) {
+        let desk = workspace.desk();
+        let same_queue = same_project.is_some() && before.review_stamp == desk.stamp();
+        if same_queue && known.is_some_and(|known| known.presence == presence && known.status == status) {
             return;
         }
         if same_project.is_none() {
@@ -60,6 +62,7 @@ impl Published {
         }
         let generation = if known.is_some() { before.generation } else { before.generation + 1 };
         let problems = known.map_or_else(|| Arc::new(OnceLock::new()), |known| Arc::clone(&known.problems));
+        let (review, review_stamp) = (desk.queue.clone(), desk.stamp());
         let workspace = WorkspaceView {
             root,
             name: workspace.name().to_owned(),
@@ -69,7 +72,12 @@ impl Published {
             config,
             problems,
         };
-        self.view.store(Arc::new(View { generation, workspace: Some(Arc::new(workspace)) }));
+        self.view.store(Arc::new(View {
+            generation,
+            workspace: Some(Arc::new(workspace)),
+            review,
+            review_stamp,
+        }));
         self.changed.send_modify(|count| *count += 1);
     }
 }

@@ -54,7 +54,8 @@ pub(crate) fn context(call: &Call) -> Result<(Value, Meta), Failure> {
         "viewport": viewport,
         "problems": { "errors": problems.errors(), "warnings": problems.warnings() },
         "held": held.collect::<Vec<_>>(),
-        "openProposals": 0,
+        "openProposals": super::waiting(&call.view.review),
+        "proposals": super::queue_shape(call)["proposals"],
     });
     Ok((data, meta))
 }

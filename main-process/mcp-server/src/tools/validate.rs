@@ -38,6 +38,7 @@ pub(super) fn tool() -> Tool {
         validate,
     )
     .lasting()
+    .of_drafts()
 }
 
 fn validate(call: &Call) -> Result<Reply, Failure> {
