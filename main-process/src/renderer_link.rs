@@ -7,7 +7,7 @@ use crate::{
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use shared_protocol::{
-    Actor, ActorKind, Code, Refusal,
+    Actor, ActorKind, Refusal,
     frame::{FrameError, FrameReader, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},
     messages::{Answer, FromRenderer, Hello, PROTOCOL_VERSION, Role, ToRenderer, Token, refuse_hello},
 };
@@ -154,11 +154,14 @@ fn take(
         FromRenderer::Hello(_) => return Err(LinkError::HelloMissing),
         FromRenderer::Presence(presence) => Job::Presence(presence),
         FromRenderer::Resync => Job::Resync,
-        FromRenderer::Review { id, .. } => {
+        FromRenderer::Review { id, request } => {
             unanswered.send(()).map_err(|_| LinkError::Closing)?;
-            let refusal = Refusal::new(Code::BadRequest, "the review queue is not served yet");
-            answer(queue, id, Err(refusal));
-            return Ok(());
+            let (answers, refusals) = (queue.clone(), queue.clone());
+            let reply: Reply = Box::new(move |result| answer(&answers, id, result));
+            return host.send(Job::Review { request, name: user_name(), reply }).or_else(|refusal| {
+                answer(&refusals, id, Err(refusal));
+                Ok(())
+            });
         }
         FromRenderer::Request { id, request } => {
             let actor = Actor::new(ActorKind::Window, user_name());

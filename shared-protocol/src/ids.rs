@@ -3,6 +3,7 @@
 //! so an id and a name cannot be mistaken for each other.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use sha2::{Digest as _, Sha256};
 use std::{fmt, str::FromStr};
 
 /// Crockford's base 32: no i, l, o, u.
@@ -109,6 +110,13 @@ id!(/// What an agent wants to change, waiting for a person.
     ProposalId, "proposal", 'p');
 id!(/// A link between things of different domains.
     LinkId, "link", 'k');
+
+/// Chance that is had from other chance, and from which that cannot be told: ids of elements are shown to everybody, the
+/// id of a proposal is known to whoever proposed it.
+pub fn one_way(seed: u64) -> u64 {
+    let hash = Sha256::digest([b"draftboard elements".as_slice(), &seed.to_be_bytes()].concat());
+    hash.iter().take(8).fold(0, |bits, byte| (bits << 8) | u64::from(*byte))
+}
 
 /// Anything a person can point at on the canvas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -15,6 +15,8 @@ pub enum Subject {
     Node(NodeId),
     Edge(EdgeId),
     Source(SourcePath),
+    /// What is asked for beside changes of the content.
+    Act,
 }
 
 impl Subject {
@@ -42,6 +44,7 @@ impl fmt::Display for Subject {
             Self::Node(id) => id.fmt(f),
             Self::Edge(id) => id.fmt(f),
             Self::Source(path) => path.fmt(f),
+            Self::Act => f.write_str("what is asked for"),
         }
     }
 }
@@ -78,6 +81,9 @@ pub struct Proposal {
     pub comments: Vec<Comment>,
     /// Parts of it that were accepted, and the standing of those that were.
     pub decisions: Vec<Decided>,
+    /// What came of what was asked for, once it was done.
+    #[serde(default)]
+    pub outcome: Option<String>,
     /// Milliseconds since 1970, UTC.
     pub created: u64,
     pub expires: u64,
@@ -100,6 +106,15 @@ pub enum Act {
 }
 
 impl Act {
+    /// It changes the real world, or what everybody looks at: a yes must be deliberate.
+    pub fn is_grave(&self) -> bool {
+        match self {
+            Self::Run { operation, .. } => operation.needs_confirmation(),
+            Self::Open { .. } | Self::New { .. } => true,
+            Self::Save | Self::Config { .. } => false,
+        }
+    }
+
     /// One line for people.
     pub fn words(&self) -> String {
         match self {
@@ -327,9 +342,35 @@ impl Proposal {
         Ok(ContentHash(hash.finalize().into()))
     }
 
+    /// All but what it changes.
+    #[must_use]
+    pub fn without_changes(&self) -> Self {
+        Self {
+            id: self.id,
+            number: self.number,
+            version: self.version,
+            proposer: self.proposer.clone(),
+            state: self.state.clone(),
+            title: self.title.clone(),
+            rationale: self.rationale.clone(),
+            base: self.base,
+            changes: Vec::new(),
+            act: self.act.clone(),
+            steps: self.steps.clone(),
+            comments: self.comments.clone(),
+            decisions: self.decisions.clone(),
+            outcome: self.outcome.clone(),
+            created: self.created,
+            expires: self.expires,
+        }
+    }
+
     /// Each element that it touches, in the order it first does.
     pub fn subjects(&self) -> Vec<Subject> {
         let mut seen = BTreeSet::new();
-        self.changes.iter().map(Subject::of).filter(|subject| seen.insert(subject.clone())).collect()
+        let act = self.act.iter().map(|_| Subject::Act);
+        act.chain(self.changes.iter().map(Subject::of))
+            .filter(|subject| seen.insert(subject.clone()))
+            .collect()
     }
 }

@@ -177,9 +177,102 @@ bundles = ["specs/*"]
     )
 }
 
+/// Why fields cannot be merged into the project's file.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("draftboard.toml cannot be read as it is: {0}")]
+    Unreadable(String),
+    #[error("`{0}` holds something that TOML cannot: null within a list, or a number out of range")]
+    Value(String),
+    #[error("`format` is not for agents or people to change")]
+    Format,
+    #[error("the file would not be one of a project any more: {0}")]
+    Result(String),
+}
+
+/// The project's file with these fields in it: tables are merged, null takes a field away, everything else, comments
+/// included, stays as it is.
+pub fn merge_config(
+    text: &str,
+    fields: &serde_json::Map<String, serde_json::Value>,
+) -> Result<String, ConfigError> {
+    if fields.contains_key("format") {
+        return Err(ConfigError::Format);
+    }
+    let mut document: toml_edit::DocumentMut =
+        text.parse().map_err(|error: toml_edit::TomlError| ConfigError::Unreadable(error.to_string()))?;
+    merge_table(document.as_table_mut(), fields)?;
+    let merged = document.to_string();
+    read_config(&merged).map_err(|error| ConfigError::Result(error.to_string()))?;
+    Ok(merged)
+}
+
+fn merge_table(
+    table: &mut dyn toml_edit::TableLike,
+    fields: &serde_json::Map<String, serde_json::Value>,
+) -> Result<(), ConfigError> {
+    for (key, value) in fields {
+        if value.is_null() {
+            table.remove(key);
+            continue;
+        }
+        let known = table.get_mut(key).and_then(toml_edit::Item::as_table_like_mut);
+        if let (serde_json::Value::Object(inner), Some(known)) = (value, known) {
+            merge_table(known, inner)?;
+            continue;
+        }
+        let value = toml_value(value).ok_or_else(|| ConfigError::Value(key.clone()))?;
+        table.insert(key, toml_edit::Item::Value(value));
+    }
+    Ok(())
+}
+
+fn toml_value(value: &serde_json::Value) -> Option<toml_edit::Value> {
+    use serde_json::Value;
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(value) => (*value).into(),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => whole.into(),
+            None => number.as_f64().filter(|number| number.is_finite())?.into(),
+        },
+        Value::String(text) => text.as_str().into(),
+        Value::Array(items) => {
+            toml_edit::Value::Array(items.iter().map(toml_value).collect::<Option<toml_edit::Array>>()?)
+        }
+        Value::Object(fields) => {
+            let mut table = toml_edit::InlineTable::new();
+            for (key, value) in fields {
+                table.insert(key, toml_value(value)?);
+            }
+            toml_edit::Value::InlineTable(table)
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_are_merged_and_the_rest_stays_as_it_is() {
+        let before = new_project("shop") + "\n[tags]\n# who pays\nteam = \"a\"\nold = 1\n";
+        let fields = serde_json::json!({ "description": "Parcels", "tags": { "old": null, "env": "dev" }, "region": "eu" });
+        let after = merge_config(&before, fields.as_object().unwrap()).unwrap();
+        assert!(
+            after.contains("description = \"Parcels\"") && after.contains("# who pays\nteam = \"a\""),
+            "{after}"
+        );
+        assert!(after.contains("env = \"dev\"") && !after.contains("old"), "{after}");
+        assert!(after.starts_with("# A Draftboard project."));
+        for wrong in [
+            serde_json::json!({ "format": 9 }),
+            serde_json::json!({ "name": 3 }),
+            serde_json::json!({ "x": [null] }),
+        ] {
+            assert!(merge_config(&before, wrong.as_object().unwrap()).is_err(), "{wrong}");
+        }
+    }
 
     const HEAD: &str = "format = 1\nname = 'x'\n";
 

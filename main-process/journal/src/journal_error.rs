@@ -2,7 +2,7 @@
 
 use crate::Recovered;
 use rusqlite::ErrorCode;
-use shared_protocol::Revision;
+use shared_protocol::{ProposalId, Revision};
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,8 @@ pub enum JournalError {
         "the journal is damaged at revision {revision} ({problem}): everything before it can be recovered; set the journal aside to go on from there"
     )]
     Damaged { revision: Revision, problem: String, readable: Box<Recovered> },
+    #[error("{proposal} in the journal is not the one that was looked at: nothing was written")]
+    AnotherProposal { proposal: ProposalId },
     #[error("operations must follow each other: expected revision {expected}, got {found}")]
     Gap { expected: Revision, found: Revision },
     #[error(

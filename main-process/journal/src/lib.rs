@@ -25,11 +25,14 @@ mod workspace_files;
 mod workspace_path;
 
 pub use board_file::{BOARD_FORMAT, MAX_FILE_BYTES, read_board, write_board};
-pub use config::{CONFIG_FORMAT, ProjectConfig, new_project, read_config};
+pub use config::{CONFIG_FORMAT, ConfigError, ProjectConfig, merge_config, new_project, read_config};
 pub use digest::Digest;
 pub use file_error::{FileError, Position};
 pub use folder_watch::{FolderNews, FolderWatch};
-pub use journal::{JOURNAL_FORMAT, Journal, Known, LogEntry, Recovered, VerifiedChain};
+pub use journal::{
+    AuditBreak, JOURNAL_FORMAT, Journal, KeptReview, Known, LogEntry, Recovered, ReviewWrite, Stored,
+    VerifiedChain, WrittenProposal, check_audit,
+};
 pub use journal_error::JournalError;
 pub use watcher::{FileChanged, WatchError, Watcher};
 pub use workspace_files::{

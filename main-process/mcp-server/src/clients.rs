@@ -28,6 +28,25 @@ pub(crate) enum Key {
     Claimed { name: String, version: String },
 }
 
+impl Key {
+    /// How it stands in the review queue, which outlives the process: numbers of connections begin anew with each run.
+    pub(crate) fn text(&self, run: &str) -> String {
+        match self {
+            Self::Session(id) => {
+                let digits: Vec<char> = id.chars().filter(char::is_ascii_alphanumeric).collect();
+                format!("session {}", digits[digits.len().saturating_sub(16)..].iter().collect::<String>())
+            }
+            Self::Bridge(number) => format!("bridge {run}-{number}"),
+            Self::Claimed { name, version } => format!("calls itself {name} {version}"),
+        }
+    }
+
+    /// A connection that only its client has, as opposed to a name that anybody may use.
+    pub(crate) fn is_connection(&self) -> bool {
+        !matches!(self, Self::Claimed { .. })
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Who {
     pub(crate) key: Key,
@@ -142,6 +161,11 @@ impl Clients {
         drop(inner);
         self.tell();
         goes_on
+    }
+
+    /// Whether the connection of this text is there.
+    pub(crate) fn has_connection(&self, text: &str, run: &str) -> bool {
+        self.lock().known.keys().any(|key| key.is_connection() && key.text(run) == text)
     }
 
     /// Fires when a person ends this client.

@@ -5,14 +5,16 @@
 #![allow(deprecated)]
 
 use crate::{
-    Call, Code, Failure, Reply, Service, Tool,
+    Call, Code, Failure, Reply, Service, Tool, View,
     cache::Kept,
     clients::{Act, Key, Who},
+    draft,
     envelope::{self, Sealed},
     offline,
     service::Inner,
     surface::{Completed, Completing, Run, Sampled, Step, Stepping, Written},
 };
+use authority::proposals::Client;
 use bytes::Bytes;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -28,9 +30,11 @@ use rmcp::{
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use serde_json::{Value, json};
-use shared_protocol::mcp::{McpEra, McpTransport};
+use shared_protocol::{
+    mcp::{McpEra, McpMode, McpTransport},
+    proposal::Proposer,
+};
 use std::{sync::Arc, time::Duration};
-use tokio_util::sync::CancellationToken;
 
 /// How long a list may be taken as it was; whoever subscribes hears sooner.
 const LIST_TTL_MS: u64 = 5_000;
@@ -62,17 +66,35 @@ impl Agent {
         &self.service.inner
     }
 
-    fn call(&self, arguments: Option<JsonObject>, cancelled: CancellationToken) -> Call {
+    fn call(&self, arguments: Option<JsonObject>, cx: &RequestContext<RoleServer>) -> Call {
         let inner = self.inner();
+        let (view, arguments) = (inner.workbench.view(), arguments.unwrap_or_default());
         Call {
-            view: inner.workbench.view(),
+            client: self.client(&self.who_asks(cx), &view, &arguments),
+            view,
             mode: inner.mode(),
             workbench: Arc::clone(&inner.workbench),
-            arguments: arguments.unwrap_or_default(),
-            cancelled,
+            arguments,
+            cancelled: cx.ct.clone(),
             can_sample: false,
             sampled: None,
         }
+    }
+
+    /// The caller as the review queue knows it. A proposal is its connection's. When that is over, whoever calls itself the
+    /// same and knows the proposal's id, which is chance, goes on with it.
+    fn client(&self, who: &Who, view: &View, arguments: &JsonObject) -> Client {
+        let Inner { clients, run, .. } = &**self.inner();
+        let key = who.key.text(run);
+        let named = ["proposal", "id"].iter().find_map(|name| arguments.get(*name)?.as_str()?.parse().ok());
+        let inherits = named
+            .and_then(|id| view.review.get(id))
+            .map(|proposal| &proposal.proposer)
+            .filter(|owner| owner.key != key && owner.name == who.name)
+            .filter(|owner| !clients.has_connection(&owner.key, run))
+            .map(|owner| owner.key.clone());
+        let proposer = Proposer { key, name: who.name.clone(), version: who.version.clone() };
+        Client { proposer, connected: who.key.is_connection(), inherits }
     }
 
     fn who(&self, extensions: &Extensions, info: Option<&Implementation>, is_modern: bool) -> Who {
@@ -91,7 +113,7 @@ impl Agent {
     /// Notes what is asked; a paused client hears that it must wait.
     fn admit(&self, cx: &RequestContext<RoleServer>, act: Act<'_>) -> Result<(), Failure> {
         let inner = self.inner();
-        if inner.mode() == shared_protocol::mcp::McpMode::Off {
+        if inner.mode() == McpMode::Off {
             return Err(Failure::new(Code::ServiceUnavailable, "the designer has switched agents off")
                 .hint("Ask the designer to switch them on in the status bar."));
         }
@@ -107,6 +129,8 @@ impl Agent {
             Run::Quick(run) => run(&call),
             // Answered apart, with its own envelope.
             Run::Own(_) => Err(Failure::new(Code::Internal, "this tool writes its own answer")),
+            // Never given up on: whatever is asked of the writer is done.
+            Run::Asked(run) => run(call).await,
             Run::Slow(run) => {
                 let cancelled = call.cancelled.clone();
                 let work = async {
@@ -160,8 +184,13 @@ impl Agent {
 
     async fn answer(&self, tool: &Tool, call: Call) -> CallToolResult {
         let inner = self.inner();
+        let (call, is_draft) = match tool.of_drafts.then(|| draft::resolve(call.clone())) {
+            None => (call, false),
+            Some(Ok(resolved)) => resolved,
+            Some(Err(failure)) => return self.failed(tool.name(), failure),
+        };
         let generation = call.view.generation;
-        let question = tool.lasting.then(|| question(tool.name(), &call.arguments));
+        let question = (tool.lasting && !is_draft).then(|| question(tool.name(), &call.arguments));
         if let Some(kept) = question.as_ref().and_then(|question| inner.cache.get(generation, question)) {
             return self.result(kept, Vec::new(), false);
         }
@@ -197,14 +226,18 @@ impl Agent {
     }
 
     /// The text of a resource as a JSON text, placeholder or not.
-    fn document(&self, uri: &str, cancelled: CancellationToken) -> Result<(String, &'static str), Failure> {
+    fn document(
+        &self,
+        uri: &str,
+        cx: &RequestContext<RoleServer>,
+    ) -> Result<(String, &'static str), Failure> {
         let inner = self.inner();
         let Some((resource, parts)) = inner.surface.resource(uri) else {
             let known = inner.surface.resources().map(|resource| resource.uri);
             return Err(Failure::new(Code::NotFound, format!("there is no resource {uri}"))
                 .suggest(authority::similar(uri, known)));
         };
-        let call = self.call(Some(parts), cancelled);
+        let call = self.call(Some(parts), cx);
         let document = (resource.read)(&call, uri)?;
         let text =
             match serde_json::to_vec(&document.text).ok().and_then(|json| inner.splices.leave(json.into())) {
@@ -212,6 +245,20 @@ impl Agent {
                 None => document.text,
             };
         Ok((text, document.mime))
+    }
+}
+
+/// A tool that would change something, in a mode or version in which none does.
+fn not_now(name: &str, mode: McpMode) -> Failure {
+    let failure = |message: String| Failure::new(Code::ActuationDisabled, message);
+    match mode {
+        McpMode::Guarded => failure(format!("`{name}` is not a part of this version"))
+            .hint("Describe the change to the designer instead."),
+        McpMode::Off | McpMode::Observe => {
+            failure(format!("`{name}` changes something, and agents only observe now")).hint(
+                "The designer can let agents propose changes: mode guarded, in the status bar or with `draftboard serve --mode guarded`.",
+            )
+        }
     }
 }
 
@@ -327,18 +374,14 @@ impl ServerHandler for Agent {
         }
         let Some(tool) = inner.surface.tool(&name, inner.mode()).cloned() else {
             if inner.surface.needs_guarded(&name) {
-                let message =
-                    format!("`{name}` changes something, and agents cannot do that in this version");
-                let failure = Failure::new(Code::ActuationDisabled, message)
-                    .hint("Describe the change to the designer instead.");
-                return Ok(self.failed(&name, failure).into());
+                return Ok(self.failed(&name, not_now(&name, inner.mode())).into());
             }
             let known = inner.surface.tools(inner.mode()).map(|tool| tool.name());
             let similar = authority::similar(&name, known);
             let message = format!("unknown tool `{}`", crate::shown(&name));
             return Err(ErrorData::invalid_params(message, Some(json!({ "suggestions": similar }))));
         };
-        let call = self.call(arguments, cx.ct.clone());
+        let call = self.call(arguments, &cx);
         if let Run::Own(run) = &tool.run {
             return self.own(|call| run(call), call, input_responses.as_ref(), &cx).await;
         }
@@ -372,7 +415,7 @@ impl ServerHandler for Agent {
         cx: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
-        let read = self.admit(&cx, Act::Read(&uri)).and_then(|()| self.document(&uri, cx.ct.clone()));
+        let read = self.admit(&cx, Act::Read(&uri)).and_then(|()| self.document(&uri, &cx));
         let (text, mime) = read.map_err(|failure| protocol_error(&failure, &uri))?;
         let contents = ResourceContents::text(text, uri).with_mime_type(mime);
         let result =
@@ -463,7 +506,7 @@ impl ServerHandler for Agent {
             let failure = Failure::new(Code::NotFound, "there is no such prompt").suggest(similar);
             return Err(invalid(&failure));
         };
-        let call = self.call(request.arguments, cx.ct.clone());
+        let call = self.call(request.arguments, &cx);
         let words = (prompt.words)(&call).map_err(|failure| invalid(&failure))?;
         let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, words)]);
         result.description.clone_from(&prompt.definition.description);

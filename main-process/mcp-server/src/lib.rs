@@ -12,6 +12,7 @@
 
 mod cache;
 mod clients;
+mod draft;
 mod envelope;
 mod failure;
 mod handler;
@@ -40,4 +41,4 @@ pub use surface::{
     Answering, Call, Completed, Completing, Completion, Depends, Document, Hints, Prompt, Resource, Sampled,
     Step, Stepping, Surface, Tool, Written,
 };
-pub use view::{FoundEntity, Hcl, Picture, PictureOf, Specs, View, Workbench, WorkspaceView};
+pub use view::{AskReply, FoundEntity, Hcl, Picture, PictureOf, Specs, View, Workbench, WorkspaceView};

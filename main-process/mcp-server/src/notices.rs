@@ -147,6 +147,9 @@ fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
     if !is_same {
         differs.insert(Depends::Specs);
     }
+    if before.review_stamp != after.review_stamp {
+        differs.insert(Depends::Review);
+    }
     let (before, after) = match (&before.workspace, &after.workspace) {
         (None, None) => return differs,
         (Some(before), Some(after)) if before.root == after.root => (before, after),
@@ -158,6 +161,7 @@ fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
                 Depends::Status,
                 Depends::Config,
                 Depends::Deployment,
+                Depends::Review,
             ]);
             return differs;
         }

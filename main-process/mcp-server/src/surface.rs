@@ -2,6 +2,7 @@
 //! whoever starts the server; the server itself does not change for it.
 
 use crate::{Code, Failure, Reply, View, Workbench, WorkspaceView};
+use authority::proposals::{AgentAsk, AgentOutcome, Client};
 use rmcp::model::{
     JsonObject, Prompt as PromptDefinition, PromptArgument, Tool as ToolDefinition, ToolAnnotations,
 };
@@ -11,29 +12,10 @@ use shared_protocol::mcp::McpMode;
 use std::{collections::BTreeMap, pin::Pin, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
-/// Tools that only exist in guarded mode. Called without it, they say so instead of being unknown.
-pub(crate) const GUARDED: [&str; 20] = [
-    "add_resource",
-    "apply_overrides",
-    "connect_resources",
-    "disconnect_resources",
-    "execute_batch",
-    "get_run",
-    "move_resource",
-    "navigate_preview",
-    "new_project",
-    "open_project",
-    "remove_resource",
-    "revise_proposal",
-    "run_terraform",
-    "save_project",
-    "set_project_config",
-    "start_preview",
-    "stop_preview",
-    "submit_proposal",
-    "update_resource",
-    "withdraw_proposal",
-];
+/// Tools of guarded mode that other parts of the workbench bring. Called where they are not offered, they say so instead of
+/// being unknown.
+pub(crate) const GUARDED: [&str; 6] =
+    ["apply_overrides", "get_run", "navigate_preview", "run_terraform", "start_preview", "stop_preview"];
 
 /// One call of a tool. All it reads comes from `view`.
 #[derive(Clone)]
@@ -42,6 +24,8 @@ pub struct Call {
     pub mode: McpMode,
     pub workbench: Arc<dyn Workbench>,
     pub arguments: JsonObject,
+    /// Who calls. A named proposal of a connection that is over is in `inherits`.
+    pub client: Client,
     /// Fires when the client does not want the answer any more.
     pub cancelled: CancellationToken,
     /// Whether the client's model can be asked.
@@ -64,15 +48,28 @@ impl Call {
 
     /// The arguments as a type that knows all of them.
     pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        // A client may say that it leaves something out.
-        let given: JsonObject = self
-            .arguments
-            .iter()
-            .filter(|(_, value)| !value.is_null())
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect();
-        serde_json::from_value(Value::Object(given)).map_err(|error| wrong_arguments(&error))
+        parsed(&self.arguments)
     }
+
+    /// Asks the review queue, and waits until that is durable.
+    pub async fn ask(&self, ask: AgentAsk) -> Result<AgentOutcome, Failure> {
+        let (done, answered) = tokio::sync::oneshot::channel();
+        let reply = Box::new(move |result| drop(done.send(result)));
+        self.workbench.ask(self.client.clone(), ask, reply);
+        match answered.await {
+            Ok(result) => Ok(result?),
+            Err(_) => Err(Failure::new(Code::ServiceUnavailable, "Draftboard ended before it answered")
+                .hint("list_proposals shows whether this was done.")),
+        }
+    }
+}
+
+/// Arguments as a type that knows all of them.
+pub(crate) fn parsed<T: DeserializeOwned>(arguments: &JsonObject) -> Result<T, Failure> {
+    // A client may say that it leaves something out.
+    let given: JsonObject =
+        arguments.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
+    serde_json::from_value(Value::Object(given)).map_err(|error| wrong_arguments(&error))
 }
 
 fn wrong_arguments(error: &serde_json::Error) -> Failure {
@@ -116,6 +113,8 @@ pub(crate) enum Run {
     /// Computed at once from the view.
     Quick(Quick),
     Slow(Slow),
+    /// Waits for the workbench's one writer, and for nothing else.
+    Asked(Slow),
     /// With an envelope of its own.
     Own(Own),
 }
@@ -135,6 +134,8 @@ pub struct Tool {
     pub guarded: bool,
     /// The answer depends on content, types and arguments alone, so it is computed once for each generation.
     pub lasting: bool,
+    /// It can be asked about a draft as well: `view: "draft"`.
+    pub of_drafts: bool,
     pub(crate) run: Run,
 }
 
@@ -180,7 +181,44 @@ impl Tool {
             .with_title(title)
             .with_raw_output_schema(Arc::new(object(output_schema(data))))
             .with_annotations(annotations);
-        Self { group, definition, guarded: false, lasting: false, run }
+        Self { group, definition, guarded: false, lasting: false, of_drafts: false, run }
+    }
+
+    /// A tool that proposes something. `required` are the arguments that must be given.
+    pub fn guarded(
+        group: &'static str,
+        name: &'static str,
+        title: &str,
+        description: &'static str,
+        (input, required): (Value, &[&str]),
+        data: Value,
+        run: impl Fn(Call) -> Answering + Send + Sync + 'static,
+    ) -> Self {
+        let mut tool = Self::new(group, name, title, description, input, data, Run::Asked(Arc::new(run)));
+        let mut schema = JsonObject::clone(&tool.definition.input_schema);
+        if !required.is_empty() {
+            schema.insert("required".to_owned(), json!(required));
+        }
+        tool.definition.input_schema = Arc::new(schema);
+        // Nothing is destroyed by proposing it.
+        let annotations =
+            ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(false);
+        tool.definition = tool.definition.with_annotations(annotations);
+        tool.guarded = true;
+        tool
+    }
+
+    /// The tool reads the workspace as a draft would have it, too, when it is asked to.
+    #[must_use]
+    pub fn of_drafts(mut self) -> Self {
+        let mut schema = JsonObject::clone(&self.definition.input_schema);
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            properties.insert("view".to_owned(), json!({ "enum": ["current", "draft"] }));
+            properties.insert("proposal".to_owned(), json!({ "type": "string" }));
+        }
+        self.definition.input_schema = Arc::new(schema);
+        self.of_drafts = true;
+        self
     }
 
     /// A tool of another contract, with its own envelope. `input` is the whole schema of its arguments; what is wrong with
@@ -201,7 +239,14 @@ impl Tool {
             .with_title(title)
             .with_raw_output_schema(Arc::new(object(own_output_schema())))
             .with_annotations(annotations);
-        Self { group, definition, guarded: false, lasting: false, run: Run::Own(Arc::new(run)) }
+        Self {
+            group,
+            definition,
+            guarded: false,
+            lasting: false,
+            of_drafts: false,
+            run: Run::Own(Arc::new(run)),
+        }
     }
 
     #[must_use]
@@ -254,6 +299,8 @@ pub enum Depends {
     Specs,
     /// What is deployed.
     Deployment,
+    /// The review queue.
+    Review,
 }
 
 /// The text of a resource at one moment.

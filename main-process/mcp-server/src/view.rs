@@ -1,9 +1,13 @@
 //! What the server sees of the workbench: one immutable view at a time, and the few questions that a view cannot answer.
 
-use authority::{Problems, Snapshot};
+use authority::{
+    Problems, Snapshot,
+    proposals::{AgentAsk, AgentOutcome, Client, Queue},
+};
 use shared_protocol::{
     BoardId, BoardKind, ElementId, NodeId, Refusal, Revision,
     messages::{Patch, Presence, Status},
+    proposal::Act,
     terraform::{CostView, Deployment, Finding},
 };
 use std::{
@@ -21,6 +25,10 @@ pub struct View {
     pub generation: u64,
     pub workspace: Option<Arc<WorkspaceView>>,
     pub specs: Option<Arc<dyn Specs>>,
+    /// The review queue; tools show a client its own.
+    pub review: Queue,
+    /// Differs whenever the queue does.
+    pub review_stamp: u64,
 }
 
 /// The spec bundles, as the process around the server knows them. The tools that it adds for them see their own type.
@@ -119,6 +127,7 @@ pub struct Hcl {
     pub files: BTreeMap<String, Arc<str>>,
     pub findings: Vec<Finding>,
 }
+pub type AskReply = Box<dyn FnOnce(Result<AgentOutcome, Refusal>) + Send>;
 
 /// The workbench, as the process around the server gives it. `changes_since` and `picture` may block; they are called on
 /// threads made for that.
@@ -130,6 +139,13 @@ pub trait Workbench: Send + Sync + 'static {
 
     /// The patches after a revision, or none when they are no longer kept.
     fn changes_since(&self, revision: Revision) -> Result<Option<Vec<Patch>>, Refusal>;
+
+    /// Carries out what an agent asks of the review queue. `reply` is called once, when it is durable or refused; this does
+    /// not wait for it.
+    fn ask(&self, client: Client, ask: AgentAsk, reply: AskReply);
+
+    /// The change of the project's file that merging these fields would be.
+    fn configured(&self, fields: &serde_json::Map<String, serde_json::Value>) -> Result<Act, Refusal>;
 
     /// A PNG.
     fn picture(&self, snapshot: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal>;

@@ -2,6 +2,7 @@
 //! error; exit code 0 is success, 1 a finding or refusal, 2 wrong usage.
 
 mod alone;
+mod audit;
 mod board_at;
 mod bundle;
 mod call;
@@ -14,6 +15,7 @@ mod format;
 mod hcl;
 mod import;
 mod mcp;
+mod review;
 mod run;
 mod serve_bundles;
 mod terraform;
@@ -22,11 +24,11 @@ mod workspace_at;
 
 use crate::{
     mcp::Overrides,
-    standalone::{self, Standalone, StandingApproval},
+    standalone::{self, Standalone},
     workspace::Template,
 };
 use clap::{CommandFactory, Parser, Subcommand};
-use shared_protocol::{Code, Refusal, mcp::McpMode};
+use shared_protocol::{Code, Refusal, mcp::McpMode, review::Scope};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 /// How to start the roles of this executable; the outermost crate knows them.
@@ -68,9 +70,10 @@ struct ByThemselves {
     /// Serves the bundles that a bundles.yaml lists, without a workspace
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// What needs nobody's yes in mode guarded: `bundles`, or `bundles:destructive` where deleting is meant too
+    /// What agents may do in this run without being asked about: `all`, or a list of diagram, bundles, interface,
+    /// terraform-plan, each with `:destructive` if that is meant; never Terraform's apply or destroy
     #[arg(long, value_name = "SCOPE")]
-    standing_approval: Option<StandingApproval>,
+    standing_approval: Option<Scope>,
 }
 
 impl ByThemselves {
@@ -83,15 +86,15 @@ impl ByThemselves {
         Ok(Standalone { sources, mode: mode.unwrap_or_default(), approval: self.standing_approval })
     }
 
-    /// Without bundles there is nothing here that could be approved.
+    /// A bridge only passes on: what is approved is said where Draftboard runs.
     fn refuse_approval(&self) -> Result<(), Refusal> {
         match self.standing_approval {
             None => Ok(()),
             Some(_) => Err(Refusal::new(
                 Code::BadRequest,
-                "--standing-approval is for bundles that are served by themselves",
+                "--standing-approval is for bundles that are served by themselves, or for `draftboard serve`",
             )
-            .hint("Name them with --bundle or --config.")),
+            .hint("Name bundles with --bundle or --config.")),
         }
     }
 }
@@ -244,6 +247,28 @@ enum Verb {
         after_help = "Examples:\n  draftboard connect claude-desktop\n  draftboard connect vscode -w ~/projects/parcels --print"
     )]
     Connect(connect::Connect),
+    /// Decides about what agents propose, in a terminal
+    #[command(
+        after_help = "Each decision asks for a code that the running Draftboard shows in its own window or terminal.\n\n\
+            Examples:\n  draftboard review\n  draftboard review show 3\n  draftboard review accept 3 --only n-0123456789ab\n  \
+            draftboard review reject 3 --reason 'The database must stay private'"
+    )]
+    Review {
+        #[command(subcommand)]
+        what: Option<review::Review>,
+        #[command(flatten)]
+        at: At,
+    },
+    /// What happened around the review queue: who proposed, who decided, when, why
+    #[command(
+        after_help = "Examples:\n  draftboard audit export > audit.jsonl\n  draftboard audit verify\n  draftboard audit verify audit.jsonl"
+    )]
+    Audit {
+        #[command(subcommand)]
+        what: audit::Audit,
+        #[command(flatten)]
+        at: At,
+    },
     /// Decides which version of a held board to keep
     #[command(after_help = "Example: draftboard resolve main --keep mine")]
     Resolve {
@@ -314,13 +339,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
         Some(Verb::Serve { bundles, mode, port, at, .. }) if bundles.is_meant() => {
             serve_bundles::over_http(bundles.standalone(mode), port, at.json)
         }
-        Some(Verb::Serve { folder, mode, port, bundles, at }) => match bundles.refuse_approval() {
-            Ok(()) => {
-                let overrides = Overrides { mode, port };
-                window::serve(folder.as_deref().or(at.workspace.as_deref()), overrides, at.json, roles)
-            }
-            Err(refusal) => format::refuse(&refusal, at.json),
-        },
+        Some(Verb::Serve { folder, mode, port, bundles, at }) => {
+            let allowed = (Overrides { mode, port }, bundles.standing_approval);
+            window::serve(folder.as_deref().or(at.workspace.as_deref()), allowed, at.json, roles)
+        }
+        Some(Verb::Review { what, at }) => review::run(what, &at),
+        Some(Verb::Audit { what, at }) => audit::run(&what, &at),
         Some(Verb::Completions { shell }) => {
             // Into memory first: the generator panics when its reader has gone away.
             let mut script = Vec::new();

@@ -45,6 +45,8 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Cost(_)
         | Verb::Import(_)
         | Verb::Terraform(_)
+        | Verb::Review { .. }
+        | Verb::Audit { .. }
         | Verb::Completions { .. } => super::At { workspace: None, json: false },
     };
     let (root, json) = (at.workspace.as_deref(), at.json);
@@ -76,6 +78,8 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Cost(_)
         | Verb::Import(_)
         | Verb::Terraform(_)
+        | Verb::Review { .. }
+        | Verb::Audit { .. }
         | Verb::Doctor(_)
         | Verb::Completions { .. } => Ok(Answer::Done),
     };

@@ -13,7 +13,7 @@ use crate::{
     terraform::{self, Wardens},
 };
 use crossbeam_channel::{Receiver, select};
-use shared_protocol::{Code, Refusal, messages::Request};
+use shared_protocol::{Code, Refusal, messages::Request, review::Scope};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     iterator::Signals,
@@ -46,7 +46,12 @@ pub(super) fn open(workspace: Option<&Path>, roles: &Roles) -> ExitCode {
 }
 
 /// Runs without a window.
-pub(super) fn serve(folder: Option<&Path>, overrides: mcp::Overrides, json: bool, roles: &Roles) -> ExitCode {
+pub(super) fn serve(
+    folder: Option<&Path>,
+    (overrides, approval): (mcp::Overrides, Option<Scope>),
+    json: bool,
+    roles: &Roles,
+) -> ExitCode {
     start_logging();
     let opened = workspace_at::find(folder).and_then(|root| Session::open(&root).map_err(Refusal::from));
     let session = match opened {
@@ -66,7 +71,8 @@ pub(super) fn serve(folder: Option<&Path>, overrides: mcp::Overrides, json: bool
             ));
         }
     };
-    match run(Launch::of(session), roles, false, overrides, ready) {
+    let launch = Launch { approval, ..Launch::of(session) };
+    match run(launch, roles, false, overrides, ready) {
         Ok(code) => code,
         Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), json),
     }

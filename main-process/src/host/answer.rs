@@ -61,6 +61,7 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         Request::Problems => Ok(Answer::Problems(problems(workspace))),
         Request::Document => Ok(Answer::Document(Box::new(workspace.snapshot().to_document()))),
         Request::Instance => Ok(Answer::Instance(at_rest(workspace))),
+        Request::Audit { after, limit } => workspace.audit(*after, *limit).map(Answer::Audit),
         Request::Export { board, path } => export(workspace, *board, path),
         Request::Open(_)
         | Request::New { .. }
@@ -69,7 +70,6 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         | Request::ForgetRecent(_)
         | Request::Mcp(_)
         | Request::Terraform(_)
-        | Request::Audit { .. }
         | Request::Raise
         | Request::Quit => Err(Refusal::new(Code::BadRequest, "no Draftboard is running that could do this")),
     };

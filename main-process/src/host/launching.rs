@@ -8,7 +8,7 @@ use crate::{
     processes::LockError,
     workspace::{NewError, Template, create, unpack_example},
 };
-use shared_protocol::{BoardId, Code, Refusal, messages::Recent};
+use shared_protocol::{BoardId, Code, Refusal, messages::Recent, review::Scope};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -21,12 +21,14 @@ pub(crate) struct Launch {
     pub(crate) choose: bool,
     /// Workspaces that did not open, and why.
     pub(crate) failed: Failed,
+    /// What agents may do in this run without being asked about.
+    pub(crate) approval: Option<Scope>,
 }
 
 impl Launch {
     /// The workspace that was asked for.
     pub(crate) fn of(session: Session) -> Self {
-        Self { session, choose: false, failed: Failed::new() }
+        Self { session, choose: false, failed: Failed::new(), approval: None }
     }
 }
 
@@ -48,7 +50,7 @@ pub(crate) fn launch() -> Result<Launch, (PathBuf, SessionError)> {
     }
     let example = paths::example();
     let session = open_example().map_err(|error| (example, error))?;
-    Ok(Launch { session, choose: true, failed })
+    Ok(Launch { session, choose: true, failed, approval: None })
 }
 
 pub(super) fn open_example() -> Result<Session, SessionError> {

@@ -3,6 +3,7 @@
 
 mod answer;
 mod around;
+mod codes;
 mod launching;
 mod session;
 mod subscriber;
@@ -19,12 +20,15 @@ use crate::{
     terraform,
     workspace::Mutation,
 };
-use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
+use authority::proposals::{AgentAsk, Client};
+use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, TrySendError, bounded};
 use journal::FileChanged;
+use mcp_server::AskReply;
 use shared_protocol::{
-    Actor, Code, Refusal,
+    Actor, Code, ProposalId, Refusal,
     mcp::McpView,
     messages::{Answer, Presence, Request, ToRenderer},
+    review::{ReviewRequest, TerminalReview, TerminalReviewAnswer},
     terraform::{RunId, RunLine, TerraformView},
 };
 use std::{io, thread::JoinHandle, time::Duration};
@@ -34,6 +38,7 @@ const MAX_WAITING: usize = 1_024;
 const SEND_LIMIT: Duration = Duration::from_secs(10);
 
 pub(crate) type Reply = Box<dyn FnOnce(Result<Answer, Refusal>) + Send>;
+pub(crate) type TerminalReply = Box<dyn FnOnce(Result<TerminalReviewAnswer, Refusal>) + Send>;
 
 pub(crate) enum Job {
     Request {
@@ -68,6 +73,30 @@ pub(crate) enum Job {
         run: RunId,
         first: u64,
         lines: Vec<RunLine>,
+    },
+    /// What an agent asks of the review queue.
+    Ask {
+        client: Client,
+        ask: AgentAsk,
+        reply: AskReply,
+    },
+    /// What only the window may ask; sent by its own channel and by nothing else.
+    Review {
+        request: ReviewRequest,
+        name: String,
+        reply: Reply,
+    },
+    /// Reviewing from a terminal.
+    TerminalReview {
+        connection: u64,
+        request: TerminalReview,
+        name: String,
+        reply: TerminalReply,
+    },
+    /// What came of something that was accepted and done elsewhere.
+    CameOf {
+        proposal: ProposalId,
+        outcome: String,
     },
     Stop,
 }
@@ -109,6 +138,37 @@ impl Host {
                 Refusal::new(Code::Timeout, "too many requests are waiting").hint("Try again in a moment.")
             }
             SendTimeoutError::Disconnected(_) => Refusal::new(Code::NoWorkspace, "Draftboard is closing"),
+        })
+    }
+
+    /// Has the review queue asked, and does not wait; when too much waits already, that is the answer.
+    pub(crate) fn ask(&self, client: Client, ask: AgentAsk, reply: AskReply) {
+        match self.jobs.try_send(Job::Ask { client, ask, reply }) {
+            Ok(()) => {}
+            Err(TrySendError::Full(Job::Ask { reply, .. })) => {
+                reply(Err(Refusal::new(Code::Timeout, "too many requests are waiting")
+                    .hint("Try again in a moment.")))
+            }
+            Err(TrySendError::Disconnected(Job::Ask { reply, .. })) => {
+                reply(Err(Refusal::new(Code::NoWorkspace, "Draftboard is closing")));
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Reviews from a terminal, and waits for the answer.
+    pub(crate) fn terminal_review(
+        &self,
+        (connection, name): (u64, String),
+        request: TerminalReview,
+        limit: Duration,
+    ) -> Result<TerminalReviewAnswer, Refusal> {
+        let (done, answered) = bounded(1);
+        let reply: TerminalReply = Box::new(move |result| drop(done.send(result)));
+        self.send(Job::TerminalReview { connection, request, name, reply })?;
+        answered.recv_timeout(limit).unwrap_or_else(|_| {
+            Err(Refusal::new(Code::Timeout, "no answer in time")
+                .hint("`draftboard review list` shows whether this was done."))
         })
     }
 

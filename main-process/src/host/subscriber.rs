@@ -4,12 +4,14 @@
 use crate::workspace::{SpecBundles, Workspace};
 use crossbeam_channel::{Sender, TrySendError};
 use shared_protocol::{
+    ProposalId, ProposalState, Revision,
     link::LinksView,
     mcp::McpView,
     messages::{Status, ToRenderer},
+    review::{CodeShown, MAX_DECIDED, ProposalBrief, ReviewView},
     terraform::TerraformView,
 };
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Patches and the like that may wait for a renderer before it is sent everything anew.
 pub(crate) const MAX_QUEUED: usize = 512;
@@ -25,6 +27,16 @@ pub(super) struct Subscriber {
     /// The agents' side, kept for a window that comes later.
     agents: Option<McpView>,
     terraform: Option<Box<TerraformView>>,
+    review: LastReview,
+}
+
+/// What the window knows of the review queue.
+#[derive(Default)]
+struct LastReview {
+    seen: Option<(u64, Revision, Vec<CodeShown>)>,
+    /// Brief ones are computed once for each change of a proposal.
+    briefs: BTreeMap<ProposalId, ProposalBrief>,
+    codes: Vec<CodeShown>,
 }
 
 impl Subscriber {
@@ -52,6 +64,8 @@ impl Subscriber {
         self.tell_links(workspace);
         self.last_bundles = None;
         self.tell_bundles(workspace);
+        self.review.seen = None;
+        self.tell_review(workspace, self.review.codes.clone());
         if let Some(agents) = self.agents.clone() {
             self.send(ToRenderer::Mcp(Box::new(agents)));
         }
@@ -105,6 +119,36 @@ impl Subscriber {
         }
         self.last_bundles = Some(workspace.bundles().clone());
         self.send(ToRenderer::Bundles(Box::new(workspace.bundles().view())));
+    }
+
+    pub(super) fn tell_review(&mut self, workspace: &Workspace, codes: Vec<CodeShown>) {
+        self.review.codes.clone_from(&codes);
+        let desk = workspace.desk();
+        let seen = (desk.stamp(), workspace.snapshot().revision(), codes);
+        if self.queue.is_none() || self.behind || self.review.seen.as_ref() == Some(&seen) {
+            return;
+        }
+        let mut briefs = BTreeMap::new();
+        for proposal in desk.queue.iter() {
+            let known = self.review.briefs.remove(&proposal.id);
+            let known = known.filter(|known| known.stamp == desk.stamp_of(proposal.id));
+            let brief = known.unwrap_or_else(|| workspace.brief(proposal));
+            briefs.insert(proposal.id, ProposalBrief { base: desk.queue.base(proposal), ..brief });
+        }
+        let (mut waiting, mut over): (Vec<ProposalBrief>, Vec<ProposalBrief>) =
+            briefs.values().cloned().partition(|brief| brief.waits() || brief.state == ProposalState::Draft);
+        waiting.sort_by_key(|brief| brief.number);
+        over.sort_by_key(|brief| std::cmp::Reverse(brief.number));
+        over.truncate(MAX_DECIDED);
+        waiting.append(&mut over);
+        let view = ReviewView {
+            proposals: waiting,
+            approvals: desk.approvals.as_ref().clone(),
+            codes: seen.2.clone(),
+        };
+        self.review.briefs = briefs;
+        self.review.seen = Some(seen);
+        self.send(ToRenderer::Review(Box::new(view)));
     }
 
     fn send(&mut self, message: ToRenderer) {

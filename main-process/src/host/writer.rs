@@ -1,8 +1,11 @@
 //! The writer's thread. Jobs that wait together are decided together and share one write to the disk.
 
+mod reviewing;
+
 use super::{
     Host, Job, Launch, Reply, Session, Signal,
     answer::{self, ask, mutation},
+    codes::Codes,
     launching::{self, Failed},
     subscriber::Subscriber,
 };
@@ -10,11 +13,15 @@ use crate::{
     connect,
     mcp::{self, Address},
     moment::now,
-    paths, terraform,
-    workspace::{Mutation, Workspace},
+    paths,
+    renderer_link::user_name,
+    terraform,
+    workspace::{Mutation, Noticed, Workspace},
 };
+use authority::proposals::{AgentAsk, AgentOutcome, Client};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use journal::FileChanged;
+use mcp_server::AskReply;
 use shared_protocol::{
     Actor, Code, Refusal,
     messages::{Answer, Applied, InstanceView, Patch, Request, ToRenderer},
@@ -39,13 +46,19 @@ pub(super) struct Writer {
     terraform: terraform::Link,
     /// Where agents connect; each workspace's record has it.
     address: Option<Address>,
+    codes: Codes,
 }
 
-/// A mutation that waits for its group.
-struct Waiting {
-    mutation: Mutation,
-    actor: Actor,
-    reply: Reply,
+/// What waits for its group.
+enum Waiting {
+    Mutation { mutation: Mutation, actor: Actor, reply: Reply },
+    Ask { client: Box<Client>, ask: Box<AgentAsk>, reply: AskReply },
+}
+
+/// What the group made of it.
+enum Decided {
+    Mutation(Reply, Result<Applied, Refusal>),
+    Ask(AskReply, Box<Result<AgentOutcome, Refusal>>),
 }
 
 impl Writer {
@@ -57,21 +70,40 @@ impl Writer {
         agents: mcp::Link,
         terraform: terraform::Link,
     ) -> Self {
-        let Launch { mut session, choose, failed } = launch;
+        let Launch { mut session, choose, failed, approval } = launch;
         agents.published.show(&session.workspace);
         terraform.show(&session.workspace);
         session.serve(&host, &agents);
         let renderer = Subscriber::default();
-        Self { session, host, signals, renderer, window, choose, failed, agents, terraform, address: None }
+        let mut writer = Self {
+            session,
+            host,
+            signals,
+            renderer,
+            window,
+            choose,
+            failed,
+            agents,
+            terraform,
+            address: None,
+            codes: Codes::default(),
+        };
+        if let Some(scope) = approval {
+            writer.approve(scope, user_name());
+        }
+        writer
     }
 
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
         loop {
-            let limit = if self.renderer.is_behind() { CATCH_UP } else { Duration::MAX };
+            let limit = if self.renderer.is_behind() { CATCH_UP } else { self.until_expiry() };
             let first = match jobs.recv_timeout(limit) {
                 Ok(job) => job,
                 Err(RecvTimeoutError::Timeout) => {
                     self.renderer.catch_up(&self.session.workspace);
+                    self.sweep();
+                    self.publish();
+                    self.tell_review();
                     continue;
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -87,6 +119,7 @@ impl Writer {
             self.renderer.tell_status(&self.session.workspace);
             self.renderer.tell_links(&self.session.workspace);
             self.renderer.tell_bundles(&self.session.workspace);
+            self.tell_review();
             if stop {
                 break;
             }
@@ -99,7 +132,11 @@ impl Writer {
         let (request, actor, reply) = match job {
             Job::Request { request, actor, reply } => (request, actor, reply),
             Job::Mutate { mutation, actor, reply } => {
-                waiting.push(Waiting { mutation, actor, reply });
+                waiting.push(Waiting::Mutation { mutation, actor, reply });
+                return false;
+            }
+            Job::Ask { client, ask, reply } => {
+                waiting.push(Self::asked(client, ask, reply));
                 return false;
             }
             other => {
@@ -108,7 +145,7 @@ impl Writer {
             }
         };
         if let Some(mutation) = mutation(&request) {
-            waiting.push(Waiting { mutation, actor, reply });
+            waiting.push(Waiting::Mutation { mutation, actor, reply });
             return false;
         }
         self.flush(waiting);
@@ -140,7 +177,20 @@ impl Writer {
             Job::RunLines { run, first, lines } => {
                 self.renderer.tell(ToRenderer::RunLines { run, first, lines });
             }
-            Job::Request { .. } | Job::Mutate { .. } => {}
+            Job::Review { request, name, reply } => {
+                let result = self.review(request, name);
+                self.publish();
+                self.renderer.tell_status(&self.session.workspace);
+                self.tell_review();
+                reply(result);
+            }
+            Job::TerminalReview { connection, request, name, reply } => {
+                let result = self.terminal_review(connection, request, name);
+                self.publish();
+                reply(result);
+            }
+            Job::CameOf { proposal, outcome } => self.came_of(proposal, outcome),
+            Job::Request { .. } | Job::Mutate { .. } | Job::Ask { .. } => {}
         }
         false
     }
@@ -151,21 +201,40 @@ impl Writer {
             return;
         }
         let mut group = self.session.workspace.begin();
-        let decided: Vec<(Reply, Result<Applied, Refusal>)> = waiting
+        let decided: Vec<Decided> = waiting
             .drain(..)
-            .map(|Waiting { mutation, actor, reply }| (reply, group.run(&mutation, &actor, now())))
+            .map(|waiting| match waiting {
+                Waiting::Mutation { mutation, actor, reply } => {
+                    Decided::Mutation(reply, group.run(&mutation, &actor, now()))
+                }
+                Waiting::Ask { client, ask, reply } => {
+                    Decided::Ask(reply, Box::new(group.ask(&client, &ask, now())))
+                }
+            })
             .collect();
         let committed = group.commit();
         let failed = committed.as_ref().err().cloned();
         self.broadcast(committed.unwrap_or_default());
         // Whoever hears that it is done can see it.
         self.publish();
-        for (reply, result) in decided {
-            let result = match (&failed, result) {
-                (Some(refusal), Ok(_)) => Err(refusal.clone()),
-                (_, result) => result.map(Answer::Applied),
-            };
-            reply(result);
+        for decided in decided {
+            match decided {
+                Decided::Mutation(reply, result) => reply(kept(&failed, result).map(Answer::Applied)),
+                Decided::Ask(reply, result) => {
+                    let result = kept(&failed, *result);
+                    self.follow_up(&result);
+                    reply(result);
+                }
+            }
+        }
+    }
+
+    /// What a standing approval has accepted is done at once.
+    fn follow_up(&mut self, result: &Result<AgentOutcome, Refusal>) {
+        if let Ok(AgentOutcome { done, accepted: Some(_) }) = result
+            && let Some(act) = done.proposal.act.clone()
+        {
+            self.carry_out(&done.proposal, &act);
         }
     }
 
@@ -262,12 +331,24 @@ impl Writer {
             FileChanged::Path(path) => workspace.file_changed(path, now()),
             FileChanged::Everything => workspace.everything_changed(now()),
         };
+        self.noticed(noticed);
+    }
+
+    fn noticed(&mut self, noticed: Noticed) {
         if noticed.registry_changed {
             let view = self.session.workspace.registry_view();
             self.renderer.tell(ToRenderer::Registry(view));
         }
         self.session.watch_sources();
         self.broadcast(noticed.patches);
+    }
+}
+
+/// A result that counts only when its group was kept.
+fn kept<T>(failed: &Option<Refusal>, result: Result<T, Refusal>) -> Result<T, Refusal> {
+    match failed {
+        Some(refusal) => result.and(Err(refusal.clone())),
+        None => result,
     }
 }
 

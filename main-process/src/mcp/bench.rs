@@ -2,11 +2,16 @@
 
 use super::Published;
 use crate::{export, host::Host, moment::now, renderer_link::user_name, terraform};
-use authority::Snapshot;
-use mcp_server::{Hcl, Picture, View, Workbench, WorkspaceView};
+use authority::{
+    Snapshot,
+    proposals::{AgentAsk, Client},
+};
+use journal::{WorkspaceFiles, WorkspacePath};
+use mcp_server::{AskReply, Hcl, Picture, View, Workbench, WorkspaceView};
 use shared_protocol::{
     Actor, ActorKind, BoardId, Code, Refusal, Revision,
     messages::{Answer, Patch, Request},
+    proposal::Act,
     terraform::CostView,
 };
 use std::{sync::Arc, time::Duration};
@@ -35,6 +40,27 @@ impl Workbench for Bench {
             Answer::Changes(changes) => Ok(changes),
             _ => Err(Refusal::new(Code::Internal, "an answer that was not asked for")),
         }
+    }
+
+    fn ask(&self, client: Client, ask: AgentAsk, reply: AskReply) {
+        self.host.ask(client, ask, reply);
+    }
+
+    fn configured(&self, fields: &serde_json::Map<String, serde_json::Value>) -> Result<Act, Refusal> {
+        let unreadable = |why: String| Refusal::new(Code::StorageError, format!("draftboard.toml: {why}"));
+        let root =
+            self.published.root().ok_or_else(|| Refusal::new(Code::NoWorkspace, "no workspace is open"))?;
+        let files = WorkspaceFiles::open(&root).map_err(|error| unreadable(error.to_string()))?;
+        let before =
+            files.read_text(&WorkspacePath::config()).map_err(|error| unreadable(error.to_string()))?;
+        let after = journal::merge_config(&before, fields)
+            .map_err(|error| Refusal::new(Code::ValidationError, error.to_string()).field("config"))?;
+        if after == before {
+            return Err(
+                Refusal::new(Code::BadRequest, "the configuration is like that already").field("config")
+            );
+        }
+        Ok(Act::Config { before, after })
     }
 
     fn picture(&self, snapshot: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal> {

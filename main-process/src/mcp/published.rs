@@ -56,7 +56,9 @@ impl Published {
             Some(known) => Arc::clone(&known.config),
             None => Arc::new(workspace.config_json()),
         };
-        if known.is_some_and(|known| known.presence == presence && known.status == status) {
+        let desk = workspace.desk();
+        let same_queue = same_project.is_some() && before.review_stamp == desk.stamp();
+        if same_queue && known.is_some_and(|known| known.presence == presence && known.status == status) {
             return;
         }
         if same_project.is_none() {
@@ -73,6 +75,7 @@ impl Published {
         };
         let same_workspace = before.workspace.as_ref().filter(|known| known.root == root);
         let deployments = same_workspace.map(|known| Arc::clone(&known.deployments)).unwrap_or_default();
+        let (review, review_stamp) = (desk.queue.clone(), desk.stamp());
         let workspace = WorkspaceView {
             deployments,
             root,
@@ -87,6 +90,8 @@ impl Published {
             generation,
             workspace: Some(Arc::new(workspace)),
             specs: Some(specs),
+            review,
+            review_stamp,
         }));
         self.changed.send_modify(|count| *count += 1);
     }
@@ -106,6 +111,8 @@ impl Published {
             generation,
             workspace: Some(Arc::new(workspace)),
             specs: before.specs.clone(),
+            review: before.review.clone(),
+            review_stamp: before.review_stamp,
         }));
         self.changed.send_modify(|count| *count += 1);
     }

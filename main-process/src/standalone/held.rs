@@ -1,15 +1,25 @@
 //! The bundles that are served: one copy that follows the disk and is written to, and a view of it for everybody who reads.
 
-use super::StandingApproval;
 use crate::{
     mcp::specs::{Changes, Shown, not_allowed},
     moment::now,
 };
 use arc_swap::ArcSwap;
-use authority::Snapshot;
+use authority::{
+    Snapshot,
+    proposals::{AgentAsk, Client},
+};
 use bundles::{Answer, Bundles, Plan, Refusal, commit};
-use mcp_server::{Call, Picture, View, Workbench};
-use shared_protocol::{Code, Revision, mcp::McpMode, messages::Patch};
+use mcp_server::{AskReply, Call, Hcl, Picture, View, Workbench, WorkspaceView};
+use serde_json::{Map, Value};
+use shared_protocol::{
+    BoardId, Code, Revision,
+    mcp::McpMode,
+    messages::Patch,
+    proposal::{Act, Risk},
+    review::{Area, Scope},
+    terraform::CostView,
+};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -23,11 +33,11 @@ pub(super) struct Held {
     view: ArcSwap<View>,
     changed: watch::Sender<u64>,
     mode: McpMode,
-    approval: Option<StandingApproval>,
+    approval: Option<Scope>,
 }
 
 impl Held {
-    pub(super) fn new(bundles: Bundles, mode: McpMode, approval: Option<StandingApproval>) -> Self {
+    pub(super) fn new(bundles: Bundles, mode: McpMode, approval: Option<Scope>) -> Self {
         let held = Self {
             bundles: Mutex::new(bundles),
             view: ArcSwap::default(),
@@ -47,7 +57,7 @@ impl Held {
     fn show(&self, bundles: &Bundles) {
         let generation = self.view.load().generation + 1;
         let specs = Arc::new(Shown(Arc::new(bundles.clone())));
-        self.view.store(Arc::new(View { generation, workspace: None, specs: Some(specs) }));
+        self.view.store(Arc::new(View { generation, specs: Some(specs), ..View::default() }));
         self.changed.send_modify(|count| *count += 1);
     }
 
@@ -82,14 +92,15 @@ impl Held {
 impl Changes for Held {
     fn apply(&self, _: &Call, plan: &Plan) -> Result<Answer, Refusal> {
         let approved = self.approval.as_ref().filter(|_| self.mode == McpMode::Guarded);
-        let is_covered =
-            |destructive| approved.is_some_and(|approval| approval.covers("bundles", destructive));
-        if !is_covered(false) {
+        let is_covered = |risks: &[Risk]| {
+            approved.is_some_and(|scope| scope.covers(Area::Bundles, &risks.iter().copied().collect()))
+        };
+        if !is_covered(&[]) {
             return Err(not_allowed(
                 "Nobody has allowed changes: ask for a dry run (dryRun: true), or start the server with --mode guarded --standing-approval bundles",
             ));
         }
-        if plan.deletes() && !is_covered(true) {
+        if plan.deletes() && !is_covered(&[Risk::Destructive]) {
             return Err(not_allowed(
                 "Deleting is not allowed: leave it out, or start the server with --standing-approval bundles:destructive",
             ));
@@ -114,11 +125,32 @@ impl Workbench for Held {
         Ok(None)
     }
 
+    fn ask(&self, _: Client, _: AgentAsk, reply: AskReply) {
+        reply(Err(no_boards()));
+    }
+
+    fn configured(&self, _: &Map<String, Value>) -> Result<Act, shared_protocol::Refusal> {
+        Err(no_boards())
+    }
+
+    fn hcl(&self, _: &WorkspaceView, _: BoardId) -> Result<Hcl, shared_protocol::Refusal> {
+        Err(no_boards())
+    }
+
+    fn cost(&self, _: &WorkspaceView, _: BoardId) -> Result<CostView, shared_protocol::Refusal> {
+        Err(no_boards())
+    }
+
     fn picture(&self, _: &Snapshot, _: &Picture) -> Result<Vec<u8>, shared_protocol::Refusal> {
-        Err(shared_protocol::Refusal::new(Code::NoWorkspace, "there are no boards here"))
+        Err(no_boards())
     }
 
     fn now(&self) -> u64 {
         now().time
     }
+}
+
+fn no_boards() -> shared_protocol::Refusal {
+    shared_protocol::Refusal::new(Code::NoWorkspace, "there are no boards here")
+        .hint("These are spec bundles by themselves; `draftboard serve WORKSPACE` has boards.")
 }

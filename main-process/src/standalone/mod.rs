@@ -3,19 +3,17 @@
 //!
 //! Must not know: workspaces, the journal's state, the window.
 
-mod approval;
 mod held;
 mod http;
 mod runtime;
 mod stdio;
 mod watch;
 
-pub(crate) use approval::StandingApproval;
 pub(crate) use http::serve_http;
 pub(crate) use stdio::serve_stdio;
 
 use bundles::{BundleSource, Bundles, ConfigError};
-use shared_protocol::{Code, Refusal, mcp::McpMode};
+use shared_protocol::{Code, Refusal, mcp::McpMode, review::Scope};
 use std::path::PathBuf;
 
 /// Which bundles, and what may be done to them.
@@ -23,7 +21,7 @@ use std::path::PathBuf;
 pub(crate) struct Standalone {
     pub(crate) sources: Vec<BundleSource>,
     pub(crate) mode: McpMode,
-    pub(crate) approval: Option<StandingApproval>,
+    pub(crate) approval: Option<Scope>,
 }
 
 /// The bundles that the command line names: folders, or what a `bundles.yaml` lists.

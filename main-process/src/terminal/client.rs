@@ -5,6 +5,7 @@ use shared_protocol::{
     Code, Refusal,
     frame::{FrameError, FrameReader, MAX_TERMINAL, decode_json, encode_json},
     messages::{Answer, FromTerminal, PROTOCOL_VERSION, Request, ToTerminal},
+    review::{TerminalReview, TerminalReviewAnswer},
 };
 use std::{
     io::{self, Read, Write},
@@ -68,6 +69,15 @@ impl Client {
             ToTerminal::Answer(answer) => Ok(answer),
             ToTerminal::Refused(refusal) => Err(ClientError::Refused(refusal)),
             ToTerminal::Welcome { .. } | ToTerminal::Review(_) => Err(ClientError::Ended),
+        }
+    }
+
+    /// Looks at the review queue, or goes on with a decision.
+    pub(crate) fn review(&mut self, request: TerminalReview) -> Result<TerminalReviewAnswer, ClientError> {
+        match self.exchange(&FromTerminal::Review(request))? {
+            ToTerminal::Review(answer) => Ok(answer),
+            ToTerminal::Refused(refusal) => Err(ClientError::Refused(refusal)),
+            ToTerminal::Answer(_) | ToTerminal::Welcome { .. } => Err(ClientError::Ended),
         }
     }
 

@@ -20,7 +20,7 @@ use std::{
     os::unix::net::{UnixListener, UnixStream},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -30,6 +30,9 @@ const MAX_CONNECTIONS: usize = 64;
 const IDLE_LIMIT: Duration = Duration::from_secs(60);
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
+
+/// Connections are told apart: a code is for the one that asked.
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// Dropping it ends the listening thread, and the conversations at their next request: a terminal that speaks to one
 /// workspace must not reach the one that takes its place.
@@ -116,6 +119,7 @@ fn converse(mut stream: UnixStream, served: &Served, limit: Duration) -> Result<
     stream.set_nonblocking(false).map_err(|error| error.to_string())?;
     stream.set_write_timeout(Some(limit)).map_err(|error| error.to_string())?;
     let mut reader = FrameReader::new(MAX_TERMINAL);
+    let connection = NEXT.fetch_add(1, Ordering::Relaxed);
     let mut greeted = false;
     while let Some(frame) = next_frame(&mut stream, &mut reader, limit)? {
         let message: FromTerminal = decode_json(&frame).map_err(|error| error.to_string())?;
@@ -149,8 +153,9 @@ fn converse(mut stream: UnixStream, served: &Served, limit: Duration) -> Result<
                 let actor = Actor::new(ActorKind::Terminal, user_name());
                 host.request(request, actor, ANSWER_LIMIT).into()
             }
-            FromTerminal::Review(_) => {
-                ToTerminal::Refused(Refusal::new(Code::BadRequest, "the review queue is not served yet"))
+            FromTerminal::Review(request) => {
+                let asked = host.terminal_review((connection, user_name()), request, ANSWER_LIMIT);
+                asked.map_or_else(ToTerminal::Refused, ToTerminal::Review)
             }
             FromTerminal::Mcp if reader.is_mid_frame() => {
                 return Err("a bridge spoke before it was let in".to_owned());

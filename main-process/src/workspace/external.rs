@@ -1,8 +1,8 @@
 //! News of the files: which of them changed, and what follows.
 
-use super::{About, Moment, SpecBundles, Workspace, compose_registry};
+use super::{About, Moment, SpecBundles, Workspace, compose_registry, error::storage_file};
 use journal::{WorkspacePath, read_config};
-use shared_protocol::{BoardName, messages::Patch};
+use shared_protocol::{BoardName, Code, Refusal, messages::Patch};
 
 /// What came of looking at the files.
 #[derive(Debug, Default)]
@@ -28,6 +28,17 @@ impl Workspace {
             // The project's file says where the bundles are.
             Noticed { patches: self.look_at_sources(moment), registry_changed: true }
         }
+    }
+
+    /// Replaces the project's file, if it still holds what it held when that was asked for.
+    pub fn replace_config(&mut self, before: &str, after: &str, moment: Moment) -> Result<Noticed, Refusal> {
+        let path = WorkspacePath::config();
+        let present = self.files.read_text(&path).map_err(|error| storage_file(&error))?;
+        if present != before {
+            return Err(Refusal::new(Code::Stale, "draftboard.toml was changed since"));
+        }
+        self.files.write_atomic(&path, after.as_bytes()).map_err(|error| storage_file(&error))?;
+        Ok(self.file_changed(&path, moment))
     }
 
     /// Anything may have changed.

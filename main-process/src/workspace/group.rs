@@ -1,10 +1,10 @@
 //! A group of mutations: decided one on the other, made durable together, then acknowledged. Under load many commands share
 //! one write to the disk; a failed write refuses all of them and changes nothing.
 
-use super::{About, SpecBundles, Workspace, error::storage};
+use super::{About, Desk, SpecBundles, Workspace, error::storage, review::Unwritten};
 use authority::{History, Rebased, Snapshot, boards_touched, decide, rebase};
 use shared_protocol::{
-    Actor, BoardId, Change, Code, Command, Operation, OperationKind, Refusal, Revision,
+    Actor, BoardId, Change, Code, Command, ElementId, Operation, OperationKind, Refusal, Revision,
     change::inverse,
     limits::MAX_HISTORY,
     messages::{Applied, Patch},
@@ -48,16 +48,19 @@ pub struct Moment {
 
 pub struct Group<'w> {
     workspace: &'w mut Workspace,
-    state: Snapshot,
+    pub(super) state: Snapshot,
     bundles: SpecBundles,
     history: History,
     operations: Vec<Operation>,
+    pub(super) desk: Desk,
+    pub(super) unwritten: Unwritten,
 }
 
 impl Workspace {
     pub fn begin(&mut self) -> Group<'_> {
         let (state, bundles, history) = (self.snapshot.clone(), self.bundles.clone(), self.history.clone());
-        Group { workspace: self, state, bundles, history, operations: Vec::new() }
+        let (desk, unwritten) = (self.desk.clone(), Unwritten::default());
+        Group { workspace: self, state, bundles, history, operations: Vec::new(), desk, unwritten }
     }
 
     /// One mutation, durable when it returns.
@@ -100,7 +103,7 @@ impl Workspace {
 impl Group<'_> {
     /// Decides a mutation on what the group has so far. It counts only after [`Self::commit`].
     pub fn run(&mut self, mutation: &Mutation, actor: &Actor, moment: Moment) -> Result<Applied, Refusal> {
-        let (kind, summary, mut changes, created) = match mutation {
+        let (kind, summary, changes, created) = match mutation {
             Mutation::Run(command) => {
                 let decision = decide(&self.state, command, moment.seed)?;
                 (OperationKind::Edit, decision.summary, decision.changes, decision.created)
@@ -142,6 +145,23 @@ impl Group<'_> {
         if !matches!(mutation, Mutation::External { .. }) {
             self.refuse_held(&changes)?;
         }
+        let applied = self.push(kind, summary, changes, created, (actor, moment))?;
+        if let Some(newest) = self.operations.pop() {
+            self.went_on(&newest.changes, moment.time);
+            self.operations.push(newest);
+        }
+        Ok(applied)
+    }
+
+    /// Makes an operation of changes that fit, on what the group has so far.
+    pub(super) fn push(
+        &mut self,
+        kind: OperationKind,
+        summary: String,
+        mut changes: Vec<Change>,
+        created: Vec<ElementId>,
+        (actor, moment): (&Actor, Moment),
+    ) -> Result<Applied, Refusal> {
         let revision = self.state.revision().next();
         let unapplied = |error: authority::ApplyError| {
             Refusal::new(
@@ -175,6 +195,23 @@ impl Group<'_> {
         Ok(applied)
     }
 
+    /// Does all of something, or nothing.
+    pub(super) fn whole<T>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let before = (self.state.clone(), self.bundles.clone(), self.history.clone());
+        let review = (self.desk.clone(), self.unwritten.clone());
+        let operations = self.operations.len();
+        let done = run(self);
+        if done.is_err() {
+            (self.state, self.bundles, self.history) = before;
+            (self.desk, self.unwritten) = review;
+            self.operations.truncate(operations);
+        }
+        done
+    }
+
     fn fit(&self, changes: &[Change]) -> Rebased {
         rebase(&self.state, changes)
     }
@@ -190,7 +227,7 @@ impl Group<'_> {
     }
 
     /// A board whose file is damaged or in conflict is not changed until a person has decided.
-    fn refuse_held(&self, changes: &[Change]) -> Result<(), Refusal> {
+    pub(super) fn refuse_held(&self, changes: &[Change]) -> Result<(), Refusal> {
         if self.workspace.held.is_empty() {
             return Ok(());
         }
@@ -213,17 +250,22 @@ impl Group<'_> {
 
     /// Makes the group durable, then visible. On an error nothing of it happened.
     pub fn commit(self) -> Result<Vec<Patch>, Refusal> {
-        let Self { workspace, state, bundles, history, operations } = self;
-        if operations.is_empty() {
+        let Self { workspace, state, bundles, history, operations, desk, unwritten } = self;
+        let review = unwritten.rows(&workspace.desk, &desk);
+        if operations.is_empty() && review.is_empty() {
             return Ok(Vec::new());
         }
         workspace.keep_saved_revision();
-        if let Err(error) = workspace.journal.append(&operations)
+        if let Err(error) = workspace.journal.append_with(&operations, &review) {
             // The journal has the last word: a write may have arrived although it was reported to have failed.
-            && workspace.journal.revision() != state.revision()
-        {
-            return Err(storage(&error));
+            let arrived = (workspace.journal.revision(), workspace.journal.review_stamp());
+            let stamp = if review.is_empty() { workspace.journal.review_stamp() } else { desk.stamp() };
+            if arrived != (state.revision(), stamp) {
+                return Err(storage(&error));
+            }
         }
+        drop(review);
+        workspace.desk = desk;
         let mut touched = BTreeSet::new();
         for operation in &operations {
             // Judged before and after: an added board is known only then, a removed one only before.

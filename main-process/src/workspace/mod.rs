@@ -15,6 +15,7 @@ mod notices;
 mod open;
 mod queries;
 mod resolve;
+mod review;
 mod save;
 mod saved;
 mod sources;
@@ -25,6 +26,7 @@ pub use error::OpenError;
 pub use external::Noticed;
 pub use group::{Group, Moment, Mutation};
 pub use new::{NewError, create, unpack_example};
+pub use review::{Decision, Desk, Reviewer, area_of};
 pub use shared_protocol::messages::Template;
 pub use sources::SourceEdits;
 
@@ -67,6 +69,7 @@ pub struct Workspace {
     links: links::LinkBook,
     bundles: SpecBundles,
     notices: BTreeMap<About, String>,
+    desk: Desk,
     presence: Presence,
 }
 

@@ -12,6 +12,8 @@ pub(super) enum About {
     /// The operations of the past cannot be listed.
     History,
     Compaction,
+    /// The review queue could not be read as a whole.
+    Review,
     Config,
     Module(String),
     /// The folder of the boards.
@@ -44,6 +46,7 @@ impl About {
             Self::Journal
             | Self::History
             | Self::Compaction
+            | Self::Review
             | Self::Boards
             | Self::Bundles
             | Self::SourceLeftOut(_) => None,

@@ -2,8 +2,8 @@
 //! opens.
 
 use super::{
-    About, Moment, OpenError, PRESENCE, Saved, SpecBundles, Workspace, compose_registry, first::first_state,
-    links::LinkBook,
+    About, Desk, Moment, OpenError, PRESENCE, Saved, SpecBundles, Workspace, compose_registry,
+    first::first_state, links::LinkBook,
 };
 use authority::{History, Registry, Snapshot};
 use journal::{
@@ -49,6 +49,7 @@ impl Workspace {
         // What was on the screen of another run is not on this one's.
         let presence = presence.map(|presence| Presence { area: None, doing: Doing::Nothing, ..presence });
         let bundles = SpecBundles::load(&config.bundles, &snapshot);
+        let desk = Desk::recall(&journal, snapshot.revision(), &mut notices);
         let mut workspace = Self {
             files: Arc::new(files),
             journal,
@@ -65,6 +66,7 @@ impl Workspace {
             links: LinkBook::default(),
             bundles,
             notices,
+            desk,
             presence: presence.unwrap_or_default(),
         };
         for file in taken {

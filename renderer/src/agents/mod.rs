@@ -29,7 +29,9 @@ fn mode_words(mode: McpMode) -> (&'static str, &'static str) {
     match mode {
         McpMode::Off => ("Off", "No agent is let in."),
         McpMode::Observe => ("Observe", "Agents read what you see and change nothing."),
-        McpMode::Guarded => ("Guarded", "As Observe; proposing changes is not part of this version yet."),
+        McpMode::Guarded => {
+            ("Guarded", "Agents read, and propose changes. Nothing changes before you accept it.")
+        }
     }
 }
 

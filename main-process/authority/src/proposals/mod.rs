@@ -5,16 +5,23 @@
 //! and keeps the audit. There is one way to accept, [`Queue::accept`], and it checks all that was seen against all that
 //! is: id, version, content hash, base revision, expiry, chosen elements, confirmations.
 
+mod ask;
+mod drafting;
+mod moved;
 mod needs;
+mod opened;
 mod overlay;
 mod queue;
 mod review;
 mod risk;
 mod words;
 
+pub use ask::{AgentAsk, AgentDone, AgentOutcome, Granted, StepDone, Wanted};
+pub use drafting::{Draft, Submission};
 pub use needs::with_needs;
+pub use opened::{brief, open};
 pub use overlay::Overlay;
-pub use queue::{Proposed, Queue, Terms};
+pub use queue::{Client, Proposed, Queue, Terms};
 pub use review::Acceptance;
 pub use risk::risks;
 pub use words::lines;

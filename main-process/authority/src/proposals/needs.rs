@@ -23,6 +23,11 @@ pub fn with_needs(
     all
 }
 
+/// What each element directly needs.
+pub(super) fn direct(snapshot: &Snapshot, changes: &[Change]) -> BTreeMap<Subject, BTreeSet<Subject>> {
+    Needs::of(snapshot, changes).of
+}
+
 struct Needs<'a> {
     snapshot: &'a Snapshot,
     subjects: BTreeSet<Subject>,

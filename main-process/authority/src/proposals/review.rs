@@ -5,7 +5,7 @@ use super::{Queue, needs::with_needs, overlay::Overlay, risk::is_destructive};
 use crate::Snapshot;
 use shared_protocol::{
     Change, Code, Command, Proposal, ProposalId, ProposalState, Refusal, Subject,
-    proposal::{Comment, Decided, Step, Verdict},
+    proposal::{Act, Comment, ContentHash, Decided, Step, Verdict},
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -15,6 +15,8 @@ pub struct Acceptance {
     pub summary: String,
     pub changes: Vec<Change>,
     pub subjects: BTreeSet<Subject>,
+    /// What is to be done besides, once this is durable.
+    pub act: Option<Act>,
 }
 
 impl Queue {
@@ -45,7 +47,7 @@ impl Queue {
         if proposal.content_hash()? != verdict.hash {
             return refuse(Code::Stale, format!("{id} is not what was looked at"));
         }
-        if proposal.base != verdict.base {
+        if self.base(proposal) != verdict.base {
             return refuse(Code::Stale, format!("the workspace went on while {id} was looked at"));
         }
         Ok(proposal)
@@ -55,7 +57,7 @@ impl Queue {
     /// operation durable and then calls [`Self::accepted`], both or neither.
     pub fn accept(&self, verdict: &Verdict, snapshot: &Snapshot, now: u64) -> Result<Acceptance, Refusal> {
         let proposal = self.seen(verdict, now)?;
-        if proposal.base != snapshot.revision() {
+        if self.base(proposal) != snapshot.revision() {
             let message = format!("the workspace went on while {} was looked at", proposal.id);
             return Err(Refusal::new(Code::Stale, message).hint("Look at it again, then decide."));
         }
@@ -81,29 +83,31 @@ impl Queue {
             .filter(|change| subjects.contains(&Subject::of(change)))
             .cloned()
             .collect();
-        let unconfirmed = part
-            .iter()
-            .filter(|change| is_destructive(change))
-            .map(Subject::of)
-            .find(|subject| !verdict.confirmed.contains(subject));
+        let act = proposal.act.clone().filter(|_| subjects.contains(&Subject::Act));
+        let grave = act.as_ref().filter(|act| act.is_grave()).map(|_| Subject::Act);
+        let destructive = part.iter().filter(|change| is_destructive(snapshot, change)).map(Subject::of);
+        let unconfirmed =
+            grave.into_iter().chain(destructive).find(|subject| !verdict.confirmed.contains(subject));
         if let Some(subject) = unconfirmed {
             let message = format!("{subject} takes something away and was not confirmed");
-            return Err(Refusal::new(Code::ConfirmationRequired, message));
+            return Err(Refusal::new(Code::ConfirmationRequired, message)
+                .hint("Confirm each of these with a deliberate gesture."));
         }
         let overlay = Overlay::or_stale(snapshot, &part)?;
         let of = if subjects.len() < proposal.subjects().len() { "Accept a part of" } else { "Accept" };
         let summary = format!("{of} “{}” by {}", proposal.title, proposal.proposer.name);
-        Ok(Acceptance { summary, changes: overlay.changes, subjects })
+        Ok(Acceptance { summary, changes: overlay.changes, subjects, act })
     }
 
-    /// Records that an acceptance became an operation. What was not taken stays open, as a new version.
+    /// Records that an acceptance became an operation, and that the workspace went on by it. What was not taken stays open,
+    /// as a new version. Gives those that are other than they were, this one first.
     pub fn accepted(
         &mut self,
         verdict: &Verdict,
         acceptance: &Acceptance,
         snapshot: &Snapshot,
         (by, time): (&str, u64),
-    ) -> Result<Arc<Proposal>, Refusal> {
+    ) -> Result<Vec<Arc<Proposal>>, Refusal> {
         let mut proposal = Proposal::clone(self.seen(verdict, time)?);
         proposal.decisions.push(Decided {
             version: proposal.version,
@@ -114,9 +118,10 @@ impl Queue {
             time,
         });
         proposal.changes.retain(|change| !acceptance.subjects.contains(&Subject::of(change)));
+        let is_whole = proposal.changes.is_empty();
         proposal.version += 1;
         proposal.base = snapshot.revision();
-        proposal.state = if proposal.changes.is_empty() {
+        proposal.state = if is_whole {
             ProposalState::Accepted
         } else {
             match Overlay::over(snapshot, &proposal.changes) {
@@ -124,7 +129,11 @@ impl Queue {
                 Err(why) => ProposalState::Stale { why },
             }
         };
-        Ok(self.put(proposal))
+        let id = proposal.id;
+        self.put(proposal);
+        let mut others = self.moved(snapshot, &acceptance.changes);
+        others.retain(|other| other.id != id);
+        Ok(self.get(id).cloned().into_iter().chain(others).collect())
     }
 
     pub fn reject(
@@ -133,11 +142,7 @@ impl Queue {
         reason: &str,
         by: &str,
     ) -> Result<Arc<Proposal>, Refusal> {
-        let mut proposal = Proposal::clone(self.undecided(id)?);
-        if proposal.version != version {
-            let message = format!("{id} is at version {} and not {version} any more", proposal.version);
-            return Err(Refusal::new(Code::Stale, message).hint("Look at it again, then decide."));
-        }
+        let mut proposal = Proposal::clone(self.undecided_at(id, version)?);
         if reason.trim().is_empty() || reason.len() > self.terms.most_text {
             let message = "a rejection needs a reason that the agent can learn from";
             return Err(Refusal::new(Code::BadRequest, message).field("reason"));
@@ -147,9 +152,13 @@ impl Queue {
     }
 
     /// A person looked at what changed since, and has it fitted to what is there now.
-    pub fn look_again(&mut self, id: ProposalId, snapshot: &Snapshot) -> Result<Arc<Proposal>, Refusal> {
-        let mut proposal = Proposal::clone(self.undecided(id)?);
-        let overlay = Overlay::or_stale(snapshot, &proposal.changes)?;
+    pub fn look_again(
+        &mut self,
+        (id, version): (ProposalId, u32),
+        snapshot: &Snapshot,
+    ) -> Result<Arc<Proposal>, Refusal> {
+        let mut proposal = Proposal::clone(self.undecided_at(id, version)?);
+        let overlay = Overlay::lenient_or_stale(snapshot, &proposal.changes)?;
         proposal.changes = overlay.changes;
         proposal.base = snapshot.revision();
         proposal.version += 1;
@@ -157,21 +166,26 @@ impl Queue {
         Ok(self.put(proposal))
     }
 
-    /// A reviewer's own edit of what was proposed, recorded as such.
+    /// A reviewer's own edit of what they saw, recorded as such. A yes is for the version that comes of it.
     pub fn amend(
         &mut self,
-        id: ProposalId,
+        (id, version, hash): (ProposalId, u32, ContentHash),
         command: &Command,
         snapshot: &Snapshot,
         by: &str,
         seed: u64,
     ) -> Result<Arc<Proposal>, Refusal> {
-        let mut proposal = Proposal::clone(self.undecided(id)?);
-        let mut overlay = Overlay::or_stale(snapshot, &proposal.changes)?;
+        let mut proposal = Proposal::clone(self.undecided_at(id, version)?);
+        if proposal.content_hash()? != hash {
+            return Err(Refusal::new(Code::Stale, format!("{id} is not what was looked at"))
+                .hint("Look at it again, then decide."));
+        }
+        let mut overlay = Overlay::lenient_or_stale(snapshot, &proposal.changes)?;
         let decision = overlay.run(command, seed)?;
         proposal.changes = overlay.changes;
         proposal.base = snapshot.revision();
         proposal.version += 1;
+        proposal.state = ProposalState::Open;
         proposal.steps.push(Step { summary: decision.summary, by_reviewer: Some(by.to_owned()) });
         Ok(self.put(proposal))
     }
@@ -188,6 +202,23 @@ impl Queue {
         }
         proposal.comments.push(comment);
         Ok(self.put(proposal))
+    }
+
+    /// Notes what came of what a proposal asked for.
+    pub fn came_of(&mut self, id: ProposalId, outcome: &str) -> Option<Arc<Proposal>> {
+        let mut proposal = Proposal::clone(self.get(id)?);
+        proposal.outcome = Some(outcome.chars().take(1_000).collect());
+        Some(self.put(proposal))
+    }
+
+    /// One that still waits, at the version that was seen.
+    fn undecided_at(&self, id: ProposalId, version: u32) -> Result<&Arc<Proposal>, Refusal> {
+        let proposal = self.undecided(id)?;
+        if proposal.version == version {
+            return Ok(proposal);
+        }
+        let message = format!("{id} is at version {} and not {version} any more", proposal.version);
+        Err(Refusal::new(Code::Stale, message).hint("Look at it again, then decide."))
     }
 
     /// One that still waits, stale or not.

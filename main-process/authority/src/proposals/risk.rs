@@ -2,8 +2,8 @@
 
 use crate::Snapshot;
 
-use shared_protocol::{Change, Node, PropKey, Subject, TypeDef, Value, proposal::Risk};
-use std::collections::BTreeSet;
+use shared_protocol::{Change, Node, NodeId, PropKey, Subject, TypeDef, Value, proposal::Risk};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More elements than this are a wide change.
 const WIDE: usize = 25;
@@ -14,13 +14,9 @@ const ACCESS: [&str; 8] = ["iam", "role", "policy", "security", "secret", "key_v
 
 /// The labels of these changes over a state.
 pub fn risks(snapshot: &Snapshot, changes: &[Change]) -> BTreeSet<Risk> {
-    let mut found = BTreeSet::new();
-    if changes.iter().any(is_destructive) {
-        found.insert(Risk::Destructive);
-    }
-    if changes.iter().any(|change| is_about_access(snapshot, change)) {
-        found.insert(Risk::Security);
-    }
+    let added = Added::of(changes);
+    let mut found: BTreeSet<Risk> =
+        changes.iter().flat_map(|change| risks_of(snapshot, &added, change)).collect();
     let subjects: BTreeSet<Subject> =
         changes.iter().filter(|change| !change.is_layout()).map(Subject::of).collect();
     if subjects.len() > WIDE || crate::boards_touched(snapshot, changes).len() > 1 {
@@ -33,19 +29,42 @@ pub fn risks(snapshot: &Snapshot, changes: &[Change]) -> BTreeSet<Risk> {
     found
 }
 
-/// Whether a change takes something away that was there.
-pub(super) fn is_destructive(change: &Change) -> bool {
+/// The labels of one change among others.
+pub(super) fn risks_of<'a>(
+    snapshot: &'a Snapshot,
+    added: &'a Added<'a>,
+    change: &'a Change,
+) -> impl Iterator<Item = Risk> + 'a {
+    let destructive = is_destructive(snapshot, change).then_some(Risk::Destructive);
+    destructive.into_iter().chain(is_about_access(snapshot, added, change).then_some(Risk::Security))
+}
+
+/// The nodes that these changes bring: what is set on them is judged by their type, too.
+pub(super) struct Added<'a>(BTreeMap<NodeId, &'a Node>);
+
+impl<'a> Added<'a> {
+    pub(super) fn of(changes: &'a [Change]) -> Self {
+        let added = changes.iter().filter_map(|change| match change {
+            Change::Node { id, after: Some(node), .. } => Some((*id, &**node)),
+            _ => None,
+        });
+        Self(added.collect())
+    }
+}
+
+/// Whether a change takes something away that is there; what a proposal brings it may also take back.
+pub(super) fn is_destructive(snapshot: &Snapshot, change: &Change) -> bool {
     match change {
-        Change::Board { before: Some(_), after: None, .. }
-        | Change::Node { before: Some(_), .. }
-        | Change::Source { before: Some(_), after: None, .. } => true,
-        Change::Edge { before: Some(_), after, .. } => after.is_none(),
+        Change::Board { id, before: Some(_), after: None } => snapshot.board(*id).is_some(),
+        Change::Node { id, before: Some(_), .. } => snapshot.node(*id).is_some(),
+        Change::Source { path, before: Some(_), after: None } => snapshot.source(path).is_some(),
+        Change::Edge { id, before: Some(_), after: None } => snapshot.edge(*id).is_some(),
         _ => false,
     }
 }
 
-fn is_about_access(snapshot: &Snapshot, change: &Change) -> bool {
-    let known = |id: &shared_protocol::NodeId| snapshot.node(*id);
+fn is_about_access(snapshot: &Snapshot, added: &Added<'_>, change: &Change) -> bool {
+    let known = |id: &NodeId| snapshot.node(*id).or_else(|| added.0.get(id).copied());
     match change {
         Change::Node { before, after, .. } => before.iter().chain(after).any(|node| {
             names_access(node.type_id.as_str())

@@ -27,7 +27,12 @@ pub fn lines(before: &Snapshot, after: &Snapshot, changes: &[Change]) -> Vec<Lin
             let changes = by_subject.remove(&subject).unwrap_or_default();
             let words = Words { before, after, changes: &changes };
             let (kind, text) = words.of(&subject);
-            Line { subject, kind, text, destructive: changes.iter().any(|change| is_destructive(change)) }
+            Line {
+                subject,
+                kind,
+                text,
+                destructive: changes.iter().any(|change| is_destructive(before, change)),
+            }
         })
         .collect();
     lines.sort_by_key(|line| match line.kind {
@@ -67,6 +72,7 @@ impl Words<'_> {
                 (_, None) => (Kind::Removed, format!("removes {path}")),
                 _ => (Kind::Changed, format!("changes {path}")),
             },
+            Subject::Act => (Kind::Changed, "asks for something to be done".to_owned()),
         }
     }
 

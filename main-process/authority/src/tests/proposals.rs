@@ -3,7 +3,7 @@
 use super::{Bench, integrity::check_whole, random};
 use crate::{
     Decision, Snapshot, decide,
-    proposals::{Acceptance, Queue, Terms, lines, risks, with_needs},
+    proposals::{Acceptance, Client, Draft, Queue, Submission, Terms, lines, open, risks, with_needs},
     rebase,
 };
 use proptest::prelude::*;
@@ -16,17 +16,18 @@ use std::{collections::BTreeSet, sync::Arc};
 
 const NOW: u64 = 1_000_000;
 
-fn agent(key: &str) -> Proposer {
-    Proposer { key: key.to_owned(), name: "Agent".to_owned(), version: "1".to_owned() }
+fn agent(key: &str) -> Client {
+    let proposer = Proposer { key: key.to_owned(), name: "Agent".to_owned(), version: "1".to_owned() };
+    Client { proposer, connected: true, inherits: None }
 }
 
-fn verdict(proposal: &Proposal) -> Verdict {
+fn verdict(queue: &Queue, proposal: &Proposal) -> Verdict {
     let destructive = proposal.changes.iter().map(Subject::of).collect();
     Verdict {
         proposal: proposal.id,
         version: proposal.version,
         hash: proposal.content_hash().unwrap(),
-        base: proposal.base,
+        base: queue.base(proposal),
         chosen: None,
         confirmed: destructive,
     }
@@ -45,19 +46,25 @@ impl Room {
         bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
         bench
             .json(r#"{"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"a"}}"#);
-        Self { bench, queue: Queue::default(), seed: 100 }
+        let queue = Queue::of([], Terms::default(), bench.state.revision());
+        Self { bench, queue, seed: 100 }
     }
 
     fn propose(&mut self, who: &str, command: &str) -> Result<Arc<Proposal>, Refusal> {
         self.seed += 1;
         let command: Command = serde_json::from_str(command).unwrap();
         let proposed =
-            self.queue.propose(&self.bench.state, &agent(who), None, &command, (NOW, self.seed))?;
+            self.queue.propose(&self.bench.state, &agent(who), Draft::Current, &command, (NOW, self.seed))?;
         Ok(proposed.proposal)
     }
 
     fn submit(&mut self, who: &str) -> Result<Arc<Proposal>, Refusal> {
-        self.queue.submit(&self.bench.state, &agent(who), None, "More servers", "There is load")
+        let submission = Submission {
+            title: "More servers".to_owned(),
+            rationale: "There is load".to_owned(),
+            supersedes: None,
+        };
+        self.queue.submit(&self.bench.state, &agent(who), None, &submission, NOW)
     }
 
     /// A server in the subnet, waiting.
@@ -80,7 +87,8 @@ impl Room {
         let acceptance = self.queue.accept(verdict, &self.bench.state, NOW)?;
         self.bench.state.apply(self.bench.state.revision().next(), &acceptance.changes).unwrap();
         self.bench.log.push(acceptance.changes.clone());
-        self.queue.accepted(verdict, &acceptance, &self.bench.state, ("ada", NOW))
+        let changed = self.queue.accepted(verdict, &acceptance, &self.bench.state, ("ada", NOW))?;
+        Ok(Arc::clone(&changed[0]))
     }
 
     fn get(&self, id: ProposalId) -> &Proposal {
@@ -100,7 +108,7 @@ fn nothing_happens_before_a_yes_and_a_no_changes_nothing() {
     assert_eq!(code(room.queue.reject((proposal.id, 1), "  ", "ada")), Code::BadRequest);
     let rejected = room.queue.reject((proposal.id, 1), "Too expensive", "ada").unwrap();
     assert!(matches!(rejected.state, ProposalState::Rejected { .. }));
-    assert_eq!(code(room.accept(&verdict(&proposal))), Code::Conflict, "a rejection rejects");
+    assert_eq!(code(room.accept(&verdict(&room.queue, &proposal))), Code::Conflict, "a rejection rejects");
     assert_eq!(serde_json::to_vec(&room.bench.state.to_document()).unwrap(), before);
 }
 
@@ -108,7 +116,7 @@ fn nothing_happens_before_a_yes_and_a_no_changes_nothing() {
 fn a_yes_is_one_operation_and_can_be_used_once() {
     let mut room = Room::new();
     let proposal = room.open();
-    let yes = verdict(&proposal);
+    let yes = verdict(&room.queue, &proposal);
     assert_eq!(room.accept(&yes).unwrap().state, ProposalState::Accepted);
     assert_eq!(room.bench.log.len(), 4);
     room.bench.node("web");
@@ -123,11 +131,11 @@ fn a_yes_is_bound_to_what_was_seen() {
     let proposal = room.open();
     let other = Proposal { changes: proposal.changes[..1].to_vec(), ..Proposal::clone(&proposal) };
     let hash = other.content_hash().unwrap();
-    assert_eq!(code(room.accept(&Verdict { hash, ..verdict(&proposal) })), Code::Stale);
+    assert_eq!(code(room.accept(&Verdict { hash, ..verdict(&room.queue, &proposal) })), Code::Stale);
 
     // The agent wrote again.
-    let yes = verdict(&proposal);
-    room.queue.revise(proposal.id, &agent("one")).unwrap();
+    let yes = verdict(&room.queue, &proposal);
+    room.queue.revise(proposal.id, &agent("one"), NOW).unwrap();
     assert_eq!(code(room.accept(&yes)), Code::Conflict, "it is a draft again");
     room.propose(
         "one",
@@ -139,7 +147,7 @@ fn a_yes_is_bound_to_what_was_seen() {
     assert_eq!(code(room.accept(&yes)), Code::Stale, "the version that was seen is gone");
 
     // It expired, was withdrawn, was never there.
-    let yes = verdict(&newer);
+    let yes = verdict(&room.queue, &newer);
     let late = room.queue.accept(&yes, &room.bench.state, newer.expires);
     assert_eq!(code(late), Code::Stale);
     room.queue.withdraw(newer.id, &agent("one")).unwrap();
@@ -155,25 +163,25 @@ fn what_waited_too_long_is_over() {
     let proposal = room.open();
     assert!(room.queue.expire(proposal.expires - 1).is_empty());
     assert_eq!(room.queue.expire(proposal.expires).len(), 1);
-    assert_eq!(code(room.accept(&verdict(&proposal))), Code::Conflict);
+    assert_eq!(code(room.accept(&verdict(&room.queue, &proposal))), Code::Conflict);
 }
 
 #[test]
 fn the_workspace_goes_on_under_a_proposal() {
     let mut room = Room::new();
     let proposal = room.open();
-    let seen = verdict(&proposal);
+    let seen = verdict(&room.queue, &proposal);
     // Elsewhere: it moves along, and what was seen before is not enough any more.
     room.edit(r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"files"}}"#);
     assert_eq!(room.get(proposal.id).state, ProposalState::Open);
     assert_eq!(code(room.accept(&seen)), Code::Stale);
-    let now = verdict(room.get(proposal.id));
+    let now = verdict(&room.queue, room.get(proposal.id));
     assert_eq!(now.hash, seen.hash, "the content is the same");
     // Where it stands: it is looked at again.
     room.edit(r#"{"remove":{"nodes":["a"]}}"#);
     assert!(matches!(room.get(proposal.id).state, ProposalState::Stale { .. }));
     assert_eq!(code(room.accept(&now)), Code::Stale);
-    assert_eq!(code(room.queue.look_again(proposal.id, &room.bench.state)), Code::Stale);
+    assert_eq!(code(room.queue.look_again((proposal.id, 1), &room.bench.state)), Code::Stale);
 }
 
 #[test]
@@ -183,9 +191,9 @@ fn a_touched_element_that_changed_waits_for_a_second_look() {
     let proposal = room.submit("one").unwrap();
     room.edit(r#"{"updateNode":{"node":"net","set":{"cidr_block":"10.9.0.0/16"}}}"#);
     assert!(matches!(room.get(proposal.id).state, ProposalState::Stale { .. }));
-    assert_eq!(code(room.accept(&verdict(room.get(proposal.id)))), Code::Stale);
-    let again = room.queue.look_again(proposal.id, &room.bench.state).unwrap();
-    assert_eq!(room.accept(&verdict(&again)).unwrap().state, ProposalState::Accepted);
+    assert_eq!(code(room.accept(&verdict(&room.queue, room.get(proposal.id)))), Code::Stale);
+    let again = room.queue.look_again((proposal.id, 1), &room.bench.state).unwrap();
+    assert_eq!(room.accept(&verdict(&room.queue, &again)).unwrap().state, ProposalState::Accepted);
 }
 
 #[test]
@@ -194,11 +202,12 @@ fn a_client_knows_its_own_proposals_alone() {
     let proposal = room.open();
     let other = agent("two");
     assert_eq!(code(room.queue.own(proposal.id, &other)), Code::NotFound);
-    assert_eq!(code(room.queue.revise(proposal.id, &other)), Code::NotFound);
+    assert_eq!(code(room.queue.revise(proposal.id, &other, NOW)), Code::NotFound);
     assert_eq!(code(room.queue.withdraw(proposal.id, &other)), Code::NotFound);
-    room.queue.revise(proposal.id, &agent("one")).unwrap();
+    room.queue.revise(proposal.id, &agent("one"), NOW).unwrap();
     let command = serde_json::from_str(r#"{"updateNode":{"node":"net","label":"x"}}"#).unwrap();
-    let meddling = room.queue.propose(&room.bench.state, &other, Some(proposal.id), &command, (NOW, 9));
+    let meddling =
+        room.queue.propose(&room.bench.state, &other, Draft::Named(proposal.id), &command, (NOW, 9));
     assert_eq!(code(meddling), Code::NotFound);
     let mine = room.propose("two", r#"{"updateNode":{"node":"net","label":"x"}}"#).unwrap();
     assert_ne!(mine.id, proposal.id);
@@ -254,7 +263,7 @@ fn what_goes_takes_a_deliberate_yes_for_each() {
     let mut room = Room::new();
     room.propose("one", r#"{"remove":{"nodes":["net"]}}"#).unwrap();
     let proposal = room.submit("one").unwrap();
-    let all = verdict(&proposal);
+    let all = verdict(&room.queue, &proposal);
     let one = all.confirmed.iter().next().cloned();
     let careless = Verdict { confirmed: one.into_iter().collect(), ..all.clone() };
     assert_eq!(code(room.accept(&careless)), Code::ConfirmationRequired);
@@ -279,12 +288,16 @@ fn a_part_takes_along_what_it_needs_and_the_rest_stays_open() {
         _ => None,
     });
     let chosen = BTreeSet::from([web.unwrap()]);
-    let rest = room.accept(&Verdict { chosen: Some(chosen), ..verdict(&proposal) }).unwrap();
+    let rest = room.accept(&Verdict { chosen: Some(chosen), ..verdict(&room.queue, &proposal) }).unwrap();
     room.bench.node("b");
     assert_eq!((rest.state.clone(), rest.version), (ProposalState::Open, 2));
     assert_eq!(room.bench.state.node_count(), 4);
-    assert_eq!(code(room.accept(&verdict(&proposal))), Code::Stale, "the yes for the whole is void");
-    assert_eq!(room.accept(&verdict(&rest)).unwrap().state, ProposalState::Accepted);
+    assert_eq!(
+        code(room.accept(&verdict(&room.queue, &proposal))),
+        Code::Stale,
+        "the yes for the whole is void"
+    );
+    assert_eq!(room.accept(&verdict(&room.queue, &rest)).unwrap().state, ProposalState::Accepted);
     room.bench.node("files");
     assert_eq!(room.get(proposal.id).decisions.len(), 2);
 }
@@ -294,11 +307,99 @@ fn a_reviewers_edit_is_recorded_as_theirs() {
     let mut room = Room::new();
     let proposal = room.open();
     let command = serde_json::from_str(r#"{"updateNode":{"node":"web","label":"Smaller"}}"#).unwrap();
-    let amended = room.queue.amend(proposal.id, &command, &room.bench.state, "ada", 5).unwrap();
+    let amended = room
+        .queue
+        .amend((proposal.id, 1, proposal.content_hash().unwrap()), &command, &room.bench.state, "ada", 5)
+        .unwrap();
     assert_eq!(amended.steps.last().unwrap().by_reviewer.as_deref(), Some("ada"));
-    assert_eq!(code(room.accept(&verdict(&proposal))), Code::Stale);
-    room.accept(&verdict(&amended)).unwrap();
+    assert_eq!(code(room.accept(&verdict(&room.queue, &proposal))), Code::Stale);
+    room.accept(&verdict(&room.queue, &amended)).unwrap();
     assert_eq!(room.bench.state.node(room.bench.node("web")).unwrap().label, "Smaller");
+}
+
+#[test]
+fn without_a_connection_a_draft_is_known_by_its_id_alone() {
+    let mut room = Room::new();
+    let mut propose = |client: &Client, draft: Draft, label: &str| {
+        room.seed += 1;
+        let command =
+            serde_json::from_str(&format!(r#"{{"updateNode":{{"node":"net","label":"{label}"}}}}"#));
+        let moment = (NOW, room.seed);
+        let proposed = room.queue.propose(&room.bench.state, client, draft, &command.unwrap(), moment);
+        proposed.map(|proposed| proposed.proposal)
+    };
+    let stateless = Client { connected: false, ..agent("same name") };
+    let first = propose(&stateless, Draft::Current, "x").unwrap();
+    let second = propose(&stateless, Draft::Current, "y").unwrap();
+    assert_ne!(first.id, second.id, "another that calls itself the same does not come upon it");
+    assert_eq!(propose(&stateless, Draft::Named(first.id), "z").unwrap().steps.len(), 2);
+    // A connection that came back goes on with what it knows the id of, and with nothing else.
+    let gone = propose(&agent("bridge 1"), Draft::Current, "x").unwrap();
+    let back = Client { inherits: Some("bridge 1".to_owned()), ..agent("bridge 2") };
+    assert_ne!(propose(&back, Draft::Current, "y").unwrap().id, gone.id);
+    let mine = propose(&back, Draft::Named(gone.id), "y").unwrap();
+    assert_eq!(mine.proposer.key, "bridge 2");
+    assert_eq!(code(propose(&agent("bridge 1"), Draft::Named(gone.id), "z")), Code::NotFound);
+    assert_eq!(code(propose(&back, Draft::Named(first.id), "z")), Code::NotFound);
+}
+
+#[test]
+fn a_place_that_was_taken_stays_and_voids_the_yes() {
+    let mut room = Room::new();
+    room.edit(r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"files"}}"#);
+    let batch = r#"{"batch":{"commands":[
+        {"updateNode":{"node":"net","label":"Theirs"}},
+        {"place":{"items":[{"node":"files","x":900,"y":40}]}}]}}"#;
+    room.propose("one", batch).unwrap();
+    let proposal = room.submit("one").unwrap();
+    let seen = verdict(&room.queue, &proposal);
+    room.edit(r#"{"place":{"items":[{"node":"files","x":700,"y":500}]}}"#);
+    let now = Arc::clone(room.queue.get(proposal.id).unwrap());
+    assert_eq!((now.state.clone(), now.version), (ProposalState::Open, 2));
+    assert_eq!(code(room.accept(&seen)), Code::Stale);
+    room.accept(&verdict(&room.queue, &now)).unwrap();
+    let files = room.bench.node("files");
+    assert_eq!(room.bench.state.placement(files).unwrap().x, 700, "later work keeps its place");
+}
+
+#[test]
+fn what_is_opened_is_what_a_yes_takes() {
+    let mut room = Room::new();
+    let batch = r#"{"batch":{"commands":[
+        {"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"b"}},
+        {"addNode":{"board":"main","type":"aws/compute/instance","parent":"b","name":"web","props":{"ami":"ami-0123456789abcdef0"}}},
+        {"remove":{"nodes":["a"]}}]}}"#;
+    room.propose("one", batch).unwrap();
+    let proposal = room.submit("one").unwrap();
+    let opened = open(&room.queue, &room.bench.state, &proposal, 7).unwrap();
+    assert_eq!((opened.brief.stamp, opened.brief.number, opened.conflicts.len()), (7, 1, 0));
+    assert_eq!((opened.brief.counts.added, opened.brief.counts.removed), (2, 1));
+    assert!(opened.brief.risks.contains(&Risk::Destructive));
+    let gone = &opened.elements[0];
+    assert!(gone.destructive && gone.kind == Kind::Removed, "{gone:?}");
+    let web = opened.elements.iter().find(|element| element.text.contains("web")).unwrap();
+    assert!(web.differences.iter().any(|field| field.field == "ami" && field.after.is_some()), "{web:?}");
+    let chosen = opened.with_needs([web.subject.clone()]);
+    assert_eq!(chosen, with_needs(&room.bench.state, &proposal.changes, [web.subject.clone()]));
+    assert!(chosen.len() >= 2);
+    room.accept(&opened.verdict(Some(chosen), BTreeSet::new())).unwrap();
+    room.bench.node("web");
+    room.bench.node("a");
+}
+
+#[test]
+fn an_older_one_gives_way_and_a_secret_on_a_new_node_is_a_risk() {
+    let mut room = Room::new();
+    let older = room.open();
+    room.propose("one", r#"{"updateNode":{"node":"net","label":"x"}}"#).unwrap();
+    let submission =
+        Submission { title: "Instead".to_owned(), supersedes: Some(older.id), ..Submission::default() };
+    let newer = room.queue.submit(&room.bench.state, &agent("one"), None, &submission, NOW).unwrap();
+    assert_eq!(room.get(older.id).state, ProposalState::Superseded { by: newer.id });
+    assert_eq!(code(room.accept(&verdict(&room.queue, &older))), Code::Conflict);
+    let command = r#"{"addNode":{"board":"main","type":"aws/compute/instance","parent":"a","props":{"associate_public_ip_address":true}}}"#;
+    let decision = decide(&room.bench.state, &serde_json::from_str(command).unwrap(), 3).unwrap();
+    assert!(risks(&room.bench.state, &decision.changes).contains(&Risk::Security));
 }
 
 #[test]
@@ -342,12 +443,13 @@ fn proposed(seed: u64, commands: usize) -> Option<(Snapshot, Queue, Arc<Proposal
         let command = random::command(&mut dice, &bench.state);
         let _ = bench.run(&command);
     }
-    let mut queue = Queue::default();
+    let mut queue = Queue::of([], Terms::default(), bench.state.revision());
     let mut overlay = bench.state.clone();
     let mut newest = None;
     for step in 0..commands as u64 {
         let command = random::command(&mut dice, &overlay);
-        let Ok(done) = queue.propose(&bench.state, &agent("one"), None, &command, (NOW, seed ^ (step << 32)))
+        let Ok(done) =
+            queue.propose(&bench.state, &agent("one"), Draft::Current, &command, (NOW, seed ^ (step << 32)))
         else {
             continue;
         };
@@ -362,7 +464,7 @@ fn proposed(seed: u64, commands: usize) -> Option<(Snapshot, Queue, Arc<Proposal
     if proposal.changes.is_empty() {
         return None;
     }
-    queue = Queue::of([proposal], Terms::default());
+    queue = Queue::of([proposal], Terms::default(), bench.state.revision());
     let proposal = Arc::clone(queue.get(id)?);
     Some((bench.state, queue, proposal, dice))
 }
@@ -387,7 +489,7 @@ proptest! {
     #[test]
     fn accepting_all_is_the_same_as_doing_it(seed: u64) {
         let Some((state, queue, proposal, _)) = proposed(seed, 8) else { return Ok(()) };
-        let acceptance: Acceptance = queue.accept(&verdict(&proposal), &state, NOW).unwrap();
+        let acceptance: Acceptance = queue.accept(&verdict(&queue, &proposal), &state, NOW).unwrap();
         prop_assert_eq!(content(&applied(&state, &acceptance.changes)), content(&applied(&state, &proposal.changes)));
     }
 
@@ -397,7 +499,7 @@ proptest! {
         let chosen: BTreeSet<Subject> =
             proposal.subjects().into_iter().enumerate().filter(|(i, _)| which >> (i % 64) & 1 == 1).map(|(_, s)| s).collect();
         let announced = with_needs(&state, &proposal.changes, chosen.iter().cloned());
-        let yes = Verdict { chosen: Some(chosen.clone()), ..verdict(&proposal) };
+        let yes = Verdict { chosen: Some(chosen.clone()), ..verdict(&queue, &proposal) };
         match queue.accept(&yes, &state, NOW) {
             Ok(acceptance) => {
                 prop_assert_eq!(&acceptance.subjects, &announced);
@@ -416,7 +518,7 @@ proptest! {
         queue.moved(&theirs, &changes);
         let now = Arc::clone(queue.get(proposal.id).unwrap());
         if now.state != ProposalState::Open { return Ok(()) }
-        let Ok(acceptance) = queue.accept(&verdict(&now), &theirs, NOW) else { return Ok(()) };
+        let Ok(acceptance) = queue.accept(&verdict(&queue, &now), &theirs, NOW) else { return Ok(()) };
         let one_way = applied(&theirs, &acceptance.changes);
         check_whole(&one_way);
         let after = applied(&state, &proposal.changes);
@@ -429,7 +531,7 @@ proptest! {
     #[test]
     fn reverting_an_accepted_proposal_keeps_later_work(seed: u64) {
         let Some((state, queue, proposal, mut dice)) = proposed(seed, 6) else { return Ok(()) };
-        let acceptance = queue.accept(&verdict(&proposal), &state, NOW).unwrap();
+        let acceptance = queue.accept(&verdict(&queue, &proposal), &state, NOW).unwrap();
         let accepted = applied(&state, &acceptance.changes);
         let command = random::command(&mut dice, &accepted);
         let Ok(later) = decide(&accepted, &command, seed) else { return Ok(()) };

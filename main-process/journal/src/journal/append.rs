@@ -1,7 +1,8 @@
 //! Appending: one transaction for a group of operations, synced once.
 
-use super::{Durability, Journal, chain::Link, row::Row, to_sql};
+use super::{Durability, Journal, ReviewWrite, chain::Link, row::Row, to_sql};
 use crate::JournalError;
+use rusqlite::Transaction;
 use shared_protocol::Operation;
 
 const INSERT: &str = "INSERT INTO operations
@@ -12,43 +13,64 @@ impl Journal {
     /// Appends operations whose revisions follow on, all or nothing; durable when it returns. After an error nothing of
     /// them is kept, and the same call can be made again when the cause is gone.
     pub fn append(&mut self, operations: &[Operation]) -> Result<(), JournalError> {
-        if operations.is_empty() {
+        self.append_with(operations, &ReviewWrite::default())
+    }
+
+    /// As [`Self::append`], with what belongs to the operations in the review queue: all of it or nothing.
+    pub fn append_with(
+        &mut self,
+        operations: &[Operation],
+        review: &ReviewWrite<'_>,
+    ) -> Result<(), JournalError> {
+        if operations.is_empty() && review.is_empty() {
             return Ok(());
         }
         let rows = chained(self.tail, operations)?;
-        let inserted = self.insert(&rows);
-        match (&inserted, rows.last()) {
-            (Ok(()), Some(last)) => {
-                self.tail = Link { revision: last.revision, hash: last.hash };
+        let written = self.write(&rows, review);
+        match written {
+            Ok(end) => {
+                self.review = end;
+                if let Some(last) = rows.last() {
+                    self.tail = Link { revision: last.revision, hash: last.hash };
+                }
                 self.since_checkpoint.operations += rows.len() as u64;
                 self.since_checkpoint.bytes += rows.iter().map(|row| row.changes.len() as u64).sum::<u64>();
+                Ok(())
             }
             // The commit may have failed after it was written: what the database says counts.
-            _ => self.read_end_again(),
-        }
-        inserted
-    }
-
-    fn insert(&mut self, rows: &[Row]) -> Result<(), JournalError> {
-        let transaction = self.transaction(Durability::Durable)?;
-        {
-            let mut insert = transaction.prepare_cached(INSERT)?;
-            for row in rows {
-                insert.execute((
-                    to_sql(row.revision.0)?,
-                    to_sql(row.time)?,
-                    &row.actor,
-                    &row.kind,
-                    &row.summary,
-                    to_sql(row.change_count as u64)?,
-                    row.previous,
-                    row.hash,
-                    &row.changes,
-                ))?;
+            Err(error) => {
+                self.read_end_again();
+                Err(error)
             }
         }
-        Ok(transaction.commit()?)
     }
+
+    fn write(&mut self, rows: &[Row], review: &ReviewWrite<'_>) -> Result<super::review::End, JournalError> {
+        let end = self.review;
+        let transaction = self.transaction(Durability::Durable)?;
+        insert(&transaction, rows)?;
+        let end = review.write(&transaction, end)?;
+        transaction.commit()?;
+        Ok(end)
+    }
+}
+
+fn insert(transaction: &Transaction<'_>, rows: &[Row]) -> Result<(), JournalError> {
+    let mut insert = transaction.prepare_cached(INSERT)?;
+    for row in rows {
+        insert.execute((
+            to_sql(row.revision.0)?,
+            to_sql(row.time)?,
+            &row.actor,
+            &row.kind,
+            &row.summary,
+            to_sql(row.change_count as u64)?,
+            row.previous,
+            row.hash,
+            &row.changes,
+        ))?;
+    }
+    Ok(())
 }
 
 fn chained(tail: Link, operations: &[Operation]) -> Result<Vec<Row>, JournalError> {

@@ -5,20 +5,24 @@
 //! while a [`Journal`] is alive.
 
 mod append;
+mod audit;
 mod chain;
 mod compact;
 mod file_records;
 mod open;
 mod query;
 mod recover;
+mod review;
 mod row;
 mod schema;
 mod state;
 
+pub use audit::{AuditBreak, check_audit};
 pub use chain::VerifiedChain;
 pub use file_records::Known;
 pub use query::LogEntry;
 pub use recover::Recovered;
+pub use review::{KeptReview, ReviewWrite, Stored, WrittenProposal};
 pub use schema::JOURNAL_FORMAT;
 
 use crate::JournalError;
@@ -26,13 +30,15 @@ use chain::Link;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use shared_protocol::Revision;
 
-/// Durable operations, the newest checkpoint, what is known of files, and small state.
+/// Durable operations, the newest checkpoint, the review queue with its audit, what is known of files, and small state.
 #[derive(Debug)]
 pub struct Journal {
     connection: Connection,
     /// The newest operation, or the checkpoint when there is none after it.
     tail: Link,
     since_checkpoint: Growth,
+    /// What was written to the review queue so far.
+    review: review::End,
 }
 
 /// What came after the checkpoint.

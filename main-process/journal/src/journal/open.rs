@@ -1,6 +1,6 @@
 //! Opening: settings, version, integrity, and the end of the chain.
 
-use super::{Growth, Journal, chain::Link, schema};
+use super::{Growth, Journal, chain::Link, review, schema};
 use crate::{JOURNAL_FORMAT, JournalError};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use shared_protocol::Revision;
@@ -48,7 +48,8 @@ impl Journal {
         }
         schema::migrate(&mut connection, format)?;
         let (tail, since_checkpoint) = read_end(&connection).map_err(|error| broken(&path, error))?;
-        Ok(Self { connection, tail, since_checkpoint })
+        let review = review::End::read(&connection).map_err(|error| broken(&path, error))?;
+        Ok(Self { connection, tail, since_checkpoint, review })
     }
 
     /// Moves the journal of `dir` to `dir/aside` so that a new one can be started; nothing is deleted. For a journal
@@ -80,6 +81,10 @@ impl Journal {
         match read_end(&self.connection) {
             Ok((tail, growth)) => (self.tail, self.since_checkpoint) = (tail, growth),
             Err(error) => tracing::warn!(%error, "the end of the journal could not be read after a failure"),
+        }
+        match review::End::read(&self.connection) {
+            Ok(end) => self.review = end,
+            Err(error) => tracing::warn!(%error, "the end of the audit could not be read after a failure"),
         }
     }
 }

@@ -4,13 +4,13 @@ use crate::JournalError;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the database that this build writes; kept in `PRAGMA user_version`.
-pub const JOURNAL_FORMAT: i64 = 1;
+pub const JOURNAL_FORMAT: i64 = 2;
 
 /// "DrBd": tells our database from any other.
 const APPLICATION_ID: i64 = 0x4472_4264;
 
 /// Step *n* takes a database of format *n* to *n* + 1. The first creates it.
-const STEPS: [&str; JOURNAL_FORMAT as usize] = [FORMAT_1];
+const STEPS: [&str; JOURNAL_FORMAT as usize] = [FORMAT_1, FORMAT_2];
 
 /// `changes` stands last: SQLite reads the columns before it without loading it.
 const FORMAT_1: &str = "
@@ -53,6 +53,46 @@ const FORMAT_1: &str = "
         key           TEXT PRIMARY KEY,
         value         TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
+";
+
+/// The review queue. `stamp` counts what was written to it; a row is replaced only over the stamp that was read.
+const FORMAT_2: &str = "
+    CREATE TABLE review (
+        only          INTEGER PRIMARY KEY CHECK (only = 1),
+        stamp         INTEGER NOT NULL,
+        approvals     TEXT NOT NULL
+    ) STRICT;
+    INSERT INTO review VALUES (1, 0, '[]');
+
+    -- A proposal without its changes.
+    CREATE TABLE proposals (
+        id            INTEGER PRIMARY KEY,
+        stamp         INTEGER NOT NULL,
+        head          TEXT NOT NULL
+    ) STRICT;
+
+    -- Its changes in the order of their parts: going on with a draft adds one.
+    CREATE TABLE proposal_changes (
+        proposal      INTEGER NOT NULL REFERENCES proposals ON DELETE CASCADE,
+        part          INTEGER NOT NULL,
+        changes       TEXT NOT NULL,
+        PRIMARY KEY (proposal, part)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Which proposal an operation came from.
+    CREATE TABLE origins (
+        revision      INTEGER PRIMARY KEY,
+        origin        TEXT NOT NULL
+    ) STRICT;
+
+    CREATE TABLE audit (
+        number        INTEGER PRIMARY KEY,
+        previous_hash BLOB NOT NULL,
+        hash          BLOB NOT NULL,
+        text          TEXT NOT NULL
+    ) STRICT;
+    CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
+    CREATE TRIGGER audit_is_as_written BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
 ";
 
 pub(super) enum Found {

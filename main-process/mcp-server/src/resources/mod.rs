@@ -5,6 +5,7 @@ mod registry;
 
 use crate::{Call, Code, Depends, Document, Failure, Resource, WorkspaceView, shown, tools};
 use serde_json::{Value, json};
+use shared_protocol::mcp::McpMode;
 use std::sync::Arc;
 
 const JSON: &str = "application/json";
@@ -13,7 +14,7 @@ const NO_PREVIEW: &str = "no preview is running";
 /// Bytes of a resource: with its quotes escaped it still fits into what clients take in one message.
 pub(crate) const MOST_BYTES: usize = 700 * 1024;
 
-use Depends::{Config, Content, Deployment, Mode, Presence, Status, Types};
+use Depends::{Config, Content, Deployment, Mode, Presence, Review, Status, Types};
 
 pub(crate) fn all() -> Vec<Resource> {
     vec![
@@ -30,7 +31,7 @@ pub(crate) fn all() -> Vec<Resource> {
                 "What the designer sees",
                 "Revision, active board, selection, viewport, mode, open proposals.",
             ],
-            &[Content, Presence, Status, Mode, Types],
+            &[Content, Presence, Status, Mode, Types, Review],
             |call| match &call.view.workspace {
                 Some(_) => tools::context(call).map(|(data, _)| data),
                 None => {
@@ -108,25 +109,26 @@ pub(crate) fn all() -> Vec<Resource> {
             description: "A generated file of the current diagram, such as main.tf; / within a name is %2F.",
             mime: "text/plain",
             depends: &[Content, Presence, Types, Config],
-            read: Arc::new(hcl_file),
+            differs: None,
+            read: Arc::new(|call, _| hcl_file(call)),
+            complete: None,
         },
         resource(
             ["draftboard://proposals", ""],
             ["proposals", "Proposals", "The review queue as agents may see it."],
-            &[],
-            |call| {
-                let status =
-                    if call.view.workspace.is_some() { "nothing waits for review" } else { NO_WORKSPACE };
-                Ok(json!({ "status": status, "proposals": [] }))
+            &[Review],
+            |call| match &call.view.workspace {
+                Some(_) => Ok(tools::queue_shape(call)),
+                None => Ok(json!({ "status": NO_WORKSPACE, "proposals": [] })),
             },
         ),
         resource(
             ["draftboard://proposals/{id}", ""],
             ["proposal", "Proposal", "One proposal."],
-            &[],
+            &[Review, Content],
             |call| {
                 let id = call.arguments.get("id").and_then(Value::as_str).unwrap_or_default();
-                Err(Failure::new(Code::NotFound, format!("there is no proposal `{}`", shown(id))))
+                tools::proposal_shape(call, id, false)
             },
         ),
     ]
@@ -185,7 +187,7 @@ fn server_info(call: &Call) -> Value {
         "schemaVersions": { "registry": "v0", "graph": "v0", "overrides": "v0", "preview": "v0" },
         "protocolVersions": rmcp::model::ProtocolVersion::KNOWN_VERSIONS,
         "mode": call.mode,
-        "features": { "subscriptions": true, "images": true, "proposals": false, "preview": false, "terraform": true, "bundles": call.view.specs.is_some() },
+        "features": { "subscriptions": true, "images": true, "proposals": call.mode == McpMode::Guarded, "preview": false, "terraform": true, "bundles": call.view.specs.is_some() },
     })
 }
 

@@ -1,11 +1,20 @@
 //! Finding what an argument names.
 
 use crate::{Code, Failure, WorkspaceView};
+use authority::Snapshot;
 use shared_protocol::{Board, Node, command::BoardRef, command::NodeRef};
 
 /// The named board, or the one that the designer looks at.
 pub(super) fn find<'a>(workspace: &'a WorkspaceView, named: Option<&str>) -> Result<&'a Board, Failure> {
-    let snapshot = &workspace.snapshot;
+    find_in(workspace, &workspace.snapshot, named)
+}
+
+/// As [`find`], in another state than the one that the designer looks at.
+pub(super) fn find_in<'a>(
+    workspace: &WorkspaceView,
+    snapshot: &'a Snapshot,
+    named: Option<&str>,
+) -> Result<&'a Board, Failure> {
     let Some(named) = named else {
         return workspace
             .active_board()

@@ -20,6 +20,18 @@ const MOST_CHANGES: usize = 200;
 struct Arguments {
     revision: u64,
     limit: Option<u64>,
+    #[serde(default)]
+    view: Seen,
+    proposal: Option<String>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Seen {
+    #[default]
+    Current,
+    /// With what the client's draft changes beside the operations.
+    Draft,
 }
 
 pub(super) fn tool() -> Tool {
@@ -30,7 +42,9 @@ pub(super) fn tool() -> Tool {
         "The operations after a revision, oldest first. While hasMore, ask again with data.to. resync: true means: too old, read everything again.",
         json!({
             "revision": { "type": "integer", "minimum": 0 },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT }
+            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
+            "view": { "enum": ["current", "draft"] },
+            "proposal": { "type": "string" }
         }),
         json!({ "type": "object", "properties": { "to": { "type": "integer" }, "resync": { "type": "boolean" }, "operations": { "type": "array" } } }),
         |call| {
@@ -44,7 +58,11 @@ pub(super) fn tool() -> Tool {
 
 fn changes(call: &Call) -> Result<Reply, Failure> {
     let workspace = call.workspace()?;
-    let Arguments { revision, limit } = call.arguments()?;
+    let Arguments { revision, limit, view, proposal } = call.arguments()?;
+    let draft = match view {
+        Seen::Draft => Some(draft(call, proposal.as_deref())?),
+        Seen::Current => None,
+    };
     let present = workspace.revision();
     if revision > present.0 {
         let message = format!("revision {revision} is ahead of {present}");
@@ -60,12 +78,13 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
     }
     let mut meta = Meta { revision: present.0, ..Meta::default() };
     let Some(patches) = call.workbench.changes_since(Revision(revision))? else {
-        let data = json!({ "from": revision, "to": present, "resync": true, "operations": [] });
+        let data =
+            json!({ "from": revision, "to": present, "resync": true, "operations": [], "draft": draft });
         return Ok(Reply::new(&data, meta)?.summary("The changes are no longer kept: read everything again."));
     };
     // Newer ones belong to a later answer.
     let patches: Vec<Patch> = patches.into_iter().filter(|patch| patch.revision <= present).collect();
-    let types = types_of(&patches);
+    let types = types_of(patches.iter().flat_map(|patch| &patch.changes));
     let (mut operations, mut bytes, mut to) = (Vec::new(), 0, Revision(revision));
     for patch in patches.iter().take(usize::try_from(limit).unwrap_or(MOST_LIMIT)) {
         let text = crate::envelope::to_json(&operation(workspace, &types, patch))?;
@@ -83,16 +102,44 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
     let summary =
         format!("{} operations after revision {revision}, up to {to} of {present}.", operations.len());
     let data = format!(
-        r#"{{"from":{revision},"to":{to},"resync":false,"operations":{}}}"#,
-        crate::page::array(&operations)
+        r#"{{"from":{revision},"to":{to},"resync":false,"operations":{}{}}}"#,
+        crate::page::array(&operations),
+        draft.map_or_else(String::new, |draft| format!(r#","draft":{draft}"#)),
     );
     Ok(Reply { data, meta, ..Reply::default() }.summary(summary))
 }
 
-/// The types of nodes that came or went in these operations, and may not be there now.
-fn types_of(patches: &[Patch]) -> BTreeMap<NodeId, TypeId> {
-    let changes = patches.iter().flat_map(|patch| &patch.changes);
-    let elements = changes.filter_map(|change| match change {
+/// What the client's draft changes, over the present state.
+fn draft(call: &Call, named: Option<&str>) -> Result<Value, Failure> {
+    let workspace = call.workspace()?;
+    let unknown = || Failure::new(Code::NotFound, "there is no draft of yours").field("view");
+    let review = &call.view.review;
+    let proposal = match named {
+        Some(text) => Some(review.own(text.parse().map_err(|_| unknown())?, &call.client)?),
+        None => review.draft(None, &call.client)?,
+    };
+    let proposal = proposal.ok_or_else(unknown)?;
+    Ok(json!({
+        "proposal": proposal.id, "version": proposal.version, "state": proposal.state.word(),
+        "changes": changed(workspace, &proposal.changes),
+    }))
+}
+
+/// Changes as an agent may read them, as many as are told at once.
+pub(super) fn changed(workspace: &WorkspaceView, changes: &[Change]) -> Value {
+    let types = types_of(changes);
+    let told = changes.iter().take(MOST_CHANGES).map(|change| change_shape(workspace, &types, change));
+    let omitted = changes.len().saturating_sub(MOST_CHANGES);
+    let mut told: Vec<Value> = told.collect();
+    if omitted > 0 {
+        told.push(json!({ "omitted": omitted }));
+    }
+    Value::Array(told)
+}
+
+/// The types of nodes that came or went in these changes, and may not be there now.
+fn types_of<'a>(changes: impl IntoIterator<Item = &'a Change>) -> BTreeMap<NodeId, TypeId> {
+    let elements = changes.into_iter().filter_map(|change| match change {
         Change::Node { id, before, after } => {
             after.as_ref().or(before.as_ref()).map(|node| (*id, node.type_id.clone()))
         }

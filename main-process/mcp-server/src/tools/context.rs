@@ -55,7 +55,8 @@ pub(crate) fn context(call: &Call) -> Result<(Value, Meta), Failure> {
         "problems": { "errors": problems.errors(), "warnings": problems.warnings() },
         "bundles": call.view.specs.as_ref().map(|specs| specs.bundles()).unwrap_or_default(),
         "held": held.collect::<Vec<_>>(),
-        "openProposals": 0,
+        "openProposals": super::waiting(&call.view.review),
+        "proposals": super::queue_shape(call)["proposals"],
     });
     Ok((data, meta))
 }

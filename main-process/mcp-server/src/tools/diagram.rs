@@ -45,6 +45,7 @@ pub(super) fn list_resources() -> Tool {
         list,
     )
     .lasting()
+    .of_drafts()
 }
 
 fn list(call: &Call) -> Result<Reply, Failure> {
@@ -120,6 +121,7 @@ pub(super) fn get_diagram() -> Tool {
         },
     )
     .lasting()
+    .of_drafts()
 }
 
 enum Element<'a> {

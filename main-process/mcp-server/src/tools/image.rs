@@ -56,6 +56,7 @@ pub(super) fn tool() -> Tool {
             })
         },
     )
+    .of_drafts()
 }
 
 fn draw(call: &Call) -> Result<Reply, Failure> {

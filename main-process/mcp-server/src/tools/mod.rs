@@ -7,6 +7,7 @@ mod context;
 mod diagram;
 mod image;
 mod proposals;
+mod propose;
 mod search;
 pub(crate) mod shape;
 pub(crate) mod terraform;
@@ -18,9 +19,10 @@ use crate::Tool;
 pub(crate) use config::redacted;
 pub(crate) use context::context;
 pub(crate) use diagram::whole_board;
+pub(crate) use proposals::{one as proposal_shape, queue as queue_shape, waiting};
 
 pub(crate) fn all() -> Vec<Tool> {
-    vec![
+    let reading = vec![
         context::tool(),
         changes::tool(),
         search::tool(),
@@ -35,5 +37,6 @@ pub(crate) fn all() -> Vec<Tool> {
         validate::tool(),
         proposals::list(),
         proposals::get(),
-    ]
+    ];
+    reading.into_iter().chain(propose::all()).collect()
 }

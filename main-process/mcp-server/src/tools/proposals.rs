@@ -1,25 +1,42 @@
-//! The review queue as agents may see it. Nothing can be proposed yet, so it is empty, and says so truthfully.
+//! The review queue as agents may see it: their own proposals in full, the number of the others.
 
-use crate::{Call, Code, Failure, Meta, Reply, Tool};
+use super::changes::changed;
+use crate::{Call, Code, Failure, Meta, Reply, Tool, WorkspaceView, shown};
+use authority::proposals::{Queue, lines, risks};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
+use shared_protocol::{Proposal, ProposalState};
+use std::sync::Arc;
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
-    id: String,
-}
+/// Elements of one proposal that are told in words; the number of all is always told.
+const MOST_LINES: usize = 500;
+const MOST_LISTED: usize = 100;
 
 pub(super) fn list() -> Tool {
     Tool::read(
         "proposals",
         "list_proposals",
         "List proposals",
-        "Proposals that wait for a person's decision or were decided.",
+        "Your proposals in brief, newest first, and how many of others wait. A client without a connection of its own names one: get_proposal.",
         json!({}),
-        json!({ "type": "array" }),
-        |call| Reply::new(&json!([]), meta(call)?),
+        json!({ "type": "object", "properties": { "proposals": { "type": "array" } } }),
+        |call| {
+            let workspace = call.workspace()?;
+            let data = queue(call);
+            let total = data["proposals"].as_array().map_or(0, Vec::len);
+            let mut meta = Meta { revision: workspace.revision().0, ..Meta::default() };
+            (meta.returned, meta.total, meta.has_more) = (Some(total), Some(total), Some(false));
+            Reply::new(&data, meta)
+        },
     )
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    id: String,
+    #[serde(default)]
+    changes: bool,
 }
 
 pub(super) fn get() -> Tool {
@@ -27,19 +44,118 @@ pub(super) fn get() -> Tool {
         "proposals",
         "get_proposal",
         "Get proposal",
-        "One proposal: state, decision, the reviewer's reason.",
-        json!({ "id": { "type": "string" } }),
+        "One of your proposals: state, decisions, the reviewer's reason and comments, what it changes in words; with changes: true also each change.",
+        json!({ "id": { "type": "string" }, "changes": { "type": "boolean" } }),
         json!({ "type": "object" }),
         |call| {
-            meta(call)?;
-            let Arguments { id } = call.arguments()?;
-            Err(Failure::new(Code::NotFound, format!("there is no proposal `{id}`")).field("id"))
+            let workspace = call.workspace()?;
+            let Arguments { id, changes } = call.arguments()?;
+            let meta = Meta { revision: workspace.revision().0, ..Meta::default() };
+            Reply::new(&one(call, &id, changes)?, meta)
         },
     )
 }
 
-fn meta(call: &Call) -> Result<Meta, Failure> {
-    let mut meta = Meta { revision: call.workspace()?.revision().0, ..Meta::default() };
-    (meta.returned, meta.total, meta.has_more) = (Some(0), Some(0), Some(false));
-    Ok(meta)
+/// The same for the tool and the resource.
+pub(crate) fn queue(call: &Call) -> Value {
+    let review = &call.view.review;
+    let waits =
+        |proposal: &Proposal| matches!(proposal.state, ProposalState::Open | ProposalState::Stale { .. });
+    let mut own: Vec<&Arc<Proposal>> = match call.client.connected {
+        true => review.iter().filter(|p| p.proposer.key == call.client.proposer.key).collect(),
+        // Anybody may call itself the same.
+        false => Vec::new(),
+    };
+    own.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
+    let others = review.iter().filter(|p| waits(p) && !own.iter().any(|own| own.id == p.id)).count();
+    let status = if own.is_empty() && others == 0 { "nothing waits for review" } else { "" };
+    json!({
+        "status": status,
+        "proposals": own.iter().take(MOST_LISTED).map(|proposal| brief(review, proposal)).collect::<Vec<_>>(),
+        "othersWaiting": others,
+    })
+}
+
+/// How many proposals wait for a person, whoever made them.
+pub(crate) fn waiting(review: &Queue) -> usize {
+    let waits = |p: &&Arc<Proposal>| matches!(p.state, ProposalState::Open | ProposalState::Stale { .. });
+    review.iter().filter(waits).count()
+}
+
+fn brief(review: &Queue, proposal: &Proposal) -> Value {
+    let mut brief = json!({
+        "id": proposal.id,
+        "number": proposal.number,
+        "title": shown(&proposal.title),
+        "state": proposal.state.word(),
+        "version": proposal.version,
+        "base": review.base(proposal),
+        "elements": proposal.subjects().len(),
+        "calls": proposal.steps.len(),
+        "comments": proposal.comments.len(),
+        "created": proposal.created,
+        "expires": proposal.expires,
+    });
+    match &proposal.state {
+        ProposalState::Rejected { reason, .. } => brief["reason"] = json!(shown(reason)),
+        ProposalState::Stale { why } => brief["why"] = json!(why),
+        ProposalState::Superseded { by } => brief["supersededBy"] = json!(by),
+        _ => {}
+    }
+    brief
+}
+
+/// One of the client's own; one of somebody else is as if it were not there.
+pub(crate) fn one(call: &Call, id: &str, with_changes: bool) -> Result<Value, Failure> {
+    let workspace: &WorkspaceView = call.workspace()?;
+    let review = &call.view.review;
+    let unknown =
+        || Failure::new(Code::NotFound, format!("there is no proposal `{}`", shown(id))).field("id");
+    let id = id.parse().map_err(|_| unknown())?;
+    let proposal = review.own(id, &call.client).map_err(|_| unknown())?;
+    let mut data = brief(review, proposal);
+    data["rationale"] = json!(shown(&proposal.rationale));
+    data["steps"] = proposal
+        .steps
+        .iter()
+        .rev()
+        .take(MOST_LISTED)
+        .rev()
+        .map(|step| {
+            json!({
+                "summary": shown(&step.summary), "byReviewer": step.by_reviewer.is_some(),
+            })
+        })
+        .collect();
+    data["commentsInFull"] = proposal.comments.iter().map(|comment| json!({
+        "by": shown(&comment.by), "time": comment.time, "about": comment.about.as_ref().map(ToString::to_string),
+        "text": shown(&comment.text),
+    })).collect();
+    data["decisions"] = proposal.decisions.iter().map(|decided| json!({
+        "version": decided.version, "revision": decided.revision, "by": shown(&decided.by), "time": decided.time,
+        "elements": decided.subjects.len(),
+    })).collect();
+    data["risks"] =
+        risks(&workspace.snapshot, &proposal.changes).into_iter().map(|risk| json!(risk)).collect();
+    data["outcome"] = json!(proposal.outcome.as_deref().map(shown));
+    data["act"] = json!(proposal.act.as_ref().map(|act| act.words()));
+    let after = review.overlay(&workspace.snapshot, proposal);
+    let state = after.as_ref().unwrap_or(&workspace.snapshot);
+    let all = lines(&workspace.snapshot, state, &proposal.changes);
+    data["changesInWords"] = all
+        .iter()
+        .take(MOST_LINES)
+        .map(|line| {
+            json!({
+                "element": line.subject.to_string(), "kind": line.kind, "text": shown(&line.text),
+            })
+        })
+        .collect();
+    if all.len() > MOST_LINES {
+        data["omitted"] = json!(all.len() - MOST_LINES);
+    }
+    if with_changes {
+        data["changes"] = changed(workspace, &proposal.changes);
+    }
+    Ok(data)
 }

@@ -49,6 +49,7 @@ pub(super) fn tool() -> Tool {
         search,
     )
     .lasting()
+    .of_drafts()
 }
 
 #[derive(Debug, Serialize)]

@@ -40,6 +40,7 @@ pub(super) fn tool() -> Tool {
         validate,
     )
     .lasting()
+    .of_drafts()
 }
 
 fn validate(call: &Call) -> Result<Reply, Failure> {

@@ -7,10 +7,13 @@
     reason = "each test uses its part"
 )]
 
-use authority::{Registry, Snapshot, decide};
+use authority::{
+    Registry, Snapshot, decide,
+    proposals::{AgentAsk, AgentOutcome, Client},
+};
 use infrastructure::{Finding, Generator, Input, Settings};
 use mcp_server::{
-    Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
+    AskReply, Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
     http::{Edge, Limits},
 };
 use serde_json::{Value, json};
@@ -18,6 +21,7 @@ use shared_protocol::{
     Actor, ActorKind, BoardId, Command, NodeId, Refusal, Revision,
     mcp::McpMode,
     messages::{Patch, Presence, Severity, Status},
+    proposal::Act,
     terraform,
 };
 use std::{
@@ -46,11 +50,12 @@ struct State {
     patches: Vec<Patch>,
     /// Revisions up to this one are no longer kept.
     forgotten: u64,
+    seed: u64,
 }
 
 impl Bench {
     pub(crate) fn without_workspace() -> Arc<Self> {
-        let state = State { view: Arc::default(), patches: Vec::new(), forgotten: 0 };
+        let state = State { view: Arc::default(), patches: Vec::new(), forgotten: 0, seed: 1_000 };
         Arc::new(Self { state: Mutex::new(state), changed: watch::Sender::new(0) })
     }
 
@@ -82,7 +87,12 @@ impl Bench {
                 .unwrap_or_default(),
         };
         let generation = state.view.generation + 1;
-        state.view = Arc::new(View { generation, workspace: Some(Arc::new(workspace)), specs: None });
+        let (mut review, review_stamp) = (state.view.review.clone(), state.view.review_stamp + 1);
+        if let Some(patch) = state.patches.last() {
+            review.moved(&workspace.snapshot, &patch.changes);
+        }
+        let workspace = Some(Arc::new(workspace));
+        state.view = Arc::new(View { generation, workspace, specs: None, review, review_stamp });
         drop(state);
         self.changed.send_modify(|count| *count += 1);
     }
@@ -157,6 +167,25 @@ impl Workbench for Bench {
         Ok((revision.0 >= state.forgotten).then_some(later))
     }
 
+    fn ask(&self, client: Client, ask: AgentAsk, reply: AskReply) {
+        let mut state = self.state.lock().unwrap();
+        state.seed += 1;
+        let view = View::clone(&state.view);
+        let mut review = view.review.clone();
+        let snapshot = &view.workspace.as_ref().unwrap().snapshot;
+        let done = review.ask(snapshot, &client, &ask, (1_000, state.seed));
+        if done.is_ok() {
+            state.view = Arc::new(View { review, review_stamp: view.review_stamp + 1, ..view });
+        }
+        drop(state);
+        self.changed.send_modify(|count| *count += 1);
+        reply(done.map(|done| AgentOutcome { done, accepted: None }));
+    }
+
+    fn configured(&self, fields: &serde_json::Map<String, Value>) -> Result<Act, Refusal> {
+        Ok(Act::Config { before: String::new(), after: json!(fields).to_string() })
+    }
+
     fn picture(&self, _: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal> {
         Ok(vec![0; picture.longest as usize * 1_000])
     }
@@ -202,13 +231,12 @@ impl Workbench for Bench {
 }
 
 pub(crate) fn service(bench: &Arc<Bench>) -> Service {
-    let service = Service::new(
-        Arc::clone(bench) as Arc<dyn Workbench>,
-        Surface::core(),
-        "9.9.9",
-        McpMode::Observe,
-        "secret",
-    );
+    service_in(bench, McpMode::Observe)
+}
+
+pub(crate) fn service_in(bench: &Arc<Bench>, mode: McpMode) -> Service {
+    let service =
+        Service::new(Arc::clone(bench) as Arc<dyn Workbench>, Surface::core(), "9.9.9", mode, "secret");
     let watching = service.clone();
     tokio::spawn(async move { watching.watch().await });
     service

@@ -192,7 +192,7 @@ mod tests {
     fn what_is_too_large_for_a_message_is_cut_and_says_so_or_is_refused() {
         let bundles = large();
         let view =
-            View { generation: 4, workspace: None, specs: Some(Arc::new(Shown(Arc::clone(&bundles)))) };
+            View { generation: 4, specs: Some(Arc::new(Shown(Arc::clone(&bundles)))), ..View::default() };
         let ask = |tool: &str, arguments: Value| -> Value {
             let written = within_bounds(&bundles, tool, arguments, &view);
             assert!(written.json.len() <= MOST_BYTES, "{tool}: {} bytes", written.json.len());

@@ -1,0 +1,317 @@
+//! What agents may do with the queue: begin, extend, submit, revise, withdraw. An agent touches its own proposals alone.
+
+use super::{
+    overlay::Overlay,
+    queue::{Client, Fitted, Proposed, Queue, is_over},
+};
+use crate::{Decision, Problems, Snapshot};
+use shared_protocol::{
+    Change, Code, Command, ElementId, Proposal, ProposalId, ProposalState, Refusal,
+    ids::one_way,
+    messages::{Problem, Severity},
+    proposal::{Act, Step},
+};
+use std::{collections::BTreeSet, sync::Arc};
+
+/// Which draft a call goes on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Draft {
+    /// The named one.
+    Named(ProposalId),
+    /// The one of the client's connection, which is begun if there is none.
+    Current,
+    New,
+}
+
+/// What an agent says about what it submits.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Submission {
+    pub title: String,
+    pub rationale: String,
+    /// A proposal of the same client that this one takes the place of.
+    pub supersedes: Option<ProposalId>,
+}
+
+impl Queue {
+    /// Runs a command on the client's draft.
+    pub fn propose(
+        &mut self,
+        snapshot: &Snapshot,
+        client: &Client,
+        draft: Draft,
+        command: &Command,
+        (time, seed): (u64, u64),
+    ) -> Result<Proposed, Refusal> {
+        self.extend(snapshot, client, draft, (time, seed), |overlay| overlay.run(command, one_way(seed)))
+    }
+
+    /// Adds changes that were decided elsewhere, such as those of a bundle's files.
+    pub fn propose_changes(
+        &mut self,
+        snapshot: &Snapshot,
+        client: &Client,
+        draft: Draft,
+        decision: Decision,
+        moment: (u64, u64),
+    ) -> Result<Proposed, Refusal> {
+        self.extend(snapshot, client, draft, moment, |overlay| {
+            overlay.add(&decision.changes)?;
+            Ok(decision)
+        })
+    }
+
+    /// Asks for something that is no change of the content. It waits at once, alone.
+    pub fn propose_act(
+        &mut self,
+        snapshot: &Snapshot,
+        client: &Client,
+        act: Act,
+        submission: &Submission,
+        (time, seed): (u64, u64),
+    ) -> Result<Arc<Proposal>, Refusal> {
+        self.check_words(submission)?;
+        let mut proposal = self.begin(snapshot, client, time, seed)?;
+        proposal.steps.push(Step { summary: act.words(), by_reviewer: None });
+        proposal.act = Some(act);
+        self.opened(proposal, submission, time)
+    }
+
+    fn extend(
+        &mut self,
+        snapshot: &Snapshot,
+        client: &Client,
+        draft: Draft,
+        (time, seed): (u64, u64),
+        step: impl FnOnce(&mut Overlay) -> Result<Decision, Refusal>,
+    ) -> Result<Proposed, Refusal> {
+        let known = match draft {
+            Draft::Named(id) => self.draft(Some(id), client)?,
+            Draft::Current => self.draft(None, client)?,
+            Draft::New => None,
+        };
+        let mut proposal = match known {
+            Some(draft) => Proposal::clone(draft),
+            None => self.begin(snapshot, client, time, seed)?,
+        };
+        let (mut overlay, bytes) = match self.fitted(snapshot, proposal.id) {
+            Some(fitted) => {
+                let changes = std::mem::take(&mut proposal.changes);
+                (Overlay { state: fitted.state.clone(), changes }, fitted.bytes)
+            }
+            None => {
+                let overlay = Overlay::lenient_or_stale(snapshot, &proposal.changes)?;
+                let bytes = overlay.changes.iter().map(weight).sum();
+                (overlay, bytes)
+            }
+        };
+        let decision = step(&mut overlay)?;
+        let bytes = bytes + decision.changes.iter().map(weight).sum::<usize>();
+        let Overlay { state, changes } = overlay;
+        proposal.changes = changes;
+        proposal.base = snapshot.revision();
+        proposal.proposer = client.proposer.clone();
+        proposal.expires = time.saturating_add(self.terms.draft_lifetime);
+        proposal.steps.push(Step { summary: decision.summary.clone(), by_reviewer: None });
+        self.check_size(&proposal, bytes)?;
+        let mut findings = Problems::default();
+        findings.update(&state, &decision.changes);
+        let proposal = self.put(proposal);
+        let fitted = Fitted { over: snapshot.revision(), state: state.clone(), bytes };
+        self.overlays.insert(proposal.id, Arc::new(fitted));
+        Ok(Proposed { proposal, decision, state, findings: findings.iter().cloned().collect() })
+    }
+
+    fn begin(&self, snapshot: &Snapshot, client: &Client, time: u64, seed: u64) -> Result<Proposal, Refusal> {
+        let undecided = || self.iter().filter(|p| !is_over(&p.state));
+        let own = undecided().filter(|p| p.proposer.key == client.proposer.key).count();
+        if own >= self.terms.most_open {
+            let message = format!("{own} proposals of yours wait already");
+            return Err(Refusal::new(Code::LimitExceeded, message)
+                .hint("Wait for decisions, or withdraw some: withdraw_proposal."));
+        }
+        if undecided().count() >= self.terms.most_waiting {
+            let message = format!("{} proposals wait already", self.terms.most_waiting);
+            return Err(Refusal::new(Code::LimitExceeded, message)
+                .hint("Ask the designer to look at the review queue."));
+        }
+        let id = (0..)
+            .map(|turn| ProposalId::from_bits(seed.rotate_left(17) ^ turn))
+            .find(|id| self.get(*id).is_none());
+        Ok(Proposal {
+            id: id.unwrap_or(ProposalId::MAX),
+            number: self.iter().map(|known| known.number).max().unwrap_or(0) + 1,
+            version: 1,
+            proposer: client.proposer.clone(),
+            state: ProposalState::Draft,
+            title: String::new(),
+            rationale: String::new(),
+            base: snapshot.revision(),
+            changes: Vec::new(),
+            act: None,
+            steps: Vec::new(),
+            comments: Vec::new(),
+            decisions: Vec::new(),
+            outcome: None,
+            created: time,
+            expires: time.saturating_add(self.terms.draft_lifetime),
+        })
+    }
+
+    fn check_size(&self, proposal: &Proposal, bytes: usize) -> Result<(), Refusal> {
+        let too_much = |what: String| {
+            Refusal::new(Code::LimitExceeded, what)
+                .hint("Submit what is there, and go on in another proposal.")
+        };
+        let Self { terms, .. } = self;
+        if proposal.changes.len() > terms.most_changes {
+            return Err(too_much(format!("more than {} changes in one proposal", terms.most_changes)));
+        }
+        if proposal.steps.len() > terms.most_steps {
+            return Err(too_much(format!("more than {} calls in one proposal", terms.most_steps)));
+        }
+        if bytes > terms.most_bytes {
+            return Err(too_much(format!("more than {} bytes in one proposal", terms.most_bytes)));
+        }
+        Ok(())
+    }
+
+    fn check_words(&self, submission: &Submission) -> Result<(), Refusal> {
+        let Submission { title, rationale, .. } = submission;
+        if title.trim().is_empty() {
+            return Err(Refusal::new(Code::BadRequest, "a proposal needs a title").field("title"));
+        }
+        for (field, text) in [("title", title), ("rationale", rationale)] {
+            if text.len() > self.terms.most_text {
+                let message = format!("the {field} is longer than {} bytes", self.terms.most_text);
+                return Err(Refusal::new(Code::LimitExceeded, message).field(field));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a draft in the queue. One with errors stays a draft, and its findings are named.
+    pub fn submit(
+        &mut self,
+        snapshot: &Snapshot,
+        client: &Client,
+        draft: Option<ProposalId>,
+        submission: &Submission,
+        time: u64,
+    ) -> Result<Arc<Proposal>, Refusal> {
+        let Some(draft) = self.draft(draft, client)? else {
+            return Err(Refusal::new(Code::NotFound, "there is no draft to submit")
+                .hint("Propose something first, for example with add_resource; without a connection of your own, name the draft."));
+        };
+        self.check_words(submission)?;
+        if draft.changes.is_empty() {
+            return Err(Refusal::new(Code::BadRequest, "the draft changes nothing")
+                .hint("Propose something first, for example with add_resource."));
+        }
+        let overlay = Overlay::lenient_or_stale(snapshot, &draft.changes)?;
+        let errors: Vec<Problem> = problems_brought(snapshot, &overlay)
+            .into_iter()
+            .filter(|problem| problem.severity == Severity::Error)
+            .collect();
+        if !errors.is_empty() {
+            let message = format!("the draft has {} errors", errors.len());
+            let refusal = Refusal::new(Code::ValidationError, message);
+            return Err(errors.iter().take(20).fold(refusal, |refusal, error| refusal.hint(told(error))));
+        }
+        let mut proposal = Proposal::clone(draft);
+        proposal.changes = overlay.changes;
+        proposal.base = snapshot.revision();
+        proposal.proposer = client.proposer.clone();
+        let superseded = submission
+            .supersedes
+            .map(|old| self.own(old, client).map(|old| Proposal::clone(old)))
+            .transpose()?;
+        if let Some(mut old) = superseded {
+            if old.id == proposal.id || is_over(&old.state) {
+                let message = format!("{} is {} and cannot be replaced", old.id, old.state.word());
+                return Err(Refusal::new(Code::Conflict, message).field("supersedes"));
+            }
+            old.state = ProposalState::Superseded { by: proposal.id };
+            old.changes.clear();
+            self.put(old);
+        }
+        self.opened(proposal, submission, time)
+    }
+
+    fn opened(
+        &mut self,
+        mut proposal: Proposal,
+        submission: &Submission,
+        time: u64,
+    ) -> Result<Arc<Proposal>, Refusal> {
+        submission.title.trim().clone_into(&mut proposal.title);
+        submission.rationale.clone_into(&mut proposal.rationale);
+        proposal.state = ProposalState::Open;
+        proposal.expires = time.saturating_add(self.terms.lifetime);
+        Ok(self.put(proposal))
+    }
+
+    /// Makes a draft of it again, as a new version: whatever was seen or decided of the old one is void.
+    pub fn revise(&mut self, id: ProposalId, client: &Client, time: u64) -> Result<Arc<Proposal>, Refusal> {
+        let mut proposal = Proposal::clone(self.own(id, client)?);
+        if proposal.state.is_final() || proposal.act.is_some() {
+            let message = format!("{id} is {} and cannot be revised", proposal.state.word());
+            return Err(Refusal::new(Code::Conflict, message).hint("Begin another proposal."));
+        }
+        proposal.state = ProposalState::Draft;
+        proposal.version += 1;
+        proposal.proposer = client.proposer.clone();
+        proposal.expires = time.saturating_add(self.terms.draft_lifetime);
+        Ok(self.put(proposal))
+    }
+
+    /// Lets it go; what it would have changed is not kept.
+    pub fn withdraw(&mut self, id: ProposalId, client: &Client) -> Result<Arc<Proposal>, Refusal> {
+        let mut proposal = Proposal::clone(self.own(id, client)?);
+        if proposal.state.is_final() {
+            let message = format!("{id} is {} already", proposal.state.word());
+            return Err(Refusal::new(Code::Conflict, message));
+        }
+        proposal.state = ProposalState::Withdrawn;
+        proposal.changes.clear();
+        Ok(self.put(proposal))
+    }
+}
+
+/// Problems of what the proposal touches that are not there without it.
+pub(super) fn problems_brought(snapshot: &Snapshot, overlay: &Overlay) -> Vec<Problem> {
+    let (mut before, mut after) = (Problems::default(), Problems::default());
+    before.update(snapshot, &overlay.changes);
+    after.update(&overlay.state, &overlay.changes);
+    let known: BTreeSet<(ElementId, &str)> =
+        before.iter().map(|problem| (problem.element, problem.message.as_str())).collect();
+    let brought = after.iter().filter(|p| !known.contains(&(p.element, p.message.as_str())));
+    brought.cloned().collect()
+}
+
+fn told(problem: &Problem) -> String {
+    match &problem.field {
+        Some(field) => format!("{} ({field}): {}", problem.element, problem.message),
+        None => format!("{}: {}", problem.element, problem.message),
+    }
+}
+
+/// About how much a change holds.
+fn weight(change: &Change) -> usize {
+    let text = |value: &Option<Arc<str>>| value.as_ref().map_or(0, |text| text.len());
+    match change {
+        Change::Source { before, after, .. } => text(before) + text(after) + 64,
+        Change::Prop { before, after, .. } => {
+            let size = |value: &Option<shared_protocol::Value>| {
+                value.as_ref().map_or(0, |value| value.to_string().len())
+            };
+            size(before) + size(after) + 64
+        }
+        Change::Node { before, after, .. } => {
+            let size = |node: &shared_protocol::Node| {
+                node.props.values().map(|value| value.to_string().len() + 32).sum::<usize>() + 256
+            };
+            before.iter().chain(after).map(|node| size(node)).sum()
+        }
+        _ => 128,
+    }
+}

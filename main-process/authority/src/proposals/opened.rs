@@ -1,0 +1,290 @@
+//! A proposal as a reviewer sees it: in brief for the queue, and opened with everything that a decision needs.
+
+use super::{
+    drafting::problems_brought,
+    needs::direct,
+    overlay::Overlay,
+    queue::Queue,
+    risk::{Added, risks, risks_of},
+    words::lines,
+};
+use crate::Snapshot;
+use shared_protocol::{
+    BoardId, Change, Node, NodeId, Proposal, ProposalState, Refusal, Subject, Value,
+    proposal::{Act, Kind, Line, Risk},
+    review::{Counts, Difference, Element, MAX_SHOWN_TEXT, OpenedProposal, ProposalBrief},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The proposal in brief. `stamp` differs whenever anything about it does.
+pub fn brief(queue: &Queue, snapshot: &Snapshot, proposal: &Proposal, stamp: u64) -> ProposalBrief {
+    let mut risks = risks(snapshot, &proposal.changes);
+    if proposal.act.as_ref().is_some_and(Act::is_grave) {
+        risks.insert(Risk::Destructive);
+    }
+    ProposalBrief {
+        id: proposal.id,
+        number: proposal.number,
+        title: proposal.title.clone(),
+        proposer: proposal.proposer.clone(),
+        state: proposal.state.clone(),
+        act: proposal.act.clone(),
+        risks: risks.into_iter().collect(),
+        counts: counts(snapshot, &proposal.changes),
+        version: proposal.version,
+        stamp,
+        base: queue.base(proposal),
+        comments: proposal.comments.len() as u64,
+        created: proposal.created,
+        expires: proposal.expires,
+        decided: proposal.decisions.last().cloned(),
+    }
+}
+
+/// Everything about it, over the state as it is now.
+pub fn open(
+    queue: &Queue,
+    snapshot: &Snapshot,
+    proposal: &Proposal,
+    stamp: u64,
+) -> Result<OpenedProposal, Refusal> {
+    let fitted = match proposal.state {
+        // What is open was fitted already, and is shown exactly as a yes would take it.
+        ProposalState::Open => Overlay::over(snapshot, &proposal.changes),
+        _ => Overlay::lenient(snapshot, &proposal.changes),
+    };
+    let (overlay, conflicts) = match fitted {
+        Ok(overlay) => (Some(overlay), Vec::new()),
+        Err(why) => (None, why),
+    };
+    let changes = overlay.as_ref().map_or(&proposal.changes, |overlay| &overlay.changes);
+    let after = overlay.as_ref().map_or(snapshot, |overlay| &overlay.state);
+    let shown = Shown { before: snapshot, after };
+    let mut elements = shown.elements(changes);
+    if let Some(act) = &proposal.act {
+        elements.insert(0, act_element(act));
+    }
+    let checks = overlay.as_ref().map_or_else(Vec::new, |overlay| problems_brought(snapshot, overlay));
+    Ok(OpenedProposal {
+        brief: brief(queue, snapshot, proposal, stamp),
+        hash: proposal.content_hash()?,
+        rationale: proposal.rationale.clone(),
+        steps: proposal.steps.clone(),
+        comments: proposal.comments.clone(),
+        decisions: proposal.decisions.clone(),
+        elements,
+        changes: changes.iter().filter(|change| !matches!(change, Change::Source { .. })).cloned().collect(),
+        checks,
+        conflicts,
+    })
+}
+
+fn act_element(act: &Act) -> Element {
+    let differences = match act {
+        Act::Config { before, after } => vec![Difference {
+            field: "draftboard.toml".to_owned(),
+            before: Some(cut(before)),
+            after: Some(cut(after)),
+        }],
+        _ => Vec::new(),
+    };
+    Element {
+        subject: Subject::Act,
+        kind: Kind::Changed,
+        text: act.words(),
+        board: if let Act::Run { board, .. } = act { Some(*board) } else { None },
+        differences,
+        risks: act.is_grave().then_some(Risk::Destructive).into_iter().collect(),
+        destructive: act.is_grave(),
+        needs: Vec::new(),
+    }
+}
+
+/// Each element once, by what becomes of it.
+fn counts(snapshot: &Snapshot, changes: &[Change]) -> Counts {
+    let mut kinds: BTreeMap<Subject, Kind> = BTreeMap::new();
+    for change in changes {
+        let (came, went) = match change {
+            Change::Board { before, after, .. } => (before.is_none(), after.is_none()),
+            Change::Node { before, after, .. } => (before.is_none(), after.is_none()),
+            Change::Edge { before, after, .. } => (before.is_none(), after.is_none()),
+            Change::Source { before, after, .. } => (before.is_none(), after.is_none()),
+            _ => (false, false),
+        };
+        let kind = match (came, went) {
+            (true, _) => Kind::Added,
+            (_, true) => Kind::Removed,
+            _ if change.is_layout() => Kind::Placed,
+            _ => Kind::Changed,
+        };
+        let subject = Subject::of(change);
+        let is_new = !is_there(snapshot, &subject);
+        match kinds.get(&subject) {
+            // Brought and taken back.
+            Some(Kind::Added) if kind == Kind::Removed => drop(kinds.remove(&subject)),
+            Some(Kind::Added | Kind::Removed) => {}
+            Some(Kind::Changed) if kind == Kind::Placed => {}
+            _ if is_new && kind == Kind::Removed => {}
+            _ => drop(kinds.insert(subject, kind)),
+        }
+    }
+    let count = |wanted: Kind| kinds.values().filter(|kind| **kind == wanted).count() as u64;
+    Counts {
+        added: count(Kind::Added),
+        changed: count(Kind::Changed),
+        removed: count(Kind::Removed),
+        placed: count(Kind::Placed),
+    }
+}
+
+fn is_there(snapshot: &Snapshot, subject: &Subject) -> bool {
+    match subject {
+        Subject::Board(id) => snapshot.board(*id).is_some(),
+        Subject::Node(id) => snapshot.node(*id).is_some(),
+        Subject::Edge(id) => snapshot.edge(*id).is_some(),
+        Subject::Source(path) => snapshot.source(path).is_some(),
+        Subject::Act => true,
+    }
+}
+
+struct Shown<'a> {
+    before: &'a Snapshot,
+    after: &'a Snapshot,
+}
+
+impl Shown<'_> {
+    fn elements(&self, changes: &[Change]) -> Vec<Element> {
+        let mut needs = direct(self.before, changes);
+        let added = Added::of(changes);
+        let mut by_subject: BTreeMap<Subject, Vec<&Change>> = BTreeMap::new();
+        for change in changes {
+            by_subject.entry(Subject::of(change)).or_default().push(change);
+        }
+        let element = |line: Line| {
+            let Line { subject, kind, text, destructive } = line;
+            let own = by_subject.remove(&subject).unwrap_or_default();
+            let risks: BTreeSet<Risk> =
+                own.iter().flat_map(|change| risks_of(self.before, &added, change)).collect();
+            Element {
+                board: self.board_of(&subject),
+                differences: self.differences(&subject, &own),
+                risks: risks.into_iter().collect(),
+                needs: needs.remove(&subject).unwrap_or_default().into_iter().collect(),
+                subject,
+                kind,
+                text,
+                destructive,
+            }
+        };
+        lines(self.before, self.after, changes).into_iter().map(element).collect()
+    }
+
+    fn board_of(&self, subject: &Subject) -> Option<BoardId> {
+        let node = |id: NodeId| self.after.node(id).or_else(|| self.before.node(id)).map(|node| node.board);
+        match subject {
+            Subject::Board(id) => Some(*id),
+            Subject::Node(id) => node(*id),
+            Subject::Edge(id) => {
+                self.after.edge(*id).or_else(|| self.before.edge(*id)).map(|edge| edge.board)
+            }
+            Subject::Source(_) | Subject::Act => None,
+        }
+    }
+
+    fn differences(&self, subject: &Subject, changes: &[&Change]) -> Vec<Difference> {
+        match subject {
+            Subject::Node(id) => self.of_node(*id, changes),
+            Subject::Edge(id) => {
+                let label = |state: &Snapshot| state.edge(*id).map(|edge| edge.label.clone());
+                differing("label", label(self.before), label(self.after)).into_iter().collect()
+            }
+            Subject::Board(id) => {
+                let of = |state: &Snapshot| {
+                    state.board(*id).map(|board| (board.title.clone(), board.name.to_string())).unzip()
+                };
+                let ((title, name), (new_title, new_name)) = (of(self.before), of(self.after));
+                let title = differing("title", title, new_title);
+                title.into_iter().chain(differing("name", name, new_name)).collect()
+            }
+            Subject::Source(path) => {
+                let text = |state: &Snapshot| state.source(path).map(|text| cut(text));
+                differing(path.as_str(), text(self.before), text(self.after)).into_iter().collect()
+            }
+            Subject::Act => Vec::new(),
+        }
+    }
+
+    fn of_node(&self, id: NodeId, changes: &[&Change]) -> Vec<Difference> {
+        let (before, after) = (self.before.node(id), self.after.node(id));
+        let of = |get: &dyn Fn(&Snapshot, &Node) -> Option<String>| {
+            (before.and_then(|node| get(self.before, node)), after.and_then(|node| get(self.after, node)))
+        };
+        let mut fields: Vec<(String, (Option<String>, Option<String>))> = vec![
+            ("name".to_owned(), of(&|_, node| Some(node.name.to_string()))),
+            ("label".to_owned(), of(&|_, node| Some(node.label.clone()))),
+            ("type".to_owned(), of(&|_, node| Some(node.type_id.to_string()))),
+            ("container".to_owned(), of(&|state, node| Some(name_of(state, node.parent?)))),
+        ];
+        let keys: BTreeSet<_> = before
+            .iter()
+            .chain(&after)
+            .flat_map(|node| node.props.keys().chain(node.references.keys()))
+            .collect();
+        for key in keys {
+            let value = |state: &Snapshot, node: &Node| {
+                let sensitive = state
+                    .type_of(node)
+                    .and_then(|def| def.prop(key.as_str()))
+                    .is_some_and(|prop| prop.sensitive);
+                match (node.props.get(key), node.references.get(key)) {
+                    (Some(_), _) if sensitive => Some("••••••".to_owned()),
+                    (Some(value), _) => Some(text_of(value)),
+                    (None, Some(targets)) => {
+                        let names = targets.iter().map(|target| name_of(state, *target));
+                        Some(names.collect::<Vec<_>>().join(", "))
+                    }
+                    (None, None) => None,
+                }
+            };
+            let (was, is) = of(&value);
+            let touched = changes
+                .iter()
+                .any(|change| matches!(change, Change::Prop { key: touched, .. } if touched == key));
+            match (was, is) {
+                // A secret that changed looks the same.
+                (Some(was), Some(is)) if was == is && touched => {
+                    fields.push((key.to_string(), (Some(was), Some(format!("{is} (another value)")))));
+                }
+                both => fields.push((key.to_string(), both)),
+            }
+        }
+        let place = |state: &Snapshot| {
+            state.placement(id).map(|at| format!("{}, {}  {} × {}", at.x, at.y, at.w, at.h))
+        };
+        fields.push(("place".to_owned(), (place(self.before), place(self.after))));
+        fields.into_iter().filter_map(|(field, (was, is))| differing(&field, was, is)).collect()
+    }
+}
+
+fn differing(field: &str, before: Option<String>, after: Option<String>) -> Option<Difference> {
+    (before != after).then(|| Difference { field: field.to_owned(), before, after })
+}
+
+fn name_of(state: &Snapshot, id: NodeId) -> String {
+    state.node(id).map_or_else(|| id.to_string(), |node| node.name.to_string())
+}
+
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::Text(text) => cut(text),
+        other => cut(&other.to_string()),
+    }
+}
+
+fn cut(text: &str) -> String {
+    if text.len() <= MAX_SHOWN_TEXT {
+        return text.to_owned();
+    }
+    let end = (0..=MAX_SHOWN_TEXT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}\n… {} more bytes", &text[..end], text.len() - end)
+}

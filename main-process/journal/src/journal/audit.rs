@@ -1,0 +1,113 @@
+//! The audit: what happened around the review queue, line after line. Each line's hash covers the one before, so that a
+//! changed, missing or reordered line shows; nothing is ever changed or removed.
+
+use super::{Journal, to_sql};
+use crate::{Digest, JournalError};
+use rusqlite::{Connection, OptionalExtension as _, Transaction};
+use shared_protocol::review::{AuditEntry, AuditLine, MAX_AUDIT};
+
+/// The newest line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct AuditEnd {
+    number: u64,
+    hash: Digest,
+}
+
+impl AuditEnd {
+    const START: Self = Self { number: 0, hash: Digest::ZERO };
+
+    pub(super) fn read(connection: &Connection) -> Result<Self, rusqlite::Error> {
+        let newest = connection
+            .query_row("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1", [], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, Digest>(1)?))
+            })
+            .optional()?;
+        Ok(newest
+            .map_or(Self::START, |(number, hash)| Self { number: u64::try_from(number).unwrap_or(0), hash }))
+    }
+
+    pub(super) fn append(
+        self,
+        transaction: &Transaction<'_>,
+        entries: &[AuditEntry],
+    ) -> Result<Self, JournalError> {
+        let mut end = self;
+        let mut insert = transaction.prepare_cached(
+            "INSERT INTO audit (number, previous_hash, hash, text) VALUES (?1, ?2, ?3, ?4)",
+        )?;
+        for entry in entries {
+            let text = serde_json::to_string(entry)
+                .map_err(|error| JournalError::unstorable("a line of the audit", error))?;
+            let number = end.number + 1;
+            let hash = hash(end.hash.as_bytes(), number, &text);
+            insert.execute((to_sql(number)?, end.hash, hash, &text))?;
+            end = Self { number, hash };
+        }
+        Ok(end)
+    }
+}
+
+fn hash(previous: &[u8], number: u64, text: &str) -> Digest {
+    Digest::of_parts([previous, &number.to_be_bytes(), text.as_bytes()])
+}
+
+impl Journal {
+    /// Lines after a number, oldest first.
+    pub fn audit(&self, after: u64, limit: u32) -> Result<Vec<AuditLine>, JournalError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT number, previous_hash, hash, text FROM audit WHERE number > ?1 ORDER BY number LIMIT ?2",
+        )?;
+        let rows = select.query_map((to_sql(after)?, limit.min(MAX_AUDIT)), |row| {
+            let (previous, hash): (Digest, Digest) = (row.get(1)?, row.get(2)?);
+            Ok(AuditLine {
+                number: u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0),
+                previous: previous.to_string(),
+                hash: hash.to_string(),
+                text: row.get(3)?,
+            })
+        })?;
+        rows.map(|row| row.map_err(JournalError::from)).collect()
+    }
+}
+
+/// Where the audit does not hold together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {number} of the audit {problem}")]
+pub struct AuditBreak {
+    pub number: u64,
+    pub problem: &'static str,
+}
+
+/// Checks that lines follow `before` (none: the beginning) and each other. Gives the last of them.
+pub fn check_audit(
+    before: Option<(u64, String)>,
+    lines: &[AuditLine],
+) -> Result<Option<(u64, String)>, AuditBreak> {
+    let mut end = before.unwrap_or_else(|| (0, Digest::ZERO.to_string()));
+    for line in lines {
+        let number = end.0 + 1;
+        let wrong = |problem| Err(AuditBreak { number, problem });
+        if line.number != number {
+            return wrong("is missing");
+        }
+        if line.previous != end.1 {
+            return wrong("does not follow the line before it");
+        }
+        let previous = digest_of(&line.previous);
+        if previous
+            .is_none_or(|previous| hash(previous.as_bytes(), number, &line.text).to_string() != line.hash)
+        {
+            return wrong("does not match its hash");
+        }
+        end = (number, line.hash.clone());
+    }
+    Ok(Some(end).filter(|end| end.0 > 0))
+}
+
+fn digest_of(text: &str) -> Option<Digest> {
+    let bytes: Option<Vec<u8>> = (0..text.len())
+        .step_by(2)
+        .map(|at| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok()))
+        .collect();
+    Digest::from_slice(&bytes?)
+}

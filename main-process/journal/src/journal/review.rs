@@ -1,0 +1,193 @@
+//! The review queue as it is kept: proposals, standing approvals, which operation came from which proposal. Written in one
+//! transaction with the operations that it belongs to.
+
+use super::{Journal, audit::AuditEnd, to_sql};
+use crate::JournalError;
+use rusqlite::{Connection, OptionalExtension as _, Transaction};
+use shared_protocol::{
+    Change, Proposal, ProposalId, Revision,
+    review::{AuditEntry, Origin, StandingApproval},
+};
+
+/// How far the queue and the audit have come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct End {
+    stamp: u64,
+    audit: AuditEnd,
+}
+
+impl End {
+    pub(super) fn read(connection: &Connection) -> Result<Self, rusqlite::Error> {
+        let stamp: i64 = connection.query_row("SELECT stamp FROM review", [], |row| row.get(0))?;
+        Ok(Self { stamp: u64::try_from(stamp).unwrap_or(0), audit: AuditEnd::read(connection)? })
+    }
+}
+
+/// What is to be written of the queue.
+#[derive(Debug, Default)]
+pub struct ReviewWrite<'a> {
+    /// The stamp after all of it; each write has a higher one.
+    pub stamp: u64,
+    pub proposals: Vec<WrittenProposal<'a>>,
+    pub forgotten: Vec<ProposalId>,
+    /// All of them, when one came, went or was used.
+    pub approvals: Option<Vec<StandingApproval>>,
+    pub origins: Vec<Origin>,
+    pub audit: Vec<AuditEntry>,
+}
+
+/// One proposal with what is known of its row.
+#[derive(Debug)]
+pub struct WrittenProposal<'a> {
+    pub proposal: &'a Proposal,
+    pub stamp: u64,
+    /// The stamp of the row that it takes the place of; none when it is new.
+    pub over: Option<u64>,
+    /// How many of its changes the row has already, in this order; none when they have to be written anew.
+    pub kept: Option<usize>,
+}
+
+/// What was kept.
+#[derive(Debug, Default)]
+pub struct KeptReview {
+    pub stamp: u64,
+    pub proposals: Vec<Stored>,
+    pub approvals: Vec<StandingApproval>,
+    /// Rows that could not be read, in words.
+    pub unreadable: Vec<String>,
+}
+
+/// A proposal with the stamp of its row.
+#[derive(Debug)]
+pub struct Stored {
+    pub proposal: Proposal,
+    pub stamp: u64,
+}
+
+impl ReviewWrite<'_> {
+    pub fn is_empty(&self) -> bool {
+        let Self { stamp: _, proposals, forgotten, approvals, origins, audit } = self;
+        proposals.is_empty()
+            && forgotten.is_empty()
+            && approvals.is_none()
+            && origins.is_empty()
+            && audit.is_empty()
+    }
+
+    pub(super) fn write(&self, transaction: &Transaction<'_>, end: End) -> Result<End, JournalError> {
+        if self.is_empty() {
+            return Ok(end);
+        }
+        for written in &self.proposals {
+            written.write(transaction)?;
+        }
+        for id in &self.forgotten {
+            transaction.execute("DELETE FROM proposals WHERE id = ?1", [to_sql(id.bits())?])?;
+        }
+        if let Some(approvals) = &self.approvals {
+            transaction.execute("UPDATE review SET approvals = ?1", [json("the approvals", approvals)?])?;
+        }
+        for origin in &self.origins {
+            transaction.execute(
+                "INSERT INTO origins (revision, origin) VALUES (?1, ?2)",
+                (to_sql(origin.revision.0)?, json("the origin", origin)?),
+            )?;
+        }
+        transaction.execute("UPDATE review SET stamp = ?1", [to_sql(self.stamp)?])?;
+        let audit = end.audit.append(transaction, &self.audit)?;
+        Ok(End { stamp: self.stamp, audit })
+    }
+}
+
+impl WrittenProposal<'_> {
+    fn write(&self, transaction: &Transaction<'_>) -> Result<(), JournalError> {
+        let Self { proposal, stamp, over, kept } = self;
+        let id = to_sql(proposal.id.bits())?;
+        let head = json("the proposal", &proposal.without_changes())?;
+        let rows = match over {
+            None => transaction
+                .prepare_cached("INSERT INTO proposals (id, stamp, head) VALUES (?1, ?2, ?3)")?
+                .execute((id, to_sql(*stamp)?, head))?,
+            Some(over) => transaction
+                .prepare_cached("UPDATE proposals SET stamp = ?2, head = ?3 WHERE id = ?1 AND stamp = ?4")?
+                .execute((id, to_sql(*stamp)?, head, to_sql(*over)?))?,
+        };
+        if rows != 1 {
+            return Err(JournalError::AnotherProposal { proposal: proposal.id });
+        }
+        let from = match kept {
+            Some(kept) => *kept,
+            None => {
+                transaction
+                    .prepare_cached("DELETE FROM proposal_changes WHERE proposal = ?1")?
+                    .execute([id])?;
+                0
+            }
+        };
+        let added = proposal.changes.get(from..).unwrap_or_default();
+        if !added.is_empty() {
+            transaction
+                .prepare_cached("INSERT INTO proposal_changes (proposal, part, changes) VALUES (?1, ?2, ?3)")?
+                .execute((id, to_sql(*stamp)?, json("the changes", added)?))?;
+        }
+        Ok(())
+    }
+}
+
+fn json<T: serde::Serialize + ?Sized>(what: &'static str, value: &T) -> Result<String, JournalError> {
+    serde_json::to_string(value).map_err(|error| JournalError::unstorable(what, error))
+}
+
+impl Journal {
+    /// The stamp of the newest write to the queue that is safe.
+    pub fn review_stamp(&self) -> u64 {
+        self.review.stamp
+    }
+
+    /// The queue as it was left. A row that does not decode is left out and named.
+    pub fn review(&self) -> Result<KeptReview, JournalError> {
+        let approvals: String =
+            self.connection.query_row("SELECT approvals FROM review", [], |row| row.get(0))?;
+        let mut kept = KeptReview { stamp: self.review.stamp, ..KeptReview::default() };
+        match serde_json::from_str(&approvals) {
+            Ok(approvals) => kept.approvals = approvals,
+            Err(error) => kept.unreadable.push(format!("the standing approvals: {error}")),
+        }
+        let mut select = self.connection.prepare("SELECT id, stamp, head FROM proposals ORDER BY id")?;
+        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        for row in rows {
+            let (id, stamp, head): (i64, i64, String) = row?;
+            match self.proposal(id, &head) {
+                Ok(proposal) => {
+                    kept.proposals.push(Stored { proposal, stamp: u64::try_from(stamp).unwrap_or(0) });
+                }
+                Err(error) => kept.unreadable.push(format!("proposal {id}: {error}")),
+            }
+        }
+        Ok(kept)
+    }
+
+    fn proposal(&self, id: i64, head: &str) -> Result<Proposal, JournalError> {
+        let unreadable = |error: serde_json::Error| JournalError::unstorable("a proposal", error);
+        let mut proposal: Proposal = serde_json::from_str(head).map_err(unreadable)?;
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT changes FROM proposal_changes WHERE proposal = ?1 ORDER BY part")?;
+        let parts = select.query_map([id], |row| row.get::<_, String>(0))?;
+        for part in parts {
+            let changes: Vec<Change> = serde_json::from_str(&part?).map_err(unreadable)?;
+            proposal.changes.extend(changes);
+        }
+        Ok(proposal)
+    }
+
+    /// Which proposal an operation came from.
+    pub fn origin(&self, revision: Revision) -> Result<Option<Origin>, JournalError> {
+        let mut select = self.connection.prepare_cached("SELECT origin FROM origins WHERE revision = ?1")?;
+        let text: Option<String> = select.query_row([to_sql(revision.0)?], |row| row.get(0)).optional()?;
+        text.map(|text| {
+            serde_json::from_str(&text).map_err(|error| JournalError::damaged(revision, error.to_string()))
+        })
+        .transpose()
+    }
+}

@@ -1,0 +1,63 @@
+//! Reading a draft: the same tools, on a view in which the workspace is as the draft would have it.
+
+use crate::{Call, Code, Failure, View, WorkspaceView};
+use serde_json::Value;
+use shared_protocol::ProposalId;
+use std::sync::Arc;
+
+/// The call as it is meant: with `view: "draft"` it sees the client's draft, or the proposal of its own that it names.
+/// Also tells whether it does.
+pub(crate) fn resolve(mut call: Call) -> Result<(Call, bool), Failure> {
+    let view = call.arguments.remove("view").unwrap_or_default();
+    let named = call.arguments.remove("proposal").unwrap_or_default();
+    let wrong = |field: &str, message: &str| Failure::new(Code::BadRequest, message).field(field);
+    match (&view, &named) {
+        (Value::Null, Value::Null) => return Ok((call, false)),
+        (Value::String(view), Value::Null) if view == "current" => return Ok((call, false)),
+        (Value::Null, _) => {}
+        (Value::String(view), _) if view == "draft" => {}
+        (Value::String(view), _) if view == "current" => {
+            return Err(wrong("proposal", "a proposal is seen with view: \"draft\""));
+        }
+        _ => return Err(wrong("view", "view is \"current\" or \"draft\"")),
+    }
+    let id = match &named {
+        Value::Null => None,
+        named => {
+            let id: Option<ProposalId> = named.as_str().and_then(|text| text.parse().ok());
+            Some(id.ok_or_else(|| wrong("proposal", "this is not the id of a proposal"))?)
+        }
+    };
+    let workspace = call.workspace()?;
+    let review = &call.view.review;
+    let proposal = match id {
+        Some(id) => Some(review.own(id, &call.client)?),
+        None => review.draft(None, &call.client)?,
+    };
+    let Some(proposal) = proposal else {
+        let failure = Failure::new(Code::NotFound, "there is no draft of yours").field("view");
+        let hint = "A tool that changes something begins one; name it with proposal if you have its id.";
+        return Err(failure.hint(hint));
+    };
+    let snapshot = review.overlay(&workspace.snapshot, proposal)?;
+    let workspace = WorkspaceView {
+        root: workspace.root.clone(),
+        name: workspace.name.clone(),
+        snapshot,
+        presence: workspace.presence.clone(),
+        status: workspace.status.clone(),
+        config: Arc::clone(&workspace.config),
+        problems: Arc::default(),
+        deployments: Arc::clone(&workspace.deployments),
+    };
+    // Cursors belong to one state of one draft.
+    let state = (call.view.review_stamp << 20) ^ proposal.id.bits() ^ (1 << 63);
+    call.view = Arc::new(View {
+        generation: call.view.generation ^ state,
+        workspace: Some(Arc::new(workspace)),
+        specs: call.view.specs.clone(),
+        review: call.view.review.clone(),
+        review_stamp: call.view.review_stamp,
+    });
+    Ok((call, true))
+}

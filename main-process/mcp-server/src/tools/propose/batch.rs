@@ -1,0 +1,109 @@
+//! Several calls as one: in order, all or none. A later one names what an earlier one makes by the name that it gave it.
+
+use super::{Common, answers, reply, resources::Asked, with_common};
+use crate::{Call, Code, Failure, Reply, Tool, surface::parsed};
+use authority::Snapshot;
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use shared_protocol::{Command, ElementId};
+
+/// Calls in one batch.
+const MOST: usize = 500;
+
+pub(super) fn all() -> Vec<Tool> {
+    vec![Tool::guarded(
+        "diagram",
+        "execute_batch",
+        "Execute batch",
+        "Proposes several changes in order, all or none. Give nodes a name to refer to them in later operations.",
+        (
+            with_common(json!({
+                "operations": { "type": "array", "maxItems": MOST, "items": { "type": "object", "properties": {
+                    "tool": { "enum": ["add_resource", "update_resource", "remove_resource", "move_resource", "connect_resources", "disconnect_resources"] },
+                    "arguments": { "type": "object" }
+                }, "required": ["tool", "arguments"] } }
+            })),
+            &["operations"],
+        ),
+        answers(json!({ "results": { "type": "array" } })),
+        |call| Box::pin(async move { run(call).await }),
+    )]
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Operations {
+    operations: Vec<Operation>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Operation {
+    tool: String,
+    #[serde(default)]
+    arguments: JsonObject,
+}
+
+async fn run(call: Call) -> Result<Reply, Failure> {
+    let (common, own) = Common::split(&call)?;
+    let Operations { operations } = parsed(&own)?;
+    if operations.is_empty() || operations.len() > MOST {
+        let message = format!("a batch has 1 to {MOST} operations");
+        return Err(Failure::new(Code::BadRequest, message).field("operations"));
+    }
+    let state = common.state(&call)?;
+    let asked = Asked { workspace: call.workspace()?, state: &state };
+    let (mut commands, mut lengths) = (Vec::new(), Vec::new());
+    for (index, operation) in operations.iter().enumerate() {
+        let own = asked.commands(&operation.tool, &operation.arguments).map_err(|mut failure| {
+            failure.message = format!("operation {index}: {}", failure.message);
+            failure.hint("Nothing of the batch was done.")
+        })?;
+        lengths.push(own.len());
+        commands.extend(own);
+    }
+    let makes: Vec<bool> = commands.iter().map(makes_something).collect();
+    let title = format!("{} changes", operations.len());
+    let outcome = common.propose(&call, commands, &title).await?;
+    let results = match &outcome.done.step {
+        Some(step) => results(&step.state, &step.created, &operations, (&lengths, &makes)),
+        None => Vec::new(),
+    };
+    reply(&outcome, json!({ "results": results }))
+}
+
+/// These make one element each, and the others none.
+fn makes_something(command: &Command) -> bool {
+    matches!(command, Command::AddNode(_) | Command::Connect { .. })
+}
+
+fn results(
+    state: &Snapshot,
+    created: &[ElementId],
+    operations: &[Operation],
+    (lengths, makes): (&[usize], &[bool]),
+) -> Vec<Value> {
+    let (mut made, mut at) = (created.iter(), 0);
+    let mut results = Vec::with_capacity(operations.len());
+    for (operation, length) in operations.iter().zip(lengths) {
+        let makes_one = makes.iter().skip(at).take(*length).any(|makes| *makes);
+        at += length;
+        let mut result = json!({ "tool": operation.tool });
+        match makes_one.then(|| made.next()).flatten() {
+            // A later operation of the same batch may have taken it away again.
+            Some(ElementId::Node(id)) => {
+                result["instanceId"] = json!(id);
+                if let Some(node) = state.node(*id) {
+                    result["terraformName"] = json!(node.name);
+                    result["position"] =
+                        json!(state.placement(*id).map(|at| json!({ "x": at.x, "y": at.y })));
+                }
+            }
+            Some(ElementId::Edge(id)) => result["edgeId"] = json!(id),
+            _ => {}
+        }
+        results.push(result);
+    }
+    results
+}

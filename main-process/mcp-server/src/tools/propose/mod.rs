@@ -1,0 +1,239 @@
+//! Tools that would change something. Each adds to a proposal, or asks for something that waits for a person; none decides.
+
+mod batch;
+mod connections;
+mod lifecycle;
+mod project;
+mod resources;
+
+use crate::{Call, Code, Diagnostic, Failure, Meta, Reply, Tool, shown, surface::parsed};
+use authority::{
+    Snapshot,
+    proposals::{AgentAsk, AgentOutcome, Draft, StepDone, Submission, Wanted},
+};
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use shared_protocol::{
+    BoardId, Command, Node, NodeRef, Proposal, ProposalId, ProposalState,
+    messages::{Problem, Severity},
+};
+
+pub(super) fn all() -> Vec<Tool> {
+    let groups = [resources::all(), connections::all(), batch::all(), lifecycle::all(), project::all()];
+    groups.into_iter().flatten().collect()
+}
+
+/// Arguments that every tool of this kind takes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Common {
+    proposal: Option<String>,
+    #[serde(default)]
+    submit: bool,
+    title: Option<String>,
+    #[serde(default)]
+    rationale: String,
+    supersedes: Option<String>,
+}
+
+const COMMON: [&str; 5] = ["proposal", "submit", "title", "rationale", "supersedes"];
+
+/// The schema of a tool's arguments with the common ones.
+fn with_common(mut own: Value) -> Value {
+    if let Value::Object(fields) = &mut own {
+        fields.insert(
+            "proposal".to_owned(),
+            json!({ "type": "string", "description": "draft to add to; default: this connection's" }),
+        );
+        fields.insert(
+            "submit".to_owned(),
+            json!({ "type": "boolean", "description": "a proposal of its own, for review at once" }),
+        );
+        fields.insert("title".to_owned(), json!({ "type": "string" }));
+        fields.insert("rationale".to_owned(), json!({ "type": "string" }));
+    }
+    own
+}
+
+impl Common {
+    /// The common arguments and the tool's own.
+    fn split(call: &Call) -> Result<(Self, JsonObject), Failure> {
+        let (common, own): (JsonObject, JsonObject) =
+            call.arguments.clone().into_iter().partition(|(key, _)| COMMON.contains(&key.as_str()));
+        Ok((parsed(&common)?, own))
+    }
+
+    fn named(&self) -> Result<Option<ProposalId>, Failure> {
+        self.proposal.as_deref().map(|text| proposal_id(text, "proposal")).transpose()
+    }
+
+    /// Which draft is meant. What is submitted at once is a proposal of its own, unless it completes a named draft.
+    fn draft(&self) -> Result<Draft, Failure> {
+        Ok(match (self.named()?, self.submit) {
+            (Some(id), _) => Draft::Named(id),
+            (None, true) => Draft::New,
+            (None, false) => Draft::Current,
+        })
+    }
+
+    fn submission(&self, title: &str) -> Result<Submission, Failure> {
+        let supersedes = self.supersedes.as_deref().map(|text| proposal_id(text, "supersedes"));
+        Ok(Submission {
+            title: self.title.clone().unwrap_or_else(|| title.to_owned()),
+            rationale: self.rationale.clone(),
+            supersedes: supersedes.transpose()?,
+        })
+    }
+
+    /// The workspace as the draft has it, to find what arguments name.
+    fn state(&self, call: &Call) -> Result<Snapshot, Failure> {
+        let (workspace, review) = (call.workspace()?, &call.view.review);
+        let draft = match self.draft()? {
+            Draft::Named(id) => Some(review.own(id, &call.client)?),
+            Draft::Current => review.draft(None, &call.client)?,
+            Draft::New => None,
+        };
+        Ok(match draft {
+            Some(draft) => review.overlay(&workspace.snapshot, draft)?,
+            None => workspace.snapshot.clone(),
+        })
+    }
+
+    /// Has the commands decided on the draft, all or none.
+    async fn propose(
+        &self,
+        call: &Call,
+        mut commands: Vec<Command>,
+        title: &str,
+    ) -> Result<AgentOutcome, Failure> {
+        let command = match commands.len() {
+            1 => commands.remove(0),
+            _ => Command::Batch { summary: None, commands },
+        };
+        let submit = self.submit.then(|| self.submission(title)).transpose()?;
+        let what = Wanted::Command(Box::new(command));
+        call.ask(AgentAsk::Propose { draft: self.draft()?, what, submit }).await.map_err(in_our_words)
+    }
+}
+
+fn proposal_id(text: &str, field: &str) -> Result<ProposalId, Failure> {
+    text.parse().map_err(|error: shared_protocol::ids::IdError| {
+        Failure::new(Code::BadRequest, error.to_string()).field(field)
+    })
+}
+
+/// The core names fields by its own words, agents by those of the contract.
+fn in_our_words(mut failure: Failure) -> Failure {
+    failure.field = failure.field.map(|field| {
+        match field.as_str() {
+            "type" => "typeId",
+            "parent" => "parentId",
+            "node" => "instanceId",
+            "edge" => "edgeId",
+            other => return other.to_owned(),
+        }
+        .to_owned()
+    });
+    failure
+}
+
+/// A node in a state, by what an agent calls it.
+fn node<'a>(
+    state: &'a Snapshot,
+    board: Option<BoardId>,
+    named: &str,
+    field: &str,
+) -> Result<&'a Node, Failure> {
+    let found = match named.parse::<NodeRef>() {
+        Ok(NodeRef::Id(id)) => state.node(id),
+        Ok(NodeRef::Name(path)) => match (&path.board, board) {
+            (Some(name), _) => {
+                state.board_named(name).and_then(|board| state.node_named(board.id, &path.name))
+            }
+            (None, Some(board)) => state.node_named(board, &path.name),
+            (None, None) => {
+                let mut all = state.boards().filter_map(|board| state.node_named(board.id, &path.name));
+                all.next().filter(|_| all.next().is_none())
+            }
+        },
+        Err(_) => None,
+    };
+    found.ok_or_else(|| {
+        let names = state.nodes().map(|node| node.name.as_str());
+        Failure::new(Code::NotFound, format!("there is no node `{}`", shown(named)))
+            .field(field)
+            .suggest(authority::similar(named, names))
+            .hint("Use the instanceId, or board/name where a name is on several boards.")
+    })
+}
+
+fn node_ref(text: &str, field: &str) -> Result<NodeRef, Failure> {
+    text.parse().map_err(|_| {
+        Failure::new(Code::NotFound, format!("there is no node `{}`", shown(text)))
+            .field(field)
+            .hint("Use the instanceId, or the node's name.")
+    })
+}
+
+/// The answer to a tool that added to a proposal: its own data, and what became of the proposal.
+fn reply(outcome: &AgentOutcome, own: Value) -> Result<Reply, Failure> {
+    let proposal = &outcome.done.proposal;
+    let mut data = json!({ "status": status(outcome), "proposal": in_brief(proposal) });
+    if let (Value::Object(data), Value::Object(own)) = (&mut data, own) {
+        data.extend(own);
+    }
+    let mut revision = proposal.base;
+    if let Some(granted) = &outcome.accepted {
+        data["approval"] = json!(granted.approval);
+        if let Some(applied) = &granted.applied {
+            revision = applied.revision;
+            data["revision"] = json!(revision);
+        }
+    }
+    let mut reply = Reply::new(&data, Meta { revision: revision.0, ..Meta::default() })?;
+    if let Some(StepDone { findings, .. }) = &outcome.done.step {
+        reply.diagnostics = findings.iter().map(diagnostic).collect();
+    }
+    Ok(reply)
+}
+
+fn status(outcome: &AgentOutcome) -> &'static str {
+    match (&outcome.accepted, &outcome.done.proposal.state) {
+        (Some(_), _) => "accepted",
+        (None, ProposalState::Open) => "submitted",
+        (None, ProposalState::Withdrawn) => "withdrawn",
+        _ => "proposed",
+    }
+}
+
+fn in_brief(proposal: &Proposal) -> Value {
+    json!({
+        "id": proposal.id,
+        "number": proposal.number,
+        "version": proposal.version,
+        "state": proposal.state.word(),
+        "calls": proposal.steps.len(),
+    })
+}
+
+fn diagnostic(problem: &Problem) -> Diagnostic {
+    Diagnostic {
+        severity: match problem.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        },
+        message: shown(&problem.message).into_owned(),
+        element: Some(problem.element.to_string()),
+        field: problem.field.clone(),
+    }
+}
+
+/// What every tool of this kind answers.
+fn answers(own: Value) -> Value {
+    let mut properties = json!({ "status": { "type": "string" }, "proposal": { "type": "object" } });
+    if let (Value::Object(all), Value::Object(own)) = (&mut properties, own) {
+        all.extend(own);
+    }
+    json!({ "type": "object", "properties": properties })
+}

@@ -1,0 +1,302 @@
+//! Adding, editing, removing and moving nodes, with the arguments of the diagram contract.
+
+use super::{Common, answers, node, node_ref, reply, with_common};
+use crate::{Call, Code, Failure, Reply, Tool, WorkspaceView, surface::parsed, tools::board};
+use authority::{Snapshot, proposals::AgentOutcome};
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use shared_protocol::{
+    AddNode, BoardId, Command, ElementId, Name, NodeRef, Point, PropKey, TypeDef, TypeId, command::Placed,
+    registry::PropKind,
+};
+use std::collections::BTreeMap;
+
+pub(super) fn all() -> Vec<Tool> {
+    let text = json!({ "type": "string" });
+    let position =
+        json!({ "type": "object", "properties": { "x": { "type": "number" }, "y": { "type": "number" } } });
+    vec![
+        Tool::guarded(
+            "diagram",
+            "add_resource",
+            "Add resource",
+            "Proposes a new node. Without position it is placed where nothing overlaps; a reference property takes an instanceId.",
+            (
+                with_common(json!({
+                    "typeId": text, "properties": { "type": "object" }, "position": position,
+                    "parentId": { "type": "string", "description": "container" },
+                    "board": { "type": "string", "description": "default: the container's, else the active board" },
+                    "label": text, "name": { "type": "string", "description": "the Terraform name" }
+                })),
+                &["typeId"],
+            ),
+            answers(json!({ "instanceId": text, "terraformName": text, "position": { "type": "object" } })),
+            |call| Box::pin(async move { one(call, "add_resource").await }),
+        ),
+        Tool::guarded(
+            "diagram",
+            "update_resource",
+            "Update resource",
+            "Proposes other properties of a node. Only the keys given are touched; null takes a value away.",
+            (
+                with_common(json!({
+                    "instanceId": text, "properties": { "type": "object" }, "label": text, "name": text
+                })),
+                &["instanceId", "properties"],
+            ),
+            answers(json!({ "instanceId": text })),
+            |call| Box::pin(async move { one(call, "update_resource").await }),
+        ),
+        Tool::guarded(
+            "diagram",
+            "remove_resource",
+            "Remove resource",
+            "Proposes to remove a node with all it contains, its edges, and references to it.",
+            (with_common(json!({ "instanceId": text })), &["instanceId"]),
+            answers(json!({ "instanceId": text })),
+            |call| Box::pin(async move { one(call, "remove_resource").await }),
+        ),
+        Tool::guarded(
+            "diagram",
+            "move_resource",
+            "Move resource",
+            "Proposes another place or container for a node. parentId null puts it onto the board.",
+            (
+                with_common(json!({
+                    "instanceId": text, "parentId": { "type": ["string", "null"] }, "position": position,
+                    "size": { "type": "object", "properties": { "w": { "type": "number" }, "h": { "type": "number" } } }
+                })),
+                &["instanceId"],
+            ),
+            answers(json!({ "instanceId": text, "position": { "type": "object" } })),
+            |call| Box::pin(async move { one(call, "move_resource").await }),
+        ),
+    ]
+}
+
+/// One call of one of these tools.
+async fn one(call: Call, tool: &'static str) -> Result<Reply, Failure> {
+    let (common, own) = Common::split(&call)?;
+    let state = common.state(&call)?;
+    let asked = Asked { workspace: call.workspace()?, state: &state };
+    let commands = asked.commands(tool, &own)?;
+    let outcome = common.propose(&call, commands, "").await?;
+    reply(&outcome, told(&outcome, &own))
+}
+
+/// What the tool itself answers.
+fn told(outcome: &AgentOutcome, own: &JsonObject) -> Value {
+    let Some(step) = &outcome.done.step else { return json!({}) };
+    let node = match step.created.first() {
+        Some(ElementId::Node(id)) => step.state.node(*id),
+        _ => own
+            .get("instanceId")
+            .and_then(Value::as_str)
+            .and_then(|named| node(&step.state, None, named, "").ok()),
+    };
+    match node {
+        Some(node) => json!({
+            "instanceId": node.id,
+            "terraformName": node.name,
+            "position": step.state.placement(node.id).map(|at| json!({ "x": at.x, "y": at.y })),
+        }),
+        None => json!({ "instanceId": own.get("instanceId") }),
+    }
+}
+
+/// Translates calls into commands, on the workspace as the draft has it.
+pub(super) struct Asked<'a> {
+    pub(super) workspace: &'a WorkspaceView,
+    pub(super) state: &'a Snapshot,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Position {
+    x: f64,
+    y: f64,
+}
+
+impl Position {
+    /// To whole units; what is out of bounds is refused by whoever decides.
+    fn point(self) -> Point {
+        Point { x: self.x.round() as i32, y: self.y.round() as i32 }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Add {
+    type_id: String,
+    #[serde(default)]
+    properties: BTreeMap<PropKey, shared_protocol::Value>,
+    position: Option<Position>,
+    parent_id: Option<String>,
+    board: Option<String>,
+    label: Option<String>,
+    name: Option<Name>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Update {
+    instance_id: String,
+    properties: BTreeMap<PropKey, shared_protocol::Value>,
+    label: Option<String>,
+    name: Option<Name>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Remove {
+    instance_id: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Move {
+    instance_id: String,
+    position: Option<Position>,
+    size: Option<Size>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Size {
+    w: f64,
+    h: f64,
+}
+
+type Split = (BTreeMap<PropKey, shared_protocol::Value>, BTreeMap<PropKey, Vec<NodeRef>>);
+
+impl Asked<'_> {
+    pub(super) fn commands(&self, tool: &str, own: &JsonObject) -> Result<Vec<Command>, Failure> {
+        match tool {
+            "add_resource" => self.add(parsed(own)?),
+            "update_resource" => self.update(parsed(own)?),
+            "remove_resource" => {
+                let Remove { instance_id } = parsed(own)?;
+                let nodes = vec![node_ref(&instance_id, "instanceId")?];
+                Ok(vec![Command::Remove { nodes, edges: Vec::new() }])
+            }
+            "move_resource" => self.relocate(own),
+            other => super::connections::commands(other, own),
+        }
+    }
+
+    fn add(&self, add: Add) -> Result<Vec<Command>, Failure> {
+        let def = self.type_named(&add.type_id)?;
+        let parent = add.parent_id.as_deref().map(|named| node_ref(named, "parentId")).transpose()?;
+        // A container that a batch makes first is not there yet.
+        let container =
+            add.parent_id.as_deref().and_then(|named| node(self.state, None, named, "parentId").ok());
+        let board: BoardId = match (&add.board, container) {
+            (None, Some(container)) => container.board,
+            (named, _) => board::find_in(self.workspace, self.state, named.as_deref())?.id,
+        };
+        let (props, references) = split(def, add.properties)?;
+        let type_id = def.id.clone();
+        let at = add.position.map(Position::point);
+        let (name, label) = (add.name, add.label);
+        Ok(vec![Command::AddNode(AddNode {
+            board: board.into(),
+            type_id,
+            parent,
+            at,
+            name,
+            label,
+            props,
+            references,
+        })])
+    }
+
+    fn type_named(&self, text: &str) -> Result<&TypeDef, Failure> {
+        let registry = self.state.registry();
+        let unknown = || {
+            let known = registry.types().map(|def| def.id.as_str());
+            Failure::new(
+                Code::NotFound,
+                format!("the type `{}` was not found in the registry", crate::shown(text)),
+            )
+            .field("typeId")
+            .suggest(authority::similar(text, known))
+            .hint("get_available_resource_types lists them.")
+        };
+        let id: TypeId = text.parse().map_err(|_| unknown())?;
+        registry.get(&id).ok_or_else(unknown)
+    }
+
+    fn update(&self, update: Update) -> Result<Vec<Command>, Failure> {
+        let named = node_ref(&update.instance_id, "instanceId")?;
+        let known = node(self.state, None, &update.instance_id, "instanceId").ok();
+        let (set, references) = match known.and_then(|node| self.state.type_of(node)) {
+            Some(def) => split(def, update.properties)?,
+            // One that a batch makes first, or of a type that is gone: the core says what is wrong.
+            None => (update.properties, BTreeMap::new()),
+        };
+        let (name, label) = (update.name, update.label);
+        Ok(vec![Command::UpdateNode { node: named, name, label, set, unset: Vec::new(), references }])
+    }
+
+    fn relocate(&self, own: &JsonObject) -> Result<Vec<Command>, Failure> {
+        // Null is a wish here, so it is told from an argument that is left out.
+        let mut own = own.clone();
+        let parent = own.remove("parentId");
+        let Move { instance_id, position, size } = parsed(&own)?;
+        let named = node_ref(&instance_id, "instanceId")?;
+        let mut commands = Vec::new();
+        if let Some(parent) = &parent {
+            let parent = match parent {
+                Value::Null => None,
+                Value::String(text) => Some(node_ref(text, "parentId")?),
+                _ => {
+                    return Err(
+                        Failure::new(Code::BadRequest, "parentId is a text or null").field("parentId")
+                    );
+                }
+            };
+            commands.push(Command::Reparent { nodes: vec![named.clone()], parent, delta: Point::default() });
+        }
+        if position.is_some() || size.is_some() {
+            let here = node(self.state, None, &instance_id, "instanceId")
+                .ok()
+                .and_then(|node| self.state.placement(node.id))
+                .map(|place| Point { x: place.x, y: place.y });
+            let at = position.map(Position::point).or(here).unwrap_or_default();
+            let (w, h) = size.map(|size| (size.w.round() as i32, size.h.round() as i32)).unzip();
+            commands.push(Command::Place { items: vec![Placed { node: named, x: at.x, y: at.y, w, h }] });
+        }
+        if commands.is_empty() {
+            return Err(
+                Failure::new(Code::BadRequest, "give a position, a size or a parentId").field("position")
+            );
+        }
+        Ok(commands)
+    }
+}
+
+/// Properties that hold values, and those that point at nodes.
+fn split(def: &TypeDef, properties: BTreeMap<PropKey, shared_protocol::Value>) -> Result<Split, Failure> {
+    let (mut props, mut references) = (BTreeMap::new(), BTreeMap::new());
+    for (key, value) in properties {
+        let is_reference = def.prop(key.as_str()).is_some_and(|prop| prop.kind == PropKind::Reference);
+        if !is_reference {
+            props.insert(key, value);
+            continue;
+        }
+        let target =
+            |value: &shared_protocol::Value| match value {
+                shared_protocol::Value::Text(text) => node_ref(text, key.as_str()),
+                _ => Err(Failure::new(Code::ReferenceError, format!("{key} takes instanceIds"))
+                    .field(key.as_str())),
+            };
+        let targets = match &value {
+            shared_protocol::Value::Null => Vec::new(),
+            shared_protocol::Value::List(items) => items.iter().map(target).collect::<Result<_, _>>()?,
+            one => vec![target(one)?],
+        };
+        references.insert(key, targets);
+    }
+    Ok((props, references))
+}

@@ -1,0 +1,111 @@
+//! `draftboard audit`: the audit of the review queue, exported and checked.
+
+use super::{
+    At, format,
+    workspace_at::{self, Reached},
+};
+use clap::Subcommand;
+use journal::check_audit;
+use shared_protocol::{
+    Code, Refusal,
+    messages::{Answer, Request},
+    review::{AuditLine, MAX_AUDIT},
+};
+use std::{
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+/// Bytes of one line of an exported audit.
+const MOST_LINE: u64 = 1 << 20;
+
+#[derive(Debug, Clone, Subcommand)]
+pub(super) enum Audit {
+    /// Prints every line as JSON, oldest first
+    Export,
+    /// Checks that every line follows the one before; exit code 1 when one does not
+    Verify {
+        /// An exported audit [default: the workspace's own]
+        file: Option<PathBuf>,
+    },
+}
+
+pub(super) fn run(asked: &Audit, at: &At) -> ExitCode {
+    let done = match asked {
+        Audit::Export => each(at, |lines| {
+            for line in lines {
+                match serde_json::to_string(line) {
+                    Ok(text) => format::print(&text),
+                    Err(error) => return Err(Refusal::new(Code::Internal, error.to_string())),
+                }
+            }
+            Ok(())
+        })
+        .map(|_| None),
+        Audit::Verify { file: None } => {
+            let mut end = None;
+            each(at, |lines| {
+                end = check_audit(end.take(), lines).map_err(|broken| damaged(&broken))?;
+                Ok(())
+            })
+            .map(|()| Some(end))
+        }
+        Audit::Verify { file: Some(path) } => verify_file(path).map(Some),
+    };
+    match done {
+        Ok(None) => ExitCode::SUCCESS,
+        Ok(Some(end)) => {
+            let (number, hash) = end.unwrap_or_default();
+            if at.json {
+                format::print_json(
+                    &serde_json::json!({ "ok": true, "data": { "lines": number, "hash": hash } }),
+                );
+            } else {
+                format::print(&format!("{number} lines, all of them follow each other"));
+            }
+            ExitCode::SUCCESS
+        }
+        Err(refusal) => format::refuse(&refusal, at.json),
+    }
+}
+
+fn each(at: &At, mut take: impl FnMut(&[AuditLine]) -> Result<(), Refusal>) -> Result<(), Refusal> {
+    let mut reached = Reached::workspace(&workspace_at::find(at.workspace.as_deref())?)?;
+    let mut after = 0;
+    loop {
+        let Answer::Audit(lines) = reached.request(Request::Audit { after, limit: MAX_AUDIT })? else {
+            return Err(Refusal::new(Code::Internal, "an answer that was not asked for"));
+        };
+        take(&lines)?;
+        match lines.last() {
+            Some(last) => after = last.number,
+            None => return Ok(()),
+        }
+    }
+}
+
+fn verify_file(path: &Path) -> Result<Option<(u64, String)>, Refusal> {
+    let unreadable =
+        |error: String| Refusal::new(Code::BadRequest, format!("{} cannot be read: {error}", path.display()));
+    let file = std::fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let mut reader = BufReader::new(file);
+    let mut end = None;
+    loop {
+        let mut text = String::new();
+        let read = std::io::Read::take(&mut reader, MOST_LINE).read_line(&mut text);
+        if read.map_err(|error| unreadable(error.to_string()))? == 0 {
+            return Ok(end);
+        }
+        if text.trim().is_empty() {
+            continue;
+        }
+        let line: AuditLine = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+        end = check_audit(end.take(), &[line]).map_err(|broken| damaged(&broken))?;
+    }
+}
+
+fn damaged(broken: &journal::AuditBreak) -> Refusal {
+    Refusal::new(Code::Conflict, broken.to_string())
+        .hint("Somebody changed the file, or a disk failed: compare it with a backup.")
+}

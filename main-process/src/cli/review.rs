@@ -1,0 +1,252 @@
+//! `draftboard review`: the queue on a terminal. A decision is asked for, main shows a code in its own window or terminal,
+//! and the person types it here; without a person at a terminal nothing is decided.
+
+use super::{At, format, workspace_at};
+use crate::terminal::Client;
+use clap::Subcommand;
+use shared_protocol::{
+    Code, Refusal, Subject,
+    proposal::Kind,
+    review::{AskedDecision, OpenedProposal, ProposalBrief, TerminalReview, TerminalReviewAnswer},
+};
+use std::{
+    collections::BTreeSet,
+    fmt::Write as _,
+    io::{BufRead as _, IsTerminal as _, Write as _},
+    process::ExitCode,
+};
+
+#[derive(Debug, Clone, Subcommand)]
+pub(super) enum Review {
+    /// What waits for a decision, drafts included
+    List,
+    /// One proposal, element by element
+    Show {
+        /// Its number or id
+        proposal: String,
+    },
+    /// Accepts a proposal, or some elements of it with what they need
+    Accept {
+        /// Its number or id
+        proposal: String,
+        /// Only these elements, by the ids that `show` lists
+        #[arg(long, value_name = "ID", num_args = 1..)]
+        only: Vec<String>,
+    },
+    /// Sends a proposal back
+    Reject {
+        /// Its number or id
+        proposal: String,
+        /// What the agent is told
+        #[arg(long)]
+        reason: String,
+    },
+}
+
+pub(super) fn run(asked: Option<Review>, at: &At) -> ExitCode {
+    let done = connect(at).and_then(|client| match asked.unwrap_or(Review::List) {
+        Review::List => list(client, at.json),
+        Review::Show { proposal } => show(client, proposal, at.json),
+        Review::Accept { proposal, only } => accept(client, proposal, &only, at.json),
+        Review::Reject { proposal, reason } => reject(client, proposal, reason, at.json),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => format::refuse(&refusal, at.json),
+    }
+}
+
+fn connect(at: &At) -> Result<Client, Refusal> {
+    let record = workspace_at::instance(at.workspace.as_deref())?;
+    Ok(Client::connect(&record)?)
+}
+
+fn list(mut client: Client, json: bool) -> Result<(), Refusal> {
+    let TerminalReviewAnswer::Queue(proposals) = client.review(TerminalReview::List)? else {
+        return Err(odd());
+    };
+    if json {
+        format::print_json(&serde_json::json!({ "ok": true, "data": proposals }));
+    } else if proposals.is_empty() {
+        format::print("Nothing waits for a decision");
+    } else {
+        format::print_visible(&proposals.iter().map(line).collect::<Vec<_>>().join("\n"));
+    }
+    Ok(())
+}
+
+fn line(brief: &ProposalBrief) -> String {
+    let counts = brief.counts;
+    let risks: Vec<&str> = brief.risks.iter().map(|risk| risk.word()).collect();
+    let risks = if risks.is_empty() { String::new() } else { format!("  [{}]", risks.join(", ")) };
+    let title = if brief.title.is_empty() { "(a draft)" } else { &brief.title };
+    format!(
+        "{:>4}  {:<6} {title}  by {}  +{} ~{} -{}{risks}",
+        brief.number,
+        brief.state.word(),
+        brief.proposer.name,
+        counts.added,
+        counts.changed,
+        counts.removed,
+    )
+}
+
+fn opened(client: &mut Client, proposal: String) -> Result<Box<OpenedProposal>, Refusal> {
+    match client.review(TerminalReview::Show(proposal))? {
+        TerminalReviewAnswer::Opened(opened) => Ok(opened),
+        _ => Err(odd()),
+    }
+}
+
+fn show(mut client: Client, proposal: String, json: bool) -> Result<(), Refusal> {
+    let opened = opened(&mut client, proposal)?;
+    if json {
+        format::print_json(&serde_json::json!({ "ok": true, "data": opened }));
+    } else {
+        print_opened(&opened);
+    }
+    Ok(())
+}
+
+/// Each line in the colour of what it does; texts of the agent are made visible first, so that none can colour itself.
+fn print_opened(opened: &OpenedProposal) {
+    let coloured = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let paint = |colour: &str, text: &str| match coloured {
+        true => format!("\x1b[{colour}m{}\x1b[0m", format::visible(text)),
+        false => format::visible(text),
+    };
+    let mut text = format!("{}\n", format::visible(&line(&opened.brief)));
+    if !opened.rationale.is_empty() {
+        let quoted =
+            opened.rationale.lines().map(|line| format!("  | {line}")).collect::<Vec<_>>().join("\n");
+        let _ = writeln!(text, "The agent says:\n{}", format::visible(&quoted));
+    }
+    for conflict in &opened.conflicts {
+        let _ = writeln!(text, "{}", paint("31", &format!("! does not fit any more: {conflict}")));
+    }
+    for check in &opened.checks {
+        let _ = writeln!(text, "{}", paint("33", &format!("? {}", check.message)));
+    }
+    let places = opened.elements.iter().filter(|element| element.kind == Kind::Placed).count();
+    for element in opened.elements.iter().filter(|element| element.kind != Kind::Placed) {
+        let (sign, colour) = match element.kind {
+            Kind::Removed => ('-', "31"),
+            Kind::Added => ('+', "32"),
+            Kind::Changed | Kind::Placed => ('~', "33"),
+        };
+        let _ = writeln!(text, "{}", paint(colour, &format!("{sign} {}  {}", element.subject, element.text)));
+        for field in element.differences.iter().filter(|field| field.field != "place") {
+            let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+            let _ = writeln!(
+                text,
+                "      {}: {} -> {}",
+                format::visible(&field.field),
+                format::visible(&shown(&field.before)),
+                format::visible(&shown(&field.after))
+            );
+        }
+    }
+    if places > 0 {
+        let _ = writeln!(text, "~ {places} are moved or resized");
+    }
+    format::print(&text);
+}
+
+fn accept(mut client: Client, proposal: String, only: &[String], json: bool) -> Result<(), Refusal> {
+    person_is_here()?;
+    let opened = opened(&mut client, proposal)?;
+    print_opened(&opened);
+    let chosen = if only.is_empty() { None } else { Some(opened.with_needs(named(&opened, only)?)) };
+    if let Some(chosen) = chosen.as_ref().filter(|chosen| chosen.len() > only.len()) {
+        let ids: Vec<String> = chosen.iter().map(ToString::to_string).collect();
+        say(&format!("With what they need: {}", ids.join(", ")));
+    }
+    let is_taken = |subject: &Subject| chosen.as_ref().is_none_or(|chosen| chosen.contains(subject));
+    let destructive: BTreeSet<Subject> = opened
+        .elements
+        .iter()
+        .filter(|element| element.destructive && is_taken(&element.subject))
+        .map(|element| element.subject.clone())
+        .collect();
+    if !destructive.is_empty() {
+        let typed =
+            ask(&format!("{} of these cannot be harmless. Type `remove` to go on: ", destructive.len()))?;
+        if typed != "remove" {
+            return Err(Refusal::new(Code::ConfirmationRequired, "nothing was decided"));
+        }
+    }
+    let verdict = opened.verdict(chosen, destructive);
+    decide(client, AskedDecision::Accept(verdict), json)
+}
+
+fn named(opened: &OpenedProposal, only: &[String]) -> Result<Vec<Subject>, Refusal> {
+    let find = |id: &String| {
+        let found = opened.elements.iter().find(|element| element.subject.to_string() == *id);
+        found.map(|element| element.subject.clone()).ok_or_else(|| {
+            Refusal::new(Code::NotFound, format!("{id} is not a part of proposal {}", opened.brief.number))
+        })
+    };
+    only.iter().map(find).collect()
+}
+
+fn reject(mut client: Client, proposal: String, reason: String, json: bool) -> Result<(), Refusal> {
+    person_is_here()?;
+    let opened = opened(&mut client, proposal)?;
+    let (proposal, version) = (opened.brief.id, opened.brief.version);
+    decide(client, AskedDecision::Reject { proposal, version, reason }, json)
+}
+
+fn decide(mut client: Client, decision: AskedDecision, json: bool) -> Result<(), Refusal> {
+    let TerminalReviewAnswer::CodeIsShown { place } = client.review(TerminalReview::Ask(decision))? else {
+        return Err(odd());
+    };
+    let code = ask(&format!("The code is shown in {place}. Code: "))?;
+    let TerminalReviewAnswer::Decided { proposal, applied, notice } =
+        client.review(TerminalReview::Confirm { code })?
+    else {
+        return Err(odd());
+    };
+    if json {
+        let data = serde_json::json!({ "proposal": proposal, "applied": applied, "notice": notice });
+        format::print_json(&serde_json::json!({ "ok": true, "data": data }));
+        return Ok(());
+    }
+    let mut text = format!("Proposal {} is {}", proposal.number, proposal.state.word());
+    if let Some(applied) = applied {
+        let _ = write!(text, " (revision {}); `draftboard undo` takes it back", applied.revision);
+    }
+    if let Some(notice) = notice {
+        let _ = write!(text, "; {notice}");
+    }
+    format::print_visible(&text);
+    Ok(())
+}
+
+/// A script, or an agent with a shell, is told to leave this to a person.
+fn person_is_here() -> Result<(), Refusal> {
+    if std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    Err(Refusal::new(Code::ConfirmationRequired, "a decision is made by a person at a terminal")
+        .hint("Run this in a terminal, or decide in the window."))
+}
+
+fn ask(question: &str) -> Result<String, Refusal> {
+    say(question);
+    let mut typed = String::new();
+    let limit: u64 = 200;
+    let read = std::io::Read::take(std::io::stdin().lock(), limit).read_line(&mut typed);
+    read.map_err(|error| Refusal::new(Code::BadRequest, error.to_string()))?;
+    Ok(typed.trim().to_owned())
+}
+
+fn say(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let line = if text.ends_with(' ') { "" } else { "\n" };
+    // Nobody reads it: the answer will show that.
+    let _ = write!(err, "{}{line}", format::visible(text)).and_then(|()| err.flush());
+}
+
+fn odd() -> Refusal {
+    Refusal::new(Code::Internal, "an answer that was not asked for")
+}

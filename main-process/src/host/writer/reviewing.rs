@@ -1,0 +1,315 @@
+//! The review queue at the writer: what agents ask joins the group of mutations; what people decide comes from the window's
+//! own channel, or from a terminal with a code that only the window shows. There is no other way to a decision.
+
+use super::{Waiting, Writer};
+use crate::{
+    host::{
+        Job,
+        codes::{Given, show_on_terminal},
+        launching,
+    },
+    moment::now,
+    workspace::{Decision, Group, Reviewer, Template},
+};
+use authority::proposals::{AgentAsk, Client};
+use mcp_server::AskReply;
+use shared_protocol::{
+    Code, Proposal, ProposalId, Refusal,
+    messages::Answer,
+    proposal::Act,
+    review::{
+        AskedDecision, AuditEvent, Grant, ReviewAnswer, ReviewRequest, Scope, TerminalReview,
+        TerminalReviewAnswer,
+    },
+    terraform::{TerraformAnswer, TerraformRequest},
+};
+use std::{path::Path, sync::Arc, time::Duration};
+
+impl Writer {
+    /// Gathers with the mutations.
+    pub(super) fn asked(client: Client, ask: AgentAsk, reply: AskReply) -> Waiting {
+        Waiting::Ask { client: Box::new(client), ask: Box::new(ask), reply }
+    }
+
+    /// A decision or another thing that only the window may ask.
+    pub(super) fn review(&mut self, request: ReviewRequest, name: String) -> Result<Answer, Refusal> {
+        let reviewer = Reviewer::at_window(name);
+        let answer = match request {
+            ReviewRequest::Open(id) => return self.opened(id),
+            ReviewRequest::Accept(verdict) => {
+                let decision = self.in_group(|group| group.accepts(&verdict, &reviewer, now()))?;
+                self.decided(&decision)
+            }
+            ReviewRequest::Reject { proposal, version, reason } => {
+                let rejected =
+                    self.in_group(|group| group.rejects((proposal, version), &reason, &reviewer, now()))?;
+                self.told(&rejected)
+            }
+            ReviewRequest::LookAgain { proposal, version } => {
+                self.in_group(|group| group.looks_again((proposal, version), &reviewer, now()))?;
+                return self.opened(proposal);
+            }
+            ReviewRequest::Edit { proposal, version, hash, commands } => {
+                let seen = (proposal, version, hash);
+                self.in_group(|group| group.edits(seen, &commands, &reviewer, now()))?;
+                return self.opened(proposal);
+            }
+            ReviewRequest::Comment { proposal, about, text } => {
+                self.in_group(|group| group.comments(proposal, about, &text, &reviewer, now()))?;
+                return self.opened(proposal);
+            }
+            ReviewRequest::Grant(grant) => {
+                ReviewAnswer::Approval(self.in_group(|group| group.grant(grant, false, &reviewer, now()))?)
+            }
+            ReviewRequest::Revoke(id) => {
+                self.in_group(|group| group.revoke(id, &reviewer, now()))?;
+                return Ok(Answer::Done);
+            }
+            ReviewRequest::History { limit } => ReviewAnswer::History(self.history(limit)),
+            ReviewRequest::Origins(revisions) => {
+                ReviewAnswer::Origins(self.session.workspace.origins(&revisions)?)
+            }
+            ReviewRequest::DropCode(code) => {
+                self.codes.drop_code(&code);
+                return Ok(Answer::Done);
+            }
+        };
+        Ok(Answer::Review(answer))
+    }
+
+    /// Reviewing from a terminal: looking is free, deciding takes a code.
+    pub(super) fn terminal_review(
+        &mut self,
+        connection: u64,
+        request: TerminalReview,
+        name: String,
+    ) -> Result<TerminalReviewAnswer, Refusal> {
+        let workspace = &self.session.workspace;
+        match request {
+            TerminalReview::List => {
+                let waiting = workspace.desk().queue.iter().filter(|proposal| waits(proposal));
+                let mut briefs: Vec<_> = waiting.map(|proposal| workspace.brief(proposal)).collect();
+                briefs.sort_by_key(|brief| brief.number);
+                Ok(TerminalReviewAnswer::Queue(briefs))
+            }
+            TerminalReview::Show(named) => {
+                let id = workspace.proposal(&named)?.id;
+                Ok(TerminalReviewAnswer::Opened(Box::new(workspace.opened(id)?)))
+            }
+            TerminalReview::Ask(decision) => {
+                self.ask_for_code(connection, decision, &Reviewer::at_terminal(name))
+            }
+            TerminalReview::Confirm { code } => {
+                let reviewer = Reviewer::at_terminal(name);
+                match self.codes.give(connection, &code, now().time) {
+                    Given::Right(decision) => self.confirmed(decision, &reviewer),
+                    Given::Wrong(refusal) => {
+                        let why = refusal.message.clone();
+                        self.in_group(|group| {
+                            group.notes(AuditEvent::WrongCode, &reviewer, why, now());
+                            Ok(())
+                        })?;
+                        Err(refusal)
+                    }
+                }
+            }
+        }
+    }
+
+    fn ask_for_code(
+        &mut self,
+        connection: u64,
+        decision: AskedDecision,
+        reviewer: &Reviewer,
+    ) -> Result<TerminalReviewAnswer, Refusal> {
+        let (id, verb) = match &decision {
+            AskedDecision::Accept(verdict) => (verdict.proposal, "accept"),
+            AskedDecision::Reject { proposal, .. } => (*proposal, "reject"),
+        };
+        let proposal = self.session.workspace.proposal(&id.to_string())?;
+        let purpose = format!("{verb} proposal {} “{}”", proposal.number, proposal.title);
+        let code = self.codes.issue(connection, (decision, purpose.clone()), now().time)?;
+        let place = if self.window {
+            "the window of Draftboard"
+        } else {
+            show_on_terminal(&code, &purpose).inspect_err(|_| self.codes.drop_code(&code))?;
+            "the terminal of `draftboard serve`"
+        };
+        self.in_group(|group| {
+            group.notes(AuditEvent::CodeShown, reviewer, purpose, now());
+            Ok(())
+        })?;
+        Ok(TerminalReviewAnswer::CodeIsShown { place: place.to_owned() })
+    }
+
+    fn confirmed(
+        &mut self,
+        decision: AskedDecision,
+        reviewer: &Reviewer,
+    ) -> Result<TerminalReviewAnswer, Refusal> {
+        let answer = match decision {
+            AskedDecision::Accept(verdict) => {
+                let decision = self.in_group(|group| group.accepts(&verdict, reviewer, now()))?;
+                self.decided(&decision)
+            }
+            AskedDecision::Reject { proposal, version, reason } => {
+                let rejected =
+                    self.in_group(|group| group.rejects((proposal, version), &reason, reviewer, now()))?;
+                self.told(&rejected)
+            }
+        };
+        match answer {
+            ReviewAnswer::Decided { proposal, applied, notice } => {
+                Ok(TerminalReviewAnswer::Decided { proposal, applied, notice })
+            }
+            _ => Err(Refusal::new(Code::Internal, "a decision without an answer")),
+        }
+    }
+
+    /// A group of its own. What is noted of a refusal is kept as well.
+    pub(super) fn in_group<T>(
+        &mut self,
+        run: impl FnOnce(&mut Group<'_>) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let mut group = self.session.workspace.begin();
+        let result = run(&mut group);
+        match group.commit() {
+            Ok(patches) => {
+                self.broadcast(patches);
+                result
+            }
+            Err(refusal) => result.and(Err(refusal)),
+        }
+    }
+
+    fn opened(&self, id: ProposalId) -> Result<Answer, Refusal> {
+        let opened = self.session.workspace.opened(id)?;
+        Ok(Answer::Review(ReviewAnswer::Opened(Box::new(opened))))
+    }
+
+    fn told(&self, proposal: &Proposal) -> ReviewAnswer {
+        let brief = self.session.workspace.brief(proposal);
+        ReviewAnswer::Decided { proposal: Box::new(brief), applied: None, notice: None }
+    }
+
+    fn decided(&mut self, decision: &Decision) -> ReviewAnswer {
+        let Decision { proposal, applied, act } = decision;
+        let brief = Box::new(self.session.workspace.brief(proposal));
+        let notice = act.as_ref().map(|act| self.carry_out(proposal, act));
+        ReviewAnswer::Decided { proposal: brief, applied: applied.clone(), notice }
+    }
+
+    fn history(&self, limit: u32) -> Vec<shared_protocol::review::ProposalBrief> {
+        let workspace = &self.session.workspace;
+        let mut over: Vec<&Arc<Proposal>> =
+            workspace.desk().queue.iter().filter(|proposal| !waits(proposal)).collect();
+        over.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
+        over.into_iter().take(limit.min(1_000) as usize).map(|proposal| workspace.brief(proposal)).collect()
+    }
+
+    /// Does what was accepted beside changes of the content; gives what came of it, which also stands with the proposal.
+    pub(super) fn carry_out(&mut self, proposal: &Proposal, act: &Act) -> String {
+        let id = proposal.id;
+        let done = match act {
+            Act::Save => self
+                .session
+                .workspace
+                .save()
+                .map(|(revision, files)| format!("saved revision {revision}: {} files", files.len())),
+            Act::Config { before, after } => {
+                let noticed = self.session.workspace.replace_config(before, after, now());
+                noticed.map(|noticed| {
+                    self.noticed(noticed);
+                    "draftboard.toml was changed".to_owned()
+                })
+            }
+            Act::Open { path } => {
+                self.came_of(id, format!("opened {path}"));
+                return self.open(path).map_or_else(|refusal| refusal.message, |_| format!("opened {path}"));
+            }
+            Act::New { path, .. } => {
+                let made = launching::create_at(Path::new(path), Template::Blank);
+                let text = made.map_or_else(|refusal| refusal.message, |()| format!("made {path}"));
+                self.came_of(id, text.clone());
+                return self.open(path).map_or_else(|refusal| refusal.message, |_| text);
+            }
+            Act::Run { board, operation } => {
+                let host = self.host.clone();
+                let request = TerraformRequest::Run {
+                    board: *board,
+                    operation: *operation,
+                    confirmed: true,
+                    secrets: Vec::new(),
+                };
+                let reply = Box::new(move |result: Result<Answer, Refusal>| {
+                    let outcome = match result {
+                        Ok(Answer::Terraform(TerraformAnswer::Started { run })) => format!("run {run} began"),
+                        Ok(_) => "the run began".to_owned(),
+                        Err(refusal) => refusal.message,
+                    };
+                    if let Err(refusal) = host.send(Job::CameOf { proposal: id, outcome }) {
+                        tracing::debug!(%refusal, "what came of a run was not noted");
+                    }
+                });
+                let reviewer =
+                    proposal.decisions.last().map_or_else(String::new, |decided| decided.by.clone());
+                let actor = shared_protocol::Actor::new(shared_protocol::ActorKind::Window, reviewer);
+                self.terraform.request(request, actor, reply);
+                return "the run is being started".to_owned();
+            }
+        };
+        let text = done.unwrap_or_else(|refusal| format!("it could not be done: {}", refusal.message));
+        self.came_of(id, text.clone());
+        text
+    }
+
+    pub(super) fn came_of(&mut self, id: ProposalId, outcome: String) {
+        let noted = self.in_group(|group| {
+            group.came_of(id, &outcome);
+            Ok(())
+        });
+        if let Err(refusal) = noted {
+            tracing::warn!(%refusal, "what came of a proposal was not noted");
+        }
+    }
+
+    /// Ends what is over by now.
+    pub(super) fn sweep(&mut self) {
+        let moment = now();
+        let swept = self.in_group(|group| {
+            group.expire(moment.time);
+            Ok(())
+        });
+        if let Err(refusal) = swept {
+            tracing::warn!(%refusal, "proposals that are over were not noted as such");
+        }
+        self.codes.sweep(moment.time);
+    }
+
+    /// How long until something in the queue is over; a while after a failure to note it.
+    pub(super) fn until_expiry(&self) -> Duration {
+        let ends = self.session.workspace.next_expiry().into_iter().chain(self.codes.next_end());
+        let least = Duration::from_millis(250);
+        ends.min()
+            .map_or(Duration::MAX, |end| Duration::from_millis(end.saturating_sub(now().time)).max(least))
+    }
+
+    /// An approval that the command line gives for this run.
+    pub(super) fn approve(&mut self, scope: Scope, name: String) {
+        let grant = Grant { client: None, scope, boards: Vec::new(), expires: None };
+        let granted = self.in_group(|group| group.grant(grant, true, &Reviewer::at_terminal(name), now()));
+        if let Err(refusal) = granted {
+            tracing::error!(%refusal, "the standing approval of the command line does not hold");
+        }
+    }
+
+    pub(super) fn tell_review(&mut self) {
+        let codes = if self.window { self.codes.shown() } else { Vec::new() };
+        self.renderer.tell_review(&self.session.workspace, codes);
+    }
+}
+
+fn waits(proposal: &Proposal) -> bool {
+    use shared_protocol::ProposalState::{Draft, Open, Stale};
+    matches!(proposal.state, Draft | Open | Stale { .. })
+}

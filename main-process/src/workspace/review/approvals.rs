@@ -1,0 +1,148 @@
+//! Standing approvals: what a person lets a client do without being asked each time. What fits goes through the same checks
+//! as any other yes, and is recorded as a proposal that was accepted by the approval.
+
+use super::{Reviewer, entry};
+use crate::workspace::{Moment, group::Group};
+use authority::{Snapshot, boards_touched, proposals::risks};
+use shared_protocol::{
+    BoardKind, Change, Code, Proposal, Refusal, Subject,
+    proposal::{Act, Verdict},
+    review::{Area, AuditEntry, AuditEvent, Grant, StandingApproval},
+    terraform::RunOperation,
+};
+use std::{collections::BTreeSet, sync::Arc};
+
+const MOST_APPROVALS: usize = 100;
+
+impl Group<'_> {
+    pub fn grant(
+        &mut self,
+        grant: Grant,
+        for_this_run: bool,
+        reviewer: &Reviewer,
+        moment: Moment,
+    ) -> Result<StandingApproval, Refusal> {
+        let wrong = |message: &str| Err(Refusal::new(Code::BadRequest, message));
+        if grant.scope.0.is_empty() {
+            return wrong("an approval covers something: name an area");
+        }
+        if grant.expires.is_some_and(|end| end <= moment.time) {
+            return wrong("an approval ends in the future");
+        }
+        if let Some(board) = grant.boards.iter().find(|board| self.state.board(**board).is_none()) {
+            return Err(Refusal::new(Code::NotFound, format!("there is no board {board}")).field("boards"));
+        }
+        if self.desk.approvals.len() >= MOST_APPROVALS {
+            let message = format!("there are {MOST_APPROVALS} standing approvals already");
+            return Err(Refusal::new(Code::LimitExceeded, message).hint("Revoke some."));
+        }
+        let id =
+            self.desk.approvals.iter().map(|known| known.id).max().unwrap_or(0).max(self.desk.stamp()) + 1;
+        let by = reviewer.name.clone();
+        let approval = StandingApproval { id, grant, by, granted: moment.time, for_this_run, used: 0 };
+        Arc::make_mut(&mut self.desk.approvals).push(approval.clone());
+        self.changed_approvals();
+        let reason = Some(approval.grant.scope.to_string());
+        let line = AuditEntry {
+            by: Some(reviewer.name.clone()),
+            approval: Some(id),
+            reason,
+            ..entry(AuditEvent::Grant, reviewer.way, moment.time)
+        };
+        self.note(line);
+        Ok(approval)
+    }
+
+    pub fn revoke(&mut self, id: u64, reviewer: &Reviewer, moment: Moment) -> Result<(), Refusal> {
+        if !self.desk.approvals.iter().any(|approval| approval.id == id) {
+            return Err(Refusal::new(Code::NotFound, format!("there is no standing approval {id}")));
+        }
+        Arc::make_mut(&mut self.desk.approvals).retain(|approval| approval.id != id);
+        self.changed_approvals();
+        let line = AuditEntry {
+            by: Some(reviewer.name.clone()),
+            approval: Some(id),
+            ..entry(AuditEvent::Revoke, reviewer.way, moment.time)
+        };
+        self.note(line);
+        Ok(())
+    }
+
+    fn changed_approvals(&mut self) {
+        self.desk.stamp += 1;
+        self.unwritten.approvals = true;
+    }
+
+    /// The first approval that covers all of a proposal.
+    pub(super) fn approval_for(&self, proposal: &Proposal, now: u64) -> Option<StandingApproval> {
+        self.desk.approvals.iter().find(|approval| covers(approval, &self.state, proposal, now)).cloned()
+    }
+
+    pub(super) fn used(&mut self, id: u64) {
+        if let Some(approval) =
+            Arc::make_mut(&mut self.desk.approvals).iter_mut().find(|known| known.id == id)
+        {
+            approval.used += 1;
+        }
+        self.changed_approvals();
+    }
+
+    /// A yes to all of a proposal as it is. What it takes away is confirmed by the approval, which names destruction.
+    pub(super) fn approved(&self, proposal: &Proposal) -> Result<Verdict, Refusal> {
+        Ok(Verdict {
+            proposal: proposal.id,
+            version: proposal.version,
+            hash: proposal.content_hash()?,
+            base: self.desk.queue.base(proposal),
+            chosen: None,
+            confirmed: proposal.subjects().into_iter().collect(),
+        })
+    }
+}
+
+fn covers(approval: &StandingApproval, state: &Snapshot, proposal: &Proposal, now: u64) -> bool {
+    let Grant { client, scope, boards, expires } = &approval.grant;
+    if expires.is_some_and(|end| end <= now)
+        || client.as_ref().is_some_and(|name| *name != proposal.proposer.name)
+    {
+        return false;
+    }
+    let Some(areas) = area_of(state, proposal) else { return false };
+    let risks = risks(state, &proposal.changes);
+    let within = boards.is_empty()
+        || (proposal.act.is_none()
+            && !proposal.changes.iter().any(|change| matches!(change, Change::Source { .. }))
+            && boards_touched(state, &proposal.changes).iter().all(|board| boards.contains(board)));
+    within && !areas.is_empty() && areas.iter().all(|area| scope.covers(*area, &risks))
+}
+
+/// The parts of the workbench that a proposal concerns; none when it is something that no approval covers.
+pub fn area_of(state: &Snapshot, proposal: &Proposal) -> Option<BTreeSet<Area>> {
+    match &proposal.act {
+        None => {}
+        Some(Act::Run {
+            operation: RunOperation::Init | RunOperation::Validate | RunOperation::Plan,
+            ..
+        }) => {
+            return Some(BTreeSet::from([Area::TerraformPlan]));
+        }
+        Some(Act::Save | Act::Config { .. }) => return Some(BTreeSet::from([Area::Diagram])),
+        Some(Act::Run { .. } | Act::Open { .. } | Act::New { .. }) => return None,
+    }
+    let mut areas = BTreeSet::new();
+    let added = proposal.changes.iter().filter_map(|change| match change {
+        Change::Board { id, after: Some(board), .. } => Some((*id, board.kind)),
+        _ => None,
+    });
+    let added: std::collections::BTreeMap<_, _> = added.collect();
+    for change in &proposal.changes {
+        if matches!(Subject::of(change), Subject::Source(_)) {
+            areas.insert(Area::Bundles);
+        }
+    }
+    for board in boards_touched(state, &proposal.changes) {
+        let kind = state.board(board).map(|board| board.kind).or_else(|| added.get(&board).copied());
+        areas.insert(if kind == Some(BoardKind::Interface) { Area::Interface } else { Area::Diagram });
+    }
+    Some(areas)
+}

@@ -1,0 +1,246 @@
+//! The review queue of an open workspace: the pure queue, its standing approvals, and what of them has to be written with
+//! the next group. Nothing here is acknowledged before the journal has it.
+
+mod agents;
+mod approvals;
+mod decisions;
+
+pub use approvals::area_of;
+pub use decisions::{Decision, Reviewer};
+
+use super::{Workspace, group::Group, notices::About};
+use authority::proposals::{Queue, Terms, brief};
+use journal::{Journal, ReviewWrite, WrittenProposal};
+use shared_protocol::{
+    Code, Proposal, ProposalId, Refusal, Revision,
+    review::{AuditEntry, AuditEvent, AuditLine, AuditedProposal, Origin, ProposalBrief, StandingApproval},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+/// The queue with what the journal knows of it. Cheap to clone: a group works on its own.
+#[derive(Debug, Clone, Default)]
+pub struct Desk {
+    pub queue: Queue,
+    pub approvals: Arc<Vec<StandingApproval>>,
+    /// The stamp of each proposal's newest change.
+    stamps: BTreeMap<ProposalId, u64>,
+    stamp: u64,
+}
+
+impl Desk {
+    /// Reads what was kept; rows that cannot be read are named.
+    pub(super) fn recall(
+        journal: &Journal,
+        revision: Revision,
+        notices: &mut BTreeMap<About, String>,
+    ) -> Self {
+        let kept = match journal.review() {
+            Ok(kept) => kept,
+            Err(error) => {
+                notices.insert(About::Review, format!("the review queue cannot be read: {error}"));
+                return Self { stamp: journal.review_stamp(), ..Self::default() };
+            }
+        };
+        if !kept.unreadable.is_empty() {
+            let what = kept.unreadable.join("; ");
+            notices.insert(About::Review, format!("parts of the review queue cannot be read: {what}"));
+        }
+        let stamps = kept.proposals.iter().map(|stored| (stored.proposal.id, stored.stamp)).collect();
+        let proposals = kept.proposals.into_iter().map(|stored| stored.proposal);
+        let queue = Queue::of(proposals, Terms::default(), revision);
+        Self { queue, approvals: Arc::new(kept.approvals), stamps, stamp: kept.stamp }
+    }
+
+    /// Differs whenever anything in the queue does.
+    pub fn stamp(&self) -> u64 {
+        self.stamp
+    }
+
+    pub fn stamp_of(&self, id: ProposalId) -> u64 {
+        self.stamps.get(&id).copied().unwrap_or_default()
+    }
+
+    fn touch(&mut self, id: ProposalId) {
+        self.stamp += 1;
+        self.stamps.insert(id, self.stamp);
+    }
+}
+
+/// What a group did to the queue and has not written yet.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Unwritten {
+    touched: BTreeSet<ProposalId>,
+    forgotten: Vec<ProposalId>,
+    approvals: bool,
+    origins: Vec<Origin>,
+    audit: Vec<AuditEntry>,
+}
+
+impl Unwritten {
+    /// The rows, against what was there before the group.
+    pub(super) fn rows<'a>(&self, before: &Desk, after: &'a Desk) -> ReviewWrite<'a> {
+        let row = |id: &ProposalId| {
+            let proposal = &**after.queue.get(*id)?;
+            let known = before.queue.get(*id);
+            let kept = known
+                .filter(|known| proposal.changes.starts_with(&known.changes))
+                .map(|known| known.changes.len());
+            let over = before.stamps.get(id).copied();
+            Some(WrittenProposal { proposal, stamp: after.stamp_of(*id), over, kept })
+        };
+        ReviewWrite {
+            stamp: after.stamp,
+            proposals: self.touched.iter().filter_map(row).collect(),
+            forgotten: self.forgotten.clone(),
+            // Those of the command line end with this run.
+            approvals: self
+                .approvals
+                .then(|| after.approvals.iter().filter(|approval| !approval.for_this_run).cloned().collect()),
+            origins: self.origins.clone(),
+            audit: self.audit.clone(),
+        }
+    }
+}
+
+impl Group<'_> {
+    fn touch(&mut self, id: ProposalId) {
+        self.desk.touch(id);
+        self.unwritten.touched.insert(id);
+    }
+
+    fn note(&mut self, entry: AuditEntry) {
+        // Also a line of the audit alone is news to the journal.
+        self.desk.stamp += 1;
+        self.unwritten.audit.push(entry);
+    }
+
+    fn note_about(&mut self, proposal: &Proposal, event: AuditEvent, way: &str, time: u64) {
+        let entry = entry(event, way, time);
+        self.note(AuditEntry { proposal: Some(audited(proposal)), ..entry });
+    }
+
+    /// The workspace went on: what waits moves along, or is stale.
+    pub(super) fn went_on(&mut self, changes: &[shared_protocol::Change], time: u64) {
+        for proposal in self.desk.queue.moved(&self.state, changes) {
+            self.moved_along(&proposal, time);
+        }
+    }
+
+    fn moved_along(&mut self, proposal: &Proposal, time: u64) {
+        self.touch(proposal.id);
+        if matches!(proposal.state, shared_protocol::ProposalState::Stale { .. }) {
+            self.note_about(proposal, AuditEvent::Stale, "clock", time);
+        }
+    }
+
+    /// Ends what waited too long, and lets go of what was decided long ago.
+    pub fn expire(&mut self, now: u64) {
+        for proposal in self.desk.queue.expire(now) {
+            self.touch(proposal.id);
+            self.note_about(&proposal, AuditEvent::Expire, "clock", now);
+        }
+        for id in self.desk.queue.forget_old() {
+            self.unwritten.touched.remove(&id);
+            self.unwritten.forgotten.push(id);
+            self.desk.stamps.remove(&id);
+            self.desk.stamp += 1;
+        }
+        let expired = |approval: &StandingApproval| approval.grant.expires.is_some_and(|end| end <= now);
+        if self.desk.approvals.iter().any(expired) {
+            Arc::make_mut(&mut self.desk.approvals).retain(|approval| !expired(approval));
+            self.desk.stamp += 1;
+            self.unwritten.approvals = true;
+        }
+    }
+}
+
+fn entry(event: AuditEvent, way: &str, time: u64) -> AuditEntry {
+    AuditEntry {
+        time,
+        event,
+        by: None,
+        way: way.to_owned(),
+        proposal: None,
+        reason: None,
+        revision: None,
+        approval: None,
+    }
+}
+
+fn audited(proposal: &Proposal) -> AuditedProposal {
+    AuditedProposal {
+        id: proposal.id,
+        number: proposal.number,
+        version: proposal.version,
+        hash: proposal.content_hash().ok(),
+        proposer: proposal.proposer.clone(),
+    }
+}
+
+impl Workspace {
+    pub fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    /// A proposal by id or number.
+    pub fn proposal(&self, named: &str) -> Result<&Arc<Proposal>, Refusal> {
+        let found = match (named.parse::<ProposalId>(), named.trim_start_matches('#').parse::<u64>()) {
+            (Ok(id), _) => self.desk.queue.get(id),
+            (_, Ok(number)) => self.desk.queue.numbered(number),
+            _ => None,
+        };
+        found.ok_or_else(|| {
+            Refusal::new(Code::NotFound, format!("there is no proposal {named}"))
+                .hint("`draftboard review list` shows those that wait.")
+        })
+    }
+
+    pub fn brief(&self, proposal: &Proposal) -> ProposalBrief {
+        brief(&self.desk.queue, &self.snapshot, proposal, self.desk.stamp_of(proposal.id))
+    }
+
+    pub fn opened(&self, id: ProposalId) -> Result<shared_protocol::review::OpenedProposal, Refusal> {
+        let unknown = || Refusal::new(Code::NotFound, format!("there is no proposal {id}"));
+        let proposal = self.desk.queue.get(id).ok_or_else(unknown)?;
+        authority::proposals::open(&self.desk.queue, &self.snapshot, proposal, self.desk.stamp_of(id))
+    }
+
+    /// Which proposals operations came from; the others are left out.
+    pub fn origins(&self, revisions: &[Revision]) -> Result<Vec<Origin>, Refusal> {
+        if revisions.len() > shared_protocol::messages::MAX_OPERATIONS {
+            return Err(Refusal::new(Code::LimitExceeded, "too many operations at once"));
+        }
+        let found = revisions.iter().filter_map(|revision| self.journal.origin(*revision).transpose());
+        found.map(|origin| origin.map_err(|error| super::error::storage(&error))).collect()
+    }
+
+    pub fn audit(&self, after: u64, limit: u32) -> Result<Vec<AuditLine>, Refusal> {
+        self.journal.audit(after, limit).map_err(|error| super::error::storage(&error))
+    }
+
+    /// When the next thing in the queue is over.
+    pub fn next_expiry(&self) -> Option<u64> {
+        let waits = |proposal: &&Arc<Proposal>| {
+            use shared_protocol::ProposalState::{Draft, Open, Stale};
+            matches!(proposal.state, Draft | Open | Stale { .. })
+        };
+        let proposals = self.desk.queue.iter().filter(waits).map(|proposal| proposal.expires);
+        proposals.chain(self.desk.approvals.iter().filter_map(|approval| approval.grant.expires)).min()
+    }
+}
+
+/// The operation's words for one that came of a proposal.
+fn origin_of(proposal: &Proposal, revision: Revision, by: &str, time: u64) -> Origin {
+    Origin {
+        revision,
+        proposal: proposal.id,
+        number: proposal.number,
+        title: proposal.title.clone(),
+        client: proposal.proposer.name.clone(),
+        reviewer: by.to_owned(),
+        time,
+    }
+}
