@@ -119,8 +119,16 @@ impl Specs {
         self.navigator.show_ui(ui, view, &mut self.answers, &mut self.chosen, &drafts, actions);
     }
 
-    pub(crate) fn diagnostics_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-        self.diagnostics.show_ui(ui, view, &mut self.answers, actions);
+    /// Which findings the problems panel shows.
+    pub(crate) fn finding_filters_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        for bundle in &view.bundles.bundles {
+            self.answers.want(view.bundles, Question::Diagnostics(bundle.id.clone()), actions);
+        }
+        self.diagnostics.filters_ui(ui, view, &self.answers);
+    }
+
+    pub(crate) fn findings_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        self.diagnostics.show_ui(ui, view, &self.answers, actions);
     }
 
     /// In the inspector: the entity that the selected node stands for.
