@@ -91,7 +91,6 @@ pub(crate) enum Outcome {
     /// An entity was made: it is shown where its form was.
     Made(Page, EntityRef),
     Deleted(EntityRef),
-    Saved(EntityRef),
 }
 
 #[derive(Default)]
@@ -298,7 +297,7 @@ impl Specs {
         draft.is_checking = false;
         match result {
             Ok(Answer::Bundle(BundleAnswer::Checked { possible, diagnostics, .. })) => {
-                let findings = Findings::of(&diagnostics);
+                let findings = Findings::of_check(&diagnostics);
                 draft.checked = Some(Checked { version, possible, findings });
             }
             Ok(_) => {}
@@ -327,7 +326,7 @@ impl Specs {
                         entity.data = draft.values;
                     }
                 }
-                Outcome::Saved(of.clone())
+                Outcome::Nothing
             }
             Page::New { bundle, entity_type } => {
                 let schema = self.answers.schema(bundle, entity_type).and_then(|known| known.value.as_ref());
