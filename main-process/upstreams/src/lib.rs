@@ -10,11 +10,13 @@ mod config;
 mod durable;
 mod failure;
 mod http;
+mod import;
 mod install;
 mod launch;
 mod log;
 mod manifest;
 mod process;
+mod registry;
 mod secrets;
 mod service;
 mod spawn;
@@ -28,8 +30,10 @@ pub use config::{
     ToolPolicy, ToolSettings, Unreadable,
 };
 pub use failure::{Code, Failure};
+pub use import::{Import, ImportedServer, import};
 pub use launch::inherited_environment;
 pub use manifest::{InternalMethods, ManifestFolder, ManifestReport, ManifestTool, Origin};
+pub use registry::{Offer, RegistryEntry, search_registry};
 pub use secrets::{FileSecrets, SHORTEST_SECRET, Secret, SecretStore};
 pub use service::{McpService, Setup};
 pub use spawn::{Exit, Launch, OwnGroup, Running, Spawner};

@@ -195,3 +195,42 @@ async fn a_change_of_what_runs_starts_it_anew_and_other_changes_do_not() {
     assert_eq!(bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code, Code::Conflict);
     bench.ends_clean().await;
 }
+
+#[tokio::test]
+async fn servers_of_other_programs_are_taken_over_with_their_secrets_and_without_being_started() {
+    let bench = Bench::new();
+    let text = r#"{"mcpServers": {"GitHub": {"command": "npx", "args": ["-y", "@scope/github"], "env": {"TOKEN": "hunter2-hunter2"}}}}"#;
+    let found = upstreams::import(text).unwrap();
+    let server = &found.servers[0];
+    let created = bench.service.create_with_secrets(server.config.clone(), &server.secrets).unwrap();
+    assert_eq!((created.slug.as_str(), created.enabled), ("github", false));
+    assert!(bench.reopened().get(created.id).unwrap().env_vars["TOKEN"].secret_ref.is_some());
+    assert!(
+        std::fs::read_to_string(bench.folder.path().join("config/secrets.json")).unwrap().contains("hunter2")
+    );
+    assert!(
+        !std::fs::read_to_string(bench.folder.path().join("config/upstreams.json"))
+            .unwrap()
+            .contains("hunter2")
+    );
+
+    // A registry's form cannot be kept before what it asks for is given.
+    let index = bench.folder.path().join("index.json");
+    let package = json!({"registryType": "npm", "identifier": "clock", "environmentVariables": [{"name": "KEY", "isRequired": true, "isSecret": true}]});
+    std::fs::write(
+        &index,
+        json!({"servers": [{"server": {"name": "a/clock", "packages": [package]}}]}).to_string(),
+    )
+    .unwrap();
+    let offer = upstreams::search_registry(index.to_str().unwrap(), "clock")
+        .await
+        .unwrap()
+        .remove(0)
+        .offers
+        .remove(0);
+    let failure = bench.service.create(offer.config.clone()).unwrap_err();
+    assert_eq!((failure.code, failure.field.as_deref()), (Code::ValidationError, Some("env_vars.KEY")));
+    let secrets = [("KEY".to_owned(), Secret::new("hunter3-hunter3").unwrap())];
+    bench.service.create_with_secrets(offer.config, &secrets).unwrap();
+    assert_eq!(bench.service.list().len(), 2);
+}

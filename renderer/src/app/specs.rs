@@ -110,9 +110,6 @@ impl Workbench {
                 self.turned();
                 self.notices.tell(Tone::Good, format!("Created {id}"), Vec::new());
             }
-            Outcome::Saved(entity) => {
-                self.notices.tell(Tone::Good, format!("Saved {}", entity.id), Vec::new());
-            }
             Outcome::Deleted(entity) => {
                 let more = vec!["Undo brings it back.".to_owned()];
                 self.notices.tell(Tone::Good, format!("Deleted {}", entity.id), more);

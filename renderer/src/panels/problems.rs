@@ -39,7 +39,7 @@ pub(crate) fn counts(view: &View<'_>) -> (usize, usize) {
 }
 
 fn on_boards(view: &View<'_>) -> (usize, usize) {
-    (view.problems.errors(), view.problems.warnings())
+    (view.problems.errors(), view.problems.warnings() + view.snapshot.registry().problems().len())
 }
 
 fn in_specs(view: &View<'_>) -> (usize, usize) {
@@ -58,9 +58,6 @@ impl ProblemList {
         actions: &mut Vec<Action>,
     ) {
         let suspects = suspects(view);
-        if view.bundles.bundles.is_empty() && suspects == 0 {
-            return self.boards_ui(ui, view, actions);
-        }
         let sum = |(errors, warnings)| errors + warnings;
         let (boards, bundles): (usize, usize) = (sum(on_boards(view)), sum(in_specs(view)));
         let usual = match (boards, bundles, suspects) {
@@ -70,40 +67,51 @@ impl ProblemList {
         };
         let mut scope = self.scope.unwrap_or(usual);
         ui.horizontal(|ui| {
-            for (each, text) in [
-                (Scope::Boards, format!("Boards {boards}")),
-                (Scope::Specs, format!("Specs {bundles}")),
-                (Scope::Links, format!("Links {suspects}")),
-            ] {
-                if ui.selectable_value(&mut scope, each, egui::RichText::new(text).small()).clicked() {
-                    self.scope = Some(each);
+            if !view.bundles.bundles.is_empty() || suspects > 0 {
+                for (each, text) in [
+                    (Scope::Boards, format!("Boards {boards}")),
+                    (Scope::Specs, format!("Specs {bundles}")),
+                    (Scope::Links, format!("Links {suspects}")),
+                ] {
+                    if ui.selectable_value(&mut scope, each, egui::RichText::new(text).small()).clicked() {
+                        self.scope = Some(each);
+                    }
                 }
+                ui.separator();
+            }
+            match scope {
+                Scope::Boards => self.filters_ui(ui, view),
+                Scope::Specs => specs.finding_filters_ui(ui, view, actions),
+                Scope::Links => {}
             }
         });
         match scope {
             Scope::Boards => self.boards_ui(ui, view, actions),
-            Scope::Specs => specs.diagnostics_ui(ui, view, actions),
+            Scope::Specs => specs.findings_ui(ui, view, actions),
             Scope::Links => suspects_ui(ui, view, actions),
         }
     }
 
-    fn boards_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-        let registry = view.snapshot.registry().problems();
-        let (errors, warnings) = (view.problems.errors(), view.problems.warnings() + registry.len());
+    fn filters_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+        let (errors, warnings) = on_boards(view);
         if errors + warnings == 0 {
-            empty_state_ui(ui, view.theme, "No problems", "Everything on your boards fits together.");
             return;
         }
-        let choices = [
+        for (only, text) in [
             (None, format!("All {}", errors + warnings)),
             (Some(Severity::Error), format!("Errors {errors}")),
             (Some(Severity::Warning), format!("Warnings {warnings}")),
-        ];
-        ui.horizontal(|ui| {
-            for (only, text) in choices {
-                ui.selectable_value(&mut self.only, only, egui::RichText::new(text).small());
-            }
-        });
+        ] {
+            ui.selectable_value(&mut self.only, only, egui::RichText::new(text).small());
+        }
+    }
+
+    fn boards_ui(&self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        let registry = view.snapshot.registry().problems();
+        if on_boards(view) == (0, 0) {
+            empty_state_ui(ui, view.theme, "No problems", "Everything on your boards fits together.");
+            return;
+        }
         let shown = |severity: Severity| self.only.is_none_or(|only| only == severity);
         let mut problems: Vec<&Problem> =
             view.problems.iter().filter(|problem| shown(problem.severity)).collect();

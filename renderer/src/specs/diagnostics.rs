@@ -1,10 +1,6 @@
 //! Findings about all bundles, filtered, each leading to its entity and field. Stands in the problems panel.
 
-use super::{
-    SpecAction,
-    answers::{Answers, Question},
-    findings::Findings,
-};
+use super::{SpecAction, answers::Answers, findings::Findings};
 use crate::{
     view::{Action, View},
     widgets::{
@@ -59,17 +55,13 @@ impl DiagnosticList {
         &mut self,
         ui: &mut Ui,
         view: &View<'_>,
-        answers: &mut Answers,
+        answers: &Answers,
         actions: &mut Vec<Action>,
     ) {
-        for bundle in &view.bundles.bundles {
-            answers.want(view.bundles, Question::Diagnostics(bundle.id.clone()), actions);
-        }
         let all = known(view, answers);
         if all.iter().all(|(.., found)| found.is_empty()) {
             return empty_state_ui(ui, view.theme, "No findings", "Every bundle fits its schemas and rules.");
         }
-        self.filters_ui(ui, view, &all);
         let versions = all.iter().map(|(bundle, version, _)| ((*bundle).to_owned(), *version)).collect();
         let now = (versions, self.filters.clone());
         if self.made_from.as_ref() != Some(&now) {
@@ -114,26 +106,28 @@ impl DiagnosticList {
         );
     }
 
-    fn filters_ui(&mut self, ui: &mut Ui, view: &View<'_>, all: &[(&str, u64, &[BundleDiagnostic])]) {
+    pub(crate) fn filters_ui(&mut self, ui: &mut Ui, view: &View<'_>, answers: &Answers) {
+        let all = known(view, answers);
         let found = || all.iter().flat_map(|(.., found)| found.iter());
         let count = |severity| found().filter(|each| each.severity == severity).count();
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-        ui.horizontal(|ui| {
-            for (only, text) in [
-                (None, format!("All {}", errors + warnings)),
-                (Some(Severity::Error), format!("Errors {errors}")),
-                (Some(Severity::Warning), format!("Warnings {warnings}")),
-            ] {
-                ui.selectable_value(&mut self.filters.only, only, RichText::new(text).small());
-            }
-            let types: BTreeSet<&str> = found().filter_map(|each| each.entity_type.as_deref()).collect();
-            filter_ui(ui, "Type", "All types", &types, &mut self.filters.entity_type);
-            let sources: BTreeSet<&str> = found().map(source_of).collect();
-            filter_ui(ui, "Source", "All sources", &sources, &mut self.filters.source);
-            if ui.available_width() > 90.0 {
-                search_field_ui(ui, view.theme, &mut self.filters.text, "Filter", "Filter findings");
-            }
-        });
+        if errors + warnings == 0 {
+            return;
+        }
+        for (only, text) in [
+            (None, format!("All {}", errors + warnings)),
+            (Some(Severity::Error), format!("Errors {errors}")),
+            (Some(Severity::Warning), format!("Warnings {warnings}")),
+        ] {
+            ui.selectable_value(&mut self.filters.only, only, RichText::new(text).small());
+        }
+        let types: BTreeSet<&str> = found().filter_map(|each| each.entity_type.as_deref()).collect();
+        filter_ui(ui, "Type", "All types", &types, &mut self.filters.entity_type);
+        let sources: BTreeSet<&str> = found().map(source_of).collect();
+        filter_ui(ui, "Source", "All sources", &sources, &mut self.filters.source);
+        if ui.available_width() > 90.0 {
+            search_field_ui(ui, view.theme, &mut self.filters.text, "Filter", "Filter findings");
+        }
     }
 }
 

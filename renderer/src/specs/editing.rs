@@ -57,6 +57,7 @@ pub(super) fn form_ui(
         finding_ui(ui, theme, finding);
     }
     let group = groups_ui(ui, theme, schema, &subject.entity.entity_type, reading);
+    ui.spacing_mut().item_spacing.y = 4.0;
     let mut values = std::mem::take(&mut draft.values);
     let list = answers.entities(&subject.entity.bundle).and_then(|known| known.value.as_ref());
     let id = Id::unique(("spec form", format!("{:?}", subject.page)));
@@ -65,7 +66,7 @@ pub(super) fn form_ui(
     let mut taken = None;
     for field in fields.iter().filter(|field| is_in_group(schema, field, group.as_deref())) {
         let top = ui.cursor().min;
-        ui.add_space(6.0);
+        ui.add_space(8.0);
         let known = schema.field(&field.name).is_some() || schema.is_open;
         let mut value = values.lend(&field.name);
         let pointer = format!("/{}", field.name);

@@ -125,6 +125,11 @@ pub(super) fn title_ui(ui: &mut Ui, theme: &Theme, entity: &EntityRef, title: &s
 
 /// States, dates and whatever else the schema wants at the top.
 fn header_values_ui(ui: &mut Ui, theme: &Theme, entity: &Entity, findings: &Findings) {
+    let mut fields = entity.schema.fields.iter().filter(|field| is_in_header(field));
+    let found = findings.count(Severity::Error) + findings.count(Severity::Warning);
+    if found == 0 && !fields.any(|field| entity.data.get(&field.name).is_some()) {
+        return;
+    }
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
         for field in entity.schema.fields.iter().filter(|field| is_in_header(field)) {

@@ -1,6 +1,7 @@
 //! Findings about one entity, by the field they are about. Paths come as JSON pointers (`/rules/0/id`), as names with dots
 //! (`rules.linkedRequirement`), or not at all.
 
+use super::schema::sentence;
 use shared_protocol::{bundle::BundleDiagnostic, messages::Severity};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,16 @@ pub(crate) struct Findings(Vec<Finding>);
 impl Findings {
     pub(crate) fn of(diagnostics: &[BundleDiagnostic]) -> Self {
         Self(diagnostics.iter().map(finding).collect())
+    }
+
+    /// What a dry run found. That the whole cannot be done says nothing new where it is told which field is wrong.
+    pub(crate) fn of_check(diagnostics: &[BundleDiagnostic]) -> Self {
+        let Self(mut found) = Self::of(diagnostics);
+        let is_error = |finding: &Finding| finding.severity == Severity::Error;
+        if found.iter().any(|finding| is_error(finding) && finding.field.is_some()) {
+            found.retain(|finding| !is_error(finding) || finding.field.is_some());
+        }
+        Self(found)
     }
 
     /// The field that one finding is about.
@@ -60,10 +71,17 @@ fn finding(diagnostic: &BundleDiagnostic) -> Finding {
         keys.map(|key| key.parse::<usize>().map_or(key, |place| format!("item {}", place + 1))).collect();
     Finding {
         severity: diagnostic.severity,
-        message: diagnostic.message.clone(),
+        message: without_path(&diagnostic.message, path),
         field,
         part: part.join(", "),
     }
+}
+
+/// `/title must be longer` at the title is `Must be longer`.
+fn without_path(message: &str, path: &str) -> String {
+    let rest = message.strip_prefix(path).filter(|_| path.starts_with('/'));
+    let rest = rest.or_else(|| message.strip_prefix('/')).filter(|rest| rest.starts_with(' '));
+    sentence(rest.unwrap_or(message).trim_start())
 }
 
 /// What is missing is named in quotes: `/ "title" is a required property`, `must have required property 'title'`.
@@ -90,6 +108,18 @@ mod tests {
             code: Some(code.into()),
         });
         assert_eq!((found.field.as_deref(), found.part.as_str()), (field, part), "{path:?} {message}");
+    }
+
+    #[test]
+    fn messages_do_not_repeat_where_they_stand() {
+        for (message, path, shown) in [
+            ("/title must be longer", "/title", "Must be longer"),
+            ("/ must have required property 'title'", "", "Must have required property 'title'"),
+            ("Broken reference", "ownerId", "Broken reference"),
+            ("/titles differ", "/title", "/titles differ"),
+        ] {
+            assert_eq!(without_path(message, path), shown);
+        }
     }
 
     #[test]

@@ -91,7 +91,6 @@ pub(crate) enum Outcome {
     /// An entity was made: it is shown where its form was.
     Made(Page, EntityRef),
     Deleted(EntityRef),
-    Saved(EntityRef),
 }
 
 #[derive(Default)]
@@ -119,8 +118,16 @@ impl Specs {
         self.navigator.show_ui(ui, view, &mut self.answers, &mut self.chosen, &drafts, actions);
     }
 
-    pub(crate) fn diagnostics_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-        self.diagnostics.show_ui(ui, view, &mut self.answers, actions);
+    /// Which findings the problems panel shows.
+    pub(crate) fn finding_filters_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        for bundle in &view.bundles.bundles {
+            self.answers.want(view.bundles, Question::Diagnostics(bundle.id.clone()), actions);
+        }
+        self.diagnostics.filters_ui(ui, view, &self.answers);
+    }
+
+    pub(crate) fn findings_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        self.diagnostics.show_ui(ui, view, &self.answers, actions);
     }
 
     /// In the inspector: the entity that the selected node stands for.
@@ -290,7 +297,7 @@ impl Specs {
         draft.is_checking = false;
         match result {
             Ok(Answer::Bundle(BundleAnswer::Checked { possible, diagnostics, .. })) => {
-                let findings = Findings::of(&diagnostics);
+                let findings = Findings::of_check(&diagnostics);
                 draft.checked = Some(Checked { version, possible, findings });
             }
             Ok(_) => {}
@@ -319,7 +326,7 @@ impl Specs {
                         entity.data = draft.values;
                     }
                 }
-                Outcome::Saved(of.clone())
+                Outcome::Nothing
             }
             Page::New { bundle, entity_type } => {
                 let schema = self.answers.schema(bundle, entity_type).and_then(|known| known.value.as_ref());

@@ -468,7 +468,7 @@ fn nothing_ui(ui: &mut Ui, view: &View<'_>) {
     ui.vertical_centered(|ui| {
         muted_ui(ui, view.theme, "Say in draftboard.toml where bundles are");
         let line = r#"bundles = ["specs/*"]"#;
-        let code = RichText::new(line).monospace().small().color(view.theme.text);
+        let code = RichText::new(line).monospace().color(view.theme.text);
         egui::Frame::new()
             .fill(view.theme.hover)
             .corner_radius(4)

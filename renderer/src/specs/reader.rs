@@ -114,7 +114,8 @@ impl Specs {
             if ui.add_enabled(ready, button).accessible_name(format!("{word} entity")).clicked() {
                 actions.push(Action::Spec(SpecAction::Save));
             }
-            if ui.button("Discard").accessible_name("Discard changes").clicked() {
+            let word = if draft.is_changed() { "Discard" } else { "Close" };
+            if ui.button(word).accessible_name("Discard changes").clicked() {
                 self.discard(page, actions);
                 return;
             }

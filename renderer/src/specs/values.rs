@@ -63,7 +63,7 @@ pub(super) fn value_ui(
         }
         _ => drop(
             ui.add(
-                egui::Label::new(RichText::new(value.to_pretty()).monospace().small().color(theme.text))
+                egui::Label::new(RichText::new(value.to_pretty()).monospace().color(theme.text))
                     .wrap()
                     .selectable(true),
             ),

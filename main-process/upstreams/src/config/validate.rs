@@ -97,6 +97,12 @@ fn check_url(url: &str, auth: &HttpAuth) -> Result<(), Failure> {
     if !secure && !local && auth.secret_ref().is_some() {
         return Err(wrong("A secret is only sent over https, or to this machine"));
     }
+    if auth.secret_ref() == Some("") {
+        return Err(Failure::validation(
+            "transport.auth",
+            "Missing required credentials: the address needs a secret",
+        ));
+    }
     if let HttpAuth::Header { name, .. } = auth {
         let reserved =
             ["accept", "host", "content-length", "content-type", "mcp-session-id", "last-event-id"];

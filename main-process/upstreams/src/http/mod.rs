@@ -93,3 +93,26 @@ fn tls() -> Result<rustls::ClientConfig, HttpError> {
     });
     config.clone().map_err(HttpError::Request)
 }
+
+/// For a value inside a path or a query: everything but letters, digits and `-._~` is encoded, slashes too.
+pub(crate) fn encoded(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_cannot_leave_its_place() {
+        assert_eq!(encoded("a/../b?x=1&y#é"), "a%2F..%2Fb%3Fx%3D1%26y%23%C3%A9");
+    }
+}

@@ -95,7 +95,7 @@ mod tests {
         let arguments = json!({"id": "a/b", "n": 3, "list": [1, 2]});
         let arguments = arguments.as_object().expect("an object");
         let template = Template { arguments, credentials: &Credentials::default() };
-        let encoded = super::super::proxy::encoded;
+        let encoded = crate::http::encoded;
         assert_eq!(template.text("/x/{id}/{n}", encoded), Ok(Some("/x/a%2Fb/3".to_owned())));
         assert_eq!(template.text("/x/{other}", encoded), Ok(None));
         assert!(template.text("/x/{list}", encoded).is_err());

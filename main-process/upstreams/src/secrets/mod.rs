@@ -9,6 +9,7 @@ pub(crate) use redact::Redactor;
 
 use crate::{config::McpConfig, failure::Failure};
 use std::{collections::BTreeMap, fmt};
+use uuid::Uuid;
 
 /// Shorter ones would turn every log into asterisks, and protect nothing.
 pub const SHORTEST_SECRET: usize = 4;
@@ -48,6 +49,11 @@ pub trait SecretStore: Send + Sync {
     fn remove(&self, name: &str) -> Result<(), Failure>;
     /// Where that is, for people.
     fn place(&self) -> String;
+}
+
+/// Where a secret of a server is kept: of a variable, or of its address as `auth`.
+pub(crate) fn own_secret(server: Uuid, part: &str) -> String {
+    format!("mcp/{server}/{part}")
 }
 
 /// What one server needs, found or not.

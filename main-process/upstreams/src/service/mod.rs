@@ -9,7 +9,7 @@ use crate::{
     failure::Failure,
     launch::inherited_environment,
     manifest::{InternalMethods, Manifests},
-    secrets::{FileSecrets, Secret, SecretStore},
+    secrets::{FileSecrets, Secret, SecretStore, own_secret},
     spawn::{OwnGroup, Spawner},
     status::{Details, McpStatus},
     tools::{Approval, Definition, Seen, Tool},
@@ -395,6 +395,26 @@ impl McpService {
         Ok(config.as_ref().clone())
     }
 
+    /// Keeps a new server with its secrets, as an import or a form gives them. All of it or nothing.
+    pub fn create_with_secrets(
+        &self,
+        mut config: McpConfig,
+        secrets: &[(String, Secret)],
+    ) -> Result<McpConfig, Failure> {
+        for (part, _) in secrets {
+            refer(&mut config, part);
+        }
+        let created = self.create(config)?;
+        let store = &self.surroundings.secrets;
+        let kept =
+            secrets.iter().try_for_each(|(part, secret)| store.set(&own_secret(created.id, part), secret));
+        if let Err(failure) = kept {
+            self.delete(created.id)?;
+            return Err(failure);
+        }
+        Ok(created)
+    }
+
     /// Replaces a configuration. A server that runs is started anew when what it runs with has changed, and stopped when it
     /// is disabled.
     pub fn update(&self, mut config: McpConfig) -> Result<(), Failure> {
@@ -421,7 +441,7 @@ impl McpService {
         }
         self.tell();
         for (_, reference, _) in
-            config.secret_refs().filter(|(_, reference, _)| reference.starts_with(&own_secrets(id)))
+            config.secret_refs().filter(|(_, reference, _)| reference.starts_with(&own_secret(id, "")))
         {
             self.surroundings.secrets.remove(reference)?;
         }
@@ -438,26 +458,9 @@ impl McpService {
     /// Keeps the secret of a variable (or of the address, as `auth`) and refers to it in the configuration.
     pub fn set_secret(&self, id: Uuid, part: &str, secret: &Secret) -> Result<(), Failure> {
         let mut config = self.get(id).ok_or_else(|| unknown(id))?;
-        let reference = format!("{}{part}", own_secrets(id));
-        match &mut config.transport {
-            McpTransport::Http { auth, .. } if part == "auth" => match auth {
-                HttpAuth::Header { secret_ref, .. } | HttpAuth::Bearer { secret_ref } => {
-                    *secret_ref = reference.clone()
-                }
-                HttpAuth::None => *auth = HttpAuth::Bearer { secret_ref: reference.clone() },
-            },
-            _ => {
-                let variable = config
-                    .env_vars
-                    .entry(part.to_owned())
-                    .or_insert_with(|| EnvVarConfig::secret(part, &reference));
-                variable.secret_ref = Some(reference.clone());
-                variable.is_secret = true;
-                variable.value = None;
-            }
-        }
+        refer(&mut config, part);
         config::check(&config)?;
-        self.surroundings.secrets.set(&reference, secret)?;
+        self.surroundings.secrets.set(&own_secret(id, part), secret)?;
         self.update(config)
     }
 
@@ -478,8 +481,24 @@ impl McpService {
     }
 }
 
-fn own_secrets(id: Uuid) -> String {
-    format!("mcp/{id}/")
+/// Makes a part of a configuration a reference to its own secret.
+fn refer(config: &mut McpConfig, part: &str) {
+    let reference = own_secret(config.id, part);
+    match &mut config.transport {
+        McpTransport::Http { auth, .. } if part == "auth" => match auth {
+            HttpAuth::Header { secret_ref, .. } | HttpAuth::Bearer { secret_ref } => *secret_ref = reference,
+            HttpAuth::None => *auth = HttpAuth::Bearer { secret_ref: reference },
+        },
+        _ => {
+            let variable = config
+                .env_vars
+                .entry(part.to_owned())
+                .or_insert_with(|| EnvVarConfig::secret(part, &reference));
+            variable.secret_ref = Some(reference);
+            variable.is_secret = true;
+            variable.value = None;
+        }
+    }
 }
 
 fn unknown(id: Uuid) -> Failure {

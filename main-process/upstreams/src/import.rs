@@ -1,0 +1,281 @@
+//! Servers out of other programs' configurations: Claude Desktop, Claude Code, VS Code and Cursor. Secrets that stand there
+//! in the open go to the secret store; nothing is enabled that a person has not enabled here.
+
+use crate::{
+    config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, check},
+    failure::Failure,
+    secrets::{Secret, own_secret},
+};
+use serde_json::{Map, Value};
+
+const LARGEST_TEXT: usize = 4 << 20;
+const DEEPEST: usize = 100;
+
+/// One server as it was found.
+#[derive(Debug, Clone)]
+pub struct ImportedServer {
+    pub config: McpConfig,
+    /// Which part each belongs to; see [`crate::McpService::create_with_secrets`].
+    pub secrets: Vec<(String, Secret)>,
+    /// What a person should know before starting it.
+    pub notes: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+pub struct Import {
+    pub servers: Vec<ImportedServer>,
+    /// Names of servers that cannot be taken over, and why.
+    pub refused: Vec<(String, String)>,
+}
+
+/// Understands `mcpServers` (Claude Desktop, Claude Code also per project, Cursor), `servers` (VS Code's `mcp.json`) and
+/// `mcp.servers` (VS Code's settings), with comments and trailing commas.
+pub fn import(text: &str) -> Result<Import, Failure> {
+    if text.len() > LARGEST_TEXT {
+        return Err(Failure::validation("text", format!("This is larger than {LARGEST_TEXT} bytes")));
+    }
+    if deepest(text) > DEEPEST {
+        return Err(Failure::validation("text", format!("This is nested more than {DEEPEST} deep")));
+    }
+    let parsed: Result<Value, _> =
+        jsonc_parser::parse_to_serde_value(text, &jsonc_parser::ParseOptions::default());
+    let value = parsed.map_err(|error| Failure::validation("text", format!("This is not JSON: {error}")))?;
+    let projects =
+        value.get("projects").and_then(Value::as_object).into_iter().flatten().map(|(_, project)| project);
+    let lists = [value.get("mcpServers"), value.get("servers"), value.pointer("/mcp/servers")];
+    let lists = lists.into_iter().chain(projects.map(|project| project.get("mcpServers")));
+    let mut import = Import::default();
+    for (name, entry) in lists.flatten().filter_map(Value::as_object).flatten() {
+        match read(name, entry) {
+            Ok(server) => import.servers.push(server),
+            Err(reason) => import.refused.push((name.clone(), reason)),
+        }
+    }
+    if import.servers.is_empty() && import.refused.is_empty() {
+        let message = "There are no servers in it: mcpServers, servers or mcp.servers was expected";
+        return Err(Failure::validation("text", message));
+    }
+    Ok(import)
+}
+
+/// At least how deep it is nested: brackets in texts and comments count too, which does no harm.
+fn deepest(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut deepest = 0;
+    for byte in text.bytes() {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
+
+fn read(name: &str, entry: &Value) -> Result<ImportedServer, String> {
+    let entry = entry.as_object().ok_or("it is not an object")?;
+    let mut server = match (entry.get("command").and_then(Value::as_str), url_of(entry)) {
+        (Some(command), _) => from_command(name, command, &texts(entry.get("args"))?),
+        (None, Some(url)) => from_url(name, url, entry)?,
+        (None, None) => return Err("it has neither a command nor a url".to_owned()),
+    };
+    for (variable, value) in entry.get("env").and_then(Value::as_object).into_iter().flatten() {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        add_variable(&mut server, variable, &value);
+    }
+    if entry.contains_key("envFile") {
+        server.notes.push("Its envFile was not read: add its variables by hand".to_owned());
+    }
+    if let Some(folder) = entry.get("cwd").and_then(Value::as_str) {
+        server.config.folder = Some(folder.into());
+    }
+    server.config.enabled = false;
+    check(&server.config).map_err(|failure| failure.message)?;
+    Ok(server)
+}
+
+fn url_of(entry: &Map<String, Value>) -> Option<&str> {
+    entry.get("url").or_else(|| entry.get("serverUrl")).and_then(Value::as_str)
+}
+
+fn texts(value: Option<&Value>) -> Result<Vec<String>, String> {
+    let Some(value) = value else { return Ok(Vec::new()) };
+    let items = value.as_array().ok_or("its args are not a list")?;
+    items
+        .iter()
+        .map(|item| item.as_str().map(str::to_owned).ok_or_else(|| "its args are not all texts".to_owned()))
+        .collect()
+}
+
+/// Package runners are recognised, so that fetching becomes a step of its own; everything else is run as it stands.
+fn from_command(name: &str, command: &str, args: &[String]) -> ImportedServer {
+    let runner = command.rsplit('/').next().unwrap_or(command);
+    let options = args
+        .iter()
+        .take_while(|argument| matches!(argument.as_str(), "-y" | "--yes" | "-q" | "--quiet"))
+        .count();
+    let rest = args.get(options..).unwrap_or_default();
+    let package = |kind, identifier: &str, args: &[String]| {
+        let mut config = McpConfig::stdio(name, kind, identifier);
+        config.args = args.to_vec();
+        config
+    };
+    let config = match (runner, rest) {
+        ("npx", [identifier, rest @ ..]) if !identifier.starts_with('-') => {
+            package(McpPackageType::Npm, identifier, rest)
+        }
+        ("uvx", [from, identifier, program, rest @ ..]) if from == "--from" => {
+            let mut config = package(McpPackageType::Pypi, identifier, rest);
+            config.package.command = Some(program.clone());
+            config
+        }
+        ("uvx", [identifier, rest @ ..]) if !identifier.starts_with('-') => {
+            package(McpPackageType::Pypi, &identifier.replacen('@', "==", 1).replace("==latest", ""), rest)
+        }
+        _ => package(McpPackageType::Binary, command, args),
+    };
+    let mut notes = Vec::new();
+    if args.iter().any(|argument| placeholder(argument)) {
+        notes.push("Some of its arguments name values of the other program: fill them in".to_owned());
+    }
+    ImportedServer { config, secrets: Vec::new(), notes }
+}
+
+fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<ImportedServer, String> {
+    if entry.get("type").and_then(Value::as_str) == Some("sse") {
+        return Err("it speaks the older HTTP+SSE transport, which is not supported: ask for its Streamable HTTP address".to_owned());
+    }
+    let mut server = ImportedServer {
+        config: McpConfig::http(name, url, HttpAuth::None),
+        secrets: Vec::new(),
+        notes: Vec::new(),
+    };
+    let headers: Vec<_> = entry.get("headers").and_then(Value::as_object).into_iter().flatten().collect();
+    let (header, value) = match headers.as_slice() {
+        [] => return Ok(server),
+        [(header, value)] => (*header, value.as_str().ok_or("its header is not a text")?),
+        _ => return Err("it needs more than one header, which is not supported".to_owned()),
+    };
+    let secret_ref = own_secret(server.config.id, "auth");
+    let bearer = value.strip_prefix("Bearer ").filter(|_| header.eq_ignore_ascii_case("authorization"));
+    let auth = match bearer {
+        Some(_) => HttpAuth::Bearer { secret_ref },
+        None => HttpAuth::Header { name: header.clone(), secret_ref },
+    };
+    server.config = McpConfig { id: server.config.id, ..McpConfig::http(name, url, auth) };
+    keep(&mut server, "auth", bearer.unwrap_or(value));
+    Ok(server)
+}
+
+fn add_variable(server: &mut ImportedServer, name: &str, value: &str) {
+    let variable = if sounds_secret(name) || placeholder(value) {
+        keep(server, name, value);
+        EnvVarConfig::secret(name, &own_secret(server.config.id, name))
+    } else {
+        EnvVarConfig::plain(name, value)
+    };
+    server.config.env_vars.insert(name.to_owned(), variable);
+}
+
+/// A value that only the other program knows stays to be given.
+fn keep(server: &mut ImportedServer, part: &str, value: &str) {
+    match Secret::new(value) {
+        Ok(secret) if !placeholder(value) => server.secrets.push((part.to_owned(), secret)),
+        _ => server.notes.push(format!("{part} has no value here: set it before you start the server")),
+    }
+}
+
+fn placeholder(value: &str) -> bool {
+    value.contains("${")
+}
+
+pub(crate) fn sounds_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "_PAT", "AUTH"]
+        .iter()
+        .any(|sign| name.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::McpTransport;
+
+    fn only(text: &str) -> ImportedServer {
+        let mut found = import(text).expect("a configuration");
+        assert_eq!((found.servers.len(), found.refused.len()), (1, 0), "{found:?}");
+        found.servers.remove(0)
+    }
+
+    #[test]
+    fn packages_are_recognised_and_secrets_taken_out() {
+        let server = only(
+            r#"{ // as Claude Desktop writes it
+                "mcpServers": {"github": {"command": "npx", "args": ["-y", "@scope/github@1.0", "--all"],
+                    "env": {"GITHUB_TOKEN": "ghp_secret", "REGION": "eu"}, }}}"#,
+        );
+        let config = &server.config;
+        assert_eq!(
+            (config.package.package_type, config.package.identifier.as_str()),
+            (McpPackageType::Npm, "@scope/github@1.0")
+        );
+        assert_eq!(config.args, ["--all"]);
+        assert!(!config.enabled);
+        assert_eq!(config.env_vars["REGION"].value.as_deref(), Some("eu"));
+        assert_eq!(config.env_vars["GITHUB_TOKEN"].value, None);
+        assert_eq!(
+            (server.secrets[0].0.as_str(), server.secrets[0].1.reveal()),
+            ("GITHUB_TOKEN", "ghp_secret")
+        );
+        assert!(!serde_json::to_string(config).expect("plain data").contains("ghp_secret"));
+    }
+
+    #[test]
+    fn the_other_forms_are_understood() {
+        let code = only(
+            r#"{"servers": {"time": {"type": "stdio", "command": "uvx", "args": ["mcp-server-time@2.0", "--utc"]}}, "inputs": []}"#,
+        );
+        assert_eq!(
+            (code.config.package.package_type, code.config.package.identifier.as_str()),
+            (McpPackageType::Pypi, "mcp-server-time==2.0")
+        );
+        let settings = only(
+            r#"{"mcp": {"servers": {"own": {"command": "/opt/own", "env": {"API_KEY": "${input:key}"}}}}}"#,
+        );
+        assert_eq!(settings.config.package.package_type, McpPackageType::Binary);
+        assert!(settings.secrets.is_empty() && settings.notes[0].contains("API_KEY"), "{:?}", settings.notes);
+        let project = only(
+            r#"{"projects": {"/p": {"mcpServers": {"web": {"type": "http", "url": "https://example.org/mcp",
+            "headers": {"Authorization": "Bearer abc-def"}}}}}}"#,
+        );
+        let McpTransport::Http { auth: HttpAuth::Bearer { .. }, .. } = &project.config.transport else {
+            panic!("{project:?}")
+        };
+        assert_eq!(project.secrets[0].1.reveal(), "abc-def");
+        let header = only(
+            r#"{"mcpServers": {"x": {"url": "https://example.org/mcp", "headers": {"X-Key": "abc-def"}}}}"#,
+        );
+        assert!(
+            matches!(&header.config.transport, McpTransport::Http { auth: HttpAuth::Header { name, .. }, .. } if name == "X-Key")
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_taken_over_is_named() {
+        let found = import(
+            r#"{"mcpServers": {"old": {"type": "sse", "url": "https://example.org/sse"}, "none": {}, "open": {"url": "http://example.org", "headers": {"X": "abcdef"}}}}"#,
+        );
+        let refused = found.expect("a configuration").refused;
+        let why = |name: &str| {
+            refused.iter().find(|(other, _)| other == name).map(|(_, why)| why.as_str()).unwrap_or_default()
+        };
+        assert!(
+            why("old").contains("HTTP+SSE")
+                && why("none").contains("neither")
+                && why("open").contains("https"),
+            "{refused:?}"
+        );
+        assert!(import("{}").is_err() && import("{").is_err() && import(&"[".repeat(1_000_000)).is_err());
+    }
+}

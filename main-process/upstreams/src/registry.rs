@@ -1,0 +1,333 @@
+//! A registry of servers, as a file or an address, in the official format. It fills in forms; what it says is data, and
+//! nothing is started by it.
+
+use crate::{
+    config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpSource},
+    durable,
+    failure::Failure,
+    http::{HttpClient, encoded, read},
+};
+use bytes::Bytes;
+use http::{Request, header};
+use http_body_util::Full;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::{path::Path, time::Duration};
+
+const LARGEST_INDEX: usize = 32 << 20;
+const LIMIT: Duration = Duration::from_secs(20);
+const CONNECT: Duration = Duration::from_secs(10);
+const MOST_FOUND: usize = 100;
+
+/// A server that a registry knows.
+#[derive(Debug, Clone, Serialize)]
+pub struct RegistryEntry {
+    pub name: String,
+    pub description: String,
+    pub version: String,
+    /// Ways to run it. The configuration is filled in as far as the registry knows.
+    pub offers: Vec<Offer>,
+    /// Ways that Draftboard does not know.
+    pub unsupported: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Offer {
+    pub config: McpConfig,
+    /// Variables (or `auth`) that a person must give before it can be kept or started.
+    pub required: Vec<String>,
+}
+
+/// Searches an index, given as a path or as an address (`…/v0.1/servers`). The best are first.
+pub async fn search_registry(place: &str, query: &str) -> Result<Vec<RegistryEntry>, Failure> {
+    let bytes = if place.starts_with("http://") || place.starts_with("https://") {
+        fetch(place, query).await?
+    } else {
+        let unreadable =
+            |why: String| Failure::not_found(format!("{place} cannot be read: {why}")).at("registry");
+        let bytes = durable::read(Path::new(place), LARGEST_INDEX as u64)
+            .map_err(|error| unreadable(error.to_string()))?;
+        Bytes::from(bytes.ok_or_else(|| unreadable("there is no such file".to_owned()))?)
+    };
+    let index: Index = serde_json::from_slice(&bytes).map_err(|error| {
+        Failure::unavailable(format!("{place} is not a registry's index: {error}")).at("registry")
+    })?;
+    Ok(best(index, query))
+}
+
+async fn fetch(place: &str, query: &str) -> Result<Bytes, Failure> {
+    let offline = |why: String| {
+        Failure::network(format!(
+            "The registry cannot be reached: {why}. Search a file instead, or try again later."
+        ))
+    };
+    let joint = if place.contains('?') { '&' } else { '?' };
+    let request = Request::get(format!("{place}{joint}search={}&limit={MOST_FOUND}", encoded(query)))
+        .header(header::ACCEPT, "application/json")
+        .body(Full::default())
+        .map_err(|error| Failure::validation("registry", format!("{place} is not an address: {error}")))?;
+    let answered = tokio::time::timeout(LIMIT, async {
+        let client = HttpClient::new(CONNECT).map_err(|error| error.to_string())?;
+        let response = client.send(request).await.map_err(|error| error.to_string())?;
+        if !response.status().is_success() {
+            return Err(format!("it answered with HTTP {}", response.status()));
+        }
+        read(response.into_body(), LARGEST_INDEX).await.map_err(|error| error.to_string())
+    });
+    answered
+        .await
+        .map_err(|_| offline(format!("it took longer than {} s", LIMIT.as_secs())))?
+        .map_err(offline)
+}
+
+#[derive(Deserialize)]
+struct Index {
+    servers: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Server {
+    name: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    version: String,
+    #[serde(default)]
+    packages: Vec<Package>,
+    #[serde(default)]
+    remotes: Vec<Remote>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Package {
+    registry_type: String,
+    identifier: String,
+    #[serde(default)]
+    version: Option<String>,
+    #[serde(default)]
+    transport: Option<Transport>,
+    #[serde(default)]
+    environment_variables: Vec<Input>,
+    #[serde(default)]
+    package_arguments: Vec<Input>,
+}
+
+#[derive(Deserialize)]
+struct Transport {
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct Remote {
+    #[serde(rename = "type")]
+    kind: String,
+    url: String,
+    #[serde(default)]
+    headers: Vec<Input>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Input {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    is_required: bool,
+    #[serde(default)]
+    is_secret: bool,
+    #[serde(default)]
+    value: Option<String>,
+    #[serde(default)]
+    default: Option<String>,
+}
+
+impl Input {
+    fn given(&self) -> Option<&str> {
+        self.value.as_deref().or(self.default.as_deref()).filter(|value| !value.contains('{'))
+    }
+}
+
+/// Exact name, then names that begin with it, then those that contain it, then descriptions; among equals by name, the newest
+/// entry of each. Entries that cannot be understood are left out.
+fn best(index: Index, query: &str) -> Vec<RegistryEntry> {
+    let query = query.trim().to_lowercase();
+    let mut ranked: Vec<(u8, Server)> = Vec::new();
+    for entry in index.servers {
+        let inner = entry.get("server").cloned().unwrap_or(entry);
+        let Ok(server) = serde_json::from_value::<Server>(inner) else { continue };
+        let name = server.name.to_lowercase();
+        let short = name.rsplit('/').next().unwrap_or(&name);
+        let rank = match () {
+            () if name == query || short == query => 0,
+            () if name.starts_with(&query) || short.starts_with(&query) => 1,
+            () if name.contains(&query) => 2,
+            () if server.description.to_lowercase().contains(&query) => 3,
+            () => continue,
+        };
+        ranked.push((rank, server));
+    }
+    ranked.sort_by(|(a, one), (b, other)| (a, &one.name).cmp(&(b, &other.name)));
+    ranked.into_iter().take(MOST_FOUND).map(|(_, server)| entry(&server)).collect()
+}
+
+fn entry(server: &Server) -> RegistryEntry {
+    let short = server.name.rsplit('/').next().unwrap_or(&server.name);
+    let (mut offers, mut unsupported) = (Vec::new(), Vec::new());
+    for package in &server.packages {
+        match from_package(short, package) {
+            Some(offer) => offers.push(offer),
+            None => unsupported.push(format!("{} {}", package.registry_type, package.identifier)),
+        }
+    }
+    for remote in &server.remotes {
+        match from_remote(short, remote) {
+            Some(offer) => offers.push(offer),
+            None => unsupported.push(format!("{} {}", remote.kind, remote.url)),
+        }
+    }
+    for offer in &mut offers {
+        offer.config.source =
+            McpSource::Official { name: server.name.clone(), version: server.version.clone() };
+        offer.config.enabled = false;
+    }
+    let (name, description, version) =
+        (server.name.clone(), server.description.clone(), server.version.clone());
+    RegistryEntry { name, description, version, offers, unsupported }
+}
+
+fn from_package(name: &str, package: &Package) -> Option<Offer> {
+    if package.transport.as_ref().is_some_and(|transport| transport.kind != "stdio") {
+        return None;
+    }
+    // Without a version what runs could change from one start to the next.
+    let pinned = |mark: &str| match &package.version {
+        Some(version) if !package.identifier.contains(mark) || mark == "@" => {
+            format!("{}{mark}{version}", package.identifier)
+        }
+        _ => package.identifier.clone(),
+    };
+    let (kind, identifier) = match package.registry_type.as_str() {
+        "npm" => (McpPackageType::Npm, pinned("@")),
+        "pypi" => (McpPackageType::Pypi, pinned("==")),
+        "oci" => (
+            McpPackageType::Docker,
+            if package.identifier.rsplit('/').next()?.contains(':') {
+                package.identifier.clone()
+            } else {
+                pinned(":")
+            },
+        ),
+        _ => return None,
+    };
+    let mut config = McpConfig::stdio(name, kind, &identifier);
+    let mut required = Vec::new();
+    for argument in &package.package_arguments {
+        match (argument.given(), &argument.name) {
+            (Some(value), Some(flag)) if flag.starts_with('-') => {
+                config.args.extend([flag.clone(), value.to_owned()])
+            }
+            (Some(value), _) => config.args.push(value.to_owned()),
+            (None, name) if argument.is_required => {
+                required.push(format!("args.{}", name.as_deref().unwrap_or("value")))
+            }
+            _ => {}
+        }
+    }
+    for variable in &package.environment_variables {
+        let Some(name) = &variable.name else { continue };
+        let value = variable.given().filter(|_| !variable.is_secret).map(str::to_owned);
+        if variable.is_required && value.is_none() {
+            required.push(name.clone());
+        }
+        let spec = EnvVarConfig {
+            name: name.clone(),
+            // Given by `McpService::create_with_secrets`; until then it cannot be kept.
+            secret_ref: None,
+            value,
+            is_secret: variable.is_secret,
+            required: variable.is_required,
+            description: variable.description.clone(),
+        };
+        config.env_vars.insert(name.clone(), spec);
+    }
+    Some(Offer { config, required })
+}
+
+fn from_remote(name: &str, remote: &Remote) -> Option<Offer> {
+    if remote.kind != "streamable-http" || remote.url.contains('{') || remote.headers.len() > 1 {
+        return None;
+    }
+    let mut config = McpConfig::http(name, &remote.url, HttpAuth::None);
+    let mut required = Vec::new();
+    if let Some(header) = remote.headers.first() {
+        let secret_ref = String::new();
+        let named = header.name.clone()?;
+        let auth = if named.eq_ignore_ascii_case("authorization") {
+            HttpAuth::Bearer { secret_ref }
+        } else {
+            HttpAuth::Header { name: named, secret_ref }
+        };
+        required.push("auth".to_owned());
+        config = McpConfig { id: config.id, ..McpConfig::http(name, &remote.url, auth) };
+    }
+    Some(Offer { config, required })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn index() -> Value {
+        json!({"servers": [
+            {"server": {"name": "io.example/timer", "description": "Tells the time", "version": "2.0.0", "packages": [
+                {"registryType": "npm", "identifier": "@example/timer", "version": "2.0.0", "transport": {"type": "stdio"},
+                 "packageArguments": [{"type": "named", "name": "--zone", "value": "UTC"}, {"type": "positional", "isRequired": true}],
+                 "environmentVariables": [{"name": "TIMER_KEY", "isRequired": true, "isSecret": true}, {"name": "MODE", "default": "fast"}]},
+                {"registryType": "mcpb", "identifier": "x"}],
+                "remotes": [{"type": "streamable-http", "url": "https://example.org/mcp", "headers": [{"name": "Authorization", "isSecret": true}]},
+                            {"type": "sse", "url": "https://example.org/sse"}]}, "_meta": {}},
+            {"server": {"name": "io.example/time", "description": "x", "version": "1", "packages": [{"registryType": "oci", "identifier": "ghcr.io/e/time", "version": "1.2"}]}},
+            {"server": {"name": "io.example/clock", "description": "a time server", "packages": [{"registryType": "pypi", "identifier": "clock", "version": "3"}]}},
+            {"server": {"description": "without a name"}},
+            {"server": {"name": "io.example/other", "description": "nothing"}}
+        ], "metadata": {"count": 5}})
+    }
+
+    #[tokio::test]
+    async fn a_file_is_searched_and_the_form_filled_in() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("index.json");
+        std::fs::write(&path, index().to_string()).expect("writes");
+        let found = search_registry(path.to_str().expect("plain"), "Time").await.expect("an index");
+        let names: Vec<&str> = found.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!(names, ["io.example/time", "io.example/timer", "io.example/clock"]);
+        assert_eq!(found[0].offers[0].config.package.identifier, "ghcr.io/e/time:1.2");
+        assert_eq!(found[2].offers[0].config.package.identifier, "clock==3");
+        let timer = &found[1];
+        assert_eq!(timer.unsupported, ["mcpb x", "sse https://example.org/sse"]);
+        let (npm, web) = (&timer.offers[0], &timer.offers[1]);
+        assert_eq!(npm.config.package.identifier, "@example/timer@2.0.0");
+        assert_eq!(npm.config.args, ["--zone", "UTC"]);
+        assert_eq!(npm.required, ["args.value", "TIMER_KEY"]);
+        assert_eq!(npm.config.env_vars["MODE"].value.as_deref(), Some("fast"));
+        assert!(matches!(&npm.config.source, McpSource::Official { version, .. } if version == "2.0.0"));
+        assert_eq!(web.required, ["auth"]);
+    }
+
+    #[tokio::test]
+    async fn offline_and_nonsense_say_so() {
+        let failure =
+            search_registry("http://127.0.0.1:1/v0.1/servers", "x").await.expect_err("nobody there");
+        assert_eq!(failure.code, crate::Code::NetworkError);
+        assert!(failure.message.contains("cannot be reached"), "{failure}");
+        assert_eq!(
+            search_registry("/no/such/file", "x").await.expect_err("no file").code,
+            crate::Code::NotFound
+        );
+    }
+}
