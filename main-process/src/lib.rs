@@ -12,6 +12,7 @@ mod moment;
 mod paths;
 pub mod processes;
 mod renderer_link;
+mod standalone;
 mod terminal;
 mod terraform;
 #[cfg(test)]

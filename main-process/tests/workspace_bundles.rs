@@ -6,7 +6,7 @@ mod workspace_bench;
 use journal::WorkspacePath;
 use serde_json::json;
 use shared_protocol::{
-    Actor, ActorKind, Code, Refusal,
+    Actor, ActorKind, BoardId, Code, NodeId, Refusal,
     bundle::{BundleAnswer, BundleRequest, BundlesView, EntityRef},
     messages::Answer,
 };
@@ -238,4 +238,103 @@ fn questions_are_answered() {
     assert!(text.starts_with('#'));
     let unknown = ask(&mut bench, &BundleRequest::Diagnostics { bundle: "parcle".into() }).unwrap_err();
     assert_eq!((unknown.code, unknown.suggestions), (Code::NotFound, vec![bundle]));
+}
+
+fn draw(bench: &mut Bench, around: Option<(&str, &str)>, depth: u32) -> Result<BoardId, Refusal> {
+    let bundle = "parcel".to_owned();
+    let entity = |(kind, id): (&str, &str)| EntityRef {
+        bundle: "parcel".into(),
+        entity_type: kind.into(),
+        id: id.into(),
+    };
+    match ask(bench, &BundleRequest::DrawMap { bundle, around: around.map(entity), depth })? {
+        Answer::Bundle(BundleAnswer::Map { board, .. }) => Ok(board),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The labels of a map's nodes, and its edges as `from -label-> to`, by entity id.
+fn shown(bench: &Bench, board: BoardId) -> (Vec<String>, Vec<String>) {
+    let snapshot = bench.ws().snapshot();
+    let id = |node: NodeId| {
+        let node = snapshot.node(node).unwrap();
+        node.props.iter().find(|(key, _)| key.as_str() == "entityId").unwrap().1.as_text().unwrap().to_owned()
+    };
+    let mut labels: Vec<String> = snapshot.nodes_on(board).map(|node| node.label.clone()).collect();
+    let mut edges: Vec<String> = snapshot
+        .edges_on(board)
+        .map(|edge| format!("{} -{}-> {}", id(edge.source.node), edge.label, id(edge.target.node)))
+        .collect();
+    labels.sort();
+    edges.sort();
+    (labels, edges)
+}
+
+#[test]
+fn a_map_is_one_operation_and_drawn_again_it_is_the_same_board() {
+    let mut bench = parcel();
+    let board = draw(&mut bench, None, 1).unwrap();
+    let (labels, edges) = shown(&bench, board);
+    assert_eq!(labels.len(), 24);
+    assert!(edges.contains(&"TASK-002 -dependsOnTaskIds-> TASK-001".to_owned()), "{edges:?}");
+    let snapshot = bench.ws().snapshot();
+    let places: Vec<_> = snapshot.nodes_on(board).filter_map(|node| snapshot.placement(node.id)).collect();
+    let overlaps = places.iter().enumerate().any(|(i, a)| places[i + 1..].iter().any(|b| a.overlaps(*b)));
+    assert!(places.len() == 24 && !overlaps);
+    let revision = snapshot.revision();
+    assert_eq!(draw(&mut bench, None, 1).unwrap(), board);
+    assert_eq!(bench.ws().snapshot().revision(), revision, "nothing to do is no operation");
+    bench.undo();
+    assert!(bench.ws().snapshot().board(board).is_none());
+    // Around one entity, on a board of its own.
+    let around = draw(&mut bench, Some(("Threat", "THR-guess")), 1).unwrap();
+    let near = shown(&bench, around).0.len();
+    assert!(near > 1 && near < 24, "{near}");
+    assert_eq!(draw(&mut bench, Some(("Threat", "THR-none")), 1).unwrap_err().code, Code::NotFound);
+}
+
+#[test]
+fn a_map_follows_its_bundle_in_the_same_operation() {
+    let mut bench = parcel();
+    let board = draw(&mut bench, None, 1).unwrap();
+    let (before, edges_before) = shown(&bench, board);
+    let unlink = json!([
+        { "operation": "update", "entityType": "Threat", "entityId": "THR-guess", "fieldPath": "affectsComponents", "value": [] },
+        { "operation": "update", "entityType": "Threat", "entityId": "THR-guess", "fieldPath": "title", "value": "Renamed" },
+        { "operation": "delete", "entityType": "Threat", "entityId": "THR-jam" },
+    ]);
+    change(&mut bench, unlink, false).unwrap();
+    let (labels, edges) = shown(&bench, board);
+    assert!(labels.contains(&"Renamed".to_owned()) && labels.len() == 23, "{labels:?}");
+    assert!(!edges.iter().any(|edge| edge.starts_with("THR-guess -affectsComponents")), "{edges:?}");
+    assert_eq!(bench.log().len(), 2);
+    bench.undo();
+    assert_eq!(shown(&bench, board), (before.clone(), edges_before), "one undo takes back both");
+    assert!(title(&bench, "Threat", "THR-jam").is_some());
+    // What another program does is followed too; a file that cannot be read for now is no entity that is gone.
+    let file = bench.root().join(THREAT);
+    let good = fs::read_to_string(&file).unwrap();
+    fs::write(&file, good.replace("title:", "title: Theirs #")).unwrap();
+    look(&mut bench, THREAT);
+    assert!(shown(&bench, board).0.contains(&"Theirs".to_owned()));
+    fs::write(&file, "id: [\n").unwrap();
+    look(&mut bench, THREAT);
+    assert_eq!(shown(&bench, board).0.len(), 24);
+    fs::write(&file, good).unwrap();
+    look(&mut bench, THREAT);
+    assert_eq!(shown(&bench, board).0, before);
+}
+
+#[test]
+fn a_map_that_nobody_could_read_is_refused() {
+    let mut bench = Bench::with_files(|root| {
+        put(root, "minimal", "specs/parcel");
+        for number in 0..2_100 {
+            let file = root.join(format!("specs/parcel/notes/m{number}.yaml"));
+            fs::write(file, format!("key: M-{number}\ntext: x\n")).unwrap();
+        }
+    });
+    let refusal = draw(&mut bench, None, 1).unwrap_err();
+    assert_eq!(refusal.code, Code::LimitExceeded, "{refusal}");
+    assert!(!refusal.hints.is_empty() && bench.log().is_empty());
 }

@@ -69,6 +69,8 @@ pub(crate) struct Agent {
     said: mpsc::Receiver<Value>,
     complained: mpsc::Receiver<String>,
     era: Era,
+    /// What the client says it can.
+    pub(crate) capabilities: Value,
     waiting: Vec<Value>,
 }
 
@@ -77,6 +79,11 @@ impl Agent {
         let mut command = home.command();
         command.arg("mcp").arg("--workspace").arg(workspace).args(arguments);
         command.env("DRAFTBOARD_LOG", "trace");
+        Self::of(command, era)
+    }
+
+    /// Whatever speaks MCP on its standard input and output.
+    pub(crate) fn of(mut command: Command, era: Era) -> Self {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (lines, said) = mpsc::channel();
@@ -99,26 +106,32 @@ impl Agent {
             drop(words.send(text));
         });
         let stdin = child.stdin.take();
-        Self { child, stdin, said, complained, era, waiting: Vec::new() }
+        let capabilities = json!({});
+        Self { child, stdin, said, complained, era, capabilities, waiting: Vec::new() }
     }
 
     /// With the opening of its era done.
     pub(crate) fn greeted(home: &Home, workspace: &Path, era: Era, arguments: &[&str]) -> Self {
         let mut agent = Self::start(home, workspace, era, arguments);
-        match era {
+        agent.greet();
+        agent
+    }
+
+    /// The opening of its era.
+    pub(crate) fn greet(&mut self) {
+        match self.era {
             Era::Handshake => {
-                let hello = json!({"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
-                let welcome = agent.ask("hello", "initialize", hello);
+                let hello = json!({"protocolVersion": HANDSHAKE, "capabilities": self.capabilities, "clientInfo": {"name": "test", "version": "1"}});
+                let welcome = self.ask("hello", "initialize", hello);
                 assert_eq!(welcome["result"]["protocolVersion"], HANDSHAKE, "{welcome}");
-                agent.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+                self.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
             }
             Era::Stateless => {
-                let found = agent.ask("hello", "server/discover", json!({}));
+                let found = self.ask("hello", "server/discover", json!({}));
                 let versions = found["result"]["supportedVersions"].as_array().expect("versions");
                 assert!(versions.contains(&json!(STATELESS)), "{found}");
             }
         }
-        agent
     }
 
     pub(crate) fn say(&mut self, message: &Value) {
@@ -130,7 +143,7 @@ impl Agent {
         if self.era == Era::Stateless {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": STATELESS,
-                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientCapabilities": self.capabilities,
                 "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
             });
         }

@@ -6,6 +6,7 @@ pub(crate) mod client;
 pub(crate) mod designer;
 pub(crate) mod home;
 pub(crate) mod mcp;
+pub(crate) mod over_http;
 pub(crate) mod processes;
 pub(crate) mod screen;
 

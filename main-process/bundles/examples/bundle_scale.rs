@@ -95,6 +95,8 @@ fn main() {
     let mut number = 0;
     let write = median(30, || {
         number += 1;
+        // As a server does it: others go on reading the state before.
+        let _before = bundles.clone();
         let change = json!({"operation": "update", "entityType": "Task", "entityId": "TASK-00010", "fieldPath": "title", "value": format!("Title {number}")});
         let answer =
             call_writing(&mut bundles, "apply_changes", &json!({"changes": [change], "dryRun": false}));

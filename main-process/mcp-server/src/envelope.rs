@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 
 /// Answers up to this many bytes are also given as text, for clients that read nothing else.
-const MOST_AS_TEXT: usize = 4 * 1024;
+pub(crate) const MOST_AS_TEXT: usize = 4 * 1024;
 
 /// What a tool answers when it did what was asked.
 #[derive(Debug, Clone, Default)]

@@ -10,8 +10,8 @@ use crate::{
     clients::{Act, Key, Who},
     envelope::{self, Sealed},
     offline,
-    service::{INSTRUCTIONS, Inner},
-    surface::Run,
+    service::Inner,
+    surface::{Completed, Completing, Run, Sampled, Step, Stepping, Written},
 };
 use bytes::Bytes;
 use rmcp::{
@@ -19,11 +19,11 @@ use rmcp::{
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
         CompleteResult, CompletionInfo, ContentBlock, Extensions, GetPromptRequestParams, GetPromptResponse,
-        GetPromptResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-        ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptMessage, ProtocolVersion,
-        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference, ResourceContents,
-        Role, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool as ToolDefinition,
-        UnsubscribeRequestParams,
+        GetPromptResult, Implementation, InputRequiredResult, InputResponses, JsonObject, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        PromptMessage, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+        Reference, ResourceContents, Role, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+        Tool as ToolDefinition, UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -35,6 +35,8 @@ use tokio_util::sync::CancellationToken;
 /// How long a list may be taken as it was; whoever subscribes hears sooner.
 const LIST_TTL_MS: u64 = 5_000;
 const SLOW_LIMIT: Duration = Duration::from_secs(60);
+/// How long the client's model may take.
+const SAMPLE_LIMIT: Duration = Duration::from_secs(60);
 const MOST_TYPED: usize = 200;
 
 /// How a client came.
@@ -68,6 +70,8 @@ impl Agent {
             workbench: Arc::clone(&inner.workbench),
             arguments: arguments.unwrap_or_default(),
             cancelled,
+            can_sample: false,
+            sampled: None,
         }
     }
 
@@ -81,8 +85,7 @@ impl Agent {
     }
 
     fn who_asks(&self, cx: &RequestContext<RoleServer>) -> Who {
-        let is_modern = cx.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        self.who(&cx.extensions, cx.client_info().as_ref(), is_modern)
+        self.who(&cx.extensions, cx.client_info().as_ref(), is_modern(cx))
     }
 
     /// Notes what is asked; a paused client hears that it must wait.
@@ -102,6 +105,8 @@ impl Agent {
     async fn run(&self, tool: &Tool, call: Call) -> Result<Reply, Failure> {
         match &tool.run {
             Run::Quick(run) => run(&call),
+            // Answered apart, with its own envelope.
+            Run::Own(_) => Err(Failure::new(Code::Internal, "this tool writes its own answer")),
             Run::Slow(run) => {
                 let cancelled = call.cancelled.clone();
                 let work = async {
@@ -117,6 +122,40 @@ impl Agent {
                 }
             }
         }
+    }
+
+    /// Runs a tool with an envelope of its own. It may ask the client's model: in the older protocol that is a request of
+    /// ours, in the newer one the client calls again with the reply.
+    async fn own(
+        &self,
+        run: impl Fn(Call) -> Stepping,
+        mut call: Call,
+        responses: Option<&InputResponses>,
+        cx: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        call.can_sample = cx.client_capabilities().is_some_and(|can| can.sampling.is_some());
+        call.sampled = responses.and_then(|responses| responses.get(MODEL)).map(sampled);
+        let parameters = match in_time(&call, run(call.clone())).await? {
+            Step::Answer(written) => return Ok(self.written(written).into()),
+            Step::Sample(parameters) => parameters,
+        };
+        if is_modern(cx) {
+            let request = json!({ "method": "sampling/createMessage", "params": parameters });
+            let asks = json!({ "resultType": "input_required", "inputRequests": { MODEL: request } });
+            let asks: InputRequiredResult = serde_json::from_value(asks).map_err(unwritable)?;
+            return Ok(asks.into());
+        }
+        call.sampled = Some(ask_model(parameters, cx).await);
+        match in_time(&call, run(call.clone())).await? {
+            Step::Answer(written) => Ok(self.written(written).into()),
+            Step::Sample(_) => Err(ErrorData::internal_error("the model was asked already", None)),
+        }
+    }
+
+    fn written(&self, written: Written) -> CallToolResult {
+        let Written { json, summary, is_error } = written;
+        let text = if json.len() <= envelope::MOST_AS_TEXT || is_error { json.clone() } else { summary };
+        self.result(Kept { text, json: json.into() }, Vec::new(), is_error)
     }
 
     async fn answer(&self, tool: &Tool, call: Call) -> CallToolResult {
@@ -166,7 +205,7 @@ impl Agent {
                 .suggest(authority::similar(uri, known)));
         };
         let call = self.call(Some(parts), cancelled);
-        let document = (resource.read)(&call)?;
+        let document = (resource.read)(&call, uri)?;
         let text =
             match serde_json::to_vec(&document.text).ok().and_then(|json| inner.splices.leave(json.into())) {
                 Some(placeholder) => placeholder,
@@ -185,6 +224,43 @@ fn question(tool: &str, arguments: &JsonObject) -> String {
 fn session_of(extensions: &Extensions) -> Option<String> {
     let parts = extensions.get::<http::request::Parts>()?;
     parts.headers.get("mcp-session-id")?.to_str().ok().map(str::to_owned)
+}
+
+/// What the client's model is asked under, in the newer protocol.
+const MODEL: &str = "model";
+
+fn is_modern(cx: &RequestContext<RoleServer>) -> bool {
+    cx.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+async fn in_time(call: &Call, step: Stepping) -> Result<Step, ErrorData> {
+    tokio::select! {
+        () = call.cancelled.cancelled() => Err(ErrorData::internal_error("the call was cancelled", None)),
+        done = tokio::time::timeout(SLOW_LIMIT, step) => {
+            done.map_err(|_| ErrorData::internal_error(format!("no answer within {SLOW_LIMIT:?}"), None))
+        }
+    }
+}
+
+async fn ask_model(parameters: Value, cx: &RequestContext<RoleServer>) -> Result<Sampled, String> {
+    let request = serde_json::from_value(parameters).map_err(|error| error.to_string())?;
+    let asked = tokio::time::timeout(SAMPLE_LIMIT, cx.peer.create_message(request)).await;
+    let reply =
+        asked.map_err(|_| format!("no reply within {SAMPLE_LIMIT:?}"))?.map_err(|error| error.to_string())?;
+    sampled(&serde_json::to_value(&reply).unwrap_or_default())
+}
+
+/// The text of a model's reply, which may be one piece of content or several.
+fn sampled(reply: &Value) -> Result<Sampled, String> {
+    let content = &reply["content"];
+    let pieces = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);
+    let text = pieces.iter().find_map(|piece| piece["text"].as_str());
+    let text = text.ok_or("Unexpected response format: the reply has no text")?.to_owned();
+    Ok(Sampled { text, model: reply["model"].as_str().unwrap_or("unknown").to_owned() })
+}
+
+fn unwritable(error: serde_json::Error) -> ErrorData {
+    ErrorData::internal_error(format!("a request to the client could not be written: {error}"), None)
 }
 
 /// What a resource or prompt cannot say in an envelope.
@@ -208,7 +284,7 @@ impl ServerHandler for Agent {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(offline::capabilities())
             .with_server_info(offline::implementation(&self.inner().version))
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(self.inner().surface.instructions)
     }
 
     async fn on_initialized(&self, cx: NotificationContext<RoleServer>) {
@@ -244,7 +320,7 @@ impl ServerHandler for Agent {
         request: CallToolRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let CallToolRequestParams { name, arguments, .. } = request;
+        let CallToolRequestParams { name, arguments, input_responses, .. } = request;
         let inner = self.inner();
         if let Err(failure) = self.admit(&cx, Act::Call(&name)) {
             return Ok(self.failed(&name, failure).into());
@@ -263,6 +339,9 @@ impl ServerHandler for Agent {
             return Err(ErrorData::invalid_params(message, Some(json!({ "suggestions": similar }))));
         };
         let call = self.call(arguments, cx.ct.clone());
+        if let Run::Own(run) = &tool.run {
+            return self.own(|call| run(call), call, input_responses.as_ref(), &cx).await;
+        }
         Ok(self.answer(&tool, call).await.into())
     }
 
@@ -397,22 +476,29 @@ impl ServerHandler for Agent {
         _cx: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let inner = self.inner();
-        let typed: String =
-            request.argument.value.chars().take(MOST_TYPED).collect::<String>().to_lowercase();
-        let view = inner.workbench.view();
-        let all = match &request.r#ref {
+        let typed: String = request.argument.value.chars().take(MOST_TYPED).collect();
+        let given = request.context.and_then(|context| context.arguments).unwrap_or_default();
+        let asked = Completing {
+            view: &inner.workbench.view(),
+            argument: &request.argument.name,
+            typed: &typed,
+            given: &given.into_iter().collect(),
+        };
+        let completed = match &request.r#ref {
             Reference::Prompt(prompt) => match inner.surface.prompt(&prompt.name) {
-                Some(prompt) => (prompt.complete)(&view, &request.argument.name),
+                Some(prompt) => (prompt.complete)(&asked),
                 None => return Err(ErrorData::invalid_params("there is no such prompt", None)),
             },
-            _ => Vec::new(),
+            Reference::Resource(template) => {
+                let known = inner.surface.resources().find(|resource| resource.uri == template.uri);
+                let Some(known) = known else {
+                    return Err(ErrorData::invalid_params("there is no such resource", None));
+                };
+                known.complete.as_ref().map(|complete| complete(&asked)).unwrap_or_default()
+            }
+            _ => Completed::default(),
         };
-        // What begins with the typed text first, then what contains it.
-        let mut fitting: Vec<String> =
-            all.into_iter().filter(|value| value.to_lowercase().contains(&typed)).collect();
-        fitting.sort_by_key(|value| (!value.to_lowercase().starts_with(&typed), value.clone()));
-        fitting.dedup();
-        let total = fitting.len();
+        let Completed { values: mut fitting, total } = completed;
         fitting.truncate(CompletionInfo::MAX_VALUES);
         let has_more = fitting.len() < total;
         CompletionInfo::with_pagination(fitting, u32::try_from(total).ok(), has_more)

@@ -36,5 +36,8 @@ pub use handler::Agent;
 pub use offline::Offline;
 pub use service::{INSTRUCTIONS, Service};
 pub use shown::shown;
-pub use surface::{Answering, Call, Completion, Depends, Document, Prompt, Resource, Surface, Tool};
-pub use view::{Hcl, Picture, PictureOf, View, Workbench, WorkspaceView};
+pub use surface::{
+    Answering, Call, Completed, Completing, Completion, Depends, Document, Hints, Prompt, Resource, Sampled,
+    Step, Stepping, Surface, Tool, Written,
+};
+pub use view::{FoundEntity, Hcl, Picture, PictureOf, Specs, View, Workbench, WorkspaceView};

@@ -120,8 +120,8 @@ pub(crate) async fn watch(inner: &Arc<Inner>) {
         let now = (inner.workbench.view(), inner.mode());
         let differs = difference(&seen.0, &now.0, seen.1 != now.1);
         let lists = seen.1 != now.1;
-        seen = now;
-        tell(inner, &differs, lists).await;
+        let before = std::mem::replace(&mut seen, now).0;
+        tell(inner, &differs, &before, &seen.0, lists).await;
     }
 }
 
@@ -139,6 +139,13 @@ fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
     let mut differs = BTreeSet::new();
     if mode {
         differs.insert(Depends::Mode);
+    }
+    let is_same = match (&before.specs, &after.specs) {
+        (Some(before), Some(after)) => Arc::ptr_eq(before, after),
+        (before, after) => before.is_none() && after.is_none(),
+    };
+    if !is_same {
+        differs.insert(Depends::Specs);
     }
     let (before, after) = match (&before.workspace, &after.workspace) {
         (None, None) => return differs,
@@ -169,10 +176,11 @@ fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
     differs
 }
 
-async fn tell(inner: &Arc<Inner>, differs: &BTreeSet<Depends>, lists: bool) {
+async fn tell(inner: &Arc<Inner>, differs: &BTreeSet<Depends>, before: &View, after: &View, lists: bool) {
     let concerns = |uri: &str| {
-        let resource = inner.surface.resource(uri);
-        resource.is_some_and(|(resource, _)| resource.depends.iter().any(|depends| differs.contains(depends)))
+        let Some((resource, _)) = inner.surface.resource(uri) else { return false };
+        resource.depends.iter().any(|depends| differs.contains(depends))
+            && resource.differs.as_ref().is_none_or(|differs| differs(before, after, uri))
     };
     let (sessions, streams) = inner.notices.everybody();
     for (key, peer, uris) in sessions {

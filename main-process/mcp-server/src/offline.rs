@@ -1,6 +1,6 @@
 //! The lists as clients get them. The server answers with them; whoever must answer while no server runs has them as JSON.
 
-use crate::{INSTRUCTIONS, Resource, Surface};
+use crate::{Resource, Surface};
 use rmcp::model::{
     Implementation, Prompt as PromptDefinition, ProtocolVersion, Resource as ListedResource,
     ResourceTemplate, ServerCapabilities, Tool as ToolDefinition,
@@ -80,7 +80,7 @@ impl Offline {
         Self {
             server_info: json(&implementation(version)),
             capabilities: json(&capabilities()),
-            instructions: INSTRUCTIONS,
+            instructions: surface.instructions,
             handshake_versions: words(handshake),
             stateless_versions: words(stateless),
             tools: json(&surface.listed_tools(mode)),

@@ -1,6 +1,6 @@
 //! Prompts: ways into the work that a person can pick in a client.
 
-use crate::{Call, Failure, Prompt, View, shown};
+use crate::{Call, Completed, Completing, Failure, Prompt, shown};
 use serde_json::Value;
 
 pub(crate) fn all() -> Vec<Prompt> {
@@ -86,10 +86,10 @@ fn required(call: &Call, name: &str) -> Result<String, Failure> {
     given(call, name).ok_or_else(missing)
 }
 
-fn completing(view: &View, argument: &str) -> Vec<String> {
-    let Some(workspace) = &view.workspace else { return Vec::new() };
+fn completing(asked: &Completing<'_>) -> Completed {
+    let Some(workspace) = &asked.view.workspace else { return Completed::default() };
     let snapshot = &workspace.snapshot;
-    match argument {
+    let all = match asked.argument {
         "board" => snapshot.boards().map(|board| board.name.to_string()).collect(),
         "focus" => ["security", "cost", "reliability", "naming"].map(str::to_owned).to_vec(),
         "provider" => {
@@ -101,5 +101,6 @@ fn completing(view: &View, argument: &str) -> Vec<String> {
             providers
         }
         _ => Vec::new(),
-    }
+    };
+    Completed::fitting(all, asked.typed)
 }

@@ -12,9 +12,8 @@ use std::{collections::BTreeMap, pin::Pin, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// Tools that only exist in guarded mode. Called without it, they say so instead of being unknown.
-pub(crate) const GUARDED: [&str; 21] = [
+pub(crate) const GUARDED: [&str; 20] = [
     "add_resource",
-    "apply_changes",
     "apply_overrides",
     "connect_resources",
     "disconnect_resources",
@@ -45,6 +44,17 @@ pub struct Call {
     pub arguments: JsonObject,
     /// Fires when the client does not want the answer any more.
     pub cancelled: CancellationToken,
+    /// Whether the client's model can be asked.
+    pub can_sample: bool,
+    /// What it said, or why it said nothing, once a tool has asked it.
+    pub sampled: Option<Result<Sampled, String>>,
+}
+
+/// What the client's model replied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sampled {
+    pub text: String,
+    pub model: String,
 }
 
 impl Call {
@@ -80,11 +90,41 @@ pub type Answering = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>
 type Quick = Arc<dyn Fn(&Call) -> Result<Reply, Failure> + Send + Sync>;
 type Slow = Arc<dyn Fn(Call) -> Answering + Send + Sync>;
 
+/// An answer whose envelope the tool wrote itself.
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// Compact JSON.
+    pub json: String,
+    /// One line that stands for it where it is too large to be said twice.
+    pub summary: String,
+    pub is_error: bool,
+}
+
+/// How far a tool with an envelope of its own has come.
+#[derive(Debug, Clone)]
+pub enum Step {
+    Answer(Written),
+    /// The client's model is asked with these parameters of `sampling/createMessage`; then the tool is called again.
+    Sample(Value),
+}
+
+pub type Stepping = Pin<Box<dyn Future<Output = Step> + Send>>;
+type Own = Arc<dyn Fn(Call) -> Stepping + Send + Sync>;
+
 #[derive(Clone)]
 pub(crate) enum Run {
     /// Computed at once from the view.
     Quick(Quick),
     Slow(Slow),
+    /// With an envelope of its own.
+    Own(Own),
+}
+
+/// What a client is told about calling a tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Hints {
+    pub read_only: bool,
+    pub idempotent: bool,
 }
 
 #[derive(Clone)]
@@ -143,6 +183,27 @@ impl Tool {
         Self { group, definition, guarded: false, lasting: false, run }
     }
 
+    /// A tool of another contract, with its own envelope. `input` is the whole schema of its arguments; what is wrong with
+    /// them is for the tool to say.
+    pub fn own(
+        group: &'static str,
+        [name, title, description]: [&'static str; 3],
+        input: Value,
+        hints: Hints,
+        run: impl Fn(Call) -> Stepping + Send + Sync + 'static,
+    ) -> Self {
+        let annotations = ToolAnnotations::new()
+            .read_only(hints.read_only)
+            .destructive(!hints.read_only)
+            .idempotent(hints.idempotent)
+            .open_world(false);
+        let definition = ToolDefinition::new(name, description, object(input))
+            .with_title(title)
+            .with_raw_output_schema(Arc::new(object(own_output_schema())))
+            .with_annotations(annotations);
+        Self { group, definition, guarded: false, lasting: false, run: Run::Own(Arc::new(run)) }
+    }
+
     #[must_use]
     pub fn lasting(mut self) -> Self {
         self.lasting = true;
@@ -168,6 +229,11 @@ fn output_schema(data: Value) -> Value {
     })
 }
 
+/// What an envelope of another contract has in common with ours.
+fn own_output_schema() -> Value {
+    json!({ "type": "object", "properties": { "ok": { "type": "boolean" } }, "required": ["ok", "tool"] })
+}
+
 fn object(value: Value) -> JsonObject {
     match value {
         Value::Object(fields) => fields,
@@ -186,6 +252,8 @@ pub enum Depends {
     Config,
     /// What is deployed.
     Deployment,
+    /// The spec bundles.
+    Specs,
 }
 
 /// The text of a resource at one moment.
@@ -195,9 +263,12 @@ pub struct Document {
     pub text: String,
 }
 
-type Read = Arc<dyn Fn(&Call) -> Result<Document, Failure> + Send + Sync>;
+/// Gets the address too, as it was asked for.
+type Read = Arc<dyn Fn(&Call, &str) -> Result<Document, Failure> + Send + Sync>;
+/// Whether what is at an address differs between two views.
+type Differs = Arc<dyn Fn(&View, &View, &str) -> bool + Send + Sync>;
 
-/// A resource, or a template when its address has a part in braces; that part is in the call's arguments under its name.
+/// A resource, or a template when its address has parts in braces; these are in the call's arguments under their names.
 #[derive(Clone)]
 pub struct Resource {
     pub uri: &'static str,
@@ -208,7 +279,11 @@ pub struct Resource {
     pub description: &'static str,
     pub mime: &'static str,
     pub depends: &'static [Depends],
+    /// Looked at when something that it depends on changed; without it, that is a change of the resource.
+    pub differs: Option<Differs>,
     pub read: Read,
+    /// Completes the parts in braces.
+    pub complete: Option<Completion>,
 }
 
 impl Resource {
@@ -222,20 +297,57 @@ impl Resource {
     }
 }
 
-/// One part in braces at most is enough for every address there is; it does not match a slash.
+/// Compared between slashes; each piece may have one part in braces.
 fn match_uri(pattern: &str, uri: &str) -> Option<JsonObject> {
-    let Some((before, rest)) = pattern.split_once('{') else {
-        return (pattern == uri).then(JsonObject::default);
-    };
-    let (name, after) = rest.split_once('}')?;
-    let value = uri.strip_prefix(before)?.strip_suffix(after)?;
-    let fits = !value.is_empty() && value.len() <= 256 && !value.contains('/');
-    fits.then(|| JsonObject::from_iter([(name.to_owned(), Value::String(value.to_owned()))]))
+    let (mut pieces, mut parts) = (uri.split('/'), JsonObject::default());
+    for wanted in pattern.split('/') {
+        let piece = pieces.next()?;
+        let Some((before, rest)) = wanted.split_once('{') else {
+            if wanted != piece {
+                return None;
+            }
+            continue;
+        };
+        let (name, after) = rest.split_once('}')?;
+        let value = piece.strip_prefix(before)?.strip_suffix(after)?;
+        if value.is_empty() || value.len() > 256 {
+            return None;
+        }
+        parts.insert(name.to_owned(), Value::String(value.to_owned()));
+    }
+    pieces.next().is_none().then_some(parts)
 }
 
 type Words = Arc<dyn Fn(&Call) -> Result<String, Failure> + Send + Sync>;
-/// All values an argument may have; the server keeps those that fit what is typed.
-pub type Completion = Arc<dyn Fn(&View, &str) -> Vec<String> + Send + Sync>;
+/// An argument that somebody types.
+pub struct Completing<'a> {
+    pub view: &'a View,
+    pub argument: &'a str,
+    pub typed: &'a str,
+    /// The arguments that are filled in already.
+    pub given: &'a BTreeMap<String, String>,
+}
+
+/// Values that fit what is typed, best first, and how many there are in all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Completed {
+    pub values: Vec<String>,
+    pub total: usize,
+}
+
+impl Completed {
+    /// What begins with the typed text first, then what contains it.
+    pub fn fitting(all: Vec<String>, typed: &str) -> Self {
+        let typed = typed.to_lowercase();
+        let mut values: Vec<String> =
+            all.into_iter().filter(|value| value.to_lowercase().contains(&typed)).collect();
+        values.sort_by_key(|value| (!value.to_lowercase().starts_with(&typed), value.clone()));
+        values.dedup();
+        Self { total: values.len(), values }
+    }
+}
+
+pub type Completion = Arc<dyn Fn(&Completing<'_>) -> Completed + Send + Sync>;
 
 #[derive(Clone)]
 pub struct Prompt {
@@ -253,7 +365,7 @@ impl Prompt {
         description: &str,
         arguments: &[(&str, &str, bool)],
         words: impl Fn(&Call) -> Result<String, Failure> + Send + Sync + 'static,
-        complete: impl Fn(&View, &str) -> Vec<String> + Send + Sync + 'static,
+        complete: impl Fn(&Completing<'_>) -> Completed + Send + Sync + 'static,
     ) -> Self {
         let arguments = arguments.iter().map(|(name, description, required)| {
             PromptArgument::new(*name).with_description(*description).with_required(*required)
@@ -267,15 +379,21 @@ impl Prompt {
 /// Everything that is offered.
 #[derive(Clone, Default)]
 pub struct Surface {
+    pub(crate) instructions: &'static str,
     tools: BTreeMap<String, Arc<Tool>>,
     resources: Vec<Arc<Resource>>,
     prompts: BTreeMap<String, Arc<Prompt>>,
 }
 
 impl Surface {
+    /// Nothing yet, with what an agent is told before anything else.
+    pub fn new(instructions: &'static str) -> Self {
+        Self { instructions, ..Self::default() }
+    }
+
     /// What the workbench itself offers.
     pub fn core() -> Self {
-        let mut surface = Self::default();
+        let mut surface = Self::new(crate::INSTRUCTIONS);
         for tool in crate::tools::all() {
             surface.add_tool(tool);
         }
@@ -354,6 +472,9 @@ mod tests {
         for uri in ["a://x/", "a://x/7/8", "b://x/7", "a://x"] {
             assert!(match_uri("a://x/{id}", uri).is_none(), "{uri}");
         }
+        let parts = match_uri("b://{bundle}/e/{id}", "b://specs/e/7").unwrap();
+        assert_eq!((&parts["bundle"], &parts["id"]), (&json!("specs"), &json!("7")));
+        assert!(match_uri("b://{bundle}/e/{id}", "b://specs/f/7").is_none());
         assert!(match_uri("a://x", "a://x").is_some() && match_uri("a://x", "a://xy").is_none());
     }
 }

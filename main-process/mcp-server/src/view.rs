@@ -7,7 +7,9 @@ use shared_protocol::{
     terraform::{CostView, Deployment, Finding},
 };
 use std::{
+    any::Any,
     collections::BTreeMap,
+    fmt,
     sync::{Arc, OnceLock},
 };
 use tokio::sync::watch;
@@ -18,6 +20,25 @@ pub struct View {
     /// Differs whenever content, types or workspace differ: what was computed for one generation is good for all of it.
     pub generation: u64,
     pub workspace: Option<Arc<WorkspaceView>>,
+    pub specs: Option<Arc<dyn Specs>>,
+}
+
+/// The spec bundles, as the process around the server knows them. The tools that it adds for them see their own type.
+pub trait Specs: Any + fmt::Debug + Send + Sync {
+    /// Each bundle in a few words.
+    fn bundles(&self) -> Vec<serde_json::Value>;
+
+    /// Entities that a query finds, best first.
+    fn find(&self, query: &str, most: usize) -> Vec<FoundEntity>;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundEntity {
+    pub bundle_id: String,
+    pub entity_type: String,
+    pub id: String,
+    pub title: String,
 }
 
 #[derive(Debug, Clone)]
@@ -61,6 +82,12 @@ impl WorkspaceView {
 }
 
 impl View {
+    /// The spec bundles, if they are of this type.
+    pub fn specs<T: Specs>(&self) -> Option<&T> {
+        let specs: &dyn Any = self.specs.as_deref()?;
+        specs.downcast_ref()
+    }
+
     pub fn revision(&self) -> Revision {
         self.workspace.as_ref().map(|workspace| workspace.revision()).unwrap_or_default()
     }

@@ -3,6 +3,7 @@
 
 mod alone;
 mod board_at;
+mod bundle;
 mod call;
 mod connect;
 mod cost;
@@ -14,11 +15,16 @@ mod hcl;
 mod import;
 mod mcp;
 mod run;
+mod serve_bundles;
 mod terraform;
 mod window;
 mod workspace_at;
 
-use crate::{mcp::Overrides, workspace::Template};
+use crate::{
+    mcp::Overrides,
+    standalone::{self, Standalone, StandingApproval},
+    workspace::Template,
+};
 use clap::{CommandFactory, Parser, Subcommand};
 use shared_protocol::{Code, Refusal, mcp::McpMode};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
@@ -53,13 +59,51 @@ struct At {
     json: bool,
 }
 
+/// Spec bundles that are served without a workspace.
+#[derive(Debug, Clone, clap::Args)]
+struct ByThemselves {
+    /// Serves the bundle in this folder, without a workspace; may be repeated
+    #[arg(long, value_name = "FOLDER", conflicts_with = "config")]
+    bundle: Vec<PathBuf>,
+    /// Serves the bundles that a bundles.yaml lists, without a workspace
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// What needs nobody's yes in mode guarded: `bundles`, or `bundles:destructive` where deleting is meant too
+    #[arg(long, value_name = "SCOPE")]
+    standing_approval: Option<StandingApproval>,
+}
+
+impl ByThemselves {
+    fn is_meant(&self) -> bool {
+        !self.bundle.is_empty() || self.config.is_some()
+    }
+
+    fn standalone(self, mode: Option<McpMode>) -> Result<Standalone, Refusal> {
+        let sources = standalone::sources(&self.bundle, self.config.as_ref())?;
+        Ok(Standalone { sources, mode: mode.unwrap_or_default(), approval: self.standing_approval })
+    }
+
+    /// Without bundles there is nothing here that could be approved.
+    fn refuse_approval(&self) -> Result<(), Refusal> {
+        match self.standing_approval {
+            None => Ok(()),
+            Some(_) => Err(Refusal::new(
+                Code::BadRequest,
+                "--standing-approval is for bundles that are served by themselves",
+            )
+            .hint("Name them with --bundle or --config.")),
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Opens the window on a workspace
     #[command(after_help = "Example: draftboard open ~/projects/parcels")]
     Open { workspace: Option<PathBuf> },
     /// Runs without a window until stopped; prints one line when ready
-    #[command(after_help = "Example: draftboard serve ~/projects/parcels --json")]
+    #[command(after_help = "Examples:\n  draftboard serve ~/projects/parcels --json\n  \
+            draftboard serve --bundle specs/lockers --mode guarded --standing-approval bundles")]
     Serve {
         folder: Option<PathBuf>,
         /// What agents may do in this run: off, observe or guarded [default: the setting]
@@ -68,6 +112,8 @@ enum Verb {
         /// Where agents connect in this run; 0 takes any free port [default: the setting]
         #[arg(long)]
         port: Option<u16>,
+        #[command(flatten)]
+        bundles: ByThemselves,
         #[command(flatten)]
         at: At,
     },
@@ -151,7 +197,9 @@ enum Verb {
     /// Serves agents over standard input and output, through the running Draftboard
     #[command(
         after_help = "Started by clients, not by people; `draftboard connect CLIENT` tells them how.\n\n\
-            Example: draftboard mcp --workspace ~/projects/parcels --launch"
+            Examples:\n  draftboard mcp --workspace ~/projects/parcels --launch\n  \
+            draftboard mcp --bundle specs/lockers --bundle specs/payments\n  \
+            draftboard mcp --config bundles.yaml --mode guarded --standing-approval bundles"
     )]
     Mcp {
         /// The workspace [default: the one around the current folder, else the only one that is open]
@@ -160,7 +208,15 @@ enum Verb {
         /// Starts Draftboard, without a window, when a call needs it and none is running
         #[arg(long)]
         launch: bool,
+        #[command(flatten)]
+        bundles: ByThemselves,
+        /// What agents may do with these bundles: observe or guarded [default: observe]
+        #[arg(long)]
+        mode: Option<McpMode>,
     },
+    /// Spec bundles: checks, lists, reads and searches them
+    #[command(subcommand, after_help = bundle::HELP)]
+    Bundle(bundle::BundleVerb),
     /// Calls a tool, as an agent would
     #[command(after_help = "Examples:\n  draftboard call get_workbench_context\n  \
             draftboard call list_resources board=main limit=5\n  \
@@ -255,10 +311,16 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
     match arguments.command {
         None => window::open(arguments.workspace.as_deref(), roles),
         Some(Verb::Open { workspace }) => window::open(workspace.as_deref(), roles),
-        Some(Verb::Serve { folder, mode, port, at }) => {
-            let overrides = Overrides { mode, port };
-            window::serve(folder.as_deref().or(at.workspace.as_deref()), overrides, at.json, roles)
+        Some(Verb::Serve { bundles, mode, port, at, .. }) if bundles.is_meant() => {
+            serve_bundles::over_http(bundles.standalone(mode), port, at.json)
         }
+        Some(Verb::Serve { folder, mode, port, bundles, at }) => match bundles.refuse_approval() {
+            Ok(()) => {
+                let overrides = Overrides { mode, port };
+                window::serve(folder.as_deref().or(at.workspace.as_deref()), overrides, at.json, roles)
+            }
+            Err(refusal) => format::refuse(&refusal, at.json),
+        },
         Some(Verb::Completions { shell }) => {
             // Into memory first: the generator panics when its reader has gone away.
             let mut script = Vec::new();
@@ -266,7 +328,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
             format::print(&String::from_utf8_lossy(&script));
             ExitCode::SUCCESS
         }
-        Some(Verb::Mcp { workspace, launch }) => mcp::run(workspace, launch, roles),
+        Some(Verb::Mcp { bundles, mode, .. }) if bundles.is_meant() => {
+            serve_bundles::over_stdio(bundles.standalone(mode))
+        }
+        Some(Verb::Mcp { workspace, launch, bundles, .. }) => match bundles.refuse_approval() {
+            Ok(()) => mcp::run(workspace, launch, roles),
+            Err(refusal) => format::refuse(&refusal, false),
+        },
+        Some(Verb::Bundle(verb)) => bundle::run(verb),
         Some(Verb::Call { tool, pairs, args, at }) => call::call(&tool, args.as_deref(), &pairs, &at),
         Some(Verb::Read { uri, at }) => call::read(&uri, &at),
         Some(Verb::Connect(asked)) => connect::run(&asked, roles),

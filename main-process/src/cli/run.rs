@@ -37,6 +37,7 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Doctor(at) => at.clone(),
         Verb::Open { .. }
         | Verb::Mcp { .. }
+        | Verb::Bundle(_)
         | Verb::Call { .. }
         | Verb::Read { .. }
         | Verb::Connect(_)
@@ -67,6 +68,7 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         Verb::Open { .. }
         | Verb::Serve { .. }
         | Verb::Mcp { .. }
+        | Verb::Bundle(_)
         | Verb::Call { .. }
         | Verb::Read { .. }
         | Verb::Connect(_)

@@ -156,7 +156,7 @@ fn renderer(roles: &Roles) -> ChildSpec {
 }
 
 /// Ctrl+C and the like, as messages.
-fn stops() -> anyhow::Result<Receiver<i32>> {
+pub(super) fn stops() -> anyhow::Result<Receiver<i32>> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let (sender, receiver) = crossbeam_channel::bounded(4);
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {

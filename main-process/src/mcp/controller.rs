@@ -10,7 +10,7 @@ use crate::{
 };
 use clap::ValueEnum as _;
 use mcp_server::{
-    Service, Surface,
+    Service,
     http::{Admits, Edge, Limits},
 };
 use shared_protocol::{
@@ -126,7 +126,7 @@ impl Controller {
         settings.mode = overrides.mode.unwrap_or(settings.mode);
         settings.port = overrides.port.unwrap_or(settings.port);
         let version = env!("CARGO_PKG_VERSION");
-        let service = Service::new(Arc::new(bench), Surface::core(), version, settings.mode, secret);
+        let service = Service::new(Arc::new(bench), super::surface(), version, settings.mode, secret);
         Self { link, host, service, path, settings, token, edge: None, error }
     }
 

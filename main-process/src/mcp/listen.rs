@@ -9,7 +9,7 @@ use std::{
 const MOST_FURTHER: u16 = 20;
 
 /// The port asked for, or the next free one. The address is ours alone from here on.
-pub(super) fn bind(address: IpAddr, port: u16) -> Result<TcpListener, String> {
+pub(crate) fn bind(address: IpAddr, port: u16) -> Result<TcpListener, String> {
     // 0 asks the system for any.
     let further = if port == 0 { 0 } else { MOST_FURTHER };
     let mut last = io::Error::from(io::ErrorKind::AddrInUse);

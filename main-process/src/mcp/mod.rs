@@ -3,19 +3,21 @@
 
 mod bench;
 mod controller;
-mod listen;
+pub(crate) mod listen;
 mod offline;
 mod published;
 mod settings;
+pub(crate) mod specs;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use controller::start;
 pub(crate) use offline::offline_surface;
 pub(crate) use published::Published;
-pub(crate) use settings::{Overrides, Settings};
+pub(crate) use settings::{Overrides, Settings, USUAL_PORT};
 
 use crate::{host::Reply, processes::instance::Token};
+use mcp_server::Surface;
 use shared_protocol::{
     Code, Refusal,
     mcp::{McpMode, McpRequest},
@@ -31,6 +33,14 @@ use tokio::sync::mpsc;
 
 /// Orders that may wait for the agents' side.
 const MAX_ORDERS: usize = 64;
+
+/// All that agents are offered in a workspace.
+fn surface() -> Surface {
+    let mut surface = Surface::core();
+    let changes: Arc<dyn specs::Changes> = Arc::new(specs::NoChanges);
+    specs::add_to(&mut surface, &changes);
+    surface
+}
 
 /// Where agents find this process over HTTP; kept in the discovery record.
 #[derive(Debug, Clone)]

@@ -1,11 +1,11 @@
 //! What the bridge answers with while no Draftboard runs: what one would say that was started now.
 
 use super::settings;
-use mcp_server::{Offline, Surface};
+use mcp_server::Offline;
 
 pub(crate) fn offline_surface() -> bridge::Surface {
     let mode = settings::read(&settings::path()).unwrap_or_default().mode;
-    let offline = Offline::of(&Surface::core(), env!("CARGO_PKG_VERSION"), mode);
+    let offline = Offline::of(&super::surface(), env!("CARGO_PKG_VERSION"), mode);
     bridge::Surface {
         server_info: offline.server_info,
         capabilities: offline.capabilities,

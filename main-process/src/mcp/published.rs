@@ -1,6 +1,7 @@
 //! What the writer shows to agents: a new view after each group of changes, before anybody is told that it is done. Taking
 //! one never waits for the writer.
 
+use super::specs::Shown;
 use crate::workspace::Workspace;
 use arc_swap::ArcSwap;
 use mcp_server::{View, WorkspaceView};
@@ -65,6 +66,13 @@ impl Published {
         let problems = known.map_or_else(|| Arc::new(OnceLock::new()), |known| Arc::clone(&known.problems));
         let same_workspace = before.workspace.as_ref().filter(|known| known.root == root);
         let deployments = same_workspace.map(|known| Arc::clone(&known.deployments)).unwrap_or_default();
+        let bundles = workspace.bundles().loaded();
+        let specs: Arc<dyn mcp_server::Specs> = match before.specs::<Shown>() {
+            Some(shown) if Arc::ptr_eq(&shown.0, bundles) => {
+                before.specs.clone().unwrap_or_else(|| show_specs(bundles))
+            }
+            _ => show_specs(bundles),
+        };
         let workspace = WorkspaceView {
             deployments,
             root,
@@ -75,7 +83,11 @@ impl Published {
             config,
             problems,
         };
-        self.view.store(Arc::new(View { generation, workspace: Some(Arc::new(workspace)) }));
+        self.view.store(Arc::new(View {
+            generation,
+            workspace: Some(Arc::new(workspace)),
+            specs: Some(specs),
+        }));
         self.changed.send_modify(|count| *count += 1);
     }
 }
@@ -92,9 +104,17 @@ impl Published {
         let workspace =
             WorkspaceView { deployments: Arc::new(deployments), ..WorkspaceView::clone(workspace) };
         let generation = before.generation + 1;
-        self.view.store(Arc::new(View { generation, workspace: Some(Arc::new(workspace)) }));
+        self.view.store(Arc::new(View {
+            generation,
+            workspace: Some(Arc::new(workspace)),
+            specs: before.specs.clone(),
+        }));
         self.changed.send_modify(|count| *count += 1);
     }
+}
+
+fn show_specs(bundles: &Arc<bundles::Bundles>) -> Arc<dyn mcp_server::Specs> {
+    Arc::new(Shown(Arc::clone(bundles)))
 }
 
 fn root_name(root: &Path) -> String {

@@ -21,8 +21,8 @@ pub enum Mutation {
         revision: Revision,
         partial: bool,
     },
-    /// New texts of files that are part of the state.
-    Sources {
+    /// Changes that were decided on the present state.
+    Decided {
         summary: String,
         changes: Vec<Change>,
     },
@@ -100,7 +100,7 @@ impl Workspace {
 impl Group<'_> {
     /// Decides a mutation on what the group has so far. It counts only after [`Self::commit`].
     pub fn run(&mut self, mutation: &Mutation, actor: &Actor, moment: Moment) -> Result<Applied, Refusal> {
-        let (kind, summary, changes, created) = match mutation {
+        let (kind, summary, mut changes, created) = match mutation {
             Mutation::Run(command) => {
                 let decision = decide(&self.state, command, moment.seed)?;
                 (OperationKind::Edit, decision.summary, decision.changes, decision.created)
@@ -132,7 +132,7 @@ impl Group<'_> {
                 }
                 (OperationKind::Edit, summary.clone(), rebased.fitting, Vec::new())
             }
-            Mutation::Sources { summary, changes } | Mutation::External { summary, changes } => {
+            Mutation::Decided { summary, changes } | Mutation::External { summary, changes } => {
                 (OperationKind::Edit, summary.clone(), changes.clone(), Vec::new())
             }
         };
@@ -143,15 +143,25 @@ impl Group<'_> {
             self.refuse_held(&changes)?;
         }
         let revision = self.state.revision().next();
-        self.state.apply(revision, &changes).map_err(|error| {
+        let unapplied = |error: authority::ApplyError| {
             Refusal::new(
                 Code::Internal,
                 format!("a decided change did not apply ({error}); nothing was changed"),
             )
-        })?;
-        if let Some(bundles) = self.bundles.after(&self.workspace.config.bundles, &self.state, &changes) {
+        };
+        let mut state = self.state.clone();
+        state.apply(revision, &changes).map_err(unapplied)?;
+        if let Some(bundles) = self.bundles.after(&self.workspace.config.bundles, &state, &changes) {
+            let is_held = |board| self.workspace.held.contains_key(&board);
+            let maps = self.bundles.maps_in_step(&bundles, &state, &changes, is_held, moment.seed);
+            if !maps.is_empty() {
+                changes.extend(maps);
+                state = self.state.clone();
+                state.apply(revision, &changes).map_err(unapplied)?;
+            }
             self.bundles = bundles;
         }
+        self.state = state;
         self.history.record(revision, kind);
         let applied = Applied { revision, summary: summary.clone(), created };
         self.operations.push(Operation {

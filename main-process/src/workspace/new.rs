@@ -38,9 +38,9 @@ pub fn create(folder: &Path, template: Template, board_id: BoardId) -> Result<()
             files.write_atomic(&WorkspacePath::board(&name), write_board(&document)?.as_bytes())?;
             begin_project(&files)
         }
-        Template::ThreeTier => unpack_board(&files, "three-tier"),
-        Template::Interface => unpack_board(&files, "locker-app"),
-        Template::Spec => unpack_board(&files, "spec"),
+        Template::ThreeTier => unpack_part(&files, "three-tier"),
+        Template::Interface => unpack_part(&files, "locker-app"),
+        Template::Spec => unpack_part(&files, "spec"),
         Template::Example => unpack(&files),
     }
 }
@@ -51,11 +51,17 @@ fn begin_project(files: &WorkspaceFiles) -> Result<(), NewError> {
     Ok(files.write_atomic(&WorkspacePath::config(), config.as_bytes())?)
 }
 
-/// One board of the example.
-fn unpack_board(files: &WorkspaceFiles, name: &str) -> Result<(), NewError> {
-    let wanted = format!("boards/{name}.board.json");
-    for file in bundled(&EXAMPLE).into_iter().filter(|file| file.path() == Path::new(&wanted)) {
-        files.write_atomic(&WorkspacePath::parse(wanted.clone())?, file.contents())?;
+/// One board of the example; the spec with the bundle that it is a map of.
+fn unpack_part(files: &WorkspaceFiles, name: &str) -> Result<(), NewError> {
+    let board = format!("boards/{name}.board.json");
+    let belongs = |file: &&include_dir::File<'_>| {
+        file.path() == Path::new(&board) || (name == "spec" && file.path().starts_with("specs"))
+    };
+    for file in bundled(&EXAMPLE).into_iter().filter(belongs) {
+        files.write_atomic(
+            &WorkspacePath::parse(file.path().to_string_lossy().into_owned())?,
+            file.contents(),
+        )?;
     }
     begin_project(files)
 }
@@ -100,6 +106,10 @@ mod tests {
             let boards = workspace.snapshot().boards().count();
             assert_eq!(boards, if template == Template::Example { 3 } else { 1 }, "{template:?}");
             assert_eq!(workspace.snapshot().node_count() == 0, template == Template::Blank, "{template:?}");
+            let bundles = workspace.bundles().view().bundles;
+            let has_spec = matches!(template, Template::Example | Template::Spec);
+            assert_eq!(bundles.len(), usize::from(has_spec), "{template:?}");
+            assert!(bundles.iter().all(|bundle| bundle.errors + bundle.warnings == 0), "{bundles:?}");
             let status = workspace.status();
             assert!(status.held.is_empty() && status.notices.is_empty(), "{template:?}: {status:?}");
             assert!(matches!(create(&root, template, BoardId::from_bits(9)), Err(NewError::Exists(_))));

@@ -52,7 +52,7 @@ impl Workspace {
             }
         }
         let changes = changes(&self.snapshot, edits);
-        self.execute(&Mutation::Sources { summary, changes }, actor, moment)
+        self.execute(&Mutation::Decided { summary, changes }, actor, moment)
     }
 
     /// Looks at every file and takes in what is new there.

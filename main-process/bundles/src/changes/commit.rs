@@ -27,7 +27,8 @@ pub enum CommitError {
 }
 
 impl CommitError {
-    pub(super) fn refusal(&self) -> Refusal {
+    /// As the tool answers it.
+    pub fn refusal(&self) -> Refusal {
         let code = match self {
             Self::Stale { .. } => Code::Stale,
             Self::NoBundle { .. } => Code::NotFound,

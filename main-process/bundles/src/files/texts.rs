@@ -12,30 +12,31 @@ use std::{
 pub(crate) struct TextFiles {
     /// What the bundle is said to be in.
     root: PathBuf,
-    texts: BTreeMap<BundlePath, Arc<str>>,
+    texts: Arc<BTreeMap<BundlePath, Arc<str>>>,
 }
 
 /// The files right in one folder.
 pub(super) struct TextFolder {
     path: BundlePath,
-    texts: BTreeMap<String, Arc<str>>,
+    /// All there are; looked up, not copied.
+    texts: Arc<BTreeMap<BundlePath, Arc<str>>>,
 }
 
 impl TextFiles {
     pub(super) fn new(root: PathBuf, texts: BTreeMap<String, Arc<str>>) -> Self {
         let texts = texts.into_iter().filter_map(|(path, text)| Some((BundlePath::parse(&path).ok()?, text)));
-        Self { root, texts: texts.collect() }
+        Self { root, texts: Arc::new(texts.collect()) }
     }
 
     pub(super) fn with(&self, edits: &[(BundlePath, Option<Arc<str>>)]) -> Self {
-        let mut texts = self.texts.clone();
+        let mut texts = BTreeMap::clone(&self.texts);
         for (path, text) in edits {
             match text {
                 Some(text) => texts.insert(path.clone(), Arc::clone(text)),
                 None => texts.remove(path),
             };
         }
-        Self { root: self.root.clone(), texts }
+        Self { root: self.root.clone(), texts: Arc::new(texts) }
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -48,28 +49,29 @@ impl TextFiles {
 
     /// A folder without files is one that is empty: there is nothing that tells them apart.
     pub(super) fn folder(&self, path: &BundlePath) -> TextFolder {
-        let folders = path.parts();
-        let beneath = self
-            .texts
-            .range(path.clone()..)
-            .take_while(|(other, _)| other.as_str().starts_with(path.as_str()));
-        let inside = beneath.filter(|(other, _)| other.split().0 == folders);
-        let texts = inside.map(|(path, text)| (path.split().1.to_owned(), text.clone())).collect();
-        TextFolder { path: path.clone(), texts }
+        TextFolder { path: path.clone(), texts: Arc::clone(&self.texts) }
     }
 }
 
 impl TextFolder {
     pub(super) fn names(&self) -> Vec<String> {
-        self.texts.keys().cloned().collect()
+        let folders = self.path.parts();
+        let beneath = self.texts.range(self.path.clone()..);
+        let beneath = beneath.take_while(|(other, _)| other.as_str().starts_with(self.path.as_str()));
+        let inside = beneath.filter(|(other, _)| other.split().0 == folders);
+        inside.map(|(path, _)| path.split().1.to_owned()).collect()
+    }
+
+    fn get(&self, name: &str) -> Option<&Arc<str>> {
+        self.texts.get(&self.path.join(name).ok()?)
     }
 
     pub(super) fn stamp(&self, name: &str) -> Option<Stamp> {
-        self.texts.get(name).map(|text| stamp(text))
+        self.get(name).map(|text| stamp(text))
     }
 
     pub(super) fn read(&self, name: &str) -> Result<ReadFile, FileProblem> {
-        read(self.texts.get(name), &self.path.join(name)?)
+        read(self.get(name), &self.path.join(name)?)
     }
 }
 

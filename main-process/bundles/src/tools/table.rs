@@ -48,11 +48,15 @@ impl Tool {
 
 fn arguments(required: &[&str], mut properties: Value) -> Value {
     if let Some(properties) = properties.as_object_mut() {
-        properties.entry("bundleId").or_insert_with(|| {
-            json!({ "type": "string", "description": "Bundle id; may be left out when one bundle is loaded" })
-        });
+        // That it may be left out when one bundle is loaded is said once, in the server's instructions.
+        properties.entry("bundleId").or_insert_with(word);
     }
     json!({ "type": "object", "properties": properties, "required": required })
+}
+
+/// What its name says.
+fn word() -> Value {
+    json!({ "type": "string" })
 }
 
 fn text(description: &str) -> Value {
@@ -124,16 +128,13 @@ pub static TOOLS: &[Tool] = &[
         },
     ),
     reading("read_entity", "Read entity", "Read one entity by type and id", || {
-        arguments(
-            &["entityType", "id"],
-            json!({ "entityType": text("Entity type"), "id": text("Entity id") }),
-        )
+        arguments(&["entityType", "id"], json!({ "entityType": word(), "id": word() }))
     }),
     reading("read_entities", "Read entities", "Read up to 50 entities of one type at once", || {
         arguments(
             &["entityType", "ids"],
             json!({
-                "entityType": text("Entity type"),
+                "entityType": word(),
                 "ids": { "type": "array", "items": { "type": "string" }, "minItems": 1, "maxItems": 50 },
                 "fields": texts("Only these fields"),
             }),
@@ -148,7 +149,7 @@ pub static TOOLS: &[Tool] = &[
                 &[],
                 json!({
                     "bundleId": text("Bundle id, or \"all\""),
-                    "entityType": text("Entity type"),
+                    "entityType": word(),
                     "limit": count(100, 500, "How many at most"),
                     "offset": offset(),
                 }),
@@ -193,8 +194,8 @@ pub static TOOLS: &[Tool] = &[
             arguments(
                 &["entityType", "id"],
                 json!({
-                    "entityType": text("Entity type"),
-                    "id": text("Entity id"),
+                    "entityType": word(),
+                    "id": word(),
                     "depth": count(1, 3, "How many steps away"),
                     "maxRelated": count(20, 100, "How many related entities at most"),
                     "includeRelated": choice(&["full", "summary", "ids"], "full", "How much of each related entity"),
@@ -240,8 +241,8 @@ pub static TOOLS: &[Tool] = &[
             arguments(
                 &["entityType", "entityId"],
                 json!({
-                    "entityType": text("Entity type"),
-                    "entityId": text("Entity id"),
+                    "entityType": word(),
+                    "entityId": word(),
                     "includeDependencies": flag(true, "With what it depends on"),
                     "dependencyDepth": { "type": "integer", "minimum": 0, "default": 2, "description": "How many steps, up to 5" },
                 }),
@@ -255,7 +256,7 @@ pub static TOOLS: &[Tool] = &[
         || {
             let target = json!({
                 "type": "object",
-                "properties": { "entityType": text("Entity type"), "entityId": text("Entity id") },
+                "properties": { "entityType": word(), "entityId": word() },
                 "required": ["entityType", "entityId"]
             });
             arguments(
@@ -296,8 +297,8 @@ pub static TOOLS: &[Tool] = &[
                 "type": "object",
                 "properties": {
                     "operation": { "type": "string", "enum": ["create", "update", "delete"] },
-                    "entityType": text("Entity type"),
-                    "entityId": text("Entity id"),
+                    "entityType": word(),
+                    "entityId": word(),
                     "fieldPath": text("update: the field, with dots for nested ones"),
                     "value": { "description": "update: the new value; without it the field is removed" },
                     "data": { "type": "object", "description": "create: the entity" },

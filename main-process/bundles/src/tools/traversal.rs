@@ -57,6 +57,14 @@ pub(crate) fn around<'a>(
     (reached, false)
 }
 
+impl Bundle {
+    /// An entity and what is around it, nearest first, `most` at most.
+    pub fn neighbourhood<'a>(&'a self, start: &'a Entity, depth: usize, most: usize) -> Vec<&'a Entity> {
+        let (reached, _) = around(self, &[start], Direction::Both, depth, most.saturating_sub(1));
+        std::iter::once(start).chain(reached.into_iter().map(|reached| reached.entity)).collect()
+    }
+}
+
 /// The references of an entity and to it, in the order of all references; `true` for its own.
 pub(crate) fn neighbours<'a>(
     bundle: &'a Bundle,

@@ -1,7 +1,7 @@
 //! Carrying out one recorded exchange.
 
-use crate::{compare::differences, rules};
-use bundles::{BundleSource, Bundles, call, call_writing, complete, critique, prompt, read_resource};
+use crate::{compare::differences, fixtures, rules};
+use bundles::{BundleSource, Bundles, call};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
@@ -41,7 +41,33 @@ impl Place {
 }
 
 fn recorded() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bundles")
+    fixtures().join("bundles")
+}
+
+/// What the exchanges are carried out with.
+pub(crate) trait Subject {
+    /// The envelope of a tool.
+    fn tool(&mut self, params: &Value) -> Value;
+    /// A tool that asks the client's model, which gives the recorded reply: the envelope, and what the model was asked.
+    fn sampled(&mut self, params: &Value, reply: &Value) -> (Value, Option<Value>);
+    fn prompt(&mut self, params: &Value) -> Result<String, String>;
+    fn complete(&mut self, params: &Value) -> Result<Value, String>;
+    /// What is at an address, or the error about it.
+    fn read(&mut self, uri: &str) -> Result<Value, Value>;
+    /// Lines or JSON of a command line, and its exit code.
+    fn command(&mut self, method: &str, json: bool) -> (Value, i32);
+}
+
+/// The bundles that a case starts with.
+pub(crate) fn sources(launch: &[String]) -> Option<Vec<BundleSource>> {
+    match launch {
+        [option, config] if option == "--config" => BundleSource::of_config(Path::new(config)).ok(),
+        folders => Some(BundleSource::of_folders(&folders.iter().map(PathBuf::from).collect::<Vec<_>>())),
+    }
+}
+
+fn loaded(launch: &[String]) -> Bundles {
+    sources(launch).map(|sources| Bundles::load(&sources)).unwrap_or_default()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -95,7 +121,7 @@ impl Outcome {
 }
 
 /// Compares as recorded first; only what differs is looked at by the rules.
-fn compared(bundles: &Bundles, arguments: &Value, recorded: &Value, answer: &Value) -> Outcome {
+fn compared(launch: &[String], arguments: &Value, recorded: &Value, answer: &Value) -> Outcome {
     let found = differences(recorded, answer);
     if found.is_empty() {
         return Outcome::of(found);
@@ -108,62 +134,59 @@ fn compared(bundles: &Bundles, arguments: &Value, recorded: &Value, answer: &Val
     if rules::strict_dry_run(arguments, &mut recorded) {
         used.push(rules::STRICT);
     }
-    if answer["tool"] == "search_entities" && rules::without_names(bundles, arguments, &mut answer) {
+    if answer["tool"] == "search_entities" && rules::without_names(&loaded(launch), arguments, &mut answer) {
         used.push(rules::NAME);
     }
     Outcome { differences: differences(&recorded, &answer), rules: used }
 }
 
-pub(crate) fn replay(place: &Place, case: &Value) -> Outcome {
+/// Carries out one exchange. `start` starts the subject with the arguments of the case; nothing when it does not start.
+pub(crate) fn replay<S: Subject>(
+    place: &Place,
+    case: &Value,
+    start: impl FnOnce(&[String], &Value) -> Option<S>,
+) -> Outcome {
     let root = place.root();
     let case: Value =
         serde_json::from_str(&case.to_string().replace("{{ROOT}}", root.to_str().unwrap())).unwrap();
     prepare(&root, &case["setup"]["beforeStart"]);
-    let launch: Vec<&str> =
-        case["launch"].as_array().unwrap().iter().map(|part| part.as_str().unwrap()).collect();
-    let sources = match launch[..] {
-        ["--config", config] => BundleSource::of_config(Path::new(config)),
-        _ => Ok(BundleSource::of_folders(&launch.iter().map(PathBuf::from).collect::<Vec<_>>())),
+    let launch: Vec<String> = serde_json::from_value(case["launch"].clone()).unwrap();
+    let started = start(&launch, &case);
+    let method = case["request"]["method"].as_str().unwrap_or_default();
+    let Some(mut subject) = started else {
+        let same = case["exit"]["code"] == 1;
+        return Outcome::of(if same { vec![] } else { vec!["/exit: does not start".to_owned()] });
     };
-    let mut bundles = match sources {
-        Ok(sources) => Bundles::load(&sources),
-        Err(_) => Bundles::default(),
-    };
-    if case["request"]["method"].as_str().is_some_and(|method| method.starts_with("cli/")) {
-        return cli(&bundles, &case);
+    if method.starts_with("cli/") {
+        let (stdout, code) = subject.command(method, case["request"]["format"] == "json");
+        let recorded = json!({"exit": case["exit"]["code"], "stdout": case["stdout"]});
+        return compared(&launch, &Value::Null, &recorded, &json!({"exit": code, "stdout": stdout}));
     }
     if let Some(exit) = case.get("exit") {
-        let starts = bundles.iter().len() > 0;
-        let same = starts == (exit["code"] == 0);
-        return Outcome::of(if same { vec![] } else { vec![format!("/exit: starts is {starts}")] });
+        return Outcome::of(if exit["code"] == 0 { vec![] } else { vec!["/exit: starts".to_owned()] });
     }
     prepare(&root, &case["setup"]["beforeRequest"]);
     let before = snapshot(&root);
-    let mut found = exchange(&mut bundles, &case);
+    let mut found = exchange(&mut subject, &launch, &case);
     if let Some(changed) = case["filesChanged"].as_object() {
         found.differences.extend(files(&root, &before, changed));
     }
     for (index, after) in case["after"].as_array().into_iter().flatten().enumerate() {
         let params = &after["request"]["params"];
-        let answer = tool(&mut bundles, params);
-        let outcome = compared(&bundles, &params["arguments"], &after["envelope"], &answer);
+        let outcome = compared(&launch, &params["arguments"], &after["envelope"], &subject.tool(params));
         found.add(outcome, &format!("/after/{index}"));
     }
     found
 }
 
-fn tool(bundles: &mut Bundles, params: &Value) -> Value {
-    call_writing(bundles, params["name"].as_str().unwrap(), &params["arguments"]).to_json()
-}
-
-fn exchange(bundles: &mut Bundles, case: &Value) -> Outcome {
+fn exchange(subject: &mut impl Subject, launch: &[String], case: &Value) -> Outcome {
     let params = &case["request"]["params"];
     match case["request"]["method"].as_str().unwrap() {
-        "tools/call" if case["setup"]["clientCapabilities"]["sampling"].is_object() => sampled(bundles, case),
+        "tools/call" if case["setup"]["clientCapabilities"]["sampling"].is_object() => sampled(subject, case),
         "tools/call" => {
-            let answer = tool(bundles, params);
+            let answer = subject.tool(params);
             match case.get("envelope") {
-                Some(envelope) => compared(bundles, &params["arguments"], envelope, &answer),
+                Some(envelope) => compared(launch, &params["arguments"], envelope, &answer),
                 None if case["response"]["result"]["isError"] == true && answer["ok"] == false => {
                     Outcome::by(rules::ENVELOPE)
                 }
@@ -171,21 +194,23 @@ fn exchange(bundles: &mut Bundles, case: &Value) -> Outcome {
             }
         }
         "prompts/get" => {
-            let answer = prompt(bundles, params["name"].as_str().unwrap(), &params["arguments"]);
-            match (case["response"]["result"]["messages"][0]["content"]["text"].as_str(), answer) {
+            match (
+                case["response"]["result"]["messages"][0]["content"]["text"].as_str(),
+                subject.prompt(params),
+            ) {
                 (Some(text), Ok(given)) => same_text(text, &given),
                 (None, Err(_)) => Outcome::default(),
-                (Some(text), Err(refusal)) if text == format!("Error: {}", refusal.message) => {
+                (Some(text), Err(message)) if text == format!("Error: {message}") => {
                     Outcome::by(rules::FAILURE)
                 }
-                (Some(text), Err(refusal)) => {
-                    Outcome::of(vec![format!("/error: {} instead of {text}", refusal.message)])
+                (Some(text), Err(message)) => {
+                    Outcome::of(vec![format!("/error: {message} instead of {text}")])
                 }
                 (None, Ok(_)) => Outcome::of(vec!["/error: a text instead of an error".to_owned()]),
             }
         }
-        "completion/complete" => completion(bundles, case),
-        "resources/read" => resource(bundles, case),
+        "completion/complete" => completion(subject, case),
+        "resources/read" => resource(subject, case),
         other => panic!("{other}"),
     }
 }
@@ -200,91 +225,51 @@ fn same_text(recorded: &str, given: &str) -> Outcome {
     }
 }
 
-fn sampled(bundles: &Bundles, case: &Value) -> Outcome {
-    let reply = &case["setup"]["samplingReply"];
-    let begun = match critique(bundles, &case["request"]["params"]["arguments"]) {
-        Err(envelope) => return Outcome::of(differences(&case["envelope"], &envelope.to_json())),
-        Ok(begun) => begun,
-    };
-    let answer = match reply["result"]["content"]["text"].as_str() {
-        Some(text) => begun.answer(text, reply["result"]["model"].as_str().unwrap()),
-        None => begun.failed("no reply in time"),
-    };
+fn sampled(subject: &mut impl Subject, case: &Value) -> Outcome {
+    let (answer, request) = subject.sampled(&case["request"]["params"], &case["setup"]["samplingReply"]);
+    let Some(request) = request else { return Outcome::of(differences(&case["envelope"], &answer)) };
     // Of one exchange only the request to the client is recorded.
     let recorded = case.get("envelope").cloned().unwrap_or_else(|| json!({}));
-    let mut outcome = Outcome::of(differences(&recorded, &answer.to_json()));
+    let mut outcome = Outcome::of(differences(&recorded, &answer));
     let text = |request: &Value| request["messages"][0]["content"]["text"].as_str().unwrap().to_owned();
     let mut asked = case["serverToClientRequests"][0]["params"].clone();
-    let request = begun.request.to_json();
     outcome.add(same_text(&text(&asked), &text(&request)), "/request");
     asked["messages"][0]["content"]["text"] = request["messages"][0]["content"]["text"].clone();
     outcome.add(Outcome::of(differences(&asked, &request)), "/request");
     outcome
 }
 
-fn completion(bundles: &Bundles, case: &Value) -> Outcome {
+fn completion(subject: &mut impl Subject, case: &Value) -> Outcome {
     let params = &case["request"]["params"];
-    let of = params["ref"]["name"].as_str().or_else(|| params["ref"]["uri"].as_str()).unwrap();
-    let text = |key: &str| params["argument"][key].as_str().unwrap();
-    let given: BTreeMap<String, String> =
-        serde_json::from_value(params["context"]["arguments"].clone()).unwrap_or_default();
-    match complete(bundles, of, text("name"), text("value"), &given) {
-        Ok(completion) => {
-            let actual = json!({"values": completion.values, "total": completion.total, "hasMore": completion.has_more});
+    match subject.complete(params) {
+        Ok(actual) => {
             let mut recorded = case["response"]["result"]["completion"].clone();
             if differences(&recorded, &actual).is_empty() {
                 return Outcome::default();
             }
-            let used = rules::filtered(text("value"), &mut recorded);
+            let used = rules::filtered(params["argument"]["value"].as_str().unwrap(), &mut recorded);
             Outcome {
                 differences: differences(&recorded, &actual),
                 rules: used.then_some(rules::PREFIX).into_iter().collect(),
             }
         }
         Err(_) if case["response"]["error"].is_object() => Outcome::default(),
-        Err(refusal) => Outcome::of(vec![format!("/error: {}", refusal.message)]),
+        Err(message) => Outcome::of(vec![format!("/error: {message}")]),
     }
 }
 
-fn resource(bundles: &Bundles, case: &Value) -> Outcome {
-    let answer = read_resource(bundles, case["request"]["params"]["uri"].as_str().unwrap());
+fn resource(subject: &mut impl Subject, case: &Value) -> Outcome {
+    let answer = subject.read(case["request"]["params"]["uri"].as_str().unwrap());
     let content = &case["response"]["result"]["contents"][0];
     let recorded = content["text"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
     Outcome::of(match (answer, recorded) {
-        (Err(refusal), Some(recorded)) if recorded["ok"] == false => {
-            differences(&recorded["error"], &refusal.to_data().to_json())
+        (Err(error), Some(recorded)) if recorded["ok"] == false => {
+            differences(&json!({"code": recorded["error"]["code"]}), &error)
         }
         (Err(_), None) if case["response"]["error"].is_object() => vec![],
-        (Ok(answer), _) => differences(
-            content,
-            &json!({"text": answer.text, "mimeType": answer.mime_type, "uri": content["uri"]}),
-        ),
-        (Err(refusal), _) => vec![format!("/error: {}", refusal.message)],
+        (Ok(answer), _) => differences(content, &answer),
+        (Err(error), _) => vec![format!("/error: {error}")],
     })
-}
-
-fn cli(bundles: &Bundles, case: &Value) -> Outcome {
-    let is_json = case["request"]["format"] == "json";
-    let Some(bundle) = bundles.iter().next() else {
-        return Outcome::of(if case["exit"]["code"] == 1 { vec![] } else { vec!["/exit".to_owned()] });
-    };
-    let (stdout, code): (Value, i32) = match case["request"]["method"].as_str().unwrap() {
-        "cli/validate" => {
-            let found = bundle.diagnostics();
-            let code = i32::from(found.iter().any(|finding| finding.is_error()));
-            let shown = found
-                .iter()
-                .map(|finding| if is_json { finding.to_data().to_json() } else { json!(finding.to_line()) });
-            (shown.collect(), code)
-        }
-        _ if is_json => {
-            let coverage = bundle.coverage();
-            (coverage.iter().map(|each| (each.relation.clone(), each.to_data().to_json())).collect(), 0)
-        }
-        _ => (bundle.coverage().iter().map(|each| json!(each.to_line())).collect(), 0),
-    };
-    let recorded = json!({"exit": case["exit"]["code"], "stdout": case["stdout"]});
-    compared(bundles, &Value::Null, &recorded, &json!({"exit": code, "stdout": stdout}))
 }
 
 /// Every file beneath a folder, the machine's own left aside.

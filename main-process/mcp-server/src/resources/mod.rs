@@ -108,7 +108,9 @@ pub(crate) fn all() -> Vec<Resource> {
             description: "A generated file of the current diagram, such as main.tf; / within a name is %2F.",
             mime: "text/plain",
             depends: &[Content, Presence, Types, Config],
-            read: Arc::new(hcl_file),
+            differs: None,
+            read: Arc::new(|call, _| hcl_file(call)),
+            complete: None,
         },
         resource(
             ["draftboard://proposals", ""],
@@ -140,10 +142,21 @@ fn resource(
     read: impl Fn(&Call) -> Result<Value, Failure> + Send + Sync + 'static,
 ) -> Resource {
     let aliases = Some(alias).filter(|alias| !alias.is_empty()).into_iter().collect();
-    let read = Arc::new(move |call: &Call| {
+    let read = Arc::new(move |call: &Call, _: &str| {
         Ok(Document { mime: JSON, text: crate::envelope::to_json(&read(call)?)? })
     });
-    Resource { uri, aliases, name, title, description, mime: JSON, depends, read }
+    Resource {
+        uri,
+        aliases,
+        name,
+        title,
+        description,
+        mime: JSON,
+        depends,
+        differs: None,
+        read,
+        complete: None,
+    }
 }
 
 fn in_workspace(call: &Call, empty: Value, read: impl Fn(&WorkspaceView) -> Value) -> Result<Value, Failure> {
@@ -174,7 +187,7 @@ fn server_info(call: &Call) -> Value {
         "schemaVersions": { "registry": "v0", "graph": "v0", "overrides": "v0", "preview": "v0" },
         "protocolVersions": rmcp::model::ProtocolVersion::KNOWN_VERSIONS,
         "mode": call.mode,
-        "features": { "subscriptions": true, "images": true, "proposals": false, "preview": false, "terraform": true, "bundles": false },
+        "features": { "subscriptions": true, "images": true, "proposals": false, "preview": false, "terraform": true, "bundles": call.view.specs.is_some() },
     })
 }
 

@@ -12,7 +12,7 @@ pub(super) fn tool() -> Tool {
         "workbench",
         "get_workbench_context",
         "Workbench context",
-        "What the designer sees now: revision, boards, active board, selection, viewport, problems, mode. Start here.",
+        "What the designer sees now: revision, boards, active board, selection, viewport, problems, spec bundles, mode. Start here.",
         json!({}),
         json!({ "type": "object" }),
         |call| {
@@ -53,6 +53,7 @@ pub(crate) fn context(call: &Call) -> Result<(Value, Meta), Failure> {
         "selection": { "total": selection.len(), "elements": selected },
         "viewport": viewport,
         "problems": { "errors": problems.errors(), "warnings": problems.warnings() },
+        "bundles": call.view.specs.as_ref().map(|specs| specs.bundles()).unwrap_or_default(),
         "held": held.collect::<Vec<_>>(),
         "openProposals": 0,
     });

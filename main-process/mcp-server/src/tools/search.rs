@@ -2,7 +2,7 @@
 
 use super::shape::{REDACTED, property};
 use crate::{
-    Call, Code, Failure, Meta, Reply, Tool,
+    Call, Code, Failure, FoundEntity, Meta, Reply, Tool,
     page::{self, Asked, MOST_LIMIT},
     shown,
 };
@@ -13,12 +13,15 @@ use std::borrow::Cow;
 
 const USUAL_LIMIT: usize = 20;
 const MOST_QUERY: usize = 200;
+/// Entities among what is found; `search_entities` finds all.
+const MOST_ENTITIES: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
     Nodes,
     Types,
+    Entities,
 }
 
 #[derive(Debug, Deserialize)]
@@ -35,10 +38,10 @@ pub(super) fn tool() -> Tool {
         "workbench",
         "search",
         "Search",
-        "Finds nodes of all boards and types by words in id, name, label, type, title or values; every word must occur. Best first.",
+        "Finds nodes of all boards, types and spec entities by words in id, name, label, type, title or values; every word must occur. Best first.",
         json!({
             "query": { "type": "string" },
-            "kind": { "enum": ["nodes", "types"] },
+            "kind": { "enum": ["nodes", "types", "entities"] },
             "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
             "cursor": { "type": "string" }
         }),
@@ -52,9 +55,20 @@ pub(super) fn tool() -> Tool {
 #[serde(rename_all = "camelCase", tag = "kind")]
 enum Found<'a> {
     #[serde(rename_all = "camelCase")]
-    Node { instance_id: String, name: &'a str, label: Cow<'a, str>, type_id: &'a str, board: Option<&'a str> },
+    Node {
+        instance_id: String,
+        name: &'a str,
+        label: Cow<'a, str>,
+        type_id: &'a str,
+        board: Option<&'a str>,
+    },
     #[serde(rename_all = "camelCase")]
-    Type { type_id: &'a str, title: Cow<'a, str>, category: Cow<'a, str> },
+    Type {
+        type_id: &'a str,
+        title: Cow<'a, str>,
+        category: Cow<'a, str>,
+    },
+    Entity(FoundEntity),
 }
 
 fn search(call: &Call) -> Result<Reply, Failure> {
@@ -68,7 +82,8 @@ fn search(call: &Call) -> Result<Reply, Failure> {
     }
     let snapshot = &workspace.snapshot;
     let mut found: Vec<(u32, Found<'_>)> = Vec::new();
-    if arguments.kind != Some(Kind::Types) {
+    let wants = |kind: Kind| arguments.kind.is_none_or(|wanted| wanted == kind);
+    if wants(Kind::Nodes) {
         for node in snapshot.nodes() {
             let def = snapshot.type_of(node);
             if let Some(score) = score_node(node, def, &words) {
@@ -84,7 +99,7 @@ fn search(call: &Call) -> Result<Reply, Failure> {
             }
         }
     }
-    if arguments.kind != Some(Kind::Nodes) {
+    if wants(Kind::Types) {
         for def in snapshot.registry().types() {
             let fields = [def.id.as_str(), &def.title, &def.category, &def.description];
             if let Some(score) = score(&fields, &words) {
@@ -96,6 +111,13 @@ fn search(call: &Call) -> Result<Reply, Failure> {
                 found.push((score, entry));
             }
         }
+    }
+    let entities = call.view.specs.as_ref().filter(|_| wants(Kind::Entities));
+    for entity in entities.map(|specs| specs.find(&query, MOST_ENTITIES)).unwrap_or_default() {
+        let fields = [entity.id.as_str(), &entity.title, &entity.entity_type];
+        // Found in its other words.
+        let score = score(&fields, &words).unwrap_or(1);
+        found.push((score, Found::Entity(entity)));
     }
     // Equal scores keep the order of ids, so the same question has the same answer.
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));

@@ -82,7 +82,7 @@ impl Bench {
                 .unwrap_or_default(),
         };
         let generation = state.view.generation + 1;
-        state.view = Arc::new(View { generation, workspace: Some(Arc::new(workspace)) });
+        state.view = Arc::new(View { generation, workspace: Some(Arc::new(workspace)), specs: None });
         drop(state);
         self.changed.send_modify(|count| *count += 1);
     }

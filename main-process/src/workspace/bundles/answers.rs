@@ -1,7 +1,7 @@
 //! Answering what window and terminals ask about bundles.
 
-use super::{SpecBundles, view};
-use crate::workspace::{Moment, Workspace};
+use super::{SpecBundles, map, view};
+use crate::workspace::{Moment, Mutation, Workspace};
 use bundles::{Bundle, Entity};
 use shared_protocol::{
     Actor, Code, Refusal,
@@ -18,11 +18,26 @@ impl Workspace {
             BundleRequest::Change { bundle, changes, dry_run } => {
                 self.change_entities(bundle, changes, *dry_run, actor, moment)
             }
-            BundleRequest::DrawMap { .. } => {
-                Err(Refusal::new(Code::BadRequest, "maps of bundles cannot be drawn yet"))
+            BundleRequest::DrawMap { bundle, around, depth } => {
+                self.draw_map(bundle, around.as_ref(), *depth, actor, moment)
             }
             reading => Ok((self.read_bundles(reading)?, Vec::new())),
         }
+    }
+
+    fn draw_map(
+        &mut self,
+        bundle: &str,
+        around: Option<&EntityRef>,
+        depth: u32,
+        actor: &Actor,
+        moment: Moment,
+    ) -> Asked {
+        let around = around.map(|entity| self.bundles.entity(entity)).transpose()?.map(|(_, entity)| entity);
+        let drawn = map::draw(&self.snapshot, self.bundles.get(bundle)?, around, depth, moment.seed)?;
+        let map::Drawn { board, summary, changes } = drawn;
+        let (applied, patches) = self.execute(&Mutation::Decided { summary, changes }, actor, moment)?;
+        Ok((Answer::Bundle(BundleAnswer::Map { board, revision: applied.revision }), patches))
     }
 
     fn read_bundles(&self, request: &BundleRequest) -> Result<Answer, Refusal> {

@@ -6,18 +6,21 @@
 
 mod answers;
 mod change;
+mod map;
 mod view;
 
 use super::{About, Workspace};
 use authority::Snapshot;
 use bundles::{Bundle, Bundles, LoadError};
 use journal::folder_in_pattern;
-use shared_protocol::{Change, SourcePath};
+use shared_protocol::{BoardId, Change, SourcePath};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
     sync::Arc,
 };
+
+const NO_MANIFEST: &str = "it has no sdd-bundle.yaml";
 
 /// The bundles as of one revision. Equal places are equal bundles. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -60,6 +63,9 @@ impl SpecBundles {
 
     /// The bundles after an operation; nothing when it leaves them as they are. `state` has the operation already.
     pub(super) fn after(&self, patterns: &[String], state: &Snapshot, changes: &[Change]) -> Option<Self> {
+        if !changes.iter().any(|change| matches!(change, Change::Source { .. })) {
+            return None;
+        }
         let patterns = parsed(patterns);
         let mut touched: BTreeMap<SourcePath, Texts> = BTreeMap::new();
         for change in changes {
@@ -136,6 +142,22 @@ impl SpecBundles {
         self.loaded = Arc::new(bundles);
     }
 
+    /// What must change on maps because an operation changed bundles; see [`map::in_step`].
+    pub(super) fn maps_in_step(
+        &self,
+        after: &Self,
+        state: &Snapshot,
+        changes: &[Change],
+        is_held: impl Fn(BoardId) -> bool,
+        seed: u64,
+    ) -> Vec<Change> {
+        map::in_step(state, self, after, changes, is_held, seed).unwrap_or_else(|refusal| {
+            // The bundle comes first: a map can be drawn again.
+            tracing::warn!(%refusal, "a map was not kept in step");
+            Vec::new()
+        })
+    }
+
     pub fn loaded(&self) -> &Arc<Bundles> {
         &self.loaded
     }
@@ -156,9 +178,11 @@ impl Workspace {
     /// are the bundle's own, and asked for.
     pub(super) fn notice_bundles(&mut self) {
         self.notices.retain(|about, _| !matches!(about, About::Bundle(_)));
-        let failed = self.bundles.failed().map(|(folder, problem)| {
-            (folder.to_string(), format!("{folder} cannot be used as a bundle: {problem}"))
-        });
+        // A folder without a manifest may be meant for something else; the list of bundles has it all the same.
+        let failed =
+            self.bundles.failed().filter(|(_, problem)| *problem != NO_MANIFEST).map(|(folder, problem)| {
+                (folder.to_string(), format!("{folder} cannot be used as a bundle: {problem}"))
+            });
         let broken = self.bundles.places.iter().filter_map(|(folder, place)| {
             let bundle = self.bundles.loaded.get(&place.id)?;
             let broken: Vec<String> = bundle.disabled().map(|finding| finding.message).collect();
@@ -201,7 +225,7 @@ fn load(id: &str, folder: &SourcePath, state: &Snapshot) -> Result<Arc<Bundle>, 
 
 fn problem(error: &LoadError) -> String {
     match error {
-        LoadError::NoManifest { .. } => "it has no sdd-bundle.yaml".to_owned(),
+        LoadError::NoManifest { .. } => NO_MANIFEST.to_owned(),
         LoadError::Unreadable { problem, .. } => problem.clone(),
     }
 }

@@ -1,0 +1,236 @@
+//! `draftboard bundle`: spec bundles from a terminal, read from their folders.
+
+use super::{At, format, workspace_at};
+use crate::standalone;
+use bundles::{Bundle, BundleSource, Bundles, Data, Diagnostic, Entity};
+use clap::Subcommand;
+use journal::{WorkspaceFiles, WorkspacePath, read_config};
+use serde_json::{Map, Value, json};
+use shared_protocol::{Code, Refusal, SourcePath};
+use std::{path::PathBuf, process::ExitCode};
+
+pub(super) const HELP: &str = "Examples:\n  draftboard bundle validate specs/lockers\n  \
+    draftboard bundle coverage --config bundles.yaml --json\n  \
+    draftboard bundle list --type Requirement\n  \
+    draftboard bundle read REQ-pickup-001\n  \
+    draftboard bundle search \"door stays open\" specs/lockers";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BundleVerb {
+    /// Everything that is wrong; exit code 1 when there is an error
+    #[command(after_help = "Example: draftboard bundle validate specs/lockers --json")]
+    Validate(Which),
+    /// How far each relation covers its targets
+    #[command(after_help = "Example: draftboard bundle coverage specs/lockers")]
+    Coverage(Which),
+    /// The entities, or those of one type
+    #[command(after_help = "Example: draftboard bundle list --type Requirement")]
+    List {
+        /// Only entities of this type
+        #[arg(long = "type", value_name = "TYPE")]
+        entity_type: Option<String>,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// One entity, as it stands in its file
+    #[command(after_help = "Examples:\n  draftboard bundle read REQ-pickup-001\n  \
+            draftboard bundle read REQ-pickup-001 specs/lockers --json")]
+    Read {
+        /// The entity's id
+        id: String,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Entities by their words, best first
+    #[command(after_help = "Example: draftboard bundle search \"door\" --limit 5")]
+    Search {
+        query: String,
+        #[arg(long, default_value_t = 20)]
+        limit: usize,
+        #[command(flatten)]
+        which: Which,
+    },
+}
+
+/// Which bundles are meant.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Which {
+    /// Folders of bundles [default: those of the workspace]
+    #[arg(value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+    /// A bundles.yaml that lists bundles
+    #[arg(long, value_name = "FILE", conflicts_with = "folders")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    at: At,
+}
+
+impl Which {
+    fn sources(&self) -> Result<Vec<BundleSource>, Refusal> {
+        if !self.folders.is_empty() || self.config.is_some() {
+            return standalone::sources(&self.folders, self.config.as_ref());
+        }
+        let root = workspace_at::find(self.at.workspace.as_deref())?;
+        let failed = |error: journal::FileError| Refusal::new(Code::StorageError, error.to_string());
+        let files = WorkspaceFiles::open(&root).map_err(failed)?;
+        let config =
+            files.read_text(&WorkspacePath::config()).and_then(|text| read_config(&text)).map_err(failed)?;
+        let patterns: Vec<SourcePath> =
+            config.bundles.iter().filter_map(|pattern| SourcePath::parse(pattern.as_str()).ok()).collect();
+        let folders = files.list_folders(&patterns).map_err(failed)?;
+        let folders: Vec<PathBuf> = folders.iter().map(|folder| files.root().join(folder.as_str())).collect();
+        if folders.is_empty() {
+            let message = format!("{} has no bundles", root.display());
+            return Err(Refusal::new(Code::NotFound, message)
+                .hint("Name a bundle's folder, or list folders under `bundles` in draftboard.toml."));
+        }
+        Ok(BundleSource::of_folders(&folders))
+    }
+}
+
+/// What a command found: for people, for machines, and whether it is a reason to fail.
+struct Found {
+    words: String,
+    data: Value,
+    failed: bool,
+}
+
+pub(super) fn run(verb: BundleVerb) -> ExitCode {
+    let which = match &verb {
+        BundleVerb::Validate(which) | BundleVerb::Coverage(which) => which,
+        BundleVerb::List { which, .. }
+        | BundleVerb::Read { which, .. }
+        | BundleVerb::Search { which, .. } => which,
+    };
+    let json = which.at.json;
+    let loaded =
+        which.sources().and_then(|sources| standalone::load(&sources, |problem| format::complain(problem)));
+    let found = loaded.and_then(|bundles| {
+        let left_out = !bundles.failed().is_empty();
+        let found = match &verb {
+            BundleVerb::Validate(_) => Ok(validate(&bundles)),
+            BundleVerb::Coverage(_) => Ok(coverage(&bundles)),
+            BundleVerb::List { entity_type, .. } => list(&bundles, entity_type.as_deref()),
+            BundleVerb::Read { id, .. } => read(&bundles, id),
+            BundleVerb::Search { query, limit, .. } => search(&bundles, query, *limit),
+        };
+        found.map(|found| Found { failed: found.failed || left_out, ..found })
+    });
+    match found {
+        Err(refusal) => format::refuse(&refusal, json),
+        Ok(Found { words, data, failed }) => {
+            match json {
+                true => format::print_json(&json!({ "ok": true, "data": data })),
+                false => format::print_visible(&words),
+            }
+            if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+        }
+    }
+}
+
+/// With several bundles, each line says of which it is.
+fn prefixed(bundles: &Bundles, bundle: &Bundle, line: &str) -> String {
+    if bundles.iter().len() > 1 { format!("{}: {line}", bundle.id()) } else { line.to_owned() }
+}
+
+fn validate(bundles: &Bundles) -> Found {
+    let (mut lines, mut data, mut failed) = (Vec::new(), Vec::new(), false);
+    for bundle in bundles.iter() {
+        for finding in bundle.diagnostics() {
+            failed |= finding.is_error();
+            lines.push(prefixed(bundles, bundle, &finding.to_line()));
+            data.push(with_bundle(bundle, finding));
+        }
+    }
+    let words = if lines.is_empty() { "No findings".to_owned() } else { lines.join("\n") };
+    Found { words, data: Value::Array(data), failed }
+}
+
+fn with_bundle(bundle: &Bundle, finding: &Diagnostic) -> Value {
+    let mut value = finding.to_data().to_json();
+    value["bundleId"] = json!(bundle.id());
+    value
+}
+
+fn coverage(bundles: &Bundles) -> Found {
+    let (mut lines, mut data) = (Vec::new(), Map::new());
+    for bundle in bundles.iter() {
+        let mut relations = Map::new();
+        for relation in bundle.coverage() {
+            lines.push(prefixed(bundles, bundle, &relation.to_line()));
+            relations.insert(relation.relation.clone(), relation.to_data().to_json());
+        }
+        data.insert(bundle.id().to_owned(), Value::Object(relations));
+    }
+    let words = if lines.is_empty() { "No relations".to_owned() } else { lines.join("\n") };
+    Found { words, data: Value::Object(data), failed: false }
+}
+
+fn brief(bundle: &Bundle, entity: &Entity) -> Value {
+    json!({
+        "bundleId": bundle.id(),
+        "entityType": entity.entity_type(),
+        "id": entity.id(),
+        "title": entity.title(),
+    })
+}
+
+fn entities<'a>(
+    bundles: &Bundles,
+    found: impl Iterator<Item = (&'a Bundle, &'a Entity)>,
+    nothing: &str,
+) -> Found {
+    let (mut lines, mut data) = (Vec::new(), Vec::new());
+    for (bundle, entity) in found {
+        let line =
+            format!("{} {}  {}", entity.entity_type(), entity.id(), entity.title().unwrap_or_default());
+        lines.push(prefixed(bundles, bundle, line.trim_end()));
+        data.push(brief(bundle, entity));
+    }
+    let words = if lines.is_empty() { nothing.to_owned() } else { lines.join("\n") };
+    Found { words, data: Value::Array(data), failed: false }
+}
+
+fn list(bundles: &Bundles, entity_type: Option<&str>) -> Result<Found, Refusal> {
+    let mut types = bundles.iter().flat_map(Bundle::entity_types);
+    if let Some(wanted) = entity_type.filter(|wanted| !types.any(|known| known == *wanted)) {
+        let known = bundles.iter().flat_map(Bundle::entity_types);
+        return Err(Refusal::new(Code::NotFound, format!("there is no entity type {wanted}"))
+            .suggest(authority::similar(wanted, known)));
+    }
+    let all = bundles.iter().flat_map(|bundle| bundle.entities().map(move |entity| (bundle, entity)));
+    let of_type = |entity: &Entity| entity_type.is_none_or(|wanted| entity.entity_type() == wanted);
+    Ok(entities(bundles, all.filter(|(_, entity)| of_type(entity)), "No entities"))
+}
+
+fn search(bundles: &Bundles, query: &str, limit: usize) -> Result<Found, Refusal> {
+    let found = bundles.search(None, query);
+    let found = found.map_err(|refusal| Refusal::new(Code::BadRequest, refusal.message))?;
+    Ok(entities(bundles, found.into_iter().take(limit), "Nothing found"))
+}
+
+fn read(bundles: &Bundles, id: &str) -> Result<Found, Refusal> {
+    let found: Vec<(&Bundle, &Entity)> =
+        bundles.iter().filter_map(|bundle| Some((bundle, bundle.entity_by_id(id)?))).collect();
+    match &found[..] {
+        [] => {
+            let known = bundles.iter().flat_map(|bundle| bundle.entities().map(Entity::id));
+            Err(Refusal::new(Code::NotFound, format!("there is no entity {id}"))
+                .suggest(authority::similar(id, known)))
+        }
+        [(bundle, entity)] => {
+            let file = bundle.root().join(entity.path());
+            let text = std::fs::read_to_string(&file)
+                .map_err(|error| Refusal::new(Code::StorageError, format!("{}: {error}", file.display())))?;
+            let mut data = brief(bundle, entity);
+            data["file"] = json!(entity.path());
+            data["data"] = Data::to_json(entity.data());
+            Ok(Found { words: text, data, failed: false })
+        }
+        several => {
+            let ids: Vec<&str> = several.iter().map(|(bundle, _)| bundle.id()).collect();
+            Err(Refusal::new(Code::Conflict, format!("{id} is in several bundles: {}", ids.join(", ")))
+                .hint("Name the folder of the one that is meant."))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Serving bundles by themselves, from the command line.
+
+use super::{format, window};
+use crate::{
+    mcp::USUAL_PORT,
+    standalone::{Standalone, serve_http, serve_stdio},
+};
+use shared_protocol::{Code, Refusal};
+use std::process::ExitCode;
+
+/// Over standard input and output: nothing but MCP goes to standard output.
+pub(super) fn over_stdio(what: Result<Standalone, Refusal>) -> ExitCode {
+    window::start_logging();
+    match what.and_then(|what| serve_stdio(what, |problem| format::complain(problem))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => {
+            format::complain(&refusal.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+pub(super) fn over_http(what: Result<Standalone, Refusal>, port: Option<u16>, json: bool) -> ExitCode {
+    window::start_logging();
+    let served = what.and_then(|what| {
+        let stops = window::stops().map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
+        let names: Vec<String> = what.sources.iter().map(|source| source.id.clone()).collect();
+        serve_http(
+            what,
+            port.unwrap_or(USUAL_PORT),
+            |problem| format::complain(problem),
+            |listening| {
+                let (url, discovery) = (&listening.url, listening.discovery.display());
+                format::print(&match json {
+                    true => serde_json::json!({
+                        "ready": true, "pid": std::process::id(), "bundles": names, "mcp": url,
+                        "discovery": listening.discovery,
+                    })
+                    .to_string(),
+                    false => format!(
+                        "Serving {} at {url}; the token is in {discovery}. Stop with Ctrl+C.",
+                        names.join(", ")
+                    ),
+                });
+            },
+            // Gone: nobody can ask for the end any more.
+            || {
+                let _ = stops.recv();
+            },
+        )
+    });
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => format::refuse(&refusal, json),
+    }
+}

@@ -1,0 +1,174 @@
+//! Answers within bounds: where one would be too large for a message, it holds fewer items and says so.
+
+use super::{Changes, of};
+use bundles::{Bundles, Code, Data, Envelope, Refusal, call, plan};
+use mcp_server::{Call, View, Written};
+use serde_json::{Value, json};
+
+/// Bytes of one answer; clients take a mebibyte in one message.
+const MOST_BYTES: usize = 900 * 1024;
+/// Bytes of findings beside the data.
+const MOST_FINDINGS: usize = 400 * 1024;
+/// How often an answer is made smaller before it is refused.
+const MOST_TRIES: usize = 8;
+const CUT: &str = "the byte budget of one answer is used up";
+
+pub(super) fn answer(tool: &str, call: &Call, changes: &dyn Changes) -> Written {
+    let bundles = of(&call.view);
+    let arguments = Value::Object(call.arguments.clone());
+    if tool == "apply_changes" {
+        return written(applied(call, &arguments, changes), &call.view);
+    }
+    within_bounds(bundles, tool, arguments, &call.view)
+}
+
+/// A dry run, or the change itself by whoever may make it.
+fn applied(call: &Call, arguments: &Value, changes: &dyn Changes) -> Envelope {
+    let result =
+        plan(of(&call.view), arguments).and_then(|plan| match plan.is_dry_run() || !plan.is_possible() {
+            true => plan.answer(),
+            false => changes.apply(call, &plan),
+        });
+    Envelope { tool: "apply_changes".to_owned(), result }
+}
+
+/// The refusal where nobody may make changes.
+pub(crate) fn not_allowed(message: &str) -> Refusal {
+    Refusal {
+        code: Code::ActuationDisabled,
+        message: message.to_owned(),
+        field: Some("dryRun".to_owned()),
+        details: None,
+    }
+}
+
+fn within_bounds(bundles: &Bundles, tool: &str, mut arguments: Value, view: &View) -> Written {
+    let mut was_cut = false;
+    for _ in 0..MOST_TRIES {
+        let mut envelope = call(bundles, tool, &arguments);
+        was_cut |= cut_findings(&mut envelope);
+        if was_cut {
+            set_meta(&mut envelope, "cut", CUT.into());
+        }
+        let count = items(&envelope);
+        let answer = written(envelope, view);
+        let size = answer.json.len();
+        if size <= MOST_BYTES {
+            return answer;
+        }
+        was_cut = true;
+        let fewer = count.map(|count| (count * MOST_BYTES / size * 9 / 10).min(count.saturating_sub(1)));
+        match fewer.filter(|fewer| *fewer > 0) {
+            Some(fewer) if ask_for_fewer(tool, &mut arguments, fewer) => {}
+            _ => break,
+        }
+    }
+    let message = format!(
+        "The answer would hold more than {MOST_BYTES} bytes: ask for less (fewer entities, summaries, no schemas, no reference graph)"
+    );
+    let refusal = Refusal { code: Code::LimitExceeded, message, field: None, details: None };
+    written(Envelope { tool: tool.to_owned(), result: Err(refusal) }, view)
+}
+
+/// How many items an answer holds, by what it says itself.
+fn items(envelope: &Envelope) -> Option<usize> {
+    let meta = &envelope.result.as_ref().ok()?.meta;
+    let number = |key: &str| match meta.get(key)? {
+        Data::Number(number) => usize::try_from(number.as_u64()?).ok(),
+        _ => None,
+    };
+    ["returned", "entityCount", "relatedCount", "found"].into_iter().find_map(number)
+}
+
+/// False for a tool that cannot be asked for fewer.
+fn ask_for_fewer(tool: &str, arguments: &mut Value, fewer: usize) -> bool {
+    let argument = match tool {
+        "list_entities" | "list_entity_summaries" | "search_entities" => "limit",
+        "get_bundle_snapshot" => "maxEntities",
+        "get_context" => "maxRelated",
+        "read_entities" => {
+            if let Some(ids) = arguments.get_mut("ids").and_then(Value::as_array_mut) {
+                ids.truncate(fewer);
+            }
+            return true;
+        }
+        _ => return false,
+    };
+    arguments[argument] = json!(fewer);
+    true
+}
+
+/// Keeps the first findings where there are too many. What all of them come to is in the data.
+fn cut_findings(envelope: &mut Envelope) -> bool {
+    let Ok(answer) = &mut envelope.result else { return false };
+    let mut bytes = 0;
+    let fits = |finding: &&Data| {
+        bytes += serde_json::to_string(finding).map_or(0, |text| text.len() + 1);
+        bytes <= MOST_FINDINGS
+    };
+    let (total, fitting) = (answer.diagnostics.len(), answer.diagnostics.iter().take_while(fits).count());
+    answer.diagnostics.truncate(fitting);
+    if fitting < total {
+        set_meta(envelope, "totalDiagnostics", total.into());
+    }
+    fitting < total
+}
+
+fn set_meta(envelope: &mut Envelope, key: &str, value: Data) {
+    if let Ok(answer) = &mut envelope.result
+        && let Data::Map(members) = &mut answer.meta
+    {
+        members.set(key, value);
+    }
+}
+
+/// An envelope as it is sent, with the state that it is of.
+pub(super) fn written(mut envelope: Envelope, view: &View) -> Written {
+    // Bundles that are served by themselves have no revision; each state of theirs has a number.
+    let revision = view.workspace.as_ref().map_or(view.generation, |workspace| workspace.revision().0);
+    set_meta(&mut envelope, "revision", usize::try_from(revision).unwrap_or(usize::MAX).into());
+    let summary = match items(&envelope) {
+        Some(count) => format!("{count} items. The data is in structuredContent."),
+        None => "The data is in structuredContent.".to_owned(),
+    };
+    let is_error = !envelope.is_ok();
+    Written { json: visible(&envelope.to_text()), summary: format!("{}: {summary}", envelope.tool), is_error }
+}
+
+pub(super) fn fault(tool: &str) -> Written {
+    let error = json!({ "code": "INTERNAL", "message": "the tool ended with a fault; the log says more" });
+    let json = json!({ "ok": false, "tool": tool, "error": error }).to_string();
+    Written { json, summary: String::new(), is_error: true }
+}
+
+/// The same JSON, in which characters that hide or turn around text are written as escapes. They can only stand in texts.
+fn visible(json: &str) -> String {
+    let is_hidden = |c: char| {
+        matches!(c, '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+    };
+    if !json.contains(is_hidden) {
+        return json.to_owned();
+    }
+    let mut text = String::with_capacity(json.len() + 64);
+    for c in json.chars() {
+        match is_hidden(c) {
+            true => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => text.push(c),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hides_is_written_out_and_means_the_same() {
+        let json = serde_json::to_string("a\u{202e}b\u{200b}\u{e9}").unwrap();
+        let seen = visible(&json);
+        assert_eq!(seen, "\"a\\u202eb\\u200b\u{e9}\"");
+        assert_eq!(serde_json::from_str::<String>(&seen).unwrap(), "a\u{202e}b\u{200b}\u{e9}");
+    }
+}

@@ -1,0 +1,76 @@
+//! Spec bundles on the agents' surface: the tools, prompts and resources of the crate `bundles`, under their own names and
+//! with their own envelope. The same for a workspace and for bundles that are served by themselves; only who may carry out a
+//! change differs.
+
+mod answer;
+mod prompts;
+mod resources;
+#[cfg(test)]
+mod tests;
+mod tools;
+
+pub(crate) use answer::not_allowed;
+
+use bundles::{Answer, Bundle, Bundles, Plan, Refusal};
+use mcp_server::{Call, FoundEntity, Surface, View, shown};
+use serde_json::{Value, json};
+use std::sync::{Arc, LazyLock};
+
+/// The bundles in a view.
+#[derive(Debug)]
+pub(crate) struct Shown(pub(crate) Arc<Bundles>);
+
+/// Who carries out what `apply_changes` has planned. What is answered is the tool's answer.
+pub(crate) trait Changes: Send + Sync + 'static {
+    fn apply(&self, call: &Call, plan: &Plan) -> Result<Answer, Refusal>;
+}
+
+/// In a workspace agents change nothing by themselves.
+pub(crate) struct NoChanges;
+
+impl Changes for NoChanges {
+    fn apply(&self, _: &Call, _: &Plan) -> Result<Answer, Refusal> {
+        Err(not_allowed(
+            "Agents cannot write in a workspace in this version: ask for a dry run (dryRun: true), and describe the change to the designer",
+        ))
+    }
+}
+
+/// Adds all that there is for bundles.
+pub(crate) fn add_to(surface: &mut Surface, changes: &Arc<dyn Changes>) {
+    tools::all(changes).for_each(|tool| surface.add_tool(tool));
+    prompts::all().for_each(|prompt| surface.add_prompt(prompt));
+    resources::all().for_each(|resource| surface.add_resource(resource));
+}
+
+/// Those of a view; none without a workspace.
+fn of(view: &View) -> &Bundles {
+    static NONE: LazyLock<Bundles> = LazyLock::new(Bundles::default);
+    view.specs::<Shown>().map_or(&NONE, |shown| &shown.0)
+}
+
+impl mcp_server::Specs for Shown {
+    fn bundles(&self) -> Vec<Value> {
+        let bundles = self.0.iter();
+        bundles
+            .map(|bundle: &Bundle| {
+                let name = bundle.manifest().metadata("name").unwrap_or(bundle.id());
+                json!({ "id": bundle.id(), "name": shown(name), "entities": bundle.entity_count() })
+            })
+            .collect()
+    }
+
+    fn find(&self, query: &str, most: usize) -> Vec<FoundEntity> {
+        let found = self.0.search(None, query).unwrap_or_default();
+        found
+            .into_iter()
+            .take(most)
+            .map(|(bundle, entity)| FoundEntity {
+                bundle_id: bundle.id().to_owned(),
+                entity_type: entity.entity_type().to_owned(),
+                id: entity.id().to_owned(),
+                title: shown(entity.title().unwrap_or_default()).into_owned(),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,38 @@
+//! The resources: two fixed ones, and templates for the parts of each bundle.
+
+use super::{of, prompts};
+use bundles::{RESOURCES, ResourceInfo, TEMPLATES, read_resource};
+use mcp_server::{Code, Depends, Document, Failure, Resource, View};
+use std::sync::Arc;
+
+/// Bytes of a resource: with its quotes escaped it still fits into what clients take in one message.
+const MOST_BYTES: usize = 700 * 1024;
+
+pub(super) fn all() -> impl Iterator<Item = Resource> {
+    RESOURCES.iter().chain(TEMPLATES).map(resource)
+}
+
+fn resource(info: &'static ResourceInfo) -> Resource {
+    let text = |view: &View, uri: &str| read_resource(of(view), uri).ok().map(|content| content.text);
+    Resource {
+        uri: info.uri,
+        aliases: Vec::new(),
+        name: info.name,
+        title: info.name,
+        description: info.description,
+        mime: info.mime_type,
+        depends: &[Depends::Specs],
+        differs: Some(Arc::new(move |before, after, uri| text(before, uri) != text(after, uri))),
+        read: Arc::new(|call, uri| {
+            let content = read_resource(of(&call.view), uri).map_err(prompts::failure)?;
+            if content.text.len() > MOST_BYTES {
+                let message = format!("{uri} holds more than {MOST_BYTES} bytes");
+                return Err(
+                    Failure::new(Code::LimitExceeded, message).hint("Read parts of it with the tools.")
+                );
+            }
+            Ok(Document { mime: content.mime_type, text: content.text })
+        }),
+        complete: Some(Arc::new(|asked| prompts::completed(info.uri, asked))),
+    }
+}

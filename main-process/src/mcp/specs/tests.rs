@@ -1,0 +1,39 @@
+//! What agents are offered for bundles, pinned, and what all of the surface weighs.
+
+use super::{Changes, NoChanges, add_to};
+use mcp_server::{Offline, Surface};
+use serde_json::Value;
+use shared_protocol::mcp::McpMode;
+use std::sync::Arc;
+
+/// Bytes of compact JSON for one token, on the safe side: for text of this kind tokenizers take four to five.
+const BYTES_A_TOKEN: usize = 4;
+/// All tools of a workspace in mode observe.
+const MOST_TOKENS: usize = 6_000;
+
+fn offered(surface: &Surface) -> Offline {
+    Offline::of(surface, "0", McpMode::Observe)
+}
+
+#[test]
+fn what_is_offered_for_bundles_is_as_it_was() {
+    let changes: Arc<dyn Changes> = Arc::new(NoChanges);
+    let mut surface = Surface::new("");
+    add_to(&mut surface, &changes);
+    let Offline { tools, resources, resource_templates, prompts, .. } = offered(&surface);
+    let mut text = String::new();
+    for (key, list) in
+        [("tools", tools), ("resources", resources), ("templates", resource_templates), ("prompts", prompts)]
+    {
+        // One line for each entry: a change shows where it is.
+        let lines = list.as_array().into_iter().flatten().map(Value::to_string);
+        text += &lines.fold(format!("{key}\n"), |text, line| format!("{text}  {line}\n"));
+    }
+    insta::assert_snapshot!("bundles", text);
+}
+
+#[test]
+fn the_whole_surface_is_light() {
+    let bytes = offered(&crate::mcp::surface()).tools.to_string().len();
+    assert!(bytes / BYTES_A_TOKEN < MOST_TOKENS, "{} tokens", bytes / BYTES_A_TOKEN);
+}

@@ -1,0 +1,48 @@
+//! The tools. Each is answered on a thread that may take its time: a whole bundle is a lot to write.
+
+use super::{Changes, answer, of};
+use bundles::{Envelope, TOOLS, critique};
+use mcp_server::{Call, Hints, Step, Stepping, Tool, Written};
+use serde_json::Value;
+use std::sync::Arc;
+
+const CRITIQUE: &str = "critique_bundle";
+
+pub(super) fn all(changes: &Arc<dyn Changes>) -> impl Iterator<Item = Tool> {
+    TOOLS.iter().map(|tool| {
+        let changes = Arc::clone(changes);
+        let hints = Hints { read_only: tool.is_read_only, idempotent: tool.is_idempotent };
+        let words = [tool.name, tool.title, tool.description];
+        Tool::own("bundles", words, tool.input_schema(), hints, move |call| {
+            step(tool.name, call, Arc::clone(&changes))
+        })
+    })
+}
+
+fn step(tool: &'static str, call: Call, changes: Arc<dyn Changes>) -> Stepping {
+    Box::pin(async move {
+        let work = tokio::task::spawn_blocking(move || match tool {
+            CRITIQUE if call.can_sample || call.sampled.is_some() => criticise(&call),
+            _ => Step::Answer(answer::answer(tool, &call, changes.as_ref())),
+        });
+        work.await.unwrap_or_else(|error| {
+            tracing::error!(%error, tool, "a tool ended with a fault");
+            Step::Answer(answer::fault(tool))
+        })
+    })
+}
+
+/// Asks the client's model, then judges what it said.
+fn criticise(call: &Call) -> Step {
+    let arguments = Value::Object(call.arguments.clone());
+    let answered = |envelope: Envelope| -> Written { answer::written(envelope, &call.view) };
+    let begun = match critique(of(&call.view), &arguments) {
+        Ok(begun) => begun,
+        Err(envelope) => return Step::Answer(answered(*envelope)),
+    };
+    match &call.sampled {
+        None => Step::Sample(begun.request.to_json()),
+        Some(Ok(reply)) => Step::Answer(answered(begun.answer(&reply.text, &reply.model))),
+        Some(Err(problem)) => Step::Answer(answered(begun.failed(problem))),
+    }
+}

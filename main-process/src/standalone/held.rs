@@ -1,0 +1,137 @@
+//! The bundles that are served: one copy that follows the disk and is written to, and a view of it for everybody who reads.
+
+use super::StandingApproval;
+use crate::{
+    mcp::specs::{Changes, Shown, not_allowed},
+    moment::now,
+};
+use arc_swap::ArcSwap;
+use authority::Snapshot;
+use bundles::{Answer, Bundles, Plan, Refusal, commit};
+use mcp_server::{Call, Hcl, Picture, View, Workbench, WorkspaceView};
+use shared_protocol::{BoardId, Code, Revision, mcp::McpMode, messages::Patch, terraform::CostView};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use tokio::sync::watch;
+
+pub(super) struct Held {
+    /// Held while files are written or read again; readers have the view.
+    bundles: Mutex<Bundles>,
+    view: ArcSwap<View>,
+    changed: watch::Sender<u64>,
+    mode: McpMode,
+    approval: Option<StandingApproval>,
+}
+
+impl Held {
+    pub(super) fn new(bundles: Bundles, mode: McpMode, approval: Option<StandingApproval>) -> Self {
+        let held = Self {
+            bundles: Mutex::new(bundles),
+            view: ArcSwap::default(),
+            changed: watch::Sender::new(0),
+            mode,
+            approval,
+        };
+        held.show(&held.lock());
+        held
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Bundles> {
+        self.bundles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows the bundles as they are now. A clone shares what did not change.
+    fn show(&self, bundles: &Bundles) {
+        let generation = self.view.load().generation + 1;
+        let specs = Arc::new(Shown(Arc::new(bundles.clone())));
+        self.view.store(Arc::new(View { generation, workspace: None, specs: Some(specs) }));
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    /// The folders in which something may change, and those in which such a folder may come.
+    pub(super) fn folders(&self) -> BTreeSet<PathBuf> {
+        let mut folders = BTreeSet::new();
+        for bundle in self.lock().iter() {
+            for folder in bundle.watched_folders() {
+                let within = folder.ancestors().take_while(|above| above.starts_with(bundle.root()));
+                folders.extend(within.map(Path::to_owned));
+            }
+        }
+        folders
+    }
+
+    /// Reads again what changed on the disk: these files, or whichever they are.
+    pub(super) fn follow(&self, paths: Option<&BTreeSet<PathBuf>>) {
+        let mut bundles = self.lock();
+        let followed = match paths {
+            Some(paths) => paths.iter().try_fold(false, |any, path| Ok(bundles.reload_file(path)? || any)),
+            None => bundles.refresh().map(|count| count > 0),
+        };
+        match followed {
+            Ok(false) => {}
+            Ok(true) => self.show(&bundles),
+            // The last state that could be read stays.
+            Err(error) => tracing::warn!(%error, "a bundle could not be read again"),
+        }
+    }
+}
+
+impl Changes for Held {
+    fn apply(&self, _: &Call, plan: &Plan) -> Result<Answer, Refusal> {
+        let approved = self.approval.as_ref().filter(|_| self.mode == McpMode::Guarded);
+        let is_covered =
+            |destructive| approved.is_some_and(|approval| approval.covers("bundles", destructive));
+        if !is_covered(false) {
+            return Err(not_allowed(
+                "Nobody has allowed changes: ask for a dry run (dryRun: true), or start the server with --mode guarded --standing-approval bundles",
+            ));
+        }
+        if plan.deletes() && !is_covered(true) {
+            return Err(not_allowed(
+                "Deleting is not allowed: leave it out, or start the server with --standing-approval bundles:destructive",
+            ));
+        }
+        let mut bundles = self.lock();
+        let committed = commit(&mut bundles, plan).map_err(|error| error.refusal());
+        self.show(&bundles);
+        committed.and_then(|()| plan.answer())
+    }
+}
+
+impl Workbench for Held {
+    fn view(&self) -> Arc<View> {
+        self.view.load_full()
+    }
+
+    fn changed(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    fn changes_since(&self, _revision: Revision) -> Result<Option<Vec<Patch>>, shared_protocol::Refusal> {
+        Ok(None)
+    }
+
+    fn picture(&self, _: &Snapshot, _: &Picture) -> Result<Vec<u8>, shared_protocol::Refusal> {
+        Err(no_boards())
+    }
+
+    fn hcl(&self, _: &WorkspaceView, _: BoardId) -> Result<Hcl, shared_protocol::Refusal> {
+        Err(no_boards())
+    }
+
+    fn cost(&self, _: &WorkspaceView, _: BoardId) -> Result<CostView, shared_protocol::Refusal> {
+        Err(no_boards())
+    }
+
+    fn now(&self) -> u64 {
+        now().time
+    }
+}
+
+/// Asked for by nothing that is offered here.
+fn no_boards() -> shared_protocol::Refusal {
+    shared_protocol::Refusal::new(Code::NoWorkspace, "there are no boards here")
+}

@@ -1,0 +1,51 @@
+//! Spec bundles served by themselves, without a window or a workspace: over standard input and output, or over HTTP. The same
+//! surface as in a workspace, and the same way of writing: planned, then all files or none.
+//!
+//! Must not know: workspaces, the journal's state, the window.
+
+mod approval;
+mod held;
+mod http;
+mod runtime;
+mod stdio;
+mod watch;
+
+pub(crate) use approval::StandingApproval;
+pub(crate) use http::serve_http;
+pub(crate) use stdio::serve_stdio;
+
+use bundles::{BundleSource, Bundles, ConfigError};
+use shared_protocol::{Code, Refusal, mcp::McpMode};
+use std::path::PathBuf;
+
+/// Which bundles, and what may be done to them.
+#[derive(Debug, Clone)]
+pub(crate) struct Standalone {
+    pub(crate) sources: Vec<BundleSource>,
+    pub(crate) mode: McpMode,
+    pub(crate) approval: Option<StandingApproval>,
+}
+
+/// The bundles that the command line names: folders, or what a `bundles.yaml` lists.
+pub(crate) fn sources(folders: &[PathBuf], config: Option<&PathBuf>) -> Result<Vec<BundleSource>, Refusal> {
+    let listed = config.map(|config| BundleSource::of_config(config)).transpose();
+    let listed = listed.map_err(|error: ConfigError| {
+        let hint = "Expected `bundles:` with a list of entries that have `id` and `path`.";
+        Refusal::new(Code::BadRequest, error.to_string()).field("--config").hint(hint)
+    })?;
+    Ok(listed.unwrap_or_else(|| BundleSource::of_folders(folders)))
+}
+
+/// Loads them. What cannot be loaded is told; nothing at all is an error.
+pub(crate) fn load(sources: &[BundleSource], tell: impl Fn(&str)) -> Result<Bundles, Refusal> {
+    let bundles = Bundles::load(sources);
+    for (source, error) in bundles.failed() {
+        tell(&format!("the bundle {} is left out: {error}", source.id));
+    }
+    if bundles.iter().len() == 0 {
+        return Err(Refusal::new(Code::NotFound, "no bundle could be loaded").hint(
+            "Name a folder that holds an sdd-bundle.yaml with --bundle, or a bundles.yaml with --config.",
+        ));
+    }
+    Ok(bundles)
+}

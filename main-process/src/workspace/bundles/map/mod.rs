@@ -1,0 +1,238 @@
+//! Maps of bundles: boards whose nodes stand for entities and whose edges stand for what these refer to. One is drawn when
+//! somebody asks; from then on labels, edges and removed entities follow the bundle, in the operation that changes it.
+
+mod sketch;
+
+use super::{SpecBundles, view::title};
+use authority::Snapshot;
+use bundles::{Bundle, Entity};
+use shared_protocol::{
+    Board, BoardId, BoardKind, BoardName, Change, Code, Edge, Node, NodeId, Refusal, bundle::EntityRef,
+    limits::MAX_LABEL,
+};
+use sketch::{Sketch, TYPE};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one map shows at most.
+const MOST_NODES: usize = 2_000;
+const MOST_EDGES: usize = 6_000;
+/// How far around an entity a map goes at most.
+const DEEPEST: u32 = 10;
+
+/// A map as it is to be.
+pub(super) struct Drawn {
+    pub(super) board: BoardId,
+    pub(super) summary: String,
+    pub(super) changes: Vec<Change>,
+}
+
+/// Draws a bundle, or what is around one of its entities, onto the board of that scope, which is made if it is not there.
+pub(super) fn draw(
+    state: &Snapshot,
+    bundle: &Bundle,
+    around: Option<&Entity>,
+    depth: u32,
+    seed: u64,
+) -> Result<Drawn, Refusal> {
+    let shown = scope(bundle, around, depth)?;
+    let scope_title = around.map_or_else(
+        || bundle.manifest().metadata("name").unwrap_or(bundle.id()).to_owned(),
+        |entity| format!("{} {}", entity.entity_type(), entity.id()),
+    );
+    let mut sketch = Sketch::new(state, seed);
+    let name = board_name(bundle, around).ok_or_else(|| {
+        Refusal::new(Code::BadRequest, format!("no board can be named after {}", bundle.id()))
+    })?;
+    let (board, is_new) = sketch.board(&name, &format!("Map of {scope_title}"))?;
+    let wanted: BTreeSet<EntityRef> = shown.iter().map(|entity| reference(bundle, entity)).collect();
+    let there = entities_on(&sketch.state, board);
+    let gone: Vec<NodeId> =
+        there.iter().filter(|(entity, _)| !wanted.contains(entity)).map(|(_, node)| *node).collect();
+    sketch.remove(&gone)?;
+    for entity in &shown {
+        match there.get(&reference(bundle, entity)) {
+            Some(node) => sketch.relabel(*node, &label(entity))?,
+            None => sketch.add(board, &reference(bundle, entity), &label(entity))?,
+        }
+    }
+    let nodes = entities_on(&sketch.state, board);
+    connect(&mut sketch, bundle, &nodes, |_| true)?;
+    if is_new {
+        sketch.tidy(nodes.values().copied())?;
+    }
+    Ok(Drawn { board, summary: format!("Draw the map of {scope_title}"), changes: sketch.changes })
+}
+
+/// The entities of a map. A map that nobody could read is refused.
+fn scope<'a>(bundle: &'a Bundle, around: Option<&'a Entity>, depth: u32) -> Result<Vec<&'a Entity>, Refusal> {
+    let shown: Vec<&Entity> = match around {
+        None => bundle.entities().take(MOST_NODES + 1).collect(),
+        Some(start) => bundle.neighbourhood(start, depth.clamp(1, DEEPEST) as usize, MOST_NODES + 1),
+    };
+    let ids: BTreeSet<&str> = shown.iter().map(|entity| entity.id()).collect();
+    let edges = shown.iter().flat_map(|entity| bundle.outgoing(entity));
+    let edges = edges.filter(|edge| ids.contains(edge.to_id)).take(MOST_EDGES + 1).count();
+    if shown.len() <= MOST_NODES && edges <= MOST_EDGES {
+        return Ok(shown);
+    }
+    let message = format!(
+        "a map shows {MOST_NODES} entities and {MOST_EDGES} references at most, and this would be more"
+    );
+    Err(Refusal::new(Code::LimitExceeded, message)
+        .hint("Draw what is around one entity, with a smaller depth."))
+}
+
+/// A map is found again by its name: one for the bundle, one for each entity.
+fn board_name(bundle: &Bundle, around: Option<&Entity>) -> Option<BoardName> {
+    let words = format!("map {} {}", bundle.id(), around.map_or("", Entity::id));
+    let short: String = words.chars().take(60).collect();
+    // It begins with a letter, and what is not a letter or digit only separates.
+    BoardName::from_words(&short)
+}
+
+fn reference(bundle: &Bundle, entity: &Entity) -> EntityRef {
+    super::view::reference(bundle, entity)
+}
+
+/// A title on one line.
+fn label(entity: &Entity) -> String {
+    let plain = title(entity).chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>();
+    plain.trim().chars().take(MAX_LABEL).collect()
+}
+
+/// Which entity a node stands for.
+fn entity_of(node: &Node) -> Option<EntityRef> {
+    let text = |key: &str| node.props.get(key).and_then(|value| value.as_text()).map(str::to_owned);
+    (node.type_id.as_str() == TYPE).then_some(())?;
+    Some(EntityRef { bundle: text("bundle")?, entity_type: text("entityType")?, id: text("entityId")? })
+}
+
+fn entities_on(state: &Snapshot, board: BoardId) -> BTreeMap<EntityRef, NodeId> {
+    state.nodes_on(board).filter_map(|node| Some((entity_of(node)?, node.id))).collect()
+}
+
+/// Makes the edges of some entities what the bundle says. Edges with words of their own are somebody's, and stay.
+fn connect(
+    sketch: &mut Sketch,
+    bundle: &Bundle,
+    nodes: &BTreeMap<EntityRef, NodeId>,
+    concerns: impl Fn(&EntityRef) -> bool,
+) -> Result<(), Refusal> {
+    let ours: BTreeSet<NodeId> = nodes.values().copied().collect();
+    for (entity, &node) in nodes.iter().filter(|(entity, _)| entity.bundle == bundle.id() && concerns(entity))
+    {
+        let Some(found) = bundle.entity(&entity.entity_type, &entity.id) else { continue };
+        let mut wanted: BTreeMap<NodeId, BTreeSet<&str>> = BTreeMap::new();
+        for edge in bundle.outgoing(found).filter(|edge| edge.to_id != found.id()) {
+            let target = EntityRef {
+                bundle: bundle.id().to_owned(),
+                entity_type: edge.to_type.to_owned(),
+                id: edge.to_id.to_owned(),
+            };
+            if let Some(target) = nodes.get(&target) {
+                wanted.entry(*target).or_default().insert(edge.field);
+            }
+        }
+        let fields: BTreeSet<String> =
+            bundle.reference_fields(&entity.entity_type).into_iter().map(|(field, _)| field).collect();
+        let is_ours = |edge: &Edge| edge.label.split(", ").all(|part| fields.contains(part));
+        let there: Vec<Edge> = sketch
+            .state
+            .edges_of(node)
+            .filter(|edge| edge.source.node == node && ours.contains(&edge.target.node))
+            .cloned()
+            .collect();
+        for edge in there {
+            match wanted.remove(&edge.target.node) {
+                Some(fields) if is_ours(&edge) => sketch.relabel_edge(&edge, &joined(&fields))?,
+                None if is_ours(&edge) => sketch.disconnect(&edge)?,
+                _ => {}
+            }
+        }
+        for (target, fields) in wanted {
+            sketch.connect(node, target, &joined(&fields))?;
+        }
+    }
+    Ok(())
+}
+
+fn joined(fields: &BTreeSet<&str>) -> String {
+    let all = fields.iter().copied().collect::<Vec<_>>().join(", ");
+    all.chars().take(MAX_LABEL).collect()
+}
+
+/// What an operation did to a bundle.
+#[derive(Default)]
+struct Touched {
+    /// One of the bundle's own files changed, and with it perhaps everything.
+    all: bool,
+    ids: BTreeSet<String>,
+    /// Entities whose file cannot be read for now. They are not gone.
+    unreadable: BTreeSet<String>,
+}
+
+/// What must change on maps because bundles did. `state` has the changes already; boards that are held stay as they are.
+pub(super) fn in_step(
+    state: &Snapshot,
+    before: &SpecBundles,
+    after: &SpecBundles,
+    changes: &[Change],
+    is_held: impl Fn(BoardId) -> bool,
+    seed: u64,
+) -> Result<Vec<Change>, Refusal> {
+    let mut sketch = Sketch::new(state, seed);
+    for (id, touched) in touched(before, after, changes) {
+        let Some(bundle) = after.loaded.get(&id) else { continue };
+        let concerns = |entity: &EntityRef| {
+            entity.bundle == id
+                && !touched.unreadable.contains(&entity.id)
+                && (touched.all || touched.ids.contains(&entity.id))
+        };
+        let boards: Vec<BoardId> = sketch
+            .state
+            .boards()
+            .filter(|board: &&std::sync::Arc<Board>| board.kind == BoardKind::Spec && !is_held(board.id))
+            .map(|board| board.id)
+            .collect();
+        for board in boards {
+            let nodes = entities_on(&sketch.state, board);
+            let mut gone = Vec::new();
+            for (entity, node) in nodes.iter().filter(|(entity, _)| concerns(entity)) {
+                match bundle.entity(&entity.entity_type, &entity.id) {
+                    Some(found) => sketch.relabel(*node, &label(found))?,
+                    // What is wrong with a definition or a schema is mended more often than it is meant.
+                    None if !touched.all => gone.push(*node),
+                    None => {}
+                }
+            }
+            sketch.remove(&gone)?;
+            if !nodes.is_empty() {
+                let nodes = entities_on(&sketch.state, board);
+                connect(&mut sketch, bundle, &nodes, concerns)?;
+            }
+        }
+    }
+    Ok(sketch.changes)
+}
+
+fn touched(before: &SpecBundles, after: &SpecBundles, changes: &[Change]) -> BTreeMap<String, Touched> {
+    let mut found: BTreeMap<String, Touched> = BTreeMap::new();
+    for change in changes {
+        let Change::Source { path, after: text, .. } = change else { continue };
+        for (folder, place) in &after.places {
+            let within = path.as_str().strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'));
+            let Some(within) = within else { continue };
+            let ids = |bundles: &SpecBundles| -> Option<Vec<String>> {
+                let ids = bundles.loaded.get(&place.id)?.ids_in(within)?;
+                Some(ids.into_iter().map(str::to_owned).collect())
+            };
+            let touched = found.entry(place.id.clone()).or_default();
+            match (ids(before), ids(after)) {
+                (Some(old), Some(new)) if new.is_empty() && text.is_some() => touched.unreadable.extend(old),
+                (Some(old), Some(new)) => touched.ids.extend(old.into_iter().chain(new)),
+                _ => touched.all = true,
+            }
+        }
+    }
+    found
+}

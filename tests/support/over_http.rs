@@ -1,0 +1,77 @@
+//! Bundles that are served by themselves over HTTP, and one who asks there.
+
+use super::{
+    home::{Home, ended},
+    mcp::STATELESS,
+};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::PathBuf,
+    process::{Child, Stdio},
+};
+
+pub(crate) struct Served {
+    child: Child,
+    /// What it said when it was ready.
+    pub(crate) line: String,
+    pub(crate) url: String,
+    pub(crate) token: String,
+    pub(crate) discovery: PathBuf,
+}
+
+impl Served {
+    pub(crate) fn start(home: &Home, arguments: &[&str]) -> Self {
+        let mut command = home.command();
+        command.args(["serve", "--port", "0", "--json"]).args(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
+        let discovery = PathBuf::from(ready["discovery"].as_str().unwrap());
+        let record: Value = serde_json::from_str(&fs::read_to_string(&discovery).unwrap()).unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        Self { child, line, url: text(&ready["mcp"]), token: text(&record["mcpToken"]), discovery }
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub(crate) fn stop(mut self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        assert!(ended(&mut self.child).is_some_and(|status| status.success()));
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// One exchange over HTTP, in the newer protocol.
+pub(crate) fn post(url: &str, token: Option<&str>, method: &str, mut params: Value) -> (u16, Value) {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": STATELESS, "io.modelcontextprotocol/clientCapabilities": {}
+    });
+    let name = params["name"].as_str().unwrap_or_default().to_owned();
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+    let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let token = token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\n{token}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: {STATELESS}\r\nMcp-Method: {method}\r\nMcp-Name: {name}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let status = answer.split_whitespace().nth(1).unwrap().parse().unwrap();
+    let json = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    let json = json.find('{').zip(json.rfind('}')).map_or("null", |(from, to)| &json[from..=to]);
+    (status, serde_json::from_str(json).unwrap_or_default())
+}
