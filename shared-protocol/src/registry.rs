@@ -1,7 +1,7 @@
 //! The registry's module format: node types as data. A module is a JSON file with types and connection rules; the
 //! authority composes modules and project overrides into the effective registry, one bad entry disabling only itself.
 
-use crate::{BoardKind, PortId, PropKey, TypeId, Value};
+use crate::{BoardKind, Node, PortId, PropKey, TypeId, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -90,9 +90,18 @@ pub struct TypeDef {
     /// What a name made by a convention must keep to.
     #[serde(default)]
     pub naming: Naming,
+    /// The property that says what kind of thing a node is, where the type stands for many.
+    #[serde(default)]
+    pub kind_property: Option<PropKey>,
 }
 
 impl TypeDef {
+    /// What a node of it is, in a word or two.
+    pub fn kind_of<'a>(&'a self, node: &'a Node) -> &'a str {
+        let said = self.kind_property.as_ref().and_then(|key| node.props.get(key)?.as_text());
+        said.filter(|said| !said.is_empty()).unwrap_or(&self.title)
+    }
+
     /// Every Terraform type it can become.
     pub fn terraform_types(&self) -> impl Iterator<Item = &str> {
         let by = self.terraform_by.iter().flat_map(|by| by.types.values());

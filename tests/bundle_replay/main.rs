@@ -17,7 +17,15 @@ mod server;
 mod support;
 
 use differences::Difference;
-use std::path::{Path, PathBuf};
+use serde_json::json;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+use support::{
+    home::Home,
+    mcp::{Agent, Era},
+};
 
 pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("main-process/bundles/tests/fixtures")
@@ -34,4 +42,22 @@ fn recorded_exchanges_with_the_executable() {
         let own = run::writes(case).then(|| run::Place::of(case));
         run::replay(own.as_ref().unwrap_or(&shared), case, |launch, case| servers.start(launch, case))
     });
+}
+
+#[test]
+fn every_tool_and_prompt_is_listed_under_its_name() {
+    let home = Home::new();
+    let mut command = home.command();
+    command.arg("mcp").arg("--bundle").arg(fixtures().join("bundles/minimal"));
+    let mut agent = Agent::of(command, Era::Handshake);
+    agent.greet();
+    let mut listed = |method: &str, key: &str| -> BTreeSet<String> {
+        let answer = agent.ask(method, method, json!({}));
+        let names =
+            answer["result"][key].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap());
+        names.map(str::to_owned).collect()
+    };
+    let tools: BTreeSet<String> = bundles::TOOLS.iter().map(|tool| tool.name.to_owned()).collect();
+    let prompts: BTreeSet<String> = bundles::PROMPTS.iter().map(|prompt| prompt.name.to_owned()).collect();
+    assert_eq!((listed("tools/list", "tools"), listed("prompts/list", "prompts")), (tools, prompts));
 }

@@ -103,8 +103,7 @@ pub(super) fn run(verb: BundleVerb) -> ExitCode {
         | BundleVerb::Search { which, .. } => which,
     };
     let json = which.at.json;
-    let loaded =
-        which.sources().and_then(|sources| standalone::load(&sources, |problem| format::complain(problem)));
+    let loaded = which.sources().and_then(|sources| standalone::load(&sources, format::complain));
     let found = loaded.and_then(|bundles| {
         let left_out = !bundles.failed().is_empty();
         let found = match &verb {

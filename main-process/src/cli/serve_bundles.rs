@@ -11,7 +11,7 @@ use std::process::ExitCode;
 /// Over standard input and output: nothing but MCP goes to standard output.
 pub(super) fn over_stdio(what: Result<Standalone, Refusal>) -> ExitCode {
     window::start_logging();
-    match what.and_then(|what| serve_stdio(what, |problem| format::complain(problem))) {
+    match what.and_then(|what| serve_stdio(what, format::complain)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => {
             format::complain(&refusal.to_string());
@@ -28,7 +28,7 @@ pub(super) fn over_http(what: Result<Standalone, Refusal>, port: Option<u16>, js
         serve_http(
             what,
             port.unwrap_or(USUAL_PORT),
-            |problem| format::complain(problem),
+            format::complain,
             |listening| {
                 let (url, discovery) = (&listening.url, listening.discovery.display());
                 format::print(&match json {

@@ -134,7 +134,7 @@ fn connected(scene: &Scene<'_>, node: &Node, port: &PortDef) -> String {
 /// "EC2 instance Web server, 2 problems".
 fn node_name(scene: &Scene<'_>, slot: &NodeSlot) -> String {
     let Some(node) = scene.snapshot.node(slot.id) else { return slot.id.to_string() };
-    let kind = scene.snapshot.type_of(node).map_or(node.type_id.as_str(), |def| def.title.as_str());
+    let kind = scene.snapshot.type_of(node).map_or(node.type_id.as_str(), |def| def.kind_of(node));
     let name = if node.label == kind { node.label.clone() } else { format!("{kind} {}", node.label) };
     match scene.problems.of_node(slot.id).len() {
         0 => name,

@@ -82,7 +82,7 @@ fn write_children(
     for node in children.into_iter().filter_map(|id| snapshot.node(id)) {
         let indent = "  ".repeat(depth);
         let def = snapshot.type_of(node);
-        let kind = def.map_or_else(|| format!("`{}`", node.type_id), |def| escaped(&def.title));
+        let kind = def.map_or_else(|| format!("`{}`", node.type_id), |def| escaped(def.kind_of(node)));
         let _ = writeln!(out, "{indent}- **{}** (`{}`) – {kind}", escaped(&node.label), node.name);
         write_props(out, node, def, &indent);
         write_references(out, snapshot, node, def, &indent);

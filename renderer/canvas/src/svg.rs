@@ -110,7 +110,7 @@ impl Sheet<'_> {
         let parts = face::header(slot.area);
         self.icon(def.map_or("", |def| def.icon.as_str()), parts.icon, accent);
         let used = self.line_in(parts.text, &node.label, size::LABEL, theme.text, 600);
-        let kind = def.map_or(node.type_id.as_str(), |def| def.title.as_str());
+        let kind = def.map_or(node.type_id.as_str(), |def| def.kind_of(node));
         let rest = parts.text.with_min_x(parts.text.left() + used + size::GAP);
         if rest.width() >= 40.0 && kind != node.label {
             self.line_in(rest, kind, size::SMALL, theme.text_subtle, 400);
@@ -130,7 +130,7 @@ impl Sheet<'_> {
         }
         self.line_in(parts.label, &node.label, size::LABEL, theme.text, 600);
         if let Some(strip) = parts.kind {
-            let kind = def.map_or(node.type_id.as_str(), |def| def.title.as_str());
+            let kind = def.map_or(node.type_id.as_str(), |def| def.kind_of(node));
             let second = if kind == node.label { node.name.as_str() } else { kind };
             self.line_in(strip, second, size::SMALL, theme.text_muted, 400);
         }

@@ -51,7 +51,7 @@ fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &egui::Pain
     let at = |height: f32| text.left_center() - vec2(0.0, height / 2.0);
     painter.galley(at(label.size().y), label, theme.text);
 
-    let kind = def.map_or(node.type_id.as_str(), |def| def.title.as_str());
+    let kind = def.map_or(node.type_id.as_str(), |def| def.kind_of(node));
     let left = (text.width() - used) / pen.zoom() - size::GAP;
     if full && left >= 40.0 && kind != node.label {
         let words = Words::line(key, Part::Kind, slot.generation, kind, size::SMALL, left);

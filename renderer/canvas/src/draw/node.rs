@@ -70,7 +70,7 @@ fn content(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &Painter)
         return;
     }
     let key = slot.id.bits();
-    let kind = def.map_or(node.type_id.as_str(), |def| def.title.as_str());
+    let kind = def.map_or(node.type_id.as_str(), |def| def.kind_of(node));
     if pen.detail != Detail::Full {
         // One larger text instead of two lines: readable for longer on the way out.
         let opacity = label_opacity(pen.zoom());
