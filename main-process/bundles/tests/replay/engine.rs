@@ -10,7 +10,8 @@ pub(crate) struct Engine(Bundles);
 impl Engine {
     pub(crate) fn start(launch: &[String]) -> Option<Self> {
         let bundles = Bundles::load(&sources(launch)?);
-        (bundles.iter().len() > 0).then_some(Self(bundles))
+        let any = bundles.iter().len() > 0;
+        any.then_some(Self(bundles))
     }
 }
 

@@ -162,7 +162,62 @@ fn visible(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::Shown, *};
+    use bundles::Bundle;
+    use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+    /// Many notes, each of them wrong and long, and one that is too long for any message.
+    fn large() -> Arc<Bundles> {
+        let types = json!({"entities": [{"entityType": "Note", "idField": "id", "directory": "notes"}]});
+        let schema = json!({"type": "object", "required": ["title"]});
+        let mut texts: BTreeMap<String, Arc<str>> = BTreeMap::new();
+        let mut put = |path: &str, text: String| drop(texts.insert(path.to_owned(), Arc::from(text)));
+        let manifest = "metadata: {name: large}\nspec: {bundleTypeDefinition: types.json, schemas: {documents: {Note: note.json}}}\n";
+        put("sdd-bundle.yaml", manifest.to_owned());
+        put("types.json", types.to_string());
+        put("note.json", schema.to_string());
+        for number in 0..3_000 {
+            put(
+                &format!("notes/{number:04}.yaml"),
+                format!("id: N-{number:04}\ndescription: {}\n", "x".repeat(1_000)),
+            );
+        }
+        put("notes/whale.yaml", format!("id: whale\ntitle: w\ndescription: {}\n", "x".repeat(1_000_000)));
+        let mut bundles = Bundles::default();
+        bundles.insert(Arc::new(Bundle::of_texts("large", Path::new("large"), texts).unwrap()));
+        Arc::new(bundles)
+    }
+
+    #[test]
+    fn what_is_too_large_for_a_message_is_cut_and_says_so_or_is_refused() {
+        let bundles = large();
+        let view =
+            View { generation: 4, workspace: None, specs: Some(Arc::new(Shown(Arc::clone(&bundles)))) };
+        let ask = |tool: &str, arguments: Value| -> Value {
+            let written = within_bounds(&bundles, tool, arguments, &view);
+            assert!(written.json.len() <= MOST_BYTES, "{tool}: {} bytes", written.json.len());
+            serde_json::from_str(&written.json).unwrap()
+        };
+        let whole = ask("get_bundle_snapshot", json!({"includeRefGraph": false}));
+        assert_eq!((&whole["meta"]["cut"], &whole["meta"]["truncated"]), (&json!(CUT), &json!(true)));
+        let count = whole["meta"]["entityCount"].as_u64().unwrap();
+        assert!((100..3_000).contains(&count), "{count}");
+        assert_eq!(whole["meta"]["revision"], 4);
+        let page =
+            ask("list_entity_summaries", json!({"include": ["description"], "limit": 200, "offset": 2_900}));
+        assert!(
+            page["meta"]["hasMore"] == true && page["meta"]["returned"].as_u64().unwrap() < 101,
+            "{}",
+            page["meta"]
+        );
+        let findings = ask("validate_bundle", json!({}));
+        assert_eq!(findings["data"]["summary"]["totalErrors"], 3_000);
+        assert!(findings["diagnostics"].as_array().unwrap().len() < 3_000 && findings["meta"]["cut"] == CUT);
+        let whale = ask("read_entity", json!({"entityType": "Note", "id": "whale"}));
+        assert_eq!(whale["error"]["code"], "LIMIT_EXCEEDED");
+        let small = ask("read_entity", json!({"entityType": "Note", "id": "N-0001"}));
+        assert!(small["ok"] == true && small["meta"].get("cut").is_none());
+    }
 
     #[test]
     fn what_hides_is_written_out_and_means_the_same() {
