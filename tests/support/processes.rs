@@ -60,9 +60,19 @@ pub(crate) fn terminate(pid: u32) {
     signal(pid, Signal::TERM);
 }
 
-/// Makes it stand still.
+/// Makes it stand still. One of its threads hears of it first, and the others may go on until then.
 pub(crate) fn stop(pid: u32) {
     signal(pid, Signal::STOP);
+    super::wait_for("every thread to stand still", || stands_still(pid).then_some(()));
+}
+
+fn stands_still(pid: u32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
+    threads.flatten().all(|thread| {
+        let stat = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        // The name before it may hold anything.
+        stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('T'))
+    })
 }
 
 pub(crate) fn kill(pid: u32) {
