@@ -139,8 +139,12 @@ impl RunDialog {
                 let (sign, _) = ui.allocate_exact_size(vec2(18.0, 18.0), Sense::hover());
                 paint_action(ui.painter(), sign.center(), 6.5, view.theme, change.action);
                 let text = RichText::new(&change.address).monospace();
-                let name = format!("{} {}", change.address, planned_words(change.action));
-                ui.add(egui::Label::new(text).truncate()).accessible_name(name);
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    muted_ui(ui, view.theme, planned_words(change.action));
+                    ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                        ui.add(egui::Label::new(text).truncate());
+                    });
+                });
             });
         }
         if let Some(more) = changes.len().checked_sub(MOST).filter(|more| *more > 0) {

@@ -113,7 +113,7 @@ fn code_can_be_read_on_every_line() {
         for ink in Ink::ALL {
             for (ground, colour) in [
                 ("panel", theme.surface_panel),
-                ("selected", theme.selection),
+                ("marked", theme.hover),
                 ("added", theme.added()),
                 ("removed", theme.removed()),
             ] {

@@ -39,7 +39,10 @@ pub(super) fn code_ui(
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut area = egui::ScrollArea::both().id_salt(("code", &file.path)).auto_shrink([false, false]);
     if let Some(row) = shown.go_to {
-        area = area.vertical_scroll_offset((row as f32 * ROW - ui.available_height() / 2.0 + ROW).max(0.0));
+        // Not past the end, from where it would spring back.
+        let furthest = (file.rows.len() as f32 * ROW - ui.available_height()).max(0.0);
+        let middle = row as f32 * ROW - ui.available_height() / 3.0;
+        area = area.vertical_scroll_offset(middle.clamp(0.0, furthest));
     }
     let mut clicked = None;
     area.show_rows(ui, ROW, file.rows.len(), |ui, range| {
@@ -72,9 +75,9 @@ fn row_ui(ui: &mut Ui, view: &View<'_>, file: &File, row: &Row, marked: bool, fo
         WidgetInfo::selected(Role::Button, true, marked, format!("{word} {}: {line}", row.number))
     });
     let ground = match row.is {
-        _ if marked => Some(theme.selection),
         Is::Added => Some(theme.added()),
         Is::Gone => Some(theme.removed()),
+        Is::Same if marked => Some(theme.hover),
         Is::Same if response.hovered() && file.owner(row).is_some() => Some(theme.hover),
         Is::Same => None,
     };
@@ -83,7 +86,7 @@ fn row_ui(ui: &mut Ui, view: &View<'_>, file: &File, row: &Row, marked: bool, fo
         painter.rect_filled(rect, 0, ground);
     }
     if marked {
-        painter.rect_filled(rect.with_max_x(rect.left() + 2.0), 0, theme.accent);
+        painter.rect_filled(rect.with_max_x(rect.left() + 3.0), 0, theme.accent);
     }
     let middle = rect.center().y;
     if row.is != Is::Gone {

@@ -83,7 +83,7 @@ pub(super) fn tokens(line: &str, within: Within) -> Vec<(Range<usize>, Ink)> {
             at = rest.get(2..).and_then(|inner| inner.find("*/")).map_or(line.len(), |end| begin + end + 4);
             found.push((begin..at, Ink::Comment));
         } else if sign == '"' {
-            at = end_of_text(line, begin);
+            at = end_of_text(line, begin, 0);
             found.extend(text(line, begin, at));
         } else if sign.is_ascii_digit() {
             at = end_of(line, begin, |sign| sign.is_ascii_alphanumeric() || sign == '.');
@@ -124,47 +124,87 @@ fn end_of(line: &str, begin: usize, belongs: impl Fn(char) -> bool) -> usize {
     rest.find(|sign| !belongs(sign)).map_or(line.len(), |length| begin + length)
 }
 
+/// Texts in expressions in texts that are looked into.
+const DEEPEST: u8 = 8;
+
 /// Behind the closing quote; texts may hold expressions with texts of their own.
-fn end_of_text(line: &str, begin: usize) -> usize {
-    let (mut depth, mut escaped, mut before) = (0_u32, false, ' ');
-    for (place, sign) in line.char_indices().skip_while(|(place, _)| *place <= begin) {
-        match sign {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '{' if depth > 0 || matches!(before, '$' | '%') => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            '"' if depth == 0 => return place + 1,
-            _ => {}
-        }
-        before = sign;
+fn end_of_text(line: &str, begin: usize, depth: u8) -> usize {
+    let mut at = begin + 1;
+    while let Some(sign) = line.get(at..).and_then(|rest| rest.chars().next()) {
+        at = match sign {
+            '"' => return at + 1,
+            '\\' => {
+                at + 1 + line.get(at + 1..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
+            }
+            _ => match expression(line, at) {
+                Opens::Expression if depth < DEEPEST => end_of_expression(line, at, depth + 1),
+                Opens::Escape => at + 3,
+                _ => at + sign.len_utf8(),
+            },
+        };
     }
     line.len()
+}
+
+/// Behind the brace that closes what `${` opened.
+fn end_of_expression(line: &str, begin: usize, depth: u8) -> usize {
+    let (mut at, mut braces) = (begin + 2, 1_u32);
+    while let Some(sign) = line.get(at..).and_then(|rest| rest.chars().next()) {
+        match sign {
+            '"' => {
+                at = end_of_text(line, at, depth);
+                continue;
+            }
+            '{' => braces += 1,
+            '}' => braces -= 1,
+            _ => {}
+        }
+        at += sign.len_utf8();
+        if braces == 0 {
+            return at;
+        }
+    }
+    line.len()
+}
+
+enum Opens {
+    Nothing,
+    Expression,
+    /// `$${` is the text `${`.
+    Escape,
+}
+
+fn expression(line: &str, at: usize) -> Opens {
+    let rest = line.get(at..).unwrap_or_default();
+    match rest {
+        _ if rest.starts_with("$${") || rest.starts_with("%%{") => Opens::Escape,
+        _ if rest.starts_with("${") || rest.starts_with("%{") => Opens::Expression,
+        _ => Opens::Nothing,
+    }
 }
 
 /// A text, with the expressions in it told apart.
 fn text(line: &str, begin: usize, end: usize) -> Vec<(Range<usize>, Ink)> {
     let mut found = Vec::new();
-    let mut at = begin;
-    while let Some(rest) = line.get(at..end).filter(|rest| !rest.is_empty()) {
-        let open = ["${", "%{"].iter().filter_map(|open| rest.find(open)).min();
-        // `$${` is the text `${`.
-        let Some(open) = open.filter(|&open| open == 0 || !rest.get(..open).is_some_and(ends_escaped)) else {
-            found.push((at..end, Ink::Text));
-            break;
+    let (mut from, mut at) = (begin, begin);
+    while let Some(sign) = line.get(at..end).and_then(|rest| rest.chars().next()) {
+        at = match expression(line, at) {
+            Opens::Nothing => at + sign.len_utf8(),
+            Opens::Escape => at + 3,
+            Opens::Expression => {
+                if from < at {
+                    found.push((from..at, Ink::Text));
+                }
+                from = end_of_expression(line, at, 0).min(end);
+                found.push((at..from, Ink::Reference));
+                from
+            }
         };
-        let close =
-            rest.get(open..).and_then(|inner| inner.find('}')).map_or(end, |close| at + open + close + 1);
-        if open > 0 {
-            found.push((at..at + open, Ink::Text));
-        }
-        found.push((at + open..close, Ink::Reference));
-        at = close;
+    }
+    if from < end {
+        found.push((from..end, Ink::Text));
     }
     found
-}
-
-fn ends_escaped(before: &str) -> bool {
-    before.ends_with(['$', '%'])
 }
 
 #[cfg(test)]
@@ -201,8 +241,8 @@ mod tests {
                 ("a", Plain),
                 ("=", Sign),
                 ("\"x", Text),
-                ("${f(\"}", Reference),
-                ("\")}\"", Text),
+                ("${f(\"}\")}", Reference),
+                ("\"", Text),
                 ("}", Sign),
             ],
         );
@@ -223,8 +263,21 @@ mod tests {
 
     #[test]
     fn whatever_a_line_holds_is_cut_at_signs() {
-        for line in ["\"", "\"\\", "${", "}{\"%{", "é\"é${é", "<<", "<<-", "/*", "*/", "\u{200b}\"\u{1f600}"]
-        {
+        let deep = "\"${".repeat(5_000);
+        for line in [
+            deep.as_str(),
+            "\"",
+            "\"\\",
+            "\"\\é",
+            "${",
+            "}{\"%{",
+            "é\"é${é",
+            "<<",
+            "<<-",
+            "/*",
+            "*/",
+            "\u{200b}\"\u{1f600}",
+        ] {
             for within in [Within::Code, Within::Comment, Within::Heredoc] {
                 let mut end = 0;
                 for (range, _) in tokens(line, within) {

@@ -9,7 +9,7 @@ mod toolbar;
 pub(crate) use plan::rank;
 
 use crate::{
-    terraform::known::shown,
+    terraform::{is_going, known::shown},
     view::{Action, View},
     widgets::{empty_state_ui, muted_ui, paint_severity},
 };
@@ -47,8 +47,9 @@ impl TerraformPanel {
         let history = view.known.history(board);
         let newest = told.and_then(|told| told.run.as_ref());
         let run = shown(view.known.chosen, newest, history);
-        if let Some(run) = run {
-            progress::progress_ui(ui, view, run, actions);
+        // What ended has no place above the changes; what goes on has.
+        if let Some(run) = run.filter(|run| self.shows == Shows::Runs || is_going(run)) {
+            progress::progress_ui(ui, view, run, self.shows, actions);
         }
         match self.shows {
             Shows::Runs => runs_ui(ui, view, run, actions),

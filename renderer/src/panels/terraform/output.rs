@@ -6,7 +6,7 @@ use crate::{
     view::View,
     widgets::{muted_ui, paint_severity},
 };
-use egui::{Label, RichText, Sense, TextStyle, Ui, vec2};
+use egui::{Label, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, vec2};
 use shared_protocol::{
     messages::Severity,
     terraform::{RunLine, RunView},
@@ -30,6 +30,7 @@ pub(super) fn output_ui(ui: &mut Ui, view: &View<'_>, run: &RunView) {
         muted_ui(ui, view.theme, text);
     }
     ui.spacing_mut().item_spacing.y = 0.0;
+    ui.spacing_mut().interact_size.y = ROW;
     egui::ScrollArea::both()
         .id_salt(("output", run.id))
         .auto_shrink([false, false])
@@ -46,13 +47,13 @@ fn line_ui(ui: &mut Ui, view: &View<'_>, line: &RunLine) {
     ui.horizontal(|ui| {
         ui.set_height(ROW);
         ui.spacing_mut().item_spacing.x = 0.0;
-        let (gutter, _) = ui.allocate_exact_size(vec2(GUTTER, ROW), Sense::hover());
+        let (gutter, sign) = ui.allocate_exact_size(vec2(GUTTER, ROW), Sense::hover());
         let colour = if line.error { theme.danger } else { theme.text };
         let text = RichText::new(&line.text).text_style(TextStyle::Monospace).color(colour);
-        let label = ui.add(Label::new(text).selectable(true).extend());
+        ui.add(Label::new(text).selectable(true).extend());
         if line.error {
+            sign.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Error"));
             paint_severity(ui.painter(), gutter.center() - vec2(2.0, 0.0), theme, Severity::Error);
-            label.accessible_name(format!("Error: {}", line.text));
         }
     });
 }

@@ -1,16 +1,19 @@
 //! What the kept plan would do, resource by resource and attribute by attribute. What destroys stands first.
 
-use super::{notice_ui, refused_ui};
+use super::refused_ui;
 use crate::{
     terraform::words,
     view::{Action, View},
-    widgets::{ROW, empty_state_ui, focus_ring, muted_ui, paint_disclosure, paint_line, small_font},
+    widgets::{
+        ROW, empty_state_ui, focus_ring, muted_ui, paint_disclosure, paint_line, paint_severity, small_font,
+    },
 };
 use canvas::{action_colour, paint_action, planned_words};
 use egui::{Align2, FontId, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::{
     BoardId, ElementId,
-    terraform::{PlanAttribute, PlanChange, PlanView, PlannedAction, RunOperation},
+    messages::Severity,
+    terraform::{PlanAttribute, PlanChange, PlanView, PlannedAction},
 };
 use std::collections::BTreeSet;
 
@@ -59,14 +62,16 @@ impl ChangeList {
             }
             return;
         };
-        if plan.outdated {
-            notice_ui(
-                ui,
-                view,
-                "The board has changed since this plan was made. It can no longer be applied.",
-            );
-            super::toolbar::run_button_ui(ui, view, RunOperation::Plan, actions);
-        }
+        ui.horizontal_wrapped(|ui| {
+            if plan.outdated {
+                let (mark, _) = ui.allocate_exact_size(vec2(14.0, 22.0), Sense::hover());
+                paint_severity(ui.painter(), mark.center(), view.theme, Severity::Warning);
+                ui.label("The board has changed since this plan was made, so it cannot be applied.");
+            }
+            if !plan.changes.is_empty() {
+                muted_ui(ui, view.theme, words::to_do(plan.counts));
+            }
+        });
         if plan.changes.is_empty() {
             return empty_state_ui(
                 ui,
@@ -75,7 +80,6 @@ impl ChangeList {
                 "The real world is as the board says.",
             );
         }
-        muted_ui(ui, view.theme, words::to_do(plan.counts));
         self.update(plan, view.known.plan_version());
         ui.spacing_mut().item_spacing.y = 0.0;
         let mut turn = None;

@@ -1,5 +1,6 @@
 //! The line about a run: how it goes or went, how far it is, and how to stop it.
 
+use super::Shows;
 use crate::{
     panels::log::now,
     terraform::{ask, is_going, known::shown, words},
@@ -17,7 +18,13 @@ use std::time::Duration;
 const HEIGHT: f32 = 28.0;
 const BAR: f32 = 130.0;
 
-pub(super) fn progress_ui(ui: &mut Ui, view: &View<'_>, run: &RunView, actions: &mut Vec<Action>) {
+pub(super) fn progress_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    run: &RunView,
+    shows: Shows,
+    actions: &mut Vec<Action>,
+) {
     let going = is_going(run);
     ui.allocate_ui_with_layout(
         vec2(ui.available_width(), HEIGHT),
@@ -29,9 +36,11 @@ pub(super) fn progress_ui(ui: &mut Ui, view: &View<'_>, run: &RunView, actions: 
             if going {
                 cancel_ui(ui, run, actions);
             }
-            copy_ui(ui, view, run);
-            if ui.available_width() < super::ROOMY - 120.0 {
-                chooser_ui(ui, view, run, actions);
+            if shows == Shows::Runs {
+                copy_ui(ui, view, run);
+                if ui.available_width() < super::ROOMY - 120.0 {
+                    chooser_ui(ui, view, run, actions);
+                }
             }
             if let Some((done, all)) = run.progress.filter(|_| going) {
                 bar_ui(ui, view, done, all);

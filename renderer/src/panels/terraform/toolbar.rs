@@ -86,7 +86,7 @@ fn program_ui(ui: &mut Ui, view: &View<'_>) {
         _ => None,
     };
     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-        let signs = ui.add(egui::Label::new(signs).sense(Sense::hover()));
+        let signs = ui.add(Button::new(signs).frame_when_inactive(false));
         signs.on_hover_ui(|ui| canvas::legend_ui(ui, theme));
         if let Some(program) = program {
             ui.add(egui::Label::new(program).truncate());
