@@ -33,6 +33,7 @@ mod replica;
 mod settings_page;
 mod shortcuts_sheet;
 mod specs;
+mod terraform;
 mod view;
 mod widgets;
 

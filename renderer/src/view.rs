@@ -6,6 +6,7 @@ use crate::{
     dialogs::Purpose,
     panels::{PanelId, Side},
     specs::{History, SpecAction},
+    terraform::Known,
 };
 use authority::{Problems, Snapshot};
 use canvas::theme::Theme;
@@ -16,6 +17,7 @@ use shared_protocol::{
     link::{LinkEnd, LinksView},
     mcp::McpView,
     messages::{Request, Status},
+    terraform::{RunId, TerraformView},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,6 +36,10 @@ pub(crate) struct View<'a> {
     pub(crate) links: &'a LinksView,
     /// Where the reader of specs is.
     pub(crate) history: &'a History,
+    /// What main tells of runs and plans by itself.
+    pub(crate) terraform: &'a TerraformView,
+    /// What it answered about the Terraform of the board.
+    pub(crate) known: &'a Known,
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
     pub(crate) theme: &'a Theme,
@@ -121,4 +127,6 @@ pub(crate) enum Action {
     Spec(SpecAction),
     /// Asks what something should be linked to.
     LinkFrom(LinkEnd),
+    /// Shows what a run of Terraform printed; the newest without a number.
+    ShowRun(Option<RunId>),
 }

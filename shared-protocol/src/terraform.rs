@@ -9,7 +9,7 @@ pub const MAX_RUN_LINES: usize = 2_000;
 /// Numbered from one, over all boards of a workspace since it was opened.
 pub type RunId = u64;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RunOperation {
     Init,

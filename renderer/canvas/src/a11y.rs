@@ -5,6 +5,7 @@ use crate::{
     draw::face,
     index::{BoardIndex, NodeKind, NodeSlot, ports},
     lod::Detail,
+    standing::Standings,
     theme::size,
 };
 use egui::{Rect, Role, Sense, Ui, Vec2, WidgetInfo, accesskit::Action};
@@ -29,6 +30,7 @@ pub(crate) fn describe(
     camera: &Camera,
     (drawn, drawn_edges): (&[u32], &[u32]),
     hovered_edge: Option<EdgeId>,
+    standings: Option<&Standings>,
 ) -> Option<CanvasEvent> {
     // Most people have nothing that reads the window out, and then none of this is needed.
     let is_read = ui.ctx().accesskit_node_builder(egui::accesskit_root_id(), |_| ()).is_some();
@@ -40,7 +42,7 @@ pub(crate) fn describe(
         let Some(rect) = visible(slot, camera) else { continue };
         let element = ElementId::Node(slot.id);
         let selected = scene.selection.contains(&element);
-        if tell(ui, rect, element, selected, || node_name(scene, slot)) {
+        if tell(ui, rect, element, selected, || node_name(scene, slot, standings)) {
             wanted = Some(element);
         }
     }
@@ -131,15 +133,19 @@ fn connected(scene: &Scene<'_>, node: &Node, port: &PortDef) -> String {
     }
 }
 
-/// "EC2 instance Web server, 2 problems".
-fn node_name(scene: &Scene<'_>, slot: &NodeSlot) -> String {
+/// "EC2 instance Web server, 2 problems, will be created".
+fn node_name(scene: &Scene<'_>, slot: &NodeSlot, standings: Option<&Standings>) -> String {
     let Some(node) = scene.snapshot.node(slot.id) else { return slot.id.to_string() };
     let kind = scene.snapshot.type_of(node).map_or(node.type_id.as_str(), |def| def.kind_of(node));
     let name = if node.label == kind { node.label.clone() } else { format!("{kind} {}", node.label) };
-    match scene.problems.of_node(slot.id).len() {
+    let name = match scene.problems.of_node(slot.id).len() {
         0 => name,
         1 => format!("{name}, 1 problem"),
         many => format!("{name}, {many} problems"),
+    };
+    match standings.and_then(|standings| standings.get(slot.id)) {
+        Some(standing) => format!("{name}, {}", standing.words()),
+        None => name,
     }
 }
 

@@ -29,16 +29,21 @@ mod lod;
 mod markdown;
 mod rename;
 mod scene;
+mod standing;
 mod svg;
 mod text;
 pub mod theme;
 
 pub use camera::{Camera, MAX_ZOOM, MIN_ZOOM};
 pub use canvas::Canvas;
-pub use draw::draw_board;
+pub use draw::{
+    draw_board,
+    standing::{action_colour, deployment_colour, legend_ui, paint_action, paint_deployment, paint_drift},
+};
 pub use icons::paint_icon;
 pub use index::board_bounds;
 pub use markdown::to_markdown;
 pub use scene::{CanvasEvent, Scene};
+pub use standing::{Standing, Standings, planned_words};
 pub use svg::to_svg;
 pub use theme::Theme;

@@ -1,6 +1,10 @@
 //! Design tokens: every colour and size of the workbench, light, dark and with high contrast. Nothing else in the renderer names a colour,
 //! so a look is changed here and nowhere else. A test holds text to 4.5:1 and parts to 3:1.
 
+mod code;
+
+pub use code::Ink;
+
 use egui::{
     Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle, Vec2,
     style::{Selection, WidgetVisuals, Widgets},

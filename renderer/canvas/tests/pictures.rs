@@ -4,12 +4,16 @@
 
 mod common;
 
-use canvas::{Camera, Canvas, Scene, Theme, board_bounds, draw_board, to_markdown, to_svg};
+use canvas::{Camera, Canvas, Scene, Standings, Theme, board_bounds, draw_board, to_markdown, to_svg};
 use common::{BOARD, shop};
 use egui::{Event, Modifiers, PointerButton, Pos2, Rect, pos2, vec2};
 use egui_kittest::Harness;
 use rasteriser::{Surface, render_ui};
-use shared_protocol::{ElementId, messages::Viewport};
+use shared_protocol::{
+    ElementId,
+    messages::Viewport,
+    terraform::{BoardTerraform, Deployment, PlanState, PlannedAction},
+};
 use std::{cell::RefCell, collections::BTreeSet};
 
 fn draw(theme: &Theme, zoom: f32, selection: &BTreeSet<ElementId>) -> Surface {
@@ -101,7 +105,7 @@ fn bounds_hold_everything() {
 
 /// What is kept in `tests/snapshots`, and compared: a look at each level, and the gestures that say something. All
 /// others are drawn for those who want to see them. `UPDATE_SNAPSHOTS=1` writes the stored ones anew.
-const STORED: [&str; 9] = [
+const STORED: [&str; 11] = [
     "light-near",
     "high-contrast-near",
     "dark-titles",
@@ -111,6 +115,8 @@ const STORED: [&str; 9] = [
     "light-connect",
     "light-refused",
     "dark-many",
+    "light-planned",
+    "dark-applying",
 ];
 
 /// Near, further out, and in the middle of a gesture.
@@ -156,7 +162,7 @@ const fn drag(name: &'static str, from: Pos2, to: Pos2, modifiers: Modifiers) ->
 const WEB: Pos2 = pos2(680.0, 190.0);
 const PORT: Pos2 = pos2(772.0, 214.0);
 
-const LOOKS: [Look; 13] = [
+const LOOKS: [Look; 15] = [
     look("near", 1.0),
     look("minimap", 1.7),
     look("titles", 0.48),
@@ -170,7 +176,44 @@ const LOOKS: [Look; 13] = [
     drag("marquee", pos2(570.0, 140.0), pos2(1000.0, 400.0), Modifiers::NONE),
     drag("duplicate", WEB, pos2(640.0, 380.0), Modifiers::ALT),
     look("many", 0.9),
+    look("planned", 1.0),
+    look("applying", 1.0),
 ];
+
+/// What a plan would do, and in the middle of an apply; nothing for the others.
+fn standings(shop: &common::Shop, look: &str) -> Option<Standings> {
+    let mut told = BoardTerraform {
+        board: BOARD,
+        run: None,
+        statuses: Vec::new(),
+        planned: Vec::new(),
+        drifted: Vec::new(),
+        findings: Vec::new(),
+        plan: PlanState::None,
+        interrupted: None,
+    };
+    match look {
+        "planned" => {
+            told.planned = vec![
+                (shop.network, PlannedAction::Update),
+                (shop.private, PlannedAction::Create),
+                (shop.database, PlannedAction::Replace),
+            ];
+            told.drifted = vec![(shop.web, PlannedAction::Update)];
+            told.statuses = vec![(shop.web, Deployment::Created), (shop.database, Deployment::Created)];
+        }
+        "applying" => {
+            told.statuses = vec![
+                (shop.network, Deployment::Created),
+                (shop.private, Deployment::Updating),
+                (shop.database, Deployment::Failed),
+                (shop.web, Deployment::Creating),
+            ];
+        }
+        _ => {}
+    }
+    Standings::of(&told)
+}
 
 fn picture(theme: &Theme, look: &Look) -> image::RgbaImage {
     let shop = shop();
@@ -181,6 +224,7 @@ fn picture(theme: &Theme, look: &Look) -> image::RgbaImage {
     let selection = RefCell::new(selected);
     let mut canvas = Canvas::new();
     canvas.set_viewport(Viewport { x: 690.0, y: 280.0, zoom: look.zoom });
+    canvas.set_standings(standings(&shop, look.name));
     let theme = theme.clone();
     let mut harness = Harness::builder()
         .with_size(vec2(1420.0, 700.0))

@@ -11,7 +11,7 @@ use crate::{
     view::{Action, View},
     widgets::{body_font, paint_type_mark, small_font},
 };
-use canvas::{Canvas, CanvasEvent, Scene};
+use canvas::{Canvas, CanvasEvent, Scene, Standings};
 use egui::{CornerRadius, DragAndDrop, Id, LayerId, Order, Rect, Stroke, StrokeKind, Ui, Vec2, vec2};
 use shared_protocol::{
     ElementId, NodeId, Point, TypeDef,
@@ -34,6 +34,7 @@ impl Workbench {
         let canvas = self.canvases.entry(board).or_insert_with(|| {
             let mut canvas = Canvas::new();
             canvas.document_changed(view.snapshot, board, None);
+            canvas.set_standings(view.deployed().and_then(Standings::of));
             canvas
         });
         let scene = Scene {

@@ -6,6 +6,7 @@ use crate::{
     link::Incoming,
     panels::{notices::Tone, status_bar::counted},
     replica::Received,
+    terraform::Known,
     view::{Action, nodes_of},
 };
 use canvas::Canvas;
@@ -41,12 +42,9 @@ impl Workbench {
 
     fn react(&mut self, received: Received, context: &Context) {
         match received {
-            Received::Ignored
-            | Received::Status
-            | Received::Bundles
-            | Received::Terraform
-            | Received::Review
-            | Received::RunLines { .. } => {}
+            Received::Ignored | Received::Status | Received::Bundles | Received::Review => {}
+            Received::Terraform => self.terraform_told(),
+            Received::RunLines { run, first, lines } => self.session.terraform.lines.push(run, first, lines),
             Received::Opened(presence) => self.opened(presence, context),
             Received::Patched(changes) => self.patched(&changes, context),
             Received::Registry => self.redraw_all(None),
@@ -86,6 +84,7 @@ impl Workbench {
             self.opened_root = Some(workspace.root.clone());
             self.canvases.clear();
             self.fitted.clear();
+            self.session.terraform = Known::default();
             self.session.board = presence.board;
             self.session.selection = presence.selection.into_iter().collect();
             for (board, viewport) in presence.viewports {
@@ -153,6 +152,11 @@ impl Workbench {
                     Some(Pending::Operations) => self.panels.inspector.operations.receive(Vec::new()),
                     _ => {}
                 }
+                if let Some(Pending::Terraform(asked)) = pending
+                    && !self.session.terraform.refuse(asked, &refusal)
+                {
+                    return;
+                }
                 if let (Some(Pending::Launcher), Some(launcher)) = (pending, &mut self.overlays.launcher) {
                     return launcher.refuse(refusal);
                 }
@@ -205,7 +209,13 @@ impl Workbench {
             }
             // A workspace was opened or made: the choice is done.
             Answer::Done if pending == Some(Pending::Launcher) => self.overlays.launcher = None,
+            Answer::Terraform(answer) => self.terraform_answered(answer, context),
             Answer::Text(text) => match pending {
+                Some(Pending::Terraform(_)) => {
+                    context.copy_text(text);
+                    let next = "Fill it in and put it among the price books of the workspace.".to_owned();
+                    self.notices.tell(Tone::Good, "Copied the missing prices", vec![next]);
+                }
                 Some(Pending::Agents { copy: true }) => {
                     context.copy_text(text);
                     let next = "Paste it into the configuration of your client.".to_owned();
@@ -267,6 +277,10 @@ impl Workbench {
                 }
                 let more = vec!["Nothing was changed. Try again in a moment.".to_owned()];
                 let message = format!("{error}.");
+                if let Pending::Terraform(asked) = pending {
+                    let refusal = Refusal::new(Code::Internal, message.clone());
+                    self.session.terraform.refuse(asked, &refusal);
+                }
                 self.notices.tell(Tone::Bad, super::perform::capitalised(&message), more);
             }
         }

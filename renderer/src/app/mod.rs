@@ -9,6 +9,7 @@ mod perform;
 mod remember;
 mod run_command;
 mod specs;
+mod terraform;
 
 use crate::{
     command_palette::CommandPalette,
@@ -26,6 +27,7 @@ use crate::{
     replica::{Replica, Workspace},
     settings_page::SettingsPage,
     specs::{History, NewEntity},
+    terraform::{Asked, Known},
     view::{Action, View},
 };
 use canvas::{Canvas, theme::Theme};
@@ -41,7 +43,7 @@ use std::{
 };
 
 /// What the designer is looking at.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Session {
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: BTreeSet<ElementId>,
@@ -53,6 +55,8 @@ pub(crate) struct Session {
     awaited: Vec<ElementId>,
     /// It is a note, to be written on at once.
     write_awaited: bool,
+    /// What main answered about the Terraform of the board.
+    pub(crate) terraform: Known,
 }
 
 /// What a request was for, until it is answered.
@@ -76,6 +80,7 @@ enum Pending {
     },
     /// About spec bundles, under the ticket of its question.
     Bundle(u64),
+    Terraform(Asked),
     Other,
 }
 
@@ -197,6 +202,7 @@ impl Workbench {
         let mut actions = Vec::new();
         let had_popup = self.has_popup();
         self.settle(&context, &mut actions);
+        self.ask_terraform(&context, &mut actions);
         self.keys(&context, &mut actions);
         self.layout_ui(ui, &mut actions);
         self.overlays_ui(&context, &mut actions);
@@ -285,6 +291,8 @@ fn view_of<'a>(
         bundles: replica.bundles(),
         links: replica.links(),
         history: &session.history,
+        terraform: replica.terraform(),
+        known: &session.terraform,
         board: session.board,
         selection: &session.selection,
         theme,

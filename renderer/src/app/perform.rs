@@ -6,6 +6,7 @@ use crate::{
     links::LinkTo,
     panels::PanelId,
     placing::{add_at, add_connected, parent_for},
+    terraform::Asked,
     view::Action,
 };
 use egui::Context;
@@ -21,7 +22,11 @@ impl Workbench {
             Action::Do(id) => self.run_command(id, context),
             Action::Run(command) => self.run(command),
             Action::Ask(request) => {
+                if let Request::Terraform(request) = &request {
+                    self.session.terraform.sending(request);
+                }
                 let pending = match request {
+                    Request::Terraform(ref request) => Pending::Terraform(Asked::of(request)),
                     Request::Log { .. } => Pending::Log,
                     Request::Mcp(McpRequest::ClientConfig { .. }) => Pending::Agents { copy: true },
                     Request::Mcp(_) => Pending::Agents { copy: false },
@@ -67,6 +72,7 @@ impl Workbench {
                 let popup = self.view().map(|view| LinkTo::new(&view, end));
                 self.overlays.link_to = popup;
             }
+            Action::ShowRun(run) => self.session.terraform.chosen = run,
         }
     }
 

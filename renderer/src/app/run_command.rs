@@ -113,6 +113,10 @@ impl Workbench {
             Id::CommandPalette => self.overlays.command_palette = Some(CommandPalette::default()),
             Id::Shortcuts => self.overlays.shortcuts = true,
             Id::SetupGuide => self.overlays.guide = true,
+            Id::Run(operation) => self.run_terraform(operation),
+            Id::CancelRun => self.cancel_run(),
+            Id::ShowChanges => self.show_changes(),
+            Id::ImportTerraform => self.ask_path(Purpose::ImportTerraform, context),
             Id::Settings => self.overlays.settings = Some(SettingsPage::default()),
         }
     }

@@ -10,6 +10,10 @@ pub(crate) struct Facts<'a> {
     pub(crate) workspace: bool,
     pub(crate) board: bool,
     pub(crate) held: bool,
+    /// The board becomes Terraform.
+    pub(crate) infrastructure: bool,
+    /// A run of it goes on.
+    pub(crate) running: bool,
     pub(crate) nodes: usize,
     pub(crate) edges: usize,
     pub(crate) undo: Option<&'a str>,
@@ -33,6 +37,8 @@ impl<'a> Facts<'a> {
             workspace: true,
             board: view.board().is_some(),
             held: view.is_held(),
+            infrastructure: view.infrastructure().is_some(),
+            running: view.going().is_some(),
             nodes: view.selected_nodes().len(),
             edges: view.selected_edges().len(),
             undo: view.status.undo.as_deref(),

@@ -12,6 +12,7 @@ pub(crate) use keys::{Keys, pressed};
 pub(crate) use table::TABLE;
 
 use crate::panels::{PanelId, Side};
+use shared_protocol::terraform::RunOperation;
 use std::borrow::Cow;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,6 +62,11 @@ pub(crate) enum CommandId {
     ShowOnMap,
     Coverage,
     Knowledge,
+    /// Of Terraform, on the board.
+    Run(RunOperation),
+    CancelRun,
+    ShowChanges,
+    ImportTerraform,
     ZoomIn,
     ZoomOut,
     ZoomFull,
@@ -163,6 +169,9 @@ pub(crate) enum Needs {
     Workspace,
     Board,
     EditableBoard,
+    InfrastructureBoard,
+    /// A run of Terraform that goes on.
+    Run,
     /// So many nodes selected, on a board that may change.
     EditableNodes(usize),
     /// Nodes or edges selected, on a board that may change.
@@ -207,6 +216,8 @@ impl CommandDef {
             Needs::Workspace => facts.workspace,
             Needs::Board => facts.board,
             Needs::EditableBoard => editable,
+            Needs::InfrastructureBoard => facts.infrastructure,
+            Needs::Run => facts.running,
             Needs::EditableNodes(least) => editable && facts.nodes >= least,
             Needs::EditableSelection => editable && facts.nodes + facts.edges > 0,
             Needs::Nodes => facts.board && facts.nodes > 0,

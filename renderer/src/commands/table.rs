@@ -3,6 +3,7 @@
 use super::{CommandDef, CommandId as Id, Keys, Menu, Needs, Reach, Towards};
 use crate::panels::{PanelId, Side};
 use egui::Key;
+use shared_protocol::terraform::RunOperation as Run;
 
 const fn row(id: Id, menu: Menu, text: &'static str, keys: &'static [Keys], needs: Needs) -> CommandDef {
     CommandDef { id, text, menu, starts_group: false, keys, needs, while_typing: false }
@@ -24,6 +25,10 @@ const fn panel(id: PanelId, text: &'static str, keys: &'static [Keys]) -> Comman
     row(Id::Panel(id), Menu::View, text, keys, Needs::Workspace)
 }
 
+const fn run(operation: Run, text: &'static str) -> CommandDef {
+    row(Id::Run(operation), Menu::Board, text, &[], Needs::InfrastructureBoard)
+}
+
 const fn side(side: Side, text: &'static str, keys: &'static [Keys]) -> CommandDef {
     row(Id::ToggleSide(side), Menu::View, text, keys, Needs::Workspace)
 }
@@ -40,6 +45,7 @@ pub(crate) const TABLE: &[CommandDef] = &[
     row(Id::OpenExample, Menu::File, "Open the example", &[], Needs::Workspace),
     group(typing(row(Id::Save, Menu::File, "Save", &[Keys::ctrl(Key::S)], Needs::Workspace))),
     group(typing(row(Id::ExportBoard, Menu::File, "Export board…", &[Keys::ctrl(Key::E)], Needs::Board))),
+    row(Id::ImportTerraform, Menu::File, "Import Terraform folder…", &[], Needs::Workspace),
     group(typing(row(Id::Settings, Menu::File, "Settings…", &[Keys::ctrl(Key::Comma)], Needs::Nothing))),
     group(typing(row(Id::Quit, Menu::File, "Quit", &[Keys::ctrl(Key::Q)], Needs::Nothing))),
     row(Id::Undo, Menu::Edit, "Undo", &[Keys::ctrl(Key::Z)], Needs::Undo),
@@ -112,6 +118,16 @@ pub(crate) const TABLE: &[CommandDef] = &[
     row(Id::OpenEntity, Menu::Specs, "Open entity", &[Keys::plain(Key::O)], Needs::EntityNode),
     group(row(Id::Coverage, Menu::Specs, "Coverage", &[], Needs::Bundle)),
     row(Id::Knowledge, Menu::Specs, "Domain knowledge", &[], Needs::Knowledge),
+    group(run(Run::Init, "Terraform init")),
+    run(Run::Validate, "Terraform validate"),
+    run(Run::Plan, "Terraform plan"),
+    run(Run::ApplyPlan, "Terraform apply plan…"),
+    run(Run::Apply, "Terraform apply…"),
+    run(Run::Drift, "Terraform check drift"),
+    run(Run::PlanDestroy, "Terraform plan removal"),
+    run(Run::Destroy, "Terraform destroy…"),
+    row(Id::CancelRun, Menu::Board, "Cancel the run", &[], Needs::Run),
+    group(row(Id::ShowChanges, Menu::Board, "Show planned changes", &[], Needs::InfrastructureBoard)),
     row(Id::ZoomIn, Menu::View, "Zoom in", &[Keys::ctrl(Key::Plus), Keys::ctrl(Key::Equals)], Needs::Board),
     row(Id::ZoomOut, Menu::View, "Zoom out", &[Keys::ctrl(Key::Minus)], Needs::Board),
     row(Id::ZoomFull, Menu::View, "Zoom to 100 %", &[Keys::shift(Key::Num0)], Needs::Board),
@@ -130,6 +146,8 @@ pub(crate) const TABLE: &[CommandDef] = &[
     panel(PanelId::Reader, "Spec page", &[]),
     panel(PanelId::Inspector, "Inspector", &[Keys::ctrl_shift(Key::I)]),
     panel(PanelId::Problems, "Problems", &[Keys::ctrl_shift(Key::M)]),
+    panel(PanelId::Terraform, "Terraform", &[Keys::ctrl_shift(Key::T)]),
+    panel(PanelId::Hcl, "HCL", &[]),
     panel(PanelId::Agents, "Agents", &[]),
     panel(PanelId::Log, "Log", &[Keys::ctrl_shift(Key::H)]),
     group(side(Side::Left, "Left panels", &[Keys::ctrl(Key::Num1)])),

@@ -2,8 +2,10 @@
 
 mod modals;
 mod native;
+mod run;
 
 pub(crate) use modals::{Modal, kind_text, kind_title};
+pub(crate) use run::RunDialog;
 
 use crate::view::{Action, View};
 use crossbeam_channel::Receiver;
@@ -12,14 +14,22 @@ use native::{Picked, pick};
 use shared_protocol::{
     BoardId,
     messages::{Request, Template},
+    terraform::TerraformRequest,
 };
 
 /// What a path is wanted for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Purpose {
     OpenWorkspace,
-    NewWorkspace { template: Template },
-    Export { board: BoardId, suggestion: String },
+    NewWorkspace {
+        template: Template,
+    },
+    Export {
+        board: BoardId,
+        suggestion: String,
+    },
+    /// A folder of Terraform files, or of a TerraStudio project.
+    ImportTerraform,
 }
 
 impl Purpose {
@@ -28,6 +38,7 @@ impl Purpose {
             Self::OpenWorkspace => Request::Open(path),
             Self::NewWorkspace { template } => Request::New { path, template: *template },
             Self::Export { board, .. } => Request::Export { board: *board, path },
+            Self::ImportTerraform => Request::Terraform(TerraformRequest::Import { path, name: None }),
         }
     }
 }
@@ -46,6 +57,11 @@ impl Dialogs {
     /// A modal takes the keyboard.
     pub(crate) fn is_open(&self) -> bool {
         self.modal.is_some()
+    }
+
+    /// Somebody is asked about a run.
+    pub(crate) fn asks_about_run(&self) -> bool {
+        matches!(self.modal, Some(Modal::Run(_)))
     }
 
     /// Asks for a path with the system's dialog, or with our own where there is none.

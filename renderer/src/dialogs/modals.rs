@@ -1,7 +1,8 @@
 //! Modals: a question, its fields, and two buttons. Enter answers, Esc leaves.
 
-use super::Purpose;
+use super::{Purpose, RunDialog};
 use crate::{
+    commands::CommandId,
     specs::SpecAction,
     view::{Action, View},
     widgets::{focus_stroke, modal_frame, muted_ui},
@@ -38,6 +39,7 @@ pub(crate) enum Modal {
         around: Option<EntityRef>,
         depth: u32,
     },
+    Run(RunDialog),
 }
 
 /// What a modal's fields amount to.
@@ -60,7 +62,7 @@ impl Modal {
 
     pub(super) fn path(purpose: Purpose, root: &str, why: String) -> Self {
         let path = match &purpose {
-            Purpose::OpenWorkspace => root.to_owned(),
+            Purpose::OpenWorkspace | Purpose::ImportTerraform => root.to_owned(),
             Purpose::NewWorkspace { .. } => format!("{root}-new"),
             Purpose::Export { suggestion, .. } => format!("{root}/{suggestion}"),
         };
@@ -77,6 +79,8 @@ impl Modal {
             Self::Path { purpose: Purpose::OpenWorkspace, .. } => "Open workspace",
             Self::Path { purpose: Purpose::NewWorkspace { .. }, .. } => "New workspace",
             Self::Path { purpose: Purpose::Export { .. }, .. } => "Export board",
+            Self::Path { purpose: Purpose::ImportTerraform, .. } => "Import Terraform folder",
+            Self::Run(run) => run.title(),
         }
     }
 
@@ -90,6 +94,8 @@ impl Modal {
             Self::Path { purpose: Purpose::OpenWorkspace, .. } => "Open",
             Self::Path { purpose: Purpose::NewWorkspace { .. }, .. } => "Create",
             Self::Path { purpose: Purpose::Export { .. }, .. } => "Export",
+            Self::Path { purpose: Purpose::ImportTerraform, .. } => "Import",
+            Self::Run(run) => run.button(),
         }
     }
 
@@ -97,7 +103,7 @@ impl Modal {
     pub(super) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
         let response =
             egui::Modal::new(Id::unique("modal")).frame(modal_frame(context)).show(context, |ui| {
-                ui.set_width(360.0);
+                ui.set_width(if matches!(self, Self::Run(_)) { 480.0 } else { 360.0 });
                 ui.label(RichText::new(self.title()).heading());
                 ui.add_space(8.0);
                 self.fields_ui(ui, view);
@@ -110,14 +116,22 @@ impl Modal {
                 ui.add_space(12.0);
                 self.buttons_ui(ui, view, verdict, actions)
             });
+        if let Self::Run(run) = self
+            && let Some(operation) = run.instead()
+        {
+            actions.push(Action::Do(CommandId::Run(operation)));
+            return false;
+        }
         response.inner && !response.should_close()
     }
 
     fn buttons_ui(&self, ui: &mut Ui, view: &View<'_>, verdict: Verdict, actions: &mut Vec<Action>) -> bool {
         let theme = view.theme;
-        let removes = matches!(self, Self::RemoveBoard { .. } | Self::DeleteEntity { .. });
-        let fill = if removes { theme.danger } else { theme.accent };
-        let text = if removes { theme.status_text } else { theme.accent_text };
+        let (fill, text) = if self.is_destructive() {
+            (theme.danger, theme.status_text)
+        } else {
+            (theme.accent, theme.accent_text)
+        };
         let mut open = true;
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let ready = matches!(verdict, Verdict::Ready(_));
@@ -129,7 +143,9 @@ impl Modal {
             .min_size(egui::vec2(84.0, 28.0));
             let button = if ready { button.fill(fill) } else { button };
             let pressed = ui.add_enabled(ready, button).clicked();
-            let entered = ui.input(|input| input.key_pressed(Key::Enter));
+            // What changes the real world is not agreed to by a key that was meant for something else.
+            let by_key = !matches!(self, Self::Run(run) if run.needs_confirmation());
+            let entered = by_key && ui.input(|input| input.key_pressed(Key::Enter));
             if let Verdict::Ready(action) = verdict
                 && (pressed || entered)
             {
@@ -143,8 +159,17 @@ impl Modal {
         open
     }
 
+    fn is_destructive(&self) -> bool {
+        match self {
+            Self::RemoveBoard { .. } | Self::DeleteEntity { .. } => true,
+            Self::Run(run) => run.is_destructive(),
+            _ => false,
+        }
+    }
+
     fn fields_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
         match self {
+            Self::Run(run) => run.fields_ui(ui, view),
             Self::NewBoard { kind, title } => {
                 muted_ui(ui, view.theme, "Kind");
                 ui.horizontal(|ui| {
@@ -180,6 +205,10 @@ impl Modal {
 
     fn verdict(&self, view: &View<'_>) -> Verdict {
         match self {
+            Self::Run(run) => match run.verdict(view) {
+                Ok(action) => Verdict::ready(action),
+                Err(why) => Verdict::Not(why),
+            },
             Self::NewBoard { kind, title } => match check_title(title) {
                 Ok(title) => {
                     Verdict::ready(Action::Run(Command::AddBoard { kind: *kind, title, name: None }))

@@ -60,6 +60,9 @@ fn ask(purpose: &Purpose, root: &str) -> Option<PathBuf> {
             let beside = Path::new(root).parent().unwrap_or(Path::new(root));
             dialog.set_title("Folder for the new workspace").set_directory(beside).pick_folder()
         }
+        Purpose::ImportTerraform => {
+            dialog.set_title("Import Terraform folder").set_directory(root).pick_folder()
+        }
         Purpose::Export { suggestion, .. } => dialog
             .set_title("Export board")
             .set_directory(root)

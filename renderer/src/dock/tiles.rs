@@ -234,7 +234,7 @@ impl Beside<'_> {
         match (self.across, after) {
             (true, false) => (self.whole.width() * 0.22).clamp(176.0, 240.0),
             (true, true) => (self.whole.width() * 0.22).clamp(220.0, 292.0),
-            (false, _) => 190.0_f32.min(self.whole.height() * 0.45),
+            (false, _) => (self.whole.height() * 0.32).clamp(190.0, 300.0).min(self.whole.height() * 0.45),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod choices;
 mod colour;
 mod controls;
+mod deployment;
 mod fields;
 mod header;
 mod history;
@@ -154,6 +155,7 @@ impl Inspector {
             ui.add_space(4.0);
             ui.separator();
             links::section_ui(ui, view, &links::end_of(view, *only), actions);
+            self.deployment_ui(ui, view, *only, actions);
             self.history_ui(ui, view, ElementId::Node(*only), actions);
         }
         ui.add_space(16.0);

@@ -2,6 +2,7 @@
 //! nobody else's business: what is typed, open, or scrolled.
 
 pub(crate) mod agents;
+pub(crate) mod hcl;
 pub(crate) mod inspector;
 pub(crate) mod log;
 pub(crate) mod menu_bar;
@@ -10,6 +11,7 @@ pub(crate) mod outline;
 pub(crate) mod palette;
 pub(crate) mod problems;
 pub(crate) mod status_bar;
+pub(crate) mod terraform;
 
 use crate::{
     specs::{Page, Specs},
@@ -29,6 +31,8 @@ pub(crate) enum PanelId {
     Specs,
     Inspector,
     Problems,
+    Terraform,
+    Hcl,
     Agents,
     Log,
 }
@@ -74,6 +78,8 @@ pub(crate) const PANELS: &[PanelDef] = &[
     panel(PanelId::Specs, "specs", "Specs", Side::Left),
     panel(PanelId::Inspector, "inspector", "Inspector", Side::Right),
     panel(PanelId::Problems, "problems", "Problems", Side::Bottom),
+    panel(PanelId::Terraform, "terraform", "Terraform", Side::Bottom),
+    panel(PanelId::Hcl, "hcl", "HCL", Side::Bottom),
     panel(PanelId::Agents, "agents", "Agents", Side::Bottom),
     panel(PanelId::Log, "log", "Log", Side::Bottom),
 ];
@@ -101,6 +107,8 @@ pub(crate) struct Panels {
     pub(crate) log: log::Log,
     pub(crate) problems: problems::ProblemList,
     pub(crate) specs: Specs,
+    pub(crate) terraform: terraform::TerraformPanel,
+    pub(crate) hcl: hcl::HclPanel,
 }
 
 impl Panels {
@@ -123,6 +131,8 @@ impl Panels {
                 self.inspector.show_ui(ui, view, actions);
             }
             PanelId::Problems => self.problems.show_ui(ui, view, &mut self.specs, actions),
+            PanelId::Terraform => self.terraform.show_ui(ui, view, actions),
+            PanelId::Hcl => self.hcl.show_ui(ui, view, actions),
             PanelId::Agents => agents::agents_ui(ui, view, actions),
             PanelId::Log => self.log.show_ui(ui, view, actions),
         }

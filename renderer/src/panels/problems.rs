@@ -3,12 +3,13 @@
 use crate::{
     links::{suspects, suspects_ui},
     specs::Specs,
+    terraform::findings::{self, Told, totals},
     view::{Action, View},
     widgets::{ROW, Row, body_font, empty_state_ui, paint_line, paint_severity, row_ui, small_font},
 };
 use egui::{Align2, Sense, Ui, pos2};
 use shared_protocol::{
-    Command, ElementId, PropKey,
+    BoardId, Command, ElementId, PropKey,
     messages::{Problem, Severity},
     registry::RegistryProblem,
 };
@@ -38,8 +39,10 @@ pub(crate) fn counts(view: &View<'_>) -> (usize, usize) {
     (boards.0 + specs.0, boards.1 + specs.1 + suspects(view))
 }
 
+/// With what runs and files of Terraform say about them.
 fn on_boards(view: &View<'_>) -> (usize, usize) {
-    (view.problems.errors(), view.problems.warnings() + view.snapshot.registry().problems().len())
+    let (errors, warnings) = totals(view);
+    (errors, warnings + view.snapshot.registry().problems().len())
 }
 
 fn in_specs(view: &View<'_>) -> (usize, usize) {
@@ -112,44 +115,88 @@ impl ProblemList {
             empty_state_ui(ui, view.theme, "No problems", "Everything on your boards fits together.");
             return;
         }
-        let shown = |severity: Severity| self.only.is_none_or(|only| only == severity);
-        let mut problems: Vec<&Problem> =
-            view.problems.iter().filter(|problem| shown(problem.severity)).collect();
-        problems.sort_by_key(|problem| (problem.severity, problem.board, problem.element));
-        let registry = if shown(Severity::Warning) { registry } else { &[] };
-        if problems.is_empty() && registry.is_empty() {
+        let problems = view.problems.iter().map(Entry::Board);
+        let mut entries: Vec<Entry<'_>> = problems
+            .chain(findings::all(view).map(Entry::Told))
+            .chain(registry.iter().map(Entry::Module))
+            .filter(|entry| self.only.is_none_or(|only| only == entry.severity()))
+            .collect();
+        entries.sort_by_key(Entry::rank);
+        if entries.is_empty() {
             empty_state_ui(ui, view.theme, "None of these", "Other problems are left; choose All.");
             return;
         }
-        rows_ui(ui, view, &problems, registry, actions);
+        rows_ui(ui, view, &entries, actions);
     }
 }
 
-fn rows_ui(
-    ui: &mut Ui,
-    view: &View<'_>,
-    problems: &[&Problem],
-    registry: &[RegistryProblem],
-    actions: &mut Vec<Action>,
-) {
+/// A row of the list.
+enum Entry<'a> {
+    Board(&'a Problem),
+    /// What runs, files and imports say.
+    Told(Told<'a>),
+    Module(&'a RegistryProblem),
+}
+
+impl Entry<'_> {
+    fn severity(&self) -> Severity {
+        match self {
+            Self::Board(problem) => problem.severity,
+            Self::Told(told) => told.finding.severity,
+            Self::Module(_) => Severity::Warning,
+        }
+    }
+
+    /// Errors first; among equals those of one element together, and modules last.
+    fn rank(&self) -> (bool, Severity, Option<(BoardId, ElementId)>) {
+        let place = match self {
+            Self::Board(problem) => Some((problem.board, problem.element)),
+            Self::Told(told) => Some((told.board, told.element())),
+            Self::Module(_) => None,
+        };
+        (place.is_none(), self.severity(), place)
+    }
+}
+
+fn rows_ui(ui: &mut Ui, view: &View<'_>, entries: &[Entry<'_>], actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.y = 0.0;
-    let rows = problems.len() + registry.len();
-    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, ROW, rows, |ui, range| {
-        for index in range {
-            match problems.get(index) {
-                Some(problem) => problem_ui(ui, view, problem, actions),
-                None => {
-                    let Some(problem) = registry.get(index - problems.len()) else { continue };
-                    let place = format!("{} in {}", problem.entry, problem.origin);
-                    line_ui(ui, view, Severity::Warning, &problem.message, &place, (Sense::hover(), 0.0));
+    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
+        ui,
+        ROW,
+        entries.len(),
+        |ui, range| {
+            for entry in entries.get(range).unwrap_or_default() {
+                match entry {
+                    Entry::Board(problem) => problem_ui(ui, view, problem, actions),
+                    Entry::Told(told) => told_ui(ui, view, told, actions),
+                    Entry::Module(problem) => {
+                        let place = format!("{} in {}", problem.entry, problem.origin);
+                        let sense = (Sense::hover(), 0.0);
+                        line_ui(ui, view, Severity::Warning, &problem.message, &place, sense);
+                    }
                 }
             }
-        }
-    });
+        },
+    );
+}
+
+fn told_ui(ui: &mut Ui, view: &View<'_>, told: &Told<'_>, actions: &mut Vec<Action>) {
+    let finding = told.finding;
+    let place = format!("{} · {}", place_of(view, told.board, told.element()), told.origin.word());
+    let row = line_ui(ui, view, finding.severity, &finding.message, &place, (Sense::click(), 0.0));
+    if row.clicked() {
+        actions.push(match &finding.prop {
+            Some(prop) => Action::GoToField(told.element(), prop.clone()),
+            None => Action::Reveal(told.element()),
+        });
+    }
+    if !finding.detail.is_empty() {
+        row.on_hover_text(&finding.detail);
+    }
 }
 
 fn problem_ui(ui: &mut Ui, view: &View<'_>, problem: &Problem, actions: &mut Vec<Action>) {
-    let place = place_of(view, problem);
+    let place = place_of(view, problem.board, problem.element);
     let fix = fix_of(view, problem);
     let spare = if fix.is_some() { BUTTON } else { 0.0 };
     let row = line_ui(ui, view, problem.severity, &problem.message, &place, (Sense::click(), spare));
@@ -189,7 +236,7 @@ fn fix_of(view: &View<'_>, problem: &Problem) -> Option<Fix> {
         ElementId::Node(id) => id,
         ElementId::Edge(edge) => {
             let command = Command::Remove { nodes: Vec::new(), edges: vec![edge] };
-            let name = format!("Remove the connection {}", place_of(view, problem));
+            let name = format!("Remove the connection {}", place_of(view, problem.board, problem.element));
             return Some(Fix { text: "Disconnect", name, action: Action::Run(command) });
         }
         ElementId::Board(_) => return None,
@@ -243,9 +290,9 @@ fn line_ui(
     .on_hover_text(message)
 }
 
-fn place_of(view: &View<'_>, problem: &Problem) -> String {
-    let board = view.snapshot.board(problem.board).map_or("", |board| board.title.as_str());
-    let element = match problem.element {
+fn place_of(view: &View<'_>, board: BoardId, element: ElementId) -> String {
+    let board = view.snapshot.board(board).map_or("", |board| board.title.as_str());
+    let element = match element {
         ElementId::Node(id) => view.snapshot.node(id).map(|node| node.label.clone()),
         ElementId::Edge(id) => view.snapshot.edge(id).map(|edge| {
             let label = |id| view.snapshot.node(id).map_or("?", |node| node.label.as_str());

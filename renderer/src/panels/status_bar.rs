@@ -3,6 +3,7 @@
 use crate::{
     commands::CommandId,
     panels::{PanelId, problems::counts},
+    terraform::cost::cost_ui,
     view::{Action, View},
     widgets::paint_severity,
 };
@@ -18,6 +19,7 @@ pub(crate) fn status_bar_ui(ui: &mut Ui, view: &View<'_>, zoom: Option<f32>, act
         counts_ui(ui, view);
         dot_ui(ui, view);
         problems_ui(ui, view, actions);
+        cost_ui(ui, view, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(zoom) = zoom {
                 let percent = format!("{:.0} %", zoom * 100.0);

@@ -11,7 +11,9 @@
 mod agents;
 mod canvas_area;
 mod controls;
+mod deployment;
 mod dock;
+mod hcl;
 mod inspector;
 mod launcher;
 mod link;
@@ -23,3 +25,5 @@ mod remember;
 mod shop;
 mod shortcuts;
 mod specs;
+mod terraform;
+mod terraform_answers;

@@ -113,7 +113,7 @@ fn a_refusal_is_a_notice_with_its_hint_and_can_be_dismissed() {
     shop.press(Key::Delete);
     let heard = shop.main.heard();
     let Some(FromRenderer::Request { id, .. }) =
-        heard.iter().find(|said| matches!(said, FromRenderer::Request { .. }))
+        heard.iter().find(|said| matches!(said, FromRenderer::Request { request: Request::Run(_), .. }))
     else {
         panic!("{heard:?}")
     };

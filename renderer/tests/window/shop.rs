@@ -1,5 +1,6 @@
 //! A main process in a few lines: it holds the truth with the real authority, and a test reads what the window sent.
 
+use crate::terraform_answers::Terraform;
 use authority::{Registry, Snapshot, decide};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use egui_kittest::{
@@ -14,6 +15,7 @@ use shared_protocol::{
         Answer, Applied, FromRenderer, LogEntry, Patch, Presence, RegistryView, Request, Status, ToRenderer,
         WorkspaceView,
     },
+    terraform::TerraformRequest,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -24,6 +26,7 @@ pub(crate) struct Main {
     pub(crate) status: Status,
     pub(crate) presence: Presence,
     pub(crate) log: Vec<LogEntry>,
+    pub(crate) terraform: Terraform,
     /// Read while looking for something else.
     unheard: Vec<FromRenderer>,
     seed: u64,
@@ -45,6 +48,7 @@ impl Main {
             status: Status::default(),
             presence: Presence::default(),
             log: Vec::new(),
+            terraform: Terraform::default(),
             unheard: Vec::new(),
             seed: 1,
             newest: None,
@@ -180,6 +184,7 @@ impl Main {
                 Request::Mcp(McpRequest::ClientConfig { client }) => {
                     Ok(Answer::Text(format!("what {client} needs")))
                 }
+                Request::Terraform(request) => self.terraform.answer(request),
                 _ => Ok(Answer::Done),
             };
             self.send(ToRenderer::Answer { request: id, result });
@@ -191,9 +196,14 @@ impl Main {
     }
 }
 
-/// What the inspector asks for by itself, to say where something comes from.
+/// What the window asks for by itself, to show what is looked at.
 fn is_lookup(request: &Request) -> bool {
-    matches!(request, Request::Operations(_))
+    use TerraformRequest::{Cost, Hcl, History, Lines, Plan};
+    matches!(
+        request,
+        Request::Operations(_)
+            | Request::Terraform(Cost { .. } | Hcl { .. } | Plan { .. } | History { .. } | Lines { .. })
+    )
 }
 
 pub(crate) struct App {

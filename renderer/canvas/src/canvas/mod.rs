@@ -11,6 +11,7 @@ use crate::{
     hit::{self, Hit},
     index::BoardIndex,
     rename::{Editing, Rename},
+    standing::Standings,
 };
 use authority::Snapshot;
 use egui::{CursorIcon, Key, Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
@@ -26,6 +27,8 @@ const EDGE_SPEED: f32 = 900.0;
 const CLOSE_UP: f32 = 1.5;
 /// Edges that are led round nodes in a frame when a change left many to do.
 const ROUTES_PER_FRAME: usize = 40;
+/// Between two frames while something is being made: smooth enough for a sign of that size.
+const TURNING: Duration = Duration::from_millis(50);
 
 /// The view of one board: camera, gesture, caches.
 pub struct Canvas {
@@ -50,6 +53,7 @@ pub struct Canvas {
     reduced_motion: bool,
     flight: Option<motion::Flight>,
     glide: Option<motion::Glide>,
+    standings: Option<Standings>,
 }
 
 #[derive(Clone, Copy)]
@@ -87,6 +91,7 @@ impl Canvas {
             reduced_motion: true,
             flight: None,
             glide: None,
+            standings: None,
         }
     }
 
@@ -168,6 +173,11 @@ impl Canvas {
         self.map_style = on;
     }
 
+    /// What is known of the nodes in the real world from now on.
+    pub fn set_standings(&mut self, standings: Option<Standings>) {
+        self.standings = standings;
+    }
+
     pub fn has_minimap(&self) -> bool {
         self.minimap
     }
@@ -240,6 +250,7 @@ impl Canvas {
         let overview = self.overview(ui, scene, rect);
         self.paint(ui, scene, rect, overview);
         self.set_cursor(ui, &response, scene);
+        self.explain(ui, scene);
         self.describe(ui, scene, &mut events);
         self.edit_label(ui, scene, &mut events);
         if self.viewport != self.told {
@@ -299,6 +310,12 @@ impl Canvas {
             into_edge: if let Gesture::Move(moving) = gesture { moving.edge_mark() } else { None },
             takes_connection: matches!(gesture, Gesture::Connect(_)).then_some(&takes),
             renamed: self.rename.as_ref().map(Rename::node),
+            standings: self.standings.as_ref(),
+            turn: if self.reduced_motion {
+                0.0
+            } else {
+                draw::standing::turned(ui.input(|input| input.time))
+            },
         };
         let camera = self.camera();
         let pen = Pen::new(&painter, camera, scene, &self.index, &marks);
@@ -306,12 +323,26 @@ impl Canvas {
         if self.store.texts.is_behind() {
             ui.request_repaint();
         }
+        if self.store.is_turning && !self.reduced_motion {
+            ui.request_repaint_after(TURNING);
+        }
         if self.index.nodes().next().is_none() {
             draw::overlay::draw_invitation(&pen);
         }
         draw::overlay::draw(&pen, &mut self.store, gesture, self.pointer);
         if let Some(place) = overview {
             self.store.minimap.draw(&pen, place);
+        }
+    }
+
+    /// What the signs on the node under the pointer mean.
+    fn explain(&self, ui: &Ui, scene: &Scene<'_>) {
+        let Some(node) = self.hovered.as_ref().and_then(Hit::node) else { return };
+        let standing = self.standings.as_ref().and_then(|standings| standings.get(node));
+        if let (Some(standing), Some(slot)) = (standing, self.index.slot(node)) {
+            let camera = self.camera();
+            let rect = camera.rect_to_screen(slot.area);
+            draw::standing::explain(ui, scene.theme, rect, camera.zoom(), node, standing);
         }
     }
 
@@ -339,7 +370,8 @@ impl Canvas {
             _ => None,
         };
         let drawn = (self.store.drawn_nodes(), self.store.drawn_edges());
-        events.extend(a11y::describe(ui, scene, &self.index, &self.camera(), drawn, edge));
+        let standings = self.standings.as_ref();
+        events.extend(a11y::describe(ui, scene, &self.index, &self.camera(), drawn, edge, standings));
     }
 
     fn edit_label(&mut self, ui: &mut Ui, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {

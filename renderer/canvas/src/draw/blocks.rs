@@ -1,6 +1,6 @@
 //! Far out, a node is a block and an edge a line: one mesh for all of them.
 
-use super::{Pen, Store, node, note};
+use super::{Pen, Store, node, note, standing};
 use crate::{
     Scene,
     index::{NodeKind, NodeSlot},
@@ -40,6 +40,10 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, nodes: &[u32], edges: &[u32
         let slot = pen.index.node(place);
         let rect = pen.camera.rect_to_screen(slot.area);
         batch.block(rect, fill(pen, slot));
+        if let Some(colour) = pen.standing(slot.id).and_then(|known| standing::ring(theme, known)) {
+            let width = (rect.width() * 0.08).clamp(2.0, 5.0);
+            batch.block(rect.with_max_x(rect.left() + width), colour);
+        }
         if node::worst(pen.scene.problems.of_node(slot.id)).is_some() {
             let side = (rect.height() * 0.3).clamp(2.5, 6.0);
             batch.block(

@@ -1,6 +1,6 @@
 //! Containers: titled frames behind their content, a shade different with each step inwards.
 
-use super::{Pen, Store, face, frame, node};
+use super::{Pen, Store, face, frame, node, standing};
 use crate::{
     index::NodeSlot,
     lod::Detail,
@@ -16,16 +16,20 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
     let radius = size::CONTAINER_RADIUS * pen.zoom();
     let accent = theme.accent(slot.accent);
     let fill = mix(theme.container_fill(usize::from(slot.depth)), accent, 0.03);
-    let (line, fill) = match pen.marks.drop.filter(|(target, _)| *target == slot.id) {
-        Some((_, true)) => (Stroke::new(2.0, theme.success), mix(fill, theme.success, 0.08)),
-        Some((_, false)) => (Stroke::new(2.0, theme.danger), mix(fill, theme.danger, 0.08)),
-        None if pen.is_hovered(slot.id) => (Stroke::new(1.0, theme.border_strong), fill),
-        None => (Stroke::new(1.0, mix(theme.border, accent, 0.22)), fill),
+    let ring = pen.standing(slot.id).and_then(|known| standing::ring(theme, known));
+    let drop = pen.marks.drop.filter(|(target, _)| *target == slot.id);
+    let (line, fill) = match (drop, ring) {
+        (Some((_, true)), _) => (Stroke::new(2.0, theme.success), mix(fill, theme.success, 0.08)),
+        (Some((_, false)), _) => (Stroke::new(2.0, theme.danger), mix(fill, theme.danger, 0.08)),
+        (None, Some(colour)) => (Stroke::new(1.5, colour), fill),
+        (None, None) if pen.is_hovered(slot.id) => (Stroke::new(1.0, theme.border_strong), fill),
+        (None, None) => (Stroke::new(1.0, mix(theme.border, accent, 0.22)), fill),
     };
     frame::draw(painter, rect, radius, fill, line);
     title(pen, store, slot, painter);
     node::draw_selection(pen, slot, rect, radius);
     node::draw_badge(pen, slot, rect);
+    standing::draw(pen, store, slot, rect);
 }
 
 fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &egui::Painter) {

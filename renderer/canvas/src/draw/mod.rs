@@ -12,6 +12,7 @@ pub(crate) mod minimap;
 mod node;
 pub(crate) mod note;
 pub(crate) mod overlay;
+pub(crate) mod standing;
 
 use crate::{
     Camera, Scene,
@@ -20,6 +21,7 @@ use crate::{
     icons::IconCache,
     index::{BoardIndex, NodeKind},
     lod::Detail,
+    standing::Standings,
     text::TextCache,
 };
 use egui::{Painter, Pos2, Rect};
@@ -39,6 +41,8 @@ pub(crate) struct Store {
     lines: Batch,
     far: far::FarMesh,
     pub(crate) minimap: minimap::Minimap,
+    /// Something that is being made was drawn.
+    pub(crate) is_turning: bool,
 }
 
 impl Store {
@@ -64,6 +68,10 @@ pub(crate) struct Marks<'a> {
     pub(crate) takes_connection: Option<&'a dyn Fn(NodeId) -> Option<bool>>,
     /// Its label is being edited, so it is not drawn.
     pub(crate) renamed: Option<NodeId>,
+    /// How nodes stand in the real world, if there is anything to say about that.
+    pub(crate) standings: Option<&'a Standings>,
+    /// How far round what is being made has turned.
+    pub(crate) turn: f32,
 }
 
 pub(crate) struct Pen<'a> {
@@ -129,6 +137,7 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store) {
     background::draw(pen, &mut store.blocks);
     store.nodes.clear();
     store.edges.clear();
+    store.is_turning = false;
     store.texts.start(pen.painter, pen.zoom(), pen.patient);
     if pen.detail == Detail::Far {
         far::draw(pen, store);

@@ -1,6 +1,6 @@
 //! Cards: what most nodes are. An icon in the colour of the family, a label, the type below it, ports on the sides.
 
-use super::{Pen, Store, face, frame};
+use super::{Pen, Store, face, frame, standing};
 use crate::{
     hit::Hit,
     index::{NodeSlot, ports},
@@ -21,16 +21,19 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
     let radius = size::CARD_RADIUS * pen.zoom();
     shadow(pen, painter, rect, radius);
     let takes = pen.marks.takes_connection.is_some_and(|takes| takes(slot.id) == Some(true));
-    let line = match () {
-        () if takes => Stroke::new(1.5, theme.success),
-        () if pen.is_hovered(slot.id) => Stroke::new(1.0, theme.border_strong),
-        () => Stroke::new(1.0, theme.border),
+    let ring = pen.standing(slot.id).and_then(|known| standing::ring(theme, known));
+    let line = match ring {
+        _ if takes => Stroke::new(1.5, theme.success),
+        Some(colour) => Stroke::new(1.5, colour),
+        None if pen.is_hovered(slot.id) => Stroke::new(1.0, theme.border_strong),
+        None => Stroke::new(1.0, theme.border),
     };
     frame::draw(painter, rect, radius, theme.surface_card, line);
     content(pen, store, slot, painter);
     draw_selection(pen, slot, rect, radius);
     draw_ports(pen, slot);
     draw_badge(pen, slot, rect);
+    standing::draw(pen, store, slot, rect);
 }
 
 /// A card lies on the board; one that is being moved is held a little above it.
@@ -171,7 +174,9 @@ pub(crate) fn worst(problems: &[Problem]) -> Option<Severity> {
 
 /// A sign on the corner of a node with problems: a disc with a cross for errors, a triangle for warnings.
 pub(super) fn draw_badge(pen: &Pen<'_>, slot: &NodeSlot, rect: Rect) {
-    let Some(severity) = worst(pen.scene.problems.of_node(slot.id)) else { return };
+    let told = pen.standing(slot.id).and_then(|known| known.finding);
+    let found = worst(pen.scene.problems.of_node(slot.id)).into_iter().chain(told).min();
+    let Some(severity) = found else { return };
     let theme = pen.scene.theme;
     let radius = (size::BADGE_RADIUS * pen.zoom()).clamp(4.0, 16.0);
     let centre = rect.right_top() + vec2(-radius * 0.5, radius * 0.5);

@@ -106,3 +106,19 @@ fn parts_can_be_told_from_their_ground() {
         }
     }
 }
+
+#[test]
+fn code_can_be_read_on_every_line() {
+    for (theme, least) in [(Theme::light(), 4.5), (Theme::dark(), 4.5), (Theme::high_contrast(), 7.0)] {
+        for ink in Ink::ALL {
+            for (ground, colour) in [
+                ("panel", theme.surface_panel),
+                ("marked", theme.hover),
+                ("added", theme.added()),
+                ("removed", theme.removed()),
+            ] {
+                check(&theme, &format!("{ink:?} on {ground}"), theme.code(ink), colour, least);
+            }
+        }
+    }
+}

@@ -3,6 +3,7 @@
 
 use super::{
     Inspector, Subjects, choices,
+    deployment::told_of_prop_ui,
     fields::{Shown, set, shown},
     variables::variable_ui,
 };
@@ -46,6 +47,7 @@ impl Inspector {
                 }
                 Exposure::Editable => self.editable_ui(ui, view, subjects, prop, actions),
             }
+            told_of_prop_ui(ui, view, subjects.ids, &prop.key);
         });
         if wanted {
             shown.response.scroll_to_me(Some(egui::Align::Center));

@@ -2,6 +2,7 @@
 
 use super::{
     Inspector, Subjects,
+    deployment::told_ui,
     fields::{Field, Part, Subject},
     text::TextLook,
 };
@@ -9,6 +10,7 @@ use crate::{
     commands::CommandId,
     dialogs::kind_title,
     panels::{menu_bar::kind_icon, status_bar::counted},
+    terraform::findings,
     view::{Action, View},
     widgets::{icon_ui, muted_ui, paint_severity, paint_type_mark},
 };
@@ -64,6 +66,7 @@ impl Inspector {
                 actions,
             );
             problems_ui(ui, view, view.problems.of_node(node.id));
+            told_ui(ui, view, findings::of_node(view, node.id));
         } else {
             muted_ui(ui, theme, "A change here applies to all of them.");
         }

@@ -1,0 +1,132 @@
+//! How the nodes of a board stand in the real world: what a plan would do to them, what a run is doing, what has
+//! drifted, what went wrong. Plain data that the owner of a canvas hands in; looking one up is all it can do.
+
+use shared_protocol::{
+    NodeId,
+    messages::Severity,
+    terraform::{BoardTerraform, Deployment, PlannedAction, RunState},
+};
+use std::collections::HashMap;
+
+/// One node; at least one of these is there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Standing {
+    pub planned: Option<PlannedAction>,
+    pub deployment: Option<Deployment>,
+    /// What the real world has done to it behind Terraform's back.
+    pub drifted: Option<PlannedAction>,
+    /// The worst that the last run said about it.
+    pub finding: Option<Severity>,
+}
+
+impl Standing {
+    /// In words, for those who do not see the signs: `will be replaced, created, drifted`.
+    pub fn words(&self) -> String {
+        let mut words = Vec::new();
+        words.extend(self.planned.map(planned_words));
+        words.extend(self.deployment.map(Deployment::word));
+        words.extend(self.drifted.map(|_| "drifted"));
+        words.extend(self.finding.map(|severity| match severity {
+            Severity::Error => "error in the last run",
+            Severity::Warning => "warning in the last run",
+        }));
+        words.join(", ")
+    }
+}
+
+pub fn planned_words(action: PlannedAction) -> &'static str {
+    match action {
+        PlannedAction::Create => "will be created",
+        PlannedAction::Update => "will be updated",
+        PlannedAction::Replace => "will be replaced",
+        PlannedAction::Delete => "will be deleted",
+        PlannedAction::Read => "will be read",
+    }
+}
+
+/// Every node of a board that there is something to say about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standings {
+    nodes: HashMap<NodeId, Standing>,
+    /// A run goes on: what is being made moves.
+    pub is_running: bool,
+}
+
+impl Standings {
+    /// Nothing when there is nothing to say, so that drawing has nothing to look up.
+    pub fn of(board: &BoardTerraform) -> Option<Self> {
+        let mut nodes: HashMap<NodeId, Standing> = HashMap::new();
+        for &(node, deployment) in &board.statuses {
+            nodes.entry(node).or_default().deployment = Some(deployment);
+        }
+        for &(node, action) in &board.planned {
+            nodes.entry(node).or_default().planned = Some(action);
+        }
+        for &(node, action) in &board.drifted {
+            nodes.entry(node).or_default().drifted = Some(action);
+        }
+        for finding in &board.findings {
+            if let Some(node) = finding.node {
+                let worst = &mut nodes.entry(node).or_default().finding;
+                *worst = Some(worst.map_or(finding.severity, |found| found.min(finding.severity)));
+            }
+        }
+        let state = board.run.as_ref().map(|run| run.state);
+        let is_running = matches!(state, Some(RunState::Running | RunState::Cancelling));
+        (!nodes.is_empty()).then_some(Self { nodes, is_running })
+    }
+
+    pub fn get(&self, node: NodeId) -> Option<Standing> {
+        self.nodes.get(&node).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared_protocol::{
+        BoardId,
+        terraform::{Finding, PlanState},
+    };
+
+    fn board() -> BoardTerraform {
+        BoardTerraform {
+            board: BoardId::from_bits(1),
+            run: None,
+            statuses: Vec::new(),
+            planned: Vec::new(),
+            drifted: Vec::new(),
+            findings: Vec::new(),
+            plan: PlanState::None,
+            interrupted: None,
+        }
+    }
+
+    #[test]
+    fn a_board_with_nothing_to_say_costs_nothing() {
+        assert_eq!(Standings::of(&board()), None);
+    }
+
+    #[test]
+    fn all_that_is_known_of_a_node_stands_together_in_words() {
+        let node = NodeId::from_bits(7);
+        let finding = |severity| Finding {
+            severity,
+            node: Some(node),
+            prop: None,
+            message: String::new(),
+            detail: String::new(),
+        };
+        let known = BoardTerraform {
+            statuses: vec![(node, Deployment::Created)],
+            planned: vec![(node, PlannedAction::Replace)],
+            drifted: vec![(node, PlannedAction::Update)],
+            findings: vec![finding(Severity::Warning), finding(Severity::Error)],
+            ..board()
+        };
+        let standings = Standings::of(&known).unwrap();
+        let words = standings.get(node).unwrap().words();
+        assert_eq!(words, "will be replaced, created, drifted, error in the last run");
+        assert_eq!(standings.get(NodeId::from_bits(8)), None);
+    }
+}

@@ -1,0 +1,100 @@
+//! Which lines of a file are new and which would go: what both ends share is left alone, the rest is compared line by
+//! line while that is little enough, and taken as replaced otherwise.
+
+/// Old times new lines that are compared one by one.
+const MOST: usize = 1_000_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line {
+    /// In both; the number is that of the new text, from zero.
+    Same(usize),
+    Added(usize),
+    /// In the old text only; the number is that of the old text.
+    Gone(usize),
+}
+
+pub(super) fn diff(old: &[&str], new: &[&str]) -> Vec<Line> {
+    let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let (old_rest, new_rest) = (&old[front..], &new[front..]);
+    let back = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (old_middle, new_middle) = (&old_rest[..old_rest.len() - back], &new_rest[..new_rest.len() - back]);
+    let mut lines: Vec<Line> = (0..front).map(Line::Same).collect();
+    middle(old_middle, new_middle, front, &mut lines);
+    lines.extend((new.len() - back..new.len()).map(Line::Same));
+    lines
+}
+
+fn middle(old: &[&str], new: &[&str], front: usize, lines: &mut Vec<Line>) {
+    if old.len().saturating_mul(new.len()) > MOST {
+        lines.extend((0..old.len()).map(|place| Line::Gone(front + place)));
+        lines.extend((0..new.len()).map(|place| Line::Added(front + place)));
+        return;
+    }
+    // How many lines the ends from here on share, at most.
+    let width = new.len() + 1;
+    let mut shared = vec![0_u32; (old.len() + 1) * width];
+    for a in (0..old.len()).rev() {
+        for b in (0..new.len()).rev() {
+            shared[a * width + b] = if old[a] == new[b] {
+                shared[(a + 1) * width + b + 1] + 1
+            } else {
+                shared[(a + 1) * width + b].max(shared[a * width + b + 1])
+            };
+        }
+    }
+    let (mut a, mut b) = (0, 0);
+    while a < old.len() || b < new.len() {
+        if a < old.len() && b < new.len() && old[a] == new[b] {
+            lines.push(Line::Same(front + b));
+            (a, b) = (a + 1, b + 1);
+        } else if b == new.len()
+            || (a < old.len() && shared[(a + 1) * width + b] >= shared[a * width + b + 1])
+        {
+            lines.push(Line::Gone(front + a));
+            a += 1;
+        } else {
+            lines.push(Line::Added(front + b));
+            b += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(old: &str, new: &str, expected: &str) {
+        let (old, new): (Vec<&str>, Vec<&str>) =
+            (old.split_whitespace().collect(), new.split_whitespace().collect());
+        let found: Vec<String> = diff(&old, &new)
+            .into_iter()
+            .map(|line| match line {
+                Line::Same(at) => new[at].to_owned(),
+                Line::Added(at) => format!("+{}", new[at]),
+                Line::Gone(at) => format!("-{}", old[at]),
+            })
+            .collect();
+        assert_eq!(found.join(" "), expected);
+    }
+
+    #[test]
+    fn what_came_and_what_went() {
+        check("a b c", "a b c", "a b c");
+        check("", "a b", "+a +b");
+        check("a b", "", "-a -b");
+        check("a b c", "a x c", "a -b +x c");
+        check("a b c d", "a c d e", "a -b c d +e");
+        check("a a b", "a b", "a -a b");
+        check("x a y b z", "a b", "-x a -y b -z");
+    }
+
+    #[test]
+    fn what_is_too_much_to_compare_is_replaced() {
+        let old: Vec<String> = (0..1_500).map(|number| format!("old {number}")).collect();
+        let new: Vec<String> = (0..1_500).map(|number| format!("new {number}")).collect();
+        let old: Vec<&str> = old.iter().map(String::as_str).collect();
+        let new: Vec<&str> = new.iter().map(String::as_str).collect();
+        let lines = diff(&old, &new);
+        assert_eq!((lines.len(), lines[0], lines[2_999]), (3_000, Line::Gone(0), Line::Added(1_499)));
+    }
+}

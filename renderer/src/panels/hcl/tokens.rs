@@ -1,0 +1,290 @@
+//! A line of HCL in colours. Not a parser: it tells words, texts, numbers and comments apart, and never fails.
+
+use canvas::theme::Ink;
+use std::ops::Range;
+
+/// What a line begins in the middle of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Within {
+    #[default]
+    Code,
+    Comment,
+    Heredoc,
+}
+
+/// What follows a line, for all lines of a file in a row.
+#[derive(Debug, Default)]
+pub(super) struct Follower {
+    within: Within,
+    /// What ends the heredoc.
+    marker: String,
+}
+
+impl Follower {
+    /// What this line begins in; takes note of what it leaves open.
+    pub(super) fn next(&mut self, line: &str) -> Within {
+        let begins = self.within;
+        match begins {
+            Within::Heredoc if line.trim() == self.marker => self.within = Within::Code,
+            Within::Heredoc => return Within::Heredoc,
+            Within::Comment if line.contains("*/") => self.within = Within::Code,
+            Within::Comment => {}
+            Within::Code => {
+                if let Some(marker) = heredoc(line) {
+                    (self.within, self.marker) = (Within::Heredoc, marker.to_owned());
+                } else if tokens(line, Within::Code).last().is_some_and(|(range, ink)| {
+                    let last = line.get(range.clone()).unwrap_or_default();
+                    *ink == Ink::Comment && last.starts_with("/*") && !last.ends_with("*/")
+                }) {
+                    self.within = Within::Comment;
+                }
+            }
+        }
+        if begins == Within::Heredoc { Within::Code } else { begins }
+    }
+}
+
+/// The marker of a heredoc that a line opens.
+fn heredoc(line: &str) -> Option<&str> {
+    let (before, marker) = line.split_once("<<")?;
+    let marker = marker.trim_start_matches('-').trim();
+    let is_word = !marker.is_empty() && marker.chars().all(|sign| sign.is_alphanumeric() || sign == '_');
+    // Within a text or a comment it is no heredoc.
+    let outside = before.matches('"').count() % 2 == 0 && !before.contains('#');
+    (is_word && outside).then_some(marker)
+}
+
+/// The parts of a line that are not plain, in order.
+pub(super) fn tokens(line: &str, within: Within) -> Vec<(Range<usize>, Ink)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    match within {
+        Within::Heredoc => return text(line, 0, line.len()),
+        Within::Comment => {
+            let end = line.find("*/").map_or(line.len(), |end| end + 2);
+            found.push((0..end, Ink::Comment));
+            at = end;
+        }
+        Within::Code => {}
+    }
+    let opens_block = line.trim_end().ends_with(['{', '}']) && !has_equals(line);
+    let mut is_first = true;
+    while let Some(rest) = line.get(at..).filter(|rest| !rest.is_empty()) {
+        let Some(sign) = rest.chars().next() else { break };
+        let begin = at;
+        if sign.is_whitespace() {
+            at += sign.len_utf8();
+            continue;
+        }
+        if sign == '#' || rest.starts_with("//") {
+            found.push((begin..line.len(), Ink::Comment));
+            break;
+        } else if rest.starts_with("/*") {
+            at = rest.get(2..).and_then(|inner| inner.find("*/")).map_or(line.len(), |end| begin + end + 4);
+            found.push((begin..at, Ink::Comment));
+        } else if sign == '"' {
+            at = end_of_text(line, begin, 0);
+            found.extend(text(line, begin, at));
+        } else if sign.is_ascii_digit() {
+            at = end_of(line, begin, |sign| sign.is_ascii_alphanumeric() || sign == '.');
+            found.push((begin..at, Ink::Number));
+        } else if sign.is_alphabetic() || sign == '_' {
+            at = end_of(line, begin, |sign| sign.is_alphanumeric() || matches!(sign, '_' | '-' | '.'));
+            let ink = word(line.get(begin..at).unwrap_or_default(), is_first && opens_block);
+            found.push((begin..at, ink));
+        } else {
+            at += sign.len_utf8();
+            found.push((begin..at, Ink::Sign));
+        }
+        is_first = false;
+    }
+    found
+}
+
+fn word(word: &str, opens_block: bool) -> Ink {
+    match word {
+        "true" | "false" | "null" | "for" | "in" | "if" => Ink::Keyword,
+        _ if opens_block => Ink::Keyword,
+        _ if word.contains('.') => Ink::Reference,
+        _ => Ink::Plain,
+    }
+}
+
+/// An equals sign of an argument, outside of texts.
+fn has_equals(line: &str) -> bool {
+    let mut inside = false;
+    line.chars().any(|sign| {
+        inside ^= sign == '"';
+        sign == '=' && !inside
+    })
+}
+
+fn end_of(line: &str, begin: usize, belongs: impl Fn(char) -> bool) -> usize {
+    let rest = line.get(begin..).unwrap_or_default();
+    rest.find(|sign| !belongs(sign)).map_or(line.len(), |length| begin + length)
+}
+
+/// Texts in expressions in texts that are looked into.
+const DEEPEST: u8 = 8;
+
+/// Behind the closing quote; texts may hold expressions with texts of their own.
+fn end_of_text(line: &str, begin: usize, depth: u8) -> usize {
+    let mut at = begin + 1;
+    while let Some(sign) = line.get(at..).and_then(|rest| rest.chars().next()) {
+        at = match sign {
+            '"' => return at + 1,
+            '\\' => {
+                at + 1 + line.get(at + 1..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
+            }
+            _ => match expression(line, at) {
+                Opens::Expression if depth < DEEPEST => end_of_expression(line, at, depth + 1),
+                Opens::Escape => at + 3,
+                _ => at + sign.len_utf8(),
+            },
+        };
+    }
+    line.len()
+}
+
+/// Behind the brace that closes what `${` opened.
+fn end_of_expression(line: &str, begin: usize, depth: u8) -> usize {
+    let (mut at, mut braces) = (begin + 2, 1_u32);
+    while let Some(sign) = line.get(at..).and_then(|rest| rest.chars().next()) {
+        match sign {
+            '"' => {
+                at = end_of_text(line, at, depth);
+                continue;
+            }
+            '{' => braces += 1,
+            '}' => braces -= 1,
+            _ => {}
+        }
+        at += sign.len_utf8();
+        if braces == 0 {
+            return at;
+        }
+    }
+    line.len()
+}
+
+enum Opens {
+    Nothing,
+    Expression,
+    /// `$${` is the text `${`.
+    Escape,
+}
+
+fn expression(line: &str, at: usize) -> Opens {
+    let rest = line.get(at..).unwrap_or_default();
+    match rest {
+        _ if rest.starts_with("$${") || rest.starts_with("%%{") => Opens::Escape,
+        _ if rest.starts_with("${") || rest.starts_with("%{") => Opens::Expression,
+        _ => Opens::Nothing,
+    }
+}
+
+/// A text, with the expressions in it told apart.
+fn text(line: &str, begin: usize, end: usize) -> Vec<(Range<usize>, Ink)> {
+    let mut found = Vec::new();
+    let (mut from, mut at) = (begin, begin);
+    while let Some(sign) = line.get(at..end).and_then(|rest| rest.chars().next()) {
+        at = match expression(line, at) {
+            Opens::Nothing => at + sign.len_utf8(),
+            Opens::Escape => at + 3,
+            Opens::Expression => {
+                if from < at {
+                    found.push((from..at, Ink::Text));
+                }
+                from = end_of_expression(line, at, 0).min(end);
+                found.push((at..from, Ink::Reference));
+                from
+            }
+        };
+    }
+    if from < end {
+        found.push((from..end, Ink::Text));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, expected: &[(&str, Ink)]) {
+        let found: Vec<_> =
+            tokens(line, Within::Code).into_iter().map(|(range, ink)| (&line[range], ink)).collect();
+        assert_eq!(found, expected, "{line}");
+    }
+
+    #[test]
+    fn words_texts_numbers_and_comments_are_told_apart() {
+        use Ink::{Comment, Keyword, Number, Plain, Reference, Sign, Text};
+        check(
+            r#"resource "aws_vpc" "main" {"#,
+            &[("resource", Keyword), ("\"aws_vpc\"", Text), ("\"main\"", Text), ("{", Sign)],
+        );
+        check(
+            "  vpc_id = aws_vpc.main.id # why",
+            &[("vpc_id", Plain), ("=", Sign), ("aws_vpc.main.id", Reference), ("# why", Comment)],
+        );
+        check("  size = 12.5", &[("size", Plain), ("=", Sign), ("12.5", Number)]);
+        check("  on = true // so", &[("on", Plain), ("=", Sign), ("true", Keyword), ("// so", Comment)]);
+        check(
+            r#"  name = "a-${var.x}-b""#,
+            &[("name", Plain), ("=", Sign), ("\"a-", Text), ("${var.x}", Reference), ("-b\"", Text)],
+        );
+        check(r#"  name = "$${x}""#, &[("name", Plain), ("=", Sign), (r#""$${x}""#, Text)]);
+        check(
+            r#"  a = "x${f("}")}" }"#,
+            &[
+                ("a", Plain),
+                ("=", Sign),
+                ("\"x", Text),
+                ("${f(\"}\")}", Reference),
+                ("\"", Text),
+                ("}", Sign),
+            ],
+        );
+        check("tags = {", &[("tags", Plain), ("=", Sign), ("{", Sign)]);
+        check("ünïcode = \"ß…", &[("ünïcode", Plain), ("=", Sign), ("\"ß…", Text)]);
+    }
+
+    #[test]
+    fn heredocs_and_comments_reach_over_lines() {
+        let text = "user_data = <<-EOT\n  echo ${var.x}\n  # no comment\nEOT\nx = 1\n/* a\n b */\ny = \"<<EOT\"\nz = 2";
+        let mut follower = Follower::default();
+        let within: Vec<Within> = text.lines().map(|line| follower.next(line)).collect();
+        use Within::{Code, Comment, Heredoc};
+        assert_eq!(within, [Code, Heredoc, Heredoc, Code, Code, Code, Comment, Code, Code]);
+        let inks = tokens("  echo ${var.x}", Heredoc);
+        assert_eq!(inks, [(0..7, Ink::Text), (7..15, Ink::Reference)]);
+    }
+
+    #[test]
+    fn whatever_a_line_holds_is_cut_at_signs() {
+        let deep = "\"${".repeat(5_000);
+        for line in [
+            deep.as_str(),
+            "\"",
+            "\"\\",
+            "\"\\é",
+            "${",
+            "}{\"%{",
+            "é\"é${é",
+            "<<",
+            "<<-",
+            "/*",
+            "*/",
+            "\u{200b}\"\u{1f600}",
+        ] {
+            for within in [Within::Code, Within::Comment, Within::Heredoc] {
+                let mut end = 0;
+                for (range, _) in tokens(line, within) {
+                    assert!(line.get(range.clone()).is_some() && range.start >= end, "{line}: {range:?}");
+                    end = range.end;
+                }
+            }
+        }
+    }
+}

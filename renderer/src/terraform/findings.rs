@@ -1,0 +1,99 @@
+//! What runs, files and imports have to say, beside the problems of the board itself: with where it comes from, on the
+//! node and property it is about.
+
+use crate::view::View;
+use shared_protocol::{
+    BoardId, ElementId, NodeId, PropKey,
+    messages::{Problem, Severity},
+    terraform::Finding,
+};
+
+/// Of each origin so many are listed; nobody goes through more.
+const MOST: usize = 500;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Origin {
+    Run,
+    Files,
+    Import,
+}
+
+impl Origin {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Run => "last run",
+            Self::Files => "HCL",
+            Self::Import => "import",
+        }
+    }
+}
+
+/// A finding where it belongs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told<'a> {
+    pub(crate) board: BoardId,
+    pub(crate) origin: Origin,
+    pub(crate) finding: &'a Finding,
+}
+
+impl Told<'_> {
+    pub(crate) fn element(&self) -> ElementId {
+        self.finding.node.map_or(ElementId::Board(self.board), ElementId::Node)
+    }
+}
+
+pub(crate) fn all<'a>(view: &View<'a>) -> impl Iterator<Item = Told<'a>> + use<'a> {
+    let (problems, terraform, known) = (view.problems, view.terraform, view.known);
+    let runs = terraform.boards.iter().flat_map(|told| {
+        told.findings.iter().take(MOST).map(|finding| Told {
+            board: told.board,
+            origin: Origin::Run,
+            finding,
+        })
+    });
+    let files = view.board.and_then(|board| known.hcl(board)).into_iter().flat_map(move |hcl| {
+        let new = move |finding: &&Finding| {
+            !is_known(finding, finding.node.map_or(&[], |node| problems.of_node(node)))
+        };
+        hcl.findings.iter().filter(new).take(MOST).map(|finding| Told {
+            board: hcl.board,
+            origin: Origin::Files,
+            finding,
+        })
+    });
+    let imports = known.imported().into_iter().flat_map(|(board, notes)| {
+        notes.iter().take(MOST).map(move |finding| Told { board, origin: Origin::Import, finding })
+    });
+    runs.chain(files).chain(imports)
+}
+
+/// The board says it itself: the same node and property.
+fn is_known(finding: &Finding, problems: &[Problem]) -> bool {
+    let Some(prop) = &finding.prop else { return false };
+    problems.iter().any(|problem| problem.field.as_deref() == Some(prop.as_str()))
+}
+
+pub(crate) fn of_node<'a>(view: &View<'a>, node: NodeId) -> impl Iterator<Item = Told<'a>> + use<'a> {
+    all(view).filter(move |told| told.finding.node == Some(node))
+}
+
+pub(crate) fn of_prop<'a>(
+    view: &View<'a>,
+    node: NodeId,
+    prop: &PropKey,
+) -> impl Iterator<Item = Told<'a>> + use<'a> {
+    let prop = prop.clone();
+    of_node(view, node).filter(move |told| told.finding.prop.as_ref() == Some(&prop))
+}
+
+/// Errors and warnings of the boards and of all this.
+pub(crate) fn totals(view: &View<'_>) -> (usize, usize) {
+    let (mut errors, mut warnings) = (view.problems.errors(), view.problems.warnings());
+    for told in all(view) {
+        match told.finding.severity {
+            Severity::Error => errors += 1,
+            Severity::Warning => warnings += 1,
+        }
+    }
+    (errors, warnings)
+}

@@ -1,0 +1,33 @@
+//! Why a run cannot be started now: said on the button, and when a command asks for it all the same.
+
+use super::words;
+use crate::view::View;
+use shared_protocol::terraform::{PlanState, RunOperation};
+
+/// `None`: nothing is in the way.
+pub(crate) fn obstacle(view: &View<'_>, operation: RunOperation) -> Option<String> {
+    if view.infrastructure().is_none() {
+        return Some("Only infrastructure boards become Terraform. Open one first.".to_owned());
+    }
+    if view.is_held() {
+        return Some(
+            "This board waits for your decision about its file; see the banner above it.".to_owned(),
+        );
+    }
+    if let Some(Err(why)) = &view.terraform.program {
+        return Some(why.clone());
+    }
+    if let Some(run) = view.going() {
+        let name = words::operation(run.operation);
+        return Some(format!("{name} is going on. Wait for it, or cancel it."));
+    }
+    match (operation, view.deployed().map(|told| told.plan).unwrap_or_default()) {
+        (RunOperation::ApplyPlan, PlanState::None) => {
+            Some("No plan is kept. Plan first, and look at what would change.".to_owned())
+        }
+        (RunOperation::ApplyPlan, PlanState::Outdated(_)) => {
+            Some("The board has changed since this plan was made. Plan again.".to_owned())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,270 @@
+//! What main would say about the Terraform of the shop: hand-made, so that a test says itself what there is to see.
+
+use crate::shop::Shop;
+use shared_protocol::{
+    Actor, ActorKind, BoardId, NodeId, Refusal,
+    messages::{Answer, Severity, ToRenderer},
+    terraform::{
+        BoardTerraform, CostBasis, CostPart, CostView, Counts, Deployment, Finding, HclFile, HclSpan,
+        HclView, NodeCost, PlanAttribute, PlanChange, PlanState, PlanView, PlannedAction, RunId, RunLine,
+        RunOperation, RunState, RunView, TerraformAnswer, TerraformRequest, TerraformView,
+    },
+};
+use std::collections::BTreeMap;
+
+#[derive(Default)]
+pub(crate) struct Terraform {
+    pub(crate) hcl: Option<HclView>,
+    pub(crate) cost: Option<CostView>,
+    pub(crate) plan: Option<PlanView>,
+    pub(crate) history: Vec<RunView>,
+    pub(crate) lines: BTreeMap<RunId, Vec<RunLine>>,
+    /// How often files were asked for.
+    pub(crate) hcl_asked: usize,
+}
+
+impl Terraform {
+    pub(crate) fn answer(&mut self, request: &TerraformRequest) -> Result<Answer, Refusal> {
+        let nothing = || Refusal::new(shared_protocol::Code::NotFound, "nothing is known about it");
+        let answer = match request {
+            TerraformRequest::Hcl { .. } => {
+                self.hcl_asked += 1;
+                TerraformAnswer::Hcl(Box::new(self.hcl.clone().ok_or_else(nothing)?))
+            }
+            TerraformRequest::Cost { .. } => {
+                TerraformAnswer::Cost(Box::new(self.cost.clone().ok_or_else(nothing)?))
+            }
+            TerraformRequest::Plan { .. } => TerraformAnswer::Plan(self.plan.clone().map(Box::new)),
+            TerraformRequest::History { .. } => TerraformAnswer::History(self.history.clone()),
+            TerraformRequest::Lines { run, from } => {
+                let view = self.history.iter().find(|known| known.id == *run).ok_or_else(nothing)?;
+                let all = self.lines.get(run).cloned().unwrap_or_default();
+                let lines = all.into_iter().skip(usize::try_from(*from).unwrap()).take(3).collect();
+                TerraformAnswer::Lines { run: view.clone(), lines }
+            }
+            TerraformRequest::Run { .. } => TerraformAnswer::Started { run: 9 },
+            TerraformRequest::Write { .. } => TerraformAnswer::Written {
+                written: vec!["main.tf".into()],
+                removed: Vec::new(),
+                in_the_way: Vec::new(),
+            },
+            TerraformRequest::MissingPrices { .. } => return Ok(Answer::Text("{}".into())),
+            TerraformRequest::Cancel { .. } | TerraformRequest::Import { .. } => return Ok(Answer::Done),
+        };
+        Ok(Answer::Terraform(answer))
+    }
+}
+
+pub(crate) fn run(board: BoardId, id: RunId, operation: RunOperation, state: RunState) -> RunView {
+    RunView {
+        id,
+        board,
+        operation,
+        by: Actor::new(ActorKind::Window, "ada"),
+        started: 0,
+        state,
+        summary: None,
+        progress: None,
+        lines: 0,
+        log: format!(".draftboard/terraform/production-{id}.log"),
+    }
+}
+
+pub(crate) fn told(board: BoardId) -> BoardTerraform {
+    BoardTerraform {
+        board,
+        run: None,
+        statuses: Vec::new(),
+        planned: Vec::new(),
+        drifted: Vec::new(),
+        findings: Vec::new(),
+        plan: PlanState::None,
+        interrupted: None,
+    }
+}
+
+/// Main tells this, with a program that works.
+pub(crate) fn tell(shop: &mut Shop, told: BoardTerraform) {
+    let program = Some(Ok("Terraform 1.11.0".to_owned()));
+    shop.main.send(ToRenderer::Terraform(Box::new(TerraformView { program, boards: vec![told] })));
+    shop.window.run();
+}
+
+pub(crate) fn line(text: &str, error: bool) -> RunLine {
+    RunLine { error, text: text.to_owned() }
+}
+
+pub(crate) const COUNTS: Counts = Counts { add: 1, change: 1, remove: 1 };
+
+/// The bucket is replaced, the web server changed, the network added; a queue that is on the board no more goes.
+pub(crate) fn plan(shop: &Shop, outdated: bool) -> PlanView {
+    let attribute = |path: &str, before: Option<&str>, after: Option<&str>, forces: bool| PlanAttribute {
+        path: path.to_owned(),
+        before: before.map(str::to_owned),
+        after: after.map(str::to_owned),
+        forces_replacement: forces,
+    };
+    let change = |address: &str, node: Option<NodeId>, action, attributes| PlanChange {
+        address: address.to_owned(),
+        node,
+        action,
+        reason: None,
+        attributes,
+    };
+    let mut replaced = change(
+        "aws_s3_bucket.pictures",
+        Some(shop.bucket),
+        PlannedAction::Replace,
+        vec![attribute("bucket", Some("\"pictures\""), Some("\"photos\""), true)],
+    );
+    replaced.reason = Some("cannot be changed in place".to_owned());
+    PlanView {
+        board: shop.infrastructure,
+        counts: COUNTS,
+        outdated,
+        changes: vec![
+            change(
+                "aws_vpc.shop_network",
+                Some(shop.network),
+                PlannedAction::Create,
+                vec![attribute("cidr_block", None, Some("\"10.0.0.0/16\""), false)],
+            ),
+            change(
+                "aws_instance.web",
+                Some(shop.web),
+                PlannedAction::Update,
+                vec![
+                    attribute("instance_type", Some("\"t3.small\""), Some("\"t3.large\""), false),
+                    attribute("user_data", Some("(sensitive)"), Some("(sensitive)"), false),
+                ],
+            ),
+            replaced,
+            change("aws_sqs_queue.old", None, PlannedAction::Delete, Vec::new()),
+        ],
+    }
+}
+
+pub(crate) const MAIN_TF: &str = "\
+# Made by Draftboard.
+
+resource \"aws_vpc\" \"shop_network\" {
+  cidr_block = \"10.0.0.0/16\"
+}
+
+resource \"aws_instance\" \"web\" {
+  ami           = var.web_ami
+  instance_type = \"t3.large\"
+  tags = {
+    Name = \"web-${var.stage}\"
+  }
+}
+
+resource \"aws_s3_bucket\" \"pictures\" {
+  bucket = \"photos\"
+}
+";
+
+/// Three blocks in one file that has changed since it was written, and a file that is not there yet.
+pub(crate) fn hcl(shop: &Shop) -> HclView {
+    let span = |first, last, node| HclSpan { file: "main.tf".into(), first, last, node };
+    HclView {
+        board: shop.infrastructure,
+        revision: shop.main.snapshot.revision(),
+        files: vec![
+            HclFile {
+                path: "main.tf".into(),
+                text: MAIN_TF.into(),
+                on_disk: Some(MAIN_TF.replace("t3.large", "t3.small")),
+            },
+            HclFile {
+                path: "variables.tf".into(),
+                text: "variable \"web_ami\" {\n  type = string\n}\n".into(),
+                on_disk: Some(String::new()),
+            },
+            HclFile { path: "terraform.tf".into(), text: "terraform {\n}\n".into(), on_disk: None },
+        ],
+        spans: vec![span(3, 5, shop.network), span(7, 13, shop.web), span(15, 17, shop.bucket)],
+        findings: vec![Finding {
+            severity: Severity::Warning,
+            node: Some(shop.bucket),
+            prop: None,
+            message: "no name by convention".into(),
+            detail: String::new(),
+        }],
+        secrets: Vec::new(),
+        in_the_way: vec!["backend.tf".into()],
+        removed: vec!["locals.tf".into()],
+    }
+}
+
+pub(crate) fn cost(shop: &Shop) -> CostView {
+    let part = |label: &str, basis, monthly, source: Option<&str>| CostPart {
+        label: label.to_owned(),
+        basis,
+        monthly,
+        source: source.map(str::to_owned),
+    };
+    let node = |node, basis, monthly, components| NodeCost { node, basis, monthly, components };
+    let source = Some("aws.amazon.com/ec2/pricing, 2026-01-31");
+    CostView {
+        board: shop.infrastructure,
+        revision: shop.main.snapshot.revision(),
+        currency: Some("USD".into()),
+        monthly: Some(312.4),
+        priced: 1,
+        free: 1,
+        usage_based: 0,
+        unknown: 2,
+        nodes: vec![
+            node(
+                shop.web,
+                CostBasis::Priced,
+                Some(312.4),
+                vec![part("Instance, 730 h", CostBasis::Priced, Some(312.4), source)],
+            ),
+            node(shop.network, CostBasis::Free, None, Vec::new()),
+            node(
+                shop.bucket,
+                CostBasis::Unknown,
+                None,
+                vec![part("Storage", CostBasis::Unknown, None, None)],
+            ),
+            node(shop.worker, CostBasis::Unknown, None, Vec::new()),
+        ],
+    }
+}
+
+/// A board in the middle of being applied.
+pub(crate) fn applying(shop: &Shop) -> BoardTerraform {
+    let mut going = run(shop.infrastructure, 4, RunOperation::Apply, RunState::Running);
+    going.progress = Some((3, 12));
+    BoardTerraform {
+        run: Some(going),
+        statuses: vec![
+            (shop.network, Deployment::Created),
+            (shop.subnet, Deployment::Creating),
+            (shop.web, Deployment::Updating),
+            (shop.worker, Deployment::Pending),
+            (shop.bucket, Deployment::Failed),
+        ],
+        ..told(shop.infrastructure)
+    }
+}
+
+/// A board with a plan that was kept, and a bucket that somebody changed by hand.
+pub(crate) fn planned(shop: &Shop) -> BoardTerraform {
+    let mut last = run(shop.infrastructure, 3, RunOperation::Plan, RunState::Succeeded { ended: 4_200 });
+    last.summary = Some(COUNTS);
+    BoardTerraform {
+        run: Some(last),
+        statuses: vec![(shop.web, Deployment::Created), (shop.bucket, Deployment::Created)],
+        planned: vec![
+            (shop.network, PlannedAction::Create),
+            (shop.web, PlannedAction::Update),
+            (shop.bucket, PlannedAction::Replace),
+        ],
+        drifted: vec![(shop.bucket, PlannedAction::Update)],
+        plan: PlanState::Ready(COUNTS),
+        ..told(shop.infrastructure)
+    }
+}
