@@ -7,6 +7,7 @@ mod messages;
 mod nudge;
 mod perform;
 mod remember;
+mod review;
 mod run_command;
 mod specs;
 
@@ -24,6 +25,7 @@ use crate::{
     quick_add::QuickAdd,
     remembered::{Remembered, Settings},
     replica::{Replica, Workspace},
+    review::{Review, proposed::Proposed},
     settings_page::SettingsPage,
     specs::{History, NewEntity},
     view::{Action, View},
@@ -32,7 +34,7 @@ use canvas::{Canvas, theme::Theme};
 use egui::{Context, Ui, ViewportCommand};
 use nudge::Nudge;
 use shared_protocol::{
-    BoardId, ElementId, NodeId, Revision,
+    BoardId, ElementId, NodeId, Revision, Subject,
     messages::{Area, Doing},
 };
 use std::{
@@ -49,10 +51,18 @@ pub(crate) struct Session {
     pub(crate) history: History,
     /// Nodes to bring into view once the canvas knows its size.
     reveal: Vec<NodeId>,
+    /// The same for an element that is proposed.
+    reveal_proposed: Option<Subject>,
+    /// The same for all that is proposed, once the canvas has its size.
+    reveal_proposal: bool,
     /// What a command made, to be selected as soon as the replica has it.
     awaited: Vec<ElementId>,
     /// It is a note, to be written on at once.
     write_awaited: bool,
+    /// A proposal is looked at.
+    reviewing: bool,
+    /// The reviewer edits a proposal: this is shown instead of the workspace.
+    edited: Option<Arc<Proposed>>,
 }
 
 /// What a request was for, until it is answered.
@@ -70,6 +80,7 @@ enum Pending {
     Operations,
     /// Another workspace, or a list of them.
     Launcher,
+    Review(review::Asked),
     /// Something about agents: what is answered is told, or put on the clipboard.
     Agents {
         copy: bool,
@@ -129,6 +140,7 @@ pub struct Workbench {
     remembered: Remembered,
     dock: Dock,
     panels: Panels,
+    review: Review,
     overlays: Overlays,
     dialogs: Dialogs,
     notices: Notices,
@@ -166,6 +178,7 @@ impl Workbench {
             remembered: Remembered::default(),
             dock: Dock::default(),
             panels: Panels::default(),
+            review: Review::default(),
             overlays: Overlays::default(),
             dialogs: Dialogs::default(),
             notices: Notices::default(),
@@ -196,6 +209,7 @@ impl Workbench {
         self.count();
         let mut actions = Vec::new();
         let had_popup = self.has_popup();
+        self.follow_review(&context);
         self.settle(&context, &mut actions);
         self.keys(&context, &mut actions);
         self.layout_ui(ui, &mut actions);
@@ -274,12 +288,17 @@ fn view_of<'a>(
     counts: (usize, usize),
 ) -> Option<View<'a>> {
     let workspace = replica.workspace()?;
+    let edited = session.edited.as_deref();
     Some(View {
         root: &workspace.root,
         name: &workspace.name,
-        snapshot: &workspace.snapshot,
-        problems: &workspace.problems,
-        problem_counts: &workspace.problem_counts,
+        snapshot: edited.map_or(&workspace.snapshot, |edited| &edited.after),
+        problems: edited.map_or(&workspace.problems, |edited| &edited.problems),
+        problem_counts: edited.map_or(&workspace.problem_counts, |edited| &edited.problem_counts),
+        links: replica.links(),
+        review: replica.review(),
+        is_reviewing: session.reviewing,
+        is_proposed: edited.is_some(),
         status: &workspace.status,
         mcp: replica.mcp(),
         bundles: replica.bundles(),

@@ -67,6 +67,19 @@ impl Workbench {
                 let popup = self.view().map(|view| LinkTo::new(&view, end));
                 self.overlays.link_to = popup;
             }
+            Action::Review(request) => self.ask_review(request),
+            Action::OpenProposal(id) => self.open_proposal(id, context),
+            Action::CloseProposal => self.review.close(),
+            Action::Jump(subject) => self.jump(subject, context),
+            Action::TakeBack(revision) => {
+                let newest = self.workspace().map(|workspace| workspace.snapshot.revision());
+                let request = if newest == Some(revision) {
+                    Request::Undo
+                } else {
+                    Request::Revert { revision, partial: false }
+                };
+                self.ask(request, Pending::Revert(revision));
+            }
         }
     }
 

@@ -29,6 +29,8 @@ pub(crate) enum PanelId {
     Specs,
     Inspector,
     Problems,
+    Review,
+    Proposal,
     Agents,
     Log,
 }
@@ -73,7 +75,9 @@ pub(crate) const PANELS: &[PanelDef] = &[
     panel(PanelId::Outline, "outline", "Outline", Side::Left),
     panel(PanelId::Specs, "specs", "Specs", Side::Left),
     panel(PanelId::Inspector, "inspector", "Inspector", Side::Right),
+    panel(PanelId::Proposal, "proposal", "Proposal", Side::Right),
     panel(PanelId::Problems, "problems", "Problems", Side::Bottom),
+    panel(PanelId::Review, "review", "Review", Side::Bottom),
     panel(PanelId::Agents, "agents", "Agents", Side::Bottom),
     panel(PanelId::Log, "log", "Log", Side::Bottom),
 ];
@@ -112,8 +116,8 @@ impl Panels {
         actions: &mut Vec<Action>,
     ) {
         match panel {
-            // Drawn by the workbench, which owns the canvases.
-            PanelId::Canvas => {}
+            // Drawn by the workbench, which owns the canvases and the review.
+            PanelId::Canvas | PanelId::Review | PanelId::Proposal => {}
             PanelId::Palette => self.palette.show_ui(ui, view, actions),
             PanelId::Outline => self.outline.show_ui(ui, view, actions),
             PanelId::Reader => self.specs.reader_ui(ui, view, actions),
@@ -136,6 +140,7 @@ impl Panels {
         }
         let count = match panel {
             PanelId::Problems => view.map_or(0, |view| problems::counts(view).0 + problems::counts(view).1),
+            PanelId::Review => view.map_or(0, |view| view.review.waiting()),
             PanelId::Agents => view.map_or(0, |view| view.mcp.clients.len()),
             _ => 0,
         };

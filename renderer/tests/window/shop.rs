@@ -24,6 +24,7 @@ pub(crate) struct Main {
     pub(crate) status: Status,
     pub(crate) presence: Presence,
     pub(crate) log: Vec<LogEntry>,
+    pub(crate) reviews: crate::proposals::Reviews,
     /// Read while looking for something else.
     unheard: Vec<FromRenderer>,
     seed: u64,
@@ -45,6 +46,7 @@ impl Main {
             status: Status::default(),
             presence: Presence::default(),
             log: Vec::new(),
+            reviews: Default::default(),
             unheard: Vec::new(),
             seed: 1,
             newest: None,
@@ -158,7 +160,16 @@ impl Main {
         let mut served = Vec::new();
         self.busy = false;
         for message in self.heard() {
-            let FromRenderer::Request { id, request } = message else { continue };
+            let (id, request) = match message {
+                FromRenderer::Request { id, request } => (id, request),
+                FromRenderer::Review { id, request } if !self.reviews.silent => {
+                    self.busy = true;
+                    let result = self.answer_review(request);
+                    self.send(ToRenderer::Answer { request: id, result });
+                    continue;
+                }
+                _ => continue,
+            };
             self.busy = true;
             let elsewhere = other(&request);
             let result = match &request {

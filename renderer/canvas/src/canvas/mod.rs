@@ -10,6 +10,7 @@ use crate::{
     gesture::{Gesture, resize},
     hit::{self, Hit},
     index::BoardIndex,
+    proposed::ShownProposal,
     rename::{Editing, Rename},
 };
 use authority::Snapshot;
@@ -26,6 +27,8 @@ const EDGE_SPEED: f32 = 900.0;
 const CLOSE_UP: f32 = 1.5;
 /// Edges that are led round nodes in a frame when a change left many to do.
 const ROUTES_PER_FRAME: usize = 40;
+/// From here on names can be read.
+const READABLE: f32 = 0.4;
 
 /// The view of one board: camera, gesture, caches.
 pub struct Canvas {
@@ -50,6 +53,7 @@ pub struct Canvas {
     reduced_motion: bool,
     flight: Option<motion::Flight>,
     glide: Option<motion::Glide>,
+    proposal: Option<ShownProposal>,
 }
 
 #[derive(Clone, Copy)]
@@ -87,6 +91,7 @@ impl Canvas {
             reduced_motion: true,
             flight: None,
             glide: None,
+            proposal: None,
         }
     }
 
@@ -166,6 +171,19 @@ impl Canvas {
     /// As on maps: scrolling zooms and dragging empty space pans; Shift drags a frame.
     pub fn set_map_style(&mut self, on: bool) {
         self.map_style = on;
+    }
+
+    /// What is drawn over the board from now on.
+    pub fn set_proposal(&mut self, proposal: Option<ShownProposal>) {
+        self.proposal = proposal;
+    }
+
+    /// Shows a part of the board, unless it is in view already and can be read.
+    pub fn reveal(&mut self, area: Placement) {
+        let seen = self.view.is_some_and(|view| view.contains_rect(self.camera().rect_to_screen(area)));
+        if !seen || self.viewport.zoom < READABLE {
+            self.show_area(Wanted { bounds: area, padding: 40.0, most: 1.0 });
+        }
     }
 
     pub fn has_minimap(&self) -> bool {
@@ -309,6 +327,12 @@ impl Canvas {
         if self.index.nodes().next().is_none() {
             draw::overlay::draw_invitation(&pen);
         }
+        if let Some(proposal) = &self.proposal {
+            draw::proposed::draw(&pen, &mut self.store, proposal);
+            if self.store.proposed.texts.is_behind() {
+                ui.request_repaint();
+            }
+        }
         draw::overlay::draw(&pen, &mut self.store, gesture, self.pointer);
         if let Some(place) = overview {
             self.store.minimap.draw(&pen, place);
@@ -338,6 +362,9 @@ impl Canvas {
             Some(Hit::Edge(id)) => Some(id),
             _ => None,
         };
+        if let Some(proposal) = &self.proposal {
+            events.extend(a11y::describe_proposal(ui, proposal, &self.camera()));
+        }
         let drawn = (self.store.drawn_nodes(), self.store.drawn_edges());
         events.extend(a11y::describe(ui, scene, &self.index, &self.camera(), drawn, edge));
     }

@@ -12,6 +12,7 @@ pub(crate) mod minimap;
 mod node;
 pub(crate) mod note;
 pub(crate) mod overlay;
+pub(crate) mod proposed;
 
 use crate::{
     Camera, Scene,
@@ -39,6 +40,7 @@ pub(crate) struct Store {
     lines: Batch,
     far: far::FarMesh,
     pub(crate) minimap: minimap::Minimap,
+    pub(crate) proposed: proposed::Kept,
 }
 
 impl Store {
