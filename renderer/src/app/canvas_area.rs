@@ -4,7 +4,7 @@ use super::{Workbench, view_of};
 use crate::{
     context_menu::ContextMenu,
     first_board::first_board_ui,
-    panels::palette::Dragged,
+    panels::{PanelId, palette::Dragged},
     placing::{container_at, parent_for},
     quick_add::QuickAdd,
     remembered::PointerStyle,

@@ -69,7 +69,7 @@ impl Workbench {
             }
             Action::Review(request) => self.ask_review(request),
             Action::OpenProposal(id) => self.open_proposal(id, context),
-            Action::CloseProposal => self.review.close(),
+            Action::CloseProposal => self.close_proposal(),
             Action::Jump(subject) => self.jump(subject, context),
             Action::TakeBack(revision) => {
                 let newest = self.workspace().map(|workspace| workspace.snapshot.revision());

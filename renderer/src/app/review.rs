@@ -123,9 +123,14 @@ impl Workbench {
                     opened.expects_rest = true;
                 }
             } else {
-                self.review.close();
+                self.close_proposal();
             }
         }
+    }
+
+    pub(super) fn close_proposal(&mut self) {
+        self.review.close();
+        self.dock.close(PanelId::Proposal);
     }
 
     pub(super) fn review_refused(&mut self, asked: Asked) {
@@ -245,7 +250,7 @@ impl Workbench {
     pub(super) fn set_look(&mut self, look: Look) {
         if let Some(opened) = self.review.opened_mut() {
             opened.look = look;
-            self.session.reveal_proposal |= look == Look::SideBySide;
+            self.session.reveal_proposal = true;
         }
     }
 
@@ -266,8 +271,8 @@ impl Workbench {
                 held = crate::review::strip::strip_ui(ui, &view, opened, blinking, actions);
             }
         });
-        // Half the room: what is touched may have to come nearer.
-        self.session.reveal_proposal |= look != self.review.look() && self.review.look() == Look::SideBySide;
+        // With more room or less, what is touched may have to come nearer or go further away.
+        self.session.reveal_proposal |= look != self.review.look();
         if held {
             let now = ui.input(|input| input.time);
             self.review.blink_until = self.review.blink_until.max(now + 0.1);

@@ -123,7 +123,7 @@ impl Workbench {
             Id::ReviewOverlay => self.set_look(Look::Overlay),
             Id::ReviewSideBySide => self.set_look(Look::SideBySide),
             Id::ReviewList => self.set_look(Look::List),
-            Id::CloseProposal => self.review.close(),
+            Id::CloseProposal => self.close_proposal(),
         }
     }
 

@@ -54,6 +54,8 @@ pub(crate) struct PanelDef {
     pub(crate) home: Side,
     /// Shown at first; a side is as its first panel says.
     pub(crate) open: bool,
+    /// Closed until something calls for it: a page, a proposal.
+    pub(crate) summoned: bool,
     pub(crate) margin: Margin,
 }
 
@@ -64,7 +66,8 @@ const fn panel(id: PanelId, word: &'static str, title: &'static str, home: Side)
         Side::Left | Side::Bottom => Margin { left: 8, right: 8, top: 4, bottom: 4 },
     };
     let open = matches!(home, Side::Left | Side::Right) || matches!(id, PanelId::Canvas);
-    PanelDef { id, word, title, home, open, margin }
+    let summoned = matches!(id, PanelId::Reader | PanelId::Proposal);
+    PanelDef { id, word, title, home, open, summoned, margin }
 }
 
 /// In the order in which they stand at their side at first.

@@ -241,7 +241,7 @@ pub fn proposal(snapshot: &Snapshot, at: (i32, i32), count: usize) -> (Snapshot,
         let (subject, kind) = match place % 4 {
             0 => {
                 let added = NodeId::from_bits(1_000_000 + place as u64);
-                let name = Name::parse(&format!("added-{place}")).unwrap();
+                let name = Name::parse(format!("added_{place}")).unwrap();
                 let after = Node { id: added, name, label: format!("Added {place}"), ..(**node).clone() };
                 changes.push(Change::Node { id: added, before: None, after: Some(Arc::new(after)) });
                 changes.push(Change::Placement { node: added, before: None, after: Some(moved) });
