@@ -39,7 +39,7 @@ fn the_role_of_the_executable_is_locked_in_and_shows_a_component() {
     ours.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
     let mut channel = Channel::new(ours, MAX_FROM_PREVIEW);
     let mut conversation = Conversation::new(env!("CARGO_PKG_VERSION"));
-    let mut next = |channel: &mut Channel, conversation: &mut Conversation| -> FromPreview {
+    let next = |channel: &mut Channel, conversation: &mut Conversation| -> FromPreview {
         let message: FromPreview = decode_json(&channel.receive().unwrap()).unwrap();
         conversation.received(&message).unwrap();
         message

@@ -30,6 +30,7 @@ mod presence;
 mod quick_add;
 mod remembered;
 mod replica;
+mod review;
 mod settings_page;
 mod shortcuts_sheet;
 mod specs;

@@ -175,7 +175,7 @@ impl Replica {
     }
 }
 
-fn count(problems: &Problems) -> BTreeMap<BoardId, usize> {
+pub(crate) fn count(problems: &Problems) -> BTreeMap<BoardId, usize> {
     let mut counts = BTreeMap::new();
     for problem in problems.iter() {
         *counts.entry(problem.board).or_default() += 1;

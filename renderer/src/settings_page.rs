@@ -1,10 +1,13 @@
 //! Settings: what a person may choose about the window, to search and change; it holds at once.
 
 use crate::{
-    agents::settings::{self as agents, McpSettings},
+    agents::{
+        approvals::Approvals,
+        settings::{self as agents, McpSettings},
+    },
     picker::rank,
     remembered::{PointerStyle, SCALES, Settings, ThemeChoice},
-    view::Action,
+    view::{Action, View},
     widgets::{modal_frame, muted_ui, search_field_ui},
 };
 use canvas::theme::Theme;
@@ -15,8 +18,12 @@ use shared_protocol::mcp::McpView;
 pub(crate) struct SettingsPage {
     query: String,
     mcp: McpSettings,
+    approvals: Approvals,
     shown_before: bool,
 }
+
+/// Words that somebody may look for.
+const APPROVALS: &str = "agents review proposals accept grant revoke unattended scripts";
 
 /// One setting: what it is called, what it does, and other words somebody may look for.
 #[derive(Clone, Copy)]
@@ -68,6 +75,7 @@ impl SettingsPage {
         theme: &Theme,
         settings: &mut Settings,
         mcp: &McpView,
+        view: Option<&View<'_>>,
         actions: &mut Vec<Action>,
     ) -> bool {
         let page = egui::Modal::new(Id::unique("settings")).frame(modal_frame(context));
@@ -97,6 +105,12 @@ impl SettingsPage {
                     }
                     if rank(&self.query, "MCP server", agents::WORDS).is_some() {
                         self.mcp.show_ui(ui, theme, mcp, actions);
+                        found += 1;
+                    }
+                    if let Some(view) =
+                        view.filter(|_| rank(&self.query, "Standing approvals", APPROVALS).is_some())
+                    {
+                        self.approvals.show_ui(ui, view, actions);
                         found += 1;
                     }
                     if found == 0 {

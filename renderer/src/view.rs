@@ -11,12 +11,13 @@ use crate::{
 use authority::{Problems, Snapshot};
 use canvas::theme::Theme;
 use shared_protocol::{
-    Board, BoardId, BoardKind, Command, EdgeId, ElementId, Endpoint, Node, NodeId, Point, PropKey, Revision,
-    TypeDef, TypeId,
+    Board, BoardId, BoardKind, Command, EdgeId, ElementId, Endpoint, Node, NodeId, Point, PropKey,
+    ProposalId, Revision, Subject, TypeDef, TypeId,
     bundle::BundlesView,
     link::{LinkEnd, LinksView},
     mcp::McpView,
     messages::{Request, Status},
+    review::{ReviewRequest, ReviewView},
     terraform::{RunId, TerraformView},
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +41,11 @@ pub(crate) struct View<'a> {
     pub(crate) terraform: &'a TerraformView,
     /// What it answered about the Terraform of the board.
     pub(crate) known: &'a Known,
+    pub(crate) review: &'a ReviewView,
+    /// A proposal is looked at, and some keys belong to that.
+    pub(crate) is_reviewing: bool,
+    /// What is shown is a proposal that the reviewer edits, and not the workspace.
+    pub(crate) is_proposed: bool,
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
     pub(crate) theme: &'a Theme,
@@ -129,4 +135,12 @@ pub(crate) enum Action {
     LinkFrom(LinkEnd),
     /// Shows what a run of Terraform printed; the newest without a number.
     ShowRun(Option<RunId>),
+    /// What only the window may ask: decisions among it.
+    Review(ReviewRequest),
+    OpenProposal(ProposalId),
+    CloseProposal,
+    /// Brings an element of the proposal into view.
+    Jump(Subject),
+    /// Takes back an operation that was just made, whatever came after it.
+    TakeBack(Revision),
 }

@@ -9,11 +9,11 @@
 mod common;
 
 use authority::Problems;
-use canvas::{Canvas, Scene, Theme, board_bounds};
+use canvas::{Canvas, Layer, ProposedBoard, Scene, ShownProposal, Theme, board_bounds};
 use common::BOARD;
 use egui::{Context, Event, Modifiers, PointerButton, Pos2, RawInput, Rect, Vec2, pos2, vec2};
 use shared_protocol::{ElementId, Placement, messages::Viewport};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// As in the workbench itself.
 #[global_allocator]
@@ -22,6 +22,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const VIEW: Vec2 = vec2(1600.0, 1000.0);
 const FRAMES: usize = 240;
 const WARM_UP: usize = 3;
+/// Of a proposal.
+const ELEMENTS: usize = 500;
 
 fn main() {
     as_the_window_is_started();
@@ -45,9 +47,10 @@ fn main() {
             read_only: false,
         };
         for view in ["near", "out", "mixed"] {
-            measure(&scene, bounds, count, view, false);
+            measure(&scene, bounds, count, view, false, None);
         }
-        measure(&scene, bounds, count, "near", true);
+        measure(&scene, bounds, count, "near", true, None);
+        review(&scene, bounds, count);
         drag_a_container(&problems, &theme, count);
         let start = now();
         let mut canvas = Canvas::new();
@@ -57,7 +60,14 @@ fn main() {
 }
 
 /// `read`: somebody has the window read out, so that everything in view is described as well.
-fn measure(scene: &Scene<'_>, bounds: Placement, count: usize, view: &str, read: bool) {
+fn measure(
+    scene: &Scene<'_>,
+    bounds: Placement,
+    count: usize,
+    view: &str,
+    read: bool,
+    proposal: Option<ShownProposal>,
+) -> f64 {
     let ctx = Context::default();
     if read {
         ctx.enable_accesskit();
@@ -65,6 +75,14 @@ fn measure(scene: &Scene<'_>, bounds: Placement, count: usize, view: &str, read:
     scene.theme.apply(&ctx);
     let mut canvas = Canvas::new();
     canvas.document_changed(scene.snapshot, scene.board, None);
+    let word = if proposal.is_some() {
+        "ghosts"
+    } else if read {
+        "read"
+    } else {
+        view
+    };
+    canvas.set_proposal(proposal);
     let (mut times, mut vertices) = (Vec::new(), 0);
     for frame in 0..FRAMES + WARM_UP {
         canvas.set_viewport(camera(bounds, view, frame.saturating_sub(WARM_UP) as f32 / FRAMES as f32));
@@ -92,20 +110,47 @@ fn measure(scene: &Scene<'_>, bounds: Placement, count: usize, view: &str, read:
     }
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
-    let view = if read { "read" } else { view };
     println!(
-        "{count:>7}  {view:<6} {:>6.2} ms {:>6.2} ms {:>6.2} ms {vertices:>10}  {} (most at zoom {:.2})",
+        "{count:>7}  {word:<6} {:>6.2} ms {:>6.2} ms {:>6.2} ms {vertices:>10}  {} (most at zoom {:.2})",
         at(0.5).0,
         at(0.95).0,
         at(1.0).0,
-        goal(view, count),
+        goal(word, count),
         at(1.0).1
     );
+    at(0.5).0
+}
+
+/// A proposal of 500 elements over the board, in the three views, against the board without it.
+fn review(scene: &Scene<'_>, bounds: Placement, count: usize) {
+    let middle = (bounds.x + bounds.w * 4 / 10 + 400, bounds.y + bounds.h * 4 / 10 + 150);
+    let start = now();
+    let (after, elements) = common::proposal(scene.snapshot, middle, ELEMENTS);
+    let made = now();
+    let board = ProposedBoard::of(scene.snapshot, &after, scene.board, &elements, 1);
+    println!(
+        "{count:>7}  a proposal of {} elements made ready in {:.1} ms (applied in {:.1} ms)",
+        elements.len(),
+        now() - made,
+        made - start
+    );
+    let chosen = Arc::new(elements.iter().map(|element| element.subject.clone()).collect());
+    let shown = ShownProposal { board: Arc::new(board), chosen, focus: None, layer: Layer::Over };
+    for view in ["near", "half", "third", "out"] {
+        let without = measure(scene, bounds, count, view, false, None);
+        let with = measure(scene, bounds, count, view, false, Some(shown.clone()));
+        println!(
+            "{count:>7}  {view:<6} {:>6.2} ms more with the proposal (goal: under 2 ms)",
+            with - without
+        );
+    }
 }
 
 fn goal(view: &str, count: usize) -> &'static str {
     match view {
         "near" => "median under 1 ms",
+        "ghosts" => "with a proposal of 500 elements over it",
+        "half" | "third" => "the board alone, for comparison",
         "read" => "as near, with everything described for a screen reader",
         "out" if count > 10_000 => "median under 6 ms",
         "out" => "median under 2 ms",
@@ -177,6 +222,10 @@ fn camera(bounds: Placement, view: &str, share: f32) -> Viewport {
     let (x, y) = (bounds.x as f32 + w * 0.4 + 800.0 * share, bounds.y as f32 + h * 0.4 + 300.0 * share);
     match view {
         "near" => Viewport { x, y, zoom: 1.0 },
+        // Cards with titles, and as many as fit.
+        "half" => Viewport { x, y, zoom: 0.5 },
+        // Blocks.
+        "third" => Viewport { x, y, zoom: 0.25 },
         "out" => Viewport {
             x: bounds.x as f32 + w / 2.0,
             y: bounds.y as f32 + h / 2.0,

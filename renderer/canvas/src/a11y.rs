@@ -5,6 +5,7 @@ use crate::{
     draw::face,
     index::{BoardIndex, NodeKind, NodeSlot, ports},
     lod::Detail,
+    proposed::ShownProposal,
     standing::Standings,
     theme::size,
 };
@@ -64,6 +65,37 @@ pub(crate) fn describe(
         }
     }
     wanted.map(|element| CanvasEvent::Select([element].into()))
+}
+
+/// Lists what a proposal touches and what is in view of it; a click that is asked for looks at it.
+pub(crate) fn describe_proposal(ui: &Ui, proposal: &ShownProposal, camera: &Camera) -> Option<CanvasEvent> {
+    let is_read = ui.ctx().accesskit_node_builder(egui::accesskit_root_id(), |_| ()).is_some();
+    if camera.zoom() < READABLE || !is_read {
+        return None;
+    }
+    let (board, layer) = (&proposal.board, proposal.layer);
+    let nodes = board.nodes.iter().filter(|node| layer.has(node.sign));
+    let nodes = nodes.map(|node| (&node.subject, &node.text, node.slot.area));
+    let edges = board.edges.iter().filter(|edge| layer.has(edge.sign));
+    let edges = edges.map(|edge| (&edge.subject, &edge.text, edge.route.area()));
+    let mut wanted = None;
+    for (subject, text, area) in nodes.chain(edges) {
+        let rect = camera.rect_to_screen(area).intersect(camera.view());
+        if !rect.is_positive() {
+            continue;
+        }
+        let id = ui.make_persistent_id(("proposed", subject));
+        ui.interact(rect, id, Sense::hover());
+        ui.accesskit_node_builder(id, |node| {
+            node.set_role(Role::GraphicsObject);
+            node.set_label(format!("Proposed, {text}"));
+            node.add_action(Action::Click);
+        });
+        if ui.input(|input| input.has_accesskit_action_request(id, Action::Click)) {
+            wanted = Some(subject.clone());
+        }
+    }
+    wanted.map(CanvasEvent::Proposed)
 }
 
 /// The part of a node that a person can point at: of a container its title, since its middle belongs to its content.

@@ -27,6 +27,7 @@ mod icons;
 mod index;
 mod lod;
 mod markdown;
+mod proposed;
 mod rename;
 mod scene;
 mod standing;
@@ -43,6 +44,7 @@ pub use draw::{
 pub use icons::paint_icon;
 pub use index::board_bounds;
 pub use markdown::to_markdown;
+pub use proposed::{Layer, ProposedBoard, ShownProposal, Sign, paint_sign};
 pub use scene::{CanvasEvent, Scene};
 pub use standing::{Standing, Standings, planned_words};
 pub use svg::to_svg;

@@ -2,7 +2,7 @@
 
 use crate::Theme;
 use authority::{Problems, Snapshot};
-use shared_protocol::{BoardId, Command, ElementId, Endpoint, NodeId, Point, Refusal};
+use shared_protocol::{BoardId, Command, ElementId, Endpoint, NodeId, Point, Refusal, Subject};
 use std::collections::BTreeSet;
 
 /// One board as it should look now.
@@ -44,4 +44,6 @@ pub enum CanvasEvent {
     Refused(Refusal),
     /// A double click on a node that holds no others.
     Open(NodeId),
+    /// A click on something that the shown proposal touches.
+    Proposed(Subject),
 }

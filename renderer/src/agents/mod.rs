@@ -1,6 +1,7 @@
 //! The agents' side as a person sees it: the pill in the status bar with its popover, the page of settings, the guide.
 //! The panel that lists the clients is `panels/agents.rs`.
 
+pub(crate) mod approvals;
 pub(crate) mod guide;
 pub(crate) mod pill;
 pub(crate) mod settings;

@@ -4,14 +4,15 @@ use super::{Workbench, view_of};
 use crate::{
     context_menu::ContextMenu,
     first_board::first_board_ui,
-    panels::palette::Dragged,
+    panels::{PanelId, palette::Dragged},
     placing::{container_at, parent_for},
     quick_add::QuickAdd,
     remembered::PointerStyle,
+    review::opened::Look,
     view::{Action, View},
     widgets::{body_font, paint_type_mark, small_font},
 };
-use canvas::{Canvas, CanvasEvent, Scene, Standings};
+use canvas::{Canvas, CanvasEvent, Layer, Scene, Standings};
 use egui::{CornerRadius, DragAndDrop, Id, LayerId, Order, Rect, Stroke, StrokeKind, Ui, Vec2, vec2};
 use shared_protocol::{
     ElementId, NodeId, Point, TypeDef,
@@ -23,6 +24,15 @@ const FIT_PADDING: f32 = 48.0;
 impl Workbench {
     pub(super) fn canvas_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
         let (counts, reveal) = (self.counted(), std::mem::take(&mut self.session.reveal));
+        let reveal_proposed = self.session.reveal_proposed.take();
+        let reveal_proposal = std::mem::take(&mut self.session.reveal_proposal);
+        let layer = match self.review.look() {
+            Look::SideBySide => Layer::Before,
+            Look::Edit => Layer::After,
+            Look::Overlay | Look::List => Layer::Over,
+        };
+        let proposal = self.session.board.and_then(|board| self.shown_proposal(board, layer));
+        let viewport = self.session.board.and_then(|board| self.canvases.get(&board)).map(Canvas::viewport);
         let Some(view) = view_of(&self.replica, &self.session, &self.theme, counts) else { return };
         let Some(board) = view.board else {
             first_board_ui(ui, &view, actions);
@@ -31,12 +41,25 @@ impl Workbench {
         let rect = ui.max_rect();
         let area = Area { x: rect.left(), y: rect.top(), w: rect.width(), h: rect.height() };
         let moved = self.canvas_area.replace(area) != Some(area);
-        let canvas = self.canvases.entry(board).or_insert_with(|| {
-            let mut canvas = Canvas::new();
-            canvas.document_changed(view.snapshot, board, None);
-            canvas.set_standings(view.deployed().and_then(Standings::of));
-            canvas
+        let canvas = match &self.session.edited {
+            Some(edited) => self.review.canvas(board, edited),
+            None => self.canvases.entry(board).or_insert_with(|| {
+                let mut canvas = Canvas::new();
+                canvas.document_changed(view.snapshot, board, None);
+                canvas.set_standings(view.deployed().and_then(Standings::of));
+                canvas
+            }),
+        };
+        // The state as it would be is looked at through the camera of the board.
+        if let Some(viewport) = viewport.filter(|viewport| view.is_proposed && *viewport != canvas.viewport())
+        {
+            canvas.set_viewport(viewport);
+        }
+        let reveal_area = proposal.as_ref().and_then(|shown| match reveal_proposed {
+            Some(subject) => shown.board.area(&subject),
+            None => shown.board.bounds().filter(|_| reveal_proposal),
         });
+        canvas.set_proposal(proposal);
         let scene = Scene {
             snapshot: view.snapshot,
             board,
@@ -62,12 +85,23 @@ impl Workbench {
             ui.request_repaint();
             events.push(CanvasEvent::ViewportChanged);
         }
+        if let Some(area) = reveal_area {
+            canvas.reveal(area);
+            ui.request_repaint();
+            events.push(CanvasEvent::ViewportChanged);
+        }
         if let Some(viewport) = revealing(&view, canvas.viewport(), rect.size(), &reveal) {
             canvas.set_viewport(viewport);
             ui.request_repaint();
             events.push(CanvasEvent::ViewportChanged);
         }
-        drop_ui(ui, &view, canvas.viewport(), rect, actions);
+        let viewport = canvas.viewport();
+        drop_ui(ui, &view, viewport, rect, actions);
+        if view.is_proposed
+            && let Some(canvas) = self.canvases.get_mut(&board).filter(|canvas| canvas.viewport() != viewport)
+        {
+            canvas.set_viewport(viewport);
+        }
         self.hear_canvas(ui, events, actions);
     }
 
@@ -87,6 +121,12 @@ impl Workbench {
                 }
                 CanvasEvent::Refused(refusal) => actions.push(Action::Refuse(refusal)),
                 CanvasEvent::Open(node) => actions.push(self.open_node(node)),
+                CanvasEvent::Proposed(subject) => {
+                    if let Some(opened) = self.review.opened_mut().filter(|opened| !opened.is_followed) {
+                        opened.look_at(Some(subject));
+                        actions.push(Action::ShowPanel(PanelId::Proposal));
+                    }
+                }
             }
         }
     }

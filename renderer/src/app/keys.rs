@@ -34,6 +34,7 @@ impl Workbench {
                     CommandId::Nudge(..)
                     | CommandId::QuickAdd
                     | CommandId::EnterContainer
+                    | CommandId::ReviewDecide
                     | CommandId::LeaveContainer => on_widget,
                     CommandId::Deselect => on_widget || self.had_focus,
                     _ => in_field && !def.while_typing,

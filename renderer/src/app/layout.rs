@@ -11,6 +11,7 @@ use crate::{
         notices::banner_ui,
         status_bar::status_bar_ui,
     },
+    review::codes::codes_ui,
     shortcuts_sheet::shortcuts_sheet_ui,
     view::Action,
     widgets::empty_state_ui,
@@ -49,6 +50,9 @@ impl Workbench {
         let Some(view) = view else { return };
         let tabs = frame(theme, Margin { left: 8, right: 8, top: 2, bottom: 0 });
         Panel::top("board tabs").frame(tabs).show(ui, |ui| board_tabs_ui(ui, &view, actions));
+        if !view.review.codes.is_empty() {
+            Panel::top("codes").frame(Frame::NONE).show(ui, |ui| codes_ui(ui, &view, actions));
+        }
         let sound = view.snapshot.registry().problems().is_empty();
         if !view.status.held.is_empty() || !view.status.notices.is_empty() || !sound {
             Panel::top("banner")
@@ -120,7 +124,8 @@ impl Workbench {
             overlays.shortcuts = shortcuts_sheet_ui(context, &self.theme);
         }
         if overlays.settings.as_mut().is_some_and(|page| {
-            !page.show_ui(context, &self.theme, &mut self.settings, self.replica.mcp(), actions)
+            let mcp = self.replica.mcp();
+            !page.show_ui(context, &self.theme, &mut self.settings, mcp, view.as_ref(), actions)
         }) {
             overlays.settings = None;
         }
@@ -138,12 +143,15 @@ impl Content for Docked<'_> {
     fn panel_ui(&mut self, panel: PanelId, ui: &mut Ui) {
         let Self { workbench, actions } = self;
         if panel == PanelId::Canvas {
-            return workbench.canvas_ui(ui, actions);
+            return workbench.board_ui(ui, actions);
         }
         let counts = workbench.counted();
         let view = view_of(&workbench.replica, &workbench.session, &workbench.theme, counts);
-        if let Some(view) = view {
-            workbench.panels.show_ui(panel, ui, &view, actions);
+        let Some(view) = view else { return };
+        match panel {
+            PanelId::Review => workbench.review.queue_ui(ui, &view, actions),
+            PanelId::Proposal => workbench.review.proposal_ui(ui, &view, actions),
+            panel => workbench.panels.show_ui(panel, ui, &view, actions),
         }
     }
 

@@ -42,9 +42,11 @@ impl Workbench {
 
     fn react(&mut self, received: Received, context: &Context) {
         match received {
-            Received::Ignored | Received::Status | Received::Bundles | Received::Review => {}
+            Received::Ignored | Received::Status | Received::Bundles => {}
             Received::Terraform => self.terraform_told(),
             Received::RunLines { run, first, lines } => self.session.terraform.lines.push(run, first, lines),
+            // Asked for before the next frame.
+            Received::Review => context.request_repaint_after(std::time::Duration::from_millis(1)),
             Received::Opened(presence) => self.opened(presence, context),
             Received::Patched(changes) => self.patched(&changes, context),
             Received::Registry => self.redraw_all(None),
@@ -85,6 +87,7 @@ impl Workbench {
             self.canvases.clear();
             self.fitted.clear();
             self.session.terraform = Known::default();
+            self.review.reset();
             self.session.board = presence.board;
             self.session.selection = presence.selection.into_iter().collect();
             for (board, viewport) in presence.viewports {
@@ -118,12 +121,13 @@ impl Workbench {
         for (board, canvas) in &mut self.canvases {
             canvas.document_changed(&workspace.snapshot, *board, changes);
         }
+        self.review.draw_anew(self.replica.workspace());
     }
 
     /// Drops what is gone from the selection, and moves to another board if this one went.
     pub(super) fn keep_what_exists(&mut self) {
         let Some(workspace) = self.replica.workspace() else { return };
-        let snapshot = &workspace.snapshot;
+        let snapshot = self.session.edited.as_ref().map_or(&workspace.snapshot, |edited| &edited.after);
         if self.session.board.and_then(|board| snapshot.board(board)).is_none() {
             let mut boards: Vec<_> = snapshot.boards().collect();
             boards.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| a.name.cmp(&b.name)));
@@ -150,6 +154,7 @@ impl Workbench {
                     Some(Pending::Log) => self.panels.log.forget_asking(),
                     Some(Pending::Nudge) => self.nudge.give_up(),
                     Some(Pending::Operations) => self.panels.inspector.operations.receive(Vec::new()),
+                    Some(Pending::Review(asked)) => self.review_refused(asked),
                     _ => {}
                 }
                 if let Some(Pending::Terraform(asked)) = pending
@@ -223,6 +228,10 @@ impl Workbench {
                 }
                 _ => self.notices.tell(Tone::Good, text, Vec::new()),
             },
+            Answer::Review(answer) => {
+                let asked = if let Some(Pending::Review(asked)) = pending { Some(asked) } else { None };
+                self.review_answered(answer, asked, context);
+            }
             Answer::Exported { path, .. } => self.notices.tell(Tone::Good, "Exported the board", vec![path]),
             _ => {}
         }
@@ -269,6 +278,7 @@ impl Workbench {
 
     /// Asks main for something. A full queue is told and forgotten: nothing was changed.
     pub(super) fn ask(&mut self, request: Request, pending: Pending) {
+        let Some(request) = self.edit_proposal(request) else { return };
         match self.link.request(request) {
             Ok(id) => drop(self.pending.insert(id, pending)),
             Err(error) => {

@@ -7,6 +7,7 @@ mod messages;
 mod nudge;
 mod perform;
 mod remember;
+mod review;
 mod run_command;
 mod specs;
 mod terraform;
@@ -25,6 +26,7 @@ use crate::{
     quick_add::QuickAdd,
     remembered::{Remembered, Settings},
     replica::{Replica, Workspace},
+    review::{Review, proposed::Proposed},
     settings_page::SettingsPage,
     specs::{History, NewEntity},
     terraform::{Asked, Known},
@@ -34,7 +36,7 @@ use canvas::{Canvas, theme::Theme};
 use egui::{Context, Ui, ViewportCommand};
 use nudge::Nudge;
 use shared_protocol::{
-    BoardId, ElementId, NodeId, Revision,
+    BoardId, ElementId, NodeId, Revision, Subject,
     messages::{Area, Doing},
 };
 use std::{
@@ -51,12 +53,20 @@ pub(crate) struct Session {
     pub(crate) history: History,
     /// Nodes to bring into view once the canvas knows its size.
     reveal: Vec<NodeId>,
+    /// The same for an element that is proposed.
+    reveal_proposed: Option<Subject>,
+    /// The same for all that is proposed, once the canvas has its size.
+    reveal_proposal: bool,
     /// What a command made, to be selected as soon as the replica has it.
     awaited: Vec<ElementId>,
     /// It is a note, to be written on at once.
     write_awaited: bool,
     /// What main answered about the Terraform of the board.
     pub(crate) terraform: Known,
+    /// A proposal is looked at.
+    reviewing: bool,
+    /// The reviewer edits a proposal: this is shown instead of the workspace.
+    edited: Option<Arc<Proposed>>,
 }
 
 /// What a request was for, until it is answered.
@@ -74,6 +84,7 @@ enum Pending {
     Operations,
     /// Another workspace, or a list of them.
     Launcher,
+    Review(review::Asked),
     /// Something about agents: what is answered is told, or put on the clipboard.
     Agents {
         copy: bool,
@@ -134,6 +145,7 @@ pub struct Workbench {
     remembered: Remembered,
     dock: Dock,
     panels: Panels,
+    review: Review,
     overlays: Overlays,
     dialogs: Dialogs,
     notices: Notices,
@@ -171,6 +183,7 @@ impl Workbench {
             remembered: Remembered::default(),
             dock: Dock::default(),
             panels: Panels::default(),
+            review: Review::default(),
             overlays: Overlays::default(),
             dialogs: Dialogs::default(),
             notices: Notices::default(),
@@ -201,6 +214,7 @@ impl Workbench {
         self.count();
         let mut actions = Vec::new();
         let had_popup = self.has_popup();
+        self.follow_review(&context);
         self.settle(&context, &mut actions);
         self.ask_terraform(&context, &mut actions);
         self.keys(&context, &mut actions);
@@ -280,16 +294,20 @@ fn view_of<'a>(
     counts: (usize, usize),
 ) -> Option<View<'a>> {
     let workspace = replica.workspace()?;
+    let edited = session.edited.as_deref();
     Some(View {
         root: &workspace.root,
         name: &workspace.name,
-        snapshot: &workspace.snapshot,
-        problems: &workspace.problems,
-        problem_counts: &workspace.problem_counts,
+        snapshot: edited.map_or(&workspace.snapshot, |edited| &edited.after),
+        problems: edited.map_or(&workspace.problems, |edited| &edited.problems),
+        problem_counts: edited.map_or(&workspace.problem_counts, |edited| &edited.problem_counts),
+        links: replica.links(),
+        review: replica.review(),
+        is_reviewing: session.reviewing,
+        is_proposed: edited.is_some(),
         status: &workspace.status,
         mcp: replica.mcp(),
         bundles: replica.bundles(),
-        links: replica.links(),
         history: &session.history,
         terraform: replica.terraform(),
         known: &session.terraform,

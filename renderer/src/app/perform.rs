@@ -73,6 +73,19 @@ impl Workbench {
                 self.overlays.link_to = popup;
             }
             Action::ShowRun(run) => self.session.terraform.chosen = run,
+            Action::Review(request) => self.ask_review(request),
+            Action::OpenProposal(id) => self.open_proposal(id, context),
+            Action::CloseProposal => self.close_proposal(),
+            Action::Jump(subject) => self.jump(subject, context),
+            Action::TakeBack(revision) => {
+                let newest = self.workspace().map(|workspace| workspace.snapshot.revision());
+                let request = if newest == Some(revision) {
+                    Request::Undo
+                } else {
+                    Request::Revert { revision, partial: false }
+                };
+                self.ask(request, Pending::Revert(revision));
+            }
         }
     }
 

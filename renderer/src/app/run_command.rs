@@ -13,13 +13,14 @@ use crate::{
     placing::container_at,
     quick_add::QuickAdd,
     remembered::ThemeChoice,
+    review::opened::Look,
     settings_page::SettingsPage,
 };
 use authority::may_contain;
-use canvas::Scene;
+use canvas::{Canvas, Scene};
 use egui::{Context, ViewportCommand};
 use shared_protocol::{
-    BoardKind, Command, ElementId, Fragment, NodeId, NodeRef, Point,
+    BoardId, BoardKind, Command, ElementId, Fragment, NodeId, NodeRef, Point,
     command::{Alignment, Axis},
     messages::Request,
 };
@@ -118,6 +119,15 @@ impl Workbench {
             Id::ShowChanges => self.show_changes(),
             Id::ImportTerraform => self.ask_path(Purpose::ImportTerraform, context),
             Id::Settings => self.overlays.settings = Some(SettingsPage::default()),
+            Id::ReviewNext => self.review_step(true, context),
+            Id::ReviewPrevious => self.review_step(false, context),
+            Id::ReviewTick => self.review_tick(),
+            Id::ReviewDecide => self.review_decide(),
+            Id::ReviewBlink => self.review_blink(context),
+            Id::ReviewOverlay => self.set_look(Look::Overlay),
+            Id::ReviewSideBySide => self.set_look(Look::SideBySide),
+            Id::ReviewList => self.set_look(Look::List),
+            Id::CloseProposal => self.close_proposal(),
         }
     }
 
@@ -127,6 +137,9 @@ impl Workbench {
             Id::ToggleSide(side) => self.dock.is_side_shown(side),
             Id::Panel(panel) => self.dock.is_in_front(panel),
             Id::ToggleMinimap => self.settings.minimap,
+            Id::ReviewOverlay => self.review.is_reviewing() && self.review.look() == Look::Overlay,
+            Id::ReviewSideBySide => self.review.look() == Look::SideBySide,
+            Id::ReviewList => self.review.look() == Look::List,
             Id::LightTheme => self.settings.theme == ThemeChoice::Light,
             Id::DarkTheme => self.settings.theme == ThemeChoice::Dark,
             Id::HighContrastTheme => self.settings.theme == ThemeChoice::HighContrast,
@@ -181,7 +194,7 @@ impl Workbench {
         };
         let Some(view) = self.view() else { return };
         let Some(board) = view.board() else { return };
-        let pointer = self.canvases.get(&board.id).and_then(|canvas| canvas.pointer_board_position());
+        let pointer = self.shown_canvas(board.id).and_then(|canvas| canvas.pointer_board_position());
         let selected = view.selected_nodes();
         let inner = match (pointer, selected.as_slice()) {
             (Some(at), _) => container_at(view.snapshot, board.id, at),
@@ -220,9 +233,8 @@ impl Workbench {
 
     fn rename(&mut self) {
         let Some(view) = self.view() else { return };
-        if let ([node], Some(canvas)) =
-            (view.selected_nodes().as_slice(), view.board.and_then(|board| self.canvases.get_mut(&board)))
-        {
+        let (nodes, board) = (view.selected_nodes(), view.board);
+        if let ([node], Some(canvas)) = (&nodes[..], board.and_then(|board| self.shown_canvas_mut(board))) {
             canvas.rename(*node);
         }
     }
@@ -234,7 +246,7 @@ impl Workbench {
     }
 
     fn quick_add(&mut self, context: &Context) {
-        let Some(canvas) = self.session.board.and_then(|board| self.canvases.get(&board)) else { return };
+        let Some(canvas) = self.session.board.and_then(|board| self.shown_canvas(board)) else { return };
         let middle = context.content_rect().center() - egui::vec2(150.0, 120.0);
         let (screen, at) = match (context.pointer_latest_pos(), canvas.pointer_board_position()) {
             (Some(screen), Some(at)) => (screen, at),
@@ -268,7 +280,7 @@ impl Workbench {
 
     /// A note where the pointer is, ready to be written on.
     fn add_note(&mut self) {
-        let Some(canvas) = self.session.board.and_then(|board| self.canvases.get(&board)) else { return };
+        let Some(canvas) = self.session.board.and_then(|board| self.shown_canvas(board)) else { return };
         let at = canvas.pointer_board_position().unwrap_or_else(|| canvas.centre());
         let Ok(note) = NOTE.parse() else { return };
         match self.add_at(&note, at) {
@@ -334,6 +346,21 @@ impl Workbench {
         };
         if !nodes.is_empty() {
             self.run(Command::Tidy { nodes: nodes.into_iter().map(NodeRef::Id).collect() });
+        }
+    }
+
+    /// The canvas of a board as it is shown: of the workspace, or of the proposal that is edited.
+    fn shown_canvas(&self, board: BoardId) -> Option<&Canvas> {
+        match self.session.edited {
+            Some(_) => self.review.known_canvas(board),
+            None => self.canvases.get(&board),
+        }
+    }
+
+    fn shown_canvas_mut(&mut self, board: BoardId) -> Option<&mut Canvas> {
+        match self.session.edited.clone() {
+            Some(edited) => Some(self.review.canvas(board, &edited)),
+            None => self.canvases.get_mut(&board),
         }
     }
 

@@ -28,6 +28,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) entity_node: bool,
     pub(crate) back: bool,
     pub(crate) forward: bool,
+    pub(crate) reviewing: bool,
 }
 
 impl<'a> Facts<'a> {
@@ -41,14 +42,16 @@ impl<'a> Facts<'a> {
             running: view.going().is_some(),
             nodes: view.selected_nodes().len(),
             edges: view.selected_edges().len(),
-            undo: view.status.undo.as_deref(),
-            redo: view.status.redo.as_deref(),
             bundle: !view.bundles.bundles.is_empty(),
             knowledge: view.bundles.bundles.iter().any(|bundle| bundle.has_knowledge),
             entity: view.history.current().and_then(Page::entity).is_some(),
             entity_node: entity_of(view).is_some(),
             back: view.history.can_go_back(),
             forward: view.history.can_go_forward(),
+            // What would be undone is the workspace's, and not the proposal's.
+            undo: view.status.undo.as_deref().filter(|_| !view.is_proposed),
+            redo: view.status.redo.as_deref().filter(|_| !view.is_proposed),
+            reviewing: view.is_reviewing,
         }
     }
 }

@@ -85,6 +85,15 @@ pub(crate) enum CommandId {
     Shortcuts,
     SetupGuide,
     Settings,
+    ReviewNext,
+    ReviewPrevious,
+    ReviewTick,
+    ReviewDecide,
+    ReviewBlink,
+    ReviewOverlay,
+    ReviewSideBySide,
+    ReviewList,
+    CloseProposal,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -124,14 +133,23 @@ pub(crate) enum Menu {
     Arrange,
     Board,
     Specs,
+    Review,
     View,
     Help,
     None,
 }
 
 impl Menu {
-    pub(crate) const SHOWN: [Self; 7] =
-        [Self::File, Self::Edit, Self::Arrange, Self::Board, Self::Specs, Self::View, Self::Help];
+    pub(crate) const SHOWN: [Self; 8] = [
+        Self::File,
+        Self::Edit,
+        Self::Arrange,
+        Self::Board,
+        Self::Specs,
+        Self::Review,
+        Self::View,
+        Self::Help,
+    ];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -140,6 +158,7 @@ impl Menu {
             Self::Arrange => "Arrange",
             Self::Board => "Board",
             Self::Specs => "Specs",
+            Self::Review => "Review",
             Self::View => "View",
             Self::Help => "Help",
             Self::None => "Keys",
@@ -190,6 +209,8 @@ pub(crate) enum Needs {
     EntityNode,
     Back,
     Forward,
+    /// A proposal is looked at. Such a command goes before others with the same keys.
+    Review,
 }
 
 impl Needs {
@@ -230,6 +251,7 @@ impl CommandDef {
             Needs::EntityNode => facts.entity_node,
             Needs::Back => facts.back,
             Needs::Forward => facts.forward,
+            Needs::Review => facts.reviewing,
         }
     }
 
@@ -263,12 +285,15 @@ mod tests {
     #[test]
     fn every_command_stands_in_the_table_once_and_no_two_share_keys() {
         let mut ids = BTreeSet::new();
-        let mut keys: Vec<Keys> = Vec::new();
+        let mut keys: Vec<(Keys, bool)> = Vec::new();
         for def in TABLE {
             assert!(ids.insert(def.id), "{:?} twice", def.id);
+            // While a proposal is looked at, its keys are its own; the table has them first.
+            let reviews = def.needs == Needs::Review;
             for key in def.keys {
-                assert!(!keys.contains(key), "{key:?} twice, again for {:?}", def.id);
-                keys.push(*key);
+                let taken = |(other, theirs): &(Keys, bool)| other == key && (reviews || !theirs);
+                assert!(!keys.iter().any(taken), "{key:?} twice, again for {:?}", def.id);
+                keys.push((*key, reviews));
             }
         }
     }

@@ -33,7 +33,21 @@ const fn side(side: Side, text: &'static str, keys: &'static [Keys]) -> CommandD
     row(Id::ToggleSide(side), Menu::View, text, keys, Needs::Workspace)
 }
 
+const fn review(id: Id, text: &'static str, keys: &'static [Keys]) -> CommandDef {
+    row(id, Menu::Review, text, keys, Needs::Review)
+}
+
 pub(crate) const TABLE: &[CommandDef] = &[
+    // First, because these have keys that mean something else while no proposal is looked at.
+    review(Id::ReviewNext, "Next element", &[Keys::plain(Key::J)]),
+    review(Id::ReviewPrevious, "Previous element", &[Keys::plain(Key::K)]),
+    review(Id::ReviewTick, "Tick or untick the element", &[Keys::plain(Key::A)]),
+    review(Id::ReviewDecide, "Decide…", &[Keys::plain(Key::Enter)]),
+    group(review(Id::ReviewOverlay, "Show over the board", &[])),
+    review(Id::ReviewSideBySide, "Show side by side", &[]),
+    review(Id::ReviewList, "Show as a list", &[]),
+    review(Id::ReviewBlink, "Hold to see it as it would be", &[Keys::plain(Key::B)]),
+    group(review(Id::CloseProposal, "Close the proposal", &[])),
     typing(row(
         Id::Launcher,
         Menu::File,
@@ -148,6 +162,8 @@ pub(crate) const TABLE: &[CommandDef] = &[
     panel(PanelId::Problems, "Problems", &[Keys::ctrl_shift(Key::M)]),
     panel(PanelId::Terraform, "Terraform", &[Keys::ctrl_shift(Key::T)]),
     panel(PanelId::Hcl, "HCL", &[]),
+    panel(PanelId::Review, "Review", &[Keys::ctrl_shift(Key::R)]),
+    panel(PanelId::Proposal, "Proposal", &[]),
     panel(PanelId::Agents, "Agents", &[]),
     panel(PanelId::Log, "Log", &[Keys::ctrl_shift(Key::H)]),
     group(side(Side::Left, "Left panels", &[Keys::ctrl(Key::Num1)])),

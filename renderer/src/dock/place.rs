@@ -105,9 +105,7 @@ impl Place {
             if seen.contains(&def.id) || def.id == PanelId::Canvas {
                 continue;
             }
-            // What belongs in the middle stands behind the canvas and is opened when it is needed.
-            let closed = def.home == Side::Middle && !def.open;
-            place.put(Seat::new(def.id, closed), def.home, !def.open);
+            place.put(Seat::new(def.id, def.summoned), def.home, !def.open);
         }
         place.each_group(&mut |group| {
             if let Some(canvas) = group.seat_mut(PanelId::Canvas) {

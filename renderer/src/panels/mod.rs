@@ -33,6 +33,8 @@ pub(crate) enum PanelId {
     Problems,
     Terraform,
     Hcl,
+    Review,
+    Proposal,
     Agents,
     Log,
 }
@@ -56,6 +58,8 @@ pub(crate) struct PanelDef {
     pub(crate) home: Side,
     /// Shown at first; a side is as its first panel says.
     pub(crate) open: bool,
+    /// Closed until something calls for it: a page, a proposal.
+    pub(crate) summoned: bool,
     pub(crate) margin: Margin,
 }
 
@@ -66,7 +70,8 @@ const fn panel(id: PanelId, word: &'static str, title: &'static str, home: Side)
         Side::Left | Side::Bottom => Margin { left: 8, right: 8, top: 4, bottom: 4 },
     };
     let open = matches!(home, Side::Left | Side::Right) || matches!(id, PanelId::Canvas);
-    PanelDef { id, word, title, home, open, margin }
+    let summoned = matches!(id, PanelId::Reader | PanelId::Proposal);
+    PanelDef { id, word, title, home, open, summoned, margin }
 }
 
 /// In the order in which they stand at their side at first.
@@ -77,9 +82,11 @@ pub(crate) const PANELS: &[PanelDef] = &[
     panel(PanelId::Outline, "outline", "Outline", Side::Left),
     panel(PanelId::Specs, "specs", "Specs", Side::Left),
     panel(PanelId::Inspector, "inspector", "Inspector", Side::Right),
+    panel(PanelId::Proposal, "proposal", "Proposal", Side::Right),
     panel(PanelId::Problems, "problems", "Problems", Side::Bottom),
     panel(PanelId::Terraform, "terraform", "Terraform", Side::Bottom),
     panel(PanelId::Hcl, "hcl", "HCL", Side::Bottom),
+    panel(PanelId::Review, "review", "Review", Side::Bottom),
     panel(PanelId::Agents, "agents", "Agents", Side::Bottom),
     panel(PanelId::Log, "log", "Log", Side::Bottom),
 ];
@@ -120,8 +127,8 @@ impl Panels {
         actions: &mut Vec<Action>,
     ) {
         match panel {
-            // Drawn by the workbench, which owns the canvases.
-            PanelId::Canvas => {}
+            // Drawn by the workbench, which owns the canvases and the review.
+            PanelId::Canvas | PanelId::Review | PanelId::Proposal => {}
             PanelId::Palette => self.palette.show_ui(ui, view, actions),
             PanelId::Outline => self.outline.show_ui(ui, view, actions),
             PanelId::Reader => self.specs.reader_ui(ui, view, actions),
@@ -146,6 +153,7 @@ impl Panels {
         }
         let count = match panel {
             PanelId::Problems => view.map_or(0, |view| problems::counts(view).0 + problems::counts(view).1),
+            PanelId::Review => view.map_or(0, |view| view.review.waiting()),
             PanelId::Agents => view.map_or(0, |view| view.mcp.clients.len()),
             _ => 0,
         };

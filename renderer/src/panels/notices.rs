@@ -48,6 +48,17 @@ impl Notices {
         self.push(tone, message.into(), more, None);
     }
 
+    /// With something that can be done about it.
+    pub(crate) fn tell_with(
+        &mut self,
+        tone: Tone,
+        message: impl Into<String>,
+        more: Vec<String>,
+        offer: Option<(&'static str, Action)>,
+    ) {
+        self.push(tone, message.into(), more, offer);
+    }
+
     fn push(
         &mut self,
         tone: Tone,

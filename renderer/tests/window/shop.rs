@@ -27,6 +27,7 @@ pub(crate) struct Main {
     pub(crate) presence: Presence,
     pub(crate) log: Vec<LogEntry>,
     pub(crate) terraform: Terraform,
+    pub(crate) reviews: crate::proposals::Reviews,
     /// Read while looking for something else.
     unheard: Vec<FromRenderer>,
     seed: u64,
@@ -49,6 +50,7 @@ impl Main {
             presence: Presence::default(),
             log: Vec::new(),
             terraform: Terraform::default(),
+            reviews: Default::default(),
             unheard: Vec::new(),
             seed: 1,
             newest: None,
@@ -162,7 +164,16 @@ impl Main {
         let mut served = Vec::new();
         self.busy = false;
         for message in self.heard() {
-            let FromRenderer::Request { id, request } = message else { continue };
+            let (id, request) = match message {
+                FromRenderer::Request { id, request } => (id, request),
+                FromRenderer::Review { id, request } if !self.reviews.silent => {
+                    self.busy = true;
+                    let result = self.answer_review(request);
+                    self.send(ToRenderer::Answer { request: id, result });
+                    continue;
+                }
+                _ => continue,
+            };
             self.busy = true;
             let elsewhere = other(&request);
             let result = match &request {

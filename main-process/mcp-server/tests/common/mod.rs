@@ -128,7 +128,8 @@ impl Bench {
         workspace.deployments = Arc::new(BTreeMap::from([(node, deployment)]));
         let mut state = self.state.lock().unwrap();
         let generation = state.view.generation + 1;
-        state.view = Arc::new(View { generation, workspace: Some(Arc::new(workspace)) });
+        state.view =
+            Arc::new(View { generation, workspace: Some(Arc::new(workspace)), ..View::clone(&state.view) });
         drop(state);
         self.changed.send_modify(|count| *count += 1);
     }

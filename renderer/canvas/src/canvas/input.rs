@@ -7,9 +7,10 @@ use crate::{
     gesture::{Ending, Gesture, Moment, connect::Connecting, drag::Moving, marquee::Marquee, resize},
     hit::{self, Hit, Part},
     index::NodeKind,
+    theme::size,
 };
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Response, Ui, vec2};
-use shared_protocol::{ElementId, messages::Viewport};
+use shared_protocol::{ElementId, Subject, messages::Viewport};
 use std::{collections::BTreeSet, time::Duration};
 
 /// How much one point of scrolling zooms, as on maps: a notch of the wheel is about a fifth.
@@ -212,12 +213,41 @@ impl Canvas {
         } else if response.double_clicked() {
             self.double_click(scene, &camera, at, events);
         } else if response.clicked() {
+            if self.click_proposal(scene, &camera, at, events) {
+                return;
+            }
             let hit = hit::hit_test(scene, &self.index, &camera, at).map(|hit| hit.element());
             let wanted = clicked(scene, hit, click_modifiers(ui));
             if wanted != *scene.selection {
                 events.push(CanvasEvent::Select(wanted));
             }
         }
+    }
+
+    /// A click on something that the proposal touches. `true` when nothing of the board itself is meant.
+    fn click_proposal(
+        &self,
+        scene: &Scene<'_>,
+        camera: &Camera,
+        at: Pos2,
+        events: &mut Vec<CanvasEvent>,
+    ) -> bool {
+        let Some(proposal) = &self.proposal else { return false };
+        let reach = size::EDGE_REACH / camera.zoom();
+        let Some(subject) = proposal.board.hit(camera.to_board(at), reach).cloned() else { return false };
+        let is_there = match subject {
+            Subject::Node(id) => scene.snapshot.node(id).is_some(),
+            Subject::Edge(id) => scene.snapshot.edge(id).is_some(),
+            _ => false,
+        };
+        // What stands on the board is over the frame of a container that would come.
+        let on_board = hit::hit_test(scene, &self.index, camera, at).and_then(|hit| hit.node());
+        let is_card = |id| self.index.slot(id).is_some_and(|slot| !slot.is_container());
+        if !is_there && proposal.board.is_container(&subject) && on_board.is_some_and(is_card) {
+            return false;
+        }
+        events.push(CanvasEvent::Proposed(subject));
+        !is_there
     }
 
     fn double_click(&mut self, scene: &Scene<'_>, camera: &Camera, at: Pos2, events: &mut Vec<CanvasEvent>) {

@@ -10,6 +10,7 @@ use crate::{
     gesture::{Gesture, resize},
     hit::{self, Hit},
     index::BoardIndex,
+    proposed::ShownProposal,
     rename::{Editing, Rename},
     standing::Standings,
 };
@@ -29,6 +30,8 @@ const CLOSE_UP: f32 = 1.5;
 const ROUTES_PER_FRAME: usize = 40;
 /// Between two frames while something is being made: smooth enough for a sign of that size.
 const TURNING: Duration = Duration::from_millis(50);
+/// From here on names can be read.
+const READABLE: f32 = 0.4;
 
 /// The view of one board: camera, gesture, caches.
 pub struct Canvas {
@@ -54,6 +57,7 @@ pub struct Canvas {
     flight: Option<motion::Flight>,
     glide: Option<motion::Glide>,
     standings: Option<Standings>,
+    proposal: Option<ShownProposal>,
 }
 
 #[derive(Clone, Copy)]
@@ -92,6 +96,7 @@ impl Canvas {
             flight: None,
             glide: None,
             standings: None,
+            proposal: None,
         }
     }
 
@@ -176,6 +181,19 @@ impl Canvas {
     /// What is known of the nodes in the real world from now on.
     pub fn set_standings(&mut self, standings: Option<Standings>) {
         self.standings = standings;
+    }
+
+    /// What is drawn over the board from now on.
+    pub fn set_proposal(&mut self, proposal: Option<ShownProposal>) {
+        self.proposal = proposal;
+    }
+
+    /// Shows a part of the board, unless it is in view already and can be read.
+    pub fn reveal(&mut self, area: Placement) {
+        let seen = self.view.is_some_and(|view| view.contains_rect(self.camera().rect_to_screen(area)));
+        if !seen || self.viewport.zoom < READABLE {
+            self.show_area(Wanted { bounds: area, padding: 40.0, most: 1.0 });
+        }
     }
 
     pub fn has_minimap(&self) -> bool {
@@ -329,6 +347,12 @@ impl Canvas {
         if self.index.nodes().next().is_none() {
             draw::overlay::draw_invitation(&pen);
         }
+        if let Some(proposal) = &self.proposal {
+            draw::proposed::draw(&pen, &mut self.store, proposal);
+            if self.store.proposed.texts.is_behind() {
+                ui.request_repaint();
+            }
+        }
         draw::overlay::draw(&pen, &mut self.store, gesture, self.pointer);
         if let Some(place) = overview {
             self.store.minimap.draw(&pen, place);
@@ -369,6 +393,9 @@ impl Canvas {
             Some(Hit::Edge(id)) => Some(id),
             _ => None,
         };
+        if let Some(proposal) = &self.proposal {
+            events.extend(a11y::describe_proposal(ui, proposal, &self.camera()));
+        }
         let drawn = (self.store.drawn_nodes(), self.store.drawn_edges());
         let standings = self.standings.as_ref();
         events.extend(a11y::describe(ui, scene, &self.index, &self.camera(), drawn, edge, standings));

@@ -32,7 +32,7 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
     standing::draw(pen, store, slot, rect);
 }
 
-fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &egui::Painter) {
+pub(super) fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &egui::Painter) {
     let theme = pen.scene.theme;
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
     let def = pen.scene.snapshot.type_of(node);

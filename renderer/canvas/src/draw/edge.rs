@@ -69,6 +69,12 @@ fn screen_points(pen: &Pen<'_>, route: &Route, store: &mut Store) {
 }
 
 fn add_line(pen: &Pen<'_>, lines: &mut Batch, points: &mut [Pos2], width: f32, colour: Color32) {
+    arrow(pen, lines, points, colour);
+    lines.line(points, width * pen.zoom().clamp(0.75, 1.6), colour);
+}
+
+/// Draws the arrow, and lets the line end in it and not at its point.
+pub(super) fn arrow(pen: &Pen<'_>, lines: &mut Batch, points: &mut [Pos2], colour: Color32) {
     let zoom = pen.zoom();
     let [.., before, tip] = points else { return };
     let along = (*tip - *before).normalized();
@@ -77,9 +83,7 @@ fn add_line(pen: &Pen<'_>, lines: &mut Batch, points: &mut [Pos2], width: f32, c
     let point = *tip - along * gap;
     let base = point - along * length;
     let across = vec2(-along.y, along.x) * (length * 0.45);
-    // The line ends in the arrow, not at its point.
     *tip = base + along;
-    lines.line(points, width * zoom.clamp(0.75, 1.6), colour);
     lines.triangle([point, base + across, base - across], colour);
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod minimap;
 mod node;
 pub(crate) mod note;
 pub(crate) mod overlay;
+pub(crate) mod proposed;
 pub(crate) mod standing;
 
 use crate::{
@@ -43,6 +44,7 @@ pub(crate) struct Store {
     pub(crate) minimap: minimap::Minimap,
     /// Something that is being made was drawn.
     pub(crate) is_turning: bool,
+    pub(crate) proposed: proposed::Kept,
 }
 
 impl Store {

@@ -52,7 +52,7 @@ pub(super) fn shadow(pen: &Pen<'_>, painter: &Painter, rect: Rect, radius: f32) 
     painter.add(shadow.as_shape(rect, radius));
 }
 
-fn content(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &Painter) {
+pub(super) fn content(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &Painter) {
     let theme = pen.scene.theme;
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
     let def = pen.scene.snapshot.type_of(node);

@@ -52,6 +52,30 @@ pub(crate) struct NodeSlot {
     alive: bool,
 }
 
+impl NodeSlot {
+    fn of(snapshot: &Snapshot, node: &Node, area: Placement, depth: u16, generation: u32) -> Self {
+        let def = snapshot.type_of(node);
+        let kind = match def {
+            Some(def) if def.container => NodeKind::Container,
+            Some(def) if def.shape == Shape::Note => NodeKind::Note,
+            _ => NodeKind::Card,
+        };
+        let accent = def.map(|def| def.accent).unwrap_or_default();
+        Self { id: node.id, parent: node.parent, area, depth, kind, accent, generation, alive: true }
+    }
+
+    /// A node by itself, without an index of the board that it is on.
+    pub(crate) fn alone(snapshot: &Snapshot, node: &Node, generation: u32) -> Self {
+        let origin = snapshot.origin_of(node.parent);
+        let area = place(snapshot, node, (origin.x, origin.y));
+        Self::of(snapshot, node, area, depth_of(snapshot, node), generation)
+    }
+
+    pub(crate) fn is_container(&self) -> bool {
+        self.kind == NodeKind::Container
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct EdgeSlot {
     pub(crate) id: EdgeId,
@@ -223,24 +247,8 @@ impl BoardIndex {
     }
 
     fn put_node(&mut self, snapshot: &Snapshot, node: &Node, area: Placement, depth: u16) {
-        let def = snapshot.type_of(node);
-        let kind = match def {
-            Some(def) if def.container => NodeKind::Container,
-            Some(def) if def.shape == Shape::Note => NodeKind::Note,
-            _ => NodeKind::Card,
-        };
         self.generations = self.generations.wrapping_add(1);
-        let accent = def.map(|def| def.accent).unwrap_or_default();
-        let slot = NodeSlot {
-            id: node.id,
-            parent: node.parent,
-            area,
-            depth,
-            kind,
-            accent,
-            generation: self.generations,
-            alive: true,
-        };
+        let slot = NodeSlot::of(snapshot, node, area, depth, self.generations);
         match self.node_slots.get(&node.id) {
             Some(&place) => {
                 let before = self.nodes[place as usize].area;

@@ -7,8 +7,10 @@ pub mod rows;
 
 use authority::{Module, Problems, Registry, Snapshot};
 use shared_protocol::{
-    Board, BoardId, BoardKind, BoardName, Document, Edge, EdgeId, Endpoint, Name, Node, NodeId, Placement,
-    PortId, PropKey, Revision, TypeId, Value,
+    Board, BoardId, BoardKind, BoardName, Change, Document, Edge, EdgeId, Endpoint, Name, Node, NodeId,
+    Placement, PortId, PropKey, Revision, Subject, TypeId, Value,
+    proposal::Kind,
+    review::{Difference, Element},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -221,4 +223,73 @@ fn fill(drawing: &mut Drawing, count: usize) {
     for (from, to) in edges {
         drawing.edge(ids[from], ids[to], "");
     }
+}
+
+/// A proposal about the nodes nearest to a point: a quarter each is added, removed, changed and moved.
+pub fn proposal(snapshot: &Snapshot, at: (i32, i32), count: usize) -> (Snapshot, Vec<Element>) {
+    let away = |id: NodeId| {
+        let place = snapshot.absolute(id).unwrap();
+        (i64::from(place.x - at.0)).pow(2) + (i64::from(place.y - at.1)).pow(2)
+    };
+    let mut nodes: Vec<Arc<Node>> =
+        snapshot.nodes_on(BOARD).filter(|node| is_leaf(snapshot, node)).cloned().collect();
+    nodes.sort_by_key(|node| away(node.id));
+    let (mut changes, mut elements) = (Vec::new(), Vec::new());
+    for (place, node) in nodes.iter().take(count).enumerate() {
+        let (id, was) = (node.id, snapshot.placement(node.id).unwrap());
+        let moved = Placement { x: was.x + 60, y: was.y + 40, ..was };
+        let (subject, kind) = match place % 4 {
+            0 => {
+                let added = NodeId::from_bits(1_000_000 + place as u64);
+                let name = Name::parse(format!("added_{place}")).unwrap();
+                let after = Node { id: added, name, label: format!("Added {place}"), ..(**node).clone() };
+                changes.push(Change::Node { id: added, before: None, after: Some(Arc::new(after)) });
+                changes.push(Change::Placement { node: added, before: None, after: Some(moved) });
+                (Subject::Node(added), Kind::Added)
+            }
+            1 => {
+                for edge in snapshot.edges_of(id).map(|edge| Arc::new(edge.clone())) {
+                    let gone = Change::Edge { id: edge.id, before: Some(edge), after: None };
+                    if !changes.contains(&gone) {
+                        changes.push(gone);
+                    }
+                }
+                changes.push(Change::Placement { node: id, before: Some(was), after: None });
+                changes.push(Change::Node { id, before: Some(Arc::clone(node)), after: None });
+                (Subject::Node(id), Kind::Removed)
+            }
+            2 => {
+                let (before, after) = (node.label.clone(), format!("{} again", node.label));
+                changes.push(Change::Label { node: id, before, after });
+                (Subject::Node(id), Kind::Changed)
+            }
+            _ => {
+                changes.push(Change::Placement { node: id, before: Some(was), after: Some(moved) });
+                (Subject::Node(id), Kind::Placed)
+            }
+        };
+        let field = |field: &str, before: &str, after: &str| Difference {
+            field: field.to_owned(),
+            before: Some(before.to_owned()),
+            after: Some(after.to_owned()),
+        };
+        elements.push(Element {
+            subject,
+            kind,
+            text: format!("does something to {}", node.name),
+            board: Some(BOARD),
+            differences: vec![field("size", "small", "large"), field("region", "eu-west-1", "eu-central-1")],
+            risks: Vec::new(),
+            destructive: kind == Kind::Removed,
+            needs: Vec::new(),
+        });
+    }
+    let mut after = snapshot.clone();
+    after.apply(snapshot.revision().next(), &changes).unwrap();
+    (after, elements)
+}
+
+fn is_leaf(snapshot: &Snapshot, node: &Node) -> bool {
+    snapshot.children(BOARD, Some(node.id)).next().is_none()
+        && snapshot.type_of(node).is_some_and(|def| !def.container)
 }

@@ -4,6 +4,7 @@
 use super::Inspector;
 use crate::{
     panels::log::{ago, now, who},
+    review::words::line,
     view::{Action, View},
     widgets::muted_ui,
 };
@@ -11,6 +12,7 @@ use egui::{RichText, Ui};
 use shared_protocol::{
     ElementId, Revision,
     messages::{LogEntry, Request},
+    review::{Origin, ReviewRequest},
 };
 use std::collections::BTreeMap;
 
@@ -22,6 +24,8 @@ pub(crate) struct Operations {
     /// `None`: the log does not have it any more.
     known: BTreeMap<Revision, Option<LogEntry>>,
     asked: Vec<Revision>,
+    /// Those that came from a proposal.
+    origins: BTreeMap<Revision, Origin>,
 }
 
 impl Operations {
@@ -29,11 +33,17 @@ impl Operations {
     pub(crate) fn receive(&mut self, entries: Vec<LogEntry>) {
         if self.known.len() > MOST {
             self.known.clear();
+            self.origins.clear();
         }
         for revision in std::mem::take(&mut self.asked) {
             self.known.entry(revision).or_insert(None);
         }
         self.known.extend(entries.into_iter().map(|entry| (entry.revision, Some(entry))));
+    }
+
+    /// Which of them came from a proposal; the others did not.
+    pub(crate) fn receive_origins(&mut self, origins: Vec<Origin>) {
+        self.origins.extend(origins.into_iter().map(|origin| (origin.revision, origin)));
     }
 
     fn ask(&mut self, wanted: [Revision; 2], actions: &mut Vec<Action>) {
@@ -42,6 +52,7 @@ impl Operations {
         missing.dedup();
         if !missing.is_empty() && self.asked.is_empty() {
             self.asked.clone_from(&missing);
+            actions.push(Action::Review(ReviewRequest::Origins(missing.clone())));
             actions.push(Action::Ask(Request::Operations(missing)));
         }
     }
@@ -88,5 +99,23 @@ impl Inspector {
             actions.push(Action::ShowOperation(revision));
         }
         ui.add(egui::Label::new(RichText::new(&entry.summary).small().color(view.theme.text_muted)).wrap());
+        if let Some(origin) = self.operations.origins.get(&revision) {
+            self.origin_ui(ui, view, origin, actions);
+        }
+    }
+
+    /// The proposal that it came from, and who said yes to it.
+    fn origin_ui(&self, ui: &mut Ui, view: &View<'_>, origin: &Origin, actions: &mut Vec<Action>) {
+        let text = format!(
+            "Came from proposal {} by {}, accepted by {}",
+            origin.number,
+            line(&origin.client),
+            line(&origin.reviewer)
+        );
+        let link = ui.add(egui::Link::new(RichText::new(&text).small()));
+        if link.on_hover_text(line(&origin.title)).clicked() {
+            actions.push(Action::OpenProposal(origin.proposal));
+        }
+        muted_ui(ui, view.theme, "The client's name is what it calls itself");
     }
 }

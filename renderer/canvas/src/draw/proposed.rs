@@ -1,0 +1,312 @@
+//! A proposal over the board: ghosts for what is added, a strike through what goes, a ring and the values before and
+//! after on what changes, a way from the old place to the new one. What is not chosen stands back.
+
+mod signs;
+
+use super::{Pen, Store, container, edge, frame, node};
+use crate::{
+    Scene,
+    batch::{Batch, rounded},
+    index::route::Route,
+    lod::Detail,
+    proposed::{Layer, ProposedEdge, ProposedNode, ShownProposal, Sign},
+    theme::{mix, size},
+};
+use egui::{Color32, Painter, Pos2, Rect, Stroke, StrokeKind, vec2};
+use shared_protocol::{Placement, Subject};
+pub(crate) use signs::paint;
+use signs::{badge, notes};
+
+const DASH: (f32, f32) = (6.0, 4.0);
+/// How much is left of what is not chosen.
+const FAINT: f32 = 0.5;
+/// A shorter way is seen without an arrow.
+const SHORTEST_ARROW: f32 = 18.0;
+
+pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, shown: &ShownProposal) {
+    let board = &*shown.board;
+    let scene = Scene { snapshot: &board.after, ..*pen.scene };
+    let after = Pen::new(pen.painter, pen.camera, &scene, pen.index, pen.marks);
+    // Texts of their own: what is moved is written twice.
+    std::mem::swap(&mut store.texts, &mut store.proposed.texts);
+    store.texts.start(pen.painter, pen.zoom(), false);
+    let view = pen.camera.visible().grown((24.0 / pen.zoom()) as i32 + 1);
+    let layer = shown.layer;
+    let nodes = board.nodes.iter().filter(|node| layer.has(node.sign) && is_near(node, view));
+    let nodes: Vec<&ProposedNode> = nodes.collect();
+    let edges = board.edges.iter().filter(|edge| layer.has(edge.sign) && edge.route.area().overlaps(view));
+    let edges: Vec<&ProposedEdge> = edges.collect();
+    let mut faint = pen.painter.clone();
+    faint.multiply_opacity(FAINT);
+    let sketch = Sketch { pen, faint: &faint, after: &after, shown };
+    let mut lines = std::mem::take(&mut store.proposed.lines);
+    lines.start(pen.painter.pixels_per_point());
+    if pen.detail <= Detail::Blocks {
+        edges.iter().for_each(|edge| sketch.edge(store, &mut lines, edge));
+        nodes.iter().for_each(|node| sketch.block(&mut lines, node));
+        pen.painter.add(lines.shape());
+    } else {
+        let first_card = nodes.partition_point(|node| node.slot.is_container());
+        nodes[..first_card].iter().for_each(|node| sketch.node(store, &mut lines, node));
+        edges.iter().for_each(|edge| sketch.edge(store, &mut lines, edge));
+        pen.painter.add(lines.shape());
+        let mut outlines = std::mem::take(&mut store.proposed.outlines);
+        outlines.start(pen.painter.pixels_per_point());
+        nodes[first_card..].iter().for_each(|node| sketch.node(store, &mut outlines, node));
+        pen.painter.add(outlines.shape());
+        store.proposed.outlines = outlines;
+        edges.iter().for_each(|edge| sketch.edge_badge(edge));
+        nodes.iter().for_each(|node| sketch.signs(node));
+    }
+    store.proposed.lines = lines;
+    std::mem::swap(&mut store.texts, &mut store.proposed.texts);
+}
+
+fn is_near(node: &ProposedNode, view: Placement) -> bool {
+    node.slot.area.overlaps(view) || node.from.is_some_and(|from| from.union(node.slot.area).overlaps(view))
+}
+
+/// What is kept from frame to frame.
+#[derive(Default)]
+pub(crate) struct Kept {
+    pub(crate) texts: crate::text::TextCache,
+    lines: Batch,
+    outlines: Batch,
+}
+
+struct Sketch<'a> {
+    pen: &'a Pen<'a>,
+    faint: &'a Painter,
+    /// The same on the state as it would be.
+    after: &'a Pen<'a>,
+    shown: &'a ShownProposal,
+}
+
+impl Sketch<'_> {
+    fn is_chosen(&self, subject: &Subject) -> bool {
+        self.shown.chosen.contains(subject)
+    }
+
+    fn colour(&self, sign: Sign, subject: &Subject) -> Color32 {
+        let colour = sign.colour(self.pen.scene.theme);
+        if self.is_chosen(subject) { colour } else { colour.gamma_multiply(FAINT) }
+    }
+
+    fn painter(&self, subject: &Subject) -> &Painter {
+        if self.is_chosen(subject) { self.pen.painter } else { self.faint }
+    }
+
+    /// Where a node is on what is drawn below.
+    fn area(&self, node: &ProposedNode) -> Placement {
+        match self.shown.layer {
+            Layer::Before => node.from.unwrap_or(node.slot.area),
+            Layer::Over | Layer::After => node.slot.area,
+        }
+    }
+
+    /// An edge that is on the board below is marked where it is, round whatever it goes round.
+    fn route(&self, edge: &ProposedEdge) -> (Route, bool) {
+        let there = self.pen.index.edge_slot(edge.id);
+        there.map_or((edge.route, false), |slot| (slot.route, true))
+    }
+
+    fn node(&self, store: &mut Store, lines: &mut Batch, node: &ProposedNode) {
+        let rect = self.pen.camera.rect_to_screen(self.area(node));
+        let colour = self.colour(node.sign, &node.subject);
+        let over = self.shown.layer == Layer::Over;
+        if let Some(from) = node.from.filter(|_| over && !node.is_only_resized()) {
+            self.way(lines, self.pen.camera.rect_to_screen(from), rect, colour);
+        }
+        match (node.sign, node.from) {
+            (Sign::Removed, _) => self.strike(lines, node, rect, colour),
+            (Sign::Moved, _) if over && node.is_only_resized() => {
+                dashed(lines, rect, self.radius(node), colour)
+            }
+            (Sign::Added, _) | (_, Some(_)) if over => self.ghost(store, lines, node, rect, colour),
+            _ => self.ring(node, rect, colour),
+        }
+        if self.shown.focus.as_ref() == Some(&node.subject) {
+            let line = Stroke::new(2.0, self.pen.scene.theme.focus);
+            let radius = self.radius(node) + 5.0;
+            self.pen.painter.rect_stroke(rect.expand(5.0), radius, line, StrokeKind::Middle);
+        }
+    }
+
+    fn radius(&self, node: &ProposedNode) -> f32 {
+        let radius = if node.slot.is_container() { size::CONTAINER_RADIUS } else { size::CARD_RADIUS };
+        radius * self.pen.zoom()
+    }
+
+    /// What is not there yet, or not there.
+    fn ghost(&self, store: &mut Store, lines: &mut Batch, node: &ProposedNode, rect: Rect, colour: Color32) {
+        let (theme, painter) = (self.pen.scene.theme, self.painter(&node.subject));
+        let radius = self.radius(node);
+        let sign = node.sign.colour(theme);
+        if node.slot.is_container() {
+            // What stands in it must be seen through it.
+            frame::draw(painter, rect, radius, sign.gamma_multiply(0.07), Stroke::NONE);
+            container::title(self.after, store, &node.slot, painter);
+        } else {
+            let fill = mix(theme.surface_card, sign, 0.10).gamma_multiply(0.94);
+            frame::draw(painter, rect, radius, fill, Stroke::NONE);
+            node::content(self.after, store, &node.slot, painter);
+        }
+        if self.pen.detail == Detail::Full {
+            dashed(lines, rect.shrink(0.75), radius, colour);
+        } else {
+            painter.rect_stroke(rect, radius, Stroke::new(1.5, sign), StrokeKind::Inside);
+        }
+    }
+
+    fn strike(&self, lines: &mut Batch, node: &ProposedNode, rect: Rect, colour: Color32) {
+        let (theme, painter) = (self.pen.scene.theme, self.painter(&node.subject));
+        let wash = theme.canvas.gamma_multiply(if node.slot.is_container() { 0.35 } else { 0.62 });
+        frame::draw(painter, rect, self.radius(node), wash, Stroke::NONE);
+        painter.rect_stroke(
+            rect,
+            self.radius(node),
+            Stroke::new(1.5, Sign::Removed.colour(theme)),
+            StrokeKind::Inside,
+        );
+        let inner = rect.shrink(self.radius(node) * 0.35);
+        lines.line(&[inner.left_bottom(), inner.right_top()], 1.5, colour);
+    }
+
+    fn ring(&self, node: &ProposedNode, rect: Rect, colour: Color32) {
+        let line = Stroke::new(2.0, colour);
+        self.pen.painter.rect_stroke(rect.expand(2.0), self.radius(node) + 2.0, line, StrokeKind::Middle);
+    }
+
+    /// From where it stands to where it would.
+    fn way(&self, lines: &mut Batch, from: Rect, to: Rect, colour: Color32) {
+        let radius = size::CARD_RADIUS * self.pen.zoom();
+        dashed(lines, from.expand(2.0), radius, colour);
+        let (start, end) = (from.center(), to.center());
+        let length = start.distance(end);
+        if length < SHORTEST_ARROW {
+            return;
+        }
+        let along = (end - start) / length;
+        let tip = border_point(to, start).unwrap_or(end);
+        let base = tip - along * 9.0;
+        let across = vec2(-along.y, along.x) * 4.5;
+        if start.distance(base) > 4.0 && !to.contains(start) {
+            lines.line(&[start, base], 1.5, colour);
+            lines.triangle([tip, base + across, base - across], colour);
+        }
+    }
+
+    fn edge(&self, store: &mut Store, lines: &mut Batch, edge: &ProposedEdge) {
+        let colour = self.colour(edge.sign, &edge.subject);
+        let (route, is_there) = self.route(edge);
+        let points: Vec<Pos2> = route.points().iter().map(|&at| self.pen.camera.to_screen(at)).collect();
+        let focused = self.shown.focus.as_ref() == Some(&edge.subject);
+        let width = if focused { 3.5 } else { 2.0 };
+        if !is_there && self.pen.detail >= Detail::Titles {
+            rounded(&points, size::EDGE_RADIUS * self.pen.zoom(), &mut store.screen_points);
+            edge::arrow(self.pen, lines, &mut store.screen_points, colour);
+            dashes(lines, &store.screen_points, width, colour);
+        } else {
+            lines.line(&points, if is_there { width + 1.5 } else { width }, colour);
+        }
+    }
+
+    /// Far out: a block, or the outline of one, and its sign as long as there is room.
+    fn block(&self, lines: &mut Batch, node: &ProposedNode) {
+        let rect = self.pen.camera.rect_to_screen(self.area(node));
+        let rect = Rect::from_center_size(rect.center(), rect.size().max(vec2(4.0, 4.0)));
+        let colour = self.colour(node.sign, &node.subject);
+        if let Some(from) = node.from.filter(|_| self.shown.layer == Layer::Over) {
+            let start = self.pen.camera.rect_to_screen(from).center();
+            lines.line(&[start, rect.center()], 1.0, colour);
+        }
+        match node.sign {
+            Sign::Added if !node.slot.is_container() => lines.block(rect, colour),
+            _ => {
+                let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
+                lines.line(&[corners[0], corners[1], corners[2], corners[3], corners[0]], 2.0, colour);
+            }
+        }
+        if node.sign == Sign::Removed {
+            lines.line(&[rect.left_bottom(), rect.right_top()], 1.5, colour);
+        }
+        if self.shown.focus.as_ref() == Some(&node.subject) {
+            let line = Stroke::new(2.0, self.pen.scene.theme.focus);
+            self.pen.painter.rect_stroke(rect.expand(3.0), 2.0, line, StrokeKind::Middle);
+        }
+        if rect.width() >= 16.0 && rect.height() >= 9.0 {
+            let ink = match node.sign {
+                Sign::Added if !node.slot.is_container() => self.pen.scene.theme.status_text,
+                _ => colour,
+            };
+            let middle =
+                if node.slot.is_container() { rect.left_top() + vec2(8.0, 7.0) } else { rect.center() };
+            signs::glyph(node.sign, middle, 3.5, |points| lines.line(points, 1.5, ink));
+        }
+    }
+
+    fn signs(&self, node: &ProposedNode) {
+        let rect = self.pen.camera.rect_to_screen(self.area(node));
+        let painter = self.painter(&node.subject);
+        badge(self.pen, painter, rect.left_top(), node.sign);
+        if self.pen.detail == Detail::Full {
+            notes(self.pen, painter, rect, &node.notes);
+        }
+    }
+
+    fn edge_badge(&self, edge: &ProposedEdge) {
+        let (route, _) = self.route(edge);
+        let longest =
+            route.segments().max_by(|a, b| a[0].distance_sq(a[1]).total_cmp(&b[0].distance_sq(b[1])));
+        let Some([a, b]) = longest else { return };
+        let middle = self.pen.camera.to_screen(a + (b - a) / 2.0);
+        badge(self.pen, self.painter(&edge.subject), middle, edge.sign);
+    }
+}
+
+/// Where a line from outside enters a rectangle on its way to the middle.
+fn border_point(rect: Rect, from: Pos2) -> Option<Pos2> {
+    let way = from - rect.center();
+    if rect.contains(from) || way == egui::Vec2::ZERO {
+        return None;
+    }
+    let share = |half: f32, part: f32| if part == 0.0 { f32::INFINITY } else { half / part.abs() };
+    let scale = share(rect.width() / 2.0, way.x).min(share(rect.height() / 2.0, way.y));
+    Some(rect.center() + way * scale)
+}
+
+fn dashed(lines: &mut Batch, rect: Rect, radius: f32, colour: Color32) {
+    let corners =
+        [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom(), rect.left_top()];
+    let start = Pos2::new(rect.center().x, rect.top());
+    let mut outline = Vec::new();
+    rounded(&[start, corners[1], corners[2], corners[3], corners[4], start], radius, &mut outline);
+    dashes(lines, &outline, 1.5, colour);
+}
+
+fn dashes(lines: &mut Batch, points: &[Pos2], width: f32, colour: Color32) {
+    let (mut drawn, mut left) = (true, DASH.0);
+    let mut run: Vec<Pos2> = points.first().copied().into_iter().collect();
+    for pair in points.windows(2) {
+        let [mut from, to] = [pair[0], pair[1]];
+        let mut rest = from.distance(to);
+        while rest > left {
+            from += (to - from) * (left / rest);
+            rest -= left;
+            if drawn {
+                run.push(from);
+                lines.line(&run, width, colour);
+            }
+            run = vec![from];
+            drawn = !drawn;
+            left = if drawn { DASH.0 } else { DASH.1 };
+        }
+        left -= rest;
+        if drawn {
+            run.push(to);
+        }
+    }
+    if drawn && run.len() > 1 {
+        lines.line(&run, width, colour);
+    }
+}

@@ -1,0 +1,186 @@
+//! Standing approvals: what a person lets clients do without being asked each time. Here they are listed, given and taken
+//! back; what they cover is decided in main.
+
+use crate::{
+    panels::{
+        log::{ago, now},
+        status_bar::counted,
+    },
+    review::words::line,
+    view::{Action, View},
+    widgets::{focus_stroke, muted_ui},
+};
+use canvas::theme::Theme;
+use egui::{RichText, TextEdit, Ui};
+use shared_protocol::{
+    BoardId,
+    proposal::Risk,
+    review::{Area, Grant, ReviewRequest, Scope, StandingApproval},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+const HOUR: u64 = 3_600_000;
+
+/// How long one can hold.
+const TERMS: [(&str, Option<u64>); 4] = [
+    ("1 hour", Some(HOUR)),
+    ("1 day", Some(24 * HOUR)),
+    ("7 days", Some(168 * HOUR)),
+    ("Until revoked", None),
+];
+
+#[derive(Debug, Default)]
+pub(crate) struct Approvals {
+    form: Option<Form>,
+}
+
+/// What is chosen and not yet given.
+#[derive(Debug, Default)]
+struct Form {
+    client: String,
+    areas: BTreeMap<Area, Risk>,
+    boards: BTreeSet<BoardId>,
+    term: usize,
+}
+
+impl Approvals {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        let theme = view.theme;
+        ui.add_space(6.0);
+        ui.label("Standing approvals");
+        muted_ui(
+            ui,
+            theme,
+            "What fits one is accepted without asking you. It is checked and recorded like any other proposal, and can \
+             be undone or reverted.",
+        );
+        for approval in &view.review.approvals {
+            approval_ui(ui, view, approval, actions);
+        }
+        if view.review.approvals.is_empty() && self.form.is_none() {
+            muted_ui(ui, theme, "None: each proposal waits for you.");
+        }
+        match &mut self.form {
+            None => {
+                if ui.button("Grant…").accessible_name("Grant a standing approval…").clicked() {
+                    self.form = Some(Form { term: 1, ..Form::default() });
+                }
+            }
+            Some(form) => {
+                let mut done = false;
+                form.show_ui(ui, view);
+                ui.horizontal(|ui| {
+                    let grant = ui.add_enabled(!form.areas.is_empty(), egui::Button::new("Grant"));
+                    if grant.on_disabled_hover_text("Choose what it covers").clicked() {
+                        actions.push(Action::Review(ReviewRequest::Grant(form.grant())));
+                        done = true;
+                    }
+                    done |= ui.button("Cancel").clicked();
+                });
+                if done {
+                    self.form = None;
+                }
+            }
+        }
+    }
+}
+
+fn approval_ui(ui: &mut Ui, view: &View<'_>, approval: &StandingApproval, actions: &mut Vec<Action>) {
+    let StandingApproval { id, grant, by, granted, for_this_run, used } = approval;
+    let who = grant.client.as_deref().map_or_else(|| "Any client".to_owned(), line);
+    ui.push_id(id, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(format!("{who} · {}", grant.scope));
+            let name = format!("Revoke the approval of {who}");
+            if ui.small_button("Revoke").accessible_name(name).clicked() {
+                actions.push(Action::Review(ReviewRequest::Revoke(*id)));
+            }
+        });
+        let boards: Vec<String> = grant.boards.iter().map(|board| board_title(view, *board)).collect();
+        let boards = if boards.is_empty() { "all boards".to_owned() } else { boards.join(", ") };
+        let until = match (for_this_run, grant.expires) {
+            (true, _) => "for this run".to_owned(),
+            (false, Some(expires)) => crate::review::words::expiry(now(), expires),
+            (false, None) => "until revoked".to_owned(),
+        };
+        let used = if *used == 0 {
+            "not used yet".to_owned()
+        } else {
+            format!("used {}", counted(*used as usize, "time"))
+        };
+        let given = format!("given by {} {}", line(by), ago(now(), *granted));
+        muted_ui(ui, view.theme, format!("{boards} · {until} · {used} · {given}"));
+    });
+}
+
+fn board_title(view: &View<'_>, board: BoardId) -> String {
+    view.snapshot.board(board).map_or_else(|| board.to_string(), |board| board.title.clone())
+}
+
+impl Form {
+    fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+        let theme = view.theme;
+        ui.add_space(4.0);
+        let edit = TextEdit::singleline(&mut self.client).hint_text("Any client").desired_width(240.0);
+        focus_stroke(ui, theme, |ui| ui.add(edit)).accessible_name("Client");
+        muted_ui(ui, theme, "As the client calls itself. Nobody checks that name.");
+        for area in Area::ALL {
+            self.area_ui(ui, theme, area);
+        }
+        muted_ui(ui, theme, "Terraform apply and destroy always wait for a person.");
+        ui.label("Boards");
+        ui.horizontal_wrapped(|ui| {
+            for board in view.snapshot.boards() {
+                let mut on = self.boards.contains(&board.id);
+                if ui.checkbox(&mut on, &board.title).changed() {
+                    if on {
+                        self.boards.insert(board.id)
+                    } else {
+                        self.boards.remove(&board.id)
+                    };
+                }
+            }
+        });
+        muted_ui(ui, theme, "All boards when none is ticked.");
+        ui.horizontal_wrapped(|ui| {
+            for (place, (word, _)) in TERMS.iter().enumerate() {
+                ui.selectable_value(&mut self.term, place, *word);
+            }
+        });
+    }
+
+    fn area_ui(&mut self, ui: &mut Ui, theme: &Theme, area: Area) {
+        let (title, word) = match area {
+            Area::Diagram => ("Diagrams", "diagrams"),
+            Area::Bundles => ("Spec bundles", "spec bundles"),
+            Area::Interface => ("Interfaces and overrides", "interfaces"),
+            Area::TerraformPlan => ("Terraform plans", "Terraform plans"),
+        };
+        ui.horizontal(|ui| {
+            let mut on = self.areas.contains_key(&area);
+            if ui.checkbox(&mut on, title).changed() {
+                if on {
+                    self.areas.insert(area, Risk::Security)
+                } else {
+                    self.areas.remove(&area)
+                };
+            }
+            if let Some(most) = self.areas.get_mut(&area).filter(|_| area != Area::TerraformPlan) {
+                let mut grave = *most == Risk::Destructive;
+                let text = RichText::new("also what takes something away").small().color(theme.danger);
+                let tick = ui.checkbox(&mut grave, text);
+                let tick = tick.accessible_name(format!("Also what takes something away in {word}"));
+                if tick.changed() {
+                    *most = if grave { Risk::Destructive } else { Risk::Security };
+                }
+            }
+        });
+    }
+
+    fn grant(&self) -> Grant {
+        let client = Some(self.client.trim().to_owned()).filter(|client| !client.is_empty());
+        let expires = TERMS.get(self.term).and_then(|(_, term)| *term).map(|term| now() + term);
+        let boards = self.boards.iter().copied().collect();
+        Grant { client, scope: Scope(self.areas.clone()), boards, expires }
+    }
+}

@@ -1,0 +1,167 @@
+//! The decision: below everything, always in sight, and about exactly what is shown. What it takes stands in the button.
+
+use super::{
+    opened::{Deciding, Look, Opened},
+    words,
+};
+use crate::{
+    view::{Action, View},
+    widgets::{focus_stroke, muted_ui},
+};
+use egui::{Button, Key, RichText, TextEdit, Ui};
+use shared_protocol::{proposal::Kind, review::ReviewRequest};
+
+pub(super) fn decide_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    opened: &mut Opened,
+    why_not: Option<&str>,
+    actions: &mut Vec<Action>,
+) {
+    ui.set_width(ui.available_width());
+    if let Some(why) = why_not {
+        // Whatever was begun before is not about this any more.
+        if opened.deciding != Deciding::Asked {
+            opened.deciding = Deciding::Not;
+        }
+        muted_ui(ui, view.theme, why);
+    } else {
+        muted_ui(ui, view.theme, summary(opened));
+    }
+    if opened.look == Look::Edit {
+        return editing_ui(ui, view, opened);
+    }
+    // Each with names of its own: the keyboard must not pass from one button to another that takes its place.
+    ui.add_enabled_ui(why_not.is_none(), |ui| match opened.deciding.clone() {
+        Deciding::Not | Deciding::Asked => {
+            ui.push_id("plain", |ui| plain_ui(ui, view, opened, actions)).inner
+        }
+        Deciding::Choosing { fresh } => {
+            ui.push_id("choosing", |ui| choosing_ui(ui, view, opened, fresh, actions)).inner
+        }
+        Deciding::Rejecting { reason, fresh } => {
+            ui.push_id("rejecting", |ui| rejecting_ui(ui, view, opened, (reason, fresh), actions)).inner
+        }
+    });
+}
+
+/// What would be taken, by kind.
+fn summary(opened: &Opened) -> String {
+    let chosen = opened.proposal().elements.iter().filter(|element| opened.is_chosen(&element.subject));
+    let (mut added, mut changed, mut removed, mut placed) = (0, 0, 0, 0);
+    for element in chosen {
+        *match element.kind {
+            Kind::Added => &mut added,
+            Kind::Changed => &mut changed,
+            Kind::Removed => &mut removed,
+            Kind::Placed => &mut placed,
+        } += 1;
+    }
+    let counts = shared_protocol::review::Counts { added, changed, removed, placed };
+    match added + changed + removed + placed {
+        0 => "Nothing is ticked.".to_owned(),
+        _ => format!("Ticked: {}", words::counts(&counts)),
+    }
+}
+
+fn accept_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened, actions: &mut Vec<Action>) -> egui::Response {
+    let text = words::accept_words(opened.chosen().len(), opened.proposal().elements.len());
+    let why_not = opened.why_not_accept();
+    let theme = view.theme;
+    let button = if why_not.is_none() && ui.is_enabled() {
+        Button::new(RichText::new(&text).color(theme.accent_text)).fill(theme.accent)
+    } else {
+        Button::new(&text)
+    };
+    let accept = ui.add_enabled(why_not.is_none(), button);
+    let accept = match why_not {
+        Some(why) => accept.on_disabled_hover_text(why),
+        None => accept,
+    };
+    if accept.clicked() {
+        actions.push(Action::Review(ReviewRequest::Accept(opened.verdict())));
+        opened.deciding = Deciding::Asked;
+    }
+    accept
+}
+
+fn plain_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened, actions: &mut Vec<Action>) {
+    ui.horizontal_wrapped(|ui| {
+        accept_ui(ui, view, opened, actions);
+        if ui.button("Reject…").clicked() {
+            opened.deciding = Deciding::Rejecting { reason: String::new(), fresh: true };
+        }
+        let can_edit = opened.proposed.is_some() && opened.proposal().brief.act.is_none();
+        let edit = ui.add_enabled(can_edit, Button::new("Edit…"));
+        if edit.on_hover_text("Change what is proposed; what you change is recorded as yours").clicked() {
+            opened.look = Look::Edit;
+        }
+    });
+}
+
+/// Opened by Enter: the keyboard is on the choice that does nothing.
+fn choosing_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened, fresh: bool, actions: &mut Vec<Action>) {
+    ui.horizontal_wrapped(|ui| {
+        let back = ui.button("Not yet");
+        if fresh {
+            back.request_focus();
+            opened.deciding = Deciding::Choosing { fresh: false };
+        }
+        let left = ui.input(|input| input.key_pressed(Key::Escape));
+        if (back.clicked() && !fresh) || left {
+            back.surrender_focus();
+            opened.deciding = Deciding::Not;
+        }
+        accept_ui(ui, view, opened, actions);
+        if ui.button("Reject…").clicked() {
+            opened.deciding = Deciding::Rejecting { reason: String::new(), fresh: true };
+        }
+    });
+}
+
+fn rejecting_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    opened: &mut Opened,
+    (mut reason, fresh): (String, bool),
+    actions: &mut Vec<Action>,
+) {
+    let edit = TextEdit::multiline(&mut reason)
+        .hint_text("What should be different; the agent reads it")
+        .desired_rows(2)
+        .desired_width(f32::INFINITY);
+    let field = focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name("Reason");
+    if fresh {
+        field.request_focus();
+    }
+    let says = !reason.trim().is_empty();
+    let (mut rejected, mut left) = (false, false);
+    ui.horizontal_wrapped(|ui| {
+        let reject = ui.add_enabled(says, Button::new("Reject with this reason"));
+        rejected = reject.on_disabled_hover_text("Say why, so that the agent can learn from it").clicked();
+        left = ui.button("Back").clicked();
+    });
+    if rejected {
+        let brief = &opened.proposal().brief;
+        let (proposal, version) = (brief.id, brief.version);
+        let reason = reason.trim().to_owned();
+        actions.push(Action::Review(ReviewRequest::Reject { proposal, version, reason }));
+        opened.deciding = Deciding::Asked;
+    } else if left {
+        opened.deciding = Deciding::Not;
+    } else {
+        opened.deciding = Deciding::Rejecting { reason, fresh: false };
+    }
+}
+
+fn editing_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened) {
+    muted_ui(
+        ui,
+        view.theme,
+        "You edit what is proposed, on the board and in the inspector. Each change makes a new version; the workspace \
+         itself stays as it is.",
+    );
+    if ui.button("Done editing").clicked() {
+        opened.look = Look::Overlay;
+    }
+}

@@ -1,0 +1,136 @@
+//! One element from near: each field before and after, why somebody should look twice, what it needs, what was said about
+//! it; and for what takes something away, the gesture that includes it.
+
+use super::{Opened, Typed, header::sign_ui, words};
+use crate::{
+    view::{Action, View},
+    widgets::{focus_stroke, muted_ui},
+};
+use canvas::{Sign, theme::Theme};
+use egui::{CornerRadius, Frame, Margin, RichText, TextEdit, Ui};
+use shared_protocol::{
+    Subject,
+    review::{Difference, Element},
+};
+
+/// Fields of one element that are listed at once.
+const MOST_FIELDS: usize = 60;
+/// Characters of one value; texts of files are cut already.
+const MOST_CHARS: usize = 2_000;
+
+impl Opened {
+    pub(super) fn details_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        subject: &Subject,
+        typed: &mut Typed,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(element) = self.element(subject).cloned() else { return };
+        let theme = view.theme;
+        let mut confirmed = false;
+        Frame::new()
+            .fill(theme.surface_inset)
+            .corner_radius(CornerRadius::same(4))
+            .inner_margin(Margin { left: 10, right: 8, top: 6, bottom: 8 })
+            .outer_margin(Margin { left: 0, right: 0, top: 2, bottom: 6 })
+            .show(ui, |ui| {
+                ui.set_width(ui.available_width());
+                ui.add(egui::Label::new(&element.text).wrap());
+                for risk in &element.risks {
+                    muted_ui(ui, theme, format!("{}: {}", risk.word(), words::risk_words(*risk)));
+                }
+                differences_ui(ui, theme, &element.differences);
+                self.needs_ui(ui, theme, &element);
+                if element.destructive && self.can_tick() && !self.is_chosen(subject) {
+                    confirmed = gesture_ui(ui, view, &element, typed);
+                }
+                if element.board.is_some() {
+                    ui.horizontal_wrapped(|ui| {
+                        if ui.button("Show on the board").clicked() {
+                            actions.push(Action::Jump(subject.clone()));
+                        }
+                    });
+                }
+                self.comments_on_ui(ui, view, Some(subject), typed, actions);
+            });
+        if confirmed {
+            self.confirm(subject);
+            typed.name.clear();
+        }
+    }
+
+    fn needs_ui(&self, ui: &mut Ui, theme: &Theme, element: &Element) {
+        let needs: Vec<&str> = element
+            .needs
+            .iter()
+            .filter_map(|need| self.element(need))
+            .map(|need| need.text.as_str())
+            .collect();
+        if needs.is_empty() {
+            return;
+        }
+        let more = needs.len().saturating_sub(6);
+        let mut text = format!("Cannot go without: {}", needs[..needs.len() - more].join("; "));
+        if more > 0 {
+            text.push_str(&format!("; and {more} more"));
+        }
+        ui.add(egui::Label::new(RichText::new(text).small().color(theme.text_muted)).wrap());
+    }
+}
+
+/// Before, struck and with its sign; after, with its own.
+pub(super) fn differences_ui(ui: &mut Ui, theme: &Theme, differences: &[Difference]) {
+    for difference in differences.iter().take(MOST_FIELDS) {
+        muted_ui(ui, theme, difference.field.as_str());
+        value_ui(ui, theme, Sign::Removed, difference.before.as_deref());
+        value_ui(ui, theme, Sign::Added, difference.after.as_deref());
+    }
+    if differences.len() > MOST_FIELDS {
+        muted_ui(ui, theme, format!("and {} more fields", differences.len() - MOST_FIELDS));
+    }
+}
+
+fn value_ui(ui: &mut Ui, theme: &Theme, sign: Sign, value: Option<&str>) {
+    let Some(value) = value else { return };
+    let mut shown: String = value.chars().take(MOST_CHARS).collect();
+    if shown.len() < value.len() {
+        shown.push('…');
+    }
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 5.0;
+        sign_ui(ui, theme, sign, 4.5);
+        let text = RichText::new(if shown.is_empty() { "empty".to_owned() } else { shown }).monospace();
+        let text = match sign {
+            Sign::Removed => text.strikethrough().color(theme.text_muted),
+            _ => text.color(theme.text),
+        };
+        ui.add(egui::Label::new(text).wrap());
+    });
+}
+
+/// Holding, or typing the name: a click or a key alone includes nothing that takes something away.
+fn gesture_ui(ui: &mut Ui, view: &View<'_>, element: &Element, typed: &mut Typed) -> bool {
+    let theme = view.theme;
+    let name = name_of(view, element);
+    ui.add_space(4.0);
+    let held =
+        typed.holding.button_ui(ui, theme, "Hold to include", &format!("Hold to include {}", element.text));
+    muted_ui(ui, theme, format!("or type {name} and press Enter"));
+    let edit = TextEdit::singleline(&mut typed.name).hint_text(name.as_str()).desired_width(f32::INFINITY);
+    let field = focus_stroke(ui, theme, |ui| ui.add(edit)).accessible_name("Name of what goes");
+    let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    held || (entered && typed.name.trim() == name)
+}
+
+/// What somebody types to say that they mean this one.
+fn name_of(view: &View<'_>, element: &Element) -> String {
+    let name = match &element.subject {
+        Subject::Node(id) => view.snapshot.node(*id).map(|node| node.name.to_string()),
+        Subject::Board(id) => view.snapshot.board(*id).map(|board| board.name.to_string()),
+        Subject::Source(path) => path.as_str().rsplit('/').next().map(str::to_owned),
+        _ => None,
+    };
+    name.unwrap_or_else(|| "include".to_owned())
+}

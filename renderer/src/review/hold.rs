@@ -1,0 +1,51 @@
+//! A button that has to be held: a click is an accident, holding is a decision. It fills while it is held, and letting
+//! go takes it back.
+
+use canvas::theme::Theme;
+use egui::{Align2, CornerRadius, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
+
+/// Seconds.
+const LONG_ENOUGH: f64 = 0.8;
+
+#[derive(Default)]
+pub(super) struct Holding {
+    since: Option<(Id, f64)>,
+}
+
+impl Holding {
+    /// `true` in the one frame in which it has been held for long enough.
+    pub(super) fn button_ui(&mut self, ui: &mut Ui, theme: &Theme, text: &str, name: &str) -> bool {
+        let font = egui::TextStyle::Button.resolve(ui.style());
+        let galley = ui.painter().layout_no_wrap(text.to_owned(), font, theme.danger);
+        let size = vec2((galley.size().x + 24.0).min(ui.available_width()), 28.0);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), name));
+        let now = ui.input(|input| input.time);
+        let held = response.is_pointer_button_down_on() && ui.is_enabled();
+        let since = match (held, self.since) {
+            (true, Some((id, since))) if id == response.id => Some(since),
+            (true, _) => Some(now),
+            (false, _) => None,
+        };
+        if since.is_some() || self.since.is_some_and(|(id, _)| id == response.id) {
+            self.since = since.map(|since| (response.id, since));
+        }
+        let share = since.map_or(0.0, |since| ((now - since) / LONG_ENOUGH).clamp(0.0, 1.0));
+        let corners = CornerRadius::same(6);
+        let fill = if response.hovered() { theme.hover } else { theme.surface_card };
+        ui.painter().rect_filled(rect, corners, fill);
+        let filled = Rect::from_min_size(rect.min, vec2(rect.width() * share as f32, rect.height()));
+        ui.painter().rect_filled(filled, corners, theme.danger.gamma_multiply(0.25));
+        ui.painter().rect_stroke(rect, corners, Stroke::new(1.0, theme.danger), StrokeKind::Inside);
+        crate::widgets::focus_ring(ui, theme, rect, &response);
+        let at = Align2::CENTER_CENTER.align_size_within_rect(galley.size(), rect).min;
+        ui.painter_at(rect).galley(at, galley, theme.danger);
+        if share > 0.0 && share < 1.0 {
+            ui.request_repaint();
+        }
+        if share >= 1.0 {
+            self.since = None;
+        }
+        share >= 1.0
+    }
+}

@@ -1,0 +1,165 @@
+//! Words about proposals, and other people's words made harmless: what an agent wrote is shown, but it cannot look like
+//! anything else than what it is.
+
+use shared_protocol::{
+    ProposalState,
+    proposal::{Proposer, Risk},
+    review::{Counts, OpenedProposal, ProposalBrief},
+};
+
+/// An agent's words on one line: breaks become spaces, what cannot be seen is spelt out.
+pub(crate) fn line(text: &str) -> String {
+    escaped(text, false)
+}
+
+/// An agent's words with their line breaks; what cannot be seen is spelt out.
+pub(crate) fn paragraph(text: &str) -> String {
+    escaped(text, true)
+}
+
+fn escaped(text: &str, breaks: bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for sign in text.chars() {
+        match sign {
+            '\n' if breaks => shown.push('\n'),
+            '\n' | '\t' => shown.push(' '),
+            // The window's fonts do not have it.
+            '→' => shown.push_str("->"),
+            sign if is_unseen(sign) => shown.extend(sign.escape_unicode()),
+            sign => shown.push(sign),
+        }
+    }
+    shown
+}
+
+/// Controls, marks of direction, and what takes no room: they can make a text look like another one.
+fn is_unseen(sign: char) -> bool {
+    sign.is_control()
+        || matches!(sign,
+            '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The same proposal with every text that may come from an agent made harmless. What a decision names is left as it is.
+pub(crate) fn harmless(mut proposal: OpenedProposal) -> OpenedProposal {
+    harmless_brief(&mut proposal.brief);
+    proposal.rationale = paragraph(&proposal.rationale);
+    for step in &mut proposal.steps {
+        step.summary = line(&step.summary);
+    }
+    for comment in &mut proposal.comments {
+        comment.text = paragraph(&comment.text);
+        comment.by = line(&comment.by);
+    }
+    for element in &mut proposal.elements {
+        element.text = line(&element.text);
+        for difference in &mut element.differences {
+            difference.field = line(&difference.field);
+            difference.before = difference.before.as_deref().map(paragraph);
+            difference.after = difference.after.as_deref().map(paragraph);
+        }
+    }
+    for check in &mut proposal.checks {
+        check.message = line(&check.message);
+    }
+    for conflict in &mut proposal.conflicts {
+        *conflict = line(conflict);
+    }
+    proposal
+}
+
+fn harmless_brief(brief: &mut ProposalBrief) {
+    brief.title = line(&brief.title);
+    brief.proposer.name = line(&brief.proposer.name);
+    brief.proposer.version = line(&brief.proposer.version);
+}
+
+/// Nobody checks what a client calls itself, and this says so.
+pub(crate) fn claimed(proposer: &Proposer) -> String {
+    match (proposer.name.trim(), proposer.version.trim()) {
+        ("", _) => "says no name".to_owned(),
+        (name, "") => format!("calls itself {}", line(name)),
+        (name, version) => format!("calls itself {} {}", line(name), line(version)),
+    }
+}
+
+pub(crate) fn title(brief: &ProposalBrief) -> String {
+    match (brief.title.trim(), &brief.state) {
+        ("", ProposalState::Draft) => "Being written".to_owned(),
+        ("", _) => "Without a title".to_owned(),
+        (title, _) => line(title),
+    }
+}
+
+/// `5 added, 1 removed`: only what there is.
+pub(crate) fn counts(counts: &Counts) -> String {
+    let parts = [
+        (counts.removed, "removed"),
+        (counts.added, "added"),
+        (counts.changed, "changed"),
+        (counts.placed, "moved"),
+    ];
+    let parts: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    if parts.is_empty() { "nothing yet".to_owned() } else { parts.join(", ") }
+}
+
+/// `expires in 3 d`.
+pub(crate) fn expiry(now: u64, expires: u64) -> String {
+    if expires <= now {
+        return "expired".to_owned();
+    }
+    let minutes = (expires - now) / 60_000;
+    match minutes {
+        0 => "expires within a minute".to_owned(),
+        1..=119 => format!("expires in {minutes} min"),
+        120..=2879 => format!("expires in {} h", minutes / 60),
+        _ => format!("expires in {} d", minutes / 1440),
+    }
+}
+
+/// Why somebody should look twice, in a sentence.
+pub(crate) fn risk_words(risk: Risk) -> &'static str {
+    match risk {
+        Risk::Destructive => "Something goes, or becomes something else",
+        Risk::Security => "Who may reach or read what: ingress, permissions, secrets",
+        Risk::CostUp => "It would cost more",
+        Risk::Wide => "Many elements, or several boards",
+        Risk::Cosmetic => "Places and labels alone",
+    }
+}
+
+/// The button that says yes: exactly what it takes.
+pub(crate) fn accept_words(chosen: usize, all: usize) -> String {
+    match (chosen, all) {
+        (0, _) => "Accept nothing".to_owned(),
+        (1, 1) => "Accept it".to_owned(),
+        (chosen, all) if chosen == all => format!("Accept all {all}"),
+        (chosen, all) => format!("Accept {chosen} of {all}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_seen_is_spelt_out() {
+        assert_eq!(line("safe \u{202e}evas\u{202c}"), "safe \\u{202e}evas\\u{202c}");
+        assert_eq!(line("a\u{200b}b\u{feff}c\u{ad}d\u{e0041}"), "a\\u{200b}b\\u{feff}c\\u{ad}d\\u{e0041}");
+        assert_eq!(line("one\ntwo\tthree\u{1b}[31m"), "one two three\\u{1b}[31m");
+        assert_eq!(paragraph("one\ntwo\r\u{2028}"), "one\ntwo\\u{d}\\u{2028}");
+        assert_eq!(line("Größe, naïve, 東京"), "Größe, naïve, 東京");
+    }
+
+    #[test]
+    fn buttons_say_exactly_what_they_take() {
+        assert_eq!(accept_words(9, 9), "Accept all 9");
+        assert_eq!(accept_words(7, 9), "Accept 7 of 9");
+        assert_eq!(accept_words(1, 1), "Accept it");
+        assert_eq!(expiry(0, 14 * 86_400_000), "expires in 14 d");
+        assert_eq!(expiry(5, 5), "expired");
+    }
+}

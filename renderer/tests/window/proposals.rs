@@ -1,0 +1,327 @@
+//! The queue of the main process in a few lines: real changes from the real authority, decided as main would.
+
+use crate::shop::Main;
+use authority::{
+    Snapshot, decide,
+    proposals::{lines, with_needs},
+};
+use shared_protocol::{
+    Command, Proposal, ProposalId, ProposalState, Refusal, Revision, Subject,
+    messages::{Answer, Applied, Patch, ToRenderer},
+    proposal::{Decided, Kind, Proposer, Risk, Step, Verdict},
+    review::{
+        CodeShown, Counts, Difference, Element, OpenedProposal, Origin, ProposalBrief, ReviewAnswer,
+        ReviewRequest, ReviewView, StandingApproval,
+    },
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) const NOW: u64 = 4_000_000_000_000;
+
+#[derive(Default)]
+pub(crate) struct Reviews {
+    pub(crate) opened: BTreeMap<ProposalId, OpenedProposal>,
+    pub(crate) approvals: Vec<StandingApproval>,
+    pub(crate) codes: Vec<CodeShown>,
+    pub(crate) origins: Vec<Origin>,
+    /// Everything the window asked for since the last time.
+    pub(crate) heard: Vec<ReviewRequest>,
+    /// Main takes its time.
+    pub(crate) silent: bool,
+    stamps: u64,
+}
+
+impl Reviews {
+    pub(crate) fn view(&self) -> ReviewView {
+        ReviewView {
+            proposals: self.opened.values().map(|opened| opened.brief.clone()).collect(),
+            approvals: self.approvals.clone(),
+            codes: self.codes.clone(),
+        }
+    }
+
+    pub(crate) fn decisions(&self) -> Vec<&ReviewRequest> {
+        let decides = |request: &&ReviewRequest| {
+            matches!(
+                request,
+                ReviewRequest::Accept(_) | ReviewRequest::Reject { .. } | ReviewRequest::Edit { .. }
+            )
+        };
+        self.heard.iter().filter(decides).collect()
+    }
+}
+
+impl Main {
+    /// An agent proposes these commands, one on the other.
+    pub(crate) fn propose(&mut self, number: u64, title: &str, commands: &[Command]) -> ProposalId {
+        let id = ProposalId::from_bits(number);
+        let opened = opened(&self.snapshot, id, 1, commands);
+        self.put(OpenedProposal {
+            brief: ProposalBrief { number, title: title.into(), ..opened.brief },
+            ..opened
+        });
+        id
+    }
+
+    /// The agent writes again: another version of the same proposal.
+    pub(crate) fn revise(&mut self, id: ProposalId, commands: &[Command]) {
+        let before = self.reviews.opened[&id].clone();
+        let now = opened(&self.snapshot, id, before.brief.version + 1, commands);
+        let ProposalBrief { number, title, .. } = before.brief;
+        self.put(OpenedProposal { brief: ProposalBrief { number, title, ..now.brief }, ..now });
+    }
+
+    /// As it is from now on; the window is told that something is another.
+    pub(crate) fn put(&mut self, mut opened: OpenedProposal) {
+        self.reviews.stamps += 1;
+        opened.brief.stamp = self.reviews.stamps;
+        self.reviews.opened.insert(opened.brief.id, opened);
+        self.tell_queue();
+    }
+
+    pub(crate) fn change(&mut self, id: ProposalId, change: impl FnOnce(&mut OpenedProposal)) {
+        let mut opened = self.reviews.opened[&id].clone();
+        change(&mut opened);
+        self.put(opened);
+    }
+
+    pub(crate) fn tell_queue(&self) {
+        self.send(ToRenderer::Review(Box::new(self.reviews.view())));
+    }
+
+    pub(crate) fn answer_review(&mut self, request: ReviewRequest) -> Result<Answer, Refusal> {
+        let stale = || Refusal::new(shared_protocol::Code::Stale, "it is not what was looked at");
+        self.reviews.heard.push(request.clone());
+        let answer = match request {
+            ReviewRequest::Open(id) => {
+                let opened = self.reviews.opened.get(&id).cloned().ok_or_else(stale)?;
+                ReviewAnswer::Opened(Box::new(opened))
+            }
+            ReviewRequest::Accept(verdict) => return self.accept(&verdict),
+            ReviewRequest::Reject { proposal, version, reason } => {
+                let opened = self.reviews.opened.get(&proposal).ok_or_else(stale)?;
+                if opened.brief.version != version {
+                    return Err(stale());
+                }
+                self.change(proposal, |opened| {
+                    opened.brief.state = ProposalState::Rejected { reason, by: "ada".into() };
+                });
+                let brief = self.reviews.opened[&proposal].brief.clone();
+                ReviewAnswer::Decided { proposal: Box::new(brief), applied: None, notice: None }
+            }
+            ReviewRequest::LookAgain { proposal, .. } => {
+                self.change(proposal, |opened| {
+                    opened.brief.version += 1;
+                    opened.brief.state = ProposalState::Open;
+                });
+                ReviewAnswer::Opened(Box::new(self.reviews.opened[&proposal].clone()))
+            }
+            ReviewRequest::Edit { proposal, commands, .. } => {
+                let before = self.reviews.opened[&proposal].clone();
+                let (after, changes) = run(&self.snapshot, &before.changes, &commands)?;
+                let mut now = shown(&self.snapshot, &after, proposal, before.brief.version + 1, changes);
+                (now.brief.number, now.brief.title) = (before.brief.number, before.brief.title);
+                self.put(now);
+                ReviewAnswer::Opened(Box::new(self.reviews.opened[&proposal].clone()))
+            }
+            ReviewRequest::Origins(wanted) => {
+                let origins = self.reviews.origins.iter().filter(|origin| wanted.contains(&origin.revision));
+                ReviewAnswer::Origins(origins.cloned().collect())
+            }
+            ReviewRequest::History { .. } => ReviewAnswer::History(
+                self.reviews.opened.values().map(|opened| opened.brief.clone()).collect(),
+            ),
+            _ => return Ok(Answer::Done),
+        };
+        Ok(Answer::Review(answer))
+    }
+
+    fn accept(&mut self, verdict: &Verdict) -> Result<Answer, Refusal> {
+        let stale = || Refusal::new(shared_protocol::Code::Stale, "it is not what was looked at");
+        let opened = self.reviews.opened.get(&verdict.proposal).cloned().ok_or_else(stale)?;
+        let seen = (verdict.version, verdict.hash, verdict.base);
+        if seen != (opened.brief.version, opened.hash, opened.brief.base) {
+            return Err(stale());
+        }
+        let taken = |subject: &Subject| verdict.chosen.as_ref().is_none_or(|chosen| chosen.contains(subject));
+        for element in opened.elements.iter().filter(|element| element.destructive && taken(&element.subject))
+        {
+            assert!(verdict.confirmed.contains(&element.subject), "{} was not confirmed", element.text);
+        }
+        let (part, rest): (Vec<_>, Vec<_>) =
+            opened.changes.iter().cloned().partition(|change| taken(&Subject::of(change)));
+        let revision = self.snapshot.revision().next();
+        self.snapshot.apply(revision, &part).unwrap();
+        let summary = format!("Accept “{}”", opened.brief.title);
+        let actor = shared_protocol::Actor::new(shared_protocol::ActorKind::Window, "ada");
+        self.send(ToRenderer::Patch(Patch { revision, actor, summary: summary.clone(), changes: part }));
+        let id = verdict.proposal;
+        let mut now = if rest.is_empty() {
+            let mut now = opened.clone();
+            now.brief.state = ProposalState::Accepted;
+            now
+        } else {
+            let (after, changes) = run(&self.snapshot, &rest, &[])?;
+            let mut now = shown(&self.snapshot, &after, id, opened.brief.version + 1, changes);
+            (now.brief.number, now.brief.title) = (opened.brief.number, opened.brief.title.clone());
+            now
+        };
+        now.brief.decided = Some(Decided {
+            version: opened.brief.version,
+            hash: opened.hash,
+            revision,
+            subjects: Vec::new(),
+            by: "ada".into(),
+            time: NOW,
+        });
+        self.put(now);
+        let proposal = Box::new(self.reviews.opened[&id].brief.clone());
+        let applied = Some(Applied { revision, summary, created: Vec::new() });
+        Ok(Answer::Review(ReviewAnswer::Decided { proposal, applied, notice: None }))
+    }
+}
+
+fn run(
+    snapshot: &Snapshot,
+    changes: &[shared_protocol::Change],
+    commands: &[Command],
+) -> Result<(Snapshot, Vec<shared_protocol::Change>), Refusal> {
+    let mut state = snapshot.clone();
+    let mut all = changes.to_vec();
+    state.apply(state.revision().next(), changes).unwrap();
+    for (place, command) in commands.iter().enumerate() {
+        let decision = decide(&state, command, 7_000 + place as u64 * 31 + all.len() as u64)?;
+        state.apply(state.revision().next(), &decision.changes).unwrap();
+        all.extend(decision.changes);
+    }
+    Ok((state, all))
+}
+
+/// What a reviewer sees of these commands.
+pub(crate) fn opened(
+    snapshot: &Snapshot,
+    id: ProposalId,
+    version: u32,
+    commands: &[Command],
+) -> OpenedProposal {
+    let (after, changes) = run(snapshot, &[], commands).unwrap();
+    shown(snapshot, &after, id, version, changes)
+}
+
+fn shown(
+    before: &Snapshot,
+    after: &Snapshot,
+    id: ProposalId,
+    version: u32,
+    changes: Vec<shared_protocol::Change>,
+) -> OpenedProposal {
+    let elements: Vec<Element> = lines(before, after, &changes)
+        .into_iter()
+        .map(|line| {
+            let mut needs = with_needs(before, &changes, [line.subject.clone()]);
+            needs.remove(&line.subject);
+            let node = |state: &Snapshot| match &line.subject {
+                Subject::Node(id) => state.node(*id).cloned(),
+                _ => None,
+            };
+            let board = match &line.subject {
+                Subject::Node(id) => after.node(*id).or_else(|| before.node(*id)).map(|node| node.board),
+                Subject::Edge(id) => after.edge(*id).or_else(|| before.edge(*id)).map(|edge| edge.board),
+                Subject::Board(id) => Some(*id),
+                _ => None,
+            };
+            let differences = match (node(before), node(after)) {
+                (Some(was), Some(is)) => {
+                    let keys: BTreeSet<_> = was.props.keys().chain(is.props.keys()).cloned().collect();
+                    let field = |field: String, before, after| Difference { field, before, after };
+                    let value =
+                        |node: &shared_protocol::Node, key| node.props.get(key).map(ToString::to_string);
+                    let label = (was.label != is.label)
+                        .then(|| field("label".into(), Some(was.label.clone()), Some(is.label.clone())));
+                    let props = keys.iter().filter(|key| was.props.get(*key) != is.props.get(*key));
+                    let props = props.map(|key| field(key.to_string(), value(&was, key), value(&is, key)));
+                    label.into_iter().chain(props).collect()
+                }
+                _ => Vec::new(),
+            };
+            let risks = if line.destructive { vec![Risk::Destructive] } else { Vec::new() };
+            Element {
+                subject: line.subject,
+                kind: line.kind,
+                text: line.text,
+                board,
+                differences,
+                risks,
+                destructive: line.destructive,
+                needs: needs.into_iter().collect(),
+            }
+        })
+        .collect();
+    let count = |kind: Kind| elements.iter().filter(|element| element.kind == kind).count() as u64;
+    let risks: BTreeSet<Risk> = elements.iter().flat_map(|element| element.risks.iter().copied()).collect();
+    let proposer = Proposer { key: "client-1".into(), name: "claude-code".into(), version: "2.1".into() };
+    let proposal = Proposal {
+        id,
+        number: 1,
+        version,
+        proposer: proposer.clone(),
+        state: ProposalState::Open,
+        title: String::new(),
+        rationale: String::new(),
+        base: before.revision(),
+        changes: changes.clone(),
+        act: None,
+        steps: Vec::new(),
+        comments: Vec::new(),
+        decisions: Vec::new(),
+        outcome: None,
+        created: 0,
+        expires: NOW,
+    };
+    let hash = proposal.content_hash().unwrap();
+    let brief = ProposalBrief {
+        id,
+        number: 1,
+        title: String::new(),
+        proposer,
+        state: ProposalState::Open,
+        act: None,
+        risks: risks.into_iter().collect(),
+        counts: Counts {
+            added: count(Kind::Added),
+            changed: count(Kind::Changed),
+            removed: count(Kind::Removed),
+            placed: count(Kind::Placed),
+        },
+        version,
+        stamp: 0,
+        base: before.revision(),
+        comments: 0,
+        created: now() - 12 * 60_000,
+        expires: now() + 13 * 24 * 3_600_000,
+        decided: None,
+    };
+    let rationale =
+        "Orders are slow at noon.\nA cache in front of the database takes the load off it.".to_owned();
+    let steps = vec![Step { summary: "adds a cache".into(), by_reviewer: None }];
+    OpenedProposal {
+        brief,
+        hash,
+        rationale,
+        steps,
+        comments: Vec::new(),
+        decisions: Vec::new(),
+        elements,
+        changes,
+        checks: Vec::new(),
+        conflicts: Vec::new(),
+    }
+}
+
+fn now() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as u64
+}
+
+pub(crate) fn revision(number: u64) -> Revision {
+    Revision(number)
+}
