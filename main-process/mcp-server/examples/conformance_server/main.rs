@@ -9,13 +9,18 @@ mod answers;
 mod asking;
 mod handler;
 
-use authority::Snapshot;
+use authority::{
+    Snapshot,
+    proposals::{AgentAsk, Client},
+};
 use handler::Fixtures;
 use mcp_server::{
-    Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
+    AskReply, Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
     http::{Edge, Limits},
 };
-use shared_protocol::{BoardId, Code, Refusal, Revision, mcp::McpMode, messages::Patch, terraform::CostView};
+use shared_protocol::{
+    BoardId, Code, Refusal, Revision, mcp::McpMode, messages::Patch, proposal::Act, terraform::CostView,
+};
 use std::{
     net::{Ipv4Addr, TcpListener},
     sync::Arc,
@@ -38,6 +43,14 @@ impl Workbench for Empty {
 
     fn changes_since(&self, _: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
         Ok(None)
+    }
+
+    fn ask(&self, _: Client, _: AgentAsk, reply: AskReply) {
+        reply(Err(Refusal::new(Code::NoWorkspace, "there is nothing to change")));
+    }
+
+    fn configured(&self, _: &serde_json::Map<String, serde_json::Value>) -> Result<Act, Refusal> {
+        Err(Refusal::new(Code::NoWorkspace, "there is nothing to change"))
     }
 
     fn picture(&self, _: &Snapshot, _: &Picture) -> Result<Vec<u8>, Refusal> {
