@@ -218,7 +218,9 @@ impl Workbench {
             Answer::Text(text) => match pending {
                 Some(Pending::Terraform(_)) => {
                     context.copy_text(text);
-                    let next = "Fill it in and put it among the price books of the workspace.".to_owned();
+                    let next =
+                        "Fill it in and keep it as a .json file in the folder prices of the workspace."
+                            .to_owned();
                     self.notices.tell(Tone::Good, "Copied the missing prices", vec![next]);
                 }
                 Some(Pending::Agents { copy: true }) => {

@@ -58,7 +58,7 @@ fn popover_ui(ui: &mut Ui, view: &View<'_>, cost: &CostView, actions: &mut Vec<A
         );
     });
     ui.separator();
-    let text = "An estimate from the price books of this workspace. Each price names its source.";
+    let text = "An estimate from the price books in the folder prices. Each price names its source.";
     ui.add(egui::Label::new(RichText::new(text).small().color(theme.text_muted)).wrap());
     ui.horizontal(|ui| {
         let board = cost.board;

@@ -210,16 +210,17 @@ fn attribute_ui(ui: &mut Ui, view: &View<'_>, attribute: &PlanAttribute) {
         name.push_str(", forces replacement");
     }
     response.widget_info(|| WidgetInfo::labeled(Role::ListItem, true, &name));
-    let mut room = rect.with_min_x(rect.left() + INDENT).with_max_x(rect.right() - 6.0);
+    let whole = rect.with_min_x(rect.left() + INDENT).with_max_x(rect.right() - 6.0);
+    let mut room = whole;
     if attribute.forces_replacement {
         let width =
             paint_line(ui, room, Align2::RIGHT_CENTER, "forces replacement", small_font(ui), theme.warning);
         room = room.with_max_x(room.right() - width - 12.0);
     }
     let font = mono(ui);
-    let path = room.with_max_x(room.left() + room.width() * 0.34);
+    let path = whole.with_max_x(whole.left() + whole.width() * 0.34);
     let used = paint_line(ui, path, Align2::LEFT_CENTER, &attribute.path, font.clone(), theme.text_muted);
-    let mut x = (path.left() + used + 16.0).max(room.left() + room.width() * 0.22);
+    let mut x = (path.left() + used + 16.0).max(whole.left() + whole.width() * 0.22);
     if let Some(before) = before {
         let most = if after.is_some() { (room.right() - x) / 2.0 - 24.0 } else { room.right() - x };
         let place = room.with_min_x(x).with_max_x(x + most);
