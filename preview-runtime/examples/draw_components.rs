@@ -25,6 +25,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(out)?;
     for dark in [false, true] {
         let name = if dark { "dark" } else { "light" };
+        let instances = serde_json::from_str(include_str!("page.json"))?;
+        let scene =
+            Scene { target: Target::Route { route: "page".to_owned() }, instances, overrides: Vec::new() };
+        let screen = Screen::new(1280, 1240, scale, dark).ok_or("no such screen")?;
+        draw(&library, &scene, screen, &Path::new(out).join(format!("page-{name}.png")))?;
         for component in library.components() {
             let instances = variants(component);
             let height = 40 + 120 * instances.len() as u32;
@@ -55,11 +60,20 @@ fn library(folder: &Path) -> Result<Library, Box<dyn Error>> {
             library.put(&format!("components/{name}"), &fs::read_to_string(file.path())?);
         }
     }
-    // A sheet to lay the variants on.
-    library.put(
-        "sheet.component.yaml",
-        "format: 1\nid: sheet\ntitle: Sheet\nprops: { children: { control: slot } }\nview: { type: column, style: { padding: 6, gap: 6, align: start }, children: [{ type: slot }] }\n",
-    );
+    // To lay the variants on, and for the page.
+    let layouts = [
+        ("sheet", "type: column, style: { padding: 6, gap: 6, align: start }"),
+        ("page.row", "type: grid, style: { columns: 3, gap: 5 }"),
+        ("page.two", "type: grid, style: { columns: 2, gap: 5, align: start }"),
+        ("page.wall", "type: grid, style: { columns: 6, gap: 3 }"),
+    ];
+    for (id, view) in layouts {
+        let props = "props: { children: { control: slot } }";
+        let text = format!(
+            "format: 1\nid: {id}\ntitle: {id}\n{props}\nview: {{ {view}, children: [{{ type: slot }}] }}\n"
+        );
+        library.put(&format!("{id}.component.yaml"), &text);
+    }
     library.settle();
     Ok(library)
 }

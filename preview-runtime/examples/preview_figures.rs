@@ -88,6 +88,13 @@ fn median(mut times: Vec<Duration>) -> (f64, f64) {
     (at(50), at(95))
 }
 
+/// Time on the processor so far: what the work costs, however many others want the machine.
+fn processor() -> Duration {
+    let text = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split_whitespace().next().and_then(|number| number.parse().ok());
+    Duration::from_nanos(nanoseconds.unwrap_or(0))
+}
+
 fn in_process(files: &[(String, String)], scene: &Scene, screen: Screen) -> Outcome<()> {
     let started = Instant::now();
     let mut library = Library::default();
@@ -101,20 +108,19 @@ fn in_process(files: &[(String, String)], scene: &Scene, screen: Screen) -> Outc
     let (mut builds, mut paints, mut wholes) = (Vec::new(), Vec::new(), Vec::new());
     let mut elements = 0;
     for _ in 0..60 {
-        let started = Instant::now();
+        let (started, before) = (Instant::now(), processor());
         let (tree, ..) = build(&library, scene, &Interaction::default(), &Limits::default());
-        let built = started.elapsed();
+        let built = processor();
         painter.paint(&tree, scene, 0.0)?;
         elements = tree.len();
-        builds.push(built);
-        paints.push(started.elapsed() - built);
+        builds.push(built - before);
+        paints.push(processor() - built);
         wholes.push(started.elapsed());
     }
-    let ((b, _), (p, _), (w, w95)) = (median(builds), median(paints), median(wholes));
-    println!(
-        "full render, 1280×800, {} instances, {elements} elements: median {w:.2} ms, p95 {w95:.2} ms (build {b:.2}, layout and paint {p:.2})",
-        scene.instances.len()
-    );
+    let ((built, _), (painted, _), (whole, whole95)) = (median(builds), median(paints), median(wholes));
+    println!("full render, 1280×800, {} instances, {elements} elements:", scene.instances.len());
+    println!("  on the processor {:.2} ms: build {built:.2}, layout and paint {painted:.2}", built + painted);
+    println!("  by the clock {whole:.2} ms, p95 {whole95:.2} ms");
     Ok(())
 }
 

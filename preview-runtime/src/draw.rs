@@ -2,20 +2,17 @@
 
 use crate::{
     layout::{self, Layout},
-    look::{self, Stroke as IconStroke, Theme},
+    look::{self, Theme},
     pictures::Pictures,
     scene::{Content, Element, Tree},
+    sprites::{BoxLook, Sprites},
 };
 use components::{Sides, Token};
 use egui::{
     Color32, CornerRadius, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2,
-    epaint::{CircleShape, ClippedShape, PathShape, PathStroke, RectShape, TextShape, text::FontsView},
+    epaint::{ClippedShape, RectShape, TextShape, text::FontsView},
     pos2,
 };
-
-/// The icons' grid, and how thick their strokes are on it.
-const GRID: f32 = 24.0;
-const STROKE: f32 = 1.9;
 
 pub(crate) struct Drawing<'d, 'f> {
     pub(crate) tree: &'d Tree,
@@ -23,6 +20,9 @@ pub(crate) struct Drawing<'d, 'f> {
     pub(crate) fonts: &'d mut FontsView<'f>,
     pub(crate) theme: Theme,
     pub(crate) pictures: &'d Pictures,
+    pub(crate) sprites: &'d mut Sprites,
+    /// Pixels per point.
+    pub(crate) scale: f32,
     pub(crate) screen: Rect,
     pub(crate) shapes: Vec<ClippedShape>,
 }
@@ -67,7 +67,7 @@ impl Drawing<'_, '_> {
         for shadow in style.shadow.map_or_else(Vec::new, |shadow| look::shadows(shadow, self.theme.dark)) {
             let mut shape = shadow.as_shape(rect, rounded);
             shape.fill = shape.fill.gamma_multiply(opacity);
-            self.add(clip, shape);
+            self.rect(clip, shape);
         }
         if element.ring {
             let ring = Stroke::new(2.0, self.theme.token(Token::Focus).gamma_multiply(opacity));
@@ -84,10 +84,24 @@ impl Drawing<'_, '_> {
             Stroke::NONE
         };
         if fill != Color32::TRANSPARENT || !stroke.is_empty() {
-            self.add(
-                clip,
-                RectShape::new(rect, rounded, fill.gamma_multiply(opacity), stroke, StrokeKind::Inside),
-            );
+            let fill = fill.gamma_multiply(opacity);
+            self.rect(clip, RectShape::new(rect, rounded, fill, stroke, StrokeKind::Inside));
+        }
+    }
+
+    /// A box with its border inside, from a stretched picture where that is the same.
+    fn rect(&mut self, clip: Rect, shape: RectShape) {
+        let pixels = |points: f32| (points * self.scale).round().clamp(0.0, 1_000.0) as u16;
+        let look = BoxLook {
+            radius: pixels(f32::from(shape.corner_radius.nw)),
+            border: pixels(shape.stroke.width),
+            blur: pixels(shape.blur_width),
+            fill: shape.fill.to_array(),
+            stroke: if shape.stroke.is_empty() { [0; 4] } else { shape.stroke.color.to_array() },
+        };
+        match self.sprites.stretched(look, shape.rect, self.scale) {
+            Some(mesh) => self.add(clip, mesh),
+            None => self.add(clip, shape),
         }
     }
 
@@ -133,38 +147,16 @@ impl Drawing<'_, '_> {
         }
     }
 
-    fn icon(&mut self, icon: &look::Icon, corner: Pos2, side: f32, colour: Color32, clip: Rect) {
-        let scale = side / GRID;
-        let at = |point: &Pos2| corner + point.to_vec2() * scale;
-        let width = (STROKE * scale).max(1.0);
-        for stroke in icon {
-            match stroke {
-                IconStroke::Line { points, closed } => {
-                    let points: Vec<Pos2> = points.iter().map(at).collect();
-                    let ends = (points.first().copied(), points.last().copied());
-                    let stroke = PathStroke::new(width, colour);
-                    let path = if *closed {
-                        PathShape::closed_line(points, stroke)
-                    } else {
-                        PathShape::line(points, stroke)
-                    };
-                    self.add(clip, path);
-                    // Round ends look right at every size; only where a line is thick enough to see them.
-                    if let (false, (Some(first), Some(last)), true) = (*closed, ends, width > 1.4) {
-                        for end in [first, last] {
-                            self.add(clip, CircleShape::filled(end, width / 2.0, colour));
-                        }
-                    }
-                }
-                IconStroke::Circle { centre, radius, filled } => {
-                    let (centre, radius) = (at(centre), radius * scale);
-                    if *filled {
-                        self.add(clip, CircleShape::filled(centre, radius.max(width * 0.55), colour));
-                    } else {
-                        self.add(clip, CircleShape::stroke(centre, radius, Stroke::new(width, colour)));
-                    }
-                }
-            }
+    fn icon(&mut self, icon: &'static look::Icon, corner: Pos2, side: f32, colour: Color32, clip: Rect) {
+        if let Some(mesh) = self.sprites.icon(icon, corner, side, colour, self.scale) {
+            self.add(clip, mesh);
+            return;
+        }
+        // Larger than a picture may be: its strokes, in place and colour.
+        for mut shape in crate::sprites::icon_shapes(icon, side) {
+            shape.translate(corner.to_vec2());
+            egui::epaint::shape_transform::adjust_colors(&mut shape, move |own| *own = colour);
+            self.add(clip, shape);
         }
     }
 }

@@ -13,6 +13,7 @@ pub mod sandbox;
 pub mod scene;
 mod serve;
 pub mod session;
+mod sprites;
 
 pub use look::ICONS;
 pub use painter::{PaintError, Painted, Painter};

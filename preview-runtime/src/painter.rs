@@ -6,6 +6,7 @@ use crate::{
     look::{self, Theme},
     pictures::{PictureError, Pictures},
     scene::{Scene, Tree},
+    sprites::Sprites,
 };
 use components::Token;
 use egui::{
@@ -43,6 +44,7 @@ pub struct Painter {
     surface: Surface,
     screen: Screen,
     pictures: Pictures,
+    sprites: Sprites,
 }
 
 impl Painter {
@@ -53,6 +55,7 @@ impl Painter {
             surface: surface(screen)?,
             screen,
             pictures: Pictures::default(),
+            sprites: Sprites::default(),
         })
     }
 
@@ -80,18 +83,22 @@ impl Painter {
         let mut fonts = self.fonts.with_pixels_per_point(scale);
         let page = if matches!(scene.target, Target::Route { .. }) { Page::Whole } else { Page::Middle };
         let layout = layout::layout(tree, &mut fonts, size, scroll, page)?;
+        self.sprites.make_room();
         let mut drawing = Drawing {
             tree,
             layout: &layout,
             fonts: &mut fonts,
             theme,
             pictures: &self.pictures,
+            sprites: &mut self.sprites,
+            scale,
             screen: Rect::from_min_size(pos2(0.0, 0.0), size),
             shapes: Vec::with_capacity(tree.len() * 2),
         };
         drawing.page();
         let shapes = drawing.shapes;
         let mut changes = self.pictures.take_changes();
+        self.sprites.take_changes(&mut changes);
         self.take_glyphs(&mut changes);
         self.rasteriser.update_textures(&mut changes);
         let atlas = self.fonts.texture_atlas();

@@ -1,13 +1,9 @@
-//! Building the elements of a scene.
+//! Building the elements of a scene: instances, loops, choices, slots and nested components, within a budget.
 
-use super::{
-    Content, Control, ControlKind, Element, Fit, Flow, Interaction, Key, Placed, Scene, Tree, controls,
-    props_of,
-};
-use crate::look;
+use super::{Content, Flow, Interaction, Key, Placed, Scene, Tree, boxes::not, props_of};
 use components::{
-    Align, Border, Bound, Colour, Component, EvalError, Justify, Kind, Library, MAX_TEXT, Node, Place,
-    Radius, Scope, Sides, Space, Style, StyleSheet, Token, TypeStep, Value, Weight, visible,
+    Border, Colour, Component, EvalError, Kind, Library, Node, Place, Radius, Scope, Sides, Space, Style,
+    Token, TypeStep, Value, Weight, visible,
 };
 use serde_json::Map;
 use shared_protocol::preview::{MAX_INSTANCES, OverrideStatus, PreviewProblem, SceneInstance, Target};
@@ -83,10 +79,10 @@ pub fn build(
 
 /// What children take over from their parents.
 #[derive(Debug, Clone, Copy)]
-struct Inherited {
-    colour: Colour,
-    text: TypeStep,
-    weight: Weight,
+pub(super) struct Inherited {
+    pub(super) colour: Colour,
+    pub(super) text: TypeStep,
+    pub(super) weight: Weight,
 }
 
 impl Default for Inherited {
@@ -97,7 +93,7 @@ impl Default for Inherited {
 
 /// What goes into the slots of a component.
 #[derive(Clone, Copy)]
-enum Fill<'c> {
+pub(super) enum Fill<'c> {
     Nothing,
     /// Instances of the page.
     Instances(&'c [usize]),
@@ -111,28 +107,28 @@ enum Fill<'c> {
 
 /// One component that is being built.
 #[derive(Clone)]
-struct Frame<'c> {
+pub(super) struct Frame<'c> {
     component: &'c Component,
-    scope: Scope,
+    pub(super) scope: Scope,
     fill: Fill<'c>,
     /// In the tree.
-    instance: usize,
+    pub(super) instance: usize,
     depth: usize,
 }
 
-struct Builder<'a> {
+pub(super) struct Builder<'a> {
     library: &'a Library,
     scene: &'a Scene,
-    interaction: &'a Interaction,
+    pub(super) interaction: &'a Interaction,
     limits: &'a Limits,
     children: BTreeMap<&'a str, Vec<usize>>,
-    tree: Tree,
+    pub(super) tree: Tree,
     problems: Vec<PreviewProblem>,
     statuses: Vec<OverrideStatus>,
     /// How often an instance has shown the component of one of its places.
     shown: BTreeMap<(usize, Place), usize>,
     started: Instant,
-    stopped: bool,
+    pub(super) stopped: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -294,7 +290,13 @@ impl<'a> Builder<'a> {
         !self.stopped
     }
 
-    fn nodes(&mut self, nodes: &[Node], frame: &Frame<'_>, inherited: Inherited, key: Key) -> Vec<usize> {
+    pub(super) fn nodes(
+        &mut self,
+        nodes: &[Node],
+        frame: &Frame<'_>,
+        inherited: Inherited,
+        key: Key,
+    ) -> Vec<usize> {
         let mut elements = Vec::with_capacity(nodes.len());
         for (index, node) in nodes.iter().enumerate() {
             elements.extend(self.node(node, frame, inherited, key.step(index)));
@@ -421,221 +423,6 @@ impl<'a> Builder<'a> {
         roots
     }
 
-    /// A node that has a box of its own.
-    fn box_of(
-        &mut self,
-        node: &Node,
-        frame: &Frame<'_>,
-        inherited: Inherited,
-        key: Key,
-    ) -> Result<Vec<usize>, EvalError> {
-        let control = self.control(node, frame, key)?;
-        let mut style = controls::base(&node.kind);
-        style.overlay(&node.style.resolve(&frame.scope)?);
-        let mut ring = false;
-        if let Some(control) = &control {
-            let mut over = |sheet: &Option<StyleSheet>, holds: bool| -> Result<bool, EvalError> {
-                if let (Some(sheet), true) = (sheet, holds) {
-                    style.overlay(&sheet.resolve(&frame.scope)?);
-                }
-                Ok(sheet.is_some() && holds)
-            };
-            let live = !control.disabled;
-            let states = &node.states;
-            over(&states.hover, live && self.interaction.hovered.contains(&key))?;
-            let focused = live && self.interaction.focused == Some(key);
-            ring = focused && !over(&states.focus, focused)?;
-            over(&states.pressed, live && self.interaction.pressed == Some(key))?;
-            let shown = over(&states.disabled, control.disabled)?;
-            if control.disabled && !shown && !matches!(control.kind, ControlKind::Plain) {
-                style.opacity = Some(components::Opacity(0.5));
-            }
-        }
-        let inherited = Inherited {
-            colour: style.colour.unwrap_or(inherited.colour),
-            text: style.text.unwrap_or(inherited.text),
-            weight: style.weight.unwrap_or(inherited.weight),
-        };
-        let content = match &node.kind {
-            Kind::Text { text } => Content::Text(shown(&text.eval(&frame.scope)?)),
-            Kind::Icon { icon } => {
-                let name = icon.eval(&frame.scope)?;
-                let name = name.as_str().unwrap_or_default();
-                if name.is_empty() {
-                    return Ok(Vec::new());
-                }
-                Content::Icon(look::icon(name).ok_or_else(|| not(icon, node, "the name of an icon"))?)
-            }
-            Kind::Image { source, fit } => {
-                let fit = match fit.eval(&frame.scope)?.as_str() {
-                    Some("contain") => Fit::Contain,
-                    Some("fill") => Fit::Fill,
-                    _ => Fit::Cover,
-                };
-                Content::Picture { path: shown(&source.eval(&frame.scope)?), fit }
-            }
-            Kind::Column => Content::Box(Flow::Column),
-            Kind::Box if node.children.len() > 1 => Content::Box(Flow::Column),
-            Kind::Grid => Content::Box(Flow::Grid),
-            Kind::Stack => Content::Box(Flow::Stack),
-            _ => Content::Box(Flow::Row),
-        };
-        let Some(index) = self.element(content, style, inherited) else {
-            return Ok(Vec::new());
-        };
-        let children = match &control {
-            Some(control) if !matches!(control.kind, ControlKind::Plain | ControlKind::Button { .. }) => {
-                self.inside_of(control, node, frame, inherited)?
-            }
-            _ => self.nodes(&node.children, frame, inherited, key),
-        };
-        if let Some(element) = self.tree.elements.get_mut(index) {
-            element.children = children;
-            element.control = control;
-            element.ring = ring;
-        }
-        Ok(vec![index])
-    }
-
-    fn control(&self, node: &Node, frame: &Frame<'_>, key: Key) -> Result<Option<Control>, EvalError> {
-        let scope = &frame.scope;
-        let flag = |bound: &Option<Bound>| -> Result<bool, EvalError> {
-            bound.as_ref().map_or(Ok(false), |bound| bound.eval(scope).map(|value| value.is_true()))
-        };
-        let text = |bound: &Option<Bound>| -> Result<Arc<str>, EvalError> {
-            bound.as_ref().map_or(Ok("".into()), |bound| bound.eval(scope).map(|value| shown(&value)))
-        };
-        let typed = self.interaction.typed.get(&key);
-        let (kind, disabled) = match &node.kind {
-            Kind::Button { disabled, action } => {
-                let action = text(action)?;
-                let action = if action.is_empty() { "press".into() } else { action };
-                (ControlKind::Button { action }, flag(disabled)?)
-            }
-            Kind::Input { value, disabled, .. } => {
-                let value = match typed {
-                    Some(super::Typed::Text(text)) => text.as_str().into(),
-                    _ => text(value)?,
-                };
-                (ControlKind::Input { value }, flag(disabled)?)
-            }
-            Kind::Checkbox { checked, disabled } => {
-                let ticked = match typed {
-                    Some(super::Typed::Ticked(ticked)) => *ticked,
-                    _ => flag(checked)?,
-                };
-                (ControlKind::Checkbox { ticked }, flag(disabled)?)
-            }
-            Kind::Select { value, options, disabled, .. } => {
-                let list = options.eval(scope)?;
-                let items = list.try_iter().map_err(|_| not(options, node, "a list of texts"))?;
-                let options = items.take(controls::MAX_OPTIONS).map(|item| shown(&item)).collect();
-                let value = match typed {
-                    Some(super::Typed::Text(text)) => text.as_str().into(),
-                    _ => text(value)?,
-                };
-                (ControlKind::Select { value, options }, flag(disabled)?)
-            }
-            _ if node.states.hover.is_some() || node.states.pressed.is_some() => (ControlKind::Plain, false),
-            _ => return Ok(None),
-        };
-        Ok(Some(Control { key, disabled, kind, instance: frame.instance }))
-    }
-
-    /// What an input, a checkbox or a select shows.
-    fn inside_of(
-        &mut self,
-        control: &Control,
-        node: &Node,
-        frame: &Frame<'_>,
-        inherited: Inherited,
-    ) -> Result<Vec<usize>, EvalError> {
-        let focused = self.interaction.focused == Some(control.key) && !control.disabled;
-        let muted = Inherited { colour: Colour::Token(Token::Faint), ..inherited };
-        let (placeholder, secret) = match &node.kind {
-            Kind::Input { placeholder, secret, .. } => (placeholder.as_ref(), secret.as_ref()),
-            Kind::Select { placeholder, .. } => (placeholder.as_ref(), None),
-            _ => (None, None),
-        };
-        let placeholder =
-            placeholder.map(|bound| bound.eval(&frame.scope).map(|value| shown(&value))).transpose()?;
-        let secret = secret.map(|bound| bound.eval(&frame.scope).map(|value| value.is_true())).transpose()?;
-        let mut inside = Vec::new();
-        let one_line = Style { lines: Some(components::Count(1)), ..Style::default() };
-        match &control.kind {
-            ControlKind::Checkbox { ticked: true } => {
-                if let Some(check) = look::icon("check") {
-                    inside.extend(self.element(Content::Icon(check), controls::tick(), inherited));
-                }
-            }
-            ControlKind::Input { value } | ControlKind::Select { value, .. } => {
-                let empty = value.is_empty();
-                let text = match (empty, secret) {
-                    (true, _) => placeholder.unwrap_or_default(),
-                    (false, Some(true)) => "•".repeat(value.chars().count().min(200)).into(),
-                    (false, _) => Arc::clone(value),
-                };
-                let look = if empty { muted } else { inherited };
-                let caret = focused && matches!(control.kind, ControlKind::Input { .. });
-                let mut content = self.element(Content::Text(text), one_line, look);
-                let caret = caret
-                    .then(|| self.element(Content::Box(Flow::Row), controls::caret(), inherited))
-                    .flatten();
-                // The caret stands before a placeholder and after what was typed.
-                let parts = if empty { [caret, content.take()] } else { [content.take(), caret] };
-                inside.extend(parts.into_iter().flatten());
-                if matches!(control.kind, ControlKind::Select { .. }) {
-                    let grow = Style { grow: Some(components::Share(1.0)), ..Style::default() };
-                    inside.extend(self.element(Content::Box(Flow::Row), grow, inherited));
-                    if let Some(down) = look::icon("chevron-down") {
-                        inside.extend(self.element(Content::Icon(down), controls::chevron(), muted));
-                    }
-                }
-            }
-            _ => {}
-        }
-        Ok(inside)
-    }
-
-    fn element(&mut self, content: Content, style: Style, inherited: Inherited) -> Option<usize> {
-        // One more than the limit is harmless; the next node stops.
-        if self.stopped {
-            return None;
-        }
-        self.tree.elements.push(Element {
-            content,
-            colour: style.colour.unwrap_or(inherited.colour),
-            text: style.text.unwrap_or(inherited.text),
-            weight: style.weight.unwrap_or(inherited.weight),
-            style,
-            children: Vec::new(),
-            control: None,
-            ring: false,
-        });
-        Some(self.tree.elements.len() - 1)
-    }
-
-    /// Stands where an expression failed.
-    fn mark(&mut self) -> Option<usize> {
-        let inherited = Inherited {
-            colour: Colour::Token(Token::OnDangerSoft),
-            text: TypeStep::Caption,
-            weight: Weight::Regular,
-        };
-        let style = Style {
-            background: Some(Colour::Token(Token::DangerSoft)),
-            padding: Some(Sides { top: 2.0, right: 6.0, bottom: 2.0, left: 6.0 }),
-            radius: Some(Radius::Small),
-            align: Some(Align::Center),
-            justify: Some(Justify::Center),
-            ..Style::default()
-        };
-        let text = self.element(Content::Text("error".into()), Style::default(), inherited)?;
-        let mark = self.element(Content::Box(Flow::Row), style, inherited)?;
-        self.tree.elements.get_mut(mark)?.children = vec![text];
-        Some(mark)
-    }
-
     fn id_of(&self, instance: usize) -> Option<String> {
         self.tree.instances.get(instance).map(|placed| placed.id.clone())
     }
@@ -659,21 +446,4 @@ impl<'a> Builder<'a> {
             });
         }
     }
-}
-
-/// A value as a text to show.
-fn shown(value: &Value) -> Arc<str> {
-    match value.as_str() {
-        Some(text) => visible(text, MAX_TEXT).into(),
-        None if value.is_none() || value.is_undefined() => "".into(),
-        None => visible(&value.to_string(), MAX_TEXT).into(),
-    }
-}
-
-fn not(bound: &Bound, node: &Node, expected: &str) -> EvalError {
-    let (expression, place) = match bound {
-        Bound::Computed(expression) => (expression.text().to_owned(), expression.place()),
-        Bound::Fixed(value) => (visible(&value.to_string(), 60), node.place),
-    };
-    EvalError { expression, reason: format!("is not {expected}"), place }
 }

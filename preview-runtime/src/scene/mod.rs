@@ -3,6 +3,7 @@
 //! Owns: applying props, overrides and states, loops, choices, slots and nested components, all within a budget. Must not
 //! know: layout, pixels, messages, the sandbox.
 
+mod boxes;
 mod build;
 mod controls;
 mod element;

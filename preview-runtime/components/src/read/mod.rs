@@ -145,3 +145,29 @@ fn tags(source: &Source, findings: &mut Findings<'_>) -> Vec<String> {
     };
     items.iter().filter_map(|item| text(item, "a tag", findings).map(str::to_owned)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What ships with the example is what people copy.
+    #[test]
+    fn the_example_s_components_fit_the_published_schema() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let schema = std::fs::read_to_string(folder.join("schemas/component.schema.json")).unwrap();
+        let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
+        let mut files = 0;
+        for entry in std::fs::read_dir(folder.join("main-process/example/components")).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).unwrap();
+            read(&name, &text).unwrap();
+            let mut findings = Findings::new(&name);
+            let json = source::read(&name, &text, &mut findings).unwrap().to_json();
+            let errors: Vec<String> = validator.iter_errors(&json).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{name}: {errors:?}");
+            files += 1;
+        }
+        assert!(files >= 12, "{files}");
+    }
+}

@@ -1,0 +1,227 @@
+//! Small pictures of what is drawn again and again: icons, and rounded boxes that are stretched from their middle.
+//!
+//! An icon is hundreds of thin triangles and a rounded box with a border is too; as a picture, the first is one rectangle
+//! and the second nine. Pictures are made by the same tessellator and rasteriser, once for each size and colour.
+
+use crate::look::{Icon, Stroke as IconStroke};
+use egui::{
+    Color32, ColorImage, CornerRadius, ImageData, Pos2, Rect, Shape, Stroke, StrokeKind, TextureId,
+    TextureOptions,
+    epaint::{
+        CircleShape, ClippedShape, ImageDelta, Mesh, PathShape, PathStroke, RectShape, TessellationOptions,
+        Tessellator, textures::TexturesDelta,
+    },
+    pos2, vec2,
+};
+use rasteriser::{Rasteriser, Surface};
+use std::collections::BTreeMap;
+
+/// Pictures at once; beyond it all are made anew.
+const MAX_SPRITES: usize = 600;
+/// Pixels of a side. What is larger is drawn as it is.
+const MAX_SIDE: u32 = 160;
+/// The icons' grid, and how thick their strokes are on it.
+const GRID: f32 = 24.0;
+const THICKNESS: f32 = 1.9;
+
+/// A box in pixels and colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct BoxLook {
+    pub(crate) radius: u16,
+    pub(crate) border: u16,
+    pub(crate) blur: u16,
+    pub(crate) fill: [u8; 4],
+    pub(crate) stroke: [u8; 4],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    /// By the address of its strokes, which are made once and live for ever.
+    Icon {
+        strokes: usize,
+        side: u16,
+    },
+    Box(BoxLook),
+}
+
+#[derive(Default)]
+pub(crate) struct Sprites {
+    by_key: BTreeMap<Key, (u64, u32)>,
+    made: u64,
+    changes: TexturesDelta,
+}
+
+/// Sprites have ids beyond those of the workspace's pictures.
+const FIRST_ID: u64 = 1 << 32;
+
+impl Sprites {
+    /// To be called before a frame.
+    pub(crate) fn make_room(&mut self) {
+        if self.by_key.len() > MAX_SPRITES {
+            let given_up = std::mem::take(&mut self.by_key);
+            self.changes.free.extend(given_up.into_values().map(|(id, _)| TextureId::User(id)));
+        }
+    }
+
+    /// What the rasteriser must be told before the frame.
+    pub(crate) fn take_changes(&mut self, into: &mut TexturesDelta) {
+        into.set.extend(self.changes.set.drain());
+        into.free.extend(self.changes.free.drain());
+    }
+
+    /// The icon with its corner at `corner`, `side` points large. None if it is too large for a picture.
+    pub(crate) fn icon(
+        &mut self,
+        icon: &'static Icon,
+        corner: Pos2,
+        side: f32,
+        colour: Color32,
+        scale: f32,
+    ) -> Option<Mesh> {
+        let pixels = (side * scale).round();
+        let key = Key::Icon { strokes: std::ptr::from_ref(icon) as usize, side: whole(pixels, MAX_SIDE)? };
+        let (id, sprite) = self.sprite(key, pixels as u32, || icon_shapes(icon, pixels))?;
+        let at = pos2((corner.x * scale).round(), (corner.y * scale).round());
+        let mut mesh = Mesh::with_texture(TextureId::User(id));
+        let rect = Rect::from_min_size(at, vec2(sprite as f32, sprite as f32)) / scale;
+        mesh.add_rect_with_uv(rect, Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0)), colour);
+        Some(mesh)
+    }
+
+    /// A box, its corners as in the picture and its sides stretched. None if that cannot be.
+    pub(crate) fn stretched(&mut self, look: BoxLook, rect: Rect, scale: f32) -> Option<Mesh> {
+        let around = u32::from(look.blur).div_ceil(2) + u32::from(look.blur > 0);
+        // Corner, one pixel of side, corner; what is blurred reaches in as far as it reaches out.
+        let corner =
+            u32::from(look.radius).max(u32::from(look.border)).max(u32::from(look.blur).div_ceil(2)) + 1;
+        let side = 2 * corner + 1;
+        let whole_side = side + 2 * around;
+        let rect = Rect::from_min_max(
+            pos2((rect.min.x * scale).round(), (rect.min.y * scale).round()),
+            pos2((rect.max.x * scale).round(), (rect.max.y * scale).round()),
+        );
+        if whole_side > MAX_SIDE || rect.width() < side as f32 || rect.height() < side as f32 {
+            return None;
+        }
+        let (id, _) =
+            self.sprite(Key::Box(look), whole_side, || box_shapes(look, around as f32, side as f32))?;
+        let edge = (corner + around) as f32;
+        let outer = rect.expand(around as f32);
+        let cuts = |from: f32, to: f32| [from, from + edge, to - edge, to];
+        let (xs, ys) = (cuts(outer.min.x, outer.max.x), cuts(outer.min.y, outer.max.y));
+        let part = 1.0 / whole_side as f32;
+        let middle = (edge + 0.5) * part;
+        // The middle row and column have one colour from end to end: a point of the picture is enough.
+        let us = [(0.0, edge * part), (middle, middle), ((edge + 1.0) * part, 1.0)];
+        let mut mesh = Mesh::with_texture(TextureId::User(id));
+        for (row, (v0, v1)) in us.iter().enumerate() {
+            for (column, (u0, u1)) in us.iter().enumerate() {
+                let (Some(&[x0, x1]), Some(&[y0, y1])) = (
+                    xs.windows(2).nth(column).and_then(|cut| cut.first_chunk()),
+                    ys.windows(2).nth(row).and_then(|cut| cut.first_chunk()),
+                ) else {
+                    continue;
+                };
+                let rect = Rect::from_min_max(pos2(x0, y0), pos2(x1, y1)) / scale;
+                if rect.is_positive() {
+                    mesh.add_rect_with_uv(
+                        rect,
+                        Rect::from_min_max(pos2(*u0, *v0), pos2(*u1, *v1)),
+                        Color32::WHITE,
+                    );
+                }
+            }
+        }
+        Some(mesh)
+    }
+
+    fn sprite(&mut self, key: Key, side: u32, shapes: impl FnOnce() -> Vec<Shape>) -> Option<(u64, u32)> {
+        if let Some(found) = self.by_key.get(&key) {
+            return Some(*found);
+        }
+        let image = draw(shapes(), side)?;
+        self.made += 1;
+        let id = FIRST_ID + self.made;
+        let delta = ImageDelta::full(ImageData::from(image), TextureOptions::NEAREST);
+        self.changes.set.entry(TextureId::User(id)).or_default().push(delta);
+        self.by_key.insert(key, (id, side));
+        Some((id, side))
+    }
+}
+
+impl Drop for Sprites {
+    fn drop(&mut self) {
+        // A delta must not be dropped with anything in it.
+        self.changes.clear();
+    }
+}
+
+fn whole(pixels: f32, most: u32) -> Option<u16> {
+    (pixels >= 1.0 && pixels <= most as f32).then_some(pixels as u16)
+}
+
+/// One pixel is one point here.
+fn draw(shapes: Vec<Shape>, side: u32) -> Option<ColorImage> {
+    let side = side as usize;
+    let everything = Rect::from_min_size(pos2(0.0, 0.0), vec2(side as f32, side as f32));
+    let mut tessellator = Tessellator::new(1.0, TessellationOptions::default(), [1, 1], Vec::new());
+    let shapes = shapes.into_iter().map(|shape| ClippedShape::new(everything, shape)).collect();
+    let primitives = tessellator.tessellate_shapes(shapes);
+    let mut rasteriser = Rasteriser::new();
+    let mut white = TexturesDelta::default();
+    let texel = ImageDelta::full(ColorImage::filled([1, 1], Color32::WHITE), TextureOptions::NEAREST);
+    white.set.entry(TextureId::default()).or_default().push(texel);
+    rasteriser.update_textures(&mut white);
+    let mut surface = Surface::new(side, side, Color32::TRANSPARENT).ok()?;
+    rasteriser.draw(&mut surface, &primitives, 1.0);
+    let pixels = surface
+        .pixels()
+        .iter()
+        .map(|[r, g, b, a]| Color32::from_rgba_premultiplied(*r, *g, *b, *a))
+        .collect();
+    Some(ColorImage::new([side, side], pixels))
+}
+
+fn box_shapes(look: BoxLook, around: f32, side: f32) -> Vec<Shape> {
+    let colour = |[r, g, b, a]: [u8; 4]| Color32::from_rgba_premultiplied(r, g, b, a);
+    let rect = Rect::from_min_size(pos2(around, around), vec2(side, side));
+    let stroke =
+        if look.border > 0 { Stroke::new(f32::from(look.border), colour(look.stroke)) } else { Stroke::NONE };
+    let corner = CornerRadius::same(look.radius.min(255) as u8);
+    let shape = RectShape::new(rect, corner, colour(look.fill), stroke, StrokeKind::Inside);
+    vec![shape.with_blur_width(f32::from(look.blur)).into()]
+}
+
+/// White, to be tinted.
+pub(crate) fn icon_shapes(icon: &Icon, side: f32) -> Vec<Shape> {
+    let (scale, white) = (side / GRID, Color32::WHITE);
+    let width = (THICKNESS * scale).max(1.0);
+    let at = |point: &Pos2| pos2(point.x * scale, point.y * scale);
+    let mut shapes: Vec<Shape> = Vec::new();
+    for stroke in icon {
+        match stroke {
+            IconStroke::Line { points, closed } => {
+                let points: Vec<Pos2> = points.iter().map(at).collect();
+                let ends = [points.first().copied(), points.last().copied()];
+                let stroke = PathStroke::new(width, white);
+                if *closed {
+                    shapes.push(PathShape::closed_line(points, stroke).into());
+                } else {
+                    shapes.push(PathShape::line(points, stroke).into());
+                    // Round ends; only where a line is thick enough to see them.
+                    let ends = ends.into_iter().flatten().filter(|_| width > 1.4);
+                    shapes.extend(ends.map(|end| CircleShape::filled(end, width / 2.0, white).into()));
+                }
+            }
+            IconStroke::Circle { centre, radius, filled: true } => {
+                shapes
+                    .push(CircleShape::filled(at(centre), (radius * scale).max(width * 0.55), white).into());
+            }
+            IconStroke::Circle { centre, radius, filled: false } => {
+                shapes
+                    .push(CircleShape::stroke(at(centre), radius * scale, Stroke::new(width, white)).into());
+            }
+        }
+    }
+    shapes
+}
