@@ -34,7 +34,7 @@ pub use import::{Import, ImportedServer, import};
 pub use launch::inherited_environment;
 pub use manifest::{InternalMethods, ManifestFolder, ManifestReport, ManifestTool, Origin};
 pub use registry::{Offer, RegistryEntry, search_registry};
-pub use secrets::{FileSecrets, SHORTEST_SECRET, Secret, SecretStore};
+pub use secrets::{FileSecrets, Keyring, SHORTEST_SECRET, Secret, SecretStore, best_secret_store};
 pub use service::{McpService, Setup};
 pub use spawn::{Exit, Launch, OwnGroup, Running, Spawner};
 pub use status::{Details, McpStatus};

@@ -30,7 +30,7 @@ pub(super) async fn open(
     shared: &Arc<Shared>,
 ) -> Result<Connection, Refusal> {
     shared.set(State::Starting(Phase::Credentials));
-    let secrets = credentials(config, surroundings)?;
+    let secrets = credentials(config, surroundings).await?;
     shared.log.hide(secrets.redactor());
     match &config.transport {
         McpTransport::Http { url, auth } => {
@@ -45,8 +45,14 @@ pub(super) async fn open(
     }
 }
 
-fn credentials(config: &McpConfig, surroundings: &Surroundings) -> Result<Resolved, Refusal> {
-    Resolved::of(config, &*surroundings.secrets).map_err(|unresolved| match unresolved {
+/// A keyring may ask its user first: nobody else waits for that.
+async fn credentials(config: &McpConfig, surroundings: &Surroundings) -> Result<Resolved, Refusal> {
+    let (asking, store) = (config.clone(), surroundings.secrets.clone());
+    let resolved = tokio::task::spawn_blocking(move || Resolved::of(&asking, &*store)).await;
+    let broken = |error| {
+        Refusal::Passing(Failure::new(Code::Internal, format!("The secrets could not be read: {error}")))
+    };
+    resolved.map_err(broken)?.map_err(|unresolved| match unresolved {
         Unresolved::Missing(missing) => {
             let names = missing.join(", ");
             let message = format!("Missing required credentials: {names}. Set them, then start it again.");

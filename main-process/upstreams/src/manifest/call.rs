@@ -34,7 +34,7 @@ impl ManifestTool {
     pub(crate) async fn call(&self, arguments: &Value, hands: &Hands<'_>) -> Result<Outcome, Failure> {
         let arguments = self.checked(arguments)?;
         let surroundings = hands.surroundings;
-        let credentials = Credentials::resolve(&self.manifest, &self.credentials, &*surroundings.secrets)?;
+        let credentials = self.resolved(surroundings).await?;
         let template = Template { arguments: &arguments, credentials: &credentials };
         let answered = match &self.target {
             Target::Upstream { server, tool } => {
@@ -68,6 +68,17 @@ impl ManifestTool {
             ..failure
         })?;
         self.answer(&value, |text| redactor.clean(text).into_owned()).map(Outcome::Answered)
+    }
+
+    /// A keyring may ask its user first: nobody else waits for that.
+    async fn resolved(&self, surroundings: &Surroundings) -> Result<Credentials, Failure> {
+        let (manifest, wanted) = (self.manifest.clone(), self.credentials.clone());
+        let store = surroundings.secrets.clone();
+        let resolving =
+            tokio::task::spawn_blocking(move || Credentials::resolve(&manifest, &wanted, &*store));
+        let broken =
+            |error| Failure::new(Code::Internal, format!("The credentials could not be read: {error}"));
+        resolving.await.map_err(broken)?
     }
 
     fn checked(&self, arguments: &Value) -> Result<Map<String, Value>, Failure> {

@@ -2,13 +2,15 @@
 //! of a process or a header of a request.
 
 mod file;
+mod keyring;
 mod redact;
 
 pub use file::FileSecrets;
+pub use keyring::Keyring;
 pub(crate) use redact::Redactor;
 
 use crate::{config::McpConfig, failure::Failure};
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 use uuid::Uuid;
 
 /// Shorter ones would turn every log into asterisks, and protect nothing.
@@ -49,6 +51,18 @@ pub trait SecretStore: Send + Sync {
     fn remove(&self, name: &str) -> Result<(), Failure>;
     /// Where that is, for people.
     fn place(&self) -> String;
+}
+
+/// The desktop's keyring where there is one that can keep anything, else a file in the configuration folder. Asks the bus,
+/// so it may take a moment.
+pub fn best_secret_store(config_folder: &Path) -> Arc<dyn SecretStore> {
+    match Keyring::connect(None) {
+        Ok(keyring) => Arc::new(keyring),
+        Err(failure) => {
+            tracing::info!(%failure, "secrets are kept in a file");
+            Arc::new(FileSecrets::new(&config_folder.join("secrets.json")))
+        }
+    }
 }
 
 /// Where a secret of a server is kept: of a variable, or of its address as `auth`.

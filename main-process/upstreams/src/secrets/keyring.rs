@@ -1,0 +1,212 @@
+//! Secrets in the desktop's keyring, over the Secret Service that GNOME, KDE and others offer on the session bus.
+//!
+//! They cross the bus as they are (the service's `plain` session): whoever could listen there is the same user, who could
+//! read the environment of the servers too.
+
+use super::{Secret, SecretStore};
+use crate::failure::{Code, Failure};
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+use zbus::{
+    blocking::{Connection, Proxy, connection::Builder},
+    zvariant::{ObjectPath, OwnedObjectPath, OwnedValue, Value},
+};
+
+const SERVICE: &str = "org.freedesktop.secrets";
+const ROOT: &str = "/org/freedesktop/secrets";
+const LIMIT: Duration = Duration::from_secs(20);
+/// A prompt waits for a person.
+const PROMPT_LIMIT: Duration = Duration::from_secs(120);
+/// What the service says instead of a path when there is nothing.
+const NOTHING: &str = "/";
+
+/// Session, parameters, value, kind of value.
+type Wire = (OwnedObjectPath, Vec<u8>, Vec<u8>, String);
+
+pub struct Keyring {
+    address: Option<String>,
+    open: Mutex<Option<Open>>,
+}
+
+struct Open {
+    connection: Connection,
+    session: OwnedObjectPath,
+}
+
+impl Keyring {
+    /// The keyring on the session's bus, or on another one; an error when there is none that can keep anything.
+    pub fn connect(address: Option<&str>) -> Result<Self, Failure> {
+        let keyring = Self { address: address.map(str::to_owned), open: Mutex::default() };
+        keyring.with(|open| open.collection().map(drop))?;
+        Ok(keyring)
+    }
+
+    /// Connects at first use, and anew after an error: a keyring can be restarted.
+    fn with<T>(&self, work: impl FnOnce(&Open) -> Result<T, Trouble>) -> Result<T, Failure> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = match open.take() {
+            Some(open) => Ok(open),
+            None => Open::new(self.address.as_deref()),
+        }
+        .and_then(|fresh| {
+            let done = work(&fresh)?;
+            *open = Some(fresh);
+            Ok(done)
+        });
+        done.map_err(|trouble| {
+            Failure::new(Code::ServiceUnavailable, format!("The keyring cannot be used: {trouble}"))
+        })
+    }
+}
+
+impl SecretStore for Keyring {
+    fn get(&self, name: &str) -> Result<Option<Secret>, Failure> {
+        let bytes = self.with(|open| match open.find(name)? {
+            Some(item) => open.secret(&item).map(Some),
+            None => Ok(None),
+        })?;
+        bytes.map(|bytes| Secret::new(&String::from_utf8_lossy(&bytes))).transpose()
+    }
+
+    fn set(&self, name: &str, secret: &Secret) -> Result<(), Failure> {
+        self.with(|open| open.create(name, secret))
+    }
+
+    fn remove(&self, name: &str) -> Result<(), Failure> {
+        self.with(|open| match open.find(name)? {
+            Some(item) => {
+                let prompt: OwnedObjectPath =
+                    open.call(&item, "org.freedesktop.Secret.Item", "Delete", &())?;
+                open.prompt(&prompt)
+            }
+            None => Ok(()),
+        })
+    }
+
+    fn place(&self) -> String {
+        "the keyring of your desktop".to_owned()
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Trouble {
+    #[error(transparent)]
+    Bus(#[from] zbus::Error),
+    #[error(transparent)]
+    Value(#[from] zbus::zvariant::Error),
+    #[error("it has no default collection; make one in your desktop's password settings")]
+    NoCollection,
+    #[error("it stayed locked; unlock it, then try again")]
+    Locked,
+}
+
+impl Open {
+    fn new(address: Option<&str>) -> Result<Self, Trouble> {
+        let builder = match address {
+            Some(address) => Builder::address(address)?,
+            None => Builder::session()?,
+        };
+        let connection = builder.method_timeout(LIMIT).build()?;
+        let reply = connection.call_method(
+            Some(SERVICE),
+            ROOT,
+            Some("org.freedesktop.Secret.Service"),
+            "OpenSession",
+            &("plain", Value::from("")),
+        )?;
+        let (_, session): (OwnedValue, OwnedObjectPath) = reply.body().deserialize()?;
+        Ok(Self { connection, session })
+    }
+
+    fn call<B, T>(&self, path: &ObjectPath<'_>, interface: &str, method: &str, body: &B) -> Result<T, Trouble>
+    where
+        B: serde::Serialize + zbus::zvariant::DynamicType,
+        T: serde::de::DeserializeOwned + zbus::zvariant::Type,
+    {
+        let reply = self.connection.call_method(Some(SERVICE), path, Some(interface), method, body)?;
+        Ok(reply.body().deserialize()?)
+    }
+
+    fn service<B, T>(&self, method: &str, body: &B) -> Result<T, Trouble>
+    where
+        B: serde::Serialize + zbus::zvariant::DynamicType,
+        T: serde::de::DeserializeOwned + zbus::zvariant::Type,
+    {
+        self.call(&ObjectPath::try_from(ROOT)?, "org.freedesktop.Secret.Service", method, body)
+    }
+
+    fn collection(&self) -> Result<OwnedObjectPath, Trouble> {
+        let path: OwnedObjectPath = self.service("ReadAlias", &("default",))?;
+        if path.as_str() == NOTHING { Err(Trouble::NoCollection) } else { Ok(path) }
+    }
+
+    /// The item of that name, unlocked.
+    fn find(&self, name: &str) -> Result<Option<OwnedObjectPath>, Trouble> {
+        let found: (Vec<OwnedObjectPath>, Vec<OwnedObjectPath>) =
+            self.service("SearchItems", &(attributes(name),))?;
+        match (found.0.into_iter().next(), found.1.into_iter().next()) {
+            (Some(item), _) => Ok(Some(item)),
+            (None, Some(item)) => self.unlock(&item).map(|()| Some(item)),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn unlock(&self, path: &OwnedObjectPath) -> Result<(), Trouble> {
+        let (_, prompt): (Vec<OwnedObjectPath>, OwnedObjectPath) = self.service("Unlock", &(vec![path],))?;
+        self.prompt(&prompt)
+    }
+
+    /// Lets the desktop ask its user, if it wants to, and waits for that.
+    fn prompt(&self, prompt: &OwnedObjectPath) -> Result<(), Trouble> {
+        if prompt.as_str() == NOTHING {
+            return Ok(());
+        }
+        let proxy = Proxy::new(&self.connection, SERVICE, prompt, "org.freedesktop.Secret.Prompt")?;
+        let mut completed = proxy.receive_signal("Completed")?;
+        proxy.call_method("Prompt", &("",))?;
+        let (sender, receiver) = std::sync::mpsc::sync_channel(1);
+        // Only a thread can be waited for with a limit here; it ends with the prompt or with the connection.
+        let waiting = std::thread::Builder::new().name("keyring-prompt".to_owned()).spawn(move || {
+            let dismissed = completed.next().and_then(|signal| {
+                let (dismissed, _): (bool, OwnedValue) = signal.body().deserialize().ok()?;
+                Some(dismissed)
+            });
+            // Nobody waits any more: it took too long.
+            let _ = sender.send(dismissed);
+        });
+        match (waiting, receiver.recv_timeout(PROMPT_LIMIT)) {
+            (Ok(_), Ok(Some(false))) => Ok(()),
+            _ => Err(Trouble::Locked),
+        }
+    }
+
+    fn secret(&self, item: &OwnedObjectPath) -> Result<Vec<u8>, Trouble> {
+        let wire: Wire = self.call(item, "org.freedesktop.Secret.Item", "GetSecret", &(&self.session,))?;
+        Ok(wire.2)
+    }
+
+    fn create(&self, name: &str, secret: &Secret) -> Result<(), Trouble> {
+        let collection = self.collection()?;
+        self.unlock(&collection)?;
+        let properties = HashMap::from([
+            ("org.freedesktop.Secret.Item.Label", Value::from(format!("Draftboard: {name}"))),
+            ("org.freedesktop.Secret.Item.Attributes", Value::from(attributes(name))),
+        ]);
+        let value = secret.reveal().as_bytes().to_vec();
+        let wire: Wire = (self.session.clone(), Vec::new(), value, "text/plain".to_owned());
+        let (_, prompt): (OwnedObjectPath, OwnedObjectPath) = self.call(
+            &collection,
+            "org.freedesktop.Secret.Collection",
+            "CreateItem",
+            &(properties, wire, true),
+        )?;
+        self.prompt(&prompt)
+    }
+}
+
+fn attributes(name: &str) -> HashMap<&'static str, String> {
+    HashMap::from([("application", "draftboard".to_owned()), ("name", name.to_owned())])
+}
