@@ -386,6 +386,29 @@ fn a_killed_draftboard_leaves_no_process_and_the_next_one_says_what_happened() {
     bench.home.assert_deserted();
 }
 
+#[test]
+fn a_cancelled_run_leaves_no_process() {
+    if !has_terraform() {
+        return;
+    }
+    let bench = Bench::new("blank");
+    let marker = 9_500_000 + u64::from(std::process::id());
+    let extra =
+        format!("provisioner \"local-exec\" {{\n  command = \"echo started; exec sleep {marker}\"\n}}\n");
+    bench.add("slow", json!({ "extra": extra }));
+    assert_eq!(bench.run(&["terraform", "init"]).code, Some(0));
+    let running = bench.serve();
+    let mut client = Client::connect(&bench.home, &bench.workspace).unwrap();
+    let run = start(&mut client, "apply");
+    until(&mut client, run, |_, lines| {
+        lines.iter().any(|line| line.contains("started") && !line.contains("sleep"))
+    });
+    client.request(json!({ "terraform": { "cancel": { "run": run } } })).unwrap().unwrap();
+    until(&mut client, run, |view, _| view["state"].get("cancelled").is_some());
+    assert_eq!(bench.home.processes(), [running.pid()], "main alone is left");
+    assert_eq!(running.stop().code, Some(0));
+}
+
 /// Where unpacked providers lie, the way `-plugin-dir` wants them.
 fn mirror_of(provider: &str) -> Option<PathBuf> {
     let from_variable = std::env::var_os("DRAFTBOARD_TEST_PROVIDERS").map(PathBuf::from);

@@ -438,3 +438,57 @@ fn settings_of_an_import_join_the_projects_own() {
     assert!(after.contains("[infrastructure.boards.shop]"), "{after} {notes:#?}");
     assert!(notes.iter().any(|note| note.message.contains("draftboard.toml")), "{notes:#?}");
 }
+
+#[test]
+fn projects_bring_their_settings_each_for_its_own_board() {
+    let fixtures =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("infrastructure/tests/fixtures/terrastudio");
+    let bench = Bench::new();
+    let folder = tempfile::tempdir().unwrap();
+    let mut with_settings = 0;
+    for entry in std::fs::read_dir(&fixtures).unwrap().flatten() {
+        // As such a project lies on a disk.
+        let project = folder.path().join(entry.file_name());
+        std::fs::create_dir_all(project.join("diagrams")).unwrap();
+        std::fs::copy(entry.path().join("project.tstudio"), project.join("project.tstudio")).unwrap();
+        std::fs::copy(entry.path().join("main.json"), project.join("diagrams/main.json")).unwrap();
+        let request = TerraformRequest::Import { path: project.display().to_string(), name: None };
+        let TerraformAnswer::Imported { board, notes, .. } = bench.ask(request).unwrap() else { panic!() };
+        let told = |words: &str| notes.iter().any(|note| note.message.contains(words));
+        assert!(!told("were not added"), "{notes:#?}");
+        with_settings += usize::from(told("are in draftboard.toml"));
+        let hcl = bench.ask(TerraformRequest::Hcl { board }).unwrap();
+        assert!(matches!(hcl, TerraformAnswer::Hcl(view) if view.files.len() > 2));
+    }
+    assert!(with_settings > 3, "{with_settings}");
+    bench.running.finish();
+}
+
+#[test]
+fn drawing_goes_on_while_a_large_board_becomes_files() {
+    let bench = Bench::new();
+    let commands: Vec<serde_json::Value> = (0..5_000)
+        .map(|number| {
+            serde_json::json!({ "addNode": {
+                "board": "infrastructure", "type": "terraform/core/terraform_data", "name": format!("node_{number}"),
+                "at": { "x": number % 70 * 220, "y": number / 70 * 120 }
+            } })
+        })
+        .collect();
+    bench.edit(&serde_json::json!({ "batch": { "commands": commands } }).to_string());
+    let (answers, answered) = bounded(2);
+    for (word, request) in [
+        ("files", Request::Terraform(TerraformRequest::Hcl { board: bench.board })),
+        ("edit", Request::Run(crate::testing::add_note())),
+    ] {
+        let answers = answers.clone();
+        let reply = Box::new(move |result: Result<Answer, Refusal>| {
+            result.unwrap();
+            answers.send(word).unwrap();
+        });
+        let actor = shared_protocol::Actor::new(shared_protocol::ActorKind::Window, "test");
+        bench.running.host.send(Job::Request { request, actor, reply }).unwrap();
+    }
+    assert_eq!(answered.recv_timeout(PATIENCE).unwrap(), "edit", "the writer waited for the files");
+    assert_eq!(answered.recv_timeout(PATIENCE).unwrap(), "files");
+}
