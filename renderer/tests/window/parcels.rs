@@ -1,6 +1,6 @@
 //! A spec bundle of a parcel locker as main would tell of it, made by hand from the schemas of the engine's own tests.
 
-use crate::shop::Shop;
+use crate::shop::{Main, Shop};
 use shared_protocol::{
     BoardId, Code, Refusal, Revision,
     bundle::{
@@ -320,6 +320,14 @@ impl Locker {
 
     pub(crate) fn open_as(size: (f32, f32), theme: egui::Theme) -> Self {
         Self::of(Parcels::default(), size, theme)
+    }
+
+    /// With more on the boards.
+    pub(crate) fn prepared(prepare: impl FnOnce(&mut Main)) -> Self {
+        let shop = Shop::open_as((1440.0, 900.0), egui::Theme::Light, prepare);
+        let mut locker = Self { shop, parcels: Parcels::default() };
+        locker.tell();
+        locker
     }
 
     pub(crate) fn of(parcels: Parcels, size: (f32, f32), theme: egui::Theme) -> Self {

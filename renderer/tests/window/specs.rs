@@ -8,7 +8,7 @@ use crate::{
 use egui::{Key, Modifiers, Theme, accesskit::Role};
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
-    Code, Refusal,
+    BoardKind, Change, Code, Refusal, Value,
     bundle::{BundleRequest, BundlesView},
     messages::{Request, Severity, ToRenderer},
 };
@@ -407,6 +407,38 @@ fn a_map_is_asked_for_with_its_reach() {
     locker.click("More about this entity");
     locker.click("Show on map");
     assert!(locker.shows("Board Shop front"), "it stands on no map, so one was drawn and is shown");
+}
+
+#[test]
+fn a_node_of_a_map_leads_to_its_entity_and_back() {
+    let mut locker = Locker::prepared(|main| {
+        let board = main.add_board(BoardKind::Spec, "Parcels");
+        let node = main.add(board, "spec/entity", "Open the cell", None, (0, 0));
+        // As a map is drawn: nobody else may say which entity a node stands for.
+        let props = [("bundle", "parcel"), ("entityType", "Requirement"), ("entityId", "REQ-pickup-001")];
+        let changes = props.map(|(key, value)| Change::Prop {
+            node,
+            key: key.parse().unwrap(),
+            before: None,
+            after: Some(Value::text(value)),
+        });
+        let revision = main.snapshot.revision().next();
+        main.snapshot.apply(revision, &changes).unwrap();
+        main.presence.board = Some(board);
+    });
+    locker.shop.select("Requirement Open the cell");
+    locker.settle();
+    assert!(locker.shows("Accepted") && locker.shows("Open entity"), "in brief, in the inspector");
+    locker.picture("spec-brief-light");
+    locker.shop.press(Key::O);
+    locker.settle();
+    assert!(has_tab(&locker, "REQ-pickup-001"));
+    locker.parcels.asked.clear();
+    run_command(&mut locker.shop, "Show on map");
+    locker.settle();
+    assert!(locker.shows("Board Parcels"), "the node that stands for it is shown");
+    let drawn = locker.parcels.asked.iter().any(|request| matches!(request, BundleRequest::DrawMap { .. }));
+    assert!(!drawn, "nothing needs to be drawn");
 }
 
 #[test]
