@@ -5,7 +5,7 @@ use super::specs::Shown;
 use crate::workspace::Workspace;
 use arc_swap::ArcSwap;
 use mcp_server::{View, WorkspaceView};
-use shared_protocol::{NodeId, messages::Presence, terraform::Deployment};
+use shared_protocol::{NodeId, link::LinksView, messages::Presence, terraform::Deployment};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -66,13 +66,10 @@ impl Published {
         }
         let generation = if known.is_some() { before.generation } else { before.generation + 1 };
         let problems = known.map_or_else(|| Arc::new(OnceLock::new()), |known| Arc::clone(&known.problems));
-        let bundles = workspace.bundles().loaded();
-        let specs: Arc<dyn mcp_server::Specs> = match before.specs::<Shown>() {
-            Some(shown) if Arc::ptr_eq(&shown.0, bundles) => {
-                before.specs.clone().unwrap_or_else(|| show_specs(bundles))
-            }
-            _ => show_specs(bundles),
-        };
+        let (bundles, links) = (workspace.bundles().loaded(), workspace.links());
+        let is_same = |shown: &&Shown| Arc::ptr_eq(&shown.0, bundles) && Arc::ptr_eq(&shown.1, links);
+        let same_specs = before.specs::<Shown>().filter(is_same).and(before.specs.clone());
+        let specs = same_specs.unwrap_or_else(|| show_specs(bundles, links));
         let same_workspace = before.workspace.as_ref().filter(|known| known.root == root);
         let deployments = same_workspace.map(|known| Arc::clone(&known.deployments)).unwrap_or_default();
         let (review, review_stamp) = (desk.queue.clone(), desk.stamp());
@@ -118,8 +115,8 @@ impl Published {
     }
 }
 
-fn show_specs(bundles: &Arc<bundles::Bundles>) -> Arc<dyn mcp_server::Specs> {
-    Arc::new(Shown(Arc::clone(bundles)))
+fn show_specs(bundles: &Arc<bundles::Bundles>, links: &Arc<LinksView>) -> Arc<dyn mcp_server::Specs> {
+    Arc::new(Shown(Arc::clone(bundles), Arc::clone(links)))
 }
 
 fn root_name(root: &Path) -> String {

@@ -56,7 +56,7 @@ impl Held {
     /// Shows the bundles as they are now. A clone shares what did not change.
     fn show(&self, bundles: &Bundles) {
         let generation = self.view.load().generation + 1;
-        let specs = Arc::new(Shown(Arc::new(bundles.clone())));
+        let specs = Arc::new(Shown(Arc::new(bundles.clone()), Arc::default()));
         self.view.store(Arc::new(View { generation, specs: Some(specs), ..View::default() }));
         self.changed.send_modify(|count| *count += 1);
     }

@@ -1,6 +1,6 @@
 //! Answers within bounds: where one would be too large for a message, it holds fewer items and says so.
 
-use super::{Changes, of};
+use super::{Changes, links, of};
 use bundles::{Bundles, Code, Data, Envelope, Refusal, call, plan};
 use mcp_server::{Call, View, Written};
 use serde_json::{Value, json};
@@ -46,6 +46,9 @@ fn within_bounds(bundles: &Bundles, tool: &str, mut arguments: Value, view: &Vie
     let mut was_cut = false;
     for _ in 0..MOST_TRIES {
         let mut envelope = call(bundles, tool, &arguments);
+        if tool == "get_context" {
+            links::add(&mut envelope, &arguments, view);
+        }
         was_cut |= cut_findings(&mut envelope);
         if was_cut {
             set_meta(&mut envelope, "cut", CUT.into());
@@ -191,8 +194,11 @@ mod tests {
     #[test]
     fn what_is_too_large_for_a_message_is_cut_and_says_so_or_is_refused() {
         let bundles = large();
-        let view =
-            View { generation: 4, specs: Some(Arc::new(Shown(Arc::clone(&bundles)))), ..View::default() };
+        let view = View {
+            generation: 4,
+            specs: Some(Arc::new(Shown(Arc::clone(&bundles), Arc::default()))),
+            ..View::default()
+        };
         let ask = |tool: &str, arguments: Value| -> Value {
             let written = within_bounds(&bundles, tool, arguments, &view);
             assert!(written.json.len() <= MOST_BYTES, "{tool}: {} bytes", written.json.len());

@@ -3,6 +3,7 @@
 //! change differs.
 
 mod answer;
+mod links;
 mod prompts;
 mod resources;
 #[cfg(test)]
@@ -14,11 +15,12 @@ pub(crate) use answer::not_allowed;
 use bundles::{Answer, Bundle, Bundles, Plan, Refusal};
 use mcp_server::{Call, FoundEntity, Surface, View, shown};
 use serde_json::{Value, json};
+use shared_protocol::link::LinksView;
 use std::sync::{Arc, LazyLock};
 
-/// The bundles in a view.
+/// The bundles in a view, and what their entities are linked to.
 #[derive(Debug)]
-pub(crate) struct Shown(pub(crate) Arc<Bundles>);
+pub(crate) struct Shown(pub(crate) Arc<Bundles>, pub(crate) Arc<LinksView>);
 
 /// Who carries out what `apply_changes` has planned. What is answered is the tool's answer.
 pub(crate) trait Changes: Send + Sync + 'static {
