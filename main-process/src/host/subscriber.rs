@@ -124,7 +124,10 @@ impl Subscriber {
     pub(super) fn tell_review(&mut self, workspace: &Workspace, codes: Vec<CodeShown>) {
         self.review.codes.clone_from(&codes);
         let desk = workspace.desk();
-        let seen = (desk.stamp(), workspace.snapshot().revision(), codes);
+        // What is open fits the newest revision, which a decision has to name; without any, revisions are no news here.
+        let has_open = desk.queue.iter().any(|proposal| proposal.state == ProposalState::Open);
+        let revision = if has_open { workspace.snapshot().revision() } else { Revision::START };
+        let seen = (desk.stamp(), revision, codes);
         if self.queue.is_none() || self.behind || self.review.seen.as_ref() == Some(&seen) {
             return;
         }

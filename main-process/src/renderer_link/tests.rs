@@ -416,7 +416,8 @@ fn a_renderer_that_asks_and_does_not_listen_holds_nobody_up_and_is_told_everythi
                 behind = view.document.revision;
                 everything += 1;
             }
-            ToRenderer::Status(_) | ToRenderer::Links(_) | ToRenderer::Bundles(_) => {}
+            ToRenderer::Status(_) | ToRenderer::Links(_) | ToRenderer::Bundles(_) | ToRenderer::Review(_) => {
+            }
             other => panic!("{other:?}"),
         }
     }

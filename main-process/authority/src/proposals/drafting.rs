@@ -13,6 +13,8 @@ use shared_protocol::{
 };
 use std::{collections::BTreeSet, sync::Arc};
 
+const HOUR: u64 = 3600 * 1000;
+
 /// Which draft a call goes on with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Draft {
@@ -128,6 +130,14 @@ impl Queue {
             let message = format!("{own} proposals of yours wait already");
             return Err(Refusal::new(Code::LimitExceeded, message)
                 .hint("Wait for decisions, or withdraw some: withdraw_proposal."));
+        }
+        let lately =
+            |p: &Proposal| p.state == ProposalState::Withdrawn && time.saturating_sub(p.created) < HOUR;
+        let withdrawn = self.iter().filter(|p| p.proposer.name == client.proposer.name && lately(p)).count();
+        if withdrawn >= self.terms.most_withdrawn {
+            let message = format!("{withdrawn} proposals of yours were withdrawn within an hour");
+            return Err(Refusal::new(Code::LimitExceeded, message)
+                .hint("Wait a while, and go on with one draft instead of beginning many."));
         }
         if undecided().count() >= self.terms.most_waiting {
             let message = format!("{} proposals wait already", self.terms.most_waiting);

@@ -147,6 +147,9 @@ fn is_there(snapshot: &Snapshot, subject: &Subject) -> bool {
     }
 }
 
+/// A value before and after.
+type Both = (Option<String>, Option<String>);
+
 struct Shown<'a> {
     before: &'a Snapshot,
     after: &'a Snapshot,
@@ -219,7 +222,7 @@ impl Shown<'_> {
         let of = |get: &dyn Fn(&Snapshot, &Node) -> Option<String>| {
             (before.and_then(|node| get(self.before, node)), after.and_then(|node| get(self.after, node)))
         };
-        let mut fields: Vec<(String, (Option<String>, Option<String>))> = vec![
+        let mut fields: Vec<(String, Both)> = vec![
             ("name".to_owned(), of(&|_, node| Some(node.name.to_string()))),
             ("label".to_owned(), of(&|_, node| Some(node.label.clone()))),
             ("type".to_owned(), of(&|_, node| Some(node.type_id.to_string()))),

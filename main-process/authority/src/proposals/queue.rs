@@ -16,6 +16,8 @@ pub struct Terms {
     pub most_open: usize,
     /// Proposals of all clients that are not decided.
     pub most_waiting: usize,
+    /// Proposals that clients of one name may withdraw within an hour: each leaves lines in the audit, which only grows.
+    pub most_withdrawn: usize,
     /// Decided ones that are remembered; the journal's operations and the audit keep the rest.
     pub most_decided: usize,
     pub most_changes: usize,
@@ -34,6 +36,7 @@ impl Default for Terms {
         Self {
             most_open: 20,
             most_waiting: 200,
+            most_withdrawn: 100,
             most_decided: 200,
             most_changes: 20_000,
             most_steps: 10_000,

@@ -249,6 +249,18 @@ fn bounds_are_refusals() {
 }
 
 #[test]
+fn beginning_and_withdrawing_without_end_is_refused() {
+    let mut room = Room::new();
+    room.queue.terms = Terms { most_withdrawn: 2, ..Terms::default() };
+    let begin = |room: &mut Room| room.propose("one", r#"{"updateNode":{"node":"net","label":"x"}}"#);
+    for _ in 0..2 {
+        let id = begin(&mut room).unwrap().id;
+        room.queue.withdraw(id, &agent("one")).unwrap();
+    }
+    assert_eq!(code(begin(&mut room)), Code::LimitExceeded);
+}
+
+#[test]
 fn a_draft_with_errors_or_without_content_is_not_submitted() {
     let mut room = Room::new();
     assert_eq!(code(room.submit("one")), Code::NotFound);
