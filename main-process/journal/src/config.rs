@@ -1,4 +1,5 @@
-//! `draftboard.toml`: the project's own file, written by people. Draftboard reads it and creates it, and never rewrites it.
+//! `draftboard.toml`: the project's own file, written by people. Draftboard reads it and creates it, and changes it only when
+//! a person accepted that, leaving the rest as it is.
 
 use crate::{FileError, Position, WorkspacePath};
 use serde::Deserialize;
@@ -153,7 +154,7 @@ fn check_values(config: &ProjectConfig) -> Result<(), (&'static str, String)> {
 pub fn new_project(name: &str) -> String {
     let name = toml::Value::String(name.to_owned());
     format!(
-        r#"# A Draftboard project. This file is yours: Draftboard reads it and never rewrites it.
+        r#"# A Draftboard project. This file is yours: Draftboard changes it only where you accepted a change.
 
 format = {CONFIG_FORMAT}
 name = {name}
@@ -254,27 +255,26 @@ fn toml_value(value: &serde_json::Value) -> Option<toml_edit::Value> {
 mod tests {
     use super::*;
 
+    const HEAD: &str = "format = 1\nname = 'x'\n";
+
     #[test]
     fn fields_are_merged_and_the_rest_stays_as_it_is() {
-        let before = new_project("shop") + "\n[tags]\n# who pays\nteam = \"a\"\nold = 1\n";
-        let fields = serde_json::json!({ "description": "Parcels", "tags": { "old": null, "env": "dev" }, "region": "eu" });
+        let types = "\n[types.\"notes/sticky\"]\n# as everybody here says\ntitle = \"Card\"\n";
+        let before = new_project("shop") + types;
+        let fields = serde_json::json!({
+            "description": "Parcels", "bundles": null, "types": { "notes/sticky": { "disabled": true } }
+        });
         let after = merge_config(&before, fields.as_object().unwrap()).unwrap();
-        assert!(
-            after.contains("description = \"Parcels\"") && after.contains("# who pays\nteam = \"a\""),
-            "{after}"
-        );
-        assert!(after.contains("env = \"dev\"") && !after.contains("old"), "{after}");
+        assert!(after.contains("description = \"Parcels\"") && !after.contains("bundles ="), "{after}");
+        assert!(after.contains("# as everybody here says\ntitle = \"Card\""), "{after}");
+        assert!(after.contains("disabled = true"), "{after}");
         assert!(after.starts_with("# A Draftboard project."));
-        for wrong in [
-            serde_json::json!({ "format": 9 }),
-            serde_json::json!({ "name": 3 }),
-            serde_json::json!({ "x": [null] }),
-        ] {
-            assert!(merge_config(&before, wrong.as_object().unwrap()).is_err(), "{wrong}");
+        let wrong = [r#"{"format":9}"#, r#"{"name":3}"#, r#"{"x":[null]}"#, r#"{"region":"eu"}"#];
+        for wrong in wrong {
+            let fields = serde_json::from_str(wrong).unwrap();
+            assert!(merge_config(&before, &fields).is_err(), "{wrong}");
         }
     }
-
-    const HEAD: &str = "format = 1\nname = 'x'\n";
 
     #[test]
     fn a_new_project_reads_back() {

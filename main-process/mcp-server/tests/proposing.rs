@@ -396,9 +396,7 @@ async fn in_observe_every_tool_that_proposes_says_so() {
     let guarded: Vec<&String> = all.difference(&observed).collect();
     assert!(guarded.len() >= 14, "{guarded:?}");
     let listed = talk.ask("tools/list", json!({})).await;
-    for tool in
-        guarded.into_iter().map(String::as_str).chain(["run_terraform", "apply_changes", "apply_overrides"])
-    {
+    for tool in guarded.into_iter().map(String::as_str).chain(["run_terraform", "apply_overrides"]) {
         let error = refused(&mut talk, tool, json!({ "typeId": "aws/networking/vpc" })).await;
         assert_eq!(error["code"], json!("ACTUATION_DISABLED"), "{tool}");
         assert!(
