@@ -4,8 +4,9 @@
 mod workspace_bench;
 
 use journal::WorkspacePath;
+use main_process::workspace::{Moment, Template, Workspace, create};
 use shared_protocol::{
-    Actor, ActorKind, Code, LinkId, NodeId, Refusal,
+    Actor, ActorKind, BoardId, Code, LinkId, NodeId, Refusal,
     bundle::EntityRef,
     link::{EndState, LinkEnd, LinkRequest, LinkView},
 };
@@ -140,4 +141,17 @@ fn an_entity_is_linked_to_what_realises_it() {
     assert_eq!(view.words(), "Jamming is held off by a");
     bench.undo();
     assert!(!links(&bench)[0].is_suspect());
+}
+
+#[test]
+fn the_example_is_linked_and_nothing_in_it_is_suspect() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("example");
+    create(&root, Template::Example, BoardId::from_bits(1)).unwrap();
+    let workspace = Workspace::open(&root, Moment { time: 1, seed: 1 }).unwrap();
+    let links = &workspace.links().links;
+    assert!(links.len() >= 3);
+    for link in links {
+        assert_eq!(link.trouble(), None, "{}", link.words());
+    }
 }

@@ -38,23 +38,28 @@ pub fn serve(stream: UnixStream, build: &str) -> Result<(), ServeError> {
     if !locked {
         return Err(ServeError::Refused);
     }
+    match converse(&mut channel) {
+        // Main may go at any moment, also while a frame is made.
+        Err(ServeError::Channel(ChannelError::Ended)) => Ok(()),
+        ended => ended,
+    }
+}
+
+/// Never ends well by itself.
+fn converse(channel: &mut Channel) -> Result<(), ServeError> {
     let mut session = Session::default();
     loop {
         // Nothing is painted while messages wait: of ten changes at once, one frame is seen.
-        let first = match channel.receive() {
-            Ok(message) => message,
-            Err(ChannelError::Ended) => return Ok(()),
-            Err(error) => return Err(error.into()),
-        };
+        let first = channel.receive()?;
         sandbox::within_deadline(|| -> Result<(), ServeError> {
-            take(&mut session, &mut channel, &first)?;
+            take(&mut session, channel, &first)?;
             while let Some(message) = channel.try_receive()? {
-                take(&mut session, &mut channel, &message)?;
+                take(&mut session, channel, &message)?;
             }
             Ok(session.settle()?)
         })?;
         for message in session.drain() {
-            send(&channel, &message)?;
+            send(channel, &message)?;
         }
     }
 }
