@@ -11,12 +11,14 @@ use crate::{
     schema::EntitySchema,
     search::Index,
 };
+use imbl::{HashMap, OrdMap};
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     path::Path,
     sync::{Arc, OnceLock},
 };
 
+/// Cheap to clone, however many entities there are: who reads keeps the state before a change.
 #[derive(Debug, Clone)]
 pub struct Bundle {
     pub(crate) id: Arc<str>,
@@ -64,9 +66,9 @@ pub(crate) struct Kind {
     /// Told when there are more files than are read.
     pub(crate) left_out: Option<Diagnostic>,
     /// By name, which is the order in which they are loaded.
-    pub(crate) files: BTreeMap<Arc<str>, EntityFile>,
+    pub(crate) files: OrdMap<Arc<str>, EntityFile>,
     /// The entities that have their id, by id.
-    ids: BTreeMap<Arc<str>, Arc<str>>,
+    ids: OrdMap<Arc<str>, Arc<str>>,
 }
 
 /// A file in an entity type's folder.
@@ -98,8 +100,8 @@ impl Kind {
             folder: folder.ok(),
             folder_problem,
             left_out: None,
-            files: BTreeMap::new(),
-            ids: BTreeMap::new(),
+            files: OrdMap::new(),
+            ids: OrdMap::new(),
         }
     }
 

@@ -42,7 +42,7 @@ pub(crate) struct EdgeKey {
 
 /// The edges that end at each id, in order.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Incoming(std::collections::HashMap<Arc<str>, Vec<EdgeKey>>);
+pub(crate) struct Incoming(imbl::HashMap<Arc<str>, Vec<EdgeKey>>);
 
 impl Incoming {
     pub(crate) fn add(&mut self, key: &Key, entity: &Entity) {

@@ -12,8 +12,8 @@ pub(super) type Slot = u32;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
-    /// For each word, who holds it: the entity's slot and a bit for each field.
-    words: HashMap<Box<str>, Vec<(Slot, u8)>>,
+    /// For each word, who holds it: the entity's slot and a bit for each field. Shared with the states before.
+    words: HashMap<Arc<str>, Arc<Vec<(Slot, u8)>>>,
     slots: HashMap<Arc<str>, Slot>,
     pub(super) entries: Vec<Option<Arc<Entry>>>,
     free: Vec<Slot>,
@@ -62,8 +62,8 @@ impl Index {
         let entry = Arc::new(Entry::of(entity));
         for (word, fields) in entry.words() {
             match self.words.get_mut(word) {
-                Some(holders) => holders.push((slot, fields)),
-                None => drop(self.words.insert(word.into(), vec![(slot, fields)])),
+                Some(holders) => Arc::make_mut(holders).push((slot, fields)),
+                None => drop(self.words.insert(word.into(), Arc::new(vec![(slot, fields)]))),
             }
         }
         self.slots.insert(entity.id.clone(), slot);
@@ -76,7 +76,7 @@ impl Index {
         let Some(entry) = self.entries[slot as usize].take() else { return };
         for (word, _) in entry.words() {
             if let Some(holders) = self.words.get_mut(word) {
-                holders.retain(|(holder, _)| *holder != slot);
+                Arc::make_mut(holders).retain(|(holder, _)| *holder != slot);
                 if holders.is_empty() {
                     self.words.remove(word);
                 }
@@ -91,7 +91,7 @@ impl Index {
         let mut fields = vec![0; self.entries.len()];
         let finder = memchr::memmem::Finder::new(part.as_bytes());
         for (_, holders) in self.words.iter().filter(|(word, _)| finder.find(word.as_bytes()).is_some()) {
-            for (slot, found) in holders {
+            for (slot, found) in holders.iter() {
                 fields[*slot as usize] |= found;
             }
         }
