@@ -38,6 +38,19 @@ impl RunOperation {
         Self::Drift,
     ];
 
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Init => "init",
+            Self::Validate => "validate",
+            Self::Plan => "plan",
+            Self::PlanDestroy => "plan-destroy",
+            Self::Apply => "apply",
+            Self::ApplyPlan => "apply-plan",
+            Self::Destroy => "destroy",
+            Self::Drift => "drift",
+        }
+    }
+
     /// Changes the real world, so a person must have said so.
     pub fn needs_confirmation(self) -> bool {
         matches!(self, Self::Apply | Self::ApplyPlan | Self::Destroy)
@@ -217,8 +230,8 @@ pub struct Counts {
     pub remove: u64,
 }
 
-/// The state of a node's resources in the real world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// The state of a node's resources in the real world; what is least far comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Deployment {
     Pending,

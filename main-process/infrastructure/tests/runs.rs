@@ -12,11 +12,12 @@ mod common;
 use common::{Bench, terraform};
 use infrastructure::{
     Generated,
-    run::{
-        Action, Event, Operation, OwnGroup, Program, Request, Run, RunError, Runs, Shown, Status, Tracker,
-    },
+    run::{Action, Event, OwnGroup, Program, Request, Run, RunError, Runs, Shown, Tracker},
 };
-use shared_protocol::{NodeId, Value};
+use shared_protocol::{
+    NodeId, Value,
+    terraform::{Deployment, RunOperation},
+};
 use std::{
     path::Path,
     sync::Arc,
@@ -58,7 +59,7 @@ impl Site {
         generated
     }
 
-    fn start(&self, operation: Operation) -> Run {
+    fn start(&self, operation: RunOperation) -> Run {
         let mut request = Request::new(operation, "main", self.files());
         if operation.needs_confirmation() {
             request = request.confirmed();
@@ -67,7 +68,7 @@ impl Site {
     }
 
     /// Runs to the end and returns what it said, and what became of each node.
-    fn run(&mut self, operation: Operation) -> (Vec<Event>, Tracker) {
+    fn run(&mut self, operation: RunOperation) -> (Vec<Event>, Tracker) {
         let generated = self.write();
         let run = self.start(operation);
         let mut tracker = Tracker::default();
@@ -83,7 +84,7 @@ impl Site {
         }
     }
 
-    fn succeed(&mut self, operation: Operation) -> (Vec<Event>, Tracker) {
+    fn succeed(&mut self, operation: RunOperation) -> (Vec<Event>, Tracker) {
         let (events, tracker) = self.run(operation);
         assert!(
             matches!(events.last(), Some(Event::Ended { success: true, .. })),
@@ -93,7 +94,7 @@ impl Site {
     }
 }
 
-fn statuses(tracker: &Tracker, nodes: &[NodeId]) -> Vec<Option<Status>> {
+fn statuses(tracker: &Tracker, nodes: &[NodeId]) -> Vec<Option<Deployment>> {
     nodes.iter().map(|node| tracker.status(*node)).collect()
 }
 
@@ -105,26 +106,26 @@ fn a_whole_life() {
         site.bench.add("terraform/core/terraform_data", "second", None, r#"{"triggers_replace":["a"]}"#);
     let nodes = [first, second];
 
-    site.succeed(Operation::Init);
-    let (_, tracker) = site.succeed(Operation::Validate);
+    site.succeed(RunOperation::Init);
+    let (_, tracker) = site.succeed(RunOperation::Validate);
     assert!(tracker.diagnostics.is_empty());
-    let (_, tracker) = site.succeed(Operation::Plan);
+    let (_, tracker) = site.succeed(RunOperation::Plan);
     assert_eq!(tracker.planned.len(), 2);
-    assert_eq!(statuses(&tracker, &nodes), [Some(Status::Pending); 2]);
+    assert_eq!(statuses(&tracker, &nodes), [Some(Deployment::Pending); 2]);
     let generated = site.write();
     let plan = site.runs.review(&site.program, &site.files(), &generated).unwrap();
     assert_eq!(plan.of_node(first), Some(Action::Create));
 
-    let (events, tracker) = site.succeed(Operation::ApplyPlan);
-    assert_eq!(statuses(&tracker, &nodes), [Some(Status::Created); 2]);
+    let (events, tracker) = site.succeed(RunOperation::ApplyPlan);
+    assert_eq!(statuses(&tracker, &nodes), [Some(Deployment::Created); 2]);
     assert!(events.iter().any(|event| matches!(event, Event::Started { action: Action::Create, .. })));
     assert_eq!(tracker.summary.unwrap().add, 2);
-    let again = Request::new(Operation::ApplyPlan, "main", site.files()).confirmed();
+    let again = Request::new(RunOperation::ApplyPlan, "main", site.files()).confirmed();
     assert!(matches!(site.runs.start(&site.program, &again), Err(RunError::NoPlan)));
 
     site.bench.set(first, "input", Value::text("two"));
     site.bench.set(second, "triggers_replace", Value::List(vec![Value::text("b")]));
-    site.succeed(Operation::Plan);
+    site.succeed(RunOperation::Plan);
     let generated = site.write();
     let plan = site.runs.review(&site.program, &site.files(), &generated).unwrap();
     assert_eq!(plan.of_node(first), Some(Action::Update));
@@ -136,15 +137,15 @@ fn a_whole_life() {
     let change = plan.changes.iter().find(|change| change.node == Some(second)).unwrap();
     assert!(change.attributes.iter().any(|attribute| attribute.forces_replacement), "{change:?}");
 
-    site.succeed(Operation::Apply);
+    site.succeed(RunOperation::Apply);
     let state = site.runs.state(&site.program, &site.files()).unwrap();
     let mut tracker = Tracker::default();
     tracker.take_state(&state, &generated);
-    assert_eq!(statuses(&tracker, &nodes), [Some(Status::Created); 2]);
-    site.succeed(Operation::Drift);
+    assert_eq!(statuses(&tracker, &nodes), [Some(Deployment::Created); 2]);
+    site.succeed(RunOperation::Drift);
 
-    let (_, tracker) = site.succeed(Operation::Destroy);
-    assert_eq!(statuses(&tracker, &nodes), [Some(Status::Destroyed); 2]);
+    let (_, tracker) = site.succeed(RunOperation::Destroy);
+    assert_eq!(statuses(&tracker, &nodes), [Some(Deployment::Destroyed); 2]);
     assert_eq!(site.runs.logs("main").len(), 8);
     let log = std::fs::read_to_string(site.runs.logs("main").last().unwrap()).unwrap();
     assert!(log.contains("Destruction complete"), "{log}");
@@ -157,9 +158,9 @@ fn lines_arrive_as_they_are_printed() {
     let slow = "provisioner \"local-exec\" {\n  command = \"echo one; sleep 1; echo two\"\n}\n";
     let node = site.bench.add("terraform/core/terraform_data", "slow", None, "{}");
     site.bench.set(node, "extra", Value::text(slow));
-    site.succeed(Operation::Init);
+    site.succeed(RunOperation::Init);
     site.write();
-    let run = site.start(Operation::Apply);
+    let run = site.start(RunOperation::Apply);
     let (mut one, mut ended) = (None, None);
     while ended.is_none() {
         match run.events.recv_timeout(PATIENCE).unwrap() {
@@ -183,10 +184,10 @@ fn a_cancelled_run_leaves_nothing_behind() {
     let slow =
         format!("provisioner \"local-exec\" {{\n  command = \"echo started; exec sleep {marker}\"\n}}\n");
     site.bench.set(node, "extra", Value::text(slow));
-    site.succeed(Operation::Init);
+    site.succeed(RunOperation::Init);
     let generated = site.write();
-    let run = site.start(Operation::Apply);
-    let busy = Request::new(Operation::Plan, "main", site.files());
+    let run = site.start(RunOperation::Apply);
+    let busy = Request::new(RunOperation::Plan, "main", site.files());
     assert!(matches!(site.runs.start(&site.program, &busy), Err(RunError::Busy { .. })));
     let mut tracker = Tracker::default();
     loop {
@@ -195,7 +196,7 @@ fn a_cancelled_run_leaves_nothing_behind() {
         match event {
             // The command is told before it runs; what it prints comes after.
             Event::Line { text, .. } if text.contains("started") && !text.contains("sleep") => {
-                assert_eq!(tracker.status(node), Some(Status::Creating));
+                assert_eq!(tracker.status(node), Some(Deployment::Creating));
                 let start = Instant::now();
                 while !is_running(&marker) {
                     assert!(start.elapsed() < PATIENCE, "the program's own child never ran");
@@ -210,9 +211,9 @@ fn a_cancelled_run_leaves_nothing_behind() {
         }
     }
     assert!(!is_running(&marker), "the program's own child is still there");
-    assert_eq!(tracker.status(node), Some(Status::Failed));
+    assert_eq!(tracker.status(node), Some(Deployment::Failed));
     site.bench.set(node, "extra", Value::text("# nothing\n"));
-    site.succeed(Operation::Destroy);
+    site.succeed(RunOperation::Destroy);
 }
 
 fn is_running(word: &str) -> bool {
@@ -230,8 +231,8 @@ fn what_is_wrong_lands_on_the_node_and_the_property() {
     let Some(mut site) = Site::new() else { return };
     let node = site.bench.add("terraform/core/terraform_data", "wrong", None, "{}");
     site.bench.set(node, "input", Value::of_expression("var.nowhere"));
-    site.succeed(Operation::Init);
-    let (events, tracker) = site.run(Operation::Validate);
+    site.succeed(RunOperation::Init);
+    let (events, tracker) = site.run(RunOperation::Validate);
     assert!(matches!(events.last(), Some(Event::Ended { success: false, .. })));
     let found = &tracker.diagnostics[0];
     assert_eq!(found.node, Some(node));
@@ -244,9 +245,9 @@ fn secrets_go_by_the_environment_and_are_masked() {
     site.bench.add("terraform/core/variable", "token", None, r#"{"type":"string","sensitive":true}"#);
     let node = site.bench.add("terraform/core/terraform_data", "holder", None, "{}");
     site.bench.set(node, "input", Value::of_expression("var.token"));
-    site.succeed(Operation::Init);
+    site.succeed(RunOperation::Init);
     let generated = site.write();
-    let mut request = Request::new(Operation::Plan, "main", site.files());
+    let mut request = Request::new(RunOperation::Plan, "main", site.files());
     request.secrets.insert("token".to_owned(), "hush-hush".to_owned());
     let run = site.runs.start(&site.program, &request).unwrap();
     let events: Vec<Event> = run.events.iter().collect();
@@ -262,7 +263,7 @@ fn secrets_go_by_the_environment_and_are_masked() {
 #[test]
 fn nothing_real_changes_without_a_word() {
     let Some(site) = Site::new() else { return };
-    for operation in [Operation::Apply, Operation::Destroy, Operation::ApplyPlan] {
+    for operation in [RunOperation::Apply, RunOperation::Destroy, RunOperation::ApplyPlan] {
         let request = Request::new(operation, "main", site.files());
         let refused = site.runs.start(&site.program, &request).map(|_| ()).unwrap_err();
         assert!(matches!(refused, RunError::ConfirmationRequired { .. }), "{refused}");

@@ -8,7 +8,6 @@ use super::{
     history,
     kept_plan::KeptPlan,
     site::{Reserved, Site, refusal},
-    views,
 };
 use crate::{host::Reply, moment::now};
 use infrastructure::run::{Event, Program, Request, Run, Spawner};
@@ -74,7 +73,7 @@ impl Starting {
         }
         let set = draft.settings.program.as_deref();
         let program = self.site.program(&*self.spawner, set).map_err(|error| refusal(&error))?;
-        let operation = views::operation(self.operation);
+        let operation = self.operation;
         let mut request =
             Request::new(operation, draft.board.name.as_str(), draft.ground.folder(&draft.board));
         request.secrets = self.secrets.clone();

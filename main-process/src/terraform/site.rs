@@ -123,7 +123,7 @@ impl Site {
                 format!(
                     "The last run ({}) was cut off when Draftboard ended. How far it came is in {}; plan to see what is \
                      there now.",
-                    views::operation(run.operation).word(),
+                    run.operation.word(),
                     run.log
                 )
             });
@@ -473,7 +473,7 @@ impl BoardState {
         BoardTerraform {
             board: id,
             run: self.run.and_then(|run| runs.get(&run)).map(|record| record.view.clone()),
-            statuses: statuses.map(|(node, status)| (node, views::deployment(status))).collect(),
+            statuses: statuses.collect(),
             planned: planned.unwrap_or_default().into_iter().filter(|(node, _)| is_there(node)).collect(),
             drifted: drifted.filter_map(|(node, action)| Some((*node, views::action(*action)?))).collect(),
             findings,

@@ -4,40 +4,16 @@ use super::drafts::Draft;
 use infrastructure::{
     cost::{Basis, Estimates},
     generate::Severity as Gravity,
-    run::{Action, Located, Operation, Plan, Shown, Status, Summary},
+    run::{Action, Located, Plan, Shown, Summary},
 };
 use shared_protocol::{
     BoardId, NodeId, Revision,
     messages::Severity,
     terraform::{
-        CostBasis, CostPart, CostView, Counts, Deployment, Finding, HclSpan, NodeCost, PlanAttribute,
-        PlanChange, PlanView, PlannedAction, RunOperation,
+        CostBasis, CostPart, CostView, Counts, Finding, HclSpan, NodeCost, PlanAttribute, PlanChange,
+        PlanView, PlannedAction,
     },
 };
-
-pub(super) fn operation(operation: RunOperation) -> Operation {
-    match operation {
-        RunOperation::Init => Operation::Init,
-        RunOperation::Validate => Operation::Validate,
-        RunOperation::Plan => Operation::Plan,
-        RunOperation::PlanDestroy => Operation::PlanDestroy,
-        RunOperation::Apply => Operation::Apply,
-        RunOperation::ApplyPlan => Operation::ApplyPlan,
-        RunOperation::Destroy => Operation::Destroy,
-        RunOperation::Drift => Operation::Drift,
-    }
-}
-
-pub(super) fn deployment(status: Status) -> Deployment {
-    match status {
-        Status::Pending => Deployment::Pending,
-        Status::Creating => Deployment::Creating,
-        Status::Updating => Deployment::Updating,
-        Status::Created => Deployment::Created,
-        Status::Failed => Deployment::Failed,
-        Status::Destroyed => Deployment::Destroyed,
-    }
-}
 
 /// Nothing for what does nothing.
 pub(super) fn action(action: Action) -> Option<PlannedAction> {

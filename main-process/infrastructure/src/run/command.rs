@@ -1,67 +1,33 @@
 //! What can be run, and what needs a person's word first.
 
+use shared_protocol::terraform::RunOperation;
 use std::{collections::BTreeMap, path::PathBuf};
 
 /// The file that a plan is kept in, in the folder of the board.
 pub(crate) const PLAN: &str = "draftboard.tfplan";
 pub(crate) const DRIFT_PLAN: &str = "draftboard-drift.tfplan";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    Init,
-    Validate,
-    /// Keeps the plan, to be reviewed and applied.
-    Plan,
-    /// A plan of how to remove everything; also kept.
-    PlanDestroy,
-    Apply,
-    /// Applies the plan that was kept, and nothing else.
-    ApplyPlan,
-    Destroy,
-    /// Looks how the real world differs from the state.
-    Drift,
+/// What the program is told.
+pub(crate) fn arguments(operation: RunOperation) -> Vec<String> {
+    let words: &[&str] = match operation {
+        // Plain text: older programs cannot say this as JSON.
+        RunOperation::Init => &["init", "-input=false", "-no-color"],
+        RunOperation::Validate => &["validate", "-json"],
+        RunOperation::Plan => &["plan", "-json", "-input=false", "-out=draftboard.tfplan"],
+        RunOperation::PlanDestroy => &["plan", "-destroy", "-json", "-input=false", "-out=draftboard.tfplan"],
+        RunOperation::Apply => &["apply", "-json", "-input=false", "-auto-approve"],
+        RunOperation::ApplyPlan => &["apply", "-json", "-input=false", PLAN],
+        RunOperation::Destroy => &["destroy", "-json", "-input=false", "-auto-approve"],
+        RunOperation::Drift => {
+            &["plan", "-refresh-only", "-json", "-input=false", "-out=draftboard-drift.tfplan"]
+        }
+    };
+    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-impl Operation {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Init => "init",
-            Self::Validate => "validate",
-            Self::Plan => "plan",
-            Self::PlanDestroy => "plan-destroy",
-            Self::Apply => "apply",
-            Self::ApplyPlan => "apply-plan",
-            Self::Destroy => "destroy",
-            Self::Drift => "drift",
-        }
-    }
-
-    /// Changes the real world, so a person must have said so.
-    pub fn needs_confirmation(self) -> bool {
-        matches!(self, Self::Apply | Self::ApplyPlan | Self::Destroy)
-    }
-
-    pub(crate) fn arguments(self) -> Vec<String> {
-        let words: &[&str] = match self {
-            // Plain text: older programs cannot say this as JSON.
-            Self::Init => &["init", "-input=false", "-no-color"],
-            Self::Validate => &["validate", "-json"],
-            Self::Plan => &["plan", "-json", "-input=false", "-out=draftboard.tfplan"],
-            Self::PlanDestroy => &["plan", "-destroy", "-json", "-input=false", "-out=draftboard.tfplan"],
-            Self::Apply => &["apply", "-json", "-input=false", "-auto-approve"],
-            Self::ApplyPlan => &["apply", "-json", "-input=false", PLAN],
-            Self::Destroy => &["destroy", "-json", "-input=false", "-auto-approve"],
-            Self::Drift => {
-                &["plan", "-refresh-only", "-json", "-input=false", "-out=draftboard-drift.tfplan"]
-            }
-        };
-        words.iter().map(|word| (*word).to_owned()).collect()
-    }
-
-    /// Whether it says what it does as one JSON object a line.
-    pub(crate) fn speaks_json(self) -> bool {
-        !matches!(self, Self::Init | Self::Validate)
-    }
+/// Whether it says what it does as one JSON object a line.
+pub(crate) fn speaks_json(operation: RunOperation) -> bool {
+    !matches!(operation, RunOperation::Init | RunOperation::Validate)
 }
 
 /// That a person has agreed to what changes the real world.
@@ -74,7 +40,7 @@ pub enum Confirmation {
 /// A run to start.
 #[derive(Debug, Clone)]
 pub struct Request {
-    pub operation: Operation,
+    pub operation: RunOperation,
     pub confirmation: Confirmation,
     /// The name of the board, for the lock and the log.
     pub board: String,
@@ -87,7 +53,7 @@ pub struct Request {
 }
 
 impl Request {
-    pub fn new(operation: Operation, board: &str, folder: impl Into<PathBuf>) -> Self {
+    pub fn new(operation: RunOperation, board: &str, folder: impl Into<PathBuf>) -> Self {
         Self {
             operation,
             confirmation: Confirmation::Missing,

@@ -1,6 +1,7 @@
 //! The log of each run, the last few kept.
 
-use super::{command::Operation, start::RunError};
+use super::start::RunError;
+use shared_protocol::terraform::RunOperation;
 use std::{
     fs::{self, File, OpenOptions},
     os::unix::fs::OpenOptionsExt as _,
@@ -11,7 +12,11 @@ use std::{
 const KEPT: usize = 20;
 
 /// A new log, numbered after the last.
-pub(crate) fn new_log(folder: &Path, board: &str, operation: Operation) -> Result<(PathBuf, File), RunError> {
+pub(crate) fn new_log(
+    folder: &Path,
+    board: &str,
+    operation: RunOperation,
+) -> Result<(PathBuf, File), RunError> {
     let folder = folder.join(board);
     let failed = |path: &Path, source| RunError::Files { path: path.to_owned(), source };
     fs::create_dir_all(&folder).map_err(|source| failed(&folder, source))?;

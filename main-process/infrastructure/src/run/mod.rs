@@ -22,7 +22,7 @@ mod spawn;
 mod start;
 mod track;
 
-pub use command::{Confirmation, Operation, Request};
+pub use command::{Confirmation, Request};
 pub use diagnostic::{Diagnostic, Located};
 pub use environment::environment;
 pub use event::{Action, Event, Stream, Summary};
@@ -31,4 +31,4 @@ pub use plan::{AttributeDifference, Plan, PlannedChange, Shown};
 pub use program::Program;
 pub use spawn::{Launch, OwnGroup, Running, Spawner};
 pub use start::{Run, RunError, Runs};
-pub use track::{Status, Tracker};
+pub use track::Tracker;

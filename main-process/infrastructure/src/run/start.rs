@@ -1,7 +1,7 @@
 //! Starting a run and following it to its end.
 
 use super::{
-    command::{Confirmation, DRIFT_PLAN, Operation, PLAN, Request},
+    command::{Confirmation, DRIFT_PLAN, PLAN, Request, arguments, speaks_json},
     environment::environment,
     event::{Event, Stream, read_line},
     lock::{self, Interrupted, Lock},
@@ -12,6 +12,7 @@ use super::{
     spawn::{Launch, Running, Spawner, capture},
 };
 use crate::generate::Generated;
+use shared_protocol::terraform::RunOperation;
 use std::{
     fs::File,
     io::{self, BufRead as _, BufReader, Read, Write as _},
@@ -107,7 +108,7 @@ impl Runs {
         if operation.needs_confirmation() && request.confirmation == Confirmation::Missing {
             return Err(RunError::ConfirmationRequired { operation: operation.word() });
         }
-        if operation == Operation::ApplyPlan && !request.folder.join(PLAN).is_file() {
+        if operation == RunOperation::ApplyPlan && !request.folder.join(PLAN).is_file() {
             return Err(RunError::NoPlan);
         }
         let mut lock = Lock::take(&self.folder, &request.board)?;
@@ -117,9 +118,9 @@ impl Runs {
             operation: operation.word().to_owned(),
             log: log.clone(),
         })?;
-        let mut arguments = operation.arguments();
+        let mut arguments = arguments(operation);
         // Options stand before the name of a plan.
-        let at = if operation == Operation::ApplyPlan { arguments.len() - 1 } else { arguments.len() };
+        let at = if operation == RunOperation::ApplyPlan { arguments.len() - 1 } else { arguments.len() };
         arguments.splice(at..at, request.arguments.iter().cloned());
         let launch = Launch {
             program: program.path.clone(),
@@ -148,7 +149,7 @@ impl Runs {
             for reader in readers {
                 drop(reader.join());
             }
-            if operation == Operation::ApplyPlan && ended.success {
+            if operation == RunOperation::ApplyPlan && ended.success {
                 // A plan can be applied once.
                 drop(std::fs::remove_file(launch.folder.join(PLAN)));
             }
@@ -233,7 +234,7 @@ impl Said {
 }
 
 /// Reads a stream to its end, line by line.
-fn read(pipe: Box<dyn Read + Send>, stream: Stream, operation: Operation, said: &Said) {
+fn read(pipe: Box<dyn Read + Send>, stream: Stream, operation: RunOperation, said: &Said) {
     let mut pipe = BufReader::new(pipe);
     let mut whole = String::new();
     loop {
@@ -244,7 +245,7 @@ fn read(pipe: Box<dyn Read + Send>, stream: Stream, operation: Operation, said: 
         }
         let text = String::from_utf8_lossy(&bytes);
         let text = said.mask.cover(text.trim_end_matches(['\n', '\r']));
-        if stream == Stream::Out && operation == Operation::Validate {
+        if stream == Stream::Out && operation == RunOperation::Validate {
             if whole.len() < MOST_VALIDATED {
                 whole.push_str(&text);
                 whole.push('\n');
@@ -252,7 +253,7 @@ fn read(pipe: Box<dyn Read + Send>, stream: Stream, operation: Operation, said: 
             continue;
         }
         let (event, message) = match stream {
-            Stream::Out if operation.speaks_json() => read_line(&text),
+            Stream::Out if speaks_json(operation) => read_line(&text),
             _ => (None, None),
         };
         said.lines(stream, &message.unwrap_or(text));
@@ -260,7 +261,7 @@ fn read(pipe: Box<dyn Read + Send>, stream: Stream, operation: Operation, said: 
             said.event(event);
         }
     }
-    if operation == Operation::Validate && stream == Stream::Out {
+    if operation == RunOperation::Validate && stream == Stream::Out {
         validated(&whole, said);
     }
 }

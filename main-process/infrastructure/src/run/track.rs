@@ -6,37 +6,13 @@ use super::{
 };
 use crate::generate::Generated;
 use authority::Snapshot;
-use shared_protocol::NodeId;
+use shared_protocol::{NodeId, terraform::Deployment};
 use std::collections::BTreeMap;
-
-/// The state of a node's resources in the real world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
-    Pending,
-    Creating,
-    Updating,
-    Created,
-    Failed,
-    Destroyed,
-}
-
-impl Status {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Creating => "creating",
-            Self::Updating => "updating",
-            Self::Created => "created",
-            Self::Failed => "failed",
-            Self::Destroyed => "destroyed",
-        }
-    }
-}
 
 /// Follows a run. A node with several resources is as far as the one that is least far, and failed when one is.
 #[derive(Debug, Clone, Default)]
 pub struct Tracker {
-    resources: BTreeMap<NodeId, BTreeMap<String, Status>>,
+    resources: BTreeMap<NodeId, BTreeMap<String, Deployment>>,
     pub planned: BTreeMap<NodeId, Action>,
     pub drifted: BTreeMap<NodeId, Action>,
     pub diagnostics: Vec<Located>,
@@ -54,8 +30,8 @@ impl Tracker {
                     self.planned.insert(node, *action);
                     let before = self.resources.entry(node).or_default();
                     before.entry(address.clone()).or_insert(match action {
-                        Action::Create => Status::Pending,
-                        _ => Status::Created,
+                        Action::Create => Deployment::Pending,
+                        _ => Deployment::Created,
                     });
                 }
             }
@@ -68,19 +44,19 @@ impl Tracker {
                 generated,
                 address,
                 match action {
-                    Action::Create | Action::Replace => Status::Creating,
-                    _ => Status::Updating,
+                    Action::Create | Action::Replace => Deployment::Creating,
+                    _ => Deployment::Updating,
                 },
             ),
             Event::Finished { address, action } => self.set(
                 generated,
                 address,
                 match action {
-                    Action::Delete => Status::Destroyed,
-                    _ => Status::Created,
+                    Action::Delete => Deployment::Destroyed,
+                    _ => Deployment::Created,
                 },
             ),
-            Event::Failed { address, .. } => self.set(generated, address, Status::Failed),
+            Event::Failed { address, .. } => self.set(generated, address, Deployment::Failed),
             Event::Summary { summary, .. } => self.summary = Some(*summary),
             Event::Line { .. } | Event::Progress { .. } | Event::Ended { .. } => {}
         }
@@ -91,7 +67,7 @@ impl Tracker {
         *self = Self { resources: std::mem::take(&mut self.resources), ..Self::default() };
     }
 
-    fn set(&mut self, generated: &Generated, address: &str, status: Status) {
+    fn set(&mut self, generated: &Generated, address: &str, status: Deployment) {
         if let Some(node) = node_of(generated, address) {
             self.resources.entry(node).or_default().insert(address.to_owned(), status);
         }
@@ -136,23 +112,23 @@ impl Tracker {
     fn begin(&mut self, generated: &Generated) {
         self.resources.clear();
         for address in generated.addresses.keys() {
-            self.set(generated, address, Status::Pending);
+            self.set(generated, address, Deployment::Pending);
         }
     }
 
     fn stands(&mut self, generated: &Generated, address: &str, is_tainted: bool) {
-        let status = if is_tainted { Status::Failed } else { Status::Created };
+        let status = if is_tainted { Deployment::Failed } else { Deployment::Created };
         let base = address.split('[').next().unwrap_or(address);
         self.set(generated, base, status);
     }
 
-    pub fn status(&self, node: NodeId) -> Option<Status> {
+    pub fn status(&self, node: NodeId) -> Option<Deployment> {
         let resources = self.resources.get(&node)?;
-        let failed = resources.values().find(|status| **status == Status::Failed);
+        let failed = resources.values().find(|status| **status == Deployment::Failed);
         failed.or_else(|| resources.values().min()).copied()
     }
 
-    pub fn statuses(&self) -> impl Iterator<Item = (NodeId, Status)> {
+    pub fn statuses(&self) -> impl Iterator<Item = (NodeId, Deployment)> {
         self.resources.keys().filter_map(|node| Some((*node, self.status(*node)?)))
     }
 }
