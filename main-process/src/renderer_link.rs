@@ -154,6 +154,7 @@ fn take(
         FromRenderer::Hello(_) => return Err(LinkError::HelloMissing),
         FromRenderer::Presence(presence) => Job::Presence(presence),
         FromRenderer::Resync => Job::Resync,
+        FromRenderer::Preview { .. } => return Ok(()),
         FromRenderer::Review { id, request } => {
             unanswered.send(()).map_err(|_| LinkError::Closing)?;
             let (answers, refusals) = (queue.clone(), queue.clone());

@@ -129,6 +129,10 @@ impl Replica {
                 self.review = *view;
                 Received::Review
             }
+            ToRenderer::Previews(_)
+            | ToRenderer::PreviewMemory { .. }
+            | ToRenderer::PreviewFrame { .. }
+            | ToRenderer::PreviewInstances { .. } => Received::Ignored,
             ToRenderer::RunLines { run, first, lines } => Received::RunLines { run, first, lines },
             ToRenderer::Answer { request, result } => Received::Answered { request, result },
             ToRenderer::Raise => Received::Raise,

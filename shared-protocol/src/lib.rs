@@ -20,6 +20,7 @@ pub mod mcp;
 pub mod messages;
 pub mod names;
 pub mod preview;
+pub mod previews;
 pub mod proposal;
 pub mod refusal;
 pub mod registry;

@@ -7,6 +7,8 @@ use crate::{
     limits::{MAX_BOARDS, MAX_NODES},
     link::{LinkRequest, LinksView},
     mcp::{McpRequest, McpView},
+    preview::Screen,
+    previews::{PreviewAnswer, PreviewGesture, PreviewRequest, PreviewsView, SessionId, ShownInstance},
     registry::{ConnectionRule, RegistryProblem, TypeDef},
     review::{AuditLine, ReviewAnswer, ReviewRequest, ReviewView, TerminalReview, TerminalReviewAnswer},
     terraform::{RunId, RunLine, TerraformAnswer, TerraformRequest, TerraformView},
@@ -14,7 +16,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 /// Raised with every change of a message; both ends must have the same.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;
 
 /// Given to one child for one connection.
 pub type Token = [u8; 32];
@@ -64,6 +66,24 @@ pub enum ToRenderer {
     Terraform(Box<TerraformView>),
     /// The review queue, whenever something in it is other than it was.
     Review(Box<ReviewView>),
+    Previews(Box<PreviewsView>),
+    /// Comes with the descriptor of a session's frame memory, which replaces the one before.
+    PreviewMemory {
+        session: SessionId,
+        generation: u32,
+        screen: Screen,
+    },
+    /// A new frame lies in the memory of this generation.
+    PreviewFrame {
+        session: SessionId,
+        generation: u32,
+        sequence: u64,
+    },
+    /// What is where on a session's screen, in the order in which it is drawn.
+    PreviewInstances {
+        session: SessionId,
+        instances: Vec<ShownInstance>,
+    },
     /// More of what a run says, from that line on.
     RunLines {
         run: RunId,
@@ -93,6 +113,11 @@ pub enum FromRenderer {
         request: ReviewRequest,
     },
     Presence(Presence),
+    /// Pointer, keys and values being tried in a preview; not answered.
+    Preview {
+        session: SessionId,
+        gesture: PreviewGesture,
+    },
     /// A patch was missed: send everything again.
     Resync,
 }
@@ -334,6 +359,8 @@ pub enum Request {
     Link(LinkRequest),
     /// About a board's Terraform.
     Terraform(TerraformRequest),
+    /// About preview sessions.
+    Preview(PreviewRequest),
     /// Lines of the audit after a number, oldest first.
     Audit {
         after: u64,
@@ -369,6 +396,7 @@ pub enum Answer {
     Bundle(BundleAnswer),
     Links(Box<LinksView>),
     Terraform(TerraformAnswer),
+    Preview(PreviewAnswer),
     Review(ReviewAnswer),
     Audit(Vec<AuditLine>),
     Text(String),

@@ -13,7 +13,7 @@ mod conversation;
 pub use conversation::{Conversation, Violation};
 
 /// Raised with every change of a message; both ends must have the same.
-pub const PREVIEW_PROTOCOL: u32 = 1;
+pub const PREVIEW_PROTOCOL: u32 = 2;
 
 /// Bytes of one message to the preview: a component file of the largest size, every character escaped.
 pub const MAX_TO_PREVIEW: usize = 8 << 20;
@@ -120,7 +120,7 @@ pub enum Mode {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum InputEvent {
     /// The pointer is there.
     Move {
