@@ -4,7 +4,7 @@
 //! (`bundle/features` → `/etc`) nor one that is swapped while we look leads outside. Nothing is written when a bundle is
 //! only read: the machine's own folder `.draftboard/` is made by the first change.
 
-use super::{BundlePath, FileProblem, MAX_FILE_BYTES, ReadFile, STATE_FOLDER, Stamp, beneath};
+use super::{BundlePath, FileProblem, MAX_FILE_BYTES, ReadFile, STATE_FOLDER, Stamp};
 use rustix::{
     fd::{AsFd as _, OwnedFd},
     fs::{AtFlags, FileType, FlockOperation, Mode, OFlags},

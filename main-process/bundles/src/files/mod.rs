@@ -1,6 +1,5 @@
 //! A bundle's files: in a folder, where reading and writing stay inside it, or as texts that somebody else keeps.
 
-mod beneath;
 mod disk;
 mod path;
 mod texts;

@@ -1,6 +1,6 @@
 //! Setting aside: a file that is damaged, or that lost against another version, is kept in `.draftboard/aside/`.
 
-use super::{STATE_FOLDER, WorkspaceFiles, atomic, beneath};
+use super::{STATE_FOLDER, WorkspaceFiles, atomic};
 use crate::{FileError, WorkspacePath};
 use rustix::{
     fd::AsFd as _,

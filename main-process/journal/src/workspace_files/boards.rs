@@ -1,6 +1,6 @@
 //! Which boards a workspace has.
 
-use super::{WorkspaceFiles, atomic, beneath};
+use super::{WorkspaceFiles, atomic};
 use crate::{FileError, workspace_path::BOARD_SUFFIX};
 use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
 use shared_protocol::BoardName;

@@ -1,6 +1,6 @@
 //! What is in a folder of the workspace.
 
-use super::{WorkspaceFiles, atomic, beneath};
+use super::{WorkspaceFiles, atomic};
 use crate::{FileError, WorkspacePath};
 use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
 

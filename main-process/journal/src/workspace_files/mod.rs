@@ -6,7 +6,6 @@
 
 mod aside;
 mod atomic;
-mod beneath;
 mod boards;
 mod folder;
 mod modules;

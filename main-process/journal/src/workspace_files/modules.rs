@@ -1,6 +1,6 @@
 //! Module files: node types that a workspace declares.
 
-use super::{WorkspaceFiles, beneath, into_text};
+use super::{WorkspaceFiles, into_text};
 use crate::{FileError, WorkspacePath};
 use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Text files that are part of the state: those of the spec bundles.
 
-use super::{WorkspaceFiles, atomic, beneath, modules::matches};
+use super::{WorkspaceFiles, atomic, modules::matches};
 use crate::{FileError, WorkspacePath};
 use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
 use shared_protocol::{

@@ -1,4 +1,7 @@
 //! Folders beneath a descriptor, reached without following a link.
+//!
+//! Owns: the one way in which the workspace's files and those of bundles are found and their folders made. Must not know:
+//! whose files they are.
 
 use rustix::{
     fd::{AsFd as _, BorrowedFd, OwnedFd},
@@ -7,15 +10,18 @@ use rustix::{
 };
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// How many names of a folder are looked at.
+const MOST_ENTRIES: usize = 200_000;
 
-pub(super) struct Entry {
-    /// With replacement characters where it is not UTF-8; such a name is never one of ours.
-    pub(super) name: String,
-    pub(super) kind: FileType,
+/// One name in a folder.
+pub struct Entry {
+    /// With replacement characters where it is not UTF-8: such a file is then not found when it is read.
+    pub name: String,
+    pub kind: FileType,
 }
 
 /// Opens a folder. A link on the way is [`Errno::LOOP`].
-pub(super) fn open_folder(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> {
+pub fn open_folder(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> {
     match open_at_once(root, parts) {
         // Not there in older kernels (ENOSYS), hidden by some sandboxes (EPERM), or confused by a rename (EAGAIN).
         Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN | Errno::INVAL) => open_part_by_part(root, parts),
@@ -53,7 +59,7 @@ fn open_part(folder: BorrowedFd<'_>, part: &str) -> Result<OwnedFd, Errno> {
 }
 
 /// Opens a folder, making what is missing of it. The machine's own folder is made for its owner alone.
-pub(super) fn create_folder(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> {
+pub fn create_folder(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> {
     match open_folder(root, parts) {
         Err(Errno::NOENT) => {}
         other => return other,
@@ -77,9 +83,9 @@ fn kind_of(folder: BorrowedFd<'_>, name: &str) -> Result<FileType, Errno> {
 }
 
 /// What is in a folder, sorted by name.
-pub(super) fn list(folder: BorrowedFd<'_>) -> Result<Vec<Entry>, Errno> {
+pub fn list(folder: BorrowedFd<'_>) -> Result<Vec<Entry>, Errno> {
     let mut entries = Vec::new();
-    for entry in Dir::read_from(folder)? {
+    for entry in Dir::read_from(folder)?.take(MOST_ENTRIES) {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if name == "." || name == ".." {
