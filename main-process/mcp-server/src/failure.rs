@@ -94,11 +94,14 @@ pub struct Details {
     pub suggestions: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
+    /// What to name later, and the like.
+    #[serde(flatten)]
+    pub more: serde_json::Map<String, serde_json::Value>,
 }
 
 impl Details {
     fn is_empty(&self) -> bool {
-        self.suggestions.is_empty() && self.hints.is_empty()
+        self.suggestions.is_empty() && self.hints.is_empty() && self.more.is_empty()
     }
 }
 
@@ -124,6 +127,12 @@ impl Failure {
     }
 
     #[must_use]
+    pub fn detail(mut self, key: &str, value: serde_json::Value) -> Self {
+        self.details.more.insert(key.to_owned(), value);
+        self
+    }
+
+    #[must_use]
     pub fn suggest(mut self, suggestions: impl IntoIterator<Item = String>) -> Self {
         self.details.suggestions.extend(suggestions);
         self
@@ -133,6 +142,11 @@ impl Failure {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         let Refusal { code, message, field, hints, suggestions } = refusal;
-        Self { code: code.into(), message, field, details: Details { suggestions, hints } }
+        Self {
+            code: code.into(),
+            message,
+            field,
+            details: Details { suggestions, hints, ..Details::default() },
+        }
     }
 }

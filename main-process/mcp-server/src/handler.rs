@@ -5,7 +5,7 @@
 #![allow(deprecated)]
 
 use crate::{
-    Call, Code, Failure, Reply, Service, Tool, View,
+    Call, Code, Failure, Progress, Reply, Service, Tool, View,
     cache::Kept,
     clients::{Act, Key, Who},
     draft,
@@ -76,6 +76,7 @@ impl Agent {
             workbench: Arc::clone(&inner.workbench),
             arguments,
             cancelled: cx.ct.clone(),
+            progress: Progress::new(cx.peer.clone(), cx.meta.get_progress_token()),
             can_sample: false,
             sampled: None,
         }
@@ -86,7 +87,8 @@ impl Agent {
     fn client(&self, who: &Who, view: &View, arguments: &JsonObject) -> Client {
         let Inner { clients, run, .. } = &**self.inner();
         let key = who.key.text(run);
-        let named = ["proposal", "id"].iter().find_map(|name| arguments.get(*name)?.as_str()?.parse().ok());
+        let named =
+            ["proposal", "id", "runId"].iter().find_map(|name| arguments.get(*name)?.as_str()?.parse().ok());
         let inherits = named
             .and_then(|id| view.review.get(id))
             .map(|proposal| &proposal.proposer)

@@ -10,8 +10,10 @@
 //!   └─ Service::converse(stream)        one bridge, newline-delimited JSON-RPC
 //! ```
 
+mod acting;
 mod cache;
 mod clients;
+mod doings;
 mod draft;
 mod envelope;
 mod failure;
@@ -30,7 +32,9 @@ mod surface;
 mod tools;
 mod view;
 
+pub use acting::{Acted, Asking, Progress, wait_of};
 pub use clients::Clients;
+pub use doings::{Doings, Done, Said, Seen};
 pub use envelope::{Diagnostic, Meta, Reply};
 pub use failure::{Code, Failure};
 pub use handler::Agent;
@@ -41,4 +45,5 @@ pub use surface::{
     Answering, Call, Completed, Completing, Completion, Depends, Document, Hints, Prompt, Resource, Sampled,
     Step, Stepping, Surface, Tool, Written,
 };
+pub use tools::proposal_fields;
 pub use view::{AskReply, FoundEntity, Hcl, Picture, PictureOf, Specs, View, Workbench, WorkspaceView};

@@ -1,7 +1,7 @@
 //! The tables: every tool, resource and prompt that there is. What other parts of the workbench offer is added here by
 //! whoever starts the server; the server itself does not change for it.
 
-use crate::{Code, Failure, Reply, View, Workbench, WorkspaceView};
+use crate::{Code, Failure, Progress, Reply, View, Workbench, WorkspaceView};
 use authority::proposals::{AgentAsk, AgentOutcome, Client};
 use rmcp::model::{
     JsonObject, Prompt as PromptDefinition, PromptArgument, Tool as ToolDefinition, ToolAnnotations,
@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Tools of guarded mode that other parts of the workbench bring. Called where they are not offered, they say so instead of
 /// being unknown.
-pub(crate) const GUARDED: [&str; 6] =
-    ["apply_overrides", "get_run", "navigate_preview", "run_terraform", "start_preview", "stop_preview"];
+pub(crate) const GUARDED: [&str; 4] =
+    ["apply_overrides", "navigate_preview", "start_preview", "stop_preview"];
 
 /// One call of a tool. All it reads comes from `view`.
 #[derive(Clone)]
@@ -28,6 +28,8 @@ pub struct Call {
     pub client: Client,
     /// Fires when the client does not want the answer any more.
     pub cancelled: CancellationToken,
+    /// Tells the client how far the call is.
+    pub progress: Progress,
     /// Whether the client's model can be asked.
     pub can_sample: bool,
     /// What it said, or why it said nothing, once a tool has asked it.
@@ -58,10 +60,27 @@ impl Call {
         self.workbench.ask(self.client.clone(), ask, reply);
         match answered.await {
             Ok(result) => Ok(result?),
-            Err(_) => Err(Failure::new(Code::ServiceUnavailable, "Draftboard ended before it answered")
-                .hint("list_proposals shows whether this was done.")),
+            Err(_) => Err(ended()),
         }
     }
+}
+
+impl Call {
+    /// As [`Call::ask`], on a thread that may wait.
+    pub fn ask_and_wait(&self, ask: AgentAsk) -> Result<AgentOutcome, Failure> {
+        let (done, answered) = std::sync::mpsc::channel();
+        let reply = Box::new(move |result| drop(done.send(result)));
+        self.workbench.ask(self.client.clone(), ask, reply);
+        match answered.recv() {
+            Ok(result) => Ok(result?),
+            Err(_) => Err(ended()),
+        }
+    }
+}
+
+fn ended() -> Failure {
+    Failure::new(Code::ServiceUnavailable, "Draftboard ended before it answered")
+        .hint("list_proposals shows whether this was done.")
 }
 
 /// Arguments as a type that knows all of them.
@@ -206,6 +225,15 @@ impl Tool {
         tool.definition = tool.definition.with_annotations(annotations);
         tool.guarded = true;
         tool
+    }
+
+    /// A tool of guarded mode that only tells.
+    #[must_use]
+    pub fn reads_only(mut self) -> Self {
+        let annotations =
+            ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
+        self.definition = self.definition.with_annotations(annotations);
+        self
     }
 
     /// The tool reads the workspace as a draft would have it, too, when it is asked to.

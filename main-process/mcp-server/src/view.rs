@@ -1,5 +1,6 @@
 //! What the server sees of the workbench: one immutable view at a time, and the few questions that a view cannot answer.
 
+use crate::Doings;
 use authority::{
     Problems, Snapshot,
     proposals::{AgentAsk, AgentOutcome, Client, Queue},
@@ -35,6 +36,9 @@ pub struct View {
 pub trait Specs: Any + fmt::Debug + Send + Sync {
     /// Each bundle in a few words.
     fn bundles(&self) -> Vec<serde_json::Value>;
+
+    /// A change of a file in the words of those who wrote what is in it; nothing for one that is none of theirs.
+    fn words_of_change(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String>;
 
     /// Entities that a query finds, best first.
     fn find(&self, query: &str, most: usize) -> Vec<FoundEntity>;
@@ -143,6 +147,9 @@ pub trait Workbench: Send + Sync + 'static {
     /// Carries out what an agent asks of the review queue. `reply` is called once, when it is durable or refused; this does
     /// not wait for it.
     fn ask(&self, client: Client, ask: AgentAsk, reply: AskReply);
+
+    /// What comes of what was allowed.
+    fn doings(&self) -> &Doings;
 
     /// The change of the project's file that merging these fields would be.
     fn configured(&self, fields: &serde_json::Map<String, serde_json::Value>) -> Result<Act, Refusal>;

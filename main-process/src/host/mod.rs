@@ -1,6 +1,7 @@
 //! The one writer. A thread owns the open workspace; everybody else sends it jobs over a bounded channel and hears back when
 //! what they asked for is durable.
 
+mod agent_run;
 mod answer;
 mod around;
 mod codes;

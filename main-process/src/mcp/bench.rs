@@ -7,7 +7,7 @@ use authority::{
     proposals::{AgentAsk, Client},
 };
 use journal::{WorkspaceFiles, WorkspacePath};
-use mcp_server::{AskReply, Hcl, Picture, View, Workbench, WorkspaceView};
+use mcp_server::{AskReply, Doings, Hcl, Picture, View, Workbench, WorkspaceView};
 use shared_protocol::{
     Actor, ActorKind, BoardId, Code, Refusal, Revision,
     messages::{Answer, Patch, Request},
@@ -21,6 +21,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
 pub(super) struct Bench {
     pub(super) published: Arc<Published>,
+    pub(super) doings: Arc<Doings>,
     pub(super) host: Host,
     pub(super) terraform: terraform::Link,
 }
@@ -44,6 +45,10 @@ impl Workbench for Bench {
 
     fn ask(&self, client: Client, ask: AgentAsk, reply: AskReply) {
         self.host.ask(client, ask, reply);
+    }
+
+    fn doings(&self) -> &Doings {
+        &self.doings
     }
 
     fn configured(&self, fields: &serde_json::Map<String, serde_json::Value>) -> Result<Act, Refusal> {

@@ -71,7 +71,8 @@ pub(super) fn start_with(
     let asking = host.clone();
     let thread = std::thread::Builder::new().name("mcp-orders".to_owned()).spawn(move || {
         runtime.block_on(async move {
-            let bench = Bench { published: Arc::clone(&link.published), host: host.clone(), terraform };
+            let (published, doings) = (Arc::clone(&link.published), Arc::clone(&link.doings));
+            let bench = Bench { published, doings, host: host.clone(), terraform };
             let mut controller = Controller::new(link, host, bench, overrides, path, token, secret.reveal());
             controller.begin();
             // Gone: nobody waits for it.

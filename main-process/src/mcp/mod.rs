@@ -17,7 +17,7 @@ pub(crate) use published::Published;
 pub(crate) use settings::{Overrides, Settings, USUAL_PORT};
 
 use crate::{host::Reply, processes::instance::Token};
-use mcp_server::Surface;
+use mcp_server::{Doings, Surface};
 use shared_protocol::{
     Code, Refusal,
     mcp::{McpMode, McpRequest},
@@ -37,7 +37,7 @@ const MAX_ORDERS: usize = 64;
 /// All that agents are offered in a workspace.
 fn surface() -> Surface {
     let mut surface = Surface::core();
-    let changes: Arc<dyn specs::Changes> = Arc::new(specs::NoChanges);
+    let changes: Arc<dyn specs::Changes> = Arc::new(specs::Proposing);
     specs::add_to(&mut surface, &changes);
     surface
 }
@@ -64,6 +64,8 @@ pub(crate) enum Order {
 #[derive(Clone)]
 pub(crate) struct Link {
     pub(crate) published: Arc<Published>,
+    /// What comes of what agents asked for and people allowed.
+    pub(crate) doings: Arc<Doings>,
     orders: mpsc::Sender<Order>,
     mode: Arc<AtomicU8>,
 }
@@ -73,7 +75,7 @@ impl Link {
     pub(crate) fn new() -> (Self, mpsc::Receiver<Order>) {
         let (orders, waiting) = mpsc::channel(MAX_ORDERS);
         let mode = Arc::new(AtomicU8::new(McpMode::Off as u8));
-        (Self { published: Arc::default(), orders, mode }, waiting)
+        (Self { published: Arc::default(), doings: Arc::default(), orders, mode }, waiting)
     }
 
     pub(crate) fn request(&self, request: McpRequest, reply: Reply) {

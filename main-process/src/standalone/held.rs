@@ -10,7 +10,7 @@ use authority::{
     proposals::{AgentAsk, Client},
 };
 use bundles::{Answer, Bundles, Plan, Refusal, commit};
-use mcp_server::{AskReply, Call, Hcl, Picture, View, Workbench, WorkspaceView};
+use mcp_server::{AskReply, Call, Doings, Hcl, Picture, View, Workbench, WorkspaceView};
 use serde_json::{Map, Value};
 use shared_protocol::{
     BoardId, Code, Revision,
@@ -32,6 +32,7 @@ pub(super) struct Held {
     bundles: Mutex<Bundles>,
     view: ArcSwap<View>,
     changed: watch::Sender<u64>,
+    doings: Doings,
     mode: McpMode,
     approval: Option<Scope>,
 }
@@ -42,6 +43,7 @@ impl Held {
             bundles: Mutex::new(bundles),
             view: ArcSwap::default(),
             changed: watch::Sender::new(0),
+            doings: Doings::default(),
             mode,
             approval,
         };
@@ -127,6 +129,10 @@ impl Workbench for Held {
 
     fn ask(&self, _: Client, _: AgentAsk, reply: AskReply) {
         reply(Err(no_boards()));
+    }
+
+    fn doings(&self) -> &Doings {
+        &self.doings
     }
 
     fn configured(&self, _: &Map<String, Value>) -> Result<Act, shared_protocol::Refusal> {

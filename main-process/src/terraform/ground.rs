@@ -14,9 +14,8 @@ pub(super) struct Ground {
 
 impl Ground {
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.is_same_workspace(other)
-            && self.snapshot.revision() == other.snapshot.revision()
-            && Arc::ptr_eq(self.snapshot.registry(), other.snapshot.registry())
+        // The state itself and not its revision: a draft's state has the revision that it is a draft over.
+        self.is_same_workspace(other) && self.snapshot.is_same(&other.snapshot)
     }
 
     pub(super) fn is_same_workspace(&self, other: &Self) -> bool {

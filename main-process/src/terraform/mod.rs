@@ -12,6 +12,7 @@
 
 mod around;
 mod drafts;
+mod follower;
 mod ground;
 mod history;
 mod import;
@@ -27,6 +28,7 @@ mod views;
 mod worker;
 
 pub(crate) use around::{Around, Told};
+pub(crate) use follower::{Follower, Outcome};
 pub(crate) use import::import;
 pub(crate) use spawner::Wardens;
 
@@ -58,6 +60,8 @@ pub(crate) enum Order {
         request: TerraformRequest,
         actor: Actor,
         reply: Reply,
+        /// Hears of the run that this starts.
+        follower: Option<Arc<dyn Follower>>,
     },
     /// Something is not as it was.
     Look,
@@ -105,7 +109,22 @@ impl Link {
 
     /// Answers later, from another thread.
     pub(crate) fn request(&self, request: TerraformRequest, actor: Actor, reply: Reply) {
-        let refused = match self.orders.try_send(Order::Request { request, actor, reply }) {
+        self.order(Order::Request { request, actor, reply, follower: None });
+    }
+
+    /// As [`Self::request`]; the run that this starts is followed to its end.
+    pub(crate) fn run_followed(
+        &self,
+        request: TerraformRequest,
+        actor: Actor,
+        reply: Reply,
+        follower: Arc<dyn Follower>,
+    ) {
+        self.order(Order::Request { request, actor, reply, follower: Some(follower) });
+    }
+
+    fn order(&self, order: Order) {
+        let refused = match self.orders.try_send(order) {
             Ok(()) => return,
             Err(TrySendError::Full(order)) => (
                 order,

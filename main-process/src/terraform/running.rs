@@ -2,8 +2,9 @@
 //! and what it left is looked at.
 
 use super::{
-    Around, Link, Told,
+    Around, Follower, Link, Told,
     drafts::Draft,
+    follower::Gathered,
     ground::storage,
     history,
     kept_plan::KeptPlan,
@@ -43,6 +44,7 @@ pub(super) struct Starting {
     pub(super) link: Link,
     pub(super) around: Arc<dyn Around>,
     pub(super) spawner: Arc<dyn Spawner>,
+    pub(super) follower: Option<Arc<dyn Follower>>,
 }
 
 pub(super) fn start(starting: Starting, reserved: Reserved, reply: Reply) {
@@ -146,21 +148,30 @@ impl Starting {
         history::keep(&run.log, &view);
         let state_file = site.state_file(&draft.board);
         let (id, cancel) = site.started(reserved, draft, run.log.clone(), state_file, view);
+        if let Some(follower) = &self.follower {
+            follower.started(id);
+        }
         reply(Ok(Answer::Terraform(TerraformAnswer::Started { run: id })));
         self.link.look();
-        let ended = self.pass_on(id, &run, &cancel);
+        let mut gathered = Gathered::default();
+        let ended = self.pass_on(id, &run, &cancel, &mut gathered);
         if matches!(ended, RunState::Succeeded { .. }) {
             self.look_at_what_is_left(id, program);
         }
-        if let Some((log, view)) = site.ended(id, ended) {
-            history::keep(&log, &view);
+        let kept = site.ended(id, ended);
+        if let Some((log, view)) = &kept {
+            history::keep(log, view);
+        }
+        if let Some(follower) = &self.follower {
+            let summary = kept.and_then(|(_, view)| view.summary);
+            follower.ended(gathered.outcome(self.operation, ended, summary));
         }
         site.serve(id);
         self.link.look();
     }
 
     /// Until the run has ended.
-    fn pass_on(&self, id: RunId, run: &Run, cancel: &AtomicBool) -> RunState {
+    fn pass_on(&self, id: RunId, run: &Run, cancel: &AtomicBool, gathered: &mut Gathered) -> RunState {
         loop {
             if cancel.load(Ordering::Acquire) {
                 run.cancel();
@@ -177,6 +188,7 @@ impl Starting {
                 }
             };
             let events = gather(first, run);
+            gathered.take(&events);
             self.tell(id, &events);
             if let Some(Event::Ended { code, success, cancelled }) = events.last() {
                 let ended = now().time;
@@ -191,6 +203,9 @@ impl Starting {
 
     fn tell(&self, id: RunId, events: &[Event]) {
         let (first, lines) = self.site.take(id, events, &self.draft);
+        if let Some(follower) = self.follower.as_ref().filter(|_| !lines.is_empty()) {
+            follower.said(&lines);
+        }
         if self.site.is_closed() {
             return;
         }

@@ -1,7 +1,7 @@
 //! The thread that answers, one question after the other, and tells the window what changed.
 
 use super::{
-    Around, Link, Order, Told,
+    Around, Follower, Link, Order, Told,
     drafts::Draft,
     ground::{Ground, storage},
     import::import,
@@ -70,9 +70,9 @@ impl Worker {
                 None => orders.recv().map_err(RecvTimeoutError::from),
             };
             match order {
-                Ok(Order::Request { request, actor, reply }) => {
+                Ok(Order::Request { request, actor, reply, follower }) => {
                     self.follow();
-                    self.answer(request, actor, reply);
+                    self.answer(request, actor, reply, follower);
                     self.is_news = true;
                 }
                 Ok(Order::Look) => {
@@ -159,7 +159,13 @@ impl Worker {
 
     // ---- questions ----------------------------------------------------------------------------------------------------
 
-    fn answer(&self, request: TerraformRequest, actor: Actor, reply: Reply) {
+    fn answer(
+        &self,
+        request: TerraformRequest,
+        actor: Actor,
+        reply: Reply,
+        follower: Option<Arc<dyn Follower>>,
+    ) {
         let Some((ground, site)) = &self.here else {
             return reply(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
         };
@@ -169,7 +175,9 @@ impl Worker {
                 return match starting
                     .and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting)))
                 {
-                    Ok((reserved, starting)) => running::start(starting, reserved, reply),
+                    Ok((reserved, starting)) => {
+                        running::start(Starting { follower, ..starting }, reserved, reply);
+                    }
                     Err(refusal) => reply(Err(refusal)),
                 };
             }
@@ -235,6 +243,7 @@ impl Worker {
             link: self.link.clone(),
             around: Arc::clone(&self.around),
             spawner: Arc::clone(&self.spawner),
+            follower: None,
         })
     }
 

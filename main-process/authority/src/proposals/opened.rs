@@ -62,7 +62,7 @@ pub fn open(
     let shown = Shown { before: snapshot, after };
     let mut elements = shown.elements(changes);
     if let Some(act) = &proposal.act {
-        elements.insert(0, act_element(act));
+        elements.insert(0, act_element(snapshot, act));
     }
     let checks = overlay.as_ref().map_or_else(Vec::new, |overlay| problems_brought(snapshot, overlay));
     Ok(OpenedProposal {
@@ -79,7 +79,7 @@ pub fn open(
     })
 }
 
-fn act_element(act: &Act) -> Element {
+fn act_element(snapshot: &Snapshot, act: &Act) -> Element {
     let differences = match act {
         Act::Config { before, after } => vec![Difference {
             field: "draftboard.toml".to_owned(),
@@ -91,12 +91,23 @@ fn act_element(act: &Act) -> Element {
     Element {
         subject: Subject::Act,
         kind: Kind::Changed,
-        text: act.words(),
+        text: words_of_act(snapshot, act),
         board: if let Act::Run { board, .. } = act { Some(*board) } else { None },
         differences,
         risks: act.is_grave().then_some(Risk::Destructive).into_iter().collect(),
         destructive: act.is_grave(),
         needs: Vec::new(),
+    }
+}
+
+/// The act's own words, with the board as people call it.
+fn words_of_act(snapshot: &Snapshot, act: &Act) -> String {
+    match act {
+        Act::Run { board, .. } => match snapshot.board(*board) {
+            Some(known) => act.words().replace(&board.to_string(), known.name.as_str()),
+            None => act.words(),
+        },
+        _ => act.words(),
     }
 }
 

@@ -12,6 +12,7 @@ mod plan;
 mod planner;
 mod request;
 mod result;
+mod words;
 
 pub use commit::{CommitError, commit};
 pub(crate) use intent::recover;

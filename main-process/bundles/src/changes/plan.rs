@@ -104,7 +104,11 @@ impl Plan {
 
     /// The answer of `apply_changes`: what would be done or, if it is no dry run, what was.
     pub fn answer(&self) -> Result<Answer, Refusal> {
-        let is_written = !self.is_dry_run();
+        self.answer_as(!self.is_dry_run())
+    }
+
+    /// As [`Self::answer`], where what is no dry run may still wait for somebody.
+    pub fn answer_as(&self, is_written: bool) -> Result<Answer, Refusal> {
         let results = |applied: bool| -> Data {
             let numbered = self.results.iter().enumerate();
             numbered.map(|(index, result)| result.to_data(index, applied)).collect::<Vec<_>>().into()

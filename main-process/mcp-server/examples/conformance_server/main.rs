@@ -15,7 +15,7 @@ use authority::{
 };
 use handler::Fixtures;
 use mcp_server::{
-    AskReply, Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
+    AskReply, Doings, Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
     http::{Edge, Limits},
 };
 use shared_protocol::{
@@ -30,6 +30,7 @@ use tokio::sync::watch;
 /// No workspace is open: the suite does not look at any.
 struct Empty {
     changed: watch::Sender<u64>,
+    doings: Doings,
 }
 
 impl Workbench for Empty {
@@ -47,6 +48,10 @@ impl Workbench for Empty {
 
     fn ask(&self, _: Client, _: AgentAsk, reply: AskReply) {
         reply(Err(Refusal::new(Code::NoWorkspace, "there is nothing to change")));
+    }
+
+    fn doings(&self) -> &Doings {
+        &self.doings
     }
 
     fn configured(&self, _: &serde_json::Map<String, serde_json::Value>) -> Result<Act, Refusal> {
@@ -77,7 +82,7 @@ async fn main() {
         eprintln!("set MCP_TEST_BEARER to the token that the suite sends");
         std::process::exit(2);
     };
-    let workbench = Arc::new(Empty { changed: watch::Sender::new(0) });
+    let workbench = Arc::new(Empty { changed: watch::Sender::new(0), doings: Doings::default() });
     let service =
         Service::new(workbench, Surface::core(), env!("CARGO_PKG_VERSION"), McpMode::Observe, "conformance");
     let watching = service.clone();

@@ -20,6 +20,7 @@ pub(crate) use config::redacted;
 pub(crate) use context::context;
 pub(crate) use diagram::whole_board;
 pub(crate) use proposals::{one as proposal_shape, queue as queue_shape, waiting};
+pub use propose::proposal_fields;
 
 pub(crate) fn all() -> Vec<Tool> {
     let reading = vec![

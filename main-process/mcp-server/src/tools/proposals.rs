@@ -2,10 +2,13 @@
 
 use super::changes::changed;
 use crate::{Call, Code, Failure, Meta, Reply, Tool, WorkspaceView, shown};
-use authority::proposals::{Queue, lines, risks};
+use authority::{
+    Snapshot,
+    proposals::{Queue, lines, risks},
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{Proposal, ProposalState};
+use shared_protocol::{Proposal, ProposalState, Subject};
 use std::sync::Arc;
 
 /// Elements of one proposal that are told in words; the number of all is always told.
@@ -142,13 +145,21 @@ pub(crate) fn one(call: &Call, id: &str, with_changes: bool) -> Result<Value, Fa
     let after = review.overlay(&workspace.snapshot, proposal);
     let state = after.as_ref().unwrap_or(&workspace.snapshot);
     let all = lines(&workspace.snapshot, state, &proposal.changes);
+    let of_entity = |subject: &Subject| match subject {
+        Subject::Source(path) => {
+            let text = |state: &Snapshot| state.source(path).map(Arc::clone);
+            let (before, after) = (text(&workspace.snapshot), text(state));
+            call.view.specs.as_ref()?.words_of_change(path.as_str(), before.as_deref(), after.as_deref())
+        }
+        _ => None,
+    };
     data["changesInWords"] = all
         .iter()
         .take(MOST_LINES)
         .map(|line| {
-            json!({
-                "element": line.subject.to_string(), "kind": line.kind, "text": shown(&line.text),
-            })
+            let text = of_entity(&line.subject);
+            let text = text.as_ref().unwrap_or(&line.text);
+            json!({ "element": line.subject.to_string(), "kind": line.kind, "text": shown(text) })
         })
         .collect();
     if all.len() > MOST_LINES {

@@ -9,19 +9,19 @@
 
 use authority::{
     Registry, Snapshot, decide,
-    proposals::{AgentAsk, AgentOutcome, Client},
+    proposals::{AgentAsk, AgentOutcome, Client, Queue},
 };
 use infrastructure::{Finding, Generator, Input, Settings};
 use mcp_server::{
-    AskReply, Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
+    AskReply, Doings, Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
     http::{Edge, Limits},
 };
 use serde_json::{Value, json};
 use shared_protocol::{
-    Actor, ActorKind, BoardId, Command, NodeId, Refusal, Revision,
+    Actor, ActorKind, BoardId, Command, NodeId, ProposalId, Refusal, Revision,
     mcp::McpMode,
     messages::{Patch, Presence, Severity, Status},
-    proposal::Act,
+    proposal::{Act, Verdict},
     terraform,
 };
 use std::{
@@ -43,6 +43,7 @@ pub(crate) const TOKEN: &str = "the-token-of-this-run";
 pub(crate) struct Bench {
     state: Mutex<State>,
     changed: watch::Sender<u64>,
+    doings: Doings,
 }
 
 struct State {
@@ -56,7 +57,7 @@ struct State {
 impl Bench {
     pub(crate) fn without_workspace() -> Arc<Self> {
         let state = State { view: Arc::default(), patches: Vec::new(), forgotten: 0, seed: 1_000 };
-        Arc::new(Self { state: Mutex::new(state), changed: watch::Sender::new(0) })
+        Arc::new(Self { state: Mutex::new(state), changed: watch::Sender::new(0), doings: Doings::default() })
     }
 
     /// One empty infrastructure board, `main`.
@@ -134,6 +135,34 @@ impl Bench {
         self.changed.send_modify(|count| *count += 1);
     }
 
+    /// As a reviewer would, on the queue itself.
+    pub(crate) fn review(&self, decide: impl FnOnce(&mut Queue, &Snapshot)) {
+        let mut state = self.state.lock().unwrap();
+        let view = View::clone(&state.view);
+        let mut review = view.review.clone();
+        decide(&mut review, &view.workspace.as_ref().unwrap().snapshot);
+        state.view = Arc::new(View { review, review_stamp: view.review_stamp + 1, ..view });
+        drop(state);
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    /// A yes to all of a proposal.
+    pub(crate) fn accept(&self, id: ProposalId) {
+        self.review(|queue, snapshot| {
+            let proposal = queue.get(id).unwrap();
+            let verdict = Verdict {
+                proposal: id,
+                version: proposal.version,
+                hash: proposal.content_hash().unwrap(),
+                base: queue.base(proposal),
+                chosen: None,
+                confirmed: proposal.subjects().into_iter().collect(),
+            };
+            let acceptance = queue.accept(&verdict, snapshot, 1_000).unwrap();
+            queue.accepted(&verdict, &acceptance, snapshot, ("ada", 1_000)).unwrap();
+        });
+    }
+
     pub(crate) fn forget_until(&self, revision: u64) {
         self.state.lock().unwrap().forgotten = revision;
     }
@@ -181,6 +210,10 @@ impl Workbench for Bench {
         drop(state);
         self.changed.send_modify(|count| *count += 1);
         reply(done.map(|done| AgentOutcome { done, accepted: None }));
+    }
+
+    fn doings(&self) -> &Doings {
+        &self.doings
     }
 
     fn configured(&self, fields: &serde_json::Map<String, Value>) -> Result<Act, Refusal> {
@@ -296,8 +329,12 @@ impl Talk {
     /// Sends a request and gives its id.
     pub(crate) async fn begin(&mut self, method: &str, mut params: Value) -> u64 {
         self.next += 1;
+        let token = params["_meta"]["progressToken"].take();
         if self.modern {
             params["_meta"] = meta();
+        }
+        if !token.is_null() {
+            params["_meta"]["progressToken"] = token;
         }
         let id = self.next;
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;

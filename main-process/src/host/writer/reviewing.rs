@@ -4,7 +4,7 @@
 use super::{Waiting, Writer};
 use crate::{
     host::{
-        Job,
+        agent_run::AgentRun,
         codes::{Given, show_on_terminal},
         launching,
     },
@@ -12,18 +12,23 @@ use crate::{
     workspace::{Decision, Group, Reviewer, Template},
 };
 use authority::proposals::{AgentAsk, Client};
-use mcp_server::AskReply;
+use mcp_server::{AskReply, Done};
+use serde_json::Value;
 use shared_protocol::{
-    Code, Proposal, ProposalId, Refusal,
+    BoardId, Code, Proposal, ProposalId, Refusal,
     messages::Answer,
     proposal::Act,
     review::{
         AskedDecision, AuditEvent, Grant, ReviewAnswer, ReviewRequest, Scope, TerminalReview,
         TerminalReviewAnswer,
     },
-    terraform::{TerraformAnswer, TerraformRequest},
+    terraform::{RunOperation, TerraformRequest},
 };
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
 
 impl Writer {
     /// Gathers with the mutations.
@@ -223,44 +228,52 @@ impl Writer {
                     "draftboard.toml was changed".to_owned()
                 })
             }
-            Act::Open { path } => {
-                self.came_of(id, format!("opened {path}"));
-                return self.open(path).map_or_else(|refusal| refusal.message, |_| format!("opened {path}"));
-            }
-            Act::New { path, .. } => {
-                let made = launching::create_at(Path::new(path), Template::Blank);
-                let text = made.map_or_else(|refusal| refusal.message, |()| format!("made {path}"));
-                self.came_of(id, text.clone());
-                return self.open(path).map_or_else(|refusal| refusal.message, |_| text);
-            }
+            Act::Open { path } => return self.opens(id, path, format!("opened {path}")),
+            Act::New { path, .. } => match launching::create_at(Path::new(path), Template::Blank) {
+                Ok(()) => return self.opens(id, path, format!("made {path}")),
+                Err(refusal) => Err(refusal),
+            },
             Act::Run { board, operation } => {
-                let host = self.host.clone();
-                let request = TerraformRequest::Run {
-                    board: *board,
-                    operation: *operation,
-                    confirmed: true,
-                    secrets: Vec::new(),
-                };
-                let reply = Box::new(move |result: Result<Answer, Refusal>| {
-                    let outcome = match result {
-                        Ok(Answer::Terraform(TerraformAnswer::Started { run })) => format!("run {run} began"),
-                        Ok(_) => "the run began".to_owned(),
-                        Err(refusal) => refusal.message,
-                    };
-                    if let Err(refusal) = host.send(Job::CameOf { proposal: id, outcome }) {
-                        tracing::debug!(%refusal, "what came of a run was not noted");
-                    }
-                });
-                let reviewer =
-                    proposal.decisions.last().map_or_else(String::new, |decided| decided.by.clone());
-                let actor = shared_protocol::Actor::new(shared_protocol::ActorKind::Window, reviewer);
-                self.terraform.request(request, actor, reply);
+                self.start_run(proposal, *board, *operation);
                 return "the run is being started".to_owned();
             }
         };
-        let text = done.unwrap_or_else(|refusal| format!("it could not be done: {}", refusal.message));
-        self.came_of(id, text.clone());
-        text
+        let done = done.map_or_else(Done::refused, |words| Done::well(words, Value::Null));
+        self.finished(id, done)
+    }
+
+    /// The queue that the proposal is in goes with its workspace, so what comes of it is noted before.
+    fn opens(&mut self, id: ProposalId, path: &str, words: String) -> String {
+        self.came_of(id, words.clone());
+        let opened = self.open(path);
+        let done = opened.map_or_else(Done::refused, |_| Done::well(words, Value::Null));
+        if done.result.is_err() {
+            return self.finished(id, done);
+        }
+        let words = done.words.clone();
+        self.agents.doings.done(id, done);
+        words
+    }
+
+    /// What came of it is on record and with whoever waits for it.
+    fn finished(&mut self, id: ProposalId, done: Done) -> String {
+        let words = done.words.clone();
+        self.came_of(id, words.clone());
+        self.agents.doings.done(id, done);
+        words
+    }
+
+    fn start_run(&self, proposal: &Proposal, board: BoardId, operation: RunOperation) {
+        let reviewer = proposal.decisions.last().map_or_else(String::new, |decided| decided.by.clone());
+        let run = AgentRun {
+            proposal: proposal.id,
+            reviewer,
+            doings: Arc::clone(&self.agents.doings),
+            host: self.host.clone(),
+            terraform: self.terraform.clone(),
+            run: AtomicU64::default(),
+        };
+        run.start(TerraformRequest::Run { board, operation, confirmed: true, secrets: Vec::new() });
     }
 
     pub(super) fn came_of(&mut self, id: ProposalId, outcome: String) {

@@ -17,6 +17,7 @@ pub(super) fn answer(tool: &str, call: &Call, changes: &dyn Changes) -> Written 
     let bundles = of(&call.view);
     let arguments = Value::Object(call.arguments.clone());
     if tool == "apply_changes" {
+        let arguments = changes.arguments(call);
         return written(applied(call, &arguments, changes), &call.view);
     }
     within_bounds(bundles, tool, arguments, &call.view)
@@ -24,11 +25,13 @@ pub(super) fn answer(tool: &str, call: &Call, changes: &dyn Changes) -> Written 
 
 /// A dry run, or the change itself by whoever may make it.
 fn applied(call: &Call, arguments: &Value, changes: &dyn Changes) -> Envelope {
-    let result =
-        plan(of(&call.view), arguments).and_then(|plan| match plan.is_dry_run() || !plan.is_possible() {
+    let result = changes.ground(call).and_then(|ground| {
+        let plan = plan(ground.as_ref().unwrap_or(of(&call.view)), arguments)?;
+        match plan.is_dry_run() || !plan.is_possible() {
             true => plan.answer(),
             false => changes.apply(call, &plan),
-        });
+        }
+    });
     Envelope { tool: "apply_changes".to_owned(), result }
 }
 

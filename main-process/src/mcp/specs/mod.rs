@@ -5,12 +5,14 @@
 mod answer;
 mod links;
 mod prompts;
+mod proposing;
 mod resources;
 #[cfg(test)]
 mod tests;
 mod tools;
 
 pub(crate) use answer::not_allowed;
+pub(crate) use proposing::Proposing;
 
 use bundles::{Answer, Bundle, Bundles, Plan, Refusal};
 use mcp_server::{Call, FoundEntity, Surface, View, shown};
@@ -24,18 +26,20 @@ pub(crate) struct Shown(pub(crate) Arc<Bundles>, pub(crate) Arc<LinksView>);
 
 /// Who carries out what `apply_changes` has planned. What is answered is the tool's answer.
 pub(crate) trait Changes: Send + Sync + 'static {
-    fn apply(&self, call: &Call, plan: &Plan) -> Result<Answer, Refusal>;
-}
-
-/// In a workspace agents change nothing by themselves.
-pub(crate) struct NoChanges;
-
-impl Changes for NoChanges {
-    fn apply(&self, _: &Call, _: &Plan) -> Result<Answer, Refusal> {
-        Err(not_allowed(
-            "Agents cannot write in a workspace in this version: ask for a dry run (dryRun: true), and describe the change to the designer",
-        ))
+    /// The arguments without those that are not the tool's own.
+    fn arguments(&self, call: &Call) -> Value {
+        Value::Object(call.arguments.clone())
     }
+
+    /// Adds to what the tool takes.
+    fn extend(&self, _input: &mut Value) {}
+
+    /// What changes are planned on, where that is not what everybody sees.
+    fn ground(&self, _: &Call) -> Result<Option<Bundles>, Refusal> {
+        Ok(None)
+    }
+
+    fn apply(&self, call: &Call, plan: &Plan) -> Result<Answer, Refusal>;
 }
 
 /// Adds all that there is for bundles.
@@ -60,6 +64,10 @@ impl mcp_server::Specs for Shown {
                 json!({ "id": bundle.id(), "name": shown(name), "entities": bundle.entity_count() })
             })
             .collect()
+    }
+
+    fn words_of_change(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String> {
+        self.0.words_of_change(path, before, after)
     }
 
     fn find(&self, query: &str, most: usize) -> Vec<FoundEntity> {

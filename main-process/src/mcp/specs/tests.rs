@@ -1,6 +1,6 @@
 //! What agents are offered for bundles, pinned, and what all of the surface weighs.
 
-use super::{Changes, NoChanges, add_to};
+use super::{Changes, Proposing, add_to};
 use mcp_server::{Offline, Surface};
 use serde_json::Value;
 use shared_protocol::mcp::McpMode;
@@ -17,7 +17,7 @@ fn offered(surface: &Surface) -> Offline {
 
 #[test]
 fn what_is_offered_for_bundles_is_as_it_was() {
-    let changes: Arc<dyn Changes> = Arc::new(NoChanges);
+    let changes: Arc<dyn Changes> = Arc::new(Proposing);
     let mut surface = Surface::new("");
     add_to(&mut surface, &changes);
     let Offline { tools, resources, resource_templates, prompts, .. } = offered(&surface);

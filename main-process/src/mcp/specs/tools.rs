@@ -13,9 +13,11 @@ pub(super) fn all(changes: &Arc<dyn Changes>) -> impl Iterator<Item = Tool> {
         let changes = Arc::clone(changes);
         let hints = Hints { read_only: tool.is_read_only, idempotent: tool.is_idempotent };
         let words = [tool.name, tool.title, tool.description];
-        Tool::own("bundles", words, tool.input_schema(), hints, move |call| {
-            step(tool.name, call, Arc::clone(&changes))
-        })
+        let mut input = tool.input_schema();
+        if tool.name == "apply_changes" {
+            changes.extend(&mut input);
+        }
+        Tool::own("bundles", words, input, hints, move |call| step(tool.name, call, Arc::clone(&changes)))
     })
 }
 

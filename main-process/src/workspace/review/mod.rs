@@ -12,7 +12,7 @@ use super::{Workspace, group::Group, notices::About};
 use authority::proposals::{Queue, Terms, brief};
 use journal::{Journal, ReviewWrite, WrittenProposal};
 use shared_protocol::{
-    Code, Proposal, ProposalId, Refusal, Revision,
+    Change, Code, Proposal, ProposalId, Refusal, Revision, SourcePath, Subject,
     review::{AuditEntry, AuditEvent, AuditLine, AuditedProposal, Origin, ProposalBrief, StandingApproval},
 };
 use std::{
@@ -123,7 +123,7 @@ impl Group<'_> {
     }
 
     /// The workspace went on: what waits moves along, or is stale.
-    pub(super) fn went_on(&mut self, changes: &[shared_protocol::Change], time: u64) {
+    pub(super) fn went_on(&mut self, changes: &[Change], time: u64) {
         for proposal in self.desk.queue.moved(&self.state, changes) {
             self.moved_along(&proposal, time);
         }
@@ -205,7 +205,29 @@ impl Workspace {
     pub fn opened(&self, id: ProposalId) -> Result<shared_protocol::review::OpenedProposal, Refusal> {
         let unknown = || Refusal::new(Code::NotFound, format!("there is no proposal {id}"));
         let proposal = self.desk.queue.get(id).ok_or_else(unknown)?;
-        authority::proposals::open(&self.desk.queue, &self.snapshot, proposal, self.desk.stamp_of(id))
+        let stamp = self.desk.stamp_of(id);
+        let mut opened = authority::proposals::open(&self.desk.queue, &self.snapshot, proposal, stamp)?;
+        for element in &mut opened.elements {
+            if let Subject::Source(path) = &element.subject
+                && let Some(words) = self.words_of_source(path, proposal)
+            {
+                element.text = words;
+            }
+        }
+        Ok(opened)
+    }
+
+    /// What a proposal does to an entity's file, in the entity's own words.
+    fn words_of_source(&self, path: &SourcePath, proposal: &Proposal) -> Option<String> {
+        let mut texts = proposal.changes.iter().filter_map(|change| match change {
+            Change::Source { path: changed, before, after } if changed == path => Some((before, after)),
+            _ => None,
+        });
+        let (before, mut after) = texts.next()?;
+        if let Some((_, last)) = texts.next_back() {
+            after = last;
+        }
+        self.bundles.loaded().words_of_change(path.as_str(), before.as_deref(), after.as_deref())
     }
 
     /// Which proposals operations came from; the others are left out.

@@ -5,6 +5,7 @@ mod connections;
 mod lifecycle;
 mod project;
 mod resources;
+mod runs;
 
 use crate::{Call, Code, Diagnostic, Failure, Meta, Reply, Tool, shown, surface::parsed};
 use authority::{
@@ -20,7 +21,8 @@ use shared_protocol::{
 };
 
 pub(super) fn all() -> Vec<Tool> {
-    let groups = [resources::all(), connections::all(), batch::all(), lifecycle::all(), project::all()];
+    let groups =
+        [resources::all(), connections::all(), batch::all(), lifecycle::all(), project::all(), runs::all()];
     groups.into_iter().flatten().collect()
 }
 
@@ -178,24 +180,29 @@ fn node_ref(text: &str, field: &str) -> Result<NodeRef, Failure> {
 
 /// The answer to a tool that added to a proposal: its own data, and what became of the proposal.
 fn reply(outcome: &AgentOutcome, own: Value) -> Result<Reply, Failure> {
-    let proposal = &outcome.done.proposal;
-    let mut data = json!({ "status": status(outcome), "proposal": in_brief(proposal) });
+    let mut data = proposal_fields(outcome);
     if let (Value::Object(data), Value::Object(own)) = (&mut data, own) {
         data.extend(own);
     }
-    let mut revision = proposal.base;
-    if let Some(granted) = &outcome.accepted {
-        data["approval"] = json!(granted.approval);
-        if let Some(applied) = &granted.applied {
-            revision = applied.revision;
-            data["revision"] = json!(revision);
-        }
-    }
+    let applied = outcome.accepted.as_ref().and_then(|granted| granted.applied.as_ref());
+    let revision = applied.map_or(outcome.done.proposal.base, |applied| applied.revision);
     let mut reply = Reply::new(&data, Meta { revision: revision.0, ..Meta::default() })?;
     if let Some(StepDone { findings, .. }) = &outcome.done.step {
         reply.diagnostics = findings.iter().map(diagnostic).collect();
     }
     Ok(reply)
+}
+
+/// What became of the proposal, as every tool that adds to one tells it.
+pub fn proposal_fields(outcome: &AgentOutcome) -> Value {
+    let mut fields = json!({ "status": status(outcome), "proposal": in_brief(&outcome.done.proposal) });
+    if let Some(granted) = &outcome.accepted {
+        fields["approval"] = json!(granted.approval);
+        if let Some(applied) = &granted.applied {
+            fields["revision"] = json!(applied.revision);
+        }
+    }
+    fields
 }
 
 fn status(outcome: &AgentOutcome) -> &'static str {

@@ -1,0 +1,227 @@
+//! Terraform for agents: a run is asked for like anything else, waits for a person unless one has allowed it, and is
+//! followed line by line.
+
+use super::{Common, proposal_id};
+use crate::{
+    Acted, Asking, Call, Code, Failure, Meta, Reply, Said, Seen, Tool, doings::Done, shown, surface::parsed,
+    tools::board, wait_of,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use shared_protocol::{BoardKind, Proposal, ProposalState, proposal::Act, terraform::RunOperation};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Lines in one answer of `get_run`.
+const MOST_LINES: usize = 1_000;
+
+pub(super) fn all() -> Vec<Tool> {
+    let wait = json!({ "type": "number", "description": "for a person's decision; default 45, at most 600" });
+    let run = Tool::guarded(
+        "terraform",
+        "run_terraform",
+        "Run Terraform",
+        "Runs Terraform on a board once a person allows it. apply and destroy change real resources and need confirmed: true. \
+         One progress notification for each line of output. AWAITING_REVIEW gives a runId for get_run.",
+        (
+            json!({
+                "command": { "enum": ["init", "validate", "plan", "apply", "destroy"] },
+                "confirmed": { "type": "boolean", "description": "must be true for apply and destroy" },
+                "board": { "type": "string" },
+                "waitSeconds": wait,
+                "title": { "type": "string" },
+                "rationale": { "type": "string" }
+            }),
+            &["command"],
+        ),
+        json!({ "type": "object", "properties": {
+            "exitCode": { "type": "integer" }, "success": { "type": "boolean" },
+            "diagnostics": { "type": "array" }, "resourceChanges": { "type": "array" }, "runId": { "type": "string" }
+        } }),
+        |call| Box::pin(async move { run(call).await }),
+    );
+    let get = Tool::guarded(
+        "terraform",
+        "get_run",
+        "Get run",
+        "How a run that you asked for stands: its lines from a number on, and what it came to.",
+        (
+            json!({
+                "runId": { "type": "string" },
+                "from": { "type": "integer", "description": "first line wanted; nextLine of the answer before" },
+                "waitSeconds": { "type": "number", "description": "for something new; default 0" }
+            }),
+            &["runId"],
+        ),
+        json!({ "type": "object", "properties": {
+            "status": { "type": "string" }, "lines": { "type": "array" }, "nextLine": { "type": "integer" }
+        } }),
+        |call| Box::pin(async move { get(call).await }),
+    );
+    vec![run, get.reads_only()]
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Run {
+    command: Command,
+    #[serde(default)]
+    confirmed: bool,
+    board: Option<String>,
+    wait_seconds: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Command {
+    Init,
+    Validate,
+    Plan,
+    Apply,
+    Destroy,
+}
+
+impl From<Command> for RunOperation {
+    fn from(command: Command) -> Self {
+        match command {
+            Command::Init => Self::Init,
+            Command::Validate => Self::Validate,
+            Command::Plan => Self::Plan,
+            Command::Apply => Self::Apply,
+            Command::Destroy => Self::Destroy,
+        }
+    }
+}
+
+async fn run(call: Call) -> Result<Reply, Failure> {
+    let (common, own) = Common::split(&call)?;
+    let Run { command, confirmed, board, wait_seconds } = parsed(&own)?;
+    let operation = RunOperation::from(command);
+    if operation.needs_confirmation() && !confirmed {
+        let message =
+            format!("`{}` changes real resources and runs only with confirmed: true", operation.word());
+        return Err(Failure::new(Code::ConfirmationRequired, message)
+            .field("confirmed")
+            .hint("Nothing was run. Show the designer a plan first; a person decides in any case."));
+    }
+    let workspace = call.workspace()?;
+    let board = board::find(workspace, board.as_deref())?;
+    if board.kind != BoardKind::Infrastructure {
+        let message = format!("{} is no infrastructure board: there is nothing to run", board.name);
+        return Err(Failure::new(Code::BadRequest, message).field("board"));
+    }
+    let submission = common.submission(&format!("Run terraform {} on {}", operation.word(), board.name))?;
+    let asking = Asking {
+        act: Act::Run { board: board.id, operation },
+        submission,
+        wait: wait_of(wait_seconds)?,
+        stops: !operation.needs_confirmation(),
+    };
+    let Acted { proposal, approval, done } = call.act(asking).await?;
+    let mut data = result(&done)?.clone();
+    data["runId"] = json!(proposal.id);
+    data["proposal"] = super::in_brief(&proposal);
+    data["outcome"] = json!(shown(&done.words));
+    if let Some(approval) = approval {
+        data["approval"] = json!(approval);
+    }
+    let revision = call.workbench.view().revision();
+    Reply::new(&data, Meta { revision: revision.0, ..Meta::default() })
+}
+
+/// What a run came to, in the words of the contract.
+fn result(done: &Done) -> Result<&Value, Failure> {
+    done.result.as_ref().map_err(|refusal| Failure::from(refusal.clone()))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Get {
+    run_id: String,
+    #[serde(default)]
+    from: u64,
+    #[serde(default)]
+    wait_seconds: f64,
+}
+
+async fn get(call: Call) -> Result<Reply, Failure> {
+    let Get { run_id, from, wait_seconds } = call.arguments()?;
+    let (wait, began) = (wait_of(Some(wait_seconds))?, Instant::now());
+    let id = proposal_id(&run_id, "runId")?;
+    let (mut queue, mut doings) = (call.workbench.changed(), call.workbench.doings().changed());
+    let mut before = None;
+    loop {
+        queue.mark_unchanged();
+        doings.mark_unchanged();
+        let view = call.workbench.view();
+        let unknown = || {
+            Failure::new(Code::NotFound, format!("there is no run `{}` of yours", shown(&run_id)))
+                .field("runId")
+                .hint("run_terraform gives the id of a run.")
+        };
+        let proposal = view.review.own(id, &call.client).map_err(|_| unknown())?;
+        let Some(Act::Run { board, operation }) = &proposal.act else { return Err(unknown()) };
+        let seen = call.workbench.doings().look(id, from, MOST_LINES);
+        let status = status(proposal, &seen);
+        let is_news = before.is_some_and(|before| before != status) || !seen.lines.is_empty();
+        if is_news || is_over(status) || began.elapsed() >= wait {
+            let mut data = shape(proposal, &seen, status);
+            let name = view.workspace.as_ref().and_then(|known| known.snapshot.board(*board));
+            data["board"] = json!(name.map(|board| board.name.as_str()));
+            data["command"] = json!(operation.word());
+            return Reply::new(&data, Meta { revision: view.revision().0, ..Meta::default() });
+        }
+        before = Some(status);
+        tokio::select! {
+            _ = queue.changed() => {}
+            _ = doings.changed() => {}
+            () = tokio::time::sleep(wait.saturating_sub(began.elapsed()).max(Duration::from_millis(1))) => {}
+            () = call.cancelled.cancelled() => return Err(Failure::new(Code::Timeout, "the call was cancelled")),
+        }
+    }
+}
+
+fn status(proposal: &Proposal, seen: &Seen) -> &'static str {
+    match (&proposal.state, &seen.done) {
+        (ProposalState::Accepted, Some(done)) => match &done.result {
+            Ok(data) if data["success"] == json!(true) => "succeeded",
+            Ok(data) if data["cancelled"] == json!(true) => "cancelled",
+            _ => "failed",
+        },
+        (ProposalState::Accepted, None) if seen.begun => "running",
+        // It was begun before Draftboard was started again, or long ago.
+        (ProposalState::Accepted, None) => "ended",
+        (ProposalState::Draft | ProposalState::Open | ProposalState::Stale { .. }, _) => "awaiting_review",
+        (other, _) => other.word(),
+    }
+}
+
+fn is_over(status: &str) -> bool {
+    !matches!(status, "awaiting_review" | "running")
+}
+
+fn shape(proposal: &Proposal, seen: &Seen, status: &str) -> Value {
+    let line = |said: &Said| json!({ "line": shown(&said.text), "stream": if said.error { "stderr" } else { "stdout" } });
+    let mut data = json!({
+        "runId": proposal.id,
+        "status": status,
+        "proposal": super::in_brief(proposal),
+        "firstLine": seen.first,
+        "lines": seen.lines.iter().map(line).collect::<Vec<_>>(),
+        "nextLine": seen.first + seen.lines.len() as u64,
+        "outcome": proposal.outcome.as_deref().map(shown),
+    });
+    if let ProposalState::Rejected { reason, .. } = &proposal.state {
+        data["reason"] = json!(shown(reason));
+    }
+    match seen.done.as_ref().map(|done| &done.result) {
+        Some(Ok(Value::Object(result))) => {
+            if let Value::Object(data) = &mut data {
+                data.extend(result.clone());
+            }
+        }
+        Some(Err(refusal)) => data["error"] = json!(Failure::from(refusal.clone())),
+        _ => {}
+    }
+    data
+}

@@ -1,0 +1,132 @@
+//! A run that an agent asked for and a person allowed: what it says and comes to goes to the call that waits, and stands with
+//! the proposal.
+
+use super::{Host, Job};
+use crate::terraform::{self, Follower, Outcome};
+use mcp_server::{Doings, Done, Said};
+use serde_json::{Value, json};
+use shared_protocol::{
+    Actor, ActorKind, ProposalId, Refusal,
+    messages::Answer,
+    terraform::{RunId, RunLine, RunState, TerraformRequest},
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+pub(super) struct AgentRun {
+    pub(super) proposal: ProposalId,
+    pub(super) reviewer: String,
+    pub(super) doings: Arc<Doings>,
+    pub(super) host: Host,
+    pub(super) terraform: terraform::Link,
+    /// Its number, once it has one.
+    pub(super) run: AtomicU64,
+}
+
+impl AgentRun {
+    /// Starts it. What comes of it is told later, from another thread.
+    pub(super) fn start(self, request: TerraformRequest) {
+        let actor = self.actor();
+        let terraform = self.terraform.clone();
+        let run = Arc::new(self);
+        let refused = Arc::clone(&run);
+        let reply = Box::new(move |result: Result<Answer, Refusal>| {
+            // That it began is told by the run itself.
+            if let Err(refusal) = result {
+                refused.finish(Done::refused(refusal));
+            }
+        });
+        run.doings.begin(run.proposal);
+        terraform.run_followed(request, actor, reply, run);
+    }
+
+    fn actor(&self) -> Actor {
+        Actor::new(ActorKind::Window, self.reviewer.clone())
+    }
+
+    fn note(&self, outcome: String) {
+        if let Err(refusal) = self.host.send(Job::CameOf { proposal: self.proposal, outcome }) {
+            tracing::debug!(%refusal, "what came of a run was not noted");
+        }
+    }
+
+    fn finish(&self, done: Done) {
+        self.note(done.words.clone());
+        self.doings.done(self.proposal, done);
+    }
+}
+
+impl Follower for AgentRun {
+    fn started(&self, run: RunId) {
+        self.run.store(run, Ordering::Release);
+        self.note(format!("run {run} began"));
+        let (terraform, actor) = (self.terraform.clone(), self.actor());
+        self.doings.stops_with(self.proposal, move || {
+            let reply = Box::new(move |result: Result<Answer, Refusal>| {
+                if let Err(refusal) = result {
+                    tracing::debug!(%refusal, run, "a run that is not wanted any more goes on");
+                }
+            });
+            terraform.request(TerraformRequest::Cancel { run }, actor, reply);
+        });
+    }
+
+    fn said(&self, lines: &[RunLine]) {
+        let said = lines.iter().map(|line| Said { text: line.text.clone(), error: line.error });
+        self.doings.say(self.proposal, said);
+    }
+
+    fn ended(&self, outcome: Outcome) {
+        let run = self.run.load(Ordering::Acquire);
+        self.finish(Done::well(words(run, &outcome), data(run, &outcome)));
+    }
+}
+
+fn words(run: RunId, outcome: &Outcome) -> String {
+    let how = match outcome.state {
+        RunState::Succeeded { .. } => "succeeded".to_owned(),
+        RunState::Failed { code: Some(code), .. } => format!("failed with exit code {code}"),
+        RunState::Failed { code: None, .. } => "failed".to_owned(),
+        RunState::Cancelled { .. } => "was cancelled".to_owned(),
+        RunState::Running | RunState::Cancelling | RunState::Interrupted => "was cut off".to_owned(),
+    };
+    let counts = outcome.summary.map(|counts| {
+        format!(": {} to add, {} to change, {} to remove", counts.add, counts.change, counts.remove)
+    });
+    format!("run {run} ({}) {how}{}", outcome.operation.word(), counts.unwrap_or_default())
+}
+
+/// As the contract of `run_terraform` has it.
+fn data(run: RunId, outcome: &Outcome) -> Value {
+    let (success, code) = match outcome.state {
+        RunState::Succeeded { .. } => (true, Some(0)),
+        RunState::Failed { code, .. } => (false, code),
+        _ => (false, None),
+    };
+    let diagnostics = outcome.complaints.iter().map(|said| {
+        let severity = if said.is_error { "error" } else { "warning" };
+        json!({ "severity": severity, "summary": said.summary, "detail": said.detail })
+    });
+    let changes = outcome.changes.iter().map(|change| {
+        let mut shown =
+            json!({ "address": change.address, "action": change.action, "success": change.success });
+        if let Some(error) = &change.error {
+            shown["error"] = json!(error);
+        }
+        shown
+    });
+    json!({
+        // A program that was ended by a signal has none of its own.
+        "exitCode": code.unwrap_or(-1),
+        "success": success,
+        "cancelled": matches!(outcome.state, RunState::Cancelled { .. }),
+        "diagnostics": diagnostics.collect::<Vec<_>>(),
+        "resourceChanges": changes.collect::<Vec<_>>(),
+        "summary": outcome.summary.map(|counts| json!({
+            "add": counts.add, "change": counts.change, "remove": counts.remove,
+        })),
+        "number": run,
+    })
+}

@@ -1,0 +1,181 @@
+//! Changes of entities by agents: planned on the bundles as the agent's draft has them, and proposed like anything else.
+
+use super::{Changes, Shown, not_allowed};
+use authority::{
+    Decision,
+    proposals::{AgentAsk, AgentOutcome, Draft, Submission, Wanted},
+};
+use bundles::{Answer, Bundles, Code, Data, Plan, Refusal};
+use mcp_server::{Call, Failure};
+use serde_json::{Value, json};
+use shared_protocol::{Change, Proposal, ProposalId, SourcePath, mcp::McpMode};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Arguments that are about the proposal and not about the changes.
+const OF_PROPOSALS: [&str; 5] = ["proposal", "submit", "title", "rationale", "supersedes"];
+
+/// Through the review queue.
+pub(crate) struct Proposing;
+
+impl Changes for Proposing {
+    fn extend(&self, input: &mut Value) {
+        if let Some(Value::Object(properties)) = input.get_mut("properties") {
+            let text = |what: &str| json!({ "type": "string", "description": what });
+            properties.insert("proposal".to_owned(), text("draft to add to; default: this connection's"));
+            properties.insert("submit".to_owned(), json!({ "type": "boolean" }));
+            properties.insert("title".to_owned(), json!({ "type": "string" }));
+            properties.insert("rationale".to_owned(), json!({ "type": "string" }));
+        }
+    }
+
+    fn arguments(&self, call: &Call) -> Value {
+        let own = call.arguments.iter().filter(|(key, _)| !OF_PROPOSALS.contains(&key.as_str()));
+        Value::Object(own.map(|(key, value)| (key.clone(), value.clone())).collect())
+    }
+
+    fn ground(&self, call: &Call) -> Result<Option<Bundles>, Refusal> {
+        if call.mode != McpMode::Guarded || call.arguments.get("submit") == Some(&Value::Bool(true)) {
+            return Ok(None);
+        }
+        let review = &call.view.review;
+        let draft =
+            review.draft(Asked::of(call)?.proposal, &call.client).map_err(|error| refused(error.into()))?;
+        let shown = call.view.specs::<Shown>();
+        Ok(draft.zip(shown).and_then(|(draft, shown)| with_draft(&shown.0, draft)))
+    }
+
+    fn apply(&self, call: &Call, plan: &Plan) -> Result<Answer, Refusal> {
+        if call.mode != McpMode::Guarded {
+            return Err(not_allowed(
+                "Agents only observe now: ask for a dry run (dryRun: true). The designer can let agents propose changes: mode guarded",
+            ));
+        }
+        let asked = Asked::of(call)?;
+        let draft = match (asked.proposal, asked.submit) {
+            (Some(id), _) => Draft::Named(id),
+            (None, true) => Draft::New,
+            (None, false) => Draft::Current,
+        };
+        let what = Wanted::Changes(decision(call, plan)?);
+        let submit = asked.submit.then(|| Submission {
+            title: asked.title.unwrap_or_else(|| plan.summary()),
+            rationale: asked.rationale,
+            supersedes: asked.supersedes,
+        });
+        let proposed = call.ask_and_wait(AgentAsk::Propose { draft, what, submit }).map_err(refused)?;
+        answer(plan, &proposed)
+    }
+}
+
+#[derive(Default)]
+struct Asked {
+    proposal: Option<ProposalId>,
+    submit: bool,
+    title: Option<String>,
+    rationale: String,
+    supersedes: Option<ProposalId>,
+}
+
+impl Asked {
+    fn of(call: &Call) -> Result<Self, Refusal> {
+        let wrong = |key: &str, what: &str| refusal(Code::BadRequest, format!("{key} must be {what}"), key);
+        let text = |key: &str| match call.arguments.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(wrong(key, "a text")),
+        };
+        let id = |key: &str| {
+            let named = text(key)?;
+            named.map(|text| text.parse().map_err(|_| wrong(key, "the id of a proposal"))).transpose()
+        };
+        let submit = match call.arguments.get("submit") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(submit)) => *submit,
+            Some(_) => return Err(wrong("submit", "true or false")),
+        };
+        Ok(Self {
+            proposal: id("proposal")?,
+            submit,
+            title: text("title")?,
+            rationale: text("rationale")?.unwrap_or_default(),
+            supersedes: id("supersedes")?,
+        })
+    }
+}
+
+/// The bundles with what a draft does to their files; nothing when it does nothing to them.
+fn with_draft(bundles: &Bundles, draft: &Proposal) -> Option<Bundles> {
+    let mut texts: BTreeMap<&SourcePath, Option<Arc<str>>> = BTreeMap::new();
+    for change in &draft.changes {
+        if let Change::Source { path, after, .. } = change {
+            texts.insert(path, after.clone());
+        }
+    }
+    let mut drafted = None;
+    for known in bundles.iter() {
+        let Some(root) = known.root().to_str() else { continue };
+        let within =
+            |path: &SourcePath| path.as_str().strip_prefix(root)?.strip_prefix('/').map(str::to_owned);
+        let own: Vec<_> =
+            texts.iter().filter_map(|(path, text)| Some((within(path)?, text.clone()))).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let all: &mut Bundles = drafted.get_or_insert_with(|| bundles.clone());
+        let followed = all.get_mut(known.id()).map(|bundle| bundle.set_texts(own));
+        if let Some(Err(error)) = followed {
+            tracing::warn!(%error, bundle = known.id(), "a draft's bundle cannot be read");
+            all.remove(known.id());
+        }
+    }
+    drafted
+}
+
+/// The plan's files as changes of the workspace's sources.
+fn decision(call: &Call, plan: &Plan) -> Result<Decision, Refusal> {
+    let shown = call.view.specs::<Shown>();
+    let bundle = shown.and_then(|shown| shown.0.get(plan.bundle_id()));
+    let gone = || refusal(Code::NotFound, format!("there is no bundle {}", plan.bundle_id()), "bundleId");
+    let root = bundle.and_then(|bundle| bundle.root().to_str()).ok_or_else(gone)?;
+    let mut changes = Vec::with_capacity(plan.edits().len());
+    for edit in plan.edits() {
+        let path = SourcePath::parse(format!("{root}/{}", edit.path()))
+            .map_err(|error| refusal(Code::BadRequest, error.to_string(), "changes"))?;
+        let after = edit.after.as_deref().map(Arc::from);
+        changes.push(Change::Source { path, before: edit.before.clone(), after });
+    }
+    Ok(Decision { summary: plan.summary(), changes, created: Vec::new() })
+}
+
+/// The tool's own answer, with what became of the proposal. What only waits is not told as done.
+fn answer(plan: &Plan, outcome: &AgentOutcome) -> Result<Answer, Refusal> {
+    let mut answer = plan.answer_as(outcome.accepted.is_some())?;
+    let proposal = mcp_server::proposal_fields(outcome);
+    if let (Data::Map(members), Value::Object(fields)) = (&mut answer.data, &proposal) {
+        for (key, value) in fields {
+            members.set(key, Data::from(value));
+        }
+    }
+    Ok(answer)
+}
+
+fn refusal(code: Code, message: String, field: &str) -> Refusal {
+    Refusal { code, message, field: Some(field.to_owned()), details: None }
+}
+
+/// What the queue refuses, in the envelope of this contract.
+fn refused(failure: Failure) -> Refusal {
+    let code = match failure.code {
+        mcp_server::Code::NotFound => Code::NotFound,
+        mcp_server::Code::ValidationError => Code::ValidationError,
+        mcp_server::Code::ReferenceError => Code::ReferenceError,
+        mcp_server::Code::Stale | mcp_server::Code::Conflict => Code::Stale,
+        mcp_server::Code::LimitExceeded => Code::LimitExceeded,
+        mcp_server::Code::ActuationDisabled => Code::ActuationDisabled,
+        mcp_server::Code::BadRequest | mcp_server::Code::NoWorkspace => Code::BadRequest,
+        _ => Code::Internal,
+    };
+    let hints = failure.details.hints.iter().map(String::as_str);
+    let details = Data::map([("hints", Data::texts(hints))]);
+    Refusal { code, message: failure.message, field: failure.field, details: Some(details) }
+}
