@@ -122,24 +122,27 @@ async fn a_run_is_followed_line_by_line_from_the_question_to_its_end() {
 
 #[tokio::test]
 async fn a_call_that_nobody_decides_gives_a_run_id_and_the_run_can_be_asked_about() {
-    let (bench, mut talk) = talk();
+    let bench = Bench::new();
+    let service = service_in(&bench, McpMode::Guarded);
+    let mut talk = Talk::modern(&service);
     let answer = talk.call("run_terraform", json!({ "command": "plan", "waitSeconds": 0 })).await;
     assert_eq!(answer["error"]["code"], json!("AWAITING_REVIEW"), "{answer}");
     let id: ProposalId = answer["error"]["details"]["runId"].as_str().unwrap().parse().unwrap();
     let run = json!({ "runId": id });
     let waits = talk.call("get_run", run.clone()).await;
     assert_eq!(waits["data"]["status"], json!("awaiting_review"), "{waits}");
-    let mut other = Talk::modern(&service_in(&bench, McpMode::Guarded));
+    let mut other = Talk::modern(&service);
     let theirs = other.call("get_run", run.clone()).await;
     assert_eq!(theirs["error"]["code"], json!("NOT_FOUND"), "another client's run is not there");
 
     let begun = talk
         .begin("tools/call", json!({ "name": "get_run", "arguments": { "runId": id, "waitSeconds": 30 } }))
         .await;
-    bench.doings().begin(id);
     bench.accept(id);
+    bench.doings().say(id, [line("Initializing", false)]);
     let running = envelope(&mut talk, begun).await;
     assert_eq!(running["data"]["status"], json!("running"), "{running}");
+    assert_eq!(running["data"]["lines"][0]["line"], json!("Initializing"));
     let failed = Refusal::new(Code::NotFound, "neither terraform nor tofu was found");
     bench.doings().done(id, Done::refused(failed));
     let ended = talk.call("get_run", run.clone()).await;

@@ -1,6 +1,7 @@
 //! The agents' side in a running process: a bridge over the terminals' socket, the address in the discovery record, modes.
 
 mod review;
+mod runs;
 
 use super::{Link, Overrides, controller::start_with};
 use crate::{

@@ -18,7 +18,7 @@ use std::{collections::BTreeMap, sync::Arc};
 const BOARD: &str = "name or id; default: the active board";
 
 /// The named board, or the one meant when none is named, if it becomes Terraform.
-fn find<'a>(workspace: &'a WorkspaceView, named: Option<&str>) -> Result<&'a Board, Failure> {
+pub(super) fn find<'a>(workspace: &'a WorkspaceView, named: Option<&str>) -> Result<&'a Board, Failure> {
     let found = match named {
         Some(_) => board::find(workspace, named)?,
         None => infrastructure_board(workspace)
@@ -78,6 +78,7 @@ pub(super) fn generate_hcl() -> Tool {
         aside(generate),
     )
     .lasting()
+    .of_drafts()
 }
 
 fn generate(call: &Call) -> Result<Reply, Failure> {
@@ -279,6 +280,7 @@ pub(super) fn estimate_costs() -> Tool {
         json!({ "type": "object" }),
         aside(costs),
     )
+    .of_drafts()
 }
 
 fn costs(call: &Call) -> Result<Reply, Failure> {

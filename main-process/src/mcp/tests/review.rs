@@ -20,7 +20,7 @@ use std::{
     os::unix::net::UnixStream,
 };
 
-fn guarded() -> Agents {
+pub(super) fn guarded() -> Agents {
     let agents = Agents::start();
     agents.view(McpRequest::SetMode(McpMode::Guarded));
     agents
@@ -28,34 +28,34 @@ fn guarded() -> Agents {
 
 impl Agents {
     /// As the window's own channel does it.
-    fn review(&self, request: ReviewRequest) -> Result<Answer, Refusal> {
+    pub(super) fn review(&self, request: ReviewRequest) -> Result<Answer, Refusal> {
         let (done, answered) = bounded(1);
         let reply = Box::new(move |result| drop(done.send(result)));
         self.running().host.send(Job::Review { request, name: "ada".to_owned(), reply }).unwrap();
         answered.recv_timeout(PATIENCE).unwrap()
     }
 
-    fn opened(&self, id: ProposalId) -> OpenedProposal {
+    pub(super) fn opened(&self, id: ProposalId) -> OpenedProposal {
         match self.review(ReviewRequest::Open(id)).unwrap() {
             Answer::Review(ReviewAnswer::Opened(opened)) => *opened,
             other => panic!("{other:?}"),
         }
     }
 
-    fn yes(&self, id: ProposalId) -> Verdict {
+    pub(super) fn yes(&self, id: ProposalId) -> Verdict {
         let opened = self.opened(id);
         let confirmed = opened.elements.iter().map(|element| element.subject.clone()).collect();
         opened.verdict(None, confirmed)
     }
 
     /// What a window hears.
-    fn window(&self) -> Receiver<ToRenderer> {
+    pub(super) fn window(&self) -> Receiver<ToRenderer> {
         let (queue, heard) = bounded(1_024);
         self.running().host.send(Job::Attach(queue)).unwrap();
         heard
     }
 
-    fn audit(&self) -> Vec<AuditEntry> {
+    pub(super) fn audit(&self) -> Vec<AuditEntry> {
         let Answer::Audit(lines) = self.running().ask(Request::Audit { after: 0, limit: 1_000 }).unwrap()
         else {
             panic!()
@@ -65,13 +65,13 @@ impl Agents {
     }
 }
 
-fn ok(stream: &UnixStream, tool: &str, arguments: Value) -> Value {
+pub(super) fn ok(stream: &UnixStream, tool: &str, arguments: Value) -> Value {
     let envelope = call(stream, tool, arguments);
     assert_eq!(envelope["ok"], json!(true), "{envelope}");
     envelope["data"].clone()
 }
 
-fn id_of(data: &Value) -> ProposalId {
+pub(super) fn id_of(data: &Value) -> ProposalId {
     data["proposal"]["id"].as_str().unwrap().parse().unwrap()
 }
 
@@ -80,7 +80,7 @@ fn note(name: &str) -> Value {
 }
 
 /// The next view of the queue of which this holds.
-fn view_with(heard: &Receiver<ToRenderer>, holds: impl Fn(&ReviewView) -> bool) -> ReviewView {
+pub(super) fn view_with(heard: &Receiver<ToRenderer>, holds: impl Fn(&ReviewView) -> bool) -> ReviewView {
     loop {
         if let ToRenderer::Review(view) = heard.recv_timeout(PATIENCE).unwrap()
             && holds(&view)

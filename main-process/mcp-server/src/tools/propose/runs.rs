@@ -4,11 +4,11 @@
 use super::{Common, proposal_id};
 use crate::{
     Acted, Asking, Call, Code, Failure, Meta, Reply, Said, Seen, Tool, doings::Done, shown, surface::parsed,
-    tools::board, wait_of,
+    tools::terraform, wait_of,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{BoardKind, Proposal, ProposalState, proposal::Act, terraform::RunOperation};
+use shared_protocol::{Proposal, ProposalState, proposal::Act, terraform::RunOperation};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -105,11 +105,7 @@ async fn run(call: Call) -> Result<Reply, Failure> {
             .hint("Nothing was run. Show the designer a plan first; a person decides in any case."));
     }
     let workspace = call.workspace()?;
-    let board = board::find(workspace, board.as_deref())?;
-    if board.kind != BoardKind::Infrastructure {
-        let message = format!("{} is no infrastructure board: there is nothing to run", board.name);
-        return Err(Failure::new(Code::BadRequest, message).field("board"));
-    }
+    let board = terraform::find(workspace, board.as_deref())?;
     let submission = common.submission(&format!("Run terraform {} on {}", operation.word(), board.name))?;
     let asking = Asking {
         act: Act::Run { board: board.id, operation },

@@ -1,0 +1,286 @@
+//! Terraform for agents through the real writer and the real program, and changes of entities through the review queue.
+
+use super::{
+    Agents, PATIENCE, call,
+    review::{guarded, id_of, ok, view_with},
+};
+use serde_json::{Value, json};
+use shared_protocol::{
+    ProposalId, ProposalState,
+    messages::{Answer, Request},
+    proposal::Act,
+    review::{Grant, ReviewRequest},
+    terraform::{RunOperation, TerraformRequest},
+};
+use std::{
+    collections::BTreeSet,
+    io::{BufRead as _, BufReader, Write as _},
+    os::unix::net::UnixStream,
+};
+
+/// Where Terraform has to be there, its absence is a failure.
+fn has_terraform() -> bool {
+    let found = ["terraform", "tofu"]
+        .iter()
+        .any(|name| std::process::Command::new(name).arg("version").output().is_ok());
+    if !found {
+        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_TERRAFORM").is_none(), "no terraform on the path");
+        eprintln!("SKIPPED: no run was tried, because neither terraform nor tofu is on the path");
+    }
+    found
+}
+
+fn add(agents: &Agents, name: &str) {
+    let add = json!({ "addNode": {
+        "board": "infrastructure", "type": "terraform/core/terraform_data", "name": name, "props": { "input": name }
+    } });
+    agents.running().ask(Request::Run(serde_json::from_value(add).unwrap())).unwrap();
+}
+
+/// Calls a tool and hears how far it is; what it says comes before the envelope.
+struct Calling<'a> {
+    reader: BufReader<&'a UnixStream>,
+    told: Vec<Value>,
+}
+
+impl<'a> Calling<'a> {
+    fn begin(stream: &'a UnixStream, tool: &str, arguments: Value) -> Self {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {}, "progressToken": 7
+        });
+        let request = json!({
+            "jsonrpc": "2.0", "id": 9, "method": "tools/call",
+            "params": { "name": tool, "arguments": arguments, "_meta": meta }
+        });
+        (&mut &*stream).write_all(format!("{request}\n").as_bytes()).unwrap();
+        Self { reader: BufReader::new(stream), told: Vec::new() }
+    }
+
+    fn envelope(mut self) -> (Value, Vec<Value>) {
+        loop {
+            let mut line = String::new();
+            self.reader.read_line(&mut line).unwrap();
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["id"] == json!(9) {
+                return (message["result"]["structuredContent"].clone(), self.told);
+            }
+            self.told.push(message["params"].clone());
+        }
+    }
+}
+
+/// The request that waits, once it does.
+fn waiting(agents: &Agents) -> ProposalId {
+    let heard = agents.window();
+    view_with(&heard, |view| view.waiting() > 0).proposals.iter().find(|brief| brief.waits()).unwrap().id
+}
+
+#[test]
+fn a_plan_and_an_apply_run_once_a_person_says_so_and_every_line_is_told() {
+    if !has_terraform() {
+        return;
+    }
+    let agents = guarded();
+    add(&agents, "first");
+    let (stream, _) = agents.bridge();
+    for (command, action) in [("plan", "create"), ("apply", "create")] {
+        let arguments = json!({ "command": command, "confirmed": true, "waitSeconds": 60 });
+        let calling = Calling::begin(&stream, "run_terraform", arguments);
+        let id = waiting(&agents);
+        let opened = agents.opened(id);
+        assert_eq!(opened.elements[0].text, format!("runs terraform {command} on infrastructure"));
+        let careless = opened.verdict(None, BTreeSet::new());
+        if command == "apply" {
+            assert!(
+                agents.review(ReviewRequest::Accept(careless)).is_err(),
+                "an apply takes a deliberate yes"
+            );
+        }
+        agents.review(ReviewRequest::Accept(agents.yes(id))).unwrap();
+        let (envelope, told) = calling.envelope();
+        assert_eq!(envelope["ok"], json!(true), "{envelope}");
+        let data = &envelope["data"];
+        assert_eq!((&data["exitCode"], &data["success"]), (&json!(0), &json!(true)), "{data}");
+        assert_eq!(data["resourceChanges"][0]["address"], json!("terraform_data.first"), "{data}");
+        assert_eq!(data["resourceChanges"][0]["action"], json!(action));
+        assert_eq!(data["resourceChanges"][0]["success"], json!(true));
+        // Exactly the lines of the run's own log, one notification each.
+        let board = agents.running().document().boards[0].id;
+        let run = data["number"].as_u64().unwrap();
+        let lines =
+            agents.running().ask(Request::Terraform(TerraformRequest::Lines { run, from: 0 })).unwrap();
+        let Answer::Terraform(shared_protocol::terraform::TerraformAnswer::Lines { lines, run }) = lines
+        else {
+            panic!()
+        };
+        assert_eq!(run.board, board);
+        let said: Vec<&Value> = told.iter().filter(|told| told["_meta"]["line"].is_string()).collect();
+        assert_eq!(said.len(), lines.len());
+        assert!(said.iter().zip(&lines).all(|(said, line)| said["message"] == json!(line.text)));
+        let run = ok(&stream, "get_run", json!({ "runId": id }));
+        assert_eq!((&run["status"], &run["nextLine"]), (&json!("succeeded"), &json!(lines.len())));
+        let proposal = ok(&stream, "get_proposal", json!({ "id": id }));
+        assert!(
+            proposal["outcome"].as_str().unwrap().contains(&format!("({command}) succeeded")),
+            "{proposal}"
+        );
+    }
+}
+
+#[test]
+fn plans_that_a_person_has_allowed_run_at_once_and_applies_never_do() {
+    if !has_terraform() {
+        return;
+    }
+    let agents = guarded();
+    add(&agents, "first");
+    let grant =
+        Grant { client: None, scope: "all:destructive".parse().unwrap(), boards: Vec::new(), expires: None };
+    agents.review(ReviewRequest::Grant(grant)).unwrap();
+    let (stream, _) = agents.bridge();
+    let plan =
+        Calling::begin(&stream, "run_terraform", json!({ "command": "plan", "waitSeconds": 0 })).envelope().0;
+    assert_eq!(plan["data"]["success"], json!(true), "{plan}");
+    assert!(plan["data"]["approval"].is_u64());
+    for command in ["apply", "destroy"] {
+        let asked = call(
+            &stream,
+            "run_terraform",
+            json!({ "command": command, "confirmed": true, "waitSeconds": 0 }),
+        );
+        assert_eq!(asked["error"]["code"], json!("AWAITING_REVIEW"), "{asked}");
+    }
+    assert!(!agents.running().root.join("terraform/infrastructure/terraform.tfstate").exists());
+}
+
+#[test]
+fn a_run_that_cannot_start_says_why_to_the_call_and_with_the_proposal() {
+    let agents = guarded();
+    let path = agents.running().root.join("draftboard.toml");
+    let config = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{config}\n[infrastructure]\nprogram = \"/nowhere/terraform\"\n")).unwrap();
+    let (stream, _) = agents.bridge();
+    let calling = Calling::begin(&stream, "run_terraform", json!({ "command": "init", "waitSeconds": 60 }));
+    let id = waiting(&agents);
+    agents.review(ReviewRequest::Accept(agents.yes(id))).unwrap();
+    let (envelope, _) = calling.envelope();
+    assert_eq!(envelope["error"]["code"], json!("NOT_FOUND"), "{envelope}");
+    let start = std::time::Instant::now();
+    while ok(&stream, "get_proposal", json!({ "id": id }))["outcome"].is_null() {
+        assert!(start.elapsed() < PATIENCE);
+    }
+    let told = ok(&stream, "get_proposal", json!({ "id": id }));
+    assert!(told["outcome"].as_str().unwrap().starts_with("it could not be done"), "{told}");
+}
+
+/// A draft over a revision has that revision: what was made for one is not taken for the other.
+#[test]
+fn files_of_a_draft_and_of_the_workspace_are_never_mixed_up() {
+    let agents = guarded();
+    add(&agents, "first");
+    let (stream, _) = agents.bridge();
+    let second = json!({ "typeId": "terraform/core/terraform_data", "name": "second", "properties": { "input": "x" } });
+    ok(&stream, "add_resource", second);
+    let board = agents.running().document().boards[0].id;
+    for _ in 0..2 {
+        let draft = ok(&stream, "generate_hcl", json!({ "view": "draft" }));
+        assert!(draft["main.tf"].as_str().unwrap().contains("second"), "{draft}");
+        let current = ok(&stream, "generate_hcl", json!({}));
+        assert!(!current["main.tf"].as_str().unwrap().contains("second"), "{current}");
+        ok(&stream, "generate_hcl", json!({ "view": "draft" }));
+        let written = agents.running().ask(Request::Terraform(TerraformRequest::Write { board })).unwrap();
+        assert!(matches!(written, Answer::Terraform(_)));
+        let on_disk =
+            std::fs::read_to_string(agents.running().root.join("terraform/infrastructure/main.tf")).unwrap();
+        assert!(on_disk.contains("first") && !on_disk.contains("second"), "{on_disk}");
+    }
+}
+
+const MANIFEST: &str = "metadata: {name: lockers}\nspec:\n  bundleTypeDefinition: types.json\n  schemas: {documents: {Requirement: req.json}}\n  layout: {documents: {Requirement: {dir: reqs, filePattern: '{id}.yaml'}}}\n";
+
+/// A bundle with one requirement.
+fn with_bundle(agents: &Agents) {
+    let root = &agents.running().root;
+    let folder = root.join("specs/lockers");
+    std::fs::create_dir_all(folder.join("reqs")).unwrap();
+    let types =
+        json!({ "entities": [{ "entityType": "Requirement", "idField": "id", "directory": "reqs" }] });
+    let schema = json!({ "type": "object", "properties": { "id": { "type": "string" }, "title": { "type": "string" } } });
+    std::fs::write(folder.join("types.json"), types.to_string()).unwrap();
+    std::fs::write(folder.join("req.json"), schema.to_string()).unwrap();
+    std::fs::write(folder.join("sdd-bundle.yaml"), MANIFEST).unwrap();
+    std::fs::write(folder.join("reqs/REQ-1.yaml"), "# kept\nid: REQ-1\ntitle: Doors\n").unwrap();
+    agents.running().host.send(crate::host::Job::FileChanged(journal::FileChanged::Everything)).unwrap();
+    // Jobs are done in turn.
+    agents.running().document();
+}
+
+#[test]
+fn entities_are_changed_through_the_queue_and_shown_in_their_own_words() {
+    let agents = guarded();
+    with_bundle(&agents);
+    let (stream, _) = agents.bridge();
+    let file = agents.running().root.join("specs/lockers/reqs/REQ-1.yaml");
+    let before = std::fs::read_to_string(&file).unwrap();
+    let update = |value: &str| {
+        json!([{
+            "operation": "update", "entityType": "Requirement", "entityId": "REQ-1", "fieldPath": "title", "value": value
+        }])
+    };
+    let dry = ok(&stream, "apply_changes", json!({ "changes": update("Gates") }));
+    assert_eq!(
+        (&dry["dryRun"], &dry["wouldApply"], &dry["proposal"]),
+        (&json!(true), &json!(1), &Value::Null)
+    );
+    let proposed = ok(&stream, "apply_changes", json!({ "changes": update("Gates"), "dryRun": false }));
+    assert_eq!(proposed["status"], json!("proposed"), "{proposed}");
+    assert_eq!(proposed["results"][0]["status"], json!("would_apply"), "nothing is applied yet");
+    // The next call sees what the draft did.
+    let create = json!([{ "operation": "create", "entityType": "Requirement", "entityId": "REQ-2", "data": { "title": "Keys" } }]);
+    ok(&stream, "apply_changes", json!({ "changes": create, "dryRun": false }));
+    ok(&stream, "apply_changes", json!({ "changes": update("Hatches"), "dryRun": false }));
+    let id = id_of(&ok(&stream, "submit_proposal", json!({ "title": "Requirements" })));
+    assert_eq!(id, id_of(&proposed), "one draft");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before, "the file waits");
+    let words = ["changes requirement REQ-1: title", "adds requirement REQ-2 “Keys”"];
+    let mine = ok(&stream, "get_proposal", json!({ "id": id }));
+    let told: BTreeSet<&str> = mine["changesInWords"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| line["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(told, BTreeSet::from(words), "{mine}");
+    let opened = agents.opened(id);
+    let shown: BTreeSet<&str> = opened.elements.iter().map(|element| element.text.as_str()).collect();
+    assert_eq!(shown, BTreeSet::from(words));
+    agents.review(ReviewRequest::Accept(agents.yes(id))).unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "# kept\nid: REQ-1\ntitle: Hatches\n");
+    assert!(agents.running().root.join("specs/lockers/reqs/REQ-2.yaml").exists());
+    let read = ok(&stream, "read_entity", json!({ "entityType": "Requirement", "id": "REQ-2" }));
+    assert_eq!(read["title"], json!("Keys"), "{read}");
+    agents.running().ask(Request::Undo).unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+
+    agents.view(shared_protocol::mcp::McpRequest::SetMode(shared_protocol::mcp::McpMode::Observe));
+    let refused = call(&stream, "apply_changes", json!({ "changes": update("Gates"), "dryRun": false }));
+    assert_eq!(refused["error"]["code"], json!("ACTUATION_DISABLED"), "{refused}");
+    let dry = call(&stream, "apply_changes", json!({ "changes": update("Gates") }));
+    assert_eq!(dry["ok"], json!(true), "a dry run is for observers, too: {dry}");
+}
+
+#[test]
+fn a_run_is_asked_for_as_what_it_is() {
+    let agents = guarded();
+    let (stream, _) = agents.bridge();
+    call(
+        &stream,
+        "run_terraform",
+        json!({ "command": "validate", "waitSeconds": 0, "title": "Look", "rationale": "Why" }),
+    );
+    let opened = agents.opened(waiting(&agents));
+    assert_eq!((opened.brief.title.as_str(), opened.rationale.as_str()), ("Look", "Why"));
+    assert_eq!(opened.brief.state, ProposalState::Open);
+    assert!(matches!(opened.brief.act, Some(Act::Run { operation: RunOperation::Validate, .. })));
+}
