@@ -10,7 +10,7 @@ use preview_runtime::{
 };
 use serde_json::{Map, Value};
 use shared_protocol::preview::{SceneInstance, Screen, Target};
-use std::{error::Error, fs, path::Path};
+use std::{error::Error, fs, path::Path, sync::Arc};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -103,7 +103,7 @@ fn draw(library: &Library, scene: &Scene, screen: Screen, file: &Path) -> Result
         println!("{}:{}: {}", problem.file, problem.line, problem.message);
     }
     let mut painter = Painter::new(screen)?;
-    painter.paint(&tree, scene, 0.0)?;
+    painter.paint(&Arc::new(tree), scene, 0.0)?;
     fs::write(file, painter.surface().clone().into_png()?)?;
     Ok(())
 }

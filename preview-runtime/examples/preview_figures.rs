@@ -6,7 +6,7 @@
 use components::Library;
 use preview_link::{Channel, FrameMemory, Taken};
 use preview_runtime::{
-    Painter,
+    Painter, Phases,
     scene::{Interaction, Limits, Scene, build},
 };
 use serde_json::{Map, Value, json};
@@ -20,6 +20,7 @@ use std::{
     os::{fd::AsFd, unix::net::UnixStream},
     path::Path,
     process::{Child, Command, Stdio},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -106,12 +107,15 @@ fn in_process(files: &[(String, String)], scene: &Scene, screen: Screen) -> Outc
     println!("read {} component files: {:.2} ms", files.len(), started.elapsed().as_secs_f64() * 1e3);
     let mut painter = Painter::new(screen)?;
     let (mut builds, mut paints, mut wholes) = (Vec::new(), Vec::new(), Vec::new());
-    let mut elements = 0;
+    let (mut elements, mut phases) = (0, Vec::new());
     for _ in 0..60 {
         let (started, before) = (Instant::now(), processor());
         let (tree, ..) = build(&library, scene, &Interaction::default(), &Limits::default());
         let built = processor();
-        painter.paint(&tree, scene, 0.0)?;
+        let tree = Arc::new(tree);
+        painter.forget();
+        let painted = painter.paint(&tree, scene, 0.0)?;
+        phases.push(painted.phases);
         elements = tree.len();
         builds.push(built - before);
         paints.push(processor() - built);
@@ -121,6 +125,15 @@ fn in_process(files: &[(String, String)], scene: &Scene, screen: Screen) -> Outc
     println!("full render, 1280×800, {} instances, {elements} elements:", scene.instances.len());
     println!("  on the processor {:.2} ms: build {built:.2}, layout and paint {painted:.2}", built + painted);
     println!("  by the clock {whole:.2} ms, p95 {whole95:.2} ms");
+    let least =
+        |of: fn(&Phases) -> Duration| phases.iter().map(of).min().unwrap_or_default().as_secs_f64() * 1e3;
+    println!(
+        "  at best: layout {:.2}, shapes {:.2}, tessellate {:.2}, rasterise {:.2} ms",
+        least(|p| p.layout),
+        least(|p| p.shapes),
+        least(|p| p.tessellate),
+        least(|p| p.rasterise),
+    );
     Ok(())
 }
 

@@ -1,11 +1,13 @@
 //! From elements and their boxes to shapes.
 
 use crate::{
+    damage::REACH,
     layout::{self, Layout},
     look::{self, Theme},
     pictures::Pictures,
     scene::{Content, Element, Tree},
     sprites::{BoxLook, Sprites},
+    texts::Texts,
 };
 use components::{Sides, Token};
 use egui::{
@@ -18,12 +20,14 @@ pub(crate) struct Drawing<'d, 'f> {
     pub(crate) tree: &'d Tree,
     pub(crate) layout: &'d Layout,
     pub(crate) fonts: &'d mut FontsView<'f>,
+    pub(crate) texts: &'d mut Texts,
     pub(crate) theme: Theme,
     pub(crate) pictures: &'d Pictures,
     pub(crate) sprites: &'d mut Sprites,
     /// Pixels per point.
     pub(crate) scale: f32,
-    pub(crate) screen: Rect,
+    /// What is to be drawn: all of the screen, or what of it is different.
+    pub(crate) part: Rect,
     pub(crate) shapes: Vec<ClippedShape>,
 }
 
@@ -41,13 +45,13 @@ impl Drawing<'_, '_> {
         else {
             return;
         };
-        let clip = clip.intersect(self.screen);
+        let clip = clip.intersect(self.part);
         let opacity = opacity * element.style.opacity.map_or(1.0, |opacity| opacity.0);
         if opacity <= 0.0 {
             return;
         }
         // Shadows and rings reach a little beyond the box.
-        if clip.is_positive() && rect.expand(48.0).intersects(clip) {
+        if clip.is_positive() && rect.expand(REACH).intersects(clip) {
             self.frame(element, rect, clip, opacity);
             self.content(element, rect, clip, opacity);
         }
@@ -112,7 +116,7 @@ impl Drawing<'_, '_> {
             Content::Text(text) => {
                 let inner = inside(rect, element.style.padding);
                 let room = if element.style.lines.is_some() { inner.width() } else { inner.width() + 0.5 };
-                let galley = self.fonts.layout_job(layout::job(element, text, room));
+                let galley = self.texts.set(self.fonts, element, text, room);
                 let x = match galley.job.halign {
                     egui::Align::LEFT => inner.left(),
                     egui::Align::Center => inner.center().x,

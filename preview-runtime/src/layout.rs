@@ -1,15 +1,11 @@
 //! Where elements are: flex boxes and grids by `taffy`, texts measured with the fonts.
 
 use crate::{
-    look,
     scene::{Content, Element, Flow, Tree},
+    texts::Texts,
 };
-use components::{Align, Border, Justify, Length, Placement, Sides, TextAlign};
-use egui::{
-    Rect, Vec2,
-    epaint::text::{FontsView, LayoutJob, TextFormat, TextWrapping},
-    pos2, vec2,
-};
+use components::{Align, Border, Justify, Length, Placement, Sides};
+use egui::{Rect, Vec2, epaint::text::FontsView, pos2, vec2};
 use std::sync::Arc;
 use taffy::{
     AvailableSpace, Dimension, Display, FlexDirection, FlexWrap, LengthPercentage, LengthPercentageAuto,
@@ -45,109 +41,185 @@ pub(crate) enum Page {
     Middle,
 }
 
-pub(crate) fn layout(
-    tree: &Tree,
-    fonts: &mut FontsView<'_>,
+/// The boxes of the last tree, so that of the next one only what has changed is worked out again.
+#[derive(Default)]
+pub(crate) struct Layouter {
+    last: Option<Last>,
+}
+
+struct Last {
+    tree: Arc<Tree>,
+    taffy: TaffyTree<usize>,
+    nodes: Vec<NodeId>,
+    root: NodeId,
     screen: Vec2,
-    scroll: f32,
     page: Page,
-) -> Result<Layout, LayoutError> {
-    let mut taffy: TaffyTree<usize> = TaffyTree::with_capacity(tree.elements.len() + 1);
-    // Rounding by the library moves boxes apart from their texts; rectangles are rounded when they are drawn.
-    taffy.disable_rounding();
-    let mut nodes: Vec<Option<NodeId>> = vec![None; tree.elements.len()];
-    // Children have higher numbers than their parents or were made before: a first pass makes all, a second connects.
-    for (index, element) in tree.elements.iter().enumerate() {
-        let style = style_of(element);
-        let node = match element.content {
-            Content::Text(_) => taffy.new_leaf_with_context(style, index)?,
-            _ => taffy.new_leaf(style)?,
-        };
-        if let Some(slot) = nodes.get_mut(index) {
-            *slot = Some(node);
-        }
+}
+
+/// What a page is laid out in.
+#[derive(Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) screen: Vec2,
+    pub(crate) scroll: f32,
+    pub(crate) page: Page,
+}
+
+impl Layouter {
+    /// Nothing of before counts, as when letters have another size.
+    pub(crate) fn forget(&mut self) {
+        self.last = None;
     }
-    for (index, element) in tree.elements.iter().enumerate() {
-        let children = ids(&nodes, &element.children);
-        if let (Some(Some(node)), false) = (nodes.get(index), children.is_empty()) {
-            if element.content_is(Flow::Stack) {
-                for (child, id) in element.children.iter().zip(&children) {
-                    let style = taffy.style(*id)?.clone();
-                    let place = tree.elements.get(*child).and_then(|child| child.style.place);
-                    taffy.set_style(*id, in_stack(style, place))?;
+
+    pub(crate) fn layout(
+        &mut self,
+        tree: &Arc<Tree>,
+        fonts: &mut FontsView<'_>,
+        texts: &mut Texts,
+        room: Room,
+    ) -> Result<Layout, LayoutError> {
+        let Room { screen, scroll, page } = room;
+        let kept = self.last.take().filter(|last| (last.screen, last.page) == (screen, page));
+        let mut last = match kept {
+            Some(mut last) if last.tree.has_shape_of(tree) => {
+                last.follow(tree)?;
+                last
+            }
+            _ => Last::new(tree, screen, page)?,
+        };
+        let available =
+            taffy::Size { width: AvailableSpace::Definite(screen.x), height: AvailableSpace::MaxContent };
+        let mut measure = Measure { tree, fonts, texts, measured: vec![[None; 2]; tree.elements.len()] };
+        last.taffy.compute_layout_with_measure(last.root, available, |inputs, _, context, style| {
+            let element = context.copied();
+            taffy::compute_leaf_layout(
+                inputs,
+                style,
+                |_, _| 0.0,
+                |known, available| measure.size(element, known, available),
+            )
+        })?;
+        let layout = last.boxes(scroll)?;
+        self.last = Some(last);
+        Ok(layout)
+    }
+}
+
+impl Last {
+    fn new(tree: &Arc<Tree>, screen: Vec2, page: Page) -> Result<Self, LayoutError> {
+        let mut taffy: TaffyTree<usize> = TaffyTree::with_capacity(tree.elements.len() + 1);
+        // Rounding by the library moves boxes apart from their texts; rectangles are rounded when they are drawn.
+        taffy.disable_rounding();
+        let stacked = stacked(tree);
+        let mut nodes = Vec::with_capacity(tree.elements.len());
+        // Children have higher numbers than their parents or were made before: a first pass makes all, a second connects.
+        for (index, element) in tree.elements.iter().enumerate() {
+            let style = style_in(element, stacked.get(index) == Some(&true));
+            nodes.push(match element.content {
+                Content::Text(_) => taffy.new_leaf_with_context(style, index)?,
+                _ => taffy.new_leaf(style)?,
+            });
+        }
+        for (element, node) in tree.elements.iter().zip(&nodes) {
+            if !element.children.is_empty() {
+                taffy.set_children(*node, &ids(&nodes, &element.children))?;
+            }
+        }
+        let root = taffy.new_with_children(root_style(screen, page), &ids(&nodes, &tree.roots))?;
+        Ok(Self { tree: Arc::clone(tree), taffy, nodes, root, screen, page })
+    }
+
+    /// Takes over what is different in a tree of the same shape.
+    fn follow(&mut self, tree: &Arc<Tree>) -> Result<(), LayoutError> {
+        let stacked = stacked(tree);
+        let old = std::mem::replace(&mut self.tree, Arc::clone(tree));
+        for (index, (before, now)) in old.elements.iter().zip(&tree.elements).enumerate() {
+            let Some(node) = self.nodes.get(index) else { continue };
+            let restyled = before.style != now.style;
+            if restyled {
+                let is_stacked = stacked.get(index) == Some(&true);
+                let style = style_in(now, is_stacked);
+                if style != style_in(before, is_stacked) {
+                    self.taffy.set_style(*node, style)?;
                 }
             }
-            taffy.set_children(*node, &children)?;
+            let reset = matches!(now.content, Content::Text(_)) && !before.is_set_like(now);
+            if reset {
+                self.taffy.mark_dirty(*node)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn boxes(&self, scroll: f32) -> Result<Layout, LayoutError> {
+        let tree = &self.tree;
+        let height = self.taffy.layout(self.root)?.size.height;
+        let scroll = scroll.clamp(0.0, (height - self.screen.y).max(0.0));
+        let mut layout = Layout {
+            rects: vec![Rect::ZERO; tree.elements.len()],
+            clips: vec![Rect::ZERO; tree.elements.len()],
+            height,
+        };
+        let whole = Rect::from_min_size(pos2(0.0, 0.0), self.screen);
+        for index in &tree.roots {
+            place(tree, &self.taffy, &self.nodes, &mut layout, *index, vec2(0.0, -scroll), whole)?;
+        }
+        Ok(layout)
+    }
+}
+
+/// Which elements lie in a stack.
+fn stacked(tree: &Tree) -> Vec<bool> {
+    let mut stacked = vec![false; tree.elements.len()];
+    for element in tree.elements.iter().filter(|element| element.content_is(Flow::Stack)) {
+        for child in &element.children {
+            if let Some(child) = stacked.get_mut(*child) {
+                *child = true;
+            }
         }
     }
-    let root_style = taffy::Style {
+    stacked
+}
+
+fn style_in(element: &Element, is_stacked: bool) -> taffy::Style {
+    let style = style_of(element);
+    if is_stacked { in_stack(style, element.style.place) } else { style }
+}
+
+fn root_style(screen: Vec2, page: Page) -> taffy::Style {
+    let side = length(if page == Page::Middle { 24.0 } else { 0.0 });
+    taffy::Style {
         display: Display::Flex,
         flex_direction: FlexDirection::Column,
         size: taffy::Size { width: length(screen.x), height: auto() },
         min_size: taffy::Size { width: auto(), height: length(screen.y) },
-        padding: match page {
-            Page::Whole => taffy::Rect::zero(),
-            Page::Middle => taffy::Rect {
-                left: length(24.0),
-                right: length(24.0),
-                top: length(24.0),
-                bottom: length(24.0),
-            },
+        padding: taffy::Rect { left: side, right: side, top: side, bottom: side },
+        align_items: match page {
+            Page::Middle => taffy::AlignItems::CENTER,
+            Page::Whole => taffy::AlignItems::STRETCH,
         },
-        align_items: if page == Page::Middle {
-            taffy::AlignItems::CENTER
-        } else {
-            taffy::AlignItems::STRETCH
-        },
-        justify_content: if page == Page::Middle {
-            taffy::JustifyContent::CENTER
-        } else {
-            taffy::JustifyContent::START
+        justify_content: match page {
+            Page::Middle => taffy::JustifyContent::CENTER,
+            Page::Whole => taffy::JustifyContent::START,
         },
         ..taffy::Style::default()
-    };
-    let root = taffy.new_with_children(root_style, &ids(&nodes, &tree.roots))?;
-    let available =
-        taffy::Size { width: AvailableSpace::Definite(screen.x), height: AvailableSpace::MaxContent };
-    let mut measure = Measure { tree, fonts, natural: vec![None; tree.elements.len()] };
-    taffy.compute_layout_with_measure(root, available, |inputs, _, context, style| {
-        let element = context.copied();
-        taffy::compute_leaf_layout(
-            inputs,
-            style,
-            |_, _| 0.0,
-            |known, available| measure.size(element, known, available),
-        )
-    })?;
-    let height = taffy.layout(root)?.size.height;
-    let scroll = scroll.clamp(0.0, (height - screen.y).max(0.0));
-    let mut layout = Layout {
-        rects: vec![Rect::ZERO; tree.elements.len()],
-        clips: vec![Rect::ZERO; tree.elements.len()],
-        height,
-    };
-    let whole = Rect::from_min_size(pos2(0.0, 0.0), screen);
-    for index in &tree.roots {
-        place(tree, &taffy, &nodes, &mut layout, *index, vec2(0.0, -scroll), whole)?;
     }
-    Ok(layout)
 }
 
-fn ids(nodes: &[Option<NodeId>], indices: &[usize]) -> Vec<NodeId> {
-    indices.iter().filter_map(|index| nodes.get(*index).copied().flatten()).collect()
+fn ids(nodes: &[NodeId], indices: &[usize]) -> Vec<NodeId> {
+    indices.iter().filter_map(|index| nodes.get(*index).copied()).collect()
 }
 
 /// Recursive, which the depth of the tree bounds.
 fn place(
     tree: &Tree,
     taffy: &TaffyTree<usize>,
-    nodes: &[Option<NodeId>],
+    nodes: &[NodeId],
     layout: &mut Layout,
     index: usize,
     offset: Vec2,
     clip: Rect,
 ) -> Result<(), LayoutError> {
-    let (Some(element), Some(Some(node))) = (tree.elements.get(index), nodes.get(index)) else {
+    let (Some(element), Some(node)) = (tree.elements.get(index), nodes.get(index)) else {
         return Ok(());
     };
     let found = taffy.layout(*node)?;
@@ -168,11 +240,24 @@ fn place(
 struct Measure<'m, 'f> {
     tree: &'m Tree,
     fonts: &'m mut FontsView<'f>,
-    /// The size of a text that nothing constrains.
-    natural: Vec<Option<Vec2>>,
+    texts: &'m mut Texts,
+    /// The size of a text that nothing constrains, and its size in the room that it was last measured in.
+    measured: Vec<[Option<(f32, Vec2)>; 2]>,
 }
 
 impl Measure<'_, '_> {
+    fn set(&mut self, index: usize, element: &Element, text: &Arc<str>, room: f32) -> Vec2 {
+        let memo = self.measured.get_mut(index).and_then(|memo| memo.get_mut(usize::from(room.is_finite())));
+        if let Some(Some((_, size))) = memo.as_ref().filter(|memo| memo.is_some_and(|(at, _)| at == room)) {
+            return *size;
+        }
+        let size = self.texts.set(self.fonts, element, text, room).size();
+        if let Some(memo) = memo {
+            *memo = Some((room, size));
+        }
+        size
+    }
+
     fn size(
         &mut self,
         element: Option<usize>,
@@ -187,16 +272,7 @@ impl Measure<'_, '_> {
             return taffy::Size::ZERO;
         };
         let Content::Text(text) = &element.content else { return taffy::Size::ZERO };
-        let natural = match self.natural.get(index).copied().flatten() {
-            Some(natural) => natural,
-            None => {
-                let natural = self.fonts.layout_job(job(element, text, f32::INFINITY)).size();
-                if let Some(slot) = self.natural.get_mut(index) {
-                    *slot = Some(natural);
-                }
-                natural
-            }
-        };
+        let natural = self.set(index, element, text, f32::INFINITY);
         let room = known.width.or(match available.width {
             AvailableSpace::Definite(width) => Some(width),
             // A text of one line can be cut anywhere; another one at its words.
@@ -208,7 +284,7 @@ impl Measure<'_, '_> {
                 if element.style.lines.is_some_and(|lines| lines.0 == 1) {
                     vec2(room.min(natural.x), natural.y)
                 } else {
-                    self.fonts.layout_job(job(element, text, room)).size()
+                    self.set(index, element, text, room)
                 }
             }
             _ => natural,
@@ -216,33 +292,6 @@ impl Measure<'_, '_> {
         // Up to whole points, so that what was measured is enough when it is drawn.
         taffy::Size { width: known.width.unwrap_or(size.x.ceil()), height: known.height.unwrap_or(size.y) }
     }
-}
-
-/// How a text is set in so much room.
-pub(crate) fn job(element: &Element, text: &Arc<str>, room: f32) -> LayoutJob {
-    let (font_id, line_height) = look::type_style(element.text, element.weight);
-    let format = TextFormat {
-        font_id,
-        line_height: Some(line_height),
-        // The colour is put in when it is drawn, so that a change of it costs no new layout.
-        color: egui::Color32::PLACEHOLDER,
-        ..TextFormat::default()
-    };
-    let mut job = LayoutJob::single_section(text.to_string(), format);
-    let lines = element.style.lines.map(|lines| usize::from(lines.0));
-    job.wrap = TextWrapping {
-        max_width: room,
-        max_rows: lines.unwrap_or(usize::MAX),
-        break_anywhere: lines == Some(1),
-        ..TextWrapping::default()
-    };
-    job.halign = match element.style.text_align {
-        None | Some(TextAlign::Left) => egui::Align::LEFT,
-        Some(TextAlign::Center) => egui::Align::Center,
-        Some(TextAlign::Right) => egui::Align::RIGHT,
-    };
-    job.round_output_to_gui = false;
-    job
 }
 
 impl Element {

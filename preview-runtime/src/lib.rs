@@ -4,6 +4,7 @@
 //! conversation with main from the preview's side. Must not know: files, the workspace, the network, the window. It gets
 //! data and gives pixels.
 
+mod damage;
 mod draw;
 mod layout;
 mod look;
@@ -14,7 +15,8 @@ pub mod scene;
 mod serve;
 pub mod session;
 mod sprites;
+mod texts;
 
 pub use look::ICONS;
-pub use painter::{PaintError, Painted, Painter};
+pub use painter::{PaintError, Painted, Painter, Phases};
 pub use serve::{ServeError, serve};

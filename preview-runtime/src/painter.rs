@@ -1,12 +1,14 @@
 //! One frame: elements, layout, shapes, pixels.
 
 use crate::{
+    damage,
     draw::Drawing,
-    layout::{self, Layout, LayoutError, Page},
+    layout::{Layout, LayoutError, Layouter, Page, Room},
     look::{self, Theme},
     pictures::{PictureError, Pictures},
     scene::{Scene, Tree},
     sprites::Sprites,
+    texts::Texts,
 };
 use components::Token;
 use egui::{
@@ -16,6 +18,10 @@ use egui::{
 };
 use rasteriser::{RasterError, Rasteriser, Surface};
 use shared_protocol::preview::{Screen, Target};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 #[derive(Debug, thiserror::Error)]
 pub enum PaintError {
@@ -25,9 +31,19 @@ pub enum PaintError {
     Layout(#[from] LayoutError),
 }
 
+/// How long each step of a frame took.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Phases {
+    pub layout: Duration,
+    pub shapes: Duration,
+    pub tessellate: Duration,
+    pub rasterise: Duration,
+}
+
 /// What was painted, and where things are in it.
 pub struct Painted {
-    pub(crate) layout: Layout,
+    pub(crate) layout: Arc<Layout>,
+    pub phases: Phases,
 }
 
 impl Painted {
@@ -45,6 +61,10 @@ pub struct Painter {
     screen: Screen,
     pictures: Pictures,
     sprites: Sprites,
+    texts: Texts,
+    layouter: Layouter,
+    /// What the surface shows.
+    last: Option<(Arc<Tree>, Arc<Layout>)>,
 }
 
 impl Painter {
@@ -56,6 +76,9 @@ impl Painter {
             screen,
             pictures: Pictures::default(),
             sprites: Sprites::default(),
+            texts: Texts::default(),
+            layouter: Layouter::default(),
+            last: None,
         })
     }
 
@@ -63,6 +86,10 @@ impl Painter {
         if self.screen.pixels() != screen.pixels() {
             self.surface = surface(screen)?;
         }
+        if self.screen.quarters != screen.quarters {
+            self.texts.clear();
+        }
+        self.forget();
         self.screen = screen;
         Ok(())
     }
@@ -72,28 +99,43 @@ impl Painter {
     }
 
     pub(crate) fn put_picture(&mut self, path: &str, png: &[u8]) -> Result<(), PictureError> {
+        // Wherever it is shown, it is different now.
+        self.last = None;
         self.pictures.put(path, png)
     }
 
-    pub fn paint(&mut self, tree: &Tree, scene: &Scene, scroll: f32) -> Result<Painted, PaintError> {
+    pub fn paint(&mut self, tree: &Arc<Tree>, scene: &Scene, scroll: f32) -> Result<Painted, PaintError> {
+        let mut clock = Clock(Instant::now());
+        let mut phases = Phases::default();
         let scale = self.screen.scale();
         let theme = Theme { dark: self.screen.dark };
         let size = vec2(self.screen.width as f32, self.screen.height as f32);
+        // When the atlas is nearly full it is begun anew, and glyphs lie elsewhere.
+        if self.fonts.font_atlas_fill_ratio() > 0.7 {
+            self.texts.clear();
+        }
         self.fonts.begin_pass(*self.fonts.options(), Default::default());
         let mut fonts = self.fonts.with_pixels_per_point(scale);
         let page = if matches!(scene.target, Target::Route { .. }) { Page::Whole } else { Page::Middle };
-        let layout = layout::layout(tree, &mut fonts, size, scroll, page)?;
+        let room = Room { screen: size, scroll, page };
+        let layout = Arc::new(self.layouter.layout(tree, &mut fonts, &mut self.texts, room)?);
+        phases.layout = clock.lap();
         self.sprites.make_room();
+        let whole = Rect::from_min_size(pos2(0.0, 0.0), size);
+        let last = self.last.take();
+        let damage = last.and_then(|(old, boxes)| damage::between((&old, &boxes), (tree, &layout)));
+        let part = damage.map_or(whole, |damage| on_pixels(damage.intersect(whole), scale));
         let mut drawing = Drawing {
             tree,
             layout: &layout,
             fonts: &mut fonts,
+            texts: &mut self.texts,
             theme,
             pictures: &self.pictures,
             sprites: &mut self.sprites,
             scale,
-            screen: Rect::from_min_size(pos2(0.0, 0.0), size),
-            shapes: Vec::with_capacity(tree.len() * 2),
+            part,
+            shapes: Vec::new(),
         };
         drawing.page();
         let shapes = drawing.shapes;
@@ -101,14 +143,24 @@ impl Painter {
         self.sprites.take_changes(&mut changes);
         self.take_glyphs(&mut changes);
         self.rasteriser.update_textures(&mut changes);
+        phases.shapes = clock.lap();
         let atlas = self.fonts.texture_atlas();
         let options = TessellationOptions::default();
         let mut tessellator = Tessellator::new(scale, options, atlas.size(), atlas.prepared_discs());
         let primitives = tessellator.tessellate_shapes(shapes);
-        self.surface.clear(theme.token(Token::Background));
+        phases.tessellate = clock.lap();
+        self.surface.clear_in(part * scale, theme.token(Token::Background));
         self.rasteriser.draw(&mut self.surface, &primitives, scale);
         self.rasteriser.free_textures(&mut changes);
-        Ok(Painted { layout })
+        phases.rasterise = clock.lap();
+        self.last = Some((Arc::clone(tree), Arc::clone(&layout)));
+        Ok(Painted { layout, phases })
+    }
+
+    /// The next frame is drawn as if it were the first: for figures.
+    pub fn forget(&mut self) {
+        self.layouter.forget();
+        self.last = None;
     }
 
     fn take_glyphs(&mut self, changes: &mut TexturesDelta) {
@@ -120,6 +172,24 @@ impl Painter {
     /// The latest frame.
     pub fn surface(&self) -> &Surface {
         &self.surface
+    }
+}
+
+/// Outwards to whole pixels, so that what is cleared is what is drawn again.
+fn on_pixels(part: Rect, scale: f32) -> Rect {
+    if !part.is_positive() {
+        return Rect::from_min_max(pos2(0.0, 0.0), pos2(0.0, 0.0));
+    }
+    let out = Rect::from_min_max((part.min * scale).floor(), (part.max * scale).ceil());
+    out / scale
+}
+
+struct Clock(Instant);
+
+impl Clock {
+    fn lap(&mut self) -> Duration {
+        let now = Instant::now();
+        now - std::mem::replace(&mut self.0, now)
     }
 }
 

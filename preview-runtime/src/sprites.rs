@@ -6,7 +6,7 @@
 use crate::look::{Icon, Stroke as IconStroke};
 use egui::{
     Color32, ColorImage, CornerRadius, ImageData, Pos2, Rect, Shape, Stroke, StrokeKind, TextureId,
-    TextureOptions,
+    TextureOptions, Vec2,
     epaint::{
         CircleShape, ClippedShape, ImageDelta, Mesh, PathShape, PathStroke, RectShape, TessellationOptions,
         Tessellator, textures::TexturesDelta,
@@ -42,11 +42,13 @@ enum Key {
         side: u16,
     },
     Box(BoxLook),
+    /// One that is too small to be stretched, such as a pill or a disc: all of it.
+    Whole(BoxLook, [u16; 2]),
 }
 
 #[derive(Default)]
 pub(crate) struct Sprites {
-    by_key: BTreeMap<Key, (u64, u32)>,
+    by_key: BTreeMap<Key, u64>,
     made: u64,
     changes: TexturesDelta,
 }
@@ -59,7 +61,7 @@ impl Sprites {
     pub(crate) fn make_room(&mut self) {
         if self.by_key.len() > MAX_SPRITES {
             let given_up = std::mem::take(&mut self.by_key);
-            self.changes.free.extend(given_up.into_values().map(|(id, _)| TextureId::User(id)));
+            self.changes.free.extend(given_up.into_values().map(TextureId::User));
         }
     }
 
@@ -80,10 +82,11 @@ impl Sprites {
     ) -> Option<Mesh> {
         let pixels = (side * scale).round();
         let key = Key::Icon { strokes: std::ptr::from_ref(icon) as usize, side: whole(pixels, MAX_SIDE)? };
-        let (id, sprite) = self.sprite(key, pixels as u32, || icon_shapes(icon, pixels))?;
+        let side = pixels as u32;
+        let id = self.sprite(key, [side; 2], || icon_shapes(icon, pixels))?;
         let at = pos2((corner.x * scale).round(), (corner.y * scale).round());
         let mut mesh = Mesh::with_texture(TextureId::User(id));
-        let rect = Rect::from_min_size(at, vec2(sprite as f32, sprite as f32)) / scale;
+        let rect = Rect::from_min_size(at, vec2(side as f32, side as f32)) / scale;
         mesh.add_rect_with_uv(rect, Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0)), colour);
         Some(mesh)
     }
@@ -100,11 +103,14 @@ impl Sprites {
             pos2((rect.min.x * scale).round(), (rect.min.y * scale).round()),
             pos2((rect.max.x * scale).round(), (rect.max.y * scale).round()),
         );
-        if whole_side > MAX_SIDE || rect.width() < side as f32 || rect.height() < side as f32 {
+        if rect.width() < side as f32 || rect.height() < side as f32 {
+            return self.whole(look, rect, around, scale);
+        }
+        if whole_side > MAX_SIDE {
             return None;
         }
-        let (id, _) =
-            self.sprite(Key::Box(look), whole_side, || box_shapes(look, around as f32, side as f32))?;
+        let sides = vec2(side as f32, side as f32);
+        let id = self.sprite(Key::Box(look), [whole_side; 2], || box_shapes(look, around as f32, sides))?;
         let edge = (corner + around) as f32;
         let outer = rect.expand(around as f32);
         let cuts = |from: f32, to: f32| [from, from + edge, to - edge, to];
@@ -135,17 +141,29 @@ impl Sprites {
         Some(mesh)
     }
 
-    fn sprite(&mut self, key: Key, side: u32, shapes: impl FnOnce() -> Vec<Shape>) -> Option<(u64, u32)> {
+    /// A box that is drawn as it is, in whole pixels.
+    fn whole(&mut self, look: BoxLook, rect: Rect, around: u32, scale: f32) -> Option<Mesh> {
+        let size = [whole(rect.width(), MAX_SIDE)?, whole(rect.height(), MAX_SIDE)?];
+        let picture = size.map(|side| u32::from(side) + 2 * around);
+        let sides = rect.size();
+        let id = self.sprite(Key::Whole(look, size), picture, || box_shapes(look, around as f32, sides))?;
+        let mut mesh = Mesh::with_texture(TextureId::User(id));
+        let all = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+        mesh.add_rect_with_uv(rect.expand(around as f32) / scale, all, Color32::WHITE);
+        Some(mesh)
+    }
+
+    fn sprite(&mut self, key: Key, size: [u32; 2], shapes: impl FnOnce() -> Vec<Shape>) -> Option<u64> {
         if let Some(found) = self.by_key.get(&key) {
             return Some(*found);
         }
-        let image = draw(shapes(), side)?;
+        let image = draw(shapes(), size)?;
         self.made += 1;
         let id = FIRST_ID + self.made;
         let delta = ImageDelta::full(ImageData::from(image), TextureOptions::NEAREST);
         self.changes.set.entry(TextureId::User(id)).or_default().push(delta);
-        self.by_key.insert(key, (id, side));
-        Some((id, side))
+        self.by_key.insert(key, id);
+        Some(id)
     }
 }
 
@@ -161,9 +179,9 @@ fn whole(pixels: f32, most: u32) -> Option<u16> {
 }
 
 /// One pixel is one point here.
-fn draw(shapes: Vec<Shape>, side: u32) -> Option<ColorImage> {
-    let side = side as usize;
-    let everything = Rect::from_min_size(pos2(0.0, 0.0), vec2(side as f32, side as f32));
+fn draw(shapes: Vec<Shape>, [width, height]: [u32; 2]) -> Option<ColorImage> {
+    let everything = Rect::from_min_size(pos2(0.0, 0.0), vec2(width as f32, height as f32));
+    let (width, height) = (width as usize, height as usize);
     let mut tessellator = Tessellator::new(1.0, TessellationOptions::default(), [1, 1], Vec::new());
     let shapes = shapes.into_iter().map(|shape| ClippedShape::new(everything, shape)).collect();
     let primitives = tessellator.tessellate_shapes(shapes);
@@ -172,19 +190,19 @@ fn draw(shapes: Vec<Shape>, side: u32) -> Option<ColorImage> {
     let texel = ImageDelta::full(ColorImage::filled([1, 1], Color32::WHITE), TextureOptions::NEAREST);
     white.set.entry(TextureId::default()).or_default().push(texel);
     rasteriser.update_textures(&mut white);
-    let mut surface = Surface::new(side, side, Color32::TRANSPARENT).ok()?;
+    let mut surface = Surface::new(width, height, Color32::TRANSPARENT).ok()?;
     rasteriser.draw(&mut surface, &primitives, 1.0);
     let pixels = surface
         .pixels()
         .iter()
         .map(|[r, g, b, a]| Color32::from_rgba_premultiplied(*r, *g, *b, *a))
         .collect();
-    Some(ColorImage::new([side, side], pixels))
+    Some(ColorImage::new([width, height], pixels))
 }
 
-fn box_shapes(look: BoxLook, around: f32, side: f32) -> Vec<Shape> {
+fn box_shapes(look: BoxLook, around: f32, size: Vec2) -> Vec<Shape> {
     let colour = |[r, g, b, a]: [u8; 4]| Color32::from_rgba_premultiplied(r, g, b, a);
-    let rect = Rect::from_min_size(pos2(around, around), vec2(side, side));
+    let rect = Rect::from_min_size(pos2(around, around), size);
     let stroke =
         if look.border > 0 { Stroke::new(f32::from(look.border), colour(look.stroke)) } else { Stroke::NONE };
     let corner = CornerRadius::same(look.radius.min(255) as u8);

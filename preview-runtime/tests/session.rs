@@ -461,3 +461,76 @@ fn messages_that_cannot_be_are_refused() {
     session.settle().unwrap();
     assert!(matches!(session.drain().next(), Some(FromPreview::Log { .. })));
 }
+
+/// What is kept from frame to frame (elements, boxes, letters, pixels) never shows: after any change the frame is the one
+/// that a session draws that has seen nothing else.
+#[test]
+fn a_changed_frame_is_the_same_as_one_drawn_afresh() {
+    let page = |label: &str, tone: &str, number: u32, more: bool| {
+        let mut page = vec![
+            instance("page", "ui.route", None, json!({"title": "Home"})),
+            instance("card", "ui.card", Some("page"), json!({})),
+            instance("title", "ui.heading", Some("card"), json!({"text": label})),
+            instance("state", "ui.badge", Some("card"), json!({"text": "Ready", "tone": tone})),
+            instance("open", "ui.button", Some("card"), json!({"label": label, "icon": "unlock"})),
+            instance("tile", "lockers.tile", Some("card"), json!({"number": number})),
+            instance("code", "ui.input", Some("page"), json!({"label": "Code"})),
+            instance("who", "ui.avatar", Some("page"), json!({"name": label})),
+        ];
+        if more {
+            page.push(instance("last", "ui.text", Some("page"), json!({"text": "One more line of text."})));
+        }
+        page
+    };
+    let over = |instance: &str, path: &str, value: Value| SceneOverride {
+        instance: instance.into(),
+        path: JsonPointer::parse(path).unwrap(),
+        value,
+    };
+    let steps: Vec<(Vec<SceneInstance>, Vec<SceneOverride>)> = vec![
+        (page("Open", "neutral", 4, true), vec![]),
+        (page("Open the locker now", "success", 4, true), vec![]),
+        (page("Open the locker now", "success", 1234, true), vec![over("open", "/label", json!("Tried"))]),
+        (page("Open the locker now", "success", 1234, true), vec![]),
+        (page("A", "danger", 1, false), vec![]),
+        (
+            page("A", "danger", 1, false),
+            vec![over("title", "/text", json!("Überschrift, lang genug für zwei"))],
+        ),
+        (page("Open", "neutral", 4, true), vec![]),
+    ];
+    let mut host = Host::with_kit();
+    for (number, (instances, overrides)) in steps.into_iter().enumerate() {
+        host.show(instances.clone(), overrides.clone());
+        let mut fresh = Host::with_kit();
+        fresh.show(instances.clone(), overrides.clone());
+        assert!(host.pixels == fresh.pixels, "step {number}");
+        assert_eq!(host.instances, fresh.instances, "step {number}");
+        // Pointed at, pressed, let go, typed into, scrolled. Once is enough: each takes a session of its own.
+        if number != 2 {
+            continue;
+        }
+        let ((x, y), code) = (host.centre("open"), host.centre("code"));
+        let (at_code, typed) =
+            (InputEvent::Press { x: code.0, y: code.1 + 8.0 }, InputEvent::Type { text: "12".into() });
+        let inputs = [
+            InputEvent::Move { x, y },
+            InputEvent::Press { x, y },
+            InputEvent::Release { x, y },
+            at_code,
+            typed,
+            InputEvent::Scroll { dy: 37.0 },
+            InputEvent::Leave,
+        ];
+        for end in 1..=inputs.len() {
+            host.input(vec![inputs[end - 1].clone()]);
+            let mut fresh = Host::with_kit();
+            fresh.show(instances.clone(), overrides.clone());
+            for event in &inputs[..end] {
+                fresh.input(vec![event.clone()]);
+            }
+            assert!(host.pixels == fresh.pixels, "step {number}, after {:?}", inputs[end - 1]);
+        }
+        host.send(ToPreview::Reset);
+    }
+}

@@ -185,6 +185,8 @@ pub struct EvalError {
 pub struct Expression {
     text: Box<str>,
     place: Place,
+    /// Nothing but a name with names after it, such as `props.title`: looked up without the engine.
+    path: Option<Vec<Box<str>>>,
     compiled: minijinja::Expression<'static, 'static>,
 }
 
@@ -223,6 +225,16 @@ impl Scope {
         Self(Value::from_object(Names { name: "props".into(), value: props, outer: None }))
     }
 
+    /// None if it is not there: then the engine says why.
+    fn look_up(&self, path: &[Box<str>]) -> Option<Value> {
+        let (first, rest) = path.split_first()?;
+        let mut value = self.0.as_object()?.get_value_by_str(first)?;
+        for name in rest {
+            value = value.get_attr(name).ok().filter(|value| !value.is_undefined())?;
+        }
+        Some(value)
+    }
+
     #[must_use]
     pub fn with(&self, name: &Arc<str>, value: Value) -> Self {
         Self(Value::from_object(Names { name: Arc::clone(name), value, outer: Some(self.0.clone()) }))
@@ -250,7 +262,7 @@ impl Expression {
         }
         let compiled =
             ENVIRONMENT.compile_expression_owned(text.to_owned()).map_err(|error| reason(&error))?;
-        Ok(Self { text: text.into(), place, compiled })
+        Ok(Self { text: text.into(), place, path: plain_path(text), compiled })
     }
 
     pub fn text(&self) -> &str {
@@ -269,7 +281,10 @@ impl Expression {
     pub fn eval(&self, scope: &Scope) -> Result<Value, EvalError> {
         let fail =
             |reason: String| EvalError { expression: self.text.to_string(), reason, place: self.place };
-        let value = self.compiled.eval(scope.0.clone()).map_err(|error| fail(reason(&error)))?;
+        let value = match self.path.as_ref().and_then(|path| scope.look_up(path)) {
+            Some(value) => value,
+            None => self.compiled.eval(scope.0.clone()).map_err(|error| fail(reason(&error)))?,
+        };
         match value.kind() {
             ValueKind::Undefined => Err(fail("has no value: something in it is not defined".to_owned())),
             ValueKind::String if value.as_str().is_some_and(|text| text.len() > MAX_TEXT * 4) => {
@@ -281,6 +296,18 @@ impl Expression {
             _ => Ok(value),
         }
     }
+}
+
+/// The names of an expression that is nothing else.
+fn plain_path(text: &str) -> Option<Vec<Box<str>>> {
+    const WORDS: [&str; 9] = ["true", "false", "none", "True", "False", "None", "not", "loop", "self"];
+    let is_name = |name: &&str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !WORDS.contains(name)
+    };
+    let names: Vec<&str> = text.trim().split('.').collect();
+    names.iter().all(is_name).then(|| names.into_iter().map(Into::into).collect())
 }
 
 fn reason(error: &Error) -> String {

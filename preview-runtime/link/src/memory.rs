@@ -57,7 +57,7 @@ impl FrameMemory {
         self.height
     }
 
-    /// For the one who takes frames out. There is one reader.
+    /// For one who takes frames out. There may be several, and each finds the newest frame, whenever it comes.
     pub fn reader(&self) -> Result<FrameReader, MemoryError> {
         FrameReader::new(self.descriptor.as_fd(), self.width, self.height)
     }

@@ -1,16 +1,21 @@
-//! The host's side: takes the newest frame out of the mailbox, believing nothing that it finds there.
+//! The host's side: copies the newest frame out, believing nothing that it finds there.
 //!
-//! Width and height are the host's own. A slot number beyond the last is the last. A frame that changes while it is
-//! copied is reported as torn; a preview that tears frames on purpose shows a wrong picture and harms nobody.
+//! The mapping is for reading only, so any number of readers can look at the same memory, at any time: the window, one
+//! that is started later, main for a picture. Width and height are the host's own, and any number of a frame is one of
+//! the slots. A frame that changes while it is copied is reported as torn; a preview that tears frames on purpose shows
+//! nothing new and harms nobody.
 
 use crate::{
     MemoryError, memory,
-    shared::{FRESH, Mapping, SLOTS},
+    shared::{Access, Mapping, slot_of},
 };
 use std::{
     os::fd::BorrowedFd,
     sync::atomic::{Ordering, fence},
 };
+
+/// Copies in a row before a frame is given up for torn. Never more, whatever the other side does.
+const ATTEMPTS: usize = 3;
 
 /// What was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,18 +33,15 @@ pub struct FrameReader {
     mapping: Mapping,
     width: usize,
     height: usize,
-    /// The slot that is ours at present.
-    slot: usize,
+    /// The number of the frame that was last taken whole.
+    taken: u64,
 }
 
 impl FrameReader {
     pub(crate) fn new(descriptor: BorrowedFd<'_>, width: usize, height: usize) -> Result<Self, MemoryError> {
         memory::check(descriptor, width, height)?;
-        let mapping = Mapping::new(descriptor, width * height)?;
-        mapping.make_pixels_read_only()?;
-        // The writer begins with slot 0, the mailbox holds 1, we hold 2.
-        mapping.mailbox().store(1, Ordering::Release);
-        Ok(Self { mapping, width, height, slot: SLOTS - 1 })
+        let mapping = Mapping::new(descriptor, width * height, Access::Read)?;
+        Ok(Self { mapping, width, height, taken: 0 })
     }
 
     pub fn width(&self) -> usize {
@@ -50,19 +52,29 @@ impl FrameReader {
         self.height
     }
 
+    /// There is a frame that was not taken yet.
+    pub fn is_new(&self) -> bool {
+        self.mapping.newest().load(Ordering::Acquire) != self.taken
+    }
+
     /// Copies the newest frame into `pixels`, rows from the top, premultiplied; as many pixels as `pixels` holds and no
-    /// more than there are. Never waits: the work is one copy, whatever the other side does.
+    /// more than there are. Never waits: the work is at most a few copies, whatever the other side does.
     pub fn take(&mut self, pixels: &mut [[u8; 4]]) -> Taken {
-        if self.mapping.mailbox().load(Ordering::Acquire) & FRESH == 0 {
-            return Taken::Nothing;
+        for _ in 0..ATTEMPTS {
+            let newest = self.mapping.newest().load(Ordering::Acquire);
+            if newest == self.taken {
+                return Taken::Nothing;
+            }
+            let slot = slot_of(newest);
+            let sequence = self.mapping.sequence(slot);
+            let before = sequence.load(Ordering::Acquire);
+            self.mapping.read(slot, pixels);
+            fence(Ordering::Acquire);
+            if before & 1 == 0 && sequence.load(Ordering::Relaxed) == before {
+                self.taken = newest;
+                return Taken::Frame;
+            }
         }
-        let theirs = self.mapping.mailbox().swap(self.slot as u32, Ordering::AcqRel);
-        self.slot = (theirs & 3).min(SLOTS as u32 - 1) as usize;
-        let sequence = self.mapping.sequence(self.slot);
-        let before = sequence.load(Ordering::Acquire);
-        self.mapping.read(self.slot, pixels);
-        fence(Ordering::Acquire);
-        let after = sequence.load(Ordering::Relaxed);
-        if before == after && before & 1 == 0 { Taken::Frame } else { Taken::Torn }
+        Taken::Torn
     }
 }

@@ -1,8 +1,8 @@
 //! The one place with unsafe code: mapping the memory, and touching bytes that another process may change meanwhile.
 //!
-//! Layout: one page with the mailbox and a sequence number for each slot, then three slots of pixels. All numbers are
-//! atomics; pixels are read and written as relaxed atomics of a whole pixel, so that a race with the other side can give
-//! a mixed picture and never undefined behaviour. On the machines we know these are plain moves.
+//! Layout: one page with the number of the newest frame and a sequence number for each slot, then three slots of pixels.
+//! All numbers are atomics; pixels are read and written as relaxed atomics of a whole pixel, so that a race with the other
+//! side can give a mixed picture and never undefined behaviour. On the machines we know these are plain moves.
 #![allow(unsafe_code, reason = "shared memory has no safe form")]
 
 use std::{
@@ -12,13 +12,22 @@ use std::{
     sync::atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
-/// How many frames fit: one is written, one waits, one is read.
+/// How many frames fit. They are written in turn, so whoever copies one has the time of two others before it changes.
 pub(crate) const SLOTS: usize = 3;
 const HEADER: usize = 4096;
 const PIXEL: usize = 4;
 
-/// In the mailbox: the slot in the low bits, and whether nobody has taken it yet.
-pub(crate) const FRESH: u32 = 0x80;
+/// Where a frame lies. Whatever the number, it is one of the slots.
+pub(crate) fn slot_of(frame: u64) -> usize {
+    (frame % SLOTS as u64) as usize
+}
+
+/// What a mapping is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
 
 /// A mapping of frame memory for so many pixels.
 #[derive(Debug)]
@@ -32,8 +41,8 @@ unsafe impl Send for Mapping {}
 
 #[repr(C)]
 struct Header {
-    mailbox: AtomicU32,
-    _unused: AtomicU32,
+    /// The number of the newest frame, from 1.
+    newest: AtomicU64,
     sequences: [AtomicU64; SLOTS],
 }
 
@@ -45,18 +54,15 @@ pub(crate) fn size(pixels: usize) -> Option<usize> {
 impl Mapping {
     /// The memory behind `descriptor` must be at least [`size`] bytes and must not be able to shrink: both are checked by
     /// the callers, [`crate::FrameMemory`] and [`crate::FrameWriter`].
-    pub(crate) fn new(descriptor: BorrowedFd<'_>, pixels: usize) -> io::Result<Self> {
+    pub(crate) fn new(descriptor: BorrowedFd<'_>, pixels: usize, access: Access) -> io::Result<Self> {
         let size = size(pixels).ok_or(io::ErrorKind::OutOfMemory)?;
+        let protection = match access {
+            Access::Read => libc::PROT_READ,
+            Access::Write => libc::PROT_READ | libc::PROT_WRITE,
+        };
         // SAFETY: a new mapping at an address of the kernel's choice; nothing that exists is touched.
         let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                size,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                descriptor.as_raw_fd(),
-                0,
-            )
+            libc::mmap(std::ptr::null_mut(), size, protection, libc::MAP_SHARED, descriptor.as_raw_fd(), 0)
         };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
@@ -65,24 +71,15 @@ impl Mapping {
         Ok(Self { start, pixels })
     }
 
-    /// Takes the right to write the pixels away from this mapping, the header excepted.
-    pub(crate) fn make_pixels_read_only(&self) -> io::Result<()> {
-        let length = self.pixels * PIXEL * SLOTS;
-        // SAFETY: the range is the rest of our own mapping, from a page boundary; nothing here writes pixels through a
-        // mapping that a reader holds.
-        let result =
-            unsafe { libc::mprotect(self.start.as_ptr().add(HEADER).cast(), length, libc::PROT_READ) };
-        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-    }
-
     fn header(&self) -> &Header {
         // SAFETY: the mapping is at least HEADER bytes, aligned to a page, lives as long as `self`, and holds atomics only,
         // for which every content is valid.
         unsafe { self.start.cast::<Header>().as_ref() }
     }
 
-    pub(crate) fn mailbox(&self) -> &AtomicU32 {
-        &self.header().mailbox
+    /// Only to be stored to by the holder of a mapping for writing; so are the sequence numbers.
+    pub(crate) fn newest(&self) -> &AtomicU64 {
+        &self.header().newest
     }
 
     /// The sequence number of a slot, odd while it is written. Slots beyond the last are the last.

@@ -1,38 +1,39 @@
-//! The preview's side: puts a frame into the slot that nobody looks at, then leaves it in the mailbox.
+//! The preview's side: puts each frame into the slot that was written longest ago, then says that it is the newest.
 
 use crate::{
     MemoryError, memory,
-    shared::{FRESH, Mapping, SLOTS},
+    shared::{Access, Mapping, slot_of},
 };
-use std::{os::fd::OwnedFd, sync::atomic::Ordering};
+use std::{
+    os::fd::{AsFd, OwnedFd},
+    sync::atomic::{Ordering, fence},
+};
 
 #[derive(Debug)]
 pub struct FrameWriter {
     mapping: Mapping,
-    /// The slot that is ours at present.
-    slot: usize,
     frames: u64,
 }
 
 impl FrameWriter {
     /// The descriptor is closed: the mapping keeps the memory.
     pub fn new(descriptor: OwnedFd, width: usize, height: usize) -> Result<Self, MemoryError> {
-        use std::os::fd::AsFd;
         memory::check(descriptor.as_fd(), width, height)?;
-        Ok(Self { mapping: Mapping::new(descriptor.as_fd(), width * height)?, slot: 0, frames: 0 })
+        let mapping = Mapping::new(descriptor.as_fd(), width * height, Access::Write)?;
+        Ok(Self { mapping, frames: 0 })
     }
 
-    /// Puts a frame where the reader will find it and gives its number, from 1. Never waits.
+    /// Puts a frame where readers will find it and gives its number, from 1. Never waits.
     pub fn put(&mut self, pixels: &[[u8; 4]]) -> u64 {
-        let sequence = self.mapping.sequence(self.slot);
+        self.frames += 1;
+        let slot = slot_of(self.frames);
+        let sequence = self.mapping.sequence(slot);
         let before = sequence.load(Ordering::Relaxed) & !1;
         sequence.store(before.wrapping_add(1), Ordering::Release);
-        std::sync::atomic::fence(Ordering::SeqCst);
-        self.mapping.write(self.slot, pixels);
+        fence(Ordering::SeqCst);
+        self.mapping.write(slot, pixels);
         sequence.store(before.wrapping_add(2), Ordering::Release);
-        let theirs = self.mapping.mailbox().swap(self.slot as u32 | FRESH, Ordering::AcqRel);
-        self.slot = (theirs & 3).min(SLOTS as u32 - 1) as usize;
-        self.frames += 1;
+        self.mapping.newest().store(self.frames, Ordering::Release);
         self.frames
     }
 }

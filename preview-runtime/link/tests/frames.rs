@@ -1,5 +1,5 @@
 //! Frames between two ends, honest and not.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 use preview_link::{Channel, ChannelError, FrameMemory, FrameWriter, Taken};
 use proptest::prelude::*;
@@ -37,7 +37,26 @@ fn the_newest_frame_comes_through_and_comes_once() {
 }
 
 #[test]
-fn a_busy_writer_never_tears_what_the_reader_holds() {
+fn every_reader_finds_the_newest_frame_whenever_it_comes() {
+    let memory = FrameMemory::new(WIDTH, HEIGHT).unwrap();
+    let mut writer = writer(&memory);
+    let mut first = memory.reader().unwrap();
+    let mut seen = frame(0);
+    for value in 1..=7 {
+        writer.put(&frame(value));
+    }
+    let mut late = memory.reader().unwrap();
+    for reader in [&mut first, &mut late] {
+        assert!(reader.is_new());
+        assert_eq!(reader.take(&mut seen), Taken::Frame);
+        assert_eq!(seen, frame(7));
+        assert!(!reader.is_new());
+        assert_eq!(reader.take(&mut seen), Taken::Nothing);
+    }
+}
+
+#[test]
+fn a_frame_is_whole_or_said_to_be_torn() {
     let memory = FrameMemory::new(WIDTH, HEIGHT).unwrap();
     let (mut reader, mut writer) = (memory.reader().unwrap(), writer(&memory));
     let worker = std::thread::spawn(move || {
@@ -53,7 +72,8 @@ fn a_busy_writer_never_tears_what_the_reader_holds() {
                 assert!(seen.iter().all(|pixel| *pixel == seen[0]));
             }
             Taken::Nothing => std::thread::yield_now(),
-            Taken::Torn => panic!("an honest writer never touches the slot that the reader holds"),
+            // The writer went round all slots within one copy.
+            Taken::Torn => {}
         }
     }
     worker.join().unwrap();
@@ -97,7 +117,7 @@ proptest! {
         let file = std::fs::File::from(memory.as_fd().try_clone_to_owned().unwrap());
         let mut seen = frame(0);
         for (offset, bytes) in writes {
-            // The mailbox and the numbers more often than the rest.
+            // The numbers more often than the rest.
             let offset = if offset % 2 == 0 { offset % 32 } else { offset };
             let _ = file.write_at(&bytes, offset as u64);
             prop_assert!(matches!(reader.take(&mut seen), Taken::Nothing | Taken::Frame | Taken::Torn));
@@ -115,7 +135,7 @@ fn a_hostile_writer_beside_the_reader() {
         for round in 0..20_000u64 {
             let noise = round.wrapping_mul(0x9E37_79B9_7F4A_7C15);
             file.write_at(&noise.to_le_bytes(), noise % 40).unwrap();
-            file.write_at(&(0x80u32 | (round as u32 % 7)).to_le_bytes(), 0).unwrap();
+            file.write_at(&(round % 7).to_le_bytes(), 0).unwrap();
         }
     });
     let mut seen = frame(0);

@@ -1,6 +1,6 @@
 //! Building the elements of a scene: instances, loops, choices, slots and nested components, within a budget.
 
-use super::{Content, Flow, Interaction, Key, Placed, Scene, Tree, boxes::not, props_of};
+use super::{Content, Flow, Interaction, Kept, Key, Placed, Scene, Tree, boxes::not, kept::Source, props_of};
 use components::{
     Border, Colour, Component, EvalError, Kind, Library, Node, Place, Radius, Scope, Sides, Space, Style,
     Token, TypeStep, Value, Weight, visible,
@@ -36,9 +36,30 @@ pub fn build(
     interaction: &Interaction,
     limits: &Limits,
 ) -> (Tree, Vec<PreviewProblem>, Vec<OverrideStatus>) {
+    build_with(library, scene, interaction, limits, None)
+}
+
+/// The same, with what was built before from the same library.
+pub fn build_again(
+    library: &Library,
+    scene: &Scene,
+    interaction: &Interaction,
+    limits: &Limits,
+    kept: &mut Kept,
+) -> (Tree, Vec<PreviewProblem>, Vec<OverrideStatus>) {
+    build_with(library, scene, interaction, limits, Some(kept))
+}
+
+fn build_with(
+    library: &Library,
+    scene: &Scene,
+    interaction: &Interaction,
+    limits: &Limits,
+    kept: Option<&mut Kept>,
+) -> (Tree, Vec<PreviewProblem>, Vec<OverrideStatus>) {
     let mut children: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut top = Vec::new();
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let (mut seen, mut twice): (BTreeSet<&str>, BTreeSet<&str>) = Default::default();
     for (index, instance) in scene.instances.iter().enumerate() {
         match &instance.parent {
             // A parent that comes later or is not there could close a circle.
@@ -47,8 +68,13 @@ pub fn build(
             }
             _ => top.push(index),
         }
-        seen.insert(&instance.id);
+        // Of two with the same id neither is kept: they share what is done to them.
+        if !seen.insert(&instance.id) {
+            twice.insert(instance.id.as_str());
+        }
     }
+    // Ids of what a component shows begin with the id of the instance around it.
+    twice.extend(scene.overrides.iter().filter_map(|over| over.instance.split('/').next()));
     let mut builder = Builder {
         library,
         scene,
@@ -59,6 +85,8 @@ pub fn build(
         problems: Vec::new(),
         statuses: vec![OverrideStatus::InstanceMissing; scene.overrides.len()],
         shown: BTreeMap::new(),
+        kept,
+        own: twice,
         started: Instant::now(),
         stopped: false,
     };
@@ -74,11 +102,14 @@ pub fn build(
         Target::Variant { component, variant } => builder.alone(component, Some(variant)),
     };
     builder.tree.roots = roots;
+    if let Some(kept) = builder.kept.as_mut().filter(|kept| kept.len() > scene.instances.len()) {
+        kept.retain(|id| seen.contains(id));
+    }
     (builder.tree, builder.problems, builder.statuses)
 }
 
 /// What children take over from their parents.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Inherited {
     pub(super) colour: Colour,
     pub(super) text: TypeStep,
@@ -127,6 +158,9 @@ pub(super) struct Builder<'a> {
     statuses: Vec<OverrideStatus>,
     /// How often an instance has shown the component of one of its places.
     shown: BTreeMap<(usize, Place), usize>,
+    kept: Option<&'a mut Kept>,
+    /// Instances that are built each time.
+    own: BTreeSet<&'a str>,
     started: Instant,
     pub(super) stopped: bool,
 }
@@ -164,7 +198,32 @@ impl<'a> Builder<'a> {
         let scene = self.scene;
         let Some(instance) = scene.instances.get(index) else { return Vec::new() };
         let inside = self.children.get(instance.id.as_str()).cloned().unwrap_or_default();
-        self.instance(instance, Fill::Instances(&inside), parent, inherited, depth)
+        let library = self.library;
+        let component = library.get(&instance.component);
+        let (Some(component), true, false) = (component, inside.is_empty(), self.own.contains(&*instance.id))
+        else {
+            return self.instance(instance, Fill::Instances(&inside), parent, inherited, depth);
+        };
+        let source = Source { id: &instance.id, component, props: &instance.props, inherited, depth };
+        if !self.stopped
+            && self.has_room()
+            && let Some(kept) = &self.kept
+            && let Some(roots) = kept.take(&source, self.interaction, parent, &mut self.tree)
+        {
+            return roots;
+        }
+        let first = (self.tree.elements.len(), self.tree.instances.len());
+        let problems = self.problems.len();
+        let roots = self.instance(instance, Fill::Instances(&inside), parent, inherited, depth);
+        if let (Some(kept), false, true) = (&mut self.kept, self.stopped, self.problems.len() == problems) {
+            kept.keep(&source, self.interaction, first, &roots, &self.tree);
+        }
+        roots
+    }
+
+    /// Far enough from the bounds that nothing that is taken over can cross them.
+    fn has_room(&self) -> bool {
+        self.tree.elements.len() < self.limits.elements / 2 && self.tree.instances.len() < MAX_INSTANCES / 2
     }
 
     fn instance(

@@ -23,6 +23,21 @@ pub(crate) enum Content {
     Picture { path: Arc<str>, fit: Fit },
 }
 
+impl PartialEq for Content {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Box(one), Self::Box(other)) => one == other,
+            (Self::Text(one), Self::Text(other)) => one == other,
+            // Made once, live for ever.
+            (Self::Icon(one), Self::Icon(other)) => std::ptr::eq(*one, *other),
+            (Self::Picture { path, fit }, Self::Picture { path: other, fit: others }) => {
+                path == other && fit == others
+            }
+            _ => false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit {
     Cover,
@@ -85,6 +100,24 @@ pub struct Placed {
     pub roots: Vec<usize>,
 }
 
+impl Element {
+    /// The same text in the same letters, so that it takes the same room.
+    pub(crate) fn is_set_like(&self, other: &Self) -> bool {
+        let way = |element: &Self| {
+            (element.text, element.weight, element.style.lines.map(|lines| lines.0), element.style.text_align)
+        };
+        self.content == other.content && way(self) == way(other)
+    }
+
+    /// In the same place it would be the same pixels.
+    pub(crate) fn looks_like(&self, other: &Self) -> bool {
+        self.is_set_like(other)
+            && self.style == other.style
+            && self.colour == other.colour
+            && self.ring == other.ring
+    }
+}
+
 /// Everything on the screen.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
@@ -95,6 +128,20 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// The same elements within each other; how they look may be different.
+    pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
+        let same_kind = |a: &Element, b: &Element| {
+            a.children == b.children
+                && match (&a.content, &b.content) {
+                    (Content::Box(a), Content::Box(b)) => a == b,
+                    (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+                }
+        };
+        self.roots == other.roots
+            && self.elements.len() == other.elements.len()
+            && self.elements.iter().zip(&other.elements).all(|(a, b)| same_kind(a, b))
+    }
+
     /// Elements in all, for figures.
     pub fn len(&self) -> usize {
         self.elements.len()

@@ -7,12 +7,14 @@ mod boxes;
 mod build;
 mod controls;
 mod element;
+mod kept;
 mod overrides;
 mod state;
 
-pub use build::{Limits, build};
+pub use build::{Limits, build, build_again};
 pub(crate) use element::{Content, Control, ControlKind, Element, Fit, Flow};
 pub use element::{Placed, Tree};
+pub use kept::Kept;
 pub(crate) use overrides::props_of;
 pub(crate) use state::MAX_TYPED;
 pub use state::{Interaction, Key, Typed};

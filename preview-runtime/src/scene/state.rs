@@ -43,5 +43,15 @@ pub struct Interaction {
     pub scroll: f32,
 }
 
+impl Interaction {
+    /// Something is being, or was, done to this control.
+    pub(crate) fn touches(&self, key: Key) -> bool {
+        self.pressed == Some(key)
+            || self.focused == Some(key)
+            || self.hovered.contains(&key)
+            || self.typed.contains_key(&key)
+    }
+}
+
 /// Controls that can hold something typed at once.
 pub(crate) const MAX_TYPED: usize = 1_000;

@@ -9,7 +9,7 @@ mod input;
 use crate::{
     PaintError, Painter,
     layout::Layout,
-    scene::{Interaction, Limits, Scene, Tree, build},
+    scene::{Interaction, Kept, Limits, Scene, Tree, build_again},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use components::{Library, visible};
@@ -21,7 +21,7 @@ use shared_protocol::{
     },
     v0::PreviewLogLevel,
 };
-use std::{os::fd::OwnedFd, time::Instant};
+use std::{os::fd::OwnedFd, sync::Arc, time::Instant};
 
 /// Why the preview ends. Main reads it from standard error.
 #[derive(Debug, thiserror::Error)]
@@ -41,14 +41,15 @@ pub enum SessionError {
 /// What is on the screen at present.
 #[derive(Default)]
 struct Shown {
-    tree: Tree,
-    layout: Layout,
+    tree: Arc<Tree>,
+    layout: Arc<Layout>,
 }
 
 pub struct Session {
     library: Library,
     scene: Scene,
     interaction: Interaction,
+    kept: Kept,
     limits: Limits,
     mode: Mode,
     revision: u64,
@@ -65,7 +66,7 @@ pub struct Session {
 
 #[derive(Default)]
 struct Told {
-    instances: Option<(u64, Vec<InstanceBox>)>,
+    instances: Option<Vec<InstanceBox>>,
     problems: Vec<PreviewProblem>,
     statuses: Option<(u64, Vec<OverrideStatus>)>,
     hovered: Option<String>,
@@ -83,6 +84,7 @@ impl Session {
             library: Library::default(),
             scene: Scene::default(),
             interaction: Interaction::default(),
+            kept: Kept::default(),
             limits,
             mode: Mode::default(),
             revision: 0,
@@ -200,6 +202,7 @@ impl Session {
     pub fn settle(&mut self) -> Result<(), SessionError> {
         if self.library_changed {
             self.library.settle();
+            self.kept.clear();
             self.library_changed = false;
             self.dirty = true;
         }
@@ -209,7 +212,9 @@ impl Session {
         let Some(painter) = &mut self.painter else { return Ok(()) };
         self.dirty = false;
         let started = Instant::now();
-        let (tree, problems, statuses) = build(&self.library, &self.scene, &self.interaction, &self.limits);
+        let (tree, problems, statuses) =
+            build_again(&self.library, &self.scene, &self.interaction, &self.limits, &mut self.kept);
+        let tree = Arc::new(tree);
         let painted = painter.paint(&tree, &self.scene, self.interaction.scroll)?;
         if let Some(writer) = &mut self.writer {
             let sequence = writer.put(painter.surface().pixels());
@@ -226,12 +231,9 @@ impl Session {
     fn tell(&mut self, problems: Vec<PreviewProblem>, statuses: Vec<OverrideStatus>) {
         let revision = self.revision;
         let instances = hit::boxes(&self.shown.tree, &self.shown.layout);
-        let instances = Some((revision, instances));
-        if self.told.instances != instances {
-            self.told.instances = instances;
-            if let Some((revision, instances)) = &self.told.instances {
-                self.out.push(FromPreview::Instances { revision: *revision, instances: instances.clone() });
-            }
+        if self.told.instances.as_ref() != Some(&instances) {
+            self.out.push(FromPreview::Instances { revision, instances: instances.clone() });
+            self.told.instances = Some(instances);
         }
         let statuses = Some((revision, statuses));
         if self.told.statuses != statuses {

@@ -1,5 +1,5 @@
 //! The fast way for what most of an interface is made of: upright rectangles in one colour, either plain or
-//! showing a texture texel for pixel, as glyphs do.
+//! showing a texture texel for pixel, as glyphs do, or one row or column of it stretched, as the sides of boxes do.
 
 use crate::blend;
 use crate::surface::{Clip, Surface, covered};
@@ -84,6 +84,9 @@ impl Quad {
             self.fill(surface, columns, rows, texture);
             return true;
         }
+        if self.uv_left_top.x == self.uv_right_bottom.x || self.uv_left_top.y == self.uv_right_bottom.y {
+            return self.stretch(surface, columns, rows, texture).is_some();
+        }
         self.copy(surface, columns, rows, texture).is_some()
     }
 
@@ -92,6 +95,39 @@ impl Quad {
         for y in rows {
             blend::paint_run(surface.run_mut(y, columns.clone()), colour);
         }
+    }
+
+    /// Paints a row or a column of texels all along the other direction. None, and nothing painted, if it is neither.
+    fn stretch(
+        &self,
+        surface: &mut Surface,
+        columns: Range<usize>,
+        rows: Range<usize>,
+        texture: &Texture,
+    ) -> Option<()> {
+        let from = texture.position(self.uv_left_top);
+        let to = texture.position(self.uv_right_bottom);
+        let colour = self.colour.to_array();
+        if from.y == to.y {
+            let left = columns.start as i64 + whole_offset((self.left, from.x), (self.right, to.x))?;
+            let texels = texture.nearest_run(left, from.y, columns.len())?;
+            for y in rows {
+                paint_texels(surface.run_mut(y, columns.clone()), texels, colour);
+            }
+            return Some(());
+        }
+        let down = whole_offset((self.top, from.y), (self.bottom, to.y))?;
+        let texel = |y: usize| texture.nearest_column(from.x, y as i64 + down);
+        // If the first and the last row are inside the texture, so are those between.
+        texel(rows.start)?;
+        texel(rows.end - 1)?;
+        for y in rows {
+            blend::paint_run(
+                surface.run_mut(y, columns.clone()),
+                blend::multiply(colour, texel(y)?.to_array()),
+            );
+        }
+        Some(())
     }
 
     /// Paints one texel on each pixel. None, and nothing painted, if texels and pixels do not line up or the
@@ -114,13 +150,18 @@ impl Quad {
         let colour = self.colour.to_array();
         for y in rows {
             let texels = texture.run(texel_left, y as i64 + down, columns.len())?;
-            for (target, texel) in surface.run_mut(y, columns.clone()).iter_mut().zip(texels) {
-                if *texel != Color32::TRANSPARENT {
-                    blend::paint_over(target, blend::multiply(colour, texel.to_array()));
-                }
-            }
+            paint_texels(surface.run_mut(y, columns.clone()), texels, colour);
         }
         Some(())
+    }
+}
+
+#[inline]
+fn paint_texels(run: &mut [blend::Pixel], texels: &[Color32], colour: blend::Pixel) {
+    for (target, texel) in run.iter_mut().zip(texels) {
+        if *texel != Color32::TRANSPARENT {
+            blend::paint_over(target, blend::multiply(colour, texel.to_array()));
+        }
     }
 }
 

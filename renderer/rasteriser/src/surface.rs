@@ -45,6 +45,14 @@ impl Surface {
         self.pixels.fill(background.to_array());
     }
 
+    /// Starts over in one part: the pixels whose centres are in it. For a frame of which little has changed.
+    pub fn clear_in(&mut self, rect: Rect, background: Color32) {
+        let Some(clip) = Clip::new(rect, self) else { return };
+        for y in clip.rows.clone() {
+            self.run_mut(y, clip.columns.clone()).fill(background.to_array());
+        }
+    }
+
     pub fn width(&self) -> usize {
         self.width
     }

@@ -118,6 +118,19 @@ impl Texture {
         self.texels.get(row_start.checked_add(left)?..row_start.checked_add(right)?)
     }
 
+    /// The texels from `left` on of the row at `y`, if this texture is shown texel by texel.
+    pub(crate) fn nearest_run(&self, left: i64, y: f32, length: usize) -> Option<&[Color32]> {
+        (self.options.magnification == TextureFilter::Nearest).then_some(())?;
+        self.run(left, floor(y), length)
+    }
+
+    /// The texel of row `y` in the column at `x`, if this texture is shown texel by texel.
+    #[inline]
+    pub(crate) fn nearest_column(&self, x: f32, y: i64) -> Option<Color32> {
+        (self.options.magnification == TextureFilter::Nearest).then_some(())?;
+        self.run(floor(x), y, 1)?.first().copied()
+    }
+
     fn nearest(&self, TexelPosition { x, y }: TexelPosition) -> Pixel {
         self.texel(self.wrap(floor(x), self.width), self.wrap(floor(y), self.height))
     }

@@ -139,7 +139,7 @@ impl FromValue for Length {
 macro_rules! tokens {
     ($($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal,)+ })+) => { $(
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum $name { $($variant,)+ }
 
         impl $name {

@@ -1,0 +1,91 @@
+//! Texts that were set before: the same text in the same style and room is not set again.
+
+use crate::{look, scene::Element};
+use components::{TextAlign, TypeStep, Weight};
+use egui::{
+    Align, Color32,
+    epaint::text::{FontsView, Galley, LayoutJob, TextFormat, TextWrapping},
+};
+use std::{collections::HashMap, sync::Arc};
+
+/// Bytes of all texts that are kept; beyond it all are set anew.
+const MAX_KEPT: usize = 1 << 20;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    text: Arc<str>,
+    step: TypeStep,
+    weight: Weight,
+    align: Option<TextAlign>,
+    lines: Option<u16>,
+    /// The bits of the width, which is no number where there is no bound.
+    room: u32,
+}
+
+#[derive(Default)]
+pub(crate) struct Texts {
+    galleys: HashMap<Key, Arc<Galley>>,
+    bytes: usize,
+}
+
+impl Texts {
+    /// To be called when glyphs lie elsewhere, or are of another size.
+    pub(crate) fn clear(&mut self) {
+        self.galleys.clear();
+        self.bytes = 0;
+    }
+
+    /// The text of an element, set in so much room.
+    pub(crate) fn set(
+        &mut self,
+        fonts: &mut FontsView<'_>,
+        element: &Element,
+        text: &Arc<str>,
+        room: f32,
+    ) -> Arc<Galley> {
+        let key = Key {
+            text: Arc::clone(text),
+            step: element.text,
+            weight: element.weight,
+            align: element.style.text_align,
+            lines: element.style.lines.map(|lines| lines.0),
+            room: room.to_bits(),
+        };
+        if let Some(galley) = self.galleys.get(&key) {
+            return Arc::clone(galley);
+        }
+        let galley = fonts.layout_job(job(element, text, room));
+        self.bytes += text.len() + 64;
+        if self.bytes > MAX_KEPT {
+            self.clear();
+        }
+        self.galleys.insert(key, Arc::clone(&galley));
+        galley
+    }
+}
+
+fn job(element: &Element, text: &Arc<str>, room: f32) -> LayoutJob {
+    let (font_id, line_height) = look::type_style(element.text, element.weight);
+    let format = TextFormat {
+        font_id,
+        line_height: Some(line_height),
+        // The colour is put in when it is drawn, so that a change of it costs no new layout.
+        color: Color32::PLACEHOLDER,
+        ..TextFormat::default()
+    };
+    let mut job = LayoutJob::single_section(text.to_string(), format);
+    let lines = element.style.lines.map(|lines| usize::from(lines.0));
+    job.wrap = TextWrapping {
+        max_width: room,
+        max_rows: lines.unwrap_or(usize::MAX),
+        break_anywhere: lines == Some(1),
+        ..TextWrapping::default()
+    };
+    job.halign = match element.style.text_align {
+        None | Some(TextAlign::Left) => Align::LEFT,
+        Some(TextAlign::Center) => Align::Center,
+        Some(TextAlign::Right) => Align::RIGHT,
+    };
+    job.round_output_to_gui = false;
+    job
+}
