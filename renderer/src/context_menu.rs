@@ -14,7 +14,7 @@ pub(crate) struct ContextMenu {
 }
 
 const FOR_ELEMENTS: &[&[CommandId]] = &[
-    &[CommandId::OpenEntity],
+    &[CommandId::OpenEntity, CommandId::PreviewSelection],
     &[CommandId::Rename],
     &[CommandId::Cut, CommandId::Copy, CommandId::Duplicate, CommandId::Delete],
     &[CommandId::AlignLeft, CommandId::AlignTop, CommandId::DistributeHorizontally, CommandId::Tidy],

@@ -27,6 +27,7 @@ mod panels;
 mod picker;
 mod placing;
 mod presence;
+mod previews;
 mod quick_add;
 mod remembered;
 mod replica;

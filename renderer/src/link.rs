@@ -1,16 +1,20 @@
 //! The connection to main: two named threads move frames, bounded channels lead to the UI thread, and the UI thread
-//! never waits for either.
+//! never waits for either. The memory in which a preview's frames lie comes along as a descriptor, and is checked before
+//! the window sees it.
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use preview_link::{Channel, ChannelError, FrameMemory};
 use shared_protocol::{
-    frame::{FrameError, FrameReader, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},
+    frame::{FrameError, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},
     messages::{FromRenderer, Hello, PROTOCOL_VERSION, Presence, Request, Role, ToRenderer},
+    preview::Screen,
+    previews::{PreviewGesture, SessionId},
     review::ReviewRequest,
 };
 use std::{
-    io::{self, Read, Write},
+    io::{self, Write},
     net::Shutdown,
-    os::unix::net::UnixStream,
+    os::{fd::OwnedFd, unix::net::UnixStream},
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -28,6 +32,13 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub enum Incoming {
     Message(ToRenderer),
+    /// Where the frames of a preview lie from now on.
+    Frames {
+        session: SessionId,
+        generation: u32,
+        screen: Screen,
+        memory: FrameMemory,
+    },
     /// A request was too large to send; nothing else is wrong.
     NotSent {
         request: Option<u64>,
@@ -114,6 +125,11 @@ impl Link {
         self.send(FromRenderer::Presence(presence))
     }
 
+    /// What somebody does in a preview; not answered.
+    pub fn preview(&self, session: SessionId, gesture: PreviewGesture) -> Result<(), LinkError> {
+        self.send(FromRenderer::Preview { session, gesture })
+    }
+
     pub fn resync(&self) -> Result<(), LinkError> {
         self.send(FromRenderer::Resync)
     }
@@ -156,12 +172,12 @@ impl Notify {
     }
 }
 
-fn read(mut stream: UnixStream, outgoing: Sender<FromRenderer>, notify: &Notify) {
-    let greeted = shake_hands(&mut stream, &outgoing);
+fn read(stream: UnixStream, outgoing: Sender<FromRenderer>, notify: &Notify) {
+    let mut channel = Channel::new(stream, MAX_TO_RENDERER);
+    let greeted = shake_hands(&mut channel, &outgoing);
     // Only the window sends from here on; the writer ends with it.
     drop(outgoing);
-    let outcome = greeted.and_then(|reader| pass_on(stream, reader, notify));
-    let why = match outcome {
+    let why = match greeted.and_then(|()| pass_on(channel, notify)) {
         Ok(()) => None,
         Err(error) => {
             tracing::error!(%error, "the link to main ended");
@@ -174,7 +190,7 @@ fn read(mut stream: UnixStream, outgoing: Sender<FromRenderer>, notify: &Notify)
 #[derive(Debug, thiserror::Error)]
 enum ReadError {
     #[error(transparent)]
-    Io(#[from] io::Error),
+    Channel(#[from] ChannelError),
     #[error(transparent)]
     Frame(#[from] FrameError),
     #[error("main did not begin with a challenge of protocol {PROTOCOL_VERSION}")]
@@ -184,54 +200,53 @@ enum ReadError {
 }
 
 /// The first message is the challenge; it is answered before anything else is said.
-fn shake_hands(stream: &mut UnixStream, outgoing: &Sender<FromRenderer>) -> Result<FrameReader, ReadError> {
-    let mut reader = FrameReader::new(MAX_TO_RENDERER);
-    let first = loop {
-        if let Some(frame) = reader.next_frame()? {
-            break frame;
-        }
-        if !fill(stream, &mut reader)? {
-            return Err(ReadError::NoChallenge);
-        }
+fn shake_hands(channel: &mut Channel, outgoing: &Sender<FromRenderer>) -> Result<(), ReadError> {
+    let first = match channel.receive() {
+        Err(ChannelError::Ended) => return Err(ReadError::NoChallenge),
+        received => received?,
     };
     match decode(&first)? {
         ToRenderer::Challenge { protocol: PROTOCOL_VERSION, token } => {
             let build = env!("CARGO_PKG_VERSION").to_owned();
             let hello = Hello { protocol: PROTOCOL_VERSION, build, role: Role::Renderer, token };
-            outgoing.send(FromRenderer::Hello(hello)).map_err(|_| ReadError::NoQueue)?;
-            Ok(reader)
+            outgoing.send(FromRenderer::Hello(hello)).map_err(|_| ReadError::NoQueue)
         }
         _ => Err(ReadError::NoChallenge),
     }
 }
 
-fn pass_on(mut stream: UnixStream, mut reader: FrameReader, notify: &Notify) -> Result<(), ReadError> {
+fn pass_on(mut channel: Channel, notify: &Notify) -> Result<(), ReadError> {
     loop {
-        while let Some(frame) = reader.next_frame()? {
-            if !notify.tell(Incoming::Message(decode(&frame)?)) {
-                return Ok(());
+        let frame = match channel.receive() {
+            Err(ChannelError::Ended) => return Ok(()),
+            received => received?,
+        };
+        let incoming = match decode(&frame)? {
+            ToRenderer::PreviewMemory { session, generation, screen } => {
+                match memory(channel.take_descriptor(), screen) {
+                    Ok(memory) => Incoming::Frames { session, generation, screen, memory },
+                    Err(why) => {
+                        tracing::error!(%session, why, "the frames of a preview cannot be shown");
+                        continue;
+                    }
+                }
             }
-        }
-        if !fill(&mut stream, &mut reader)? {
-            return Ok(reader.finish()?);
+            message => Incoming::Message(message),
+        };
+        if !notify.tell(incoming) {
+            return Ok(());
         }
     }
 }
 
-/// `false` at the end of the stream.
-fn fill(stream: &mut UnixStream, reader: &mut FrameReader) -> io::Result<bool> {
-    let mut bytes = [0; 64 * 1024];
-    loop {
-        match stream.read(&mut bytes) {
-            Ok(0) => return Ok(false),
-            Ok(count) => {
-                reader.push(&bytes[..count]);
-                return Ok(true);
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+/// The memory that came with a message, if it is what the message says.
+fn memory(descriptor: Option<OwnedFd>, screen: Screen) -> Result<FrameMemory, String> {
+    let descriptor = descriptor.ok_or("no memory came with it")?;
+    if !screen.is_valid() {
+        return Err("there cannot be such a screen".to_owned());
     }
+    let [width, height] = screen.pixels();
+    FrameMemory::adopt(descriptor, width, height).map_err(|error| error.to_string())
 }
 
 fn write(mut stream: UnixStream, messages: &Receiver<FromRenderer>, notify: &Notify) {

@@ -7,6 +7,7 @@ use shared_protocol::{
     link::LinksView,
     mcp::McpView,
     messages::{Answer, Patch, Presence, RegistryView, Status, ToRenderer, WorkspaceView},
+    previews::{PreviewsView, SessionId, ShownInstance},
     review::ReviewView,
     terraform::{RunId, RunLine, TerraformView},
 };
@@ -32,6 +33,7 @@ pub struct Replica {
     links: LinksView,
     terraform: TerraformView,
     review: ReviewView,
+    previews: PreviewsView,
     /// A resync was asked for: patches mean nothing until everything has come again.
     waiting: bool,
 }
@@ -53,6 +55,18 @@ pub enum Received {
     Terraform,
     /// The review queue is another.
     Review,
+    /// The preview sessions are others, or stand differently.
+    Previews,
+    /// A preview has a new frame.
+    PreviewFrame {
+        session: SessionId,
+        generation: u32,
+    },
+    /// What is where in a preview.
+    PreviewInstances {
+        session: SessionId,
+        instances: Vec<ShownInstance>,
+    },
     RunLines {
         run: RunId,
         first: u64,
@@ -96,6 +110,10 @@ impl Replica {
         &self.review
     }
 
+    pub fn previews(&self) -> &PreviewsView {
+        &self.previews
+    }
+
     pub fn receive(&mut self, message: ToRenderer) -> Received {
         match message {
             ToRenderer::Challenge { .. } => Received::Broken("main sent a second challenge".to_owned()),
@@ -129,10 +147,18 @@ impl Replica {
                 self.review = *view;
                 Received::Review
             }
-            ToRenderer::Previews(_)
-            | ToRenderer::PreviewMemory { .. }
-            | ToRenderer::PreviewFrame { .. }
-            | ToRenderer::PreviewInstances { .. } => Received::Ignored,
+            ToRenderer::Previews(view) => {
+                self.previews = *view;
+                Received::Previews
+            }
+            ToRenderer::PreviewFrame { session, generation, .. } => {
+                Received::PreviewFrame { session, generation }
+            }
+            ToRenderer::PreviewInstances { session, instances } => {
+                Received::PreviewInstances { session, instances }
+            }
+            // The memory itself comes beside the messages, from the link.
+            ToRenderer::PreviewMemory { .. } => Received::Ignored,
             ToRenderer::RunLines { run, first, lines } => Received::RunLines { run, first, lines },
             ToRenderer::Answer { request, result } => Received::Answered { request, result },
             ToRenderer::Raise => Received::Raise,

@@ -17,6 +17,7 @@ use shared_protocol::{
     link::{LinkEnd, LinksView},
     mcp::McpView,
     messages::{Request, Status},
+    previews::{PreviewGesture, PreviewsView, SessionId, SessionView, Shown},
     review::{ReviewRequest, ReviewView},
     terraform::{RunId, TerraformView},
 };
@@ -46,6 +47,11 @@ pub(crate) struct View<'a> {
     pub(crate) is_reviewing: bool,
     /// What is shown is a proposal that the reviewer edits, and not the workspace.
     pub(crate) is_proposed: bool,
+    pub(crate) previews: &'a PreviewsView,
+    /// The session that the preview panel shows, or would.
+    pub(crate) looked_at: Option<&'a SessionView>,
+    /// It can be seen.
+    pub(crate) is_previewing: bool,
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
     pub(crate) theme: &'a Theme,
@@ -141,6 +147,12 @@ pub(crate) enum Action {
     CloseProposal,
     /// Brings an element of the proposal into view.
     Jump(Subject),
+    /// Shows something in a preview, in the session that has it already if there is one.
+    StartPreview(Shown),
+    /// Shows another session in the preview panel.
+    LookAt(SessionId),
+    /// What somebody does in a preview.
+    Gesture(SessionId, PreviewGesture),
     /// Takes back an operation that was just made, whatever came after it.
     TakeBack(Revision),
 }

@@ -60,6 +60,8 @@ impl Workbench {
             None => shown.board.bounds().filter(|_| reveal_proposal),
         });
         canvas.set_proposal(proposal);
+        canvas
+            .set_shown_page(view.looked_at.filter(|_| view.is_previewing).and_then(|session| session.route));
         let scene = Scene {
             snapshot: view.snapshot,
             board,

@@ -20,8 +20,11 @@ impl Workbench {
             return;
         }
         // Somewhere text is typed; a field of the inspector that nothing was typed into does not mind.
-        let typing = context.text_edit_focused() && !self.panels.inspector.has_clean_focus(context);
-        let in_field = context.text_edit_focused();
+        // What is typed in a preview belongs to its page.
+        let in_preview = self.panels.preview.has_keyboard(context);
+        let typing =
+            in_preview || context.text_edit_focused() && !self.panels.inspector.has_clean_focus(context);
+        let in_field = in_preview || context.text_edit_focused();
         // Tab and the arrows lead from widget to widget while one has the keyboard.
         let on_widget = context.memory(|memory| memory.focused()).is_some();
         let facts = Facts::of(self.view().as_ref());

@@ -26,6 +26,12 @@ impl Workbench {
                     let received = self.replica.receive(message);
                     self.react(received, context);
                 }
+                Incoming::Frames { session, generation, screen, memory } => {
+                    let adopted = self.panels.preview.screens.adopt(session, generation, screen, &memory);
+                    if let Err(error) = adopted {
+                        tracing::error!(%session, %error, "the frames of a preview cannot be shown");
+                    }
+                }
                 Incoming::NotSent { request, why } => {
                     if let Some(Pending::Bundle(ticket)) =
                         request.and_then(|request| self.pending.remove(&request))
@@ -47,6 +53,13 @@ impl Workbench {
             Received::RunLines { run, first, lines } => self.session.terraform.lines.push(run, first, lines),
             // Asked for before the next frame.
             Received::Review => context.request_repaint_after(std::time::Duration::from_millis(1)),
+            Received::Previews => self.previews_told(),
+            Received::PreviewFrame { session, generation } => {
+                self.panels.preview.screens.announced(session, generation);
+            }
+            Received::PreviewInstances { session, instances } => {
+                self.panels.preview.screens.place(session, instances);
+            }
             Received::Opened(presence) => self.opened(presence, context),
             Received::Patched(changes) => self.patched(&changes, context),
             Received::Registry => self.redraw_all(None),
@@ -155,6 +168,7 @@ impl Workbench {
                     Some(Pending::Nudge) => self.nudge.give_up(),
                     Some(Pending::Operations) => self.panels.inspector.operations.receive(Vec::new()),
                     Some(Pending::Review(asked)) => self.review_refused(asked),
+                    Some(Pending::PreviewLog(session)) => self.panels.preview.log.lost(session),
                     _ => {}
                 }
                 if let Some(Pending::Terraform(asked)) = pending
@@ -215,6 +229,7 @@ impl Workbench {
             // A workspace was opened or made: the choice is done.
             Answer::Done if pending == Some(Pending::Launcher) => self.overlays.launcher = None,
             Answer::Terraform(answer) => self.terraform_answered(answer, context),
+            Answer::Preview(answer) => self.preview_answered(answer, pending),
             Answer::Text(text) => match pending {
                 Some(Pending::Terraform(_)) => {
                     context.copy_text(text);

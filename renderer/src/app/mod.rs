@@ -6,6 +6,7 @@ mod layout;
 mod messages;
 mod nudge;
 mod perform;
+mod previews;
 mod remember;
 mod review;
 mod run_command;
@@ -21,7 +22,7 @@ use crate::{
     launcher::Launcher,
     link::Link,
     links::LinkTo,
-    panels::{Panels, notices::Notices},
+    panels::{PanelId, Panels, notices::Notices},
     presence::Debounce,
     quick_add::QuickAdd,
     remembered::{Remembered, Settings},
@@ -38,6 +39,7 @@ use nudge::Nudge;
 use shared_protocol::{
     BoardId, ElementId, NodeId, Revision, Subject,
     messages::{Area, Doing},
+    previews::SessionId,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -65,6 +67,10 @@ pub(crate) struct Session {
     pub(crate) terraform: Known,
     /// A proposal is looked at.
     reviewing: bool,
+    /// The preview session that was chosen.
+    looked_at: Option<SessionId>,
+    /// The preview panel was in front in this frame.
+    previewing: bool,
     /// The reviewer edits a proposal: this is shown instead of the workspace.
     edited: Option<Arc<Proposed>>,
 }
@@ -92,6 +98,9 @@ enum Pending {
     /// About spec bundles, under the ticket of its question.
     Bundle(u64),
     Terraform(Asked),
+    /// A preview session that is to be looked at when it is there.
+    Preview,
+    PreviewLog(SessionId),
     Other,
 }
 
@@ -215,6 +224,7 @@ impl Workbench {
         let mut actions = Vec::new();
         let had_popup = self.has_popup();
         self.follow_review(&context);
+        self.session.previewing = self.dock.is_in_front(PanelId::Preview);
         self.settle(&context, &mut actions);
         self.ask_terraform(&context, &mut actions);
         self.keys(&context, &mut actions);
@@ -295,6 +305,8 @@ fn view_of<'a>(
 ) -> Option<View<'a>> {
     let workspace = replica.workspace()?;
     let edited = session.edited.as_deref();
+    let sessions = &replica.previews().sessions;
+    let looked_at = sessions.iter().find(|other| Some(other.id) == session.looked_at).or(sessions.last());
     Some(View {
         root: &workspace.root,
         name: &workspace.name,
@@ -311,6 +323,9 @@ fn view_of<'a>(
         history: &session.history,
         terraform: replica.terraform(),
         known: &session.terraform,
+        previews: replica.previews(),
+        looked_at,
+        is_previewing: session.previewing,
         board: session.board,
         selection: &session.selection,
         theme,

@@ -12,7 +12,7 @@ use crate::{
 use egui::Context;
 use shared_protocol::{
     AddNode, BoardId, Command, ElementId, Endpoint, NodeRef, Point, Refusal, TypeId, mcp::McpRequest,
-    messages::Request,
+    messages::Request, previews::PreviewRequest,
 };
 use std::collections::BTreeSet;
 
@@ -28,6 +28,7 @@ impl Workbench {
                 let pending = match request {
                     Request::Terraform(ref request) => Pending::Terraform(Asked::of(request)),
                     Request::Log { .. } => Pending::Log,
+                    Request::Preview(PreviewRequest::Log { session, .. }) => Pending::PreviewLog(session),
                     Request::Mcp(McpRequest::ClientConfig { .. }) => Pending::Agents { copy: true },
                     Request::Mcp(_) => Pending::Agents { copy: false },
                     Request::Operations(_) => Pending::Operations,
@@ -77,6 +78,13 @@ impl Workbench {
             Action::OpenProposal(id) => self.open_proposal(id, context),
             Action::CloseProposal => self.close_proposal(),
             Action::Jump(subject) => self.jump(subject, context),
+            Action::StartPreview(shown) => self.start_preview(shown, context),
+            Action::LookAt(session) => self.session.looked_at = Some(session),
+            Action::Gesture(session, gesture) => {
+                if let Err(error) = self.link.preview(session, gesture) {
+                    tracing::debug!(%error, "the preview was not told");
+                }
+            }
             Action::TakeBack(revision) => {
                 let newest = self.workspace().map(|workspace| workspace.snapshot.revision());
                 let request = if newest == Some(revision) {

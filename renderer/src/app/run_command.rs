@@ -23,6 +23,7 @@ use shared_protocol::{
     BoardId, BoardKind, Command, ElementId, Fragment, NodeId, NodeRef, Point,
     command::{Alignment, Axis},
     messages::Request,
+    preview::Mode,
 };
 
 const NOTE: &str = "notes/sticky";
@@ -114,6 +115,11 @@ impl Workbench {
             Id::CommandPalette => self.overlays.command_palette = Some(CommandPalette::default()),
             Id::Shortcuts => self.overlays.shortcuts = true,
             Id::SetupGuide => self.overlays.guide = true,
+            Id::PreviewSelection
+            | Id::PreviewInspect
+            | Id::PreviewRestart
+            | Id::PreviewStop
+            | Id::PreviewClose => self.run_preview_command(id, context),
             Id::Run(operation) => self.run_terraform(operation),
             Id::CancelRun => self.cancel_run(),
             Id::ShowChanges => self.show_changes(),
@@ -137,6 +143,10 @@ impl Workbench {
             Id::ToggleSide(side) => self.dock.is_side_shown(side),
             Id::Panel(panel) => self.dock.is_in_front(panel),
             Id::ToggleMinimap => self.settings.minimap,
+            Id::PreviewInspect => {
+                let looked_at = self.view().and_then(|view| view.looked_at);
+                looked_at.is_some_and(|session| session.mode == Mode::Inspect)
+            }
             Id::ReviewOverlay => self.review.is_reviewing() && self.review.look() == Look::Overlay,
             Id::ReviewSideBySide => self.review.look() == Look::SideBySide,
             Id::ReviewList => self.review.look() == Look::List,

@@ -1,6 +1,7 @@
 //! What the table needs to know to say which commands make sense now.
 
 use crate::{
+    previews::showable,
     specs::{Page, entity_of},
     view::View,
 };
@@ -29,6 +30,10 @@ pub(crate) struct Facts<'a> {
     pub(crate) back: bool,
     pub(crate) forward: bool,
     pub(crate) reviewing: bool,
+    /// What is selected can be shown in a preview.
+    pub(crate) showable: bool,
+    /// There is a preview session.
+    pub(crate) preview: bool,
 }
 
 impl<'a> Facts<'a> {
@@ -52,6 +57,8 @@ impl<'a> Facts<'a> {
             undo: view.status.undo.as_deref().filter(|_| !view.is_proposed),
             redo: view.status.redo.as_deref().filter(|_| !view.is_proposed),
             reviewing: view.is_reviewing,
+            showable: showable(view).is_some(),
+            preview: view.looked_at.is_some(),
         }
     }
 }

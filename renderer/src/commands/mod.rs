@@ -67,6 +67,11 @@ pub(crate) enum CommandId {
     CancelRun,
     ShowChanges,
     ImportTerraform,
+    PreviewSelection,
+    PreviewInspect,
+    PreviewRestart,
+    PreviewStop,
+    PreviewClose,
     ZoomIn,
     ZoomOut,
     ZoomFull,
@@ -133,6 +138,7 @@ pub(crate) enum Menu {
     Arrange,
     Board,
     Specs,
+    Preview,
     Review,
     View,
     Help,
@@ -140,12 +146,13 @@ pub(crate) enum Menu {
 }
 
 impl Menu {
-    pub(crate) const SHOWN: [Self; 8] = [
+    pub(crate) const SHOWN: [Self; 9] = [
         Self::File,
         Self::Edit,
         Self::Arrange,
         Self::Board,
         Self::Specs,
+        Self::Preview,
         Self::Review,
         Self::View,
         Self::Help,
@@ -158,6 +165,7 @@ impl Menu {
             Self::Arrange => "Arrange",
             Self::Board => "Board",
             Self::Specs => "Specs",
+            Self::Preview => "Preview",
             Self::Review => "Review",
             Self::View => "View",
             Self::Help => "Help",
@@ -209,6 +217,10 @@ pub(crate) enum Needs {
     EntityNode,
     Back,
     Forward,
+    /// A page or a component that a preview can show.
+    Showable,
+    /// A preview session.
+    Preview,
     /// A proposal is looked at. Such a command goes before others with the same keys.
     Review,
 }
@@ -251,6 +263,8 @@ impl CommandDef {
             Needs::EntityNode => facts.entity_node,
             Needs::Back => facts.back,
             Needs::Forward => facts.forward,
+            Needs::Showable => facts.showable,
+            Needs::Preview => facts.preview,
             Needs::Review => facts.reviewing,
         }
     }

@@ -231,7 +231,9 @@ impl Place {
         };
         let canvas = parts.iter().position(|part| part.holds(PanelId::Canvas))?;
         if side == last {
-            Some(canvas + 1).filter(|at| *at < parts.len())
+            // The preview has a column of its own, between the canvas and what stands at its side.
+            let after = |at: &usize| parts.get(*at).is_some_and(|part| !part.holds(PanelId::Preview));
+            (canvas + 1..parts.len()).find(after).or_else(|| Some(canvas + 1).filter(|at| *at < parts.len()))
         } else {
             canvas.checked_sub(1).filter(|_| side == first)
         }
@@ -247,12 +249,34 @@ impl Place {
                 }
             });
         }
+        if side == Side::Beside {
+            return self.put_beside(Self::group(waiting.into_iter().collect(), None, folded));
+        }
         if let Some(place) = self.side_mut(side) {
             place.each_group(&mut |group| group.panels.extend(waiting.take()));
         }
         if let Some(seat) = waiting {
             self.split_off(Self::group(vec![seat], None, folded), side);
         }
+    }
+
+    /// A new part right of the group that holds the canvas.
+    fn put_beside(&mut self, part: Self) {
+        let in_row = matches!(self.holds, Holds::Row(_));
+        if let Holds::Row(parts) | Holds::Column(parts) = &mut self.holds
+            && let Some(at) = parts.iter().position(|part| part.holds(PanelId::Canvas))
+            && let Some(canvas) = parts.get_mut(at)
+        {
+            if in_row && matches!(canvas.holds, Holds::Tabs(_)) {
+                parts.insert(at + 1, part);
+            } else {
+                canvas.put_beside(part);
+            }
+            return;
+        }
+        let size = self.size.take();
+        let canvas = std::mem::replace(self, Self::new(Holds::Row(Vec::new())));
+        *self = Self { size, holds: Holds::Row(vec![canvas, part]) };
     }
 
     /// A new part at a side: along the bottom of everything, or beside the canvas.
@@ -271,7 +295,7 @@ impl Place {
                 let old = std::mem::replace(self, Self::new(Holds::Row(Vec::new())));
                 let holds = match side {
                     Side::Left => Holds::Row(vec![part, old]),
-                    Side::Right | Side::Middle => Holds::Row(vec![old, part]),
+                    Side::Right | Side::Middle | Side::Beside => Holds::Row(vec![old, part]),
                     Side::Bottom => Holds::Column(vec![old, part]),
                 };
                 *self = Self { size, holds };
@@ -314,6 +338,7 @@ mod tests {
         for def in PANELS.iter().filter(|def| def.id != PanelId::Canvas) {
             let at_home = match def.home {
                 Side::Middle => place.group_of(PanelId::Canvas).is_some_and(|group| group.holds(def.id)),
+                Side::Beside => place.group_of(def.id).is_some_and(|group| group.panels.len() == 1),
                 side => place.side_mut(side).is_some_and(|side| side.holds(def.id)),
             };
             assert!(at_home, "{:?}", def.id);

@@ -116,7 +116,14 @@ impl Tiling {
         }
         let wish = |child: &TileId| {
             let at = beside.part.iter().position(|part| part == child);
-            self.sizes.get(child).copied().unwrap_or_else(|| beside.usual(at > Some(beside.middle)))
+            let preview = self.tree.tiles.find_pane(&PanelId::Preview);
+            let previews = beside.across && preview.is_some_and(|pane| holds(&self.tree.tiles, *child, pane));
+            self.sizes.get(child).copied().unwrap_or_else(|| {
+                if previews {
+                    return beside.usual_of_preview();
+                }
+                beside.usual(at > Some(beside.middle))
+            })
         };
         let mut given: HashMap<TileId, f32> =
             others.iter().map(|child| (*child, wish(child).max(least))).collect();
@@ -229,6 +236,11 @@ struct Beside<'a> {
 }
 
 impl Beside<'_> {
+    /// A telephone fits beside a canvas on which one can still work.
+    fn usual_of_preview(&self) -> f32 {
+        (self.whole.width() * 0.32).clamp(240.0, 460.0)
+    }
+
     /// What suits the window when nobody chose.
     fn usual(&self, after: bool) -> f32 {
         match (self.across, after) {

@@ -9,6 +9,7 @@ pub(crate) mod menu_bar;
 pub(crate) mod notices;
 pub(crate) mod outline;
 pub(crate) mod palette;
+pub(crate) mod preview;
 pub(crate) mod problems;
 pub(crate) mod status_bar;
 pub(crate) mod terraform;
@@ -35,6 +36,7 @@ pub(crate) enum PanelId {
     Hcl,
     Review,
     Proposal,
+    Preview,
     Agents,
     Log,
 }
@@ -44,6 +46,8 @@ pub(crate) enum PanelId {
 pub(crate) enum Side {
     Left,
     Middle,
+    /// A column of its own at the right of the canvas, to be seen together with it.
+    Beside,
     Right,
     Bottom,
 }
@@ -65,7 +69,7 @@ pub(crate) struct PanelDef {
 
 const fn panel(id: PanelId, word: &'static str, title: &'static str, home: Side) -> PanelDef {
     let margin = match home {
-        Side::Middle => Margin::ZERO,
+        Side::Middle | Side::Beside => Margin::ZERO,
         Side::Right => Margin { left: 12, right: 8, top: 4, bottom: 0 },
         Side::Left | Side::Bottom => Margin { left: 8, right: 8, top: 4, bottom: 4 },
     };
@@ -83,6 +87,7 @@ pub(crate) const PANELS: &[PanelDef] = &[
     panel(PanelId::Specs, "specs", "Specs", Side::Left),
     panel(PanelId::Inspector, "inspector", "Inspector", Side::Right),
     panel(PanelId::Proposal, "proposal", "Proposal", Side::Right),
+    panel(PanelId::Preview, "preview", "Preview", Side::Beside),
     panel(PanelId::Problems, "problems", "Problems", Side::Bottom),
     panel(PanelId::Terraform, "terraform", "Terraform", Side::Bottom),
     panel(PanelId::Hcl, "hcl", "HCL", Side::Bottom),
@@ -116,6 +121,7 @@ pub(crate) struct Panels {
     pub(crate) specs: Specs,
     pub(crate) terraform: terraform::TerraformPanel,
     pub(crate) hcl: hcl::HclPanel,
+    pub(crate) preview: preview::PreviewPanel,
 }
 
 impl Panels {
@@ -140,6 +146,7 @@ impl Panels {
             PanelId::Problems => self.problems.show_ui(ui, view, &mut self.specs, actions),
             PanelId::Terraform => self.terraform.show_ui(ui, view, actions),
             PanelId::Hcl => self.hcl.show_ui(ui, view, actions),
+            PanelId::Preview => self.preview.show_ui(ui, view, actions),
             PanelId::Agents => agents::agents_ui(ui, view, actions),
             PanelId::Log => self.log.show_ui(ui, view, actions),
         }

@@ -21,6 +21,7 @@ mod links;
 mod looks;
 mod panels;
 mod parcels;
+mod previews;
 mod proposals;
 mod remember;
 mod review;

@@ -63,6 +63,11 @@ impl Main {
         self.to_window.send(Incoming::Message(message)).unwrap();
     }
 
+    /// What comes beside the messages: memory.
+    pub(crate) fn send_incoming(&self, incoming: Incoming) {
+        self.to_window.send(incoming).unwrap();
+    }
+
     pub(crate) fn send_workspace(&self) {
         let registry = self.snapshot.registry();
         self.send(ToRenderer::Workspace(Box::new(WorkspaceView {

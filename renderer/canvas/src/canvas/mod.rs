@@ -58,6 +58,7 @@ pub struct Canvas {
     glide: Option<motion::Glide>,
     standings: Option<Standings>,
     proposal: Option<ShownProposal>,
+    shown_page: Option<NodeId>,
 }
 
 #[derive(Clone, Copy)]
@@ -97,6 +98,7 @@ impl Canvas {
             glide: None,
             standings: None,
             proposal: None,
+            shown_page: None,
         }
     }
 
@@ -181,6 +183,11 @@ impl Canvas {
     /// What is known of the nodes in the real world from now on.
     pub fn set_standings(&mut self, standings: Option<Standings>) {
         self.standings = standings;
+    }
+
+    /// The page that a preview shows at present.
+    pub fn set_shown_page(&mut self, page: Option<NodeId>) {
+        self.shown_page = page;
     }
 
     /// What is drawn over the board from now on.
@@ -329,6 +336,7 @@ impl Canvas {
             takes_connection: matches!(gesture, Gesture::Connect(_)).then_some(&takes),
             renamed: self.rename.as_ref().map(Rename::node),
             standings: self.standings.as_ref(),
+            shown_page: self.shown_page,
             turn: if self.reduced_motion {
                 0.0
             } else {

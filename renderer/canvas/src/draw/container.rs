@@ -7,7 +7,7 @@ use crate::{
     text::{Part, Words},
     theme::{mix, size},
 };
-use egui::{Stroke, vec2};
+use egui::{Rect, Shape, Stroke, vec2};
 
 pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
     let theme = pen.scene.theme;
@@ -22,6 +22,7 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
         (Some((_, true)), _) => (Stroke::new(2.0, theme.success), mix(fill, theme.success, 0.08)),
         (Some((_, false)), _) => (Stroke::new(2.0, theme.danger), mix(fill, theme.danger, 0.08)),
         (None, Some(colour)) => (Stroke::new(1.5, colour), fill),
+        (None, None) if pen.marks.shown_page == Some(slot.id) => (Stroke::new(1.5, theme.accent), fill),
         (None, None) if pen.is_hovered(slot.id) => (Stroke::new(1.0, theme.border_strong), fill),
         (None, None) => (Stroke::new(1.0, mix(theme.border, accent, 0.22)), fill),
     };
@@ -29,7 +30,26 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
     title(pen, store, slot, painter);
     node::draw_selection(pen, slot, rect, radius);
     node::draw_badge(pen, slot, rect);
+    if pen.marks.shown_page == Some(slot.id) {
+        shown_sign(pen, rect);
+    }
     standing::draw(pen, store, slot, rect);
+}
+
+/// On the page that a preview shows: a triangle on a disc at the lower right corner.
+fn shown_sign(pen: &Pen<'_>, rect: Rect) {
+    let (theme, painter) = (pen.scene.theme, pen.painter);
+    let radius = (size::BADGE_RADIUS * pen.zoom()).clamp(4.0, 16.0);
+    let centre = rect.right_bottom() - vec2(radius * 0.5, radius * 0.5);
+    painter.circle_filled(centre, radius + 1.5, theme.surface_card);
+    painter.circle_filled(centre, radius, theme.accent);
+    let reach = radius * 0.5;
+    let triangle = vec![
+        centre + vec2(-reach * 0.6, -reach),
+        centre + vec2(reach, 0.0),
+        centre + vec2(-reach * 0.6, reach),
+    ];
+    painter.add(Shape::convex_polygon(triangle, theme.accent_text, Stroke::NONE));
 }
 
 pub(super) fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &egui::Painter) {

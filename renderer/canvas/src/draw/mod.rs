@@ -72,6 +72,8 @@ pub(crate) struct Marks<'a> {
     pub(crate) renamed: Option<NodeId>,
     /// How nodes stand in the real world, if there is anything to say about that.
     pub(crate) standings: Option<&'a Standings>,
+    /// The page that a preview shows at present.
+    pub(crate) shown_page: Option<NodeId>,
     /// How far round what is being made has turned.
     pub(crate) turn: f32,
 }

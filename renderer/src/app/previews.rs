@@ -1,0 +1,73 @@
+//! Starting and following previews.
+
+use super::{Pending, Workbench};
+use crate::{commands::CommandId as Id, panels::PanelId, previews::showable};
+use egui::Context;
+use shared_protocol::{
+    messages::Request,
+    preview::Mode,
+    previews::{PreviewAnswer, PreviewRequest, SessionId, SessionState, Shown},
+};
+
+impl Workbench {
+    /// The sessions are others: what belonged to those that are gone is forgotten.
+    pub(super) fn previews_told(&mut self) {
+        let sessions: Vec<SessionId> =
+            self.replica.previews().sessions.iter().map(|session| session.id).collect();
+        self.panels.preview.keep(&sessions);
+    }
+
+    /// Shows it in the session that has it already, else in a new one.
+    pub(super) fn start_preview(&mut self, shown: Shown, context: &Context) {
+        self.dock.show(PanelId::Preview);
+        let there = self.replica.previews().sessions.iter().find(|session| session.shows == shown);
+        if let Some(session) = there {
+            let (id, ended) =
+                (session.id, matches!(session.state, SessionState::Stopped | SessionState::Failed(_)));
+            self.session.looked_at = Some(id);
+            if ended {
+                self.ask_preview(PreviewRequest::Restart(id));
+            }
+            return;
+        }
+        let screen = self.panels.preview.first_screen(context, self.theme.dark);
+        let request = PreviewRequest::Start { shows: shown, screen };
+        self.ask(Request::Preview(request), Pending::Preview);
+    }
+
+    fn ask_preview(&mut self, request: PreviewRequest) {
+        self.ask(Request::Preview(request), Pending::Other);
+    }
+
+    pub(super) fn preview_answered(&mut self, answer: PreviewAnswer, pending: Option<Pending>) {
+        match (answer, pending) {
+            (PreviewAnswer::Started(session), Some(Pending::Preview)) => {
+                self.session.looked_at = Some(session);
+            }
+            (PreviewAnswer::Log(lines), Some(Pending::PreviewLog(session))) => {
+                self.panels.preview.log.receive(session, lines);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn run_preview_command(&mut self, id: Id, context: &Context) {
+        let Some(view) = self.view() else { return };
+        let session = view.looked_at.map(|session| (session.id, session.mode));
+        match (id, session) {
+            (Id::PreviewSelection, _) => {
+                if let Some(shown) = showable(&view) {
+                    self.start_preview(shown, context);
+                }
+            }
+            (Id::PreviewInspect, Some((session, mode))) => {
+                let mode = if mode == Mode::Inspect { Mode::Interact } else { Mode::Inspect };
+                self.ask_preview(PreviewRequest::Mode { session, mode });
+            }
+            (Id::PreviewRestart, Some((session, _))) => self.ask_preview(PreviewRequest::Restart(session)),
+            (Id::PreviewStop, Some((session, _))) => self.ask_preview(PreviewRequest::Stop(session)),
+            (Id::PreviewClose, Some((session, _))) => self.ask_preview(PreviewRequest::Close(session)),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What opens below the page: overrides, problems, the log; and the way to what is selected.
+
+use super::{PreviewPanel, outlines};
+use crate::{
+    view::{Action, View},
+    widgets::{muted_ui, paint_severity},
+};
+use egui::{Frame, Label, Margin, Panel, RichText, ScrollArea, Sense, Ui, Vec2};
+use shared_protocol::{
+    ElementId,
+    messages::Severity,
+    preview::Mode,
+    previews::{SessionProblem, SessionView},
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shows {
+    Overrides,
+    Problems,
+    Log,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Below {
+    pub(super) shows: Option<Shows>,
+}
+
+impl PreviewPanel {
+    pub(super) fn below_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        session: &SessionView,
+        actions: &mut Vec<Action>,
+    ) {
+        let frame = Frame::new().fill(view.theme.surface_panel).inner_margin(Margin {
+            left: 10,
+            right: 8,
+            top: 6,
+            bottom: 6,
+        });
+        if let Some(shows) = self.below.shows {
+            let height = (ui.available_height() * 0.4).clamp(80.0, 220.0);
+            Panel::bottom("below the preview").frame(frame).exact_size(height).show(ui, |ui| match shows {
+                Shows::Log => self.log.show_ui(ui, view, session, actions),
+                Shows::Problems => problems_ui(ui, view, session, actions),
+                Shows::Overrides => overrides_ui(ui, view, session, actions),
+            });
+        }
+        if session.mode == Mode::Inspect && session.selected.is_some() {
+            let instances = self.screens.instances(session.id);
+            Panel::bottom("path in the preview").frame(frame).show(ui, |ui| {
+                outlines::path_ui(ui, view, session, instances, actions);
+            });
+        }
+    }
+}
+
+/// What is wrong, with its place; a click leads to the node.
+fn problems_ui(ui: &mut Ui, view: &View<'_>, session: &SessionView, actions: &mut Vec<Action>) {
+    if session.problems.is_empty() && session.quarantined.is_empty() {
+        muted_ui(ui, view.theme, "Everything that is shown is as it should be.");
+        return;
+    }
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        for component in &session.quarantined {
+            let what = format!(
+                "{component} is left out because it ended the preview twice. Restart tries it again."
+            );
+            row_ui(ui, view, &what, "");
+        }
+        for problem in &session.problems {
+            let SessionProblem { file, line, column, message, instance } = problem;
+            let place = if file.is_empty() { String::new() } else { format!("{file}:{line}:{column}") };
+            let row = row_ui(ui, view, message, &place);
+            let node =
+                instance.as_ref().and_then(|id| id.split('/').next().and_then(|node| node.parse().ok()));
+            if let Some(node) = node.filter(|_| row.clicked()) {
+                actions.push(Action::Reveal(ElementId::Node(node)));
+            }
+        }
+    });
+}
+
+fn row_ui(ui: &mut Ui, view: &View<'_>, what: &str, place: &str) -> egui::Response {
+    let theme = view.theme;
+    let row = ui.horizontal_top(|ui| {
+        let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
+        paint_severity(ui.painter(), mark.center(), theme, Severity::Error);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 1.0;
+            ui.add(Label::new(RichText::new(what).small().color(theme.text)).wrap());
+            if !place.is_empty() {
+                ui.add(
+                    Label::new(RichText::new(place).small().monospace().color(theme.text_subtle)).truncate(),
+                );
+            }
+        });
+    });
+    row.response.interact(Sense::click())
+}
+
+pub(super) fn overrides_count(_view: &View<'_>) -> usize {
+    0
+}
+
+fn overrides_ui(ui: &mut Ui, view: &View<'_>, _session: &SessionView, _actions: &mut Vec<Action>) {
+    muted_ui(ui, view.theme, "No overrides.");
+}

@@ -1,0 +1,127 @@
+//! Pointer and keys over the page, as the preview understands them.
+
+use super::{page_id, stage::Stage};
+use egui::{Event, EventFilter, Key, PointerButton, Pos2, Response, Role, Sense, Ui, Vec2, WidgetInfo};
+use shared_protocol::{
+    preview::{EditKey, InputEvent, MAX_EVENTS, Mode},
+    previews::{SessionState, SessionView},
+};
+
+/// What is remembered of the pointer between frames.
+#[derive(Debug, Default)]
+pub(super) struct Pointer {
+    /// It was over the page.
+    inside: bool,
+    /// It was pressed there and not let go yet.
+    pressed: bool,
+    /// What is typed belongs to the page.
+    pub(super) types: bool,
+}
+
+/// What happened over the page in this frame.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    pub(super) events: Vec<InputEvent>,
+    /// Where the pointer is, in points of the page.
+    pub(super) over: Option<Pos2>,
+}
+
+pub(super) fn page_ui(ui: &mut Ui, session: &SessionView, stage: Stage, pointer: &mut Pointer) -> Heard {
+    let response = ui.interact(stage.rect, page_id(), Sense::click_and_drag());
+    let name = format!("Preview of {}", session.title);
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &name));
+    let live = matches!(session.state, SessionState::Ready | SessionState::Reloading);
+    pointer.types = session.mode == Mode::Interact && live;
+    let mut heard = Heard::default();
+    if !live {
+        (pointer.inside, pointer.pressed) = (false, false);
+        return heard;
+    }
+    move_ui(ui, &response, stage, pointer, &mut heard);
+    scroll_ui(ui, &response, stage, &mut heard);
+    if session.mode == Mode::Inspect {
+        if response.hovered() {
+            ui.ctx().set_cursor_icon(egui::CursorIcon::Crosshair);
+        }
+    } else if response.has_focus() {
+        type_ui(ui, &response, &mut heard);
+    }
+    heard.events.truncate(MAX_EVENTS);
+    heard
+}
+
+fn move_ui(ui: &Ui, response: &Response, stage: Stage, pointer: &mut Pointer, heard: &mut Heard) {
+    let over = response.contains_pointer() || pointer.pressed;
+    let events: Vec<Event> = ui.input(|input| input.events.clone());
+    for event in events {
+        match event {
+            Event::PointerMoved(at) if over => {
+                let Pos2 { x, y } = stage.to_page(at);
+                // Where it is counts, not the way there.
+                if matches!(heard.events.last(), Some(InputEvent::Move { .. })) {
+                    heard.events.pop();
+                }
+                heard.events.push(InputEvent::Move { x, y });
+            }
+            Event::PointerButton { pos, button: PointerButton::Primary, pressed, .. } => {
+                let Pos2 { x, y } = stage.to_page(pos);
+                if pressed && response.contains_pointer() && stage.rect.contains(pos) {
+                    pointer.pressed = true;
+                    response.request_focus();
+                    heard.events.push(InputEvent::Press { x, y });
+                } else if !pressed && std::mem::take(&mut pointer.pressed) {
+                    heard.events.push(InputEvent::Release { x, y });
+                }
+            }
+            _ => {}
+        }
+    }
+    let inside = response.contains_pointer();
+    if inside {
+        heard.over = ui.input(|input| input.pointer.latest_pos()).map(|at| stage.to_page(at));
+    }
+    if pointer.inside && !inside && !pointer.pressed {
+        heard.events.push(InputEvent::Leave);
+    }
+    pointer.inside = inside;
+}
+
+/// The wheel scrolls the page, not the panel around it.
+fn scroll_ui(ui: &Ui, response: &Response, stage: Stage, heard: &mut Heard) {
+    if !response.contains_pointer() {
+        return;
+    }
+    let by = ui.input_mut(|input| std::mem::replace(&mut input.smooth_scroll_delta, Vec2::ZERO));
+    if by.y != 0.0 {
+        let scale = stage.size.y / stage.rect.height().max(1.0);
+        heard.events.push(InputEvent::Scroll { dy: -by.y * scale });
+    }
+}
+
+/// While the page has the keyboard: all but Esc stays in it, and Esc gives the keyboard back.
+fn type_ui(ui: &Ui, response: &Response, heard: &mut Heard) {
+    let filter = EventFilter { tab: true, horizontal_arrows: true, vertical_arrows: true, escape: true };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    let events: Vec<Event> = ui.input(|input| input.events.clone());
+    for event in events {
+        let event = match event {
+            Event::Text(text) | Event::Paste(text) => InputEvent::Type { text },
+            Event::Key { key, pressed: true, modifiers, .. } => {
+                let key = match key {
+                    Key::Backspace => EditKey::Backspace,
+                    Key::Enter => EditKey::Enter,
+                    Key::Tab if modifiers.shift => EditKey::BackTab,
+                    Key::Tab => EditKey::Tab,
+                    Key::Escape => {
+                        response.surrender_focus();
+                        EditKey::Escape
+                    }
+                    _ => continue,
+                };
+                InputEvent::Key { key }
+            }
+            _ => continue,
+        };
+        heard.events.push(event);
+    }
+}

@@ -1,0 +1,88 @@
+//! The log of the session that is looked at, as far as it was asked for.
+
+use super::ask;
+use crate::{
+    view::{Action, View},
+    widgets::{muted_ui, paint_line, small_font},
+};
+use egui::{Align2, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
+use shared_protocol::previews::{LogLevel, LoggedLine, MAX_LOG, PreviewRequest, SessionId, SessionView};
+
+const ROW: f32 = 18.0;
+
+#[derive(Default)]
+pub(crate) struct SessionLog {
+    of: Option<SessionId>,
+    lines: Vec<LoggedLine>,
+    asked: bool,
+    /// How many there were when it was last asked for.
+    known: u64,
+}
+
+impl SessionLog {
+    pub(crate) fn receive(&mut self, session: SessionId, lines: Vec<LoggedLine>) {
+        if self.of != Some(session) {
+            return;
+        }
+        self.asked = false;
+        let last = self.lines.last().map_or(0, |line| line.number);
+        self.lines.extend(lines.into_iter().filter(|line| self.of.is_some() && line.number > last));
+        let over = self.lines.len().saturating_sub(MAX_LOG);
+        self.lines.drain(..over);
+    }
+
+    /// Asked for and not answered.
+    pub(crate) fn lost(&mut self, session: SessionId) {
+        if self.of == Some(session) {
+            self.asked = false;
+        }
+    }
+
+    pub(super) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        session: &SessionView,
+        actions: &mut Vec<Action>,
+    ) {
+        if self.of != Some(session.id) {
+            *self = Self { of: Some(session.id), ..Self::default() };
+        }
+        if session.logged != self.known && !self.asked {
+            (self.asked, self.known) = (true, session.logged);
+            let after = self.lines.last().map_or(0, |line| line.number);
+            actions.push(ask(PreviewRequest::Log { session: session.id, after }));
+        }
+        if self.lines.is_empty() {
+            muted_ui(ui, view.theme, "Nothing was said yet.");
+            return;
+        }
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let area = ScrollArea::vertical().auto_shrink(false).stick_to_bottom(true);
+        area.show_rows(ui, ROW, self.lines.len(), |ui, range| {
+            for line in self.lines.get(range).unwrap_or_default() {
+                line_ui(ui, view, line);
+            }
+        });
+    }
+}
+
+fn line_ui(ui: &mut Ui, view: &View<'_>, line: &LoggedLine) {
+    let theme = view.theme;
+    let (word, colour) = match line.level {
+        LogLevel::Debug => ("debug", theme.text_subtle),
+        LogLevel::Info => ("info", theme.text_muted),
+        LogLevel::Warn => ("warn", theme.warning),
+        LogLevel::Error => ("error", theme.danger),
+    };
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    let name = format!("{word}: {}", line.message);
+    response.widget_info(|| WidgetInfo::labeled(Role::ListItem, true, &name));
+    if !ui.is_rect_visible(rect) {
+        return;
+    }
+    paint_line(ui, rect.with_max_x(rect.left() + 40.0), Align2::LEFT_CENTER, word, small_font(ui), colour);
+    let text = rect.with_min_x(rect.left() + 44.0);
+    paint_line(ui, text, Align2::LEFT_CENTER, &line.message, small_font(ui), theme.text);
+    response.on_hover_text(&line.message);
+}

@@ -1,0 +1,173 @@
+//! The page on its device, in the middle of the room that is left.
+
+use super::{PreviewPanel, ask, input, outlines, states};
+use crate::{
+    previews::{Device, Shot, screen_for, shown_size},
+    view::{Action, View},
+};
+use egui::{
+    Color32, CornerRadius, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2,
+    emath::GuiRounding as _, pos2, vec2,
+};
+use shared_protocol::{
+    preview::Screen,
+    previews::{PreviewGesture, PreviewRequest, SessionState, SessionView},
+};
+
+/// Around the device.
+const MARGIN: f32 = 14.0;
+/// A panel that is being resized asks for another screen when it has come to rest.
+const REST: f64 = 0.2;
+/// A page that is there again sooner than this was never away.
+const SHORT: f64 = 0.25;
+
+/// Where a page is in the window.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stage {
+    pub(super) rect: Rect,
+    /// Points of the page.
+    pub(super) size: Vec2,
+}
+
+impl Stage {
+    pub(super) fn to_page(self, at: Pos2) -> Pos2 {
+        let share = (at - self.rect.min) / self.rect.size().max(Vec2::splat(1.0));
+        pos2(share.x * self.size.x, share.y * self.size.y)
+    }
+
+    /// A rectangle of the page, cut at its edge. None if nothing of it can be seen.
+    pub(super) fn to_window(self, [x, y, width, height]: [f32; 4], clip: [f32; 4]) -> Option<Rect> {
+        let of = |[x, y, w, h]: [f32; 4]| Rect::from_min_size(pos2(x, y), vec2(w, h));
+        let seen = of([x, y, width, height]).intersect(of(clip));
+        let scale = self.rect.size() / self.size.max(Vec2::splat(1.0));
+        let rect = Rect::from_min_max(
+            self.rect.min + seen.min.to_vec2() * scale,
+            self.rect.min + seen.max.to_vec2() * scale,
+        );
+        let rect = rect.intersect(self.rect);
+        (rect.is_finite() && rect.is_positive()).then_some(rect)
+    }
+}
+
+impl PreviewPanel {
+    pub(super) fn stage_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        session: &SessionView,
+        actions: &mut Vec<Action>,
+    ) {
+        let choice = self.choice(session);
+        let edge = edge_of(choice.device);
+        let around = ui.available_rect_before_wrap();
+        self.room = (around.size() - Vec2::splat(2.0 * (MARGIN + edge))).max(Vec2::splat(40.0));
+        self.suit(ui, session, actions);
+        let long = self.in_state_for(ui, session) > SHORT;
+        let pixels_per_point = ui.ctx().pixels_per_point();
+        let room = self.room;
+        let shot = self.screens.newest(ui.ctx(), session.id);
+        let screen = shot.map_or(session.screen, |shot| shot.screen);
+        let size = shown_size(screen, choice.zoom, room, pixels_per_point);
+        let texture = shot.map(|shot: Shot<'_>| shot.texture.id());
+        let instances = self.screens.instances(session.id);
+        let pointer = &mut self.pointer;
+        ScrollArea::both().id_salt(("stage", session.id)).auto_shrink(false).show(ui, |ui| {
+            let whole = (size + Vec2::splat(2.0 * (MARGIN + edge))).max(around.size());
+            let (all, _) = ui.allocate_exact_size(whole, Sense::hover());
+            let rect = Rect::from_center_size(all.center(), size);
+            let rect = Rect::from_min_size(rect.min.round_to_pixels(pixels_per_point), size);
+            device_ui(ui, view, rect, edge);
+            let stage = Stage { rect, size: vec2(screen.width as f32, screen.height as f32) };
+            if let Some(texture) = texture {
+                let dimmed = match session.state {
+                    SessionState::Ready => false,
+                    SessionState::Reloading | SessionState::Loading => long,
+                    _ => true,
+                };
+                let tint = Color32::WHITE.gamma_multiply(if dimmed { 0.35 } else { 1.0 });
+                let all_of_it = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+                ui.painter().image(texture, rect, all_of_it, tint);
+            }
+            let heard = input::page_ui(ui, session, stage, pointer);
+            if texture.is_some() {
+                outlines::outlines_ui(ui, view, session, instances, stage, heard.over);
+            }
+            if !heard.events.is_empty() {
+                actions.push(Action::Gesture(session.id, PreviewGesture::Input(heard.events)));
+            }
+            states::state_ui(ui, view, session, rect, texture.is_some(), long, actions);
+        });
+    }
+
+    /// Asks for the screen that suits what was chosen and the room there is.
+    fn suit(&mut self, ui: &Ui, session: &SessionView, actions: &mut Vec<Action>) {
+        let choice = self.choice(session);
+        let pixels_per_point = ui.ctx().pixels_per_point();
+        let wanted = screen_for(choice.device, choice.zoom, choice.dark, self.room, pixels_per_point);
+        let Some(wanted) = wanted.filter(|wanted| *wanted != session.screen) else {
+            self.unsuited = None;
+            self.screens_asked.remove(&session.id);
+            return;
+        };
+        if self.screens_asked.get(&session.id) == Some(&wanted) {
+            return;
+        }
+        let now = ui.input(|input| input.time);
+        let since = match self.unsuited {
+            Some((id, screen, since)) if (id, screen) == (session.id, wanted) => since,
+            _ => {
+                self.unsuited = Some((session.id, wanted, now));
+                now
+            }
+        };
+        let rests = REST - (now - since);
+        // Light and dark, and another device, come at once.
+        let resized = Screen { dark: session.screen.dark, ..wanted } != session.screen
+            && (choice.device == Device::Fit || wanted.quarters != session.screen.quarters);
+        if resized && rests > 0.0 {
+            ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(rests));
+            return;
+        }
+        self.unsuited = None;
+        self.screens_asked.insert(session.id, wanted);
+        actions.push(ask(PreviewRequest::Screen { session: session.id, screen: wanted }));
+    }
+
+    /// Seconds since the session came into its state, as far as it was looked at.
+    fn in_state_for(&mut self, ui: &Ui, session: &SessionView) -> f64 {
+        let (now, word) = (ui.input(|input| input.time), crate::previews::state_words(&session.state));
+        match self.since {
+            Some((id, state, since)) if (id, state) == (session.id, word) => {
+                if matches!(session.state, SessionState::Reloading | SessionState::Loading)
+                    && now - since < SHORT
+                {
+                    ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(SHORT));
+                }
+                now - since
+            }
+            _ => {
+                self.since = Some((session.id, word, now));
+                ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(SHORT));
+                0.0
+            }
+        }
+    }
+}
+
+/// How thick the frame of a device is.
+fn edge_of(device: Device) -> f32 {
+    match device {
+        Device::Phone | Device::Tablet => 9.0,
+        Device::Laptop | Device::Fit | Device::Custom { .. } => 1.0,
+    }
+}
+
+fn device_ui(ui: &Ui, view: &View<'_>, rect: Rect, edge: f32) {
+    let theme = view.theme;
+    let corners = CornerRadius::from(if edge > 2.0 { edge * 2.0 } else { 2.0 });
+    let frame = rect.expand(edge);
+    let shadow = egui::Shadow { offset: [0, 4], blur: 18, spread: 0, color: theme.shadow };
+    ui.painter().add(shadow.as_shape(frame, corners));
+    let line = Stroke::new(1.0, theme.border_strong);
+    ui.painter().rect(frame, corners, theme.surface_card, line, StrokeKind::Outside);
+}

@@ -1,0 +1,121 @@
+//! What stands over the page while it is not simply there.
+
+use super::ask;
+use crate::{
+    panels::log::now,
+    view::{Action, View},
+    widgets::muted_ui,
+};
+use egui::{
+    Align, Button, Frame, Label, Layout, Margin, Rect, RichText, Spinner, Stroke, Ui, UiBuilder, Vec2, vec2,
+};
+use shared_protocol::previews::{Failed, PreviewRequest, SessionState, SessionView};
+use std::time::Duration;
+
+const CARD: f32 = 300.0;
+
+pub(super) fn state_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    session: &SessionView,
+    rect: Rect,
+    has_frame: bool,
+    long: bool,
+    actions: &mut Vec<Action>,
+) {
+    match &session.state {
+        SessionState::Ready => {}
+        SessionState::Creating => waiting_ui(ui, view, rect, "Starting the preview…"),
+        SessionState::Loading if !has_frame || long => waiting_ui(ui, view, rect, "Loading the page…"),
+        SessionState::Reloading if long => waiting_ui(ui, view, rect, "Reloading…"),
+        SessionState::Loading | SessionState::Reloading => {}
+        SessionState::Stopped => card_ui(ui, view, rect, 96.0, |ui| {
+            ui.vertical_centered(|ui| {
+                ui.label(RichText::new("Stopped").strong());
+                ui.add_space(8.0);
+                start_button_ui(ui, view, session, "Start", actions);
+            });
+        }),
+        SessionState::Failed(failed) => failed_ui(ui, view, session, rect, failed, actions),
+    }
+}
+
+fn waiting_ui(ui: &mut Ui, view: &View<'_>, rect: Rect, words: &str) {
+    card_ui(ui, view, rect, 48.0, |ui| {
+        ui.horizontal(|ui| {
+            ui.add(Spinner::new().size(16.0).color(view.theme.accent));
+            ui.label(words);
+        });
+    });
+}
+
+fn failed_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    session: &SessionView,
+    rect: Rect,
+    failed: &Failed,
+    actions: &mut Vec<Action>,
+) {
+    let theme = view.theme;
+    card_ui(ui, view, rect, 220.0, |ui| {
+        ui.label(RichText::new("The preview ended").strong().color(theme.danger));
+        ui.add(Label::new(&failed.what).wrap());
+        for component in &session.quarantined {
+            muted_ui(ui, theme, format!("{component} is left out: it ended the preview twice."));
+        }
+        let last = failed.detail.len().saturating_sub(4);
+        if !failed.detail.is_empty() {
+            Frame::new().fill(theme.surface_inset).inner_margin(Margin::same(6)).corner_radius(4).show(
+                ui,
+                |ui| {
+                    ui.set_width(ui.available_width());
+                    for line in failed.detail.get(last..).unwrap_or_default() {
+                        let text = RichText::new(line).small().monospace().color(theme.text_muted);
+                        ui.add(Label::new(text).truncate());
+                    }
+                },
+            );
+        }
+        ui.add_space(2.0);
+        ui.horizontal(|ui| {
+            start_button_ui(ui, view, session, "Restart", actions);
+            if let Some(at) = failed.again_at {
+                let left = at.saturating_sub(now());
+                muted_ui(ui, theme, format!("Starts again in {} s", left.div_ceil(1000)));
+                ui.ctx().request_repaint_after(Duration::from_millis(500));
+            }
+        });
+    });
+}
+
+fn start_button_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    session: &SessionView,
+    word: &str,
+    actions: &mut Vec<Action>,
+) {
+    let text = RichText::new(word).color(view.theme.accent_text);
+    let button = Button::new(text).fill(view.theme.accent).min_size(vec2(88.0, 28.0));
+    if ui.add(button).accessible_name(format!("{word} the preview")).clicked() {
+        actions.push(ask(PreviewRequest::Restart(session.id)));
+    }
+}
+
+/// In the middle of the device, over whatever frame was last.
+fn card_ui(ui: &mut Ui, view: &View<'_>, rect: Rect, height: f32, content: impl FnOnce(&mut Ui)) {
+    let width = CARD.min(ui.clip_rect().width() - 16.0).max(120.0);
+    let middle = rect.intersect(ui.clip_rect()).center();
+    let room = Rect::from_center_size(middle, Vec2::new(width, height));
+    let mut child = ui.new_child(UiBuilder::new().max_rect(room).layout(Layout::top_down(Align::Min)));
+    Frame::new()
+        .fill(view.theme.surface_raised)
+        .stroke(Stroke::new(1.0, view.theme.border))
+        .corner_radius(8)
+        .inner_margin(Margin::same(14))
+        .show(&mut child, |ui| {
+            ui.set_width(ui.available_width());
+            content(ui);
+        });
+}

@@ -1,0 +1,160 @@
+//! What can be done with the session that is looked at.
+
+use super::{PreviewPanel, ask, below::Shows};
+use crate::{
+    commands::{CommandId, find},
+    previews::{Device, Zoom, routes},
+    view::{Action, View},
+};
+use egui::{Button, ComboBox, Frame, Margin, RichText, Sense, Ui, vec2};
+use shared_protocol::{
+    preview::Mode,
+    previews::{PreviewRequest, SessionState, SessionView},
+};
+
+impl PreviewPanel {
+    pub(super) fn toolbar_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        session: &SessionView,
+        actions: &mut Vec<Action>,
+    ) {
+        let margin = Margin { left: 8, right: 8, top: 4, bottom: 4 };
+        let bar = Frame::new().fill(view.theme.surface_panel).inner_margin(margin).show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
+            ui.spacing_mut().button_padding = vec2(7.0, 2.0);
+            ui.spacing_mut().interact_size.y = 24.0;
+            ui.horizontal_wrapped(|ui| {
+                modes_ui(ui, session, actions);
+                gap_ui(ui, view);
+                page_ui(ui, view, session, actions);
+                self.device_ui(ui, session);
+                gap_ui(ui, view);
+                ends_ui(ui, session, actions);
+                gap_ui(ui, view);
+                self.openers_ui(ui, view, session);
+            });
+        });
+        let line = egui::Stroke::new(1.0, view.theme.border);
+        ui.painter().hline(bar.response.rect.x_range(), bar.response.rect.bottom(), line);
+    }
+
+    fn device_ui(&mut self, ui: &mut Ui, session: &SessionView) {
+        let before = self.choice(session);
+        let mut choice = before;
+        let name = match choice.device {
+            Device::Custom { width, height } => format!("{width} × {height}"),
+            device => device.name().to_owned(),
+        };
+        let combo = ComboBox::from_id_salt("device").selected_text(name).width(74.0).show_ui(ui, |ui| {
+            for device in Device::OFFERED {
+                let text = match device.size() {
+                    Some([width, height]) => format!("{} · {width} × {height}", device.name()),
+                    None => "Fit · the size of the panel".to_owned(),
+                };
+                ui.selectable_value(&mut choice.device, device, text);
+            }
+        });
+        combo.response.accessible_name("Device");
+        let combo = ComboBox::from_id_salt("zoom")
+            .selected_text(zoom_words(choice.zoom))
+            .width(58.0)
+            .show_ui(ui, |ui| {
+                for zoom in Zoom::OFFERED {
+                    ui.selectable_value(&mut choice.zoom, zoom, zoom.name());
+                }
+            });
+        combo.response.accessible_name("Scale");
+        let (word, next) = if choice.dark { ("Dark", "Show it light") } else { ("Light", "Show it dark") };
+        let look = ui.add(Button::new(word)).accessible_name(next).on_hover_text(next);
+        if look.clicked() {
+            choice.dark = !choice.dark;
+        }
+        if choice != before {
+            self.choose(session, choice);
+        }
+    }
+
+    /// What opens below the page.
+    fn openers_ui(&mut self, ui: &mut Ui, view: &View<'_>, session: &SessionView) {
+        let problems = session.problems.len() + session.quarantined.len();
+        let words = |word: &str, count: usize| match count {
+            0 => word.to_owned(),
+            count => format!("{word} ({count})"),
+        };
+        let overrides = super::below::overrides_count(view);
+        for (shows, text) in [
+            (Shows::Overrides, words("Overrides", overrides)),
+            (Shows::Problems, words("Problems", problems)),
+            (Shows::Log, "Log".to_owned()),
+        ] {
+            let on = self.below.shows == Some(shows);
+            let colour = match shows {
+                Shows::Problems if problems > 0 => view.theme.danger,
+                _ if on => view.theme.text,
+                _ => view.theme.text_muted,
+            };
+            let button = ui.selectable_label(on, RichText::new(text).color(colour));
+            if button.clicked() {
+                self.below.shows = if on { None } else { Some(shows) };
+            }
+        }
+    }
+}
+
+fn zoom_words(zoom: Zoom) -> String {
+    match zoom {
+        Zoom::Whole => "Whole".to_owned(),
+        zoom => zoom.name(),
+    }
+}
+
+/// Using the page, or choosing in it.
+fn modes_ui(ui: &mut Ui, session: &SessionView, actions: &mut Vec<Action>) {
+    let key = find(CommandId::PreviewInspect).and_then(|def| def.keys.first()).map(|keys| keys.text());
+    let choose = format!("Point at a part of the page to select it ({})", key.unwrap_or_default());
+    for (mode, word, tip) in [
+        (Mode::Interact, "Interact", "Use the page: press, type, scroll".to_owned()),
+        (Mode::Inspect, "Inspect", choose),
+    ] {
+        let on = session.mode == mode;
+        if ui.selectable_label(on, word).on_hover_text(tip).clicked() && !on {
+            actions.push(ask(PreviewRequest::Mode { session: session.id, mode }));
+        }
+    }
+}
+
+/// Another page in the same session.
+fn page_ui(ui: &mut Ui, view: &View<'_>, session: &SessionView, actions: &mut Vec<Action>) {
+    let Some(route) = session.route else { return };
+    let label = view.snapshot.node(route).map_or("—", |node| node.label.as_str());
+    let combo =
+        ComboBox::from_id_salt("page").selected_text(label).width(84.0).truncate().show_ui(ui, |ui| {
+            for page in routes(view) {
+                if ui.selectable_label(page.id == route, &page.label).clicked() && page.id != route {
+                    actions.push(ask(PreviewRequest::Navigate { session: session.id, route: page.id }));
+                }
+            }
+        });
+    combo.response.accessible_name("Page");
+}
+
+fn ends_ui(ui: &mut Ui, session: &SessionView, actions: &mut Vec<Action>) {
+    let ended = matches!(session.state, SessionState::Stopped | SessionState::Failed(_));
+    let word = if ended { "Start" } else { "Restart" };
+    if ui.button(word).on_hover_text("Begins anew: what was typed and ticked is forgotten").clicked() {
+        actions.push(ask(PreviewRequest::Restart(session.id)));
+    }
+    let stop = ui.add_enabled(!ended, Button::new("Stop"));
+    if stop.on_hover_text("Ends its process; the session stays").clicked() {
+        actions.push(ask(PreviewRequest::Stop(session.id)));
+    }
+}
+
+fn gap_ui(ui: &mut Ui, view: &View<'_>) {
+    let (rect, _) = ui.allocate_exact_size(vec2(7.0, 24.0), Sense::hover());
+    let line = egui::Stroke::new(1.0, view.theme.border);
+    ui.painter().vline(rect.center().x, rect.shrink(4.0).y_range(), line);
+}

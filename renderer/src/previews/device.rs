@@ -1,0 +1,171 @@
+//! What a page is looked at on: devices by their size in points, and how large they are shown.
+
+use egui::{Vec2, vec2};
+use shared_protocol::preview::{MAX_SCREEN, Screen};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Device {
+    #[default]
+    Phone,
+    Tablet,
+    Laptop,
+    /// As large as the panel.
+    Fit,
+    /// As somebody else made it.
+    Custom {
+        width: u32,
+        height: u32,
+    },
+}
+
+impl Device {
+    pub(crate) const OFFERED: [Self; 4] = [Self::Phone, Self::Tablet, Self::Laptop, Self::Fit];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Phone => "Phone",
+            Self::Tablet => "Tablet",
+            Self::Laptop => "Laptop",
+            Self::Fit => "Fit",
+            Self::Custom { .. } => "Custom",
+        }
+    }
+
+    /// Points, where the device has a size of its own.
+    pub(crate) fn size(self) -> Option<[u32; 2]> {
+        match self {
+            Self::Phone => Some([390, 844]),
+            Self::Tablet => Some([820, 1180]),
+            Self::Laptop => Some([1280, 800]),
+            Self::Fit => None,
+            Self::Custom { width, height } => Some([width, height]),
+        }
+    }
+
+    /// The device that has the size of a screen.
+    pub(crate) fn of(screen: Screen) -> Self {
+        let own = [screen.width, screen.height];
+        let known = Self::OFFERED.into_iter().find(|device| device.size() == Some(own));
+        known.unwrap_or(Self::Custom { width: screen.width, height: screen.height })
+    }
+}
+
+/// How large a point of the page is in the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Zoom {
+    /// The largest at which all of the screen can be seen, and no larger than life.
+    #[default]
+    Whole,
+    Percent(u16),
+}
+
+impl Zoom {
+    pub(crate) const OFFERED: [Self; 6] = [
+        Self::Whole,
+        Self::Percent(50),
+        Self::Percent(75),
+        Self::Percent(100),
+        Self::Percent(150),
+        Self::Percent(200),
+    ];
+
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Whole => "Whole screen".to_owned(),
+            Self::Percent(percent) => format!("{percent} %"),
+        }
+    }
+}
+
+/// How much of the room is enough for a page that is shown pixel for pixel.
+const NEAR: f32 = 0.94;
+
+/// How large a screen is shown, in points of the window: pixel for pixel where that is nearly as large as it may be.
+pub(crate) fn shown_size(screen: Screen, zoom: Zoom, room: Vec2, pixels_per_point: f32) -> Vec2 {
+    let [width, height] = screen.pixels();
+    let exact = vec2(width as f32, height as f32) / pixels_per_point;
+    if zoom != Zoom::Whole {
+        return exact;
+    }
+    let points = vec2(screen.width as f32, screen.height as f32);
+    let most = points * (room.x / points.x).min(room.y / points.y).min(1.0);
+    if exact.x <= most.x && exact.x >= NEAR * most.x { exact } else { most }
+}
+
+/// The screen to ask for, so that its pixels are those of the window, or nearly so. `room` is in points of the window.
+pub(crate) fn screen_for(
+    device: Device,
+    zoom: Zoom,
+    dark: bool,
+    room: Vec2,
+    pixels_per_point: f32,
+) -> Option<Screen> {
+    let share = match (zoom, device.size()) {
+        (Zoom::Percent(percent), _) => f32::from(percent) / 100.0,
+        (Zoom::Whole, Some([width, height])) => (room.x / width as f32).min(room.y / height as f32).min(1.0),
+        (Zoom::Whole, None) => 1.0,
+    };
+    // A little more, because shares are not exact.
+    let exact = (share * pixels_per_point * 4.0 + 0.01).floor();
+    let quarters = if zoom == Zoom::Whole && exact < NEAR * share * pixels_per_point * 4.0 {
+        // Half of it would be left empty: drawn at twice the size and shown at half of that, it is still sharp.
+        (share * pixels_per_point * 8.0).ceil()
+    } else {
+        exact
+    };
+    let quarters = quarters.clamp(2.0, 16.0);
+    let whole = |points: f32| {
+        let page = points * pixels_per_point * 4.0 / quarters;
+        (page.max(1.0) as u32).clamp(160, MAX_SCREEN)
+    };
+    let [width, height] = device.size().unwrap_or_else(|| [whole(room.x), whole(room.y)]);
+    // What is too large at this scale is drawn coarser.
+    (2..=quarters as u8).rev().map(|quarters| Screen { width, height, quarters, dark }).find(Screen::is_valid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_screen_is_drawn_as_large_as_it_is_shown() {
+        let at =
+            |device, zoom, room| screen_for(device, zoom, false, room, 1.0).map(|screen| screen.pixels());
+        assert_eq!(at(Device::Phone, Zoom::Whole, vec2(400.0, 900.0)), Some([390, 844]));
+        assert_eq!(at(Device::Phone, Zoom::Whole, vec2(400.0, 640.0)), Some([292, 633]));
+        assert_eq!(at(Device::Phone, Zoom::Whole, vec2(400.0, 600.0)), Some([585, 1266]), "twice as fine");
+        assert_eq!(at(Device::Laptop, Zoom::Whole, vec2(400.0, 700.0)), Some([960, 600]));
+        assert_eq!(at(Device::Fit, Zoom::Whole, vec2(400.5, 700.0)), Some([400, 700]));
+        assert_eq!(at(Device::Fit, Zoom::Percent(50), vec2(400.0, 700.0)), Some([400, 700]));
+        assert_eq!(at(Device::Fit, Zoom::Whole, vec2(0.0, f32::NAN)), Some([160, 160]));
+        let fine = screen_for(Device::Phone, Zoom::Percent(200), true, vec2(1.0, 1.0), 2.0).unwrap();
+        assert_eq!((fine.scale(), fine.dark), (4.0, true));
+        let huge = Device::Custom { width: 4096, height: 4096 };
+        assert_eq!(
+            at(huge, Zoom::Percent(200), vec2(1.0, 1.0)),
+            Some([4096, 4096]),
+            "as much as there may be"
+        );
+    }
+
+    #[test]
+    fn what_is_nearly_as_large_as_the_room_is_shown_pixel_for_pixel() {
+        let phone = |quarters| Screen { width: 390, height: 844, quarters, dark: false };
+        let shown = |screen, room| shown_size(screen, Zoom::Whole, room, 1.0);
+        assert_eq!(shown(phone(3), vec2(400.0, 640.0)), vec2(292.0, 633.0));
+        let smaller = shown(phone(6), vec2(400.0, 600.0));
+        assert!((smaller.y - 600.0).abs() < 0.1 && smaller.x < 280.0, "{smaller}");
+        assert_eq!(shown(phone(8), vec2(4000.0, 6000.0)), vec2(390.0, 844.0), "no larger than life");
+        assert_eq!(shown_size(phone(8), Zoom::Percent(200), vec2(1.0, 1.0), 1.0), vec2(780.0, 1688.0));
+    }
+
+    #[test]
+    fn devices_are_recognised() {
+        for device in [Device::Phone, Device::Tablet, Device::Laptop] {
+            let screen = screen_for(device, Zoom::Whole, false, vec2(300.0, 300.0), 1.0).unwrap();
+            assert_eq!(Device::of(screen), device);
+        }
+        let other = Screen::new(100, 100, 1.0, false).unwrap();
+        assert_eq!(Device::of(other), Device::Custom { width: 100, height: 100 });
+    }
+}

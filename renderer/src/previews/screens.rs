@@ -1,0 +1,197 @@
+//! The newest frame of each session as a texture, and the boxes of its instances.
+
+use egui::{Color32, ColorImage, Context, TextureHandle, TextureOptions};
+use preview_link::{FrameMemory, FrameReader, MemoryError, Taken};
+use shared_protocol::{
+    preview::Screen,
+    previews::{SessionId, ShownInstance},
+};
+use std::collections::BTreeMap;
+
+/// Frames are shown pixel for pixel where they can be; where not, smoothly.
+const LOOK: TextureOptions = TextureOptions::LINEAR;
+
+#[derive(Default)]
+pub(crate) struct Screens {
+    sessions: BTreeMap<SessionId, Frames>,
+    instances: BTreeMap<SessionId, Vec<ShownInstance>>,
+}
+
+/// What is shown of a session.
+#[derive(Clone, Copy)]
+pub(crate) struct Shot<'a> {
+    pub(crate) texture: &'a TextureHandle,
+    /// The screen that the frame was drawn for, which may be the one before the present.
+    pub(crate) screen: Screen,
+}
+
+struct Frames {
+    generation: u32,
+    screen: Screen,
+    reader: FrameReader,
+    /// A frame was announced and not taken yet.
+    is_due: bool,
+    pixels: Vec<[u8; 4]>,
+    shown: Option<(TextureHandle, Screen)>,
+}
+
+impl Screens {
+    /// A memory replaces the one before. Its last frame stays until the first of the new one.
+    pub(crate) fn adopt(
+        &mut self,
+        session: SessionId,
+        generation: u32,
+        screen: Screen,
+        memory: &FrameMemory,
+    ) -> Result<(), MemoryError> {
+        let reader = memory.reader()?;
+        let before = self.sessions.remove(&session);
+        let pixels = vec![[0; 4]; reader.width() * reader.height()];
+        let shown = before.and_then(|before| before.shown);
+        // A frame may lie in it already.
+        self.sessions.insert(session, Frames { generation, screen, reader, is_due: true, pixels, shown });
+        Ok(())
+    }
+
+    /// A frame was put into the memory of this generation. True if it is worth drawing.
+    pub(crate) fn announced(&mut self, session: SessionId, generation: u32) -> bool {
+        let frames = self.sessions.get_mut(&session).filter(|frames| frames.generation == generation);
+        frames.map(|frames| frames.is_due = true).is_some()
+    }
+
+    pub(crate) fn place(&mut self, session: SessionId, instances: Vec<ShownInstance>) {
+        self.instances.insert(session, instances);
+    }
+
+    /// Forgets sessions that are no more.
+    pub(crate) fn keep(&mut self, sessions: &[SessionId]) {
+        self.sessions.retain(|session, _| sessions.contains(session));
+        self.instances.retain(|session, _| sessions.contains(session));
+    }
+
+    pub(crate) fn instances(&self, session: SessionId) -> &[ShownInstance] {
+        self.instances.get(&session).map_or(&[], Vec::as_slice)
+    }
+
+    /// The newest frame. Copies it only if there is a new one, and hands on only the rows that differ.
+    pub(crate) fn newest(&mut self, context: &Context, session: SessionId) -> Option<Shot<'_>> {
+        let frames = self.sessions.get_mut(&session)?;
+        if std::mem::take(&mut frames.is_due) {
+            frames.take(context);
+        }
+        let (texture, screen) = frames.shown.as_ref()?;
+        Some(Shot { texture, screen: *screen })
+    }
+}
+
+impl Frames {
+    fn take(&mut self, context: &Context) {
+        let size = [self.reader.width(), self.reader.height()];
+        let fresh = self.shown.as_ref().is_none_or(|(texture, _)| texture.size() != size);
+        let before = if fresh { Vec::new() } else { self.pixels.clone() };
+        match self.reader.take(&mut self.pixels) {
+            Taken::Nothing => return,
+            Taken::Torn => {
+                // It is being written at this moment; the next look will find it or a newer one.
+                self.is_due = true;
+                self.pixels.clone_from(&before);
+                context.request_repaint_after(std::time::Duration::from_millis(8));
+                return;
+            }
+            Taken::Frame => {}
+        }
+        match &mut self.shown {
+            Some((texture, screen)) if !fresh => {
+                *screen = self.screen;
+                if let Some((from, rows)) = differing(&before, &self.pixels, size[0]) {
+                    texture.set_partial([0, from], image([size[0], rows.len() / size[0].max(1)], rows), LOOK);
+                }
+            }
+            _ => {
+                let texture = context.load_texture("preview", image(size, &self.pixels), LOOK);
+                self.shown = Some((texture, self.screen));
+            }
+        }
+    }
+}
+
+fn image(size: [usize; 2], pixels: &[[u8; 4]]) -> ColorImage {
+    let pixels = pixels.iter().map(|[r, g, b, a]| Color32::from_rgba_premultiplied(*r, *g, *b, *a));
+    ColorImage::new(size, pixels.collect())
+}
+
+/// The rows from the first to the last that is other than before, and where they begin. None if nothing is.
+fn differing<'p>(before: &[[u8; 4]], now: &'p [[u8; 4]], width: usize) -> Option<(usize, &'p [[u8; 4]])> {
+    if before.len() != now.len() || width == 0 {
+        return Some((0, now));
+    }
+    let rows = || before.chunks(width).zip(now.chunks(width));
+    let first = rows().position(|(old, new)| old != new)?;
+    let last = rows().count() - 1 - rows().rev().position(|(old, new)| old != new)?;
+    Some((first, now.get(first * width..(last + 1) * width)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use preview_link::FrameWriter;
+    use std::os::fd::AsFd;
+
+    const SESSION: SessionId = SessionId(1);
+
+    fn screen() -> Screen {
+        Screen::new(4, 4, 1.0, false).unwrap()
+    }
+
+    fn memory() -> (FrameMemory, FrameWriter) {
+        let memory = FrameMemory::new(4, 4).unwrap();
+        let writer = FrameWriter::new(memory.as_fd().try_clone_to_owned().unwrap(), 4, 4).unwrap();
+        (memory, writer)
+    }
+
+    #[test]
+    fn a_frame_is_taken_once_and_the_texture_is_kept() {
+        let (memory, mut writer) = memory();
+        let (context, mut screens) = (Context::default(), Screens::default());
+        screens.adopt(SESSION, 1, screen(), &memory).unwrap();
+        assert!(screens.newest(&context, SESSION).is_none(), "nothing was drawn yet");
+        writer.put(&[[9, 9, 9, 255]; 16]);
+        assert!(!screens.announced(SESSION, 2), "of another memory");
+        assert!(screens.newest(&context, SESSION).is_none(), "not announced");
+        assert!(screens.announced(SESSION, 1));
+        let first = screens.newest(&context, SESSION).unwrap().texture.id();
+        writer.put(&[[8, 8, 8, 255]; 16]);
+        screens.announced(SESSION, 1);
+        assert_eq!(screens.newest(&context, SESSION).unwrap().texture.id(), first);
+        screens.keep(&[]);
+        assert!(screens.newest(&context, SESSION).is_none());
+    }
+
+    #[test]
+    fn the_last_frame_stays_until_the_new_memory_has_one() {
+        let (old, mut writer) = memory();
+        let (context, mut screens) = (Context::default(), Screens::default());
+        screens.adopt(SESSION, 1, screen(), &old).unwrap();
+        writer.put(&[[9, 9, 9, 255]; 16]);
+        screens.announced(SESSION, 1);
+        assert!(screens.newest(&context, SESSION).is_some());
+        let dark = Screen { dark: true, ..screen() };
+        let (new, mut writer) = memory();
+        screens.adopt(SESSION, 2, dark, &new).unwrap();
+        assert!(!screens.newest(&context, SESSION).unwrap().screen.dark);
+        writer.put(&[[1, 1, 1, 255]; 16]);
+        screens.announced(SESSION, 2);
+        assert!(screens.newest(&context, SESSION).unwrap().screen.dark);
+    }
+
+    #[test]
+    fn only_rows_that_differ_are_handed_on() {
+        let row = |value: u8| [[value; 4]; 4];
+        let before = [row(1), row(2), row(3), row(4)].concat();
+        let now = [row(1), row(9), row(8), row(4)].concat();
+        let (from, rows) = differing(&before, &now, 4).unwrap();
+        assert_eq!((from, rows), (1, [row(9), row(8)].concat().as_slice()));
+        assert!(differing(&now, &now, 4).is_none());
+        assert_eq!(differing(&[], &now, 4).unwrap().1.len(), 16);
+    }
+}

@@ -1,0 +1,69 @@
+//! What of the workspace a preview can show: the page around what is selected, or the component that it is.
+
+use crate::view::View;
+use shared_protocol::{BoardKind, ElementId, Node, NodeId, previews::Shown};
+
+/// The type of a page, as the built-in modules call it.
+const ROUTE: &str = "ui.route";
+
+fn is_route(node: &Node) -> bool {
+    node.type_id.as_str() == ROUTE
+}
+
+/// The page that a node is, or lies on.
+fn route_of<'a>(view: &View<'a>, node: NodeId) -> Option<&'a Node> {
+    let mut at = view.snapshot.node(node)?;
+    // Bounded as nesting is.
+    loop {
+        if is_route(at) {
+            return Some(at);
+        }
+        at = view.snapshot.node(at.parent?)?;
+    }
+}
+
+/// The pages of all interface boards, by title of board and then from left to right.
+pub(crate) fn routes<'a>(view: &View<'a>) -> Vec<&'a Node> {
+    let snapshot = view.snapshot;
+    let mut boards: Vec<_> = snapshot.boards().filter(|board| board.kind == BoardKind::Interface).collect();
+    boards.sort_by(|a, b| a.title.cmp(&b.title));
+    let mut all = Vec::new();
+    for board in boards {
+        let mut routes: Vec<&Node> =
+            snapshot.nodes_on(board.id).map(AsRef::as_ref).filter(|node| is_route(node)).collect();
+        let place = |node: &Node| snapshot.absolute(node.id).map(|area| (area.y, area.x));
+        routes.sort_by_key(|node| (place(node), node.id));
+        all.extend(routes);
+    }
+    all
+}
+
+/// The component that a node is an instance of, if the workspace has it.
+fn component_of(view: &View<'_>, node: NodeId) -> Option<String> {
+    let type_id = view.snapshot.node(node)?.type_id.as_str();
+    view.previews
+        .components
+        .iter()
+        .find(|component| component.id == type_id)
+        .map(|component| component.id.clone())
+}
+
+/// What "preview the selection" means now: the page that the selected node is or lies on, else its component alone; on an
+/// interface board with nothing selected, the first page.
+pub(crate) fn showable(view: &View<'_>) -> Option<Shown> {
+    let selected = view.selection.iter().find_map(|element| match element {
+        ElementId::Node(node) => Some(*node),
+        _ => None,
+    });
+    let Some(node) = selected else {
+        let board = view.board().filter(|board| board.kind == BoardKind::Interface)?;
+        return routes(view)
+            .into_iter()
+            .find(|route| route.board == board.id)
+            .map(|route| Shown::Route(route.id));
+    };
+    match route_of(view, node) {
+        Some(route) => Some(Shown::Route(route.id)),
+        None => component_of(view, node).map(|component| Shown::Component { component }),
+    }
+}
