@@ -2,8 +2,8 @@
 //! list of changes; an accepted list is one operation.
 
 use crate::{
-    Board, BoardId, Edge, EdgeId, ElementId, Name, Node, NodeId, Placement, PropKey, Revision, SourcePath,
-    Value,
+    Board, BoardId, Edge, EdgeId, ElementId, Name, Node, NodeId, Override, OverrideKey, Placement, PropKey,
+    Revision, SourcePath, Value,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -76,6 +76,12 @@ pub enum Change {
         before: Option<Arc<str>>,
         after: Option<Arc<str>>,
     },
+    /// A value laid over a prop of an instance.
+    Override {
+        key: OverrideKey,
+        before: Option<Arc<Override>>,
+        after: Option<Arc<Override>>,
+    },
 }
 
 /// As JSON, a property that is not set is `null` and one that is set is a list of its one value, because the value itself
@@ -112,13 +118,14 @@ impl Change {
             Self::Edge { id, before, after } => Self::Edge { id, before: after, after: before },
             Self::Placement { node, before, after } => Self::Placement { node, before: after, after: before },
             Self::Source { path, before, after } => Self::Source { path, before: after, after: before },
+            Self::Override { key, before, after } => Self::Override { key, before: after, after: before },
         }
     }
 
-    /// What it is a change of; a file is no element.
+    /// What it is a change of; a file or an override is no element.
     pub fn element(&self) -> Option<ElementId> {
         Some(match self {
-            Self::Source { .. } => return None,
+            Self::Source { .. } | Self::Override { .. } => return None,
             Self::Board { id, .. } => ElementId::Board(*id),
             Self::Edge { id, .. } => ElementId::Edge(*id),
             Self::Node { id: node, .. }

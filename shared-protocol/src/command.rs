@@ -2,8 +2,8 @@
 //! As JSON a command is an object with one key: `{"addNode": {"board": "main", "type": "aws/compute/instance"}}`.
 
 use crate::{
-    BoardId, BoardKind, BoardName, Document, EdgeId, Name, NodeId, Placement, Point, PortId, PropKey, TypeId,
-    Value,
+    BoardId, BoardKind, BoardName, Document, EdgeId, Name, NodeId, Placement, Point, PortId, PropKey,
+    SetOverride, TypeId, Value, WhichOverrides,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{cell::Cell, collections::BTreeMap, fmt, str::FromStr};
@@ -104,6 +104,13 @@ pub enum Command {
         key: PropKey,
         variable: bool,
     },
+    /// Lays values over props of instances.
+    SetOverrides {
+        set: Vec<SetOverride>,
+    },
+    ClearOverrides(WhichOverrides),
+    /// Makes overrides what the boards and components themselves say, all of them or none.
+    PromoteOverrides(WhichOverrides),
     /// All or nothing, one operation; later commands see what earlier ones made.
     Batch {
         #[serde(default)]

@@ -2,7 +2,8 @@
 //! so that forty moved boxes never hide one deleted database.
 
 use crate::{
-    BoardId, BoardName, EdgeId, ElementId, Name, NodeId, PortId, PropKey, Revision, SourcePath, TypeId, Value,
+    BoardId, BoardName, EdgeId, ElementId, Name, NodeId, Override, OverrideKey, PortId, PropKey, Revision,
+    SourcePath, TypeId, Value,
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -151,6 +152,9 @@ pub struct Document {
     /// Of every element that an operation has touched; what is not listed is as it was at the start.
     #[serde(default)]
     pub provenance: Vec<(ElementId, Provenance)>,
+    /// Values laid over props of instances.
+    #[serde(default)]
+    pub overrides: Vec<(OverrideKey, Override)>,
 }
 
 /// Which operations an element comes from. Revision 0 is the start: the files as they were first opened.

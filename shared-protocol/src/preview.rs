@@ -35,7 +35,7 @@ pub const MAX_SCREEN: u32 = 4_096;
 pub const MAX_SCREEN_PIXELS: usize = 4_096 * 4_096;
 
 /// How large the screen of the preview is and how it looks. A frame memory for exactly this many pixels comes with it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Screen {
     pub width: u32,

@@ -1,7 +1,10 @@
 //! The review queue: what agents want to change, and what people decided about it.
 
 use crate::{
-    BoardId, Change, Code, EdgeId, NodeId, ProposalId, Refusal, Revision, SourcePath, terraform::RunOperation,
+    BoardId, Change, Code, EdgeId, NodeId, OverrideKey, ProposalId, Refusal, Revision, SourcePath,
+    preview::Screen,
+    previews::{SessionId, Shown},
+    terraform::RunOperation,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use sha2::{Digest as _, Sha256};
@@ -15,6 +18,7 @@ pub enum Subject {
     Node(NodeId),
     Edge(EdgeId),
     Source(SourcePath),
+    Override(OverrideKey),
     /// What is asked for beside changes of the content.
     Act,
 }
@@ -25,6 +29,7 @@ impl Subject {
             Change::Board { id, .. } => Self::Board(*id),
             Change::Edge { id, .. } => Self::Edge(*id),
             Change::Source { path, .. } => Self::Source(path.clone()),
+            Change::Override { key, .. } => Self::Override(key.clone()),
             Change::Node { id: node, .. }
             | Change::Name { node, .. }
             | Change::Label { node, .. }
@@ -44,6 +49,7 @@ impl fmt::Display for Subject {
             Self::Node(id) => id.fmt(f),
             Self::Edge(id) => id.fmt(f),
             Self::Source(path) => path.fmt(f),
+            Self::Override(key) => write!(f, "the override {key}"),
             Self::Act => f.write_str("what is asked for"),
         }
     }
@@ -96,13 +102,36 @@ pub enum Act {
     /// Writes the files.
     Save,
     /// Opens another workspace in place of this one.
-    Open { path: String },
+    Open {
+        path: String,
+    },
     /// Makes a workspace in a folder and opens it in place of this one.
-    New { path: String, name: String },
+    New {
+        path: String,
+        name: String,
+    },
     /// Replaces the project's file, if it still holds `before`.
-    Config { before: String, after: String },
+    Config {
+        before: String,
+        after: String,
+    },
     /// Runs Terraform on a board.
-    Run { board: BoardId, operation: RunOperation },
+    Run {
+        board: BoardId,
+        operation: RunOperation,
+    },
+    StartPreview {
+        shows: Shown,
+        screen: Screen,
+    },
+    StopPreview {
+        session: SessionId,
+    },
+    /// Shows another page in a preview.
+    NavigatePreview {
+        session: SessionId,
+        route: NodeId,
+    },
 }
 
 impl Act {
@@ -111,7 +140,11 @@ impl Act {
         match self {
             Self::Run { operation, .. } => operation.needs_confirmation(),
             Self::Open { .. } | Self::New { .. } => true,
-            Self::Save | Self::Config { .. } => false,
+            Self::Save
+            | Self::Config { .. }
+            | Self::StartPreview { .. }
+            | Self::StopPreview { .. }
+            | Self::NavigatePreview { .. } => false,
         }
     }
 
@@ -123,6 +156,15 @@ impl Act {
             Self::New { path, name } => format!("makes the workspace {name} in {path} and opens it"),
             Self::Config { .. } => "changes draftboard.toml".to_owned(),
             Self::Run { board, operation } => format!("runs terraform {} on {board}", run_word(*operation)),
+            Self::StartPreview { shows: Shown::Route(route), .. } => format!("starts a preview of {route}"),
+            Self::StartPreview { shows: Shown::Component { component }, .. } => {
+                format!("starts a preview of {component}")
+            }
+            Self::StartPreview { shows: Shown::Variant { component, variant }, .. } => {
+                format!("starts a preview of {component}, {variant}")
+            }
+            Self::StopPreview { session } => format!("stops {session}"),
+            Self::NavigatePreview { session, route } => format!("shows {route} in {session}"),
         }
     }
 }

@@ -3,12 +3,13 @@
 
 use crate::Snapshot;
 use shared_protocol::{
-    Board, BoardId, Change, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey, Revision, SourcePath,
-    Value,
+    Board, BoardId, Change, Edge, EdgeId, Name, Node, NodeId, Override, OverrideKey, Placement, PropKey,
+    Revision, SourcePath, Value,
     limits::{
         MAX_BOARDS, MAX_COORDINATE, MAX_EDGES, MAX_NESTING, MAX_NODES, MAX_SIZE, MAX_SOURCE_BYTES,
-        MAX_SOURCES, MIN_SIZE,
+        MAX_SOURCES, MAX_VALUE_BYTES, MIN_SIZE,
     },
+    overrides::{MAX_INSTANCE_BYTES, MAX_LOCATOR_BYTES, MAX_OVERRIDES, MAX_PATH_BYTES},
 };
 use std::sync::Arc;
 
@@ -67,6 +68,9 @@ impl Snapshot {
             Change::Placement { node, before, after } => self.apply_placement(*node, *before, *after),
             Change::Source { path, before, after } => {
                 self.apply_source(path, before.as_ref(), after.as_ref())
+            }
+            Change::Override { key, before, after } => {
+                self.apply_override(key, before.as_ref(), after.as_ref())
             }
         }
     }
@@ -401,6 +405,38 @@ impl Snapshot {
         }
         Ok(())
     }
+
+    fn apply_override(
+        &mut self,
+        key: &OverrideKey,
+        before: Option<&Arc<Override>>,
+        after: Option<&Arc<Override>>,
+    ) -> Applied {
+        if self.overrides.get(key) != before {
+            return Err(changed(format!("the override {key}")));
+        }
+        match after {
+            None => drop(self.overrides.remove(key)),
+            Some(over) if !is_keepable(key, over) => {
+                return Err(ApplyError::OutOfBounds { what: "an override".to_owned() });
+            }
+            Some(_) if before.is_none() && self.overrides.len() >= MAX_OVERRIDES => {
+                return Err(ApplyError::OutOfBounds { what: format!("more than {MAX_OVERRIDES} overrides") });
+            }
+            Some(over) => drop(self.overrides.insert(key.clone(), Arc::clone(over))),
+        }
+        Ok(())
+    }
+}
+
+/// Whether an override may be kept at all, wherever it came from.
+pub(crate) fn is_keepable(key: &OverrideKey, over: &Override) -> bool {
+    let locator = over.locator.as_ref().map_or(0, |locator| locator.to_json().len());
+    key.instance.len() <= MAX_INSTANCE_BYTES
+        && key.path.as_str().len() <= MAX_PATH_BYTES
+        && over.component.as_ref().is_none_or(|component| component.len() <= MAX_INSTANCE_BYTES)
+        && locator <= MAX_LOCATOR_BYTES
+        && over.value.to_json().len() <= MAX_VALUE_BYTES
 }
 
 pub(crate) fn is_in_bounds(placement: Placement) -> bool {

@@ -36,7 +36,7 @@ fn order(nodes: &[Node]) -> Option<Vec<usize>> {
 
 /// The changes that build a document from nothing.
 pub(crate) fn additions(document: Document) -> Result<Vec<Change>, ApplyError> {
-    let Document { boards, nodes, edges, layout, sources, .. } = document;
+    let Document { boards, nodes, edges, layout, sources, overrides, .. } = document;
     let order = order(&nodes).ok_or_else(|| inside_itself(&nodes))?;
     let mut nodes: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
     let mut changes = Vec::with_capacity(nodes.len() * 3 + edges.len());
@@ -61,6 +61,9 @@ pub(crate) fn additions(document: Document) -> Result<Vec<Change>, ApplyError> {
     }
     for (path, text) in sources {
         changes.push(Change::Source { path, before: None, after: Some(text) });
+    }
+    for (key, over) in overrides {
+        changes.push(Change::Override { key, before: None, after: Some(Arc::new(over)) });
     }
     Ok(changes)
 }

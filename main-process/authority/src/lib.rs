@@ -1,7 +1,7 @@
 //! The pure core: what a workspace is, what may change, and how.
 //!
 //! Owns: the snapshot, the effective registry, deciding commands, applying changes, undo and revert, problems, the
-//! review queue, links across domains.
+//! review queue, links across domains, overrides and which of them find their instance.
 //! Must not know: files, sockets, clocks, threads, egui, MCP. Entropy and time come from the outside, so the same
 //! inputs always give the same state.
 //!
@@ -16,6 +16,7 @@ mod diff;
 mod history;
 mod layout;
 pub mod links;
+pub mod overrides;
 mod problems;
 pub mod proposals;
 mod rebase;

@@ -35,7 +35,7 @@ impl Problems {
         let mut edges: BTreeSet<EdgeId> = BTreeSet::new();
         for change in changes {
             match change {
-                Change::Placement { .. } | Change::Source { .. } => {}
+                Change::Placement { .. } | Change::Source { .. } | Change::Override { .. } => {}
                 // Types say which kinds of board they stand on.
                 Change::Board { id, before: Some(before), after: Some(after) }
                     if before.kind != after.kind =>

@@ -55,7 +55,11 @@ fn part_of(change: &Change) -> Option<NodeId> {
         | Change::References { node, .. }
         | Change::Variable { node, .. }
         | Change::Placement { node, .. } => Some(*node),
-        Change::Board { .. } | Change::Node { .. } | Change::Edge { .. } | Change::Source { .. } => None,
+        Change::Board { .. }
+        | Change::Node { .. }
+        | Change::Edge { .. }
+        | Change::Source { .. }
+        | Change::Override { .. } => None,
     }
 }
 
@@ -78,6 +82,7 @@ fn is_done(state: &Snapshot, change: &Change) -> bool {
         Change::Edge { id, after, .. } => state.edge(*id) == after.as_deref(),
         Change::Placement { node, after, .. } => state.placement(*node) == *after,
         Change::Source { path, after, .. } => state.source(path) == after.as_ref(),
+        Change::Override { key, after, .. } => state.override_at(key) == after.as_deref(),
     }
 }
 

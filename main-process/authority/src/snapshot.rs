@@ -4,8 +4,8 @@
 use crate::{ApplyError, Registry, spatial::Occupancy};
 use imbl::{OrdMap, OrdSet};
 use shared_protocol::{
-    Board, BoardId, BoardName, Change, Document, Edge, EdgeId, ElementId, Name, Node, NodeId, Placement,
-    Point, Provenance, Revision, SourcePath, TypeDef,
+    Board, BoardId, BoardName, Change, Document, Edge, EdgeId, ElementId, Name, Node, NodeId, Override,
+    OverrideKey, Placement, Point, Provenance, Revision, SourcePath, TypeDef,
 };
 use std::{ops::Bound, sync::Arc};
 
@@ -18,6 +18,7 @@ pub struct Snapshot {
     pub(crate) edges: OrdMap<EdgeId, Arc<Edge>>,
     pub(crate) layout: OrdMap<NodeId, Placement>,
     pub(crate) sources: OrdMap<SourcePath, Arc<str>>,
+    pub(crate) overrides: OrdMap<OverrideKey, Arc<Override>>,
     /// Of what operations have touched; everything else is as it was at the start.
     provenance: OrdMap<ElementId, Provenance>,
     // Indexes, kept by `apply` alone.
@@ -52,6 +53,7 @@ impl PartialEq for Snapshot {
             && self.edges == other.edges
             && self.layout == other.layout
             && self.sources == other.sources
+            && self.overrides == other.overrides
     }
 }
 
@@ -95,6 +97,7 @@ impl Snapshot {
             layout: self.layout.iter().map(|(id, placement)| (*id, *placement)).collect(),
             sources: self.sources.iter().map(|(path, text)| (path.clone(), Arc::clone(text))).collect(),
             provenance: self.provenance.iter().map(|(element, from)| (*element, *from)).collect(),
+            overrides: self.overrides().map(|(key, over)| (key.clone(), Override::clone(over))).collect(),
         }
     }
 
@@ -110,6 +113,7 @@ impl Snapshot {
             sources: Vec::new(),
             // A file has no history.
             provenance: Vec::new(),
+            overrides: Vec::new(),
         }
     }
 
@@ -268,7 +272,10 @@ impl Snapshot {
     }
 
     /// The files beneath a folder.
-    pub fn sources_in(&self, folder: &SourcePath) -> impl Iterator<Item = (&SourcePath, &Arc<str>)> {
+    pub fn sources_in<'s>(
+        &'s self,
+        folder: &SourcePath,
+    ) -> impl Iterator<Item = (&'s SourcePath, &'s Arc<str>)> + use<'s> {
         let (folder, within) = (folder.clone(), format!("{folder}/"));
         self.sources
             .range(folder.clone()..)

@@ -21,7 +21,9 @@ use std::{
 };
 
 const FOLDERS: [&str; 3] = ["boards", "modules", "components"];
-const FILES: [&str; 2] = ["draftboard.toml", "links.json"];
+const FILES: [&str; 3] = ["draftboard.toml", "links.json", ".draftboard/overrides.v0.json"];
+/// Holds one of the files, and much that is nobody's business.
+const STATE_FOLDER: &str = ".draftboard";
 /// News is passed on when nothing has happened for this long …
 const QUIET: Duration = Duration::from_millis(100);
 /// … or, where something happens all the time, after this long.
@@ -59,8 +61,8 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Watches `boards/`, `modules/`, `components/`, `draftboard.toml` and `links.json` under `root`; these folders may come later, and
-    /// others may be added. The channel should be bounded: while it is full, news is gathered here.
+    /// Watches `boards/`, `modules/`, `components/`, `draftboard.toml`, `links.json` and the file of the overrides under
+    /// `root`; these folders may come later, and others may be added. The channel should be bounded: while it is full, news is gathered here.
     pub fn start(root: &Path, sender: Sender<FileChanged>) -> Result<Self, WatchError> {
         let failed = |error: &dyn std::fmt::Display| WatchError::Failed {
             path: root.to_owned(),
@@ -169,7 +171,7 @@ impl News {
                 self.folders |= came_or_went;
                 came_or_went
             }
-            None if FILES.contains(&relative) => self.add(relative),
+            _ if FILES.contains(&relative) => self.add(relative),
             Some((folder, name)) if FOLDERS.contains(&folder) && !is_passing(name) => self.add(relative),
             _ if self.sources.contains(parent) && !relative.rsplit('/').next().is_some_and(is_passing) => {
                 self.add(relative)
@@ -232,7 +234,7 @@ impl Folders {
 
     /// Watches the folders that are there, anew: one may have been replaced by another of the same name.
     fn watch_subfolders(&mut self) -> Result<(), WatchError> {
-        for folder in FOLDERS {
+        for folder in FOLDERS.into_iter().chain([STATE_FOLDER]) {
             let path = self.root.join(folder);
             // It is no error that it was not watched, or that it is gone.
             let _ = self.watcher.unwatch(&path);

@@ -4,6 +4,7 @@ use shared_protocol::{
     OperationKind, Refusal,
     mcp::McpView,
     messages::{Answer, InstanceView, LogEntry, Problem, Severity},
+    v0::UtcTimestamp,
 };
 use std::{
     io::{IsTerminal, Write},
@@ -179,20 +180,10 @@ pub(super) fn agents_line(view: &McpView) -> String {
     line
 }
 
-/// `2026-11-16 10:40:00`, in UTC: the calendar by Howard Hinnant's method.
+/// `2026-11-16 10:40:00`, in UTC.
 fn utc(millis: u64) -> String {
-    let seconds = millis / 1000;
-    let (days, rest) = ((seconds / 86_400) as i64, seconds % 86_400);
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60)
+    let time = UtcTimestamp::of_millis(millis);
+    time.as_str().chars().take(19).map(|c| if c == 'T' { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]

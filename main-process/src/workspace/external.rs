@@ -1,6 +1,6 @@
 //! News of the files: which of them changed, and what follows.
 
-use super::{About, Moment, SpecBundles, Workspace, compose_registry, error::storage_file};
+use super::{About, Moment, SpecBundles, Workspace, error::storage_file};
 use journal::{WorkspacePath, read_config};
 use shared_protocol::{BoardName, Code, Refusal, messages::Patch};
 
@@ -21,6 +21,8 @@ impl Workspace {
         } else if path.as_str().starts_with("boards/") {
             self.list_boards();
             Noticed::default()
+        } else if self.is_override_file(path) {
+            Noticed { patches: self.look_at_overrides(moment), registry_changed: false }
         } else if let Some(path) = self.is_within_sources(path) {
             Noticed { patches: self.look_at_source(&path, moment), registry_changed: false }
         } else {
@@ -47,6 +49,7 @@ impl Workspace {
         let names = self.board_files();
         let mut patches = self.look_at_all(&names, moment);
         patches.extend(self.look_at_sources(moment));
+        patches.extend(self.look_at_overrides(moment));
         Noticed { patches, registry_changed: true }
     }
 
@@ -111,11 +114,6 @@ impl Workspace {
                 );
             }
         }
-        let (registry, unreadable) = compose_registry(&self.files, &self.config);
-        self.notices.retain(|about, _| !matches!(about, About::Module(_)));
-        for (origin, problem) in unreadable {
-            self.notice(About::Module(origin), problem);
-        }
-        self.snapshot = self.snapshot.clone().with_registry(registry);
+        self.compose();
     }
 }

@@ -1,9 +1,9 @@
 //! The first time that a folder is opened: what its files say is the start, not an edit that could be undone.
 
-use super::{OpenError, board_file::BoardFile, saved, sources::first_sources};
+use super::{OpenError, board_file::BoardFile, overrides::first_overrides, saved, sources::first_sources};
 use authority::{Registry, Snapshot, diff, place_missing};
 use journal::{Digest, FileError, Journal, ProjectConfig, WorkspaceFiles, WorkspacePath};
-use shared_protocol::{Change, Revision, SourcePath, limits::MAX_HISTORY};
+use shared_protocol::{Change, Revision, SourcePath, limits::MAX_HISTORY, overrides::OverrideMap};
 use std::sync::Arc;
 
 /// Reads all boards and makes them the journal's beginning; gives the files that it took. One that cannot be read is left
@@ -31,6 +31,10 @@ pub(super) fn first_state(
     }
     let mut taken: Vec<(WorkspacePath, Digest)> =
         found.iter().map(|file| (file.path(), file.digest)).collect();
+    if let Some((path, digest, overrides)) = first_overrides(files) {
+        taken.push((path, digest));
+        start.add_overrides(overrides);
+    }
     for (path, text) in first_sources(files, &config.bundles) {
         taken.push(((&path).into(), Digest::of(text.as_bytes())));
         start.add_source(path, text);
@@ -55,6 +59,15 @@ impl Start {
         let change = Change::Source { path, before: None, after: Some(text) };
         if let Err(error) = self.state.apply(self.state.revision().next(), &[change]) {
             tracing::warn!(%error, "a file of a bundle was left out");
+        }
+    }
+
+    fn add_overrides(&mut self, overrides: OverrideMap) {
+        for (key, over) in overrides {
+            let change = Change::Override { key, before: None, after: Some(Arc::new(over)) };
+            if let Err(error) = self.state.apply(self.state.revision().next(), &[change]) {
+                tracing::warn!(%error, "an override was left out");
+            }
         }
     }
 

@@ -279,6 +279,8 @@ impl Group<'_> {
         workspace.snapshot = state;
         workspace.history = history;
         workspace.write_sources_of(&operations);
+        workspace.write_overrides_of(&operations);
+        workspace.components_follow(&operations);
         if workspace.bundles != bundles {
             workspace.bundles = bundles;
             workspace.notice_bundles();

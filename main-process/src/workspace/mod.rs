@@ -5,6 +5,7 @@
 
 mod board_file;
 mod bundles;
+mod components;
 mod error;
 mod external;
 mod first;
@@ -13,6 +14,7 @@ mod links;
 mod new;
 mod notices;
 mod open;
+mod overrides;
 mod queries;
 mod resolve;
 mod review;
@@ -22,6 +24,7 @@ mod sources;
 mod take_in;
 
 pub use bundles::SpecBundles;
+pub use components::{SLOT, component_texts};
 pub use error::OpenError;
 pub use external::Noticed;
 pub use group::{Group, Moment, Mutation};
@@ -66,7 +69,9 @@ pub struct Workspace {
     source_list: SourceList,
     /// Those of them that could not be written.
     unwritten: BTreeSet<SourcePath>,
+    overrides: overrides::OverrideFile,
     links: links::LinkBook,
+    shelf: components::Shelf,
     bundles: SpecBundles,
     notices: BTreeMap<About, String>,
     desk: Desk,
@@ -188,6 +193,7 @@ impl Workspace {
 fn compose_registry(
     files: &WorkspaceFiles,
     config: &ProjectConfig,
+    library: &::components::Library,
 ) -> (Arc<Registry>, Vec<(String, String)>) {
     let mut modules = catalogue::built_in();
     let mut unreadable = Vec::new();
@@ -196,6 +202,10 @@ fn compose_registry(
             Ok(text) => modules.push(Module { origin, text: Arc::from(text) }),
             Err(error) => unreadable.push((origin, error.to_string())),
         }
+    }
+    if library.components().next().is_some() {
+        let base = Registry::compose(&modules, &BTreeMap::new());
+        modules.extend(components::modules(library, &base));
     }
     (Arc::new(Registry::compose(&modules, &config.types)), unreadable)
 }

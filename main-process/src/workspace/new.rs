@@ -51,11 +51,13 @@ fn begin_project(files: &WorkspaceFiles) -> Result<(), NewError> {
     Ok(files.write_atomic(&WorkspacePath::config(), config.as_bytes())?)
 }
 
-/// One board of the example; the spec with the bundle that it is a map of.
+/// One board of the example; the spec with the bundle that it is a map of, the interface with its components.
 fn unpack_part(files: &WorkspaceFiles, name: &str) -> Result<(), NewError> {
     let board = format!("boards/{name}.board.json");
     let belongs = |file: &&include_dir::File<'_>| {
-        file.path() == Path::new(&board) || (name == "spec" && file.path().starts_with("specs"))
+        file.path() == Path::new(&board)
+            || (name == "spec" && file.path().starts_with("specs"))
+            || (name == "locker-app" && file.path().starts_with("components"))
     };
     for file in bundled(&EXAMPLE).into_iter().filter(belongs) {
         files.write_atomic(

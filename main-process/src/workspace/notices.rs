@@ -29,6 +29,10 @@ pub(super) enum About {
     Bundle(String),
     /// A file of a bundle.
     Source(String),
+    /// A mistake in a component's file: the file, line and column.
+    Component(String, u32, u32),
+    /// The file of the overrides.
+    Overrides,
     /// Something in those folders that is not taken in.
     SourceLeftOut(String),
 }
@@ -38,7 +42,10 @@ impl About {
         let file = match self {
             Self::Config => Some(WorkspacePath::config().to_string()),
             Self::Links => Some(SourcePath::links().to_string()),
-            Self::Module(path) | Self::Source(path) | Self::Bundle(path) => Some(path.clone()),
+            Self::Overrides => super::overrides::file().map(|path| path.to_string()),
+            Self::Module(path) | Self::Source(path) | Self::Bundle(path) | Self::Component(path, ..) => {
+                Some(path.clone())
+            }
             Self::File(name) => {
                 BoardName::parse(name.as_str()).ok().map(|name| WorkspacePath::board(&name).to_string())
             }

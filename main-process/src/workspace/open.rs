@@ -2,10 +2,11 @@
 //! opens.
 
 use super::{
-    About, Desk, Moment, OpenError, PRESENCE, Saved, SpecBundles, Workspace, compose_registry,
-    first::first_state, links::LinkBook,
+    About, Desk, Moment, OpenError, PRESENCE, Saved, SpecBundles, Workspace, components::Shelf,
+    compose_registry, first::first_state, links::LinkBook, overrides::OverrideFile,
 };
 use authority::{History, Registry, Snapshot};
+use components::Library;
 use journal::{
     Digest, FileError, Journal, JournalError, ProjectConfig, Recovered, SourceList, WorkspaceFiles,
     WorkspacePath, read_config,
@@ -32,7 +33,7 @@ impl Workspace {
         let mut notices = Notices::new();
         let files = WorkspaceFiles::open(root)?;
         let config = open_config(&files, &mut notices)?;
-        let (registry, unreadable) = compose_registry(&files, &config);
+        let (registry, unreadable) = compose_registry(&files, &config, &Library::default());
         notices.extend(unreadable.into_iter().map(|(origin, problem)| (About::Module(origin), problem)));
         let (mut journal, recovered) = open_journal(&files, &mut notices)?;
         let (snapshot, taken) = match recovered {
@@ -63,7 +64,9 @@ impl Workspace {
             held: BTreeMap::new(),
             source_list: SourceList::default(),
             unwritten: BTreeSet::new(),
+            overrides: OverrideFile::default(),
             links: LinkBook::default(),
+            shelf: Shelf::default(),
             bundles,
             notices,
             desk,
@@ -78,6 +81,8 @@ impl Workspace {
         workspace.refuse_newer(&names)?;
         workspace.look_at_all(&names, moment);
         workspace.look_at_sources(moment);
+        workspace.read_components();
+        workspace.look_at_overrides(moment);
         workspace.read_links();
         workspace.notice_bundles();
         Ok(workspace)

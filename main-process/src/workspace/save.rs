@@ -23,6 +23,7 @@ impl Workspace {
     /// refusal; the others are saved all the same.
     pub fn save(&mut self) -> Result<(Revision, Vec<String>), Refusal> {
         let sources = self.save_sources();
+        self.save_overrides();
         let (writings, refused) = self.writings()?;
         let pending: Vec<(WorkspacePath, Digest)> = writings
             .iter()

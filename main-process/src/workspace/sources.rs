@@ -1,8 +1,8 @@
-//! The text files that are part of the state: those of the spec bundles, and the links. They are written as soon as an operation changes
+//! The text files that are part of the state: those of the spec bundles, the components, and the links. They are written as soon as an operation changes
 //! them. The journal comes first, so after a crash the next start writes what is missing: of an operation, the files have
 //! all or, until then, a part that is made whole. An edit by somebody else becomes an operation of its own.
 
-use super::{About, Moment, Mutation, Workspace, error::storage_file};
+use super::{About, Moment, Mutation, Workspace, components::is_component, error::storage_file};
 use authority::Snapshot;
 use journal::{Digest, FileError, SourceList, WorkspaceFiles, WorkspacePath};
 use shared_protocol::{
@@ -77,7 +77,7 @@ impl Workspace {
         let parent = path.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
         let mut folders = self.source_folders().into_iter();
         let is_within = folders.any(|folder| folder == path || folder.as_str() == parent);
-        (is_within || path == SourcePath::links()).then_some(path)
+        (is_within || path == SourcePath::links() || is_component(&path)).then_some(path)
     }
 
     fn list_sources(&mut self) {
@@ -231,11 +231,23 @@ fn list(files: &WorkspaceFiles, bundles: &[String]) -> Result<SourceList, FileEr
     let patterns: Vec<SourcePath> =
         bundles.iter().filter_map(|pattern| SourcePath::parse(pattern.as_str()).ok()).collect();
     let mut list = files.list_sources(&files.list_folders(&patterns)?);
+    list_components(files, &mut list);
     let links = SourcePath::links();
     if !matches!(files.read_source(&links), Err(FileError::Missing { .. })) {
         list.files.push(links);
     }
     Ok(list)
+}
+
+/// Those in their folder; what else is there is somebody else's.
+fn list_components(files: &WorkspaceFiles, list: &mut SourceList) {
+    let Ok(folder) = SourcePath::parse(super::components::FOLDER) else { return };
+    let found = files.list_sources(&[folder]);
+    list.files.extend(found.files.into_iter().filter(is_component));
+    let is_meant = |error: &FileError| error.to_string().contains(".component.");
+    list.left_out.extend(found.left_out.into_iter().filter(is_meant));
+    list.files.sort();
+    list.files.dedup();
 }
 
 fn changes(snapshot: &Snapshot, edits: SourceEdits) -> Vec<Change> {

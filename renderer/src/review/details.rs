@@ -130,6 +130,7 @@ fn name_of(view: &View<'_>, element: &Element) -> String {
         Subject::Node(id) => view.snapshot.node(*id).map(|node| node.name.to_string()),
         Subject::Board(id) => view.snapshot.board(*id).map(|board| board.name.to_string()),
         Subject::Source(path) => path.as_str().rsplit('/').next().map(str::to_owned),
+        Subject::Override(key) => key.path.tokens().last(),
         _ => None,
     };
     name.unwrap_or_else(|| "include".to_owned())

@@ -37,6 +37,11 @@ impl JsonPointer {
         Ok(Self(text))
     }
 
+    /// The whole document.
+    pub const fn root() -> Self {
+        Self(String::new())
+    }
+
     /// The pointer as written.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -25,6 +25,15 @@ impl UtcTimestamp {
         }
     }
 
+    /// Milliseconds since 1970.
+    pub fn of_millis(millis: u64) -> Self {
+        let (days, within) = (millis / 86_400_000, millis % 86_400_000);
+        let (year, month, day) = civil(days.min(LAST_DAY));
+        let (hour, minute) = (within / 3_600_000, within / 60_000 % 60);
+        let (second, milli) = (within / 1_000 % 60, within % 1_000);
+        Self(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z"))
+    }
+
     /// The timestamp as written.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -43,6 +52,22 @@ impl fmt::Display for UtcTimestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// The end of the year 9999, counted from 1970.
+const LAST_DAY: u64 = 2_932_896;
+
+/// The date of a day counted from 1970, by Howard Hinnant's algorithm: years begin in March, so that the day that is
+/// sometimes there is the last one.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let shifted = days + 719_468;
+    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
 }
 
 /// `YYYY-MM-DDTHH:MM:SS[.digits]Z` with a day that exists.
@@ -86,6 +111,20 @@ fn digits(bytes: Option<&[u8]>) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::UtcTimestamp;
+
+    #[test]
+    fn moments_become_real_times() {
+        for (millis, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (1_794_869_999_999, "2026-11-16T22:59:59.999Z"),
+        ] {
+            assert_eq!(UtcTimestamp::of_millis(millis).as_str(), text);
+        }
+        for millis in [u64::MAX, 253_402_300_799_999] {
+            assert!(UtcTimestamp::parse(UtcTimestamp::of_millis(millis).as_str()).is_ok());
+        }
+    }
 
     #[test]
     fn utc_only_and_real_days_only() {

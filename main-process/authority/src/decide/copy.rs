@@ -49,6 +49,7 @@ impl crate::Snapshot {
             edges: edges.iter().filter_map(|id| self.edge(*id).cloned()).collect(),
             sources: Vec::new(),
             provenance: Vec::new(),
+            overrides: Vec::new(),
         }
     }
 }

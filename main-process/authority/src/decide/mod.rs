@@ -7,6 +7,7 @@ mod connect;
 mod copy;
 mod draft;
 mod nodes;
+mod overrides;
 mod place;
 mod references;
 mod remove;
@@ -69,6 +70,9 @@ fn run(draft: &mut Draft, command: &Command) -> Result<String, Refusal> {
         Command::Distribute { nodes, along } => arrange::distribute(draft, nodes, *along),
         Command::Tidy { nodes } => arrange::tidy(draft, nodes),
         Command::SetVariable { nodes, key, variable } => nodes::set_variable(draft, nodes, key, *variable),
+        Command::SetOverrides { set } => overrides::set(draft, set),
+        Command::ClearOverrides(which) => overrides::clear(draft, which),
+        Command::PromoteOverrides(which) => overrides::promote(draft, which),
         Command::Batch { summary, commands } => batch(draft, summary.as_deref(), commands),
     }
 }

@@ -310,6 +310,9 @@ fn weight(change: &Change) -> usize {
     let text = |value: &Option<Arc<str>>| value.as_ref().map_or(0, |text| text.len());
     match change {
         Change::Source { before, after, .. } => text(before) + text(after) + 64,
+        Change::Override { before, after, .. } => {
+            before.iter().chain(after).map(|over| over.value.to_string().len() + 128).sum()
+        }
         Change::Prop { before, after, .. } => {
             let size = |value: &Option<shared_protocol::Value>| {
                 value.as_ref().map_or(0, |value| value.to_string().len())

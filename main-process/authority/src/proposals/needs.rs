@@ -104,6 +104,12 @@ impl<'a> Needs<'a> {
                     self.add(&subject, Subject::Board(holder));
                 }
             }
+            // A value for what the same proposal brings.
+            Change::Override { key, after: Some(_), .. } => {
+                if let Some(node) = crate::overrides::node_of(key) {
+                    self.add(&subject, Subject::Node(node));
+                }
+            }
             // Files of one bundle were checked together and go together.
             Change::Source { path, .. } => {
                 let first = self.bundles.entry(bundle_of(path)).or_insert_with(|| subject.clone()).clone();

@@ -120,6 +120,7 @@ fn counts(snapshot: &Snapshot, changes: &[Change]) -> Counts {
             Change::Node { before, after, .. } => (before.is_none(), after.is_none()),
             Change::Edge { before, after, .. } => (before.is_none(), after.is_none()),
             Change::Source { before, after, .. } => (before.is_none(), after.is_none()),
+            Change::Override { before, after, .. } => (before.is_none(), after.is_none()),
             _ => (false, false),
         };
         let kind = match (came, went) {
@@ -154,6 +155,7 @@ fn is_there(snapshot: &Snapshot, subject: &Subject) -> bool {
         Subject::Node(id) => snapshot.node(*id).is_some(),
         Subject::Edge(id) => snapshot.edge(*id).is_some(),
         Subject::Source(path) => snapshot.source(path).is_some(),
+        Subject::Override(key) => snapshot.override_at(key).is_some(),
         Subject::Act => true,
     }
 }
@@ -201,6 +203,7 @@ impl Shown<'_> {
             Subject::Edge(id) => {
                 self.after.edge(*id).or_else(|| self.before.edge(*id)).map(|edge| edge.board)
             }
+            Subject::Override(key) => node(crate::overrides::node_of(key)?),
             Subject::Source(_) | Subject::Act => None,
         }
     }
@@ -223,6 +226,11 @@ impl Shown<'_> {
             Subject::Source(path) => {
                 let text = |state: &Snapshot| state.source(path).map(|text| cut(text));
                 differing(path.as_str(), text(self.before), text(self.after)).into_iter().collect()
+            }
+            Subject::Override(key) => {
+                let value = |state: &Snapshot| state.override_at(key).map(|over| text_of(&over.value));
+                let (was, is) = (value(self.before), value(self.after));
+                differing(key.path.as_str(), was, is).into_iter().collect()
             }
             Subject::Act => Vec::new(),
         }

@@ -58,6 +58,7 @@ pub(super) fn is_destructive(snapshot: &Snapshot, change: &Change) -> bool {
         Change::Board { id, before: Some(_), after: None } => snapshot.board(*id).is_some(),
         Change::Node { id, before: Some(_), .. } => snapshot.node(*id).is_some(),
         Change::Source { path, before: Some(_), after: None } => snapshot.source(path).is_some(),
+        Change::Override { key, before: Some(_), after: None } => snapshot.override_at(key).is_some(),
         Change::Edge { id, before: Some(_), after: None } => snapshot.edge(*id).is_some(),
         _ => false,
     }

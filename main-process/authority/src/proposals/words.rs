@@ -3,7 +3,7 @@
 use super::risk::is_destructive;
 use crate::Snapshot;
 use shared_protocol::{
-    Change, Edge, Node, NodeId, Subject,
+    Change, Edge, Node, NodeId, OverrideKey, Subject,
     proposal::{Kind, Line},
 };
 use std::collections::BTreeMap;
@@ -72,7 +72,25 @@ impl Words<'_> {
                 (_, None) => (Kind::Removed, format!("removes {path}")),
                 _ => (Kind::Changed, format!("changes {path}")),
             },
+            Subject::Override(key) => self.overriding(key),
             Subject::Act => (Kind::Changed, "asks for something to be done".to_owned()),
+        }
+    }
+
+    fn overriding(&self, key: &OverrideKey) -> (Kind, String) {
+        let what = crate::overrides::words(self.after, key);
+        match (self.before.override_at(key), self.after.override_at(key)) {
+            (Some(before), None) => {
+                (Kind::Removed, format!("clears {} from {what}", short(&before.value.to_string())))
+            }
+            (None, Some(after)) => {
+                (Kind::Added, format!("overrides {what} with {}", short(&after.value.to_string())))
+            }
+            (Some(before), Some(after)) => {
+                let (was, is) = (short(&before.value.to_string()), short(&after.value.to_string()));
+                (Kind::Changed, format!("overrides {what}: {was} → {is}"))
+            }
+            (None, None) => (Kind::Changed, format!("overrides {what} and takes it back")),
         }
     }
 

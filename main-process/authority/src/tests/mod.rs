@@ -4,6 +4,7 @@ mod commands;
 mod extremes;
 mod integrity;
 mod links;
+mod overrides;
 mod problems;
 mod properties;
 mod proposals;

@@ -112,6 +112,7 @@ proptest! {
             history.record(state.revision(), OperationKind::Undo(of));
         }
         prop_assert_eq!(state.node_count() + state.edge_count() + state.boards().count(), start.node_count());
+        prop_assert_eq!(state.overrides().count(), 0);
         while let Some(of) = history.to_redo() {
             step(&mut state, &mut log, of);
             history.record(state.revision(), OperationKind::Redo(of));
@@ -162,14 +163,17 @@ proptest! {
 
 #[test]
 fn random_commands_get_somewhere() {
-    let (mut accepted, mut refused, mut nodes, mut edges) = (0, 0, 0, 0);
+    let (mut accepted, mut refused, mut nodes, mut edges, mut overrides) = (0, 0, 0, 0, 0);
     for seed in 0..50 {
         let (bench, no) = played(seed, 200);
         accepted += bench.log.len();
         refused += no;
         nodes += bench.state.node_count();
         edges += bench.state.edge_count();
+        overrides += bench.state.overrides().count();
     }
-    println!("accepted {accepted}, refused {refused}, nodes left {nodes}, edges left {edges}");
-    assert!(accepted > 3000 && refused > 500 && nodes > 500 && edges > 50);
+    println!(
+        "accepted {accepted}, refused {refused}, nodes left {nodes}, edges left {edges}, overrides left {overrides}"
+    );
+    assert!(accepted > 3000 && refused > 500 && nodes > 500 && edges > 50 && overrides > 100);
 }

@@ -2,10 +2,11 @@
 
 use crate::Snapshot;
 use shared_protocol::{
-    AddNode, BoardId, BoardKind, Command, EdgeId, EndpointRef, Fragment, NodeId, NodeRef, Point, TypeDef,
-    Value,
+    AddNode, BoardId, BoardKind, Command, EdgeId, EndpointRef, Fragment, NodeId, NodeRef, OverrideScope,
+    Point, SetOverride, TypeDef, Value, WhichOverrides,
     command::{Alignment, Axis, Placed},
     registry::{PropDef, PropKind},
+    v0::JsonPointer,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -56,8 +57,9 @@ fn single(dice: &mut Dice, state: &Snapshot) -> Command {
     let some = |dice: &mut Dice| -> Vec<NodeRef> {
         (0..1 + dice.below(4)).filter_map(|_| dice.pick(&nodes).copied()).map(NodeRef::Id).collect()
     };
-    match dice.below(27) {
+    match dice.below(30) {
         0 => add_board(dice),
+        27..=29 => override_some(dice, state, &nodes).unwrap_or_else(|| add_node(dice, state, board, &nodes)),
         1 if dice.one_in(4) => Command::RemoveBoard { board: board.into() },
         2 => Command::UpdateBoard {
             board: board.into(),
@@ -168,6 +170,26 @@ fn set_variable(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<C
     let node = state.node(*dice.pick(nodes)?)?;
     let key = dice.pick(&state.type_of(node)?.props)?.key.clone();
     Some(Command::SetVariable { nodes: vec![node.id.into()], key, variable: !dice.one_in(3) })
+}
+
+/// Mostly a value for a prop of a node, sometimes clearing or promoting.
+fn override_some(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Command> {
+    let keys: Vec<_> = state.overrides().map(|(key, _)| key.clone()).collect();
+    match dice.below(8) {
+        0 => return Some(Command::ClearOverrides(WhichOverrides::These(vec![dice.pick(&keys)?.clone()]))),
+        1 => return Some(Command::PromoteOverrides(WhichOverrides::These(vec![dice.pick(&keys)?.clone()]))),
+        2 if dice.one_in(4) => return Some(Command::ClearOverrides(WhichOverrides::Orphaned)),
+        _ => {}
+    }
+    let node = state.node(*dice.pick(nodes)?)?;
+    let prop = dice.pick(&state.type_of(node)?.props)?;
+    let value = value(dice, prop).unwrap_or(Value::Null);
+    let deeper = if dice.one_in(6) { "/deep" } else { "" };
+    let path = JsonPointer::parse(format!("/{}{deeper}", prop.key)).ok()?;
+    let instance = if dice.one_in(10) { "nobody".to_owned() } else { node.id.to_string() };
+    let (scope, component, locator) = (OverrideScope::App, None, None);
+    let set = SetOverride { scope, instance: instance.into(), path, value, component, locator };
+    Some(Command::SetOverrides { set: vec![set] })
 }
 
 fn update(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Command> {

@@ -201,6 +201,7 @@ impl BoardFile {
             layout: self.layout.0.into_iter().map(|(id, Rectangle(placement))| (id, placement)).collect(),
             sources: Vec::new(),
             provenance: Vec::new(),
+            overrides: Vec::new(),
         }
     }
 }

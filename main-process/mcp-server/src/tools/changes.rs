@@ -8,7 +8,7 @@ use crate::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{Change, Node, NodeId, PropKey, Revision, TypeId, messages::Patch};
+use shared_protocol::{Change, Node, NodeId, Override, PropKey, Revision, TypeId, messages::Patch};
 use std::collections::BTreeMap;
 
 const USUAL_LIMIT: u64 = 50;
@@ -215,6 +215,16 @@ fn change_shape(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, cha
         }
         Change::Source { path, before, after } => {
             json!({ "file": path, "change": came_or_went(before.is_some(), after.is_some()) })
+        }
+        Change::Override { key, before, after } => {
+            let value = |over: &Option<std::sync::Arc<Override>>| {
+                over.as_ref().map_or(Value::Null, |over| shape::overridden(key, &over.value))
+            };
+            json!({
+                "override": { "scope": key.scope, "instance": shown(&key.instance), "path": key.path },
+                "change": came_or_went(before.is_some(), after.is_some()),
+                "before": value(before), "after": value(after),
+            })
         }
         Change::Placement { node, after, .. } => {
             json!({ "node": node, "change": "placement", "after": after })

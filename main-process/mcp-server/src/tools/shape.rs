@@ -4,7 +4,7 @@
 use crate::{WorkspaceView, shown, shown::shown_json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use shared_protocol::{Edge, Node, NodeId, PropKey, TypeDef};
+use shared_protocol::{Edge, Node, NodeId, OverrideKey, PropKey, TypeDef};
 use std::{borrow::Cow, collections::BTreeMap};
 
 pub(crate) const REDACTED: &str = "[redacted]";
@@ -126,6 +126,14 @@ pub(crate) fn property(def: Option<&TypeDef>, key: &PropKey, value: &shared_prot
         None => looks_secret(key.as_str()),
     };
     if is_sensitive {
+        return Value::String(REDACTED.to_owned());
+    }
+    shown_json(serde_json::to_value(value).unwrap_or_default())
+}
+
+/// The value of an override as agents may see it. Its type may be gone, so its path must say whether it is a secret.
+pub(crate) fn overridden(key: &OverrideKey, value: &shared_protocol::Value) -> Value {
+    if key.path.tokens().any(|token| looks_secret(&token)) {
         return Value::String(REDACTED.to_owned());
     }
     shown_json(serde_json::to_value(value).unwrap_or_default())

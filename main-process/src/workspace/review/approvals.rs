@@ -127,6 +127,9 @@ pub fn area_of(state: &Snapshot, proposal: &Proposal) -> Option<BTreeSet<Area>> 
             return Some(BTreeSet::from([Area::TerraformPlan]));
         }
         Some(Act::Save | Act::Config { .. }) => return Some(BTreeSet::from([Area::Diagram])),
+        Some(Act::StartPreview { .. } | Act::StopPreview { .. } | Act::NavigatePreview { .. }) => {
+            return Some(BTreeSet::from([Area::Interface]));
+        }
         Some(Act::Run { .. } | Act::Open { .. } | Act::New { .. }) => return None,
     }
     let mut areas = BTreeSet::new();
@@ -136,8 +139,13 @@ pub fn area_of(state: &Snapshot, proposal: &Proposal) -> Option<BTreeSet<Area>> 
     });
     let added: std::collections::BTreeMap<_, _> = added.collect();
     for change in &proposal.changes {
-        if matches!(Subject::of(change), Subject::Source(_)) {
-            areas.insert(Area::Bundles);
+        match Subject::of(change) {
+            Subject::Source(path) if path.as_str().starts_with("components/") => {
+                areas.insert(Area::Interface);
+            }
+            Subject::Source(_) => drop(areas.insert(Area::Bundles)),
+            Subject::Override(_) => drop(areas.insert(Area::Interface)),
+            _ => {}
         }
     }
     for board in boards_touched(state, &proposal.changes) {

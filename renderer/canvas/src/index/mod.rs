@@ -190,7 +190,8 @@ impl BoardIndex {
                 Change::Board { .. }
                 | Change::References { .. }
                 | Change::Variable { .. }
-                | Change::Source { .. } => {}
+                | Change::Source { .. }
+                | Change::Override { .. } => {}
             }
         }
         for id in nodes {

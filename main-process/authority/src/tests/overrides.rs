@@ -1,0 +1,211 @@
+//! Overrides: what may be laid over what, what follows when the ground moves, and how they come back.
+
+use super::Bench;
+use crate::{overrides::lay_over, proposals::with_needs, rebase};
+use shared_protocol::{
+    Change, Code, Orphaned, Override, OverrideKey, OverrideScope, Standing, Subject, Value, WhichOverrides,
+    change::inverse, v0::JsonPointer,
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// A page with a card and a button in it.
+fn page() -> Bench {
+    let mut bench = Bench::empty();
+    bench.json(r#"{"addBoard":{"kind":"interface","title":"App"}}"#);
+    bench.json(r#"{"addNode":{"board":"app","type":"ui.route","name":"home"}}"#);
+    bench.json(r#"{"addNode":{"board":"app","type":"ui.card","parent":"home","name":"card"}}"#);
+    bench.json(
+        r#"{"addNode":{"board":"app","type":"ui.button","parent":"card","name":"go","props":{"label":"Go"}}}"#,
+    );
+    bench
+}
+
+fn set(bench: &Bench, node: &str, path: &str, value: &str) -> String {
+    let instance = bench.node(node);
+    format!(r#"{{"setOverrides":{{"set":[{{"instance":"{instance}","path":"{path}","value":{value}}}]}}}}"#)
+}
+
+fn key(bench: &Bench, node: &str, path: &str) -> OverrideKey {
+    let path = JsonPointer::parse(path).unwrap();
+    OverrideKey::new(OverrideScope::App, bench.node(node).to_string(), path)
+}
+
+fn standing(bench: &Bench, key: &OverrideKey) -> Standing {
+    bench.state.standing(key, bench.state.override_at(key).expect("it is kept"))
+}
+
+#[test]
+fn an_override_counts_before_what_is_set_and_that_before_the_default() {
+    let mut bench = page();
+    let label = |bench: &Bench| {
+        let node = bench.state.node(bench.node("go")).unwrap();
+        bench.state.effective_props(node).get("label").cloned()
+    };
+    assert_eq!(label(&bench), Some(Value::text("Go")));
+    let command = set(&bench, "go", "/label", r#""Open""#);
+    let decision = bench.json(&command);
+    assert_eq!(decision.summary, "Override label of go");
+    assert_eq!(label(&bench), Some(Value::text("Open")));
+    assert_eq!(bench.json(&command).changes, [], "as it is already");
+    bench.json(r#"{"updateNode":{"node":"go","set":{"label":"Went"}}}"#);
+    assert_eq!(label(&bench), Some(Value::text("Open")));
+    bench.json(r#"{"clearOverrides":"all"}"#);
+    assert_eq!(label(&bench), Some(Value::text("Went")));
+    bench.json(r#"{"updateNode":{"node":"go","unset":["label"]}}"#);
+    let def = bench.state.registry().get(&"ui.button".parse().unwrap()).unwrap();
+    assert_eq!(label(&bench), def.prop("label").unwrap().default);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_says_why() {
+    let mut bench = page();
+    for (node, path, value, code) in [
+        ("go", "/label", "7", Code::ValidationError),
+        ("go", "/variant", r#""loud""#, Code::ValidationError),
+        ("go", "/nothing", "1", Code::NotFound),
+        ("go", "", "{}", Code::NotFound),
+        ("go", "/label/deeper", "1", Code::NotFound),
+        ("go", "/navigatesTo", r#""n-000000000001""#, Code::NotFound),
+        ("card", "/children", "1", Code::NotFound),
+    ] {
+        let command = set(&bench, node, path, value);
+        assert_eq!(bench.refused(&command).code, code, "{path} {value}");
+    }
+    let refusal = bench.refused(&set(&bench, "go", "/varient", r#""primary""#));
+    assert!(refusal.suggestions.iter().any(|known| known == "variant"), "{refusal:?}");
+    let nobody = r#"{"setOverrides":{"set":[{"instance":"n-000000000001","path":"/label","value":1}]}}"#;
+    assert_eq!(bench.refused(nobody).code, Code::NotFound);
+}
+
+#[test]
+fn an_orphan_has_a_reason_and_is_bound_again() {
+    let mut bench = page();
+    let command = set(&bench, "go", "/label", r#""Open""#);
+    bench.json(&command);
+    let address = key(&bench, "go", "/label");
+    let instance = Arc::clone(&address.instance);
+    assert_eq!(standing(&bench, &address), Standing::Applies(Arc::clone(&instance)));
+
+    bench.json(r#"{"remove":{"nodes":["go"]}}"#);
+    assert_eq!(standing(&bench, &address), Standing::Orphaned(Orphaned::InstanceMissing));
+    assert_eq!(bench.state.chosen_overrides(&WhichOverrides::Orphaned), std::slice::from_ref(&address));
+
+    // Made anew under its name and as what it was, it is what the override means.
+    bench.json(r#"{"addNode":{"board":"app","type":"ui.button","parent":"card","name":"go"}}"#);
+    let anew = bench.node("go").to_string();
+    assert_ne!(*anew, *instance);
+    assert_eq!(standing(&bench, &address), Standing::Applies(Arc::from(anew)));
+    bench.json(r#"{"remove":{"nodes":["go"]}}"#);
+    bench.json(r#"{"addNode":{"board":"app","type":"ui.text","parent":"card","name":"go"}}"#);
+    assert_eq!(standing(&bench, &address), Standing::Orphaned(Orphaned::InstanceMissing));
+
+    // The very node is back as it was.
+    let removal = bench.log.len() - 4;
+    bench.json(r#"{"remove":{"nodes":["go"]}}"#);
+    let undone = inverse(&bench.log[removal]);
+    bench.state.apply(bench.state.revision().next(), &undone).unwrap();
+    assert_eq!(standing(&bench, &address), Standing::Applies(instance));
+}
+
+#[test]
+fn a_type_or_a_path_that_is_no_more_is_told_apart() {
+    let mut bench = page();
+    let put = |bench: &mut Bench, node: &str, path: &str, component: &str| {
+        let key = key(bench, node, path);
+        let over = Override { value: 1.into(), component: Some(component.into()), locator: None };
+        let change = Change::Override { key: key.clone(), before: None, after: Some(Arc::new(over)) };
+        bench.state.apply(bench.state.revision().next(), &[change]).unwrap();
+        standing(bench, &key)
+    };
+    assert_eq!(put(&mut bench, "go", "/label", "ui.text"), Standing::Orphaned(Orphaned::OtherType));
+    assert_eq!(put(&mut bench, "go", "/gone", "ui.button"), Standing::Orphaned(Orphaned::PathInvalid));
+    assert!(matches!(put(&mut bench, "go", "/size", "ui.button"), Standing::Applies(_)));
+}
+
+#[test]
+fn clearing_takes_one_an_instance_or_all() {
+    let mut bench = page();
+    for (node, path, value) in
+        [("go", "/label", r#""A""#), ("go", "/disabled", "true"), ("card", "/title", r#""T""#)]
+    {
+        let command = set(&bench, node, path, value);
+        bench.json(&command);
+    }
+    let one = serde_json::to_string(&key(&bench, "go", "/label")).unwrap();
+    assert_eq!(bench.json(&format!(r#"{{"clearOverrides":{{"these":[{one}]}}}}"#)).changes.len(), 1);
+    let go = bench.node("go");
+    let instance = format!(r#"{{"clearOverrides":{{"instance":{{"instance":"{go}"}}}}}}"#);
+    assert_eq!(bench.json(&instance).changes.len(), 1);
+    assert_eq!(bench.json(&instance).changes, []);
+    assert_eq!(bench.json(r#"{"clearOverrides":"all"}"#).summary, "Clear the override of title of card");
+    assert_eq!(bench.state.overrides().count(), 0);
+}
+
+#[test]
+fn promoting_is_all_or_nothing_and_one_operation() {
+    let mut bench = page();
+    let commands = [set(&bench, "go", "/label", r#""Open""#), set(&bench, "card", "/title", r#""Parcel""#)];
+    for command in &commands {
+        bench.json(command);
+    }
+    let component = r#"{"setOverrides":{"set":[{"scope":"component","instance":"ui.badge","path":"/text","value":"Hot"}]}}"#;
+    bench.json(component);
+    let refusal = bench.refused(r#"{"promoteOverrides":"all"}"#);
+    assert!(refusal.message.contains("1 of 3") && refusal.hints[1].contains("ui.badge"), "{refusal:?}");
+
+    let decision = bench.json(r#"{"promoteOverrides":{"scope":"app"}}"#);
+    assert_eq!(decision.summary, "Promote 2 overrides");
+    let go = bench.state.node(bench.node("go")).unwrap();
+    assert_eq!(go.props.get("label"), Some(&Value::text("Open")));
+    assert_eq!(bench.state.overrides().count(), 1);
+    let undone = inverse(bench.log.last().unwrap());
+    bench.state.apply(bench.state.revision().next(), &undone).unwrap();
+    assert_eq!(bench.state.overrides().count(), 3);
+    assert_eq!(bench.refused(r#"{"promoteOverrides":"orphaned"}"#).code, Code::NotFound);
+}
+
+#[test]
+fn one_of_several_is_reverted_while_later_work_stays() {
+    let mut bench = page();
+    let commands = [set(&bench, "go", "/label", r#""A""#), set(&bench, "go", "/disabled", "true")];
+    for command in &commands {
+        bench.json(command);
+    }
+    let first = bench.log.len() - 2;
+    let rebased = rebase(&bench.state, &inverse(&bench.log[first]));
+    assert_eq!((rebased.fitting.len(), rebased.conflicts.len()), (1, 0));
+    let command = set(&bench, "go", "/label", r#""B""#);
+    bench.json(&command);
+    let rebased = rebase(&bench.state, &inverse(&bench.log[first]));
+    assert_eq!((rebased.fitting.len(), rebased.conflicts.len()), (0, 1), "somebody set it since");
+}
+
+#[test]
+fn accepting_an_override_of_something_new_accepts_that_too() {
+    let before = page();
+    let mut bench = page();
+    let add = bench.json(r#"{"addNode":{"board":"app","type":"ui.badge","parent":"card","name":"new"}}"#);
+    let command = set(&bench, "new", "/text", r#""Hot""#);
+    let over = bench.json(&command);
+    let changes: Vec<Change> = add.changes.into_iter().chain(over.changes).collect();
+    let subject = Subject::Override(key(&bench, "new", "/text"));
+    let taken = with_needs(&before.state, &changes, [subject.clone()]);
+    assert!(taken.contains(&subject) && taken.contains(&Subject::Node(bench.node("new"))), "{taken:?}");
+}
+
+#[test]
+fn paths_reach_into_values() {
+    let mut props = BTreeMap::from([(
+        "rows".parse().unwrap(),
+        Value::parse_json(r#"[{"name":"a"},{"name":"b"}]"#).unwrap(),
+    )]);
+    let mut lay = |path: &str| {
+        let laid = lay_over(&mut props, &JsonPointer::parse(path).unwrap(), &Value::text("x"));
+        laid.map(|()| props["rows"].to_json())
+    };
+    assert_eq!(lay("/rows/1/name").as_deref(), Some(r#"[{"name":"a"},{"name":"x"}]"#));
+    assert_eq!(lay("/rows/0/new").as_deref(), Some(r#"[{"name":"a","new":"x"},{"name":"x"}]"#));
+    for nowhere in ["/rows/2/name", "/rows/name", "/rows/0/name/x", "/others/0", ""] {
+        assert_eq!(lay(nowhere), None, "{nowhere}");
+    }
+}

@@ -1,0 +1,331 @@
+//! The components of a workspace: read from their files, which are part of the state, and following every operation that
+//! changes one of them. Only what an operation touches is read again.
+//!
+//! What a component declares becomes a type of interface boards: its props, and whether it holds others. Where a built-in
+//! type has the same id, its place on boards, its ports and its references stay.
+
+use super::{About, Workspace};
+use authority::{Module, Registry, Snapshot};
+use components::{Component, Library, Prop, is_component_file};
+use serde_json::json;
+use shared_protocol::{
+    BoardKind, Change, Operation, PropKey, SourcePath, TypeDef, TypeId, Value,
+    previews::ComponentView,
+    registry::{Choice, Exposure, MODULE_FORMAT, Pattern, PropDef, PropKind},
+    v0::{ControlDefinition, PropExposure},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+/// Where component files are.
+pub(super) const FOLDER: &str = "components";
+/// Mistakes that are told at once.
+const MOST_TOLD: usize = 50;
+/// Says in which slot of the component around it an instance stands.
+pub const SLOT: &str = "slot";
+/// The slot of what names none.
+const CHILDREN: &str = "children";
+
+/// What is known of the components now.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    library: Library,
+    /// For whoever starts a preview; made anew when something changed.
+    view: Arc<Vec<ComponentView>>,
+}
+
+/// The folder of the components, if this is one of their files.
+pub(super) fn is_component(path: &SourcePath) -> bool {
+    path.as_str().rsplit_once('/').is_some_and(|(folder, name)| folder == FOLDER && is_component_file(name))
+}
+
+impl Workspace {
+    pub fn components(&self) -> &Arc<Vec<ComponentView>> {
+        &self.shelf.view
+    }
+
+    /// The component with this id.
+    pub fn component(&self, id: &str) -> Option<&Arc<Component>> {
+        self.shelf.library.get(id)
+    }
+
+    /// Reads all of them.
+    pub(super) fn read_components(&mut self) {
+        let mut library = Library::default();
+        for (path, text) in component_texts(&self.snapshot) {
+            library.put(path.as_str(), text);
+        }
+        self.shelf.library = library;
+        self.settle_components();
+    }
+
+    /// Reads again what operations touched.
+    pub(super) fn components_follow(&mut self, operations: &[Operation]) {
+        let changes = operations.iter().flat_map(|operation| &operation.changes);
+        let touched: BTreeSet<&SourcePath> = changes
+            .filter_map(|change| match change {
+                Change::Source { path, .. } => Some(path).filter(|path| is_component(path)),
+                _ => None,
+            })
+            .collect();
+        if touched.is_empty() {
+            return;
+        }
+        for path in touched {
+            match self.snapshot.source(path) {
+                Some(text) => self.shelf.library.put(path.as_str(), text),
+                None => self.shelf.library.remove(path.as_str()),
+            }
+        }
+        self.settle_components();
+    }
+
+    fn settle_components(&mut self) {
+        self.shelf.library.settle();
+        let view = |component: &Arc<Component>| ComponentView {
+            id: component.id.clone(),
+            title: component.title.clone(),
+            variants: component.variants.iter().map(|variant| variant.id.clone()).collect(),
+            file: component.file.clone(),
+        };
+        self.shelf.view = Arc::new(self.shelf.library.components().map(view).collect());
+        self.notices.retain(|about, _| !matches!(about, About::Component(..)));
+        let problems: Vec<_> = self.shelf.library.problems().take(MOST_TOLD).cloned().collect();
+        for problem in problems {
+            let about = About::Component(problem.file.clone(), problem.place.line, problem.place.column);
+            self.notice(about, problem.to_string());
+        }
+        self.compose();
+    }
+
+    /// Composes the types anew: what is built in, the workspace's modules, its components.
+    pub(super) fn compose(&mut self) {
+        let (registry, unreadable) = super::compose_registry(&self.files, &self.config, &self.shelf.library);
+        self.notices.retain(|about, _| !matches!(about, About::Module(_)));
+        for (origin, problem) in unreadable {
+            self.notice(About::Module(origin), problem);
+        }
+        self.snapshot = self.snapshot.clone().with_registry(registry);
+    }
+}
+
+/// The component files of a state.
+pub fn component_texts(snapshot: &Snapshot) -> impl Iterator<Item = (&SourcePath, &Arc<str>)> {
+    let folder = SourcePath::parse(FOLDER).ok();
+    folder.into_iter().flat_map(|folder| snapshot.sources_in(&folder)).filter(|(path, _)| is_component(path))
+}
+
+/// The types that components bring, over those that are there.
+pub(super) fn modules(library: &Library, base: &Registry) -> Vec<Module> {
+    let slots = slot_names(library);
+    let mut types: BTreeMap<TypeId, (String, TypeDef)> = BTreeMap::new();
+    for component in library.components() {
+        let Ok(id) = TypeId::parse(component.id.as_str()) else { continue };
+        if let Some(def) = type_of(component, base.get(&id), &slots) {
+            types.insert(id, (component.file.clone(), def));
+        }
+    }
+    let is_holder = |def: &TypeDef| def.container && def.may_stand_on(BoardKind::Interface) && is_ui(def);
+    let known = base.types().filter(|def| is_holder(def) && !types.contains_key(&def.id));
+    let brought = types.values().map(|(_, def)| def).filter(|def| is_holder(def));
+    let holders: BTreeSet<TypeId> =
+        known.map(|def| def.id.clone()).chain(brought.map(|def| def.id.clone())).collect();
+    for (_, def) in types.values_mut() {
+        stand_in(def, &holders);
+    }
+    // What is built in may stand in what is brought, too.
+    let others = base.types().filter(|def| is_ui(def) && !def.parents.is_empty() && !def.may_be_root());
+    for def in others {
+        if types.contains_key(&def.id) {
+            continue;
+        }
+        let mut wider = TypeDef::clone(def);
+        stand_in(&mut wider, &holders);
+        if wider != **def {
+            types.insert(wider.id.clone(), (FOLDER.to_owned(), wider));
+        }
+    }
+    types.into_values().map(|(origin, def)| module(origin, &def)).collect()
+}
+
+fn module(origin: String, def: &TypeDef) -> Module {
+    let module = json!({
+        "format": MODULE_FORMAT, "module": origin, "title": def.title, "types": [def],
+    });
+    Module { origin, text: Arc::from(module.to_string()) }
+}
+
+/// Stands on interface boards, and is no page or frame.
+fn is_ui(def: &TypeDef) -> bool {
+    def.boards == [BoardKind::Interface]
+}
+
+fn stand_in(def: &mut TypeDef, holders: &BTreeSet<TypeId>) {
+    for holder in holders {
+        if !def.parents.iter().any(|pattern| pattern.matches(holder))
+            && let Ok(pattern) = Pattern::parse(holder.as_str())
+        {
+            def.parents.push(pattern);
+        }
+    }
+}
+
+/// None for what cannot be a type, which nothing that was read is.
+fn type_of(component: &Component, base: Option<&TypeDef>, slots: &[String]) -> Option<TypeDef> {
+    let mut props: Vec<&Prop> = component.props.iter().collect();
+    props.sort_by(|a, b| {
+        let order = |prop: &Prop| prop.order.unwrap_or(f64::INFINITY);
+        order(a).total_cmp(&order(b))
+    });
+    let mut defs: Vec<PropDef> = props
+        .into_iter()
+        .filter_map(|prop| {
+            let known = base.and_then(|base| base.prop(&prop.name));
+            match known {
+                // Pointing at another node is something that a file of its own cannot say.
+                Some(known) if known.kind == PropKind::Reference => Some(known.clone()),
+                _ => prop_of(prop),
+            }
+        })
+        .collect();
+    let keys: BTreeSet<String> = defs.iter().map(|def| def.key.to_string()).collect();
+    let references = base.into_iter().flat_map(|base| &base.props);
+    let missing =
+        references.filter(|def| def.kind == PropKind::Reference && !keys.contains(def.key.as_str()));
+    defs.extend(missing.cloned());
+    if !keys.contains(SLOT) && slots.len() > 1 {
+        defs.extend(slot_prop(slots));
+    }
+    let container = component.props.iter().any(|prop| slot_of(prop).is_some());
+    let title = component.title.clone();
+    let description = component.description.clone().unwrap_or_default();
+    match base {
+        Some(base) => Some(TypeDef { title, description, container, props: defs, ..base.clone() }),
+        None => {
+            let category = component.tags.first().map_or_else(|| "Components".to_owned(), |tag| heading(tag));
+            let text = json!({
+                "id": component.id, "title": title, "description": description, "category": category,
+                "boards": ["interface"], "icon": "box", "accent": "purple", "container": container,
+                "root": false, "props": defs,
+            });
+            serde_json::from_value(text).ok()
+        }
+    }
+}
+
+fn blank(key: &str, label: String, kind: PropKind) -> Option<PropDef> {
+    let key = PropKey::parse(key).ok()?;
+    serde_json::from_value(json!({ "key": key, "label": label, "kind": kind })).ok()
+}
+
+fn prop_of(prop: &Prop) -> Option<PropDef> {
+    let label = prop.label.clone().unwrap_or_else(|| heading(&prop.name));
+    let mut def = blank(&prop.name, label, PropKind::Json)?;
+    def.description = prop.description.clone().unwrap_or_default();
+    def.group = prop.group.clone().unwrap_or_default();
+    let default = prop.default.as_ref().and_then(|default| Value::from_json(default).ok());
+    match &prop.exposure {
+        PropExposure::Editable { control, constraints, .. } => {
+            def.kind = kind_of(control, default.as_ref());
+            match control {
+                ControlDefinition::String { placeholder, .. } => {
+                    def.placeholder = placeholder.clone().unwrap_or_default();
+                }
+                ControlDefinition::Number { step, unit } => {
+                    def.step = step.map(|step| step.get());
+                    def.unit = unit.clone().unwrap_or_default();
+                }
+                ControlDefinition::Select { options } => {
+                    def.options = options
+                        .iter()
+                        .map(|option| Choice {
+                            value: Arc::from(option.value.as_str()),
+                            label: option.label.clone(),
+                            description: option.description.clone().unwrap_or_default(),
+                        })
+                        .collect();
+                }
+                _ => {}
+            }
+            if let Some(constraints) = constraints {
+                def.required = constraints.required.unwrap_or_default();
+                def.min = constraints.min.map(|min| min.get());
+                def.max = constraints.max.map(|max| max.get());
+                def.pattern = constraints.pattern.clone().filter(|_| def.kind == PropKind::Text);
+            }
+        }
+        PropExposure::InspectOnly { .. } => def.exposure = Exposure::ReadOnly,
+        PropExposure::Opaque { reason } => {
+            def.exposure = Exposure::Opaque;
+            def.reason = reason.clone().unwrap_or_else(|| "the component keeps it to itself".to_owned());
+        }
+    }
+    def.default = default.filter(|_| def.kind != PropKind::Slot);
+    Some(def)
+}
+
+fn kind_of(control: &ControlDefinition, default: Option<&Value>) -> PropKind {
+    match control {
+        ControlDefinition::String { multiline: Some(true), .. } => PropKind::Multiline,
+        ControlDefinition::String { .. } => PropKind::Text,
+        ControlDefinition::Number { .. } => PropKind::Number,
+        ControlDefinition::Boolean => PropKind::Boolean,
+        ControlDefinition::Select { options } if options.is_empty() => PropKind::Text,
+        ControlDefinition::Select { .. } => PropKind::Select,
+        // A token such as `primary` is a colour in a component, and is no number that a colour picker knows.
+        ControlDefinition::Color { .. } => match default.and_then(Value::as_text) {
+            Some(text) if !text.starts_with('#') => PropKind::Text,
+            _ => PropKind::Colour,
+        },
+        ControlDefinition::Slot { .. } => PropKind::Slot,
+        ControlDefinition::Json => PropKind::Json,
+    }
+}
+
+fn slot_of(prop: &Prop) -> Option<&str> {
+    match &prop.exposure {
+        PropExposure::Editable { control: ControlDefinition::Slot { slot_name, .. }, .. } => {
+            Some(slot_name.as_deref().unwrap_or(CHILDREN))
+        }
+        _ => None,
+    }
+}
+
+/// Every slot that a component has, the usual one first.
+fn slot_names(library: &Library) -> Vec<String> {
+    let named = library.components().flat_map(|component| &component.props).filter_map(slot_of);
+    let named: BTreeSet<&str> = named.filter(|name| *name != CHILDREN).collect();
+    std::iter::once(CHILDREN).chain(named).map(str::to_owned).collect()
+}
+
+fn slot_prop(slots: &[String]) -> Option<PropDef> {
+    let mut def = blank(SLOT, "Slot".to_owned(), PropKind::Select)?;
+    def.description = "Where in the component around it this stands.".to_owned();
+    def.group = "Layout".to_owned();
+    let choice = |slot: &String| Choice {
+        value: Arc::from(slot.as_str()),
+        label: heading(slot),
+        description: String::new(),
+    };
+    def.options = slots.iter().map(choice).collect();
+    Some(def)
+}
+
+/// `fullWidth` is read as "Full width".
+fn heading(name: &str) -> String {
+    let mut words = String::new();
+    for (index, c) in name.chars().enumerate() {
+        match c {
+            '_' | '-' | '.' => words.push(' '),
+            c if index == 0 => words.extend(c.to_uppercase()),
+            c if c.is_uppercase() => {
+                words.push(' ');
+                words.extend(c.to_lowercase());
+            }
+            c => words.push(c),
+        }
+    }
+    words
+}

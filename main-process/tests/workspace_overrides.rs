@@ -1,0 +1,141 @@
+//! Overrides are part of the state: an operation each, in their file at once, taken in when somebody else writes there, and
+//! never overwritten unseen.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+mod workspace_bench;
+
+use shared_protocol::ActorKind;
+use std::{fs, path::Path};
+use workspace_bench::Bench;
+
+const FILE: &str = ".draftboard/overrides.v0.json";
+
+fn write(root: &Path, file: &str, text: &str) {
+    let file = root.join(file);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+/// A page with a button, and an override of its label.
+fn page() -> Bench {
+    let mut bench = Bench::new();
+    bench.run(r#"{"addBoard":{"kind":"interface","title":"App"}}"#);
+    bench.run(r#"{"addNode":{"board":"app","type":"ui.route","name":"home"}}"#);
+    bench.run(r#"{"addNode":{"board":"app","type":"ui.button","parent":"home","name":"go"}}"#);
+    set(&mut bench, "/label", r#""Open""#);
+    bench
+}
+
+fn instance(bench: &Bench) -> String {
+    let node = bench.ws().snapshot().nodes().find(|node| node.name.as_str() == "go").unwrap();
+    node.id.to_string()
+}
+
+fn set(bench: &mut Bench, path: &str, value: &str) {
+    let instance = instance(bench);
+    let command = format!(
+        r#"{{"setOverrides":{{"set":[{{"instance":"{instance}","path":"{path}","value":{value}}}]}}}}"#
+    );
+    bench.run(&command);
+}
+
+fn values(bench: &Bench) -> Vec<String> {
+    let overrides = bench.ws().snapshot().overrides();
+    overrides.map(|(key, over)| format!("{}={}", key.path, over.value.to_json())).collect()
+}
+
+fn on_disk(bench: &Bench) -> String {
+    fs::read_to_string(bench.root().join(FILE)).unwrap()
+}
+
+#[test]
+fn an_override_is_in_the_file_at_once_and_comes_back() {
+    let mut bench = page();
+    let file: serde_json::Value = serde_json::from_str(&on_disk(&bench)).unwrap();
+    assert_eq!(file["schemaVersion"], "v0");
+    let first = &file["app"]["overrides"][0];
+    assert_eq!((&first["path"], &first["value"]), (&"/label".into(), &"Open".into()));
+    assert_eq!(
+        (&first["componentTypeId"], &first["instanceLocator"]["name"]),
+        (&"ui.button".into(), &"go".into())
+    );
+    assert_eq!(file.get("component"), None, "only lists that hold something");
+    let operations = bench.log().len();
+    bench.reopen();
+    assert_eq!(values(&bench), [r#"/label="Open""#]);
+    assert_eq!(bench.log().len(), operations, "nothing of this was taken for somebody else's edit");
+    bench.undo();
+    assert_eq!(values(&bench), [] as [&str; 0]);
+    assert!(!on_disk(&bench).contains("Open"));
+}
+
+#[test]
+fn what_others_write_is_an_operation_of_theirs() {
+    let mut bench = page();
+    let theirs = on_disk(&bench).replace("Open", "Theirs");
+    write(bench.root(), FILE, &theirs);
+    bench.look_at(FILE);
+    assert_eq!(values(&bench), [r#"/label="Theirs""#]);
+    assert_eq!(bench.log()[0].actor.kind, ActorKind::External);
+    // While Draftboard was away, too.
+    bench.close();
+    fs::remove_file(bench.root().join(FILE)).unwrap();
+    bench.open();
+    assert_eq!(values(&bench), [] as [&str; 0]);
+    bench.undo();
+    assert_eq!(values(&bench), [r#"/label="Theirs""#]);
+}
+
+#[test]
+fn an_edit_that_was_not_noticed_yet_is_kept_aside() {
+    let mut bench = page();
+    let theirs = on_disk(&bench).replace("Open", "Theirs");
+    write(bench.root(), FILE, &theirs);
+    set(&mut bench, "/disabled", "true");
+    assert_eq!(values(&bench), ["/disabled=true", r#"/label="Open""#]);
+    let aside =
+        fs::read_to_string(bench.root().join(".draftboard/aside/overrides-replaced-1.v0.json")).unwrap();
+    assert_eq!(aside, theirs);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named_and_never_lost() {
+    let mut bench = page();
+    bench.close();
+    write(bench.root(), FILE, "{ not json");
+    bench.open();
+    assert_eq!(values(&bench), [r#"/label="Open""#], "the journal has them");
+    assert!(
+        bench.notices().iter().any(|notice| notice.contains("overrides.v0.json")),
+        "{:?}",
+        bench.notices()
+    );
+    assert_eq!(on_disk(&bench), "{ not json");
+    set(&mut bench, "/disabled", "true");
+    assert!(on_disk(&bench).contains("disabled") && bench.notices().is_empty());
+    let aside = bench.root().join(".draftboard/aside/overrides-replaced-1.v0.json");
+    assert_eq!(fs::read_to_string(aside).unwrap(), "{ not json");
+}
+
+#[test]
+fn the_file_of_an_older_workbench_is_read_once() {
+    let text = |value: &str| {
+        format!(
+            r#"{{"schemaVersion":"v0","updatedAt":"2026-01-01T00:00:00Z","app":{{"overrides":[
+                {{"instanceId":"inst_r1","path":"/label","value":"{value}","componentTypeId":"ui.button",
+                  "instanceLocator":{{"kind":"renderIndex","index":0}}}}]}}}}"#
+        )
+    };
+    for folder in [".scaffa", ".skaffa"] {
+        let old = format!("{folder}/overrides.v0.json");
+        let mut bench = Bench::with_files(|root| write(root, &old, &text("Old")));
+        assert_eq!(values(&bench), [r#"/label="Old""#], "{folder}");
+        assert!(bench.log().is_empty(), "the start is no edit");
+        write(bench.root(), &old, &text("Newer"));
+        bench.reopen();
+        assert_eq!(values(&bench), [r#"/label="Old""#]);
+        bench.run(r#"{"clearOverrides":"orphaned"}"#);
+        bench.reopen();
+        assert_eq!(values(&bench), [] as [&str; 0], "what was cleared does not come back");
+    }
+}
