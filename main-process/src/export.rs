@@ -58,7 +58,8 @@ pub(crate) fn picture_for_agents(snapshot: &Snapshot, picture: &Picture) -> Resu
         read_only: true,
     };
     let bounds = match &picture.of {
-        PictureOf::Board => board_bounds(snapshot, picture.board),
+        // A page is drawn by a preview; here it is a box on its board.
+        PictureOf::Board | PictureOf::Page(_) => board_bounds(snapshot, picture.board),
         PictureOf::Elements(elements) => {
             let around =
                 elements.iter().flat_map(|element| places(snapshot, *element)).reduce(Placement::union);

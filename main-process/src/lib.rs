@@ -10,6 +10,7 @@ mod host;
 mod mcp;
 mod moment;
 mod paths;
+mod preview;
 pub mod processes;
 mod renderer_link;
 mod standalone;

@@ -3,9 +3,11 @@
 
 use crate::{
     host::{Host, Job, MAX_QUEUED, Reply},
+    preview::{self, ToWindow},
     processes::instance::constant_time_eq,
 };
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded, select};
+use preview_link::{Channel, ChannelError};
 use shared_protocol::{
     Actor, ActorKind, Refusal,
     frame::{FrameError, FrameReader, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},
@@ -14,7 +16,7 @@ use shared_protocol::{
 use std::{
     io::{self, Read, Write},
     net::Shutdown,
-    os::unix::net::UnixStream,
+    os::{fd::AsFd, unix::net::UnixStream},
     time::{Duration, Instant},
 };
 
@@ -48,6 +50,8 @@ pub(crate) enum LinkError {
     Frame(#[from] FrameError),
     #[error("{0}")]
     Io(#[from] io::Error),
+    #[error("{0}")]
+    Channel(#[from] ChannelError),
     #[error("Draftboard is closing")]
     Closing,
 }
@@ -83,10 +87,12 @@ impl Link {
         let (queue, queued) = bounded(MAX_QUEUED + MAX_UNANSWERED);
         let (unanswered, answered) = bounded(MAX_UNANSWERED);
         let out = self.stream.try_clone()?;
+        let (previews, frames) = bounded(preview::MAX_QUEUED);
         std::thread::Builder::new()
             .name("renderer-out".to_owned())
-            .spawn(move || write_all(out, &queued, &answered))?;
+            .spawn(move || write_all(out, &queued, &frames, &answered))?;
         host.send(Job::Attach(queue.clone())).map_err(LinkError::Refused)?;
+        host.previews.attach(previews);
         while let Some(frame) = self.next_frame(None)? {
             take(decode(&frame)?, host, &queue, &unanswered)?;
         }
@@ -154,7 +160,10 @@ fn take(
         FromRenderer::Hello(_) => return Err(LinkError::HelloMissing),
         FromRenderer::Presence(presence) => Job::Presence(presence),
         FromRenderer::Resync => Job::Resync,
-        FromRenderer::Preview { .. } => return Ok(()),
+        FromRenderer::Preview { session, gesture } => {
+            host.previews.gesture(session, gesture);
+            return Ok(());
+        }
         FromRenderer::Review { id, request } => {
             unanswered.send(()).map_err(|_| LinkError::Closing)?;
             let (answers, refusals) = (queue.clone(), queue.clone());
@@ -192,15 +201,38 @@ pub(crate) fn user_name() -> String {
     std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_default()
 }
 
-fn write_all(mut stream: UnixStream, queued: &Receiver<ToRenderer>, answered: &Receiver<()>) {
-    for message in queued {
+/// Until both queues are over or the connection is. What previews have to say has a queue of its own, and descriptors.
+fn write_all(
+    stream: UnixStream,
+    queued: &Receiver<ToRenderer>,
+    previews: &Receiver<ToWindow>,
+    answered: &Receiver<()>,
+) {
+    let channel = Channel::new(stream, 0);
+    let mut previews = Some(previews);
+    let never = crossbeam_channel::never();
+    loop {
+        let (message, memory) = select! {
+            recv(queued) -> message => match message {
+                Ok(message) => (message, None),
+                Err(_) => return,
+            },
+            recv(previews.unwrap_or(&never)) -> sent => match sent {
+                Ok(ToWindow { message, memory }) => (message, memory),
+                Err(_) => {
+                    previews = None;
+                    continue;
+                }
+            },
+        };
         let is_answer = matches!(message, ToRenderer::Answer { .. });
         let sent = encode(&message, MAX_TO_RENDERER)
             .map_err(LinkError::Frame)
-            .and_then(|framed| stream.write_all(&framed).map_err(LinkError::Io));
+            .and_then(|framed| Ok(channel.send(&framed, memory.as_deref().map(AsFd::as_fd))?));
         if let Err(error) = sent {
             tracing::debug!(%error, "the renderer's connection ended");
-            drop(stream.shutdown(Shutdown::Both));
+            // It has ended already, or ends now.
+            let _ = rustix::net::shutdown(&channel, rustix::net::Shutdown::Both);
             return;
         }
         if is_answer {

@@ -4,6 +4,7 @@
 use crate::{
     host::{Host, InHost, Job, Launch, Session, Signal},
     mcp::Link,
+    preview,
     processes::RuntimeDir,
     terraform,
     workspace::{Template, create},
@@ -56,7 +57,9 @@ impl Running {
         create(&root, Template::Blank, BoardId::from_bits(7)).unwrap();
         let runtime = RuntimeDir::at(&folder.path().join("run")).unwrap();
         let session = Session::open_in(&root, &runtime).unwrap();
-        let (host, signals, writer) = Host::start(Launch::of(session), true, agents, terraform).unwrap();
+        let (previews, _) = preview::Link::new().unwrap();
+        let (host, signals, writer) =
+            Host::start(Launch::of(session), true, agents, terraform, previews).unwrap();
         Self { host, root, runtime, signals, writer: Some(writer), terraform: None, _folder: folder }
     }
 

@@ -49,6 +49,7 @@ pub(crate) fn resolve(mut call: Call) -> Result<(Call, bool), Failure> {
         config: Arc::clone(&workspace.config),
         problems: Arc::default(),
         deployments: Arc::clone(&workspace.deployments),
+        previews: Arc::clone(&workspace.previews),
     };
     // Cursors belong to one state of one draft.
     let state = (call.view.review_stamp << 20) ^ proposal.id.bits() ^ (1 << 63);

@@ -161,6 +161,7 @@ fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
                 Depends::Status,
                 Depends::Config,
                 Depends::Deployment,
+                Depends::Previews,
                 Depends::Review,
             ]);
             return differs;
@@ -177,6 +178,7 @@ fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
     note(Depends::Status, before.status == after.status);
     note(Depends::Config, before.config == after.config);
     note(Depends::Deployment, before.deployments == after.deployments);
+    note(Depends::Previews, before.previews == after.previews);
     differs
 }
 

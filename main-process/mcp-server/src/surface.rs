@@ -12,11 +12,6 @@ use shared_protocol::mcp::McpMode;
 use std::{collections::BTreeMap, pin::Pin, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
-/// Tools of guarded mode that other parts of the workbench bring. Called where they are not offered, they say so instead of
-/// being unknown.
-pub(crate) const GUARDED: [&str; 4] =
-    ["apply_overrides", "navigate_preview", "start_preview", "stop_preview"];
-
 /// One call of a tool. All it reads comes from `view`.
 #[derive(Clone)]
 pub struct Call {
@@ -327,6 +322,8 @@ pub enum Depends {
     Specs,
     /// What is deployed.
     Deployment,
+    /// Preview sessions.
+    Previews,
     /// The review queue.
     Review,
 }
@@ -504,9 +501,9 @@ impl Surface {
         self.tools.get(name).filter(|tool| is_offered(tool, mode))
     }
 
-    /// A tool that there is, or will be, but not in this mode.
+    /// A tool that there is, but not in this mode.
     pub(crate) fn needs_guarded(&self, name: &str) -> bool {
-        self.tools.get(name).is_some_and(|tool| tool.guarded) || GUARDED.contains(&name)
+        self.tools.get(name).is_some_and(|tool| tool.guarded)
     }
 
     pub fn resources(&self) -> impl Iterator<Item = &Arc<Resource>> {

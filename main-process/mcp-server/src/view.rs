@@ -8,6 +8,7 @@ use authority::{
 use shared_protocol::{
     BoardId, BoardKind, ElementId, NodeId, Refusal, Revision,
     messages::{Patch, Presence, Status},
+    previews::PreviewsView,
     proposal::Act,
     terraform::{CostView, Deployment, Finding},
 };
@@ -68,6 +69,8 @@ pub struct WorkspaceView {
     pub problems: Arc<OnceLock<Problems>>,
     /// How nodes stand in the real world, as far as that is known.
     pub deployments: Arc<BTreeMap<NodeId, Deployment>>,
+    /// Preview sessions, as they are now.
+    pub previews: Arc<PreviewsView>,
 }
 
 impl WorkspaceView {
@@ -122,6 +125,8 @@ pub enum PictureOf {
     Board,
     /// Only the part of the board around these.
     Elements(Vec<ElementId>),
+    /// A page of an interface board as it really looks.
+    Page(NodeId),
 }
 
 /// A board's Terraform files as they would be written, and what is wrong with them.

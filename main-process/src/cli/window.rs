@@ -3,8 +3,8 @@
 use super::{Roles, format, workspace_at};
 use crate::{
     connect,
-    host::{Host, InHost, Job, Launch, Session, SessionError, Signal, launch},
-    mcp,
+    host::{Host, InHost, InPreviews, Job, Launch, Session, SessionError, Signal, launch},
+    mcp, preview,
     processes::{
         ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream,
         Supervisor,
@@ -126,9 +126,14 @@ fn run(
     let (supervisor, children) = Supervisor::launch()?;
     let (agents, orders) = mcp::Link::new();
     let (terraform, questions) = terraform::Link::new();
-    let (host, signals, writer) = Host::start(launch, window, agents.clone(), terraform.clone())?;
+    let (previews, wishes) = preview::Link::new()?;
+    let (host, signals, writer) =
+        Host::start(launch, window, agents.clone(), terraform.clone(), previews.clone())?;
     let around = Arc::new(InHost { host: host.clone(), agents: agents.clone() });
     let worker = terraform::start(terraform.clone(), questions, around, Arc::new(Wardens::new(&roles.exe)))?;
+    let around = Arc::new(InPreviews { host: host.clone(), agents: agents.clone() });
+    let roles_of_previews = Box::new(preview::Roles(roles.exe.clone()));
+    let previewing = preview::start(previews.clone(), wishes, around, roles_of_previews)?;
     let started = mcp::start(agents.clone(), orders, host.clone(), terraform.clone(), overrides)
         .inspect_err(|error| tracing::error!(%error, "agents cannot connect"));
     ready(started.as_ref().ok().and_then(|started| started.url.as_deref()));
@@ -140,6 +145,10 @@ fn run(
     agents.stop();
     if started.is_ok_and(|started| started.thread.join().is_err()) {
         tracing::error!("the agents' side ended with a fault");
+    }
+    previews.stop();
+    if previewing.join().is_err() {
+        tracing::error!("the part that keeps previews ended with a fault");
     }
     terraform.stop();
     if worker.join().is_err() {

@@ -1,15 +1,16 @@
-//! What the writer does for the part of the process that runs Terraform.
+//! What the writer does for the parts of the process that run Terraform and previews.
 
 use super::{Host, Job, Reply};
 use crate::{
-    mcp,
+    mcp, preview,
     terraform::{Around, Told},
     workspace::Mutation,
 };
 use crossbeam_channel::bounded;
 use shared_protocol::{
-    Actor, Code, Refusal,
+    Actor, Code, NodeId, Refusal,
     messages::{Answer, Applied},
+    previews::PreviewsView,
 };
 use std::time::Duration;
 
@@ -19,6 +20,22 @@ pub(crate) struct InHost {
     pub(crate) host: Host,
     /// Agents see what is deployed as well.
     pub(crate) agents: mcp::Link,
+}
+
+pub(crate) struct InPreviews {
+    pub(crate) host: Host,
+    /// Agents see the sessions as well.
+    pub(crate) agents: mcp::Link,
+}
+
+impl preview::Around for InPreviews {
+    fn tell(&self, view: &PreviewsView) {
+        self.agents.published.show_previews(view);
+    }
+
+    fn chosen(&self, node: NodeId) {
+        self.host.mention(Job::Chosen(node));
+    }
 }
 
 impl Around for InHost {

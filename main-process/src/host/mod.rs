@@ -11,14 +11,14 @@ mod subscriber;
 mod writer;
 
 pub(crate) use answer::ask;
-pub(crate) use around::InHost;
+pub(crate) use around::{InHost, InPreviews};
 pub(crate) use launching::{Launch, launch};
 pub(crate) use session::{Session, SessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 
 use crate::{
     mcp::{self, Address},
-    terraform,
+    preview, terraform,
     workspace::Mutation,
 };
 use authority::proposals::{AgentAsk, Client};
@@ -26,7 +26,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, Tr
 use journal::FileChanged;
 use mcp_server::AskReply;
 use shared_protocol::{
-    Actor, Code, ProposalId, Refusal,
+    Actor, Code, NodeId, ProposalId, Refusal,
     mcp::McpView,
     messages::{Answer, Presence, Request, ToRenderer},
     review::{ReviewRequest, TerminalReview, TerminalReviewAnswer},
@@ -75,6 +75,8 @@ pub(crate) enum Job {
         first: u64,
         lines: Vec<RunLine>,
     },
+    /// Somebody chose this node in a preview.
+    Chosen(NodeId),
     /// What an agent asks of the review queue.
     Ask {
         client: Client,
@@ -113,6 +115,8 @@ pub(crate) enum Signal {
 #[derive(Clone)]
 pub(crate) struct Host {
     jobs: Sender<Job>,
+    /// What a window does in a preview does not pass the writer.
+    pub(crate) previews: preview::Link,
 }
 
 impl Host {
@@ -122,10 +126,11 @@ impl Host {
         window: bool,
         agents: mcp::Link,
         terraform: terraform::Link,
+        previews: preview::Link,
     ) -> io::Result<(Self, Receiver<Signal>, JoinHandle<()>)> {
         let (jobs, waiting) = bounded(MAX_WAITING);
         let (signals, heard) = bounded(4);
-        let host = Self { jobs };
+        let host = Self { jobs, previews };
         let own = host.clone();
         let thread = std::thread::Builder::new().name("writer".to_owned()).spawn(move || {
             writer::Writer::new(launch, own, signals, window, agents, terraform).run(&waiting)
@@ -140,6 +145,13 @@ impl Host {
             }
             SendTimeoutError::Disconnected(_) => Refusal::new(Code::NoWorkspace, "Draftboard is closing"),
         })
+    }
+
+    /// For what is worth nothing later: lost when too much waits.
+    pub(crate) fn mention(&self, job: Job) {
+        if self.jobs.try_send(job).is_err() {
+            tracing::debug!("something was not mentioned to the writer");
+        }
     }
 
     /// Has the review queue asked, and does not wait; when too much waits already, that is the answer.

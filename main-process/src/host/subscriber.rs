@@ -2,6 +2,7 @@
 //! when it has taken what was there.
 
 use crate::workspace::{SpecBundles, Workspace};
+use authority::Registry;
 use crossbeam_channel::{Sender, TrySendError};
 use shared_protocol::{
     ProposalId, ProposalState, Revision,
@@ -22,6 +23,7 @@ pub(super) struct Subscriber {
     /// It missed something and must be sent everything.
     behind: bool,
     last_status: Option<Status>,
+    last_registry: Option<Arc<Registry>>,
     last_links: Option<Arc<LinksView>>,
     last_bundles: Option<SpecBundles>,
     /// The agents' side, kept for a window that comes later.
@@ -58,6 +60,7 @@ impl Subscriber {
         }
         let view = workspace.view();
         self.last_status = Some(view.status.clone());
+        self.last_registry = Some(Arc::clone(workspace.snapshot().registry()));
         self.behind = false;
         self.send(ToRenderer::Workspace(Box::new(view)));
         self.last_links = None;
@@ -94,6 +97,17 @@ impl Subscriber {
     pub(super) fn tell_terraform(&mut self, view: Box<TerraformView>) {
         self.terraform = Some(view.clone());
         self.tell(ToRenderer::Terraform(view));
+    }
+
+    /// The types, if they were composed anew.
+    pub(super) fn tell_registry(&mut self, workspace: &Workspace) {
+        let registry = workspace.snapshot().registry();
+        if self.queue.is_some()
+            && !self.last_registry.as_ref().is_some_and(|last| Arc::ptr_eq(last, registry))
+        {
+            self.last_registry = Some(Arc::clone(registry));
+            self.tell(ToRenderer::Registry(workspace.registry_view()));
+        }
     }
 
     pub(super) fn tell_status(&mut self, workspace: &Workspace) {

@@ -23,8 +23,8 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use journal::FileChanged;
 use mcp_server::AskReply;
 use shared_protocol::{
-    Actor, Code, Refusal,
-    messages::{Answer, Applied, InstanceView, Patch, Request, ToRenderer},
+    Actor, Code, ElementId, NodeId, Refusal,
+    messages::{Answer, Applied, InstanceView, Patch, Presence, Request, ToRenderer},
 };
 use std::{path::Path, time::Duration};
 
@@ -73,6 +73,7 @@ impl Writer {
         let Launch { mut session, choose, failed, approval } = launch;
         agents.published.show(&session.workspace);
         terraform.show(&session.workspace);
+        host.previews.show(&session.workspace);
         session.serve(&host, &agents);
         let renderer = Subscriber::default();
         let mut writer = Self {
@@ -116,6 +117,7 @@ impl Writer {
             self.flush(&mut waiting);
             self.publish();
             self.renderer.catch_up(&self.session.workspace);
+            self.renderer.tell_registry(&self.session.workspace);
             self.renderer.tell_status(&self.session.workspace);
             self.renderer.tell_links(&self.session.workspace);
             self.renderer.tell_bundles(&self.session.workspace);
@@ -158,6 +160,7 @@ impl Writer {
         match job {
             Job::Stop => return true,
             Job::Presence(presence) if presence.is_sound() => workspace.set_presence(presence),
+            Job::Chosen(node) => choose(workspace, node),
             Job::Presence(_) => tracing::warn!("a selection or viewport out of bounds was ignored"),
             Job::Attach(queue) => {
                 self.renderer.attach(queue, workspace);
@@ -242,6 +245,7 @@ impl Writer {
     fn publish(&self) {
         self.agents.published.show(&self.session.workspace);
         self.terraform.show(&self.session.workspace);
+        self.host.previews.show(&self.session.workspace);
     }
 
     fn broadcast(&mut self, patches: Vec<Patch>) {
@@ -283,6 +287,7 @@ impl Writer {
             Request::Export { board, path } => return export_aside(workspace, board, path, reply),
             Request::Mcp(request) => return self.agents.request(request, reply),
             Request::Terraform(request) => return self.terraform.request(request, actor.clone(), reply),
+            Request::Preview(request) => return self.host.previews.request(request, reply),
             other => {
                 let asked = ask(workspace, &other, actor, now());
                 self.broadcast(asked.patches);
@@ -336,12 +341,19 @@ impl Writer {
 
     fn noticed(&mut self, noticed: Noticed) {
         if noticed.registry_changed {
-            let view = self.session.workspace.registry_view();
-            self.renderer.tell(ToRenderer::Registry(view));
+            self.renderer.tell_registry(&self.session.workspace);
         }
         self.session.watch_sources();
         self.broadcast(noticed.patches);
     }
+}
+
+/// What somebody chose in a preview is what they have before their eyes. A window follows by itself and says so.
+fn choose(workspace: &mut Workspace, node: NodeId) {
+    let Some(board) = workspace.snapshot().node(node).map(|node| node.board) else { return };
+    let selection = vec![ElementId::Node(node)];
+    let presence = Presence { board: Some(board), selection, ..workspace.presence().clone() };
+    workspace.set_presence(presence);
 }
 
 /// A result that counts only when its group was kept.

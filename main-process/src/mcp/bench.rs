@@ -7,10 +7,11 @@ use authority::{
     proposals::{AgentAsk, Client},
 };
 use journal::{WorkspaceFiles, WorkspacePath};
-use mcp_server::{AskReply, Doings, Hcl, Picture, View, Workbench, WorkspaceView};
+use mcp_server::{AskReply, Doings, Hcl, Picture, PictureOf, View, Workbench, WorkspaceView};
 use shared_protocol::{
-    Actor, ActorKind, BoardId, Code, Refusal, Revision,
+    Actor, ActorKind, BoardId, Code, NodeId, Refusal, Revision,
     messages::{Answer, Patch, Request},
+    preview::Screen,
     proposal::Act,
     terraform::CostView,
 };
@@ -24,6 +25,26 @@ pub(super) struct Bench {
     pub(super) doings: Arc<Doings>,
     pub(super) host: Host,
     pub(super) terraform: terraform::Link,
+}
+
+/// How long an agent waits for a page to be drawn.
+const PAGE_LIMIT: Duration = Duration::from_secs(25);
+
+impl Bench {
+    /// A page as it really looks: main asks a preview of its own for it.
+    fn page(&self, snapshot: &Snapshot, picture: &Picture, route: NodeId) -> Result<Vec<u8>, Refusal> {
+        let no_workspace = || Refusal::new(Code::NoWorkspace, "no workspace is open");
+        let ground = self.host.previews.ground().ok_or_else(no_workspace)?.with(snapshot.clone());
+        let (width, height) = (picture.longest, picture.longest * 5 / 8);
+        let screen = Screen::new(width, height, 1.0, picture.dark)
+            .ok_or_else(|| Refusal::new(Code::BadRequest, "there is no screen of this size"))?;
+        let (done, answered) = crossbeam_channel::bounded(1);
+        let reply = Box::new(move |result| drop(done.send(result)));
+        self.host.previews.picture(ground, route, screen, reply);
+        answered.recv_timeout(PAGE_LIMIT).unwrap_or_else(|_| {
+            Err(Refusal::new(Code::Timeout, "the page was not drawn in time").hint("Try again in a moment."))
+        })
+    }
 }
 
 impl Workbench for Bench {
@@ -69,7 +90,10 @@ impl Workbench for Bench {
     }
 
     fn picture(&self, snapshot: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal> {
-        export::picture_for_agents(snapshot, picture)
+        match picture.of {
+            PictureOf::Page(route) => self.page(snapshot, picture, route),
+            _ => export::picture_for_agents(snapshot, picture),
+        }
     }
 
     fn hcl(&self, workspace: &WorkspaceView, board: BoardId) -> Result<Hcl, Refusal> {

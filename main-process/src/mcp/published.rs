@@ -5,7 +5,9 @@ use super::specs::Shown;
 use crate::workspace::Workspace;
 use arc_swap::ArcSwap;
 use mcp_server::{View, WorkspaceView};
-use shared_protocol::{NodeId, link::LinksView, messages::Presence, terraform::Deployment};
+use shared_protocol::{
+    NodeId, link::LinksView, messages::Presence, previews::PreviewsView, terraform::Deployment,
+};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -72,9 +74,11 @@ impl Published {
         let specs = same_specs.unwrap_or_else(|| show_specs(bundles, links));
         let same_workspace = before.workspace.as_ref().filter(|known| known.root == root);
         let deployments = same_workspace.map(|known| Arc::clone(&known.deployments)).unwrap_or_default();
+        let previews = same_workspace.map(|known| Arc::clone(&known.previews)).unwrap_or_default();
         let (review, review_stamp) = (desk.queue.clone(), desk.stamp());
         let workspace = WorkspaceView {
             deployments,
+            previews,
             root,
             name: workspace.name().to_owned(),
             snapshot: workspace.snapshot().clone(),
@@ -93,6 +97,18 @@ impl Published {
         self.changed.send_modify(|count| *count += 1);
     }
 
+    /// Shows the preview sessions, if they are news.
+    pub(crate) fn show_previews(&self, previews: &PreviewsView) {
+        let _held = self.root.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.view.load();
+        let previews = without_moments(previews);
+        let Some(workspace) = before.workspace.as_ref().filter(|known| *known.previews != previews) else {
+            return;
+        };
+        let workspace = WorkspaceView { previews: Arc::new(previews), ..WorkspaceView::clone(workspace) };
+        self.put(&before, workspace);
+    }
+
     /// Shows how nodes stand in the real world, if that is news.
     pub(crate) fn show_deployments(&self, deployments: BTreeMap<NodeId, Deployment>) {
         let _held = self.root.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,6 +119,11 @@ impl Published {
         };
         let workspace =
             WorkspaceView { deployments: Arc::new(deployments), ..WorkspaceView::clone(workspace) };
+        self.put(&before, workspace);
+    }
+
+    /// The same with another view of the workspace.
+    fn put(&self, before: &View, workspace: WorkspaceView) {
         let generation = before.generation + 1;
         self.view.store(Arc::new(View {
             generation,
@@ -121,6 +142,15 @@ fn show_specs(bundles: &Arc<bundles::Bundles>, links: &Arc<LinksView>) -> Arc<dy
 
 fn root_name(root: &Path) -> String {
     root.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// Where the pointer is and how long a frame took change all the time, and help nobody who reads.
+fn without_moments(previews: &PreviewsView) -> PreviewsView {
+    let mut previews = previews.clone();
+    for session in &mut previews.sessions {
+        (session.hovered, session.frame_micros, session.logged) = (None, 0, 0);
+    }
+    previews
 }
 
 /// What the window remembers of itself is its own, and changes often.

@@ -50,7 +50,7 @@ impl From<ExitStatus> for ExitReason {
             (Some(0), _) => Self::Clean,
             (Some(code), _) => Self::Failed(code),
             (None, Some(libc::SIGSYS)) => Self::SandboxViolation,
-            (None, Some(libc::SIGXCPU)) => Self::Timeout,
+            (None, Some(libc::SIGXCPU | libc::SIGPROF)) => Self::Timeout,
             (None, Some(libc::SIGKILL | libc::SIGTERM | libc::SIGINT | libc::SIGHUP)) => Self::Killed,
             (None, Some(signal)) => Self::Crashed(signal),
             // Stopped or continued: never reported by a plain wait.
@@ -115,6 +115,7 @@ mod tests {
         check(9, ExitReason::Killed, killed);
         check(15, ExitReason::Killed, killed);
         check(24, ExitReason::Timeout, "did not respond in time and was ended");
+        check(27, ExitReason::Timeout, "did not respond in time and was ended");
         let forbidden = "tried something its sandbox forbids and was ended";
         check(31, ExitReason::SandboxViolation, forbidden);
     }

@@ -20,6 +20,9 @@ pub mod spawn;
 pub mod supervisor;
 pub mod warden;
 
+pub(crate) use proc_stat::cpu_ticks;
+pub(crate) use readiness::timespec;
+
 pub use exit_reason::ExitReason;
 pub use instance::{DiscoveryRecord, Instance, LockError, PublishError, Token, WorkspaceLock};
 pub use restart::{Decision, RestartPolicy};

@@ -10,6 +10,8 @@ pub(crate) struct ProcStat {
     pub(crate) session: u32,
     /// Clock ticks since boot. With the pid this names one process for ever, while a pid alone is used again.
     pub(crate) start_time: u64,
+    /// Clock ticks that it ran, for itself and within the kernel.
+    pub(crate) ran: u64,
 }
 
 impl ProcStat {
@@ -34,8 +36,14 @@ impl ProcStat {
             parent: fields.get(1)?.parse().ok()?,
             session: fields.get(3)?.parse().ok()?,
             start_time: fields.get(19)?.parse().ok()?,
+            ran: fields.get(11)?.parse::<u64>().ok()?.saturating_add(fields.get(12)?.parse().ok()?),
         })
     }
+}
+
+/// Hundredths of a second that a process ran so far, as the kernel counts them.
+pub(crate) fn cpu_ticks(pid: u32) -> Option<u64> {
+    ProcStat::read(pid).ok().map(|stat| stat.ran)
 }
 
 #[cfg(test)]
@@ -46,7 +54,7 @@ mod tests {
     fn a_name_with_parentheses_does_not_shift_the_fields() {
         let text = b"42 (a ) Z 1 (x) S 7 8 9 0 -1 1 2 3 4 5 6 7 8 9 20 0 1 0 12345 99 100";
         let stat = ProcStat::parse(text).unwrap();
-        assert_eq!((stat.parent, stat.session, stat.start_time), (7, 9, 12345));
+        assert_eq!((stat.parent, stat.session, stat.start_time, stat.ran), (7, 9, 12345, 6 + 7));
         assert!(!stat.is_dead());
     }
 

@@ -68,6 +68,24 @@ impl Channel {
         Ok(())
     }
 
+    /// Sends as much of a frame as fits without waiting, with a descriptor on its first byte if there is one, and gives how
+    /// much that was. The caller keeps the rest; the descriptor has gone if anything has.
+    pub fn try_send(&self, bytes: &[u8], descriptor: Option<BorrowedFd<'_>>) -> Result<usize, ChannelError> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let descriptors: Vec<BorrowedFd<'_>> = descriptor.into_iter().collect();
+        if !descriptors.is_empty() {
+            control.push(SendAncillaryMessage::ScmRights(&descriptors));
+        }
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        match sendmsg(&self.stream, &[IoSlice::new(bytes)], &mut control, flags) {
+            Ok(sent) => Ok(sent),
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Ok(0),
+            Err(rustix::io::Errno::PIPE | rustix::io::Errno::CONNRESET) => Err(ChannelError::Ended),
+            Err(error) => Err(ChannelError::System(error.into())),
+        }
+    }
+
     /// The next whole frame. Waits for it.
     pub fn receive(&mut self) -> Result<Vec<u8>, ChannelError> {
         loop {

@@ -40,6 +40,15 @@ impl Surface {
         Ok(Self { width, height, pixels })
     }
 
+    /// What somebody else drew: as many premultiplied pixels as there are, rows from the top; what is missing is clear.
+    pub fn from_pixels(width: usize, height: usize, pixels: &[[u8; 4]]) -> Result<Self, RasterError> {
+        let mut surface = Self::new(width, height, Color32::TRANSPARENT)?;
+        for (to, from) in surface.pixels.iter_mut().zip(pixels) {
+            *to = *from;
+        }
+        Ok(surface)
+    }
+
     /// Starts over, so that the next frame needs no new memory.
     pub fn clear(&mut self, background: Color32) {
         self.pixels.fill(background.to_array());

@@ -1,6 +1,7 @@
 //! What can be read by address. Without a workspace or a preview a resource is empty and says why.
 
 mod graph;
+mod previews;
 mod registry;
 
 use crate::{Call, Code, Depends, Document, Failure, Resource, WorkspaceView, shown, tools};
@@ -10,11 +11,12 @@ use std::sync::Arc;
 
 const JSON: &str = "application/json";
 const NO_WORKSPACE: &str = "no workspace is open";
-const NO_PREVIEW: &str = "no preview is running";
 /// Bytes of a resource: with its quotes escaped it still fits into what clients take in one message.
 pub(crate) const MOST_BYTES: usize = 700 * 1024;
 
-use Depends::{Config, Content, Deployment, Mode, Presence, Review, Status, Types};
+pub(crate) use previews::in_brief as sessions_in_brief;
+
+use Depends::{Config, Content, Deployment, Mode, Presence, Previews, Review, Status, Types};
 
 pub(crate) fn all() -> Vec<Resource> {
     vec![
@@ -31,7 +33,7 @@ pub(crate) fn all() -> Vec<Resource> {
                 "What the designer sees",
                 "Revision, active board, selection, viewport, mode, open proposals.",
             ],
-            &[Content, Presence, Status, Mode, Types, Review],
+            &[Content, Presence, Status, Mode, Types, Review, Previews],
             |call| match &call.view.workspace {
                 Some(_) => tools::context(call).map(|(data, _)| data),
                 None => {
@@ -64,26 +66,34 @@ pub(crate) fn all() -> Vec<Resource> {
         ),
         resource(
             ["draftboard://workspace/overrides", "scaffa.workspace.overrides.state"],
-            ["overrides", "Overrides", "Draft overrides with orphans, and the persisted form."],
-            &[Content],
+            [
+                "overrides",
+                "Overrides",
+                "Draft overrides, those that find nothing with the reason, and the persisted form.",
+            ],
+            &[Content, Types],
             |call| {
-                let status = if call.view.workspace.is_some() { "no override is set" } else { NO_WORKSPACE };
-                Ok(
-                    json!({ "schemaVersion": "v0", "status": status, "overrides": [], "orphaned": [], "persisted": null }),
-                )
+                let empty =
+                    json!({ "schemaVersion": "v0", "overrides": [], "orphaned": [], "persisted": null });
+                let now = call.workbench.now();
+                in_workspace(call, empty, |workspace| previews::overrides(workspace, now))
             },
         ),
         resource(
             ["draftboard://preview/sessions", "scaffa.preview.sessions"],
             ["preview-sessions", "Preview sessions", "Sessions with target, readiness, adapter and error."],
-            &[],
-            |call| Ok(json!({ "status": preview_status(call), "sessions": [] })),
+            &[Previews, Content],
+            |call| in_workspace(call, json!({ "sessions": [] }), previews::sessions),
         ),
         resource(
             ["draftboard://preview/selection", "scaffa.preview.selection.current"],
-            ["preview-selection", "Preview selection", "What is selected in each preview."],
-            &[],
-            |call| Ok(json!({ "status": preview_status(call), "selected": null, "sessions": [] })),
+            [
+                "preview-selection",
+                "Preview selection",
+                "What is selected in each preview, with its type, node, effective props and source.",
+            ],
+            &[Previews, Content, Types],
+            |call| in_workspace(call, json!({ "selected": null, "sessions": [] }), previews::selection),
         ),
         resource(
             ["draftboard://diagram/current", "terrastudio://diagram/current"],
@@ -172,10 +182,6 @@ fn with_status(mut value: Value, status: &str) -> Value {
     value
 }
 
-fn preview_status(call: &Call) -> &'static str {
-    if call.view.workspace.is_some() { NO_PREVIEW } else { NO_WORKSPACE }
-}
-
 fn server_info(call: &Call) -> Value {
     let workspace = call.view.workspace.as_ref();
     json!({
@@ -187,7 +193,7 @@ fn server_info(call: &Call) -> Value {
         "schemaVersions": { "registry": "v0", "graph": "v0", "overrides": "v0", "preview": "v0" },
         "protocolVersions": rmcp::model::ProtocolVersion::KNOWN_VERSIONS,
         "mode": call.mode,
-        "features": { "subscriptions": true, "images": true, "proposals": call.mode == McpMode::Guarded, "preview": false, "terraform": true, "bundles": call.view.specs.is_some() },
+        "features": { "subscriptions": true, "images": true, "proposals": call.mode == McpMode::Guarded, "preview": true, "terraform": true, "bundles": call.view.specs.is_some() },
     })
 }
 

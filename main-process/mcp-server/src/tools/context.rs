@@ -55,6 +55,7 @@ pub(crate) fn context(call: &Call) -> Result<(Value, Meta), Failure> {
         "problems": { "errors": problems.errors(), "warnings": problems.warnings() },
         "bundles": call.view.specs.as_ref().map(|specs| specs.bundles()).unwrap_or_default(),
         "held": held.collect::<Vec<_>>(),
+        "previews": crate::resources::sessions_in_brief(workspace),
         "openProposals": super::waiting(&call.view.review),
         "proposals": super::queue_shape(call)["proposals"],
     });

@@ -1,12 +1,14 @@
 //! A board as a picture.
 
 use super::board;
-use crate::{Call, Code, Failure, Meta, Picture, PictureOf, Reply, Tool};
+use crate::{Call, Code, Failure, Meta, Picture, PictureOf, Reply, Tool, WorkspaceView};
+use authority::Snapshot;
 use base64::Engine as _;
 use rmcp::model::ContentBlock;
 use serde::Deserialize;
 use serde_json::json;
-use shared_protocol::ElementId;
+use shared_protocol::{Board, BoardKind, ElementId, Node, NodeId, PropKey};
+use std::sync::Arc;
 
 const USUAL_SIDE: u32 = 1_400;
 const SIDES: std::ops::RangeInclusive<u32> = 128..=4_096;
@@ -30,6 +32,8 @@ struct Arguments {
     of: Of,
     #[serde(default)]
     nodes: Vec<String>,
+    /// The page to show as it really looks.
+    page: Option<String>,
     longest_side: Option<u32>,
     #[serde(default)]
     dark: bool,
@@ -40,11 +44,12 @@ pub(super) fn tool() -> Tool {
         "workbench",
         "get_board_image",
         "Board image",
-        "A PNG of a board, of the designer's selection, or of given nodes with their surroundings.",
+        "A PNG of a board, of the designer's selection, or of given nodes with their surroundings. With page, a page of an interface board as it really looks, rendered with its components.",
         json!({
             "board": { "type": "string", "description": "name or id; default: the active board" },
             "of": { "enum": ["board", "selection"] },
             "nodes": { "type": "array", "items": { "type": "string" }, "maxItems": MOST_NODES },
+            "page": { "type": "string", "description": "a ui.route: name, id or path such as /orders" },
             "longestSide": { "type": "integer", "minimum": SIDES.start(), "maximum": SIDES.end(), "description": "pixels" },
             "dark": { "type": "boolean" }
         }),
@@ -57,6 +62,39 @@ pub(super) fn tool() -> Tool {
         },
     )
     .of_drafts()
+}
+
+/// A page by its path, name or id.
+pub(super) fn find_page(workspace: &WorkspaceView, board: &Board, named: &str) -> Result<NodeId, Failure> {
+    let snapshot = &workspace.snapshot;
+    if named.starts_with('/')
+        && let Some(page) = page_at(snapshot, board, named)
+    {
+        return Ok(page);
+    }
+    let node = board::find_node(workspace, board, named, "page").or_else(|failure| {
+        // Without a board in so many words, a page of any interface board is meant.
+        let boards = snapshot.boards().filter(|other| other.kind == BoardKind::Interface);
+        let mut found = boards.filter_map(|other| {
+            page_at(snapshot, other, named)
+                .or_else(|| board::find_node(workspace, other, named, "page").ok().map(|node| node.id))
+        });
+        found.next().and_then(|id| snapshot.node(id)).ok_or(failure)
+    })?;
+    if node.type_id.as_str() != "ui.route" {
+        let message = format!("{} is a {} and no page", node.name, node.type_id);
+        return Err(Failure::new(Code::BadRequest, message).field("page"));
+    }
+    Ok(node.id)
+}
+
+fn page_at(snapshot: &Snapshot, board: &Board, path: &str) -> Option<NodeId> {
+    let key = PropKey::parse("path").ok()?;
+    let mut pages = snapshot.nodes_on(board.id).filter(|node| node.type_id.as_str() == "ui.route");
+    let is_there = |node: &&Arc<Node>| {
+        snapshot.effective_prop(node, &key).and_then(|value| value.as_text()) == Some(path)
+    };
+    pages.find(is_there).map(|node| node.id)
 }
 
 fn draw(call: &Call) -> Result<Reply, Failure> {
@@ -72,7 +110,9 @@ fn draw(call: &Call) -> Result<Reply, Failure> {
     }
     let board = board::find(workspace, arguments.board.as_deref())?;
     let selection = workspace.presence.selection.clone();
+    let page = arguments.page.as_deref().map(|named| find_page(workspace, board, named)).transpose()?;
     let of = match arguments.of {
+        _ if page.is_some() => page.map_or(PictureOf::Board, PictureOf::Page),
         _ if !arguments.nodes.is_empty() => {
             let node = |named: &String| {
                 board::find_node(workspace, board, named, "nodes").map(|n| ElementId::Node(n.id))

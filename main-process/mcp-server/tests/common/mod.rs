@@ -80,6 +80,7 @@ impl Bench {
             status: Status::default(),
             config: Arc::new(config),
             problems: Arc::default(),
+            previews: Arc::default(),
             deployments: state
                 .view
                 .workspace

@@ -17,6 +17,7 @@ use serde_json::Value;
 use shared_protocol::{
     BoardId, Code, Proposal, ProposalId, Refusal,
     messages::Answer,
+    previews::{PreviewAnswer, PreviewRequest},
     proposal::Act,
     review::{
         AskedDecision, AuditEvent, Grant, ReviewAnswer, ReviewRequest, Scope, TerminalReview,
@@ -216,6 +217,13 @@ impl Writer {
     pub(super) fn carry_out(&mut self, proposal: &Proposal, act: &Act) -> String {
         let id = proposal.id;
         let done = match act {
+            Act::StartPreview { shows, screen } => {
+                return self.preview(id, PreviewRequest::Start { shows: shows.clone(), screen: *screen });
+            }
+            Act::StopPreview { session } => return self.preview(id, PreviewRequest::Stop(*session)),
+            Act::NavigatePreview { session, route } => {
+                return self.preview(id, PreviewRequest::Navigate { session: *session, route: *route });
+            }
             Act::Save => self
                 .session
                 .workspace
@@ -274,6 +282,23 @@ impl Writer {
             run: AtomicU64::default(),
         };
         run.start(TerraformRequest::Run { board, operation, confirmed: true, secrets: Vec::new() });
+    }
+
+    /// Asks the previews; what came of it is noted when they have answered.
+    fn preview(&mut self, id: ProposalId, request: PreviewRequest) -> String {
+        let host = self.host.clone();
+        let reply = Box::new(move |result: Result<Answer, Refusal>| {
+            let outcome = match result {
+                Ok(Answer::Preview(PreviewAnswer::Started(session))) => format!("{session} began"),
+                Ok(_) => "done".to_owned(),
+                Err(refusal) => format!("it could not be done: {}", refusal.message),
+            };
+            if let Err(refusal) = host.send(Job::CameOf { proposal: id, outcome }) {
+                tracing::debug!(%refusal, "what came of a preview was not noted");
+            }
+        });
+        self.host.previews.request(request, reply);
+        "the preview is told".to_owned()
     }
 
     pub(super) fn came_of(&mut self, id: ProposalId, outcome: String) {

@@ -2,6 +2,7 @@
 
 mod batch;
 mod connections;
+mod interface;
 mod lifecycle;
 mod project;
 mod resources;
@@ -21,8 +22,15 @@ use shared_protocol::{
 };
 
 pub(super) fn all() -> Vec<Tool> {
-    let groups =
-        [resources::all(), connections::all(), batch::all(), lifecycle::all(), project::all(), runs::all()];
+    let groups = [
+        resources::all(),
+        connections::all(),
+        batch::all(),
+        lifecycle::all(),
+        project::all(),
+        runs::all(),
+        interface::all(),
+    ];
     groups.into_iter().flatten().collect()
 }
 

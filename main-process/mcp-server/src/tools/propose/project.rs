@@ -56,7 +56,7 @@ pub(super) fn all() -> Vec<Tool> {
     ]
 }
 
-fn words(own: Value) -> Value {
+pub(super) fn words(own: Value) -> Value {
     let mut all = with_common(own);
     if let Value::Object(fields) = &mut all {
         // It is never a part of a draft.
@@ -66,7 +66,7 @@ fn words(own: Value) -> Value {
     all
 }
 
-async fn ask(
+pub(super) async fn ask(
     call: Call,
     title: &str,
     act: impl Fn(&Call, &rmcp::model::JsonObject) -> Result<Act, Failure> + Send,

@@ -1,0 +1,243 @@
+//! Overrides and preview sessions, in the words of the v0 contract.
+
+use super::MOST_BYTES;
+use crate::{WorkspaceView, shown, tools::shape};
+use authority::overrides::locator_of;
+use serde_json::{Map, Value, json};
+use shared_protocol::{
+    Node, Override, OverrideKey, Standing, TypeId,
+    overrides::to_file,
+    previews::{SelectedInstance, SessionState, SessionView, Shown},
+};
+
+const NO_PREVIEW: &str = "no preview is running";
+
+/// Every override with how it stands, and the file as it would be written.
+pub(super) fn overrides(workspace: &WorkspaceView, now: u64) -> Value {
+    let snapshot = &workspace.snapshot;
+    let (mut applying, mut orphaned, mut bytes, mut left_out) = (Vec::new(), Vec::new(), 0, 0);
+    for (key, over) in snapshot.overrides() {
+        let mut entry = override_shape(key, over);
+        bytes += entry.to_string().len() * 2;
+        if bytes > MOST_BYTES {
+            left_out += 1;
+            continue;
+        }
+        match snapshot.standing(key, over) {
+            Standing::Applies(instance) => {
+                entry["appliesTo"] = json!(shown(&instance));
+                applying.push(entry);
+            }
+            Standing::Orphaned(reason) => {
+                entry["reason"] = json!(reason);
+                entry["message"] = json!(reason.words());
+                orphaned.push(entry);
+            }
+        }
+    }
+    let status = match (applying.len(), orphaned.len(), left_out) {
+        (_, _, left_out) if left_out > 0 => format!("cut: {left_out} overrides are left out"),
+        (0, 0, _) => "no override is set".to_owned(),
+        (applying, 0, _) => format!("{applying} apply"),
+        (applying, orphaned, _) => format!("{applying} apply, {orphaned} find nothing"),
+    };
+    let kept = snapshot.overrides().filter(|_| left_out == 0).map(|(key, over)| (key, over.as_ref()));
+    json!({
+        "schemaVersion": "v0",
+        "status": status,
+        "revision": workspace.revision(),
+        "overrides": applying,
+        "orphaned": orphaned,
+        "persisted": persisted(kept, now),
+    })
+}
+
+/// What the file holds; values that look like secrets are left out here as everywhere.
+fn persisted<'a>(kept: impl Iterator<Item = (&'a OverrideKey, &'a Override)>, now: u64) -> Value {
+    let is_plain = |key: &OverrideKey| !key.path.tokens().any(|token| shape::looks_secret(&token));
+    let file = to_file(kept.filter(|(key, _)| is_plain(key)), now);
+    shown::shown_json(serde_json::to_value(file).unwrap_or_default())
+}
+
+fn override_shape(key: &OverrideKey, over: &Override) -> Value {
+    let mut entry = json!({
+        "scope": key.scope,
+        "instanceId": shown(&key.instance),
+        "path": shown(key.path.as_str()),
+        "value": shape::overridden(key, &over.value),
+    });
+    if let Some(component) = &over.component {
+        entry["componentTypeId"] = json!(shown(component));
+    }
+    if let Some(locator) = &over.locator {
+        entry["instanceLocator"] =
+            shown::shown_json(serde_json::to_value(locator).unwrap_or_default());
+    }
+    entry
+}
+
+pub(super) fn sessions(workspace: &WorkspaceView) -> Value {
+    let previews = &workspace.previews;
+    let status = match (&previews.unavailable, previews.sessions.len()) {
+        (Some(why), _) => shown(why).into_owned(),
+        (None, 0) => NO_PREVIEW.to_owned(),
+        (None, count) => format!("{count} sessions"),
+    };
+    let sessions: Vec<Value> =
+        previews.sessions.iter().map(|session| session_shape(workspace, session)).collect();
+    json!({ "status": status, "sessions": sessions })
+}
+
+/// For the context: who is there, in a line each.
+pub(crate) fn in_brief(workspace: &WorkspaceView) -> Vec<Value> {
+    let brief = |session: &SessionView| {
+        json!({
+            "sessionId": session.id.to_string(), "title": shown(&session.title),
+            "state": state_word(&session.state), "selected": session.selected.as_ref().map(|s| shown(&s.instance)),
+        })
+    };
+    workspace.previews.sessions.iter().map(brief).collect()
+}
+
+fn session_shape(workspace: &WorkspaceView, session: &SessionView) -> Value {
+    let problems = session.problems.iter().take(50).map(|problem| {
+        json!({
+            "file": shown(&problem.file), "line": problem.line, "column": problem.column,
+            "message": shown(&problem.message), "instanceId": problem.instance.as_deref().map(shown),
+        })
+    });
+    let mut entry = json!({
+        "sessionId": session.id.to_string(),
+        "type": type_word(&session.shows),
+        "target": target(workspace, &session.shows),
+        "title": shown(&session.title),
+        "state": state_word(&session.state),
+        "ready": session.state == SessionState::Ready,
+        "adapter": {
+            "id": "draftboard.preview", "version": env!("CARGO_PKG_VERSION"),
+            "capabilities": { "selection": true, "overrides": true },
+        },
+        "mode": session.mode,
+        "screen": {
+            "width": session.screen.width, "height": session.screen.height,
+            "scale": session.screen.scale(), "dark": session.screen.dark,
+        },
+        "problems": problems.collect::<Vec<_>>(),
+        "quarantined": session.quarantined.iter().map(|id| shown(id)).collect::<Vec<_>>(),
+    });
+    if let SessionState::Failed(failed) = &session.state {
+        entry["error"] = json!(shown(&failed.what));
+    }
+    entry
+}
+
+fn type_word(shows: &Shown) -> &'static str {
+    match shows {
+        Shown::Route(_) => "app",
+        Shown::Component { .. } => "component",
+        Shown::Variant { .. } => "variant",
+    }
+}
+
+fn target(workspace: &WorkspaceView, shows: &Shown) -> Value {
+    match shows {
+        Shown::Route(route) => {
+            let node = workspace.snapshot.node(*route);
+            let path = node.and_then(|node| workspace.snapshot.effective_props(node).remove("path"));
+            json!({
+                "type": "app", "route": route, "name": node.map(|node| node.name.as_str()),
+                "path": path.and_then(|path| path.as_text().map(str::to_owned)),
+            })
+        }
+        Shown::Component { component } => json!({ "type": "component", "componentTypeId": shown(component) }),
+        Shown::Variant { component, variant } => {
+            json!({ "type": "variant", "componentTypeId": shown(component), "variantId": shown(variant) })
+        }
+    }
+}
+
+fn state_word(state: &SessionState) -> &'static str {
+    match state {
+        SessionState::Creating => "creating",
+        SessionState::Loading => "loading",
+        SessionState::Ready => "ready",
+        SessionState::Reloading => "reloading",
+        SessionState::Stopped => "stopped",
+        SessionState::Failed(_) => "error",
+    }
+}
+
+/// What is selected in each session, with all that is known of it.
+pub(super) fn selection(workspace: &WorkspaceView) -> Value {
+    let sessions: Vec<Value> = workspace
+        .previews
+        .sessions
+        .iter()
+        .map(|session| match &session.selected {
+            None => json!({ "sessionId": session.id.to_string(), "selected": null }),
+            Some(selected) => selected_shape(workspace, session, selected),
+        })
+        .collect();
+    let first = sessions.iter().find(|session| !session["selected"].is_null());
+    let status = match (sessions.is_empty(), first) {
+        (true, _) => NO_PREVIEW,
+        (false, None) => "nothing is selected",
+        (false, Some(_)) => "something is selected",
+    };
+    let selected = first.map_or(Value::Null, |session| session["selected"].clone());
+    json!({ "status": status, "selected": selected, "sessions": sessions })
+}
+
+fn selected_shape(workspace: &WorkspaceView, session: &SessionView, selected: &SelectedInstance) -> Value {
+    let snapshot = &workspace.snapshot;
+    let def = TypeId::parse(selected.component.as_str()).ok();
+    let def = def.and_then(|id| snapshot.registry().get(&id));
+    // A part of a component is on no board, and has no props that a board knows.
+    let own = selected.node.filter(|_| !selected.instance.contains('/')).and_then(|id| snapshot.node(id));
+    let props = own.map(|node| effective(workspace, node));
+    let source = (!selected.file.is_empty())
+        .then(|| json!({ "filePath": shown(&selected.file), "line": selected.line.max(1) }));
+    let mut descriptor = json!({
+        "sessionId": session.id.to_string(),
+        "instanceId": shown(&selected.instance),
+        "componentTypeId": shown(&selected.component),
+    });
+    let name = own.map(|node| node.label.as_str()).or(def.map(|def| def.title.as_str()));
+    let locator = own.and_then(|node| locator_of(snapshot, node));
+    let locator = locator.and_then(|locator| serde_json::to_value(locator).ok());
+    for (key, value) in [
+        ("displayName", name.map(|name| json!(shown(name)))),
+        ("props", props.clone()),
+        ("source", source.clone()),
+        ("instanceLocator", locator),
+    ] {
+        if let Some(value) = value {
+            descriptor[key] = value;
+        }
+    }
+    let around = selected.node.and_then(|id| snapshot.node(id));
+    json!({
+        "sessionId": session.id.to_string(),
+        "selected": descriptor,
+        "registryMatch": def.is_some(),
+        "graph": {
+            "componentType": def.map(|def| json!({ "kind": "componentType", "id": def.id })),
+            "node": around.map(|node| json!({ "id": node.id, "name": node.name, "label": shown(&node.label) })),
+            "board": around.and_then(|node| snapshot.board(node.board)).map(|board| board.name.as_str()),
+            "route": session.route,
+        },
+        "effectiveProps": props,
+        "source": source,
+    })
+}
+
+fn effective(workspace: &WorkspaceView, node: &Node) -> Value {
+    let def = workspace.snapshot.type_of(node);
+    let props: Map<String, Value> = workspace
+        .snapshot
+        .effective_props(node)
+        .iter()
+        .map(|(key, value)| (key.to_string(), shape::property(def, key, value)))
+        .collect();
+    Value::Object(props)
+}

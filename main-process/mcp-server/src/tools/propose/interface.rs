@@ -1,0 +1,225 @@
+//! Overrides and previews. Overrides go into a draft as every change does; what a preview shows waits for a person, alone.
+
+use super::{Common, answers, project, reply, with_common};
+use crate::{
+    Call, Code, Failure, Reply, Tool,
+    surface::parsed,
+    tools::{board, image::find_page},
+};
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use shared_protocol::{
+    Command, OverrideKey, OverrideScope, SetOverride, Value as Plain, WhichOverrides,
+    preview::{MAX_SCREEN, Screen},
+    previews::{SessionId, Shown},
+    proposal::Act,
+    v0::OverrideOp,
+};
+use std::sync::Arc;
+
+/// Operations in one call.
+const MOST_OPS: usize = 500;
+
+pub(super) fn all() -> Vec<Tool> {
+    let text = json!({ "type": "string" });
+    let side = json!({ "type": "integer", "minimum": 1, "maximum": MAX_SCREEN });
+    let scope = json!({ "enum": ["app", "component"], "description": "of pages (default), or of components by themselves" });
+    let op = json!({
+        "type": "object",
+        "properties": {
+            "op": { "enum": ["set", "clear", "clearInstance", "clearAll"] },
+            "instanceId": text, "path": { "type": "string", "description": "JSON Pointer into the props" },
+            "value": {}, "componentTypeId": text, "instanceLocator": {}
+        },
+        "required": ["op"]
+    });
+    vec![
+        Tool::guarded(
+            "interface",
+            "apply_overrides",
+            "Apply overrides",
+            "Proposes values laid over props of instances, or takes such values away: OverrideOp[] in order, all or none.",
+            (
+                with_common(
+                    json!({ "ops": { "type": "array", "items": op, "maxItems": MOST_OPS }, "scope": scope }),
+                ),
+                &["ops"],
+            ),
+            answers(json!({})),
+            |call| Box::pin(async move { apply(call).await }),
+        ),
+        Tool::guarded(
+            "interface",
+            "start_preview",
+            "Start preview",
+            "Asks a person to start a preview of a page, a component or one of its variants.",
+            (
+                project::words(json!({
+                    "page": { "type": "string", "description": "a ui.route: name, id or path" },
+                    "component": text, "variant": text, "width": side, "height": side,
+                    "dark": { "type": "boolean" }
+                })),
+                &[],
+            ),
+            answers(json!({})),
+            |call| Box::pin(async move { project::ask(call, "Start a preview", start).await }),
+        ),
+        Tool::guarded(
+            "interface",
+            "stop_preview",
+            "Stop preview",
+            "Asks a person to stop a preview.",
+            (project::words(json!({ "session": text })), &["session"]),
+            answers(json!({})),
+            |call| Box::pin(async move { project::ask(call, "Stop a preview", stop).await }),
+        ),
+        Tool::guarded(
+            "interface",
+            "navigate_preview",
+            "Navigate preview",
+            "Asks a person to show another page in a preview.",
+            (project::words(json!({ "session": text, "page": text })), &["session", "page"]),
+            answers(json!({})),
+            |call| Box::pin(async move { project::ask(call, "Show another page", navigate).await }),
+        ),
+    ]
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Apply {
+    ops: Vec<Value>,
+    #[serde(default)]
+    scope: OverrideScope,
+}
+
+async fn apply(call: Call) -> Result<Reply, Failure> {
+    let (common, own) = Common::split(&call)?;
+    let Apply { ops, scope } = parsed(&own)?;
+    call.workspace()?;
+    if ops.is_empty() || ops.len() > MOST_OPS {
+        return Err(Failure::new(Code::BadRequest, format!("give 1 to {MOST_OPS} ops")).field("ops"));
+    }
+    let commands: Vec<Command> = ops
+        .into_iter()
+        .enumerate()
+        .map(|(index, op)| {
+            let wrong = |message: String| {
+                Failure::new(Code::BadRequest, format!("op {index}: {message}")).field("ops")
+            };
+            let op: OverrideOp = serde_json::from_value(op).map_err(|error| wrong(error.to_string()))?;
+            command(op, scope).map_err(wrong)
+        })
+        .collect::<Result<_, _>>()?;
+    let count = commands.len();
+    let outcome = common.propose(&call, commands, "Apply overrides").await?;
+    reply(&outcome, json!({ "ops": count }))
+}
+
+fn command(op: OverrideOp, scope: OverrideScope) -> Result<Command, String> {
+    let plain = |value: &Value| Plain::from_json(value).map_err(|error| error.to_string());
+    Ok(match op {
+        OverrideOp::Set { instance_id, path, value, component_type_id, instance_locator } => {
+            Command::SetOverrides {
+                set: vec![SetOverride {
+                    scope,
+                    instance: Arc::from(instance_id.as_str()),
+                    path,
+                    value: plain(&value)?,
+                    component: component_type_id.map(|id| Arc::from(id.as_str())),
+                    locator: instance_locator.as_ref().map(plain).transpose()?,
+                }],
+            }
+        }
+        OverrideOp::Clear { instance_id, path } => {
+            let key = OverrideKey::new(scope, instance_id.as_str(), path);
+            Command::ClearOverrides(WhichOverrides::These(vec![key]))
+        }
+        OverrideOp::ClearInstance { instance_id } => Command::ClearOverrides(WhichOverrides::Instance {
+            scope,
+            instance: Arc::from(instance_id.as_str()),
+        }),
+        OverrideOp::ClearAll => Command::ClearOverrides(WhichOverrides::Scope(scope)),
+    })
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Start {
+    page: Option<String>,
+    component: Option<String>,
+    variant: Option<String>,
+    width: Option<u32>,
+    height: Option<u32>,
+    #[serde(default)]
+    dark: bool,
+}
+
+fn start(call: &Call, own: &JsonObject) -> Result<Act, Failure> {
+    let Start { page, component, variant, width, height, dark } = parsed(own)?;
+    let shows = match (page, component, variant) {
+        (Some(page), None, None) => Shown::Route(self::page(call, &page)?),
+        (None, Some(component), None) => Shown::Component { component },
+        (None, Some(component), Some(variant)) => Shown::Variant { component, variant },
+        _ => {
+            let message = "give a page, or a component with or without a variant";
+            return Err(Failure::new(Code::BadRequest, message).field("page"));
+        }
+    };
+    if let Shown::Component { component } | Shown::Variant { component, .. } = &shows {
+        let known = &call.workspace()?.previews.components;
+        if !known.iter().any(|known| known.id == *component) {
+            let similar = authority::similar(component, known.iter().map(|known| known.id.as_str()));
+            return Err(Failure::new(Code::NotFound, format!("there is no component `{component}`"))
+                .field("component")
+                .suggest(similar));
+        }
+    }
+    let screen = Screen::new(width.unwrap_or(1280), height.unwrap_or(800), 1.0, dark);
+    let screen = screen
+        .ok_or_else(|| Failure::new(Code::BadRequest, "there is no screen of this size").field("width"))?;
+    Ok(Act::StartPreview { shows, screen })
+}
+
+fn page(call: &Call, named: &str) -> Result<shared_protocol::NodeId, Failure> {
+    let workspace = call.workspace()?;
+    find_page(workspace, board::find(workspace, None)?, named)
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stop {
+    session: String,
+}
+
+fn stop(call: &Call, own: &JsonObject) -> Result<Act, Failure> {
+    let Stop { session } = parsed(own)?;
+    Ok(Act::StopPreview { session: self::session(call, &session)? })
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Navigate {
+    session: String,
+    page: String,
+}
+
+fn navigate(call: &Call, own: &JsonObject) -> Result<Act, Failure> {
+    let Navigate { session, page } = parsed(own)?;
+    Ok(Act::NavigatePreview { session: self::session(call, &session)?, route: self::page(call, &page)? })
+}
+
+fn session(call: &Call, named: &str) -> Result<SessionId, Failure> {
+    let sessions = &call.workspace()?.previews.sessions;
+    let found = sessions.iter().map(|session| session.id).find(|id| id.to_string() == named);
+    found.ok_or_else(|| {
+        let failure =
+            Failure::new(Code::NoPreview, format!("there is no preview `{named}`")).field("session");
+        let known: Vec<String> = sessions.iter().map(|session| session.id.to_string()).collect();
+        match known.is_empty() {
+            true => failure.hint("No preview is running: start_preview asks for one."),
+            false => failure.hint(format!("There is {}.", known.join(", "))),
+        }
+    })
+}

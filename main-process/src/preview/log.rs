@@ -1,0 +1,52 @@
+//! The log of a session: the newest lines, each with its number.
+
+use crate::moment::now;
+use components::visible;
+use shared_protocol::{
+    preview::MAX_TOLD,
+    previews::{LogLevel, LoggedLine, MAX_LOG},
+};
+use std::collections::VecDeque;
+
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    lines: VecDeque<LoggedLine>,
+    logged: u64,
+}
+
+impl Log {
+    pub(super) fn add(&mut self, level: LogLevel, message: &str) {
+        self.logged += 1;
+        if self.lines.len() >= MAX_LOG {
+            self.lines.pop_front();
+        }
+        let message = visible(message, MAX_TOLD);
+        self.lines.push_back(LoggedLine { number: self.logged, time: now().time, level, message });
+    }
+
+    /// How many there were so far.
+    pub(super) fn logged(&self) -> u64 {
+        self.logged
+    }
+
+    pub(super) fn after(&self, number: u64) -> Vec<LoggedLine> {
+        self.lines.iter().filter(|line| line.number > number).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_lines_go_and_numbers_stay() {
+        let mut log = Log::default();
+        for number in 0..MAX_LOG + 10 {
+            log.add(LogLevel::Info, &format!("line {number}\u{202e}"));
+        }
+        assert_eq!((log.logged(), log.after(0).len()), (MAX_LOG as u64 + 10, MAX_LOG));
+        let newest = log.after(MAX_LOG as u64 + 9);
+        assert_eq!((newest.len(), newest[0].number), (1, MAX_LOG as u64 + 10));
+        assert!(!newest[0].message.contains('\u{202e}'));
+    }
+}

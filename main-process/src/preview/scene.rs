@@ -1,0 +1,261 @@
+//! What a session shows, made from the workspace: the instances of a page, their props, what is laid over them. Pure; the
+//! messages that bring a preview from one state to the next are the difference between two of these.
+
+use super::ground::Ground;
+use crate::workspace::SLOT;
+use authority::Snapshot;
+use serde_json::Map;
+use shared_protocol::{
+    Node, NodeId, OverrideScope, PropKey, Standing, Value,
+    preview::{MAX_INSTANCES, SceneInstance, SceneOverride, Target, ToPreview},
+    previews::{Shown, Tried},
+    v0::JsonPointer,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+/// More instances than this with other props at once are told as a whole.
+const MOST_PROPS: usize = 32;
+
+/// Everything that a preview is to show.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Page {
+    pub(super) target: Target,
+    pub(super) instances: Vec<SceneInstance>,
+    pub(super) overrides: Vec<SceneOverride>,
+    /// By file.
+    pub(super) components: BTreeMap<String, Arc<str>>,
+    /// In words.
+    pub(super) title: String,
+    /// What is missing of it.
+    pub(super) missing: Option<String>,
+}
+
+impl Page {
+    pub(super) fn of(ground: &Ground, shows: &Shown, tried: &[Tried], left_out: &BTreeSet<String>) -> Self {
+        let (target, instances, title, missing) = match shows {
+            Shown::Route(route) => {
+                let target = Target::Route { route: route.to_string() };
+                match ground.page(*route) {
+                    Some(page) => (target, instances(&ground.snapshot, page), ground.title_of(page), None),
+                    None => {
+                        let missing = "the page is not on an interface board any more".to_owned();
+                        (target, Vec::new(), "A page that is gone".to_owned(), Some(missing))
+                    }
+                }
+            }
+            Shown::Component { component } => {
+                let (title, missing) = alone(ground, component);
+                (Target::Component { component: component.clone() }, Vec::new(), title, missing)
+            }
+            Shown::Variant { component, variant } => {
+                let (title, missing) = alone(ground, component);
+                let target = Target::Variant { component: component.clone(), variant: variant.clone() };
+                (target, Vec::new(), format!("{title}: {variant}"), missing)
+            }
+        };
+        let left_out: BTreeSet<&str> =
+            left_out.iter().filter_map(|id| Some(ground.component(id)?.file.as_str())).collect();
+        let components = ground.texts().into_iter().filter(|(file, _)| !left_out.contains(file.as_str()));
+        Self {
+            target,
+            instances,
+            overrides: overrides(&ground.snapshot, shows, tried),
+            components: components.collect(),
+            title,
+            missing,
+        }
+    }
+
+    /// The components on the page, each once, in the order in which they first stand there.
+    pub(super) fn used(&self) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        self.instances
+            .iter()
+            .filter(|instance| seen.insert(instance.component.as_str()))
+            .map(|instance| instance.component.clone())
+            .collect()
+    }
+
+    /// With the instances of these components alone.
+    #[must_use]
+    pub(super) fn only(mut self, components: &[String]) -> Self {
+        self.instances.retain(|instance| components.contains(&instance.component));
+        self
+    }
+}
+
+fn alone(ground: &Ground, component: &str) -> (String, Option<String>) {
+    match ground.component(component) {
+        Some(found) => (found.title.clone(), None),
+        None => (component.to_owned(), Some(format!("there is no component `{component}` any more"))),
+    }
+}
+
+/// What stands on a page, outer instances before those within, neighbours as one reads them.
+fn instances(snapshot: &Snapshot, page: &Node) -> Vec<SceneInstance> {
+    let mut found: Vec<SceneInstance> = Vec::new();
+    let mut waiting: Vec<(NodeId, Option<String>)> =
+        in_order(snapshot, page).into_iter().rev().map(|node| (node, None)).collect();
+    while let Some((id, parent)) = waiting.pop() {
+        let Some(node) = snapshot.node(id) else { continue };
+        // Notes and frames are for those who draw.
+        let Some(def) = snapshot.type_of(node).filter(|def| def.boards.len() == 1) else { continue };
+        if found.len() >= MAX_INSTANCES {
+            break;
+        }
+        let mut props: Map<String, serde_json::Value> = node
+            .props
+            .iter()
+            .filter(|(key, _)| def.prop(key.as_str()).is_some() && key.as_str() != SLOT)
+            .map(|(key, value)| (key.to_string(), json(value)))
+            .collect();
+        for (key, targets) in &node.references {
+            let paths = targets.iter().filter_map(|target| path_of(snapshot, *target));
+            props.insert(key.to_string(), paths.collect::<Vec<_>>().join(", ").into());
+        }
+        let slot = node.props.iter().find(|(key, _)| key.as_str() == SLOT);
+        let slot =
+            slot.and_then(|(_, value)| value.as_text()).map(str::to_owned).filter(|_| parent.is_some());
+        let own = id.to_string();
+        for child in in_order(snapshot, node).into_iter().rev() {
+            waiting.push((child, Some(own.clone())));
+        }
+        found.push(SceneInstance { id: own, component: node.type_id.to_string(), props, parent, slot });
+    }
+    found
+}
+
+fn in_order(snapshot: &Snapshot, container: &Node) -> Vec<NodeId> {
+    let mut children: Vec<NodeId> = snapshot.children(container.board, Some(container.id)).collect();
+    children.sort_by_key(|child| snapshot.placement(*child).map_or((0, 0), |place| (place.y, place.x)));
+    children
+}
+
+fn path_of(snapshot: &Snapshot, page: NodeId) -> Option<String> {
+    let node = snapshot.node(page)?;
+    let path = PropKey::parse("path").ok().and_then(|key| snapshot.effective_prop(node, &key));
+    Some(path.and_then(Value::as_text).map_or_else(|| node.name.to_string(), str::to_owned))
+}
+
+fn json(value: &Value) -> serde_json::Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+/// What is kept, then what is being tried: the later counts.
+fn overrides(snapshot: &Snapshot, shows: &Shown, tried: &[Tried]) -> Vec<SceneOverride> {
+    let (scope, owner) = match shows {
+        Shown::Route(_) => (OverrideScope::App, None),
+        Shown::Component { component } | Shown::Variant { component, .. } => {
+            (OverrideScope::Component, Some(component.as_str()))
+        }
+    };
+    let kept = snapshot
+        .overrides()
+        .filter(|(key, _)| key.scope == scope && owner.is_none_or(|owner| key.owner() == owner));
+    let kept = kept.filter_map(|(key, over)| match snapshot.standing(key, over) {
+        Standing::Applies(instance) => Some(SceneOverride {
+            instance: instance.to_string(),
+            path: key.path.clone(),
+            value: json(&over.value),
+        }),
+        Standing::Orphaned(_) => None,
+    });
+    let tried = tried.iter().filter_map(|tried| {
+        Some(SceneOverride {
+            instance: tried.instance.clone(),
+            path: JsonPointer::parse(tried.path.as_str()).ok()?,
+            value: json(&tried.value),
+        })
+    });
+    kept.chain(tried).take(MAX_INSTANCES).collect()
+}
+
+/// What a preview was told so far.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    page: Option<Page>,
+    pub(super) revision: u64,
+}
+
+/// Messages that lead to a page.
+#[derive(Debug, Default)]
+pub(super) struct Difference {
+    pub(super) messages: Vec<ToPreview>,
+    /// Files or the page are others: what is seen until the next frame is old.
+    pub(super) reloads: bool,
+}
+
+impl Sent {
+    pub(super) fn page(&self) -> Option<&Page> {
+        self.page.as_ref()
+    }
+
+    /// What to say so that this page is shown. It counts as said.
+    pub(super) fn towards(&mut self, page: Page) -> Difference {
+        let mut said = Difference::default();
+        let none = BTreeMap::new();
+        let before = self.page.as_ref().map_or(&none, |page| &page.components);
+        for file in before.keys().filter(|file| !page.components.contains_key(*file)) {
+            said.messages.push(ToPreview::ComponentRemoved { file: file.clone() });
+        }
+        for (file, text) in page.components.iter().filter(|(file, text)| before.get(*file) != Some(*text)) {
+            said.messages.push(ToPreview::Component { file: file.clone(), text: text.to_string() });
+        }
+        said.reloads = !said.messages.is_empty();
+        match self.page.as_ref().filter(|_| !said.reloads) {
+            Some(before) if before.target == page.target && is_same_tree(before, &page) => {
+                let changed: Vec<&SceneInstance> = before
+                    .instances
+                    .iter()
+                    .zip(&page.instances)
+                    .filter(|(before, after)| before.props != after.props)
+                    .map(|(_, after)| after)
+                    .collect();
+                if changed.len() > MOST_PROPS {
+                    said.messages.push(scene(&page, &mut self.revision));
+                } else {
+                    for instance in changed {
+                        self.revision += 1;
+                        said.messages.push(ToPreview::Props {
+                            revision: self.revision,
+                            instance: instance.id.clone(),
+                            props: instance.props.clone(),
+                        });
+                    }
+                    if before.overrides != page.overrides {
+                        self.revision += 1;
+                        let (revision, overrides) = (self.revision, page.overrides.clone());
+                        said.messages.push(ToPreview::Overrides { revision, overrides });
+                    }
+                }
+            }
+            before => {
+                said.reloads |= before.is_none_or(|before| before.target != page.target);
+                said.messages.push(scene(&page, &mut self.revision));
+            }
+        }
+        self.page = Some(page);
+        said
+    }
+}
+
+fn is_same_tree(before: &Page, after: &Page) -> bool {
+    let shape = |instance: &SceneInstance| {
+        (instance.id.clone(), instance.component.clone(), instance.parent.clone(), instance.slot.clone())
+    };
+    before.instances.len() == after.instances.len()
+        && before.instances.iter().zip(&after.instances).all(|(a, b)| shape(a) == shape(b))
+}
+
+fn scene(page: &Page, revision: &mut u64) -> ToPreview {
+    *revision += 1;
+    ToPreview::Scene {
+        revision: *revision,
+        target: page.target.clone(),
+        instances: page.instances.clone(),
+        overrides: page.overrides.clone(),
+    }
+}

@@ -1,0 +1,1 @@
+//! Sessions against previews that behave and previews that do not.
