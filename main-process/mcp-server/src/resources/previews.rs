@@ -70,8 +70,7 @@ fn override_shape(key: &OverrideKey, over: &Override) -> Value {
         entry["componentTypeId"] = json!(shown(component));
     }
     if let Some(locator) = &over.locator {
-        entry["instanceLocator"] =
-            shown::shown_json(serde_json::to_value(locator).unwrap_or_default());
+        entry["instanceLocator"] = shown::shown_json(serde_json::to_value(locator).unwrap_or_default());
     }
     entry
 }

@@ -4,6 +4,7 @@
 use super::{Waiting, Writer};
 use crate::{
     host::{
+        Job,
         agent_run::AgentRun,
         codes::{Given, show_on_terminal},
         launching,
@@ -13,7 +14,7 @@ use crate::{
 };
 use authority::proposals::{AgentAsk, Client};
 use mcp_server::{AskReply, Done};
-use serde_json::Value;
+use serde_json::{Value, json};
 use shared_protocol::{
     BoardId, Code, Proposal, ProposalId, Refusal,
     messages::Answer,
@@ -286,16 +287,19 @@ impl Writer {
 
     /// Asks the previews; what came of it is noted when they have answered.
     fn preview(&mut self, id: ProposalId, request: PreviewRequest) -> String {
-        let host = self.host.clone();
+        let (host, doings) = (self.host.clone(), Arc::clone(&self.agents.doings));
         let reply = Box::new(move |result: Result<Answer, Refusal>| {
-            let outcome = match result {
-                Ok(Answer::Preview(PreviewAnswer::Started(session))) => format!("{session} began"),
-                Ok(_) => "done".to_owned(),
-                Err(refusal) => format!("it could not be done: {}", refusal.message),
+            let done = match result {
+                Ok(Answer::Preview(PreviewAnswer::Started(session))) => {
+                    Done::well(format!("{session} began"), json!({ "session": session.to_string() }))
+                }
+                Ok(_) => Done::well("done".to_owned(), Value::Null),
+                Err(refusal) => Done::refused(refusal),
             };
-            if let Err(refusal) = host.send(Job::CameOf { proposal: id, outcome }) {
+            if let Err(refusal) = host.send(Job::CameOf { proposal: id, outcome: done.words.clone() }) {
                 tracing::debug!(%refusal, "what came of a preview was not noted");
             }
+            doings.done(id, done);
         });
         self.host.previews.request(request, reply);
         "the preview is told".to_owned()
