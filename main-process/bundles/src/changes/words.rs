@@ -93,7 +93,8 @@ mod tests {
         let told = words(Some(before), Some(&commented));
         assert_eq!(told.as_deref(), Some("changes requirement REQ-1: how it is written"));
         let many: String = (0..9).map(|number| format!("f{number}: 1\n")).collect();
-        let told = words(Some(before), Some(&format!("{before}{many}"))).unwrap();
+        let after = format!("{before}{many}");
+        let told = words(Some(before), Some(&after)).unwrap();
         assert!(told.ends_with("f0, f1, f2, f3, f4, f5 and 3 more"), "{told}");
         for other in [
             "specs/a/types.json",
