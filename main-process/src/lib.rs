@@ -5,6 +5,7 @@
 
 pub mod cli;
 mod connect;
+mod difference;
 mod export;
 mod host;
 mod mcp;

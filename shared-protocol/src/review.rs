@@ -165,6 +165,57 @@ pub struct Difference {
     pub after: Option<String>,
 }
 
+/// What follows from a proposal, worked out on request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Consequences {
+    pub proposal: ProposalId,
+    pub version: u32,
+    /// Of the content that this follows from.
+    pub hash: ContentHash,
+    /// Infrastructure boards that it touches.
+    pub boards: Vec<BoardConsequences>,
+    /// Links whose ends it touches, in words.
+    pub links: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BoardConsequences {
+    pub board: BoardId,
+    pub name: String,
+    /// Terraform files that would be others.
+    pub files: Vec<FileDelta>,
+    pub more_files: u64,
+    pub cost: Option<CostDelta>,
+    /// Why something of it is not known.
+    pub problem: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileDelta {
+    /// Within the board's folder.
+    pub path: String,
+    /// Lines.
+    pub added: u64,
+    pub removed: u64,
+    /// As version control shows it.
+    pub text: String,
+}
+
+/// A month, as far as prices are known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CostDelta {
+    pub currency: Option<String>,
+    pub before: Option<f64>,
+    pub after: Option<f64>,
+    /// Resources without a price.
+    pub unpriced_before: u64,
+    pub unpriced_after: u64,
+}
+
 /// A code that a terminal waits for, with what it is for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -215,6 +266,8 @@ pub enum ReviewRequest {
     Origins(Vec<Revision>),
     /// Takes back a code before it is used.
     DropCode(String),
+    /// What follows from one beside what it says. Answered by [`ReviewAnswer::Consequences`].
+    Consequences(ProposalId),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -231,6 +284,7 @@ pub enum ReviewAnswer {
     Approval(StandingApproval),
     History(Vec<ProposalBrief>),
     Origins(Vec<Origin>),
+    Consequences(Box<Consequences>),
 }
 
 /// The proposal that an operation came from.

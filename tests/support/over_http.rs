@@ -52,26 +52,35 @@ impl Drop for Served {
 }
 
 /// One exchange over HTTP, in the newer protocol.
-pub(crate) fn post(url: &str, token: Option<&str>, method: &str, mut params: Value) -> (u16, Value) {
+pub(crate) fn post(url: &str, token: Option<&str>, method: &str, params: Value) -> (u16, Value) {
+    try_post(url, token, method, params).unwrap()
+}
+
+/// The same with somebody who may be gone.
+pub(crate) fn try_post(
+    url: &str,
+    token: Option<&str>,
+    method: &str,
+    mut params: Value,
+) -> std::io::Result<(u16, Value)> {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": STATELESS, "io.modelcontextprotocol/clientCapabilities": {}
     });
     let name = params["name"].as_str().unwrap_or_default().to_owned();
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
     let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
-    let mut stream = TcpStream::connect(address).unwrap();
+    let mut stream = TcpStream::connect(address)?;
     let token = token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
     write!(
         stream,
         "POST /mcp HTTP/1.1\r\nHost: {address}\r\n{token}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
          MCP-Protocol-Version: {STATELESS}\r\nMcp-Method: {method}\r\nMcp-Name: {name}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
-    )
-    .unwrap();
+    )?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let status = answer.split_whitespace().nth(1).unwrap().parse().unwrap();
+    stream.read_to_string(&mut answer)?;
+    let status = answer.split_whitespace().nth(1).ok_or(std::io::ErrorKind::UnexpectedEof)?.parse().unwrap();
     let json = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
     let json = json.find('{').zip(json.rfind('}')).map_or("null", |(from, to)| &json[from..=to]);
-    (status, serde_json::from_str(json).unwrap_or_default())
+    Ok((status, serde_json::from_str(json).unwrap_or_default()))
 }

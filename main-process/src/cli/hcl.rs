@@ -3,9 +3,9 @@
 use super::{
     At,
     board_at::{BoardAt, unasked},
-    difference::difference,
     format,
 };
+use crate::difference::difference;
 use serde_json::json;
 use shared_protocol::{
     Code, Refusal,

@@ -8,7 +8,6 @@ mod bundle;
 mod call;
 mod connect;
 mod cost;
-mod difference;
 mod doctor;
 mod edit;
 mod format;

@@ -6,6 +6,7 @@ mod answer;
 mod around;
 mod codes;
 mod launching;
+mod notify;
 mod session;
 mod subscriber;
 mod writer;

@@ -1,5 +1,6 @@
 //! The writer's thread. Jobs that wait together are decided together and share one write to the disk.
 
+mod consequences;
 mod reviewing;
 
 use super::{
@@ -7,6 +8,7 @@ use super::{
     answer::{self, ask, mutation},
     codes::Codes,
     launching::{self, Failed},
+    notify::Notifier,
     subscriber::Subscriber,
 };
 use crate::{
@@ -25,8 +27,9 @@ use mcp_server::AskReply;
 use shared_protocol::{
     Actor, Code, ElementId, NodeId, Refusal,
     messages::{Answer, Applied, InstanceView, Patch, Presence, Request, ToRenderer},
+    review::ReviewRequest,
 };
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 /// Jobs taken at once.
 const MAX_GROUP: usize = 256;
@@ -47,6 +50,7 @@ pub(super) struct Writer {
     /// Where agents connect; each workspace's record has it.
     address: Option<Address>,
     codes: Codes,
+    notifier: Notifier,
 }
 
 /// What waits for its group.
@@ -75,6 +79,7 @@ impl Writer {
         terraform.show(&session.workspace);
         host.previews.show(&session.workspace);
         session.serve(&host, &agents);
+        session.workspace.price_with(Arc::new(terraform.clone()));
         let renderer = Subscriber::default();
         let mut writer = Self {
             session,
@@ -88,6 +93,7 @@ impl Writer {
             terraform,
             address: None,
             codes: Codes::default(),
+            notifier: Notifier::default(),
         };
         if let Some(scope) = approval {
             writer.approve(scope, user_name());
@@ -180,6 +186,9 @@ impl Writer {
             Job::RunLines { run, first, lines } => {
                 self.renderer.tell(ToRenderer::RunLines { run, first, lines });
             }
+            Job::Review { request: ReviewRequest::Consequences(id), reply, .. } => {
+                self.consequences(id, reply);
+            }
             Job::Review { request, name, reply } => {
                 let result = self.review(request, name);
                 self.publish();
@@ -234,10 +243,14 @@ impl Writer {
 
     /// What a standing approval has accepted is done at once.
     fn follow_up(&mut self, result: &Result<AgentOutcome, Refusal>) {
-        if let Ok(AgentOutcome { done, accepted: Some(_) }) = result
-            && let Some(act) = done.proposal.act.clone()
-        {
-            self.carry_out(&done.proposal, &act);
+        let Ok(AgentOutcome { done, accepted }) = result else { return };
+        match (&done.proposal.act, accepted) {
+            (Some(act), Some(_)) => {
+                let act = act.clone();
+                self.carry_out(&done.proposal, &act);
+            }
+            (Some(act), None) if done.began => self.tell_of_grave(&done.proposal, act),
+            _ => {}
         }
     }
 
@@ -326,6 +339,7 @@ impl Writer {
         connect::keep_mcp_json(session.workspace().root());
         session.serve(&self.host, &self.agents);
         session.announce(self.address.as_ref());
+        session.workspace.price_with(Arc::new(self.terraform.clone()));
         std::mem::replace(&mut self.session, session).close();
         self.renderer.resync(&self.session.workspace);
     }

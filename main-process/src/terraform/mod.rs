@@ -32,7 +32,10 @@ pub(crate) use follower::{Follower, Outcome};
 pub(crate) use import::import;
 pub(crate) use spawner::Wardens;
 
-use crate::{host::Reply, workspace::Workspace};
+use crate::{
+    host::Reply,
+    workspace::{Pricing, Workspace},
+};
 use arc_swap::ArcSwapOption;
 use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
@@ -44,10 +47,15 @@ use infrastructure::{
 };
 use prices::Prices;
 use shared_protocol::{
-    Actor, BoardId, Code, Refusal,
+    Actor, BoardId, BoardKind, Change, Code, NodeId, Refusal, Subject,
     terraform::{CostView, Finding, TerraformRequest},
 };
-use std::{collections::BTreeMap, io, sync::Arc, thread::JoinHandle};
+use std::{
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
+    io,
+    sync::Arc,
+    thread::JoinHandle,
+};
 
 /// Texts by their path within a board's folder.
 type Files = BTreeMap<String, Arc<str>>;
@@ -156,6 +164,42 @@ impl Link {
         Ok(views::cost(&estimates, board, snapshot.revision()))
     }
 
+    /// By how much a month's costs of what is touched differ, as far as prices are known.
+    fn cost_difference(
+        &self,
+        before: &Snapshot,
+        after: &Snapshot,
+        changes: &[Change],
+    ) -> Result<f64, Refusal> {
+        let ground = self.ground_of(before)?;
+        let book = self.shown.prices.of(&ground.files)?;
+        let mut settings: BTreeMap<BoardId, infrastructure::Settings> = BTreeMap::new();
+        let nodes: BTreeSet<NodeId> = changes
+            .iter()
+            .filter_map(|change| match Subject::of(change) {
+                Subject::Node(id) if !change.is_layout() => Some(id),
+                _ => None,
+            })
+            .collect();
+        let mut difference = 0.0;
+        for id in nodes {
+            for (state, sign) in [(before, -1.0), (after, 1.0)] {
+                let board = state.node(id).and_then(|node| state.board(node.board));
+                let Some(board) = board.filter(|board| board.kind == BoardKind::Infrastructure) else {
+                    continue;
+                };
+                let settings = match settings.entry(board.id) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(place) => place.insert(ground.settings(board)?),
+                };
+                let cost =
+                    cost::estimate_one(state, id, settings, &book).and_then(|estimate| estimate.monthly);
+                difference += sign * cost.unwrap_or(0.0);
+            }
+        }
+        Ok(difference)
+    }
+
     fn ground_of(&self, snapshot: &Snapshot) -> Result<Ground, Refusal> {
         let ground = self.shown.ground.load_full();
         let ground = ground.ok_or_else(|| Refusal::new(Code::NoWorkspace, "no workspace is open"))?;
@@ -171,6 +215,21 @@ impl Link {
     pub(crate) fn stop(&self) {
         // Closed: it has ended already.
         let _ = self.orders.send(Order::Stop);
+    }
+}
+
+/// Less than this a month is noise of prices.
+const LEAST_RISE: f64 = 0.005;
+
+impl Pricing for Link {
+    fn rises(&self, before: &Snapshot, after: &Snapshot, changes: &[Change]) -> bool {
+        match self.cost_difference(before, after, changes) {
+            Ok(difference) => difference > LEAST_RISE,
+            Err(refusal) => {
+                tracing::debug!(%refusal, "costs of a proposal are not known");
+                false
+            }
+        }
     }
 }
 

@@ -47,7 +47,7 @@ pub struct Moment {
 }
 
 pub struct Group<'w> {
-    workspace: &'w mut Workspace,
+    pub(super) workspace: &'w mut Workspace,
     pub(super) state: Snapshot,
     bundles: SpecBundles,
     history: History,

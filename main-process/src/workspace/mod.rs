@@ -29,7 +29,7 @@ pub use error::OpenError;
 pub use external::Noticed;
 pub use group::{Group, Moment, Mutation};
 pub use new::{NewError, create, unpack_example};
-pub use review::{Decision, Desk, Reviewer, area_of};
+pub use review::{Decision, Desk, Pricing, Reviewer, area_of};
 pub use shared_protocol::messages::Template;
 pub use sources::SourceEdits;
 
@@ -75,6 +75,8 @@ pub struct Workspace {
     bundles: SpecBundles,
     notices: BTreeMap<About, String>,
     desk: Desk,
+    /// What is known of the costs of proposals.
+    costs: review::Costs,
     presence: Presence,
 }
 

@@ -70,6 +70,7 @@ impl Workspace {
             bundles,
             notices,
             desk,
+            costs: super::review::Costs::default(),
             presence: presence.unwrap_or_default(),
         };
         for file in taken {

@@ -26,6 +26,7 @@ pub(super) enum Asked {
     Own,
     Decision,
     Origins,
+    Consequences,
     Other,
 }
 
@@ -36,6 +37,7 @@ impl Asked {
             ReviewRequest::LookAgain { .. } | ReviewRequest::Edit { .. } => Self::Own,
             ReviewRequest::Accept(_) | ReviewRequest::Reject { .. } => Self::Decision,
             ReviewRequest::Origins(_) => Self::Origins,
+            ReviewRequest::Consequences(_) => Self::Consequences,
             _ => Self::Other,
         }
     }
@@ -94,6 +96,11 @@ impl Workbench {
                 self.notices.tell(Tone::Good, "The standing approval holds from now on", Vec::new());
             }
             ReviewAnswer::History(older) => self.review.receive_history(older),
+            ReviewAnswer::Consequences(all) => {
+                if let Some(opened) = self.review.opened_mut() {
+                    opened.receive_consequences(*all);
+                }
+            }
             ReviewAnswer::Origins(origins) => self.panels.inspector.operations.receive_origins(origins),
         }
     }
@@ -146,6 +153,11 @@ impl Workbench {
                 }
             }
             Asked::Origins => self.panels.inspector.operations.receive_origins(Vec::new()),
+            Asked::Consequences => {
+                if let Some(opened) = self.review.opened_mut() {
+                    opened.without_consequences();
+                }
+            }
             Asked::Other => {}
         }
     }

@@ -1,19 +1,72 @@
-//! What follows from a proposal beside what it says: problems that it brings, and links whose ends it touches.
+//! What follows from a proposal beside what it says: problems that it brings, what it would cost, its Terraform files against
+//! those of now, and links whose ends it touches. Main works it out when a person looks; it is asked for once a version.
 
-use super::{Opened, Typed};
+use super::{Opened, Typed, words};
 use crate::{
     panels::status_bar::counted,
+    terraform::money,
     view::{Action, View},
     widgets::{disclosure_ui, muted_ui, paint_severity},
 };
 use egui::{RichText, Sense, Ui, vec2};
-use shared_protocol::{ElementId, Subject, link::LinkEnd, messages::Severity, proposal::Kind};
+use shared_protocol::{
+    ElementId, Subject,
+    messages::Severity,
+    proposal::ContentHash,
+    review::{BoardConsequences, Consequences, CostDelta, FileDelta, ReviewRequest},
+};
 
 const MOST: usize = 100;
+/// Lines of one file's difference; the file itself is one click away once it is accepted.
+const MOST_LINES: usize = 400;
+/// Differences of more lines than this are folded at first.
+const SHORT: u64 = 12;
+
+/// What main has said so far.
+#[derive(Debug, Default)]
+pub(super) enum Known {
+    #[default]
+    Nothing,
+    /// For this content.
+    Asked(ContentHash),
+    /// It could not be said for this content.
+    Not(ContentHash),
+    All(Box<Consequences>),
+}
+
+impl Known {
+    fn is_of(&self, content: ContentHash) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Asked(hash) | Self::Not(hash) => *hash == content,
+            Self::All(all) => all.hash == content,
+        }
+    }
+}
 
 impl Opened {
+    pub(crate) fn receive_consequences(&mut self, mut all: Consequences) {
+        if all.proposal != self.id() || all.hash != self.proposal().hash {
+            return;
+        }
+        // Names and files carry words of agents.
+        for link in &mut all.links {
+            *link = words::line(link);
+        }
+        for file in all.boards.iter_mut().flat_map(|board| &mut board.files) {
+            file.text = file.text.lines().map(words::line).collect::<Vec<_>>().join("\n");
+        }
+        self.consequences = Known::All(Box::new(all));
+    }
+
+    pub(crate) fn without_consequences(&mut self) {
+        if let Known::Asked(hash) = self.consequences {
+            self.consequences = Known::Not(hash);
+        }
+    }
+
     pub(super) fn consequences_ui(
-        &self,
+        &mut self,
         ui: &mut Ui,
         view: &View<'_>,
         typed: &mut Typed,
@@ -21,8 +74,6 @@ impl Opened {
     ) {
         ui.add_space(4.0);
         ui.separator();
-        let links = self.suspect_links(view);
-        let checks = &self.proposal().checks;
         let mut open = !typed.shows.contains("consequences folded");
         disclosure_ui(ui, view.theme, "Consequences", None, &mut open);
         if !open {
@@ -30,6 +81,25 @@ impl Opened {
             return;
         }
         typed.shows.remove("consequences folded");
+        self.checks_ui(ui, view, actions);
+        let (id, content) = (self.id(), self.proposal().hash);
+        let has_changes = !self.proposal().elements.iter().all(|element| element.subject == Subject::Act);
+        if has_changes && !self.is_followed && !self.consequences.is_of(content) {
+            self.consequences = Known::Asked(content);
+            actions.push(Action::Review(ReviewRequest::Consequences(id)));
+        }
+        match &self.consequences {
+            Known::Asked(_) => drop(muted_ui(ui, view.theme, "Working out costs and files…")),
+            Known::Not(_) => {
+                muted_ui(ui, view.theme, "Costs and files are not known while it does not fit.");
+            }
+            Known::Nothing => {}
+            Known::All(all) => all_ui(ui, view, all, typed, actions),
+        }
+    }
+
+    fn checks_ui(&self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        let checks = &self.proposal().checks;
         let errors = checks.iter().filter(|check| check.severity == Severity::Error).count();
         match (checks.len(), errors) {
             (0, _) => drop(muted_ui(ui, view.theme, "Checks: it brings no problem.")),
@@ -44,25 +114,114 @@ impl Opened {
             };
             line_ui(ui, view, check.severity, &check.message, Some(subject), actions);
         }
-        if !links.is_empty() {
-            ui.label(format!("{} would have to be looked at", counted(links.len(), "link")));
-            for words in links.iter().take(MOST) {
-                line_ui(ui, view, Severity::Warning, words, None, actions);
+    }
+}
+
+fn all_ui(ui: &mut Ui, view: &View<'_>, all: &Consequences, typed: &mut Typed, actions: &mut Vec<Action>) {
+    for board in &all.boards {
+        board_ui(ui, view, board, all.boards.len() > 1, typed);
+    }
+    if !all.boards.is_empty() {
+        muted_ui(
+            ui,
+            view.theme,
+            "A plan is made of what is there: accept, plan, and undo what is not meant.",
+        );
+    }
+    if !all.links.is_empty() {
+        ui.label(format!("{} would have to be looked at", counted(all.links.len(), "link")));
+        for words in all.links.iter().take(MOST) {
+            line_ui(ui, view, Severity::Warning, words, None, actions);
+        }
+    }
+}
+
+fn board_ui(ui: &mut Ui, view: &View<'_>, board: &BoardConsequences, is_named: bool, typed: &mut Typed) {
+    if is_named {
+        ui.label(RichText::new(&board.name).strong());
+    }
+    if let Some(cost) = &board.cost {
+        ui.add(egui::Label::new(cost_words(cost)).wrap());
+    }
+    if let Some(problem) = &board.problem {
+        muted_ui(ui, view.theme, words::line(problem));
+    }
+    match board.files.len() + board.more_files as usize {
+        0 => drop(muted_ui(ui, view.theme, "Terraform: no file would be another.")),
+        count => drop(ui.label(format!("Terraform: {} would change", counted(count, "file")))),
+    }
+    for file in &board.files {
+        file_ui(ui, view, board, file, typed);
+    }
+    if board.more_files > 0 {
+        muted_ui(ui, view.theme, format!("and {} more", board.more_files));
+    }
+}
+
+/// `Costs: $120.00 a month → $148.00 (+$28.00), 2 without a price`
+fn cost_words(cost: &CostDelta) -> String {
+    let amount = |value: f64| money::amount(cost.currency.as_deref(), value);
+    let unpriced = match cost.unpriced_after {
+        0 => String::new(),
+        count => format!("; {} without a price", counted(count as usize, "resource")),
+    };
+    match (cost.before, cost.after) {
+        (None, None) => "Costs: no price is known".to_owned(),
+        (before, after) => {
+            let (before, after) = (before.unwrap_or(0.0), after.unwrap_or(0.0));
+            let difference = after - before;
+            let sign = if difference < 0.0 { "−" } else { "+" };
+            match difference.abs() < 0.005 {
+                true => format!("Costs: {} a month, as before{unpriced}", amount(after)),
+                false => format!(
+                    "Costs: {} → {} a month ({sign}{}){unpriced}",
+                    amount(before),
+                    amount(after),
+                    amount(difference.abs())
+                ),
             }
         }
     }
+}
 
-    /// Links with an end that the proposal changes or removes, by what they say.
-    fn suspect_links(&self, view: &View<'_>) -> Vec<String> {
-        let touches = |end: &LinkEnd| match end {
-            LinkEnd::Node(id) => self
-                .element(&Subject::Node(*id))
-                .is_some_and(|element| matches!(element.kind, Kind::Changed | Kind::Removed)),
-            LinkEnd::Entity(_) => false,
-        };
-        let links = view.links.links.iter().filter(|link| touches(&link.link.from) || touches(&link.link.to));
-        links.map(|link| super::words::line(&link.words())).collect()
+fn file_ui(ui: &mut Ui, view: &View<'_>, board: &BoardConsequences, file: &FileDelta, typed: &mut Typed) {
+    let key = (board.board, file.path.clone());
+    let title = format!("{}  +{} −{}", file.path, file.added, file.removed);
+    let is_short = file.added + file.removed <= SHORT;
+    let mut open = is_short != typed.turned.contains(&key);
+    let was = open;
+    disclosure_ui(ui, view.theme, &title, None, &mut open);
+    if open != was && !typed.turned.remove(&key) {
+        typed.turned.insert(key);
     }
+    if !open {
+        return;
+    }
+    let theme = view.theme;
+    // The heading has the file's name already.
+    let lines = file.text.lines().skip(2);
+    egui::Frame::new()
+        .fill(theme.surface_inset)
+        .corner_radius(egui::CornerRadius::same(4))
+        .inner_margin(egui::Margin::symmetric(8, 6))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.spacing_mut().item_spacing.y = 0.0;
+            for line in lines.clone().take(MOST_LINES) {
+                let colour = match line.chars().next() {
+                    Some('+') => theme.success,
+                    Some('-') => theme.danger,
+                    Some('@') => theme.text_subtle,
+                    _ => theme.text_muted,
+                };
+                let text = RichText::new(line).monospace().small().color(colour);
+                ui.add(egui::Label::new(text).wrap_mode(egui::TextWrapMode::Truncate));
+            }
+            let more = lines.count().saturating_sub(MOST_LINES);
+            if more > 0 {
+                muted_ui(ui, theme, format!("and {}", counted(more, "more line")));
+            }
+        });
 }
 
 fn line_ui(
@@ -86,4 +245,28 @@ fn line_ui(
             None => drop(ui.add(label)),
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_told_with_what_is_not_known() {
+        let cost = |before, after, unpriced_after| CostDelta {
+            currency: Some("USD".to_owned()),
+            before,
+            after,
+            unpriced_before: 0,
+            unpriced_after,
+        };
+        let up = cost_words(&cost(Some(120.0), Some(148.0), 2));
+        assert!(
+            up.contains('→') && up.contains("(+") && up.ends_with("; 2 resources without a price"),
+            "{up}"
+        );
+        assert!(cost_words(&cost(Some(10.0), Some(4.0), 0)).contains("(−"));
+        assert!(cost_words(&cost(Some(10.0), Some(10.0), 0)).ends_with("as before"));
+        assert_eq!(cost_words(&cost(None, None, 3)), "Costs: no price is known");
+    }
 }

@@ -71,6 +71,8 @@ struct Typed {
     comment: String,
     /// Headings that are open.
     shows: BTreeSet<&'static str>,
+    /// Files whose difference was opened or folded by hand.
+    turned: BTreeSet<(BoardId, String)>,
 }
 
 impl Review {

@@ -70,6 +70,7 @@ pub(crate) struct Opened {
     pub(crate) proposed: Option<Arc<Proposed>>,
     /// Ghosts of somebody who is writing, shown without having been asked for.
     pub(crate) is_followed: bool,
+    pub(super) consequences: super::consequences::Known,
 }
 
 impl Opened {
@@ -91,6 +92,7 @@ impl Opened {
             expects_rest: false,
             proposed: None,
             is_followed: false,
+            consequences: super::consequences::Known::default(),
         };
         opened.sort();
         opened.tick_all(true);

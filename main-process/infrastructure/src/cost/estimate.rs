@@ -109,6 +109,19 @@ pub fn estimate(snapshot: &Snapshot, board: BoardId, settings: &Settings, book: 
     Estimates { currency: book.currency().map(str::to_owned), nodes, total }
 }
 
+/// One node's costs; nothing for one that is no resource.
+pub fn estimate_one(
+    snapshot: &Snapshot,
+    node: NodeId,
+    settings: &Settings,
+    book: &PriceBook,
+) -> Option<Estimate> {
+    let node = snapshot.node(node)?;
+    let def = snapshot.type_of(node)?;
+    def.terraform_types().next()?;
+    Some(estimate_node(snapshot, def, node, settings, book))
+}
+
 fn estimate_node(
     snapshot: &Snapshot,
     def: &TypeDef,

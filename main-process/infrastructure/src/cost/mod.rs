@@ -8,4 +8,4 @@ mod book;
 mod estimate;
 
 pub use book::{BookError, Price, PriceBook};
-pub use estimate::{Basis, Component, Estimate, Estimates, Total, Wanted, estimate, missing};
+pub use estimate::{Basis, Component, Estimate, Estimates, Total, Wanted, estimate, estimate_one, missing};

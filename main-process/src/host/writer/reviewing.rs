@@ -8,6 +8,7 @@ use crate::{
         agent_run::AgentRun,
         codes::{Given, show_on_terminal},
         launching,
+        notify::Notice,
     },
     moment::now,
     workspace::{Decision, Group, Reviewer, Template},
@@ -75,6 +76,9 @@ impl Writer {
             ReviewRequest::History { limit } => ReviewAnswer::History(self.history(limit)),
             ReviewRequest::Origins(revisions) => {
                 ReviewAnswer::Origins(self.session.workspace.origins(&revisions)?)
+            }
+            ReviewRequest::Consequences(_) => {
+                return Err(Refusal::new(Code::Internal, "this is worked out aside"));
             }
             ReviewRequest::DropCode(code) => {
                 self.codes.drop_code(&code);
@@ -303,6 +307,21 @@ impl Writer {
         });
         self.host.previews.request(request, reply);
         "the preview is told".to_owned()
+    }
+
+    /// A person hears through the desktop that somebody asks to change the real world.
+    pub(super) fn tell_of_grave(&mut self, proposal: &Proposal, act: &Act) {
+        let Act::Run { board, operation } = act else { return };
+        if !operation.needs_confirmation() {
+            return;
+        }
+        let state = self.session.workspace.snapshot();
+        let board = state.board(*board).map_or_else(|| board.to_string(), |board| board.name.to_string());
+        let client = &proposal.proposer.name;
+        self.notifier.tell(Notice {
+            title: format!("{client} asks to run terraform {} on {board}", operation.word()),
+            body: "Nothing runs before you decide. The review queue of Draftboard shows it.".to_owned(),
+        });
     }
 
     pub(super) fn came_of(&mut self, id: ProposalId, outcome: String) {

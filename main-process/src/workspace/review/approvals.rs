@@ -6,7 +6,7 @@ use crate::workspace::{Moment, group::Group};
 use authority::{Snapshot, boards_touched, proposals::risks};
 use shared_protocol::{
     BoardKind, Change, Code, Proposal, Refusal, Subject,
-    proposal::{Act, Verdict},
+    proposal::{Act, Risk, Verdict},
     review::{Area, AuditEntry, AuditEvent, Grant, StandingApproval},
     terraform::RunOperation,
 };
@@ -75,7 +75,15 @@ impl Group<'_> {
 
     /// The first approval that covers all of a proposal.
     pub(super) fn approval_for(&self, proposal: &Proposal, now: u64) -> Option<StandingApproval> {
-        self.desk.approvals.iter().find(|approval| covers(approval, &self.state, proposal, now)).cloned()
+        if self.desk.approvals.is_empty() {
+            return None;
+        }
+        let mut risks = risks(&self.state, &proposal.changes);
+        if self.workspace.costs.rise(&self.state, proposal) {
+            risks.insert(Risk::CostUp);
+        }
+        let covers = |approval: &&StandingApproval| covers(approval, &self.state, proposal, &risks, now);
+        self.desk.approvals.iter().find(covers).cloned()
     }
 
     pub(super) fn used(&mut self, id: u64) {
@@ -100,7 +108,13 @@ impl Group<'_> {
     }
 }
 
-fn covers(approval: &StandingApproval, state: &Snapshot, proposal: &Proposal, now: u64) -> bool {
+fn covers(
+    approval: &StandingApproval,
+    state: &Snapshot,
+    proposal: &Proposal,
+    risks: &BTreeSet<Risk>,
+    now: u64,
+) -> bool {
     let Grant { client, scope, boards, expires } = &approval.grant;
     if expires.is_some_and(|end| end <= now)
         || client.as_ref().is_some_and(|name| *name != proposal.proposer.name)
@@ -108,12 +122,11 @@ fn covers(approval: &StandingApproval, state: &Snapshot, proposal: &Proposal, no
         return false;
     }
     let Some(areas) = area_of(state, proposal) else { return false };
-    let risks = risks(state, &proposal.changes);
     let within = boards.is_empty()
         || (proposal.act.is_none()
             && !proposal.changes.iter().any(|change| matches!(change, Change::Source { .. }))
             && boards_touched(state, &proposal.changes).iter().all(|board| boards.contains(board)));
-    within && !areas.is_empty() && areas.iter().all(|area| scope.covers(*area, &risks))
+    within && !areas.is_empty() && areas.iter().all(|area| scope.covers(*area, risks))
 }
 
 /// The parts of the workbench that a proposal concerns; none when it is something that no approval covers.

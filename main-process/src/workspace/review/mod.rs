@@ -3,9 +3,12 @@
 
 mod agents;
 mod approvals;
+mod costs;
 mod decisions;
 
 pub use approvals::area_of;
+pub(crate) use costs::Costs;
+pub use costs::Pricing;
 pub use decisions::{Decision, Reviewer};
 
 use super::{Workspace, group::Group, notices::About};
@@ -13,6 +16,7 @@ use authority::proposals::{Queue, Terms, brief};
 use journal::{Journal, ReviewWrite, WrittenProposal};
 use shared_protocol::{
     Change, Code, Proposal, ProposalId, Refusal, Revision, SourcePath, Subject,
+    proposal::Risk,
     review::{AuditEntry, AuditEvent, AuditLine, AuditedProposal, Origin, ProposalBrief, StandingApproval},
 };
 use std::{
@@ -199,7 +203,12 @@ impl Workspace {
     }
 
     pub fn brief(&self, proposal: &Proposal) -> ProposalBrief {
-        brief(&self.desk.queue, &self.snapshot, proposal, self.desk.stamp_of(proposal.id))
+        let mut brief = brief(&self.desk.queue, &self.snapshot, proposal, self.desk.stamp_of(proposal.id));
+        if self.costs.rise(&self.snapshot, proposal) {
+            brief.risks.push(Risk::CostUp);
+            brief.risks.sort();
+        }
+        brief
     }
 
     pub fn opened(&self, id: ProposalId) -> Result<shared_protocol::review::OpenedProposal, Refusal> {
@@ -207,6 +216,7 @@ impl Workspace {
         let proposal = self.desk.queue.get(id).ok_or_else(unknown)?;
         let stamp = self.desk.stamp_of(id);
         let mut opened = authority::proposals::open(&self.desk.queue, &self.snapshot, proposal, stamp)?;
+        opened.brief = self.brief(proposal);
         for element in &mut opened.elements {
             if let Subject::Source(path) = &element.subject
                 && let Some(words) = self.words_of_source(path, proposal)

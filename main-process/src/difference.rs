@@ -12,7 +12,7 @@ enum Side {
 }
 
 /// Empty when they are equal.
-pub(super) fn difference(path: &str, before: &str, after: &str) -> String {
+pub(crate) fn difference(path: &str, before: &str, after: &str) -> String {
     if before == after {
         return String::new();
     }

@@ -1,0 +1,110 @@
+//! Telling a person through the desktop that something waits which changes the real world. Where there is no desktop, or
+//! nobody who shows notifications, the log says so and nothing else happens.
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use std::{collections::HashMap, time::Duration};
+use zbus::{
+    blocking::{Connection, connection::Builder},
+    zvariant::Value,
+};
+
+/// Notifications that may wait for the desktop.
+const MOST_WAITING: usize = 8;
+const LIMIT: Duration = Duration::from_secs(10);
+const MOST_CHARS: usize = 200;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Notice {
+    pub(super) title: String,
+    pub(super) body: String,
+}
+
+/// A thread of its own, from the first notice on: a desktop may take its time.
+#[derive(Default)]
+pub(super) struct Notifier {
+    to: Option<Sender<Notice>>,
+}
+
+impl Notifier {
+    pub(super) fn tell(&mut self, notice: Notice) {
+        tracing::info!(title = notice.title, "a person is asked");
+        let to = self.to.get_or_insert_with(|| {
+            let (to, waiting) = bounded(MOST_WAITING);
+            let spawned =
+                std::thread::Builder::new().name("notify".to_owned()).spawn(move || show_all(&waiting));
+            if let Err(error) = spawned {
+                tracing::warn!(%error, "no thread for notifications");
+            }
+            to
+        });
+        match to.try_send(notice) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => tracing::info!("the desktop is slow; a notification was left out"),
+            Err(TrySendError::Disconnected(_)) => tracing::debug!("nobody shows notifications"),
+        }
+    }
+}
+
+fn show_all(waiting: &Receiver<Notice>) {
+    let mut open = None;
+    for notice in waiting {
+        let shown = match open.take() {
+            Some(connection) => Ok(connection),
+            None => connect(),
+        }
+        .and_then(|connection: Connection| {
+            show(&connection, &notice)?;
+            Ok(connection)
+        });
+        match shown {
+            Ok(connection) => open = Some(connection),
+            Err(error) => tracing::info!(%error, "the desktop shows no notification"),
+        }
+    }
+}
+
+fn connect() -> zbus::Result<Connection> {
+    Builder::session()?.method_timeout(LIMIT).build()
+}
+
+fn show(connection: &Connection, notice: &Notice) -> zbus::Result<()> {
+    let hints: HashMap<&str, Value<'_>> =
+        HashMap::from([("urgency", Value::U8(2)), ("desktop-entry", Value::from("draftboard"))]);
+    let nothing: [&str; 0] = [];
+    let (title, body) = (plain(&notice.title), plain(&notice.body));
+    connection.call_method(
+        Some("org.freedesktop.Notifications"),
+        "/org/freedesktop/Notifications",
+        Some("org.freedesktop.Notifications"),
+        "Notify",
+        &("Draftboard", 0_u32, "", title.as_str(), body.as_str(), &nothing[..], hints, -1_i32),
+    )?;
+    Ok(())
+}
+
+/// Desktops read a little markup; what an agent calls itself is not to write any.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    for c in mcp_server::shown(text).chars().take(MOST_CHARS) {
+        match c {
+            '&' => plain.push_str("&amp;"),
+            '<' => plain.push_str("&lt;"),
+            '>' => plain.push_str("&gt;"),
+            c if c.is_control() => plain.push(' '),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn what_an_agent_calls_itself_is_text() {
+        assert_eq!(plain("<b>a</b> & b"), "&lt;b&gt;a&lt;/b&gt; &amp; b");
+        assert!(plain("\u{202e}x").chars().all(|c| c != '\u{202e}'));
+        assert!(plain(&"x".repeat(1_000)).len() <= 200);
+    }
+}

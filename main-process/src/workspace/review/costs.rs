@@ -1,0 +1,61 @@
+//! Whether a proposal would cost more. Prices are known to others; what they said is remembered for each version.
+
+use crate::workspace::Workspace;
+use authority::{Snapshot, proposals::Overlay};
+use shared_protocol::{Change, Proposal, ProposalId, ProposalState};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Versions whose costs are remembered.
+const MOST_KNOWN: usize = 1_000;
+
+/// Somebody who knows prices.
+pub trait Pricing: Send + Sync {
+    /// Whether what these changes touch costs more after than before, as far as prices are known.
+    fn rises(&self, before: &Snapshot, after: &Snapshot, changes: &[Change]) -> bool;
+}
+
+#[derive(Default)]
+pub(crate) struct Costs {
+    pricing: Option<Arc<dyn Pricing>>,
+    known: Mutex<BTreeMap<(ProposalId, u32), bool>>,
+}
+
+impl fmt::Debug for Costs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Costs").finish_non_exhaustive()
+    }
+}
+
+impl Costs {
+    /// A draft is not judged: it changes with every call.
+    pub(super) fn rise(&self, state: &Snapshot, proposal: &Proposal) -> bool {
+        let waits = matches!(proposal.state, ProposalState::Open | ProposalState::Stale { .. });
+        let Some(pricing) = self.pricing.as_ref().filter(|_| waits && !proposal.changes.is_empty()) else {
+            return false;
+        };
+        let key = (proposal.id, proposal.version);
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rises) = known().get(&key) {
+            return *rises;
+        }
+        let Ok(overlay) = Overlay::lenient(state, &proposal.changes) else { return false };
+        let rises = pricing.rises(state, &overlay.state, &overlay.changes);
+        let mut known = known();
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(key, rises);
+        rises
+    }
+}
+
+impl Workspace {
+    /// From now on proposals that would cost more are labelled.
+    pub fn price_with(&mut self, pricing: Arc<dyn Pricing>) {
+        self.costs = Costs { pricing: Some(pricing), known: Mutex::default() };
+    }
+}
