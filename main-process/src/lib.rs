@@ -19,4 +19,5 @@ mod terminal;
 mod terraform;
 #[cfg(test)]
 mod testing;
+mod upstreams;
 pub mod workspace;

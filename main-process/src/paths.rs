@@ -20,7 +20,17 @@ pub(crate) fn example() -> PathBuf {
 
 /// The user's settings.
 pub(crate) fn settings() -> PathBuf {
-    base("XDG_CONFIG_HOME", ".config").join(APP).join("settings.toml")
+    config_folder().join("settings.toml")
+}
+
+/// The user's configuration folder.
+pub(crate) fn config_folder() -> PathBuf {
+    base("XDG_CONFIG_HOME", ".config").join(APP)
+}
+
+/// For what is fetched and installed for servers.
+pub(crate) fn upstreams_data() -> PathBuf {
+    base("XDG_DATA_HOME", ".local/share").join(APP).join("upstreams")
 }
 
 fn recent_file() -> PathBuf {

@@ -173,6 +173,15 @@ fn take(
                 Ok(())
             });
         }
+        FromRenderer::Upstream { id, decision } => {
+            unanswered.send(()).map_err(|_| LinkError::Closing)?;
+            let (answers, refusals) = (queue.clone(), queue.clone());
+            let reply: Reply = Box::new(move |result| answer(&answers, id, result));
+            return host.send(Job::Upstream { decision, name: user_name(), reply }).or_else(|refusal| {
+                answer(&refusals, id, Err(refusal));
+                Ok(())
+            });
+        }
         FromRenderer::Request { id, request } => {
             let actor = Actor::new(ActorKind::Window, user_name());
             unanswered.send(()).map_err(|_| LinkError::Closing)?;

@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "only tests use it")]
 
 use crate::{
-    host::{Host, InHost, Job, Launch, Session, Signal},
+    host::{Host, InHost, Job, Launch, Parts, Session, Signal},
     mcp::Link,
     preview,
     processes::RuntimeDir,
-    terraform,
+    terraform, upstreams,
     workspace::{Template, create},
 };
 use authority::Snapshot;
@@ -58,8 +58,8 @@ impl Running {
         let runtime = RuntimeDir::at(&folder.path().join("run")).unwrap();
         let session = Session::open_in(&root, &runtime).unwrap();
         let (previews, _) = preview::Link::new().unwrap();
-        let (host, signals, writer) =
-            Host::start(Launch::of(session), true, agents, terraform, previews).unwrap();
+        let parts = Parts { agents, terraform, previews, upstreams: upstreams::Link::new().0 };
+        let (host, signals, writer) = Host::start(Launch::of(session), true, parts).unwrap();
         Self { host, root, runtime, signals, writer: Some(writer), terraform: None, _folder: folder }
     }
 

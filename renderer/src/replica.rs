@@ -10,6 +10,7 @@ use shared_protocol::{
     previews::{PreviewsView, SessionId, ShownInstance},
     review::ReviewView,
     terraform::{RunId, RunLine, TerraformView},
+    upstreams::UpstreamsView,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -34,6 +35,7 @@ pub struct Replica {
     terraform: TerraformView,
     review: ReviewView,
     previews: PreviewsView,
+    upstreams: UpstreamsView,
     /// A resync was asked for: patches mean nothing until everything has come again.
     waiting: bool,
 }
@@ -102,6 +104,10 @@ impl Replica {
         &self.links
     }
 
+    pub fn upstreams(&self) -> &UpstreamsView {
+        &self.upstreams
+    }
+
     pub fn terraform(&self) -> &TerraformView {
         &self.terraform
     }
@@ -146,6 +152,10 @@ impl Replica {
             ToRenderer::Review(view) => {
                 self.review = *view;
                 Received::Review
+            }
+            ToRenderer::Upstreams(view) => {
+                self.upstreams = *view;
+                Received::Status
             }
             ToRenderer::Previews(view) => {
                 self.previews = *view;

@@ -27,6 +27,7 @@ pub mod refusal;
 pub mod registry;
 pub mod review;
 pub mod terraform;
+pub mod upstreams;
 pub mod v0;
 pub mod value;
 

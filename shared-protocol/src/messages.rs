@@ -12,11 +12,12 @@ use crate::{
     registry::{ConnectionRule, RegistryProblem, TypeDef},
     review::{AuditLine, ReviewAnswer, ReviewRequest, ReviewView, TerminalReview, TerminalReviewAnswer},
     terraform::{RunId, RunLine, TerraformAnswer, TerraformRequest, TerraformView},
+    upstreams::{UpstreamAnswer, UpstreamDecision, UpstreamRequest, UpstreamsView},
 };
 use serde::{Deserialize, Serialize};
 
 /// Raised with every change of a message; both ends must have the same.
-pub const PROTOCOL_VERSION: u32 = 4;
+pub const PROTOCOL_VERSION: u32 = 5;
 
 /// Given to one child for one connection.
 pub type Token = [u8; 32];
@@ -66,6 +67,8 @@ pub enum ToRenderer {
     Terraform(Box<TerraformView>),
     /// The review queue, whenever something in it is other than it was.
     Review(Box<ReviewView>),
+    /// Managed servers and manifests.
+    Upstreams(Box<UpstreamsView>),
     Previews(Box<PreviewsView>),
     /// Comes with the descriptor of a session's frame memory, which replaces the one before.
     PreviewMemory {
@@ -111,6 +114,11 @@ pub enum FromRenderer {
     Review {
         id: u64,
         request: ReviewRequest,
+    },
+    /// What only a person may decide about managed servers. Answered as a request is.
+    Upstream {
+        id: u64,
+        decision: UpstreamDecision,
     },
     Presence(Presence),
     /// Pointer, keys and values being tried in a preview; not answered.
@@ -361,6 +369,8 @@ pub enum Request {
     Terraform(TerraformRequest),
     /// About preview sessions.
     Preview(PreviewRequest),
+    /// About managed servers and manifests, as far as it takes no decision.
+    Upstream(UpstreamRequest),
     /// Lines of the audit after a number, oldest first.
     Audit {
         after: u64,
@@ -397,6 +407,7 @@ pub enum Answer {
     Links(Box<LinksView>),
     Terraform(TerraformAnswer),
     Preview(PreviewAnswer),
+    Upstream(UpstreamAnswer),
     Review(ReviewAnswer),
     Audit(Vec<AuditLine>),
     Text(String),

@@ -132,6 +132,17 @@ pub enum Act {
         session: SessionId,
         route: NodeId,
     },
+    /// Calls a tool of a managed server or of a manifest, once.
+    Call {
+        /// The name that agents call.
+        tool: String,
+        /// Whose it is, for people: a server's name, or a manifest's file.
+        from: String,
+        /// A JSON object, as text: all of it, and exactly what is sent.
+        arguments: String,
+        /// It says of itself that it destroys something.
+        destructive: bool,
+    },
 }
 
 impl Act {
@@ -140,6 +151,7 @@ impl Act {
         match self {
             Self::Run { operation, .. } => operation.needs_confirmation(),
             Self::Open { .. } | Self::New { .. } => true,
+            Self::Call { destructive, .. } => *destructive,
             Self::Save
             | Self::Config { .. }
             | Self::StartPreview { .. }
@@ -165,6 +177,7 @@ impl Act {
             }
             Self::StopPreview { session } => format!("stops {session}"),
             Self::NavigatePreview { session, route } => format!("shows {route} in {session}"),
+            Self::Call { tool, from, .. } => format!("calls {tool} of {from}"),
         }
     }
 }

@@ -26,6 +26,11 @@ pub enum Code {
     /// The change could not be made durable; nothing was changed.
     StorageError,
     Timeout,
+    /// Something elsewhere cannot be reached, or did not answer in time.
+    NetworkError,
+    /// Something that is needed does not run.
+    ServiceUnavailable,
+    UnsupportedCapability,
     Internal,
 }
 

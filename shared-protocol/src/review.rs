@@ -6,6 +6,7 @@ use crate::{
     BoardId, Change, Command, ProposalId, ProposalState, Revision, Subject,
     messages::{Applied, Problem},
     proposal::{Act, Comment, ContentHash, Decided, Kind, Proposer, Risk, Step, Verdict},
+    upstreams::{UpstreamAnswer, UpstreamDecision},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -433,7 +434,13 @@ pub enum TerminalReview {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum AskedDecision {
     Accept(Verdict),
-    Reject { proposal: ProposalId, version: u32, reason: String },
+    Reject {
+        proposal: ProposalId,
+        version: u32,
+        reason: String,
+    },
+    /// About a managed server or a manifest.
+    Upstream(UpstreamDecision),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -450,6 +457,7 @@ pub enum TerminalReviewAnswer {
         applied: Option<Applied>,
         notice: Option<String>,
     },
+    Upstream(UpstreamAnswer),
 }
 
 // ---- audit ---------------------------------------------------------------------------------------------------------------
@@ -522,6 +530,10 @@ pub enum AuditEvent {
     Refused,
     Grant,
     Revoke,
+    /// A tool of a managed server or of a manifest was called, with what came of it.
+    Call,
+    /// A person decided something about a managed server or a manifest.
+    Upstream,
     CodeShown,
     WrongCode,
 }

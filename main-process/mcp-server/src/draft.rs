@@ -59,6 +59,7 @@ pub(crate) fn resolve(mut call: Call) -> Result<(Call, bool), Failure> {
         specs: call.view.specs.clone(),
         review: call.view.review.clone(),
         review_stamp: call.view.review_stamp,
+        guests: call.view.guests.clone(),
     });
     Ok((call, true))
 }

@@ -73,6 +73,9 @@ impl From<shared_protocol::Code> for Code {
             Core::LimitExceeded => Self::LimitExceeded,
             Core::StorageError => Self::ServiceUnavailable,
             Core::Timeout => Self::Timeout,
+            Core::NetworkError => Self::NetworkError,
+            Core::ServiceUnavailable => Self::ServiceUnavailable,
+            Core::UnsupportedCapability => Self::UnsupportedCapability,
             Core::Internal => Self::Internal,
         }
     }

@@ -10,7 +10,7 @@ use crate::{
     clients::{Act, Key, Who},
     draft,
     envelope::{self, Sealed},
-    offline,
+    guests, offline,
     service::Inner,
     surface::{Completed, Completing, Run, Sampled, Step, Stepping, Written},
 };
@@ -64,6 +64,16 @@ impl Agent {
 
     fn inner(&self) -> &Arc<Inner> {
         &self.service.inner
+    }
+
+    /// One of ours, or one that is passed on; ours first.
+    fn tool(&self, name: &str) -> Option<Arc<Tool>> {
+        let inner = self.inner();
+        let own = inner.surface.tool(name, inner.mode()).cloned();
+        own.or_else(|| {
+            let view = inner.workbench.view();
+            view.guests.tool(name, inner.mode()).filter(|_| !inner.surface.has_tool(name)).cloned()
+        })
     }
 
     fn call(&self, arguments: Option<JsonObject>, cx: &RequestContext<RoleServer>) -> Call {
@@ -129,8 +139,10 @@ impl Agent {
     async fn run(&self, tool: &Tool, call: Call) -> Result<Reply, Failure> {
         match &tool.run {
             Run::Quick(run) => run(&call),
-            // Answered apart, with its own envelope.
-            Run::Own(_) => Err(Failure::new(Code::Internal, "this tool writes its own answer")),
+            // Answered apart, with its own envelope or none.
+            Run::Own(_) | Run::Passed(_) => {
+                Err(Failure::new(Code::Internal, "this tool writes its own answer"))
+            }
             // Never given up on: whatever is asked of the writer is done.
             Run::Asked(run) => run(call).await,
             Run::Slow(run) => {
@@ -353,15 +365,18 @@ impl ServerHandler for Agent {
         // A paused client may still look at what there is.
         let _ = self.admit(&cx, Act::Look("tools"));
         let inner = self.inner();
-        let tools = inner.surface.listed_tools(inner.mode());
+        let mut tools = inner.surface.listed_tools(inner.mode());
+        let guests = &inner.workbench.view().guests;
+        let is_own = |tool: &&Arc<Tool>| inner.surface.has_tool(tool.name());
+        let passed_on = guests.tools(inner.mode()).filter(|tool| !is_own(tool));
+        tools.extend(passed_on.map(|tool| tool.definition.clone()));
         Ok(ListToolsResult::with_all_items(tools)
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<ToolDefinition> {
-        let inner = self.inner();
-        inner.surface.tool(name, inner.mode()).map(|tool| tool.definition.clone())
+        self.tool(name).map(|tool| tool.definition.clone())
     }
 
     async fn call_tool(
@@ -374,8 +389,8 @@ impl ServerHandler for Agent {
         if let Err(failure) = self.admit(&cx, Act::Call(&name)) {
             return Ok(self.failed(&name, failure).into());
         }
-        let Some(tool) = inner.surface.tool(&name, inner.mode()).cloned() else {
-            if inner.surface.needs_guarded(&name) {
+        let Some(tool) = self.tool(&name) else {
+            if inner.surface.needs_guarded(&name) || inner.workbench.view().guests.has(&name) {
                 return Ok(self.failed(&name, not_now(&name, inner.mode())).into());
             }
             let known = inner.surface.tools(inner.mode()).map(|tool| tool.name());
@@ -384,10 +399,11 @@ impl ServerHandler for Agent {
             return Err(ErrorData::invalid_params(message, Some(json!({ "suggestions": similar }))));
         };
         let call = self.call(arguments, &cx);
-        if let Run::Own(run) = &tool.run {
-            return self.own(|call| run(call), call, input_responses.as_ref(), &cx).await;
+        match &tool.run {
+            Run::Own(run) => self.own(|call| run(call), call, input_responses.as_ref(), &cx).await,
+            Run::Passed(run) => Ok(guests::result(&name, run(call).await).into()),
+            _ => Ok(self.answer(&tool, call).await.into()),
         }
-        Ok(self.answer(&tool, call).await.into())
     }
 
     async fn list_resources(

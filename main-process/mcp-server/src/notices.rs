@@ -7,6 +7,7 @@ use rmcp::{
     model::ResourceUpdatedNotificationParam,
     service::{Peer, SubscriptionSink},
 };
+use shared_protocol::mcp::McpMode;
 use std::{
     collections::{BTreeMap, BTreeSet},
     future::Future,
@@ -119,7 +120,9 @@ pub(crate) async fn watch(inner: &Arc<Inner>) {
         mode_changed.mark_unchanged();
         let now = (inner.workbench.view(), inner.mode());
         let differs = difference(&seen.0, &now.0, seen.1 != now.1);
-        let lists = seen.1 != now.1;
+        let mode_differs = seen.1 != now.1;
+        let tools_differ = now.1 == McpMode::Guarded && !seen.0.guests.has_same_tools(&now.0.guests);
+        let lists = Lists { tools: mode_differs || tools_differ, others: mode_differs };
         let before = std::mem::replace(&mut seen, now).0;
         tell(inner, &differs, &before, &seen.0, lists).await;
     }
@@ -182,7 +185,14 @@ fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
     differs
 }
 
-async fn tell(inner: &Arc<Inner>, differs: &BTreeSet<Depends>, before: &View, after: &View, lists: bool) {
+/// Which lists are others now.
+#[derive(Clone, Copy)]
+struct Lists {
+    tools: bool,
+    others: bool,
+}
+
+async fn tell(inner: &Arc<Inner>, differs: &BTreeSet<Depends>, before: &View, after: &View, lists: Lists) {
     let concerns = |uri: &str| {
         let Some((resource, _)) = inner.surface.resource(uri) else { return false };
         resource.depends.iter().any(|depends| differs.contains(depends))
@@ -191,8 +201,10 @@ async fn tell(inner: &Arc<Inner>, differs: &BTreeSet<Depends>, before: &View, af
     let (sessions, streams) = inner.notices.everybody();
     for (key, peer, uris) in sessions {
         let told = async {
-            if lists {
+            if lists.tools {
                 peer.notify_tool_list_changed().await?;
+            }
+            if lists.others {
                 peer.notify_resource_list_changed().await?;
                 peer.notify_prompt_list_changed().await?;
             }
@@ -208,9 +220,11 @@ async fn tell(inner: &Arc<Inner>, differs: &BTreeSet<Depends>, before: &View, af
     for (number, sink) in streams {
         let uris = sink.accepted().resource_subscriptions.clone().unwrap_or_default();
         let told = async {
-            if lists {
-                // Those that were not asked for are refused, which is as it should be.
+            // Those that were not asked for are refused, which is as it should be.
+            if lists.tools {
                 let _ = sink.notify_tool_list_changed().await;
+            }
+            if lists.others {
                 let _ = sink.notify_resource_list_changed().await;
                 let _ = sink.notify_prompt_list_changed().await;
             }

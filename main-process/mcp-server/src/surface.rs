@@ -121,6 +121,7 @@ pub enum Step {
 
 pub type Stepping = Pin<Box<dyn Future<Output = Step> + Send>>;
 type Own = Arc<dyn Fn(Call) -> Stepping + Send + Sync>;
+type Passed = Arc<dyn Fn(Call) -> crate::Passing + Send + Sync>;
 
 #[derive(Clone)]
 pub(crate) enum Run {
@@ -131,6 +132,8 @@ pub(crate) enum Run {
     Asked(Slow),
     /// With an envelope of its own.
     Own(Own),
+    /// Somebody else's, who also bounds how long it takes.
+    Passed(Passed),
 }
 
 /// What a client is told about calling a tool.
@@ -499,6 +502,11 @@ impl Surface {
 
     pub fn tool(&self, name: &str, mode: McpMode) -> Option<&Arc<Tool>> {
         self.tools.get(name).filter(|tool| is_offered(tool, mode))
+    }
+
+    /// Whether there is one of ours by this name, in any mode.
+    pub(crate) fn has_tool(&self, name: &str) -> bool {
+        self.tools.contains_key(name)
     }
 
     /// A tool that there is, but not in this mode.

@@ -1,6 +1,6 @@
 //! What the server sees of the workbench: one immutable view at a time, and the few questions that a view cannot answer.
 
-use crate::Doings;
+use crate::{Doings, Guests};
 use authority::{
     Problems, Snapshot,
     proposals::{AgentAsk, AgentOutcome, Client, Queue},
@@ -31,6 +31,8 @@ pub struct View {
     pub review: Queue,
     /// Differs whenever the queue does.
     pub review_stamp: u64,
+    /// Tools of others that are passed on.
+    pub guests: Guests,
 }
 
 /// The spec bundles, as the process around the server knows them. The tools that it adds for them see their own type.

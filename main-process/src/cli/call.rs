@@ -23,6 +23,9 @@ pub(super) fn call(tool: &str, args: Option<&str>, pairs: &[String], at: &super:
         Ok(result) => result,
         Err(refusal) => return format::refuse(&refusal, at.json),
     };
+    if result["structuredContent"].get("tool").is_none() {
+        return of_another(&result, at.json);
+    }
     let envelope = &result["structuredContent"];
     let ok = result["isError"] != true && envelope["ok"] != false;
     if at.json {
@@ -35,6 +38,20 @@ pub(super) fn call(tool: &str, args: Option<&str>, pairs: &[String], at: &super:
         format::complain(&refusal(&error["message"], &error["code"], &error["details"]).to_string());
     }
     if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A tool of a managed server answers in its own shape.
+fn of_another(result: &Value, json: bool) -> ExitCode {
+    let is_error = result["isError"] == true;
+    if json {
+        format::print_json(result);
+    } else {
+        for block in result["content"].as_array().into_iter().flatten() {
+            let text = block["text"].as_str().map_or_else(|| block.to_string(), str::to_owned);
+            if is_error { format::complain(&text) } else { format::print_visible(&text) }
+        }
+    }
+    if is_error { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// Reads a resource: its text, or the whole answer for machines.
@@ -55,7 +72,7 @@ pub(super) fn read(uri: &str, at: &super::At) -> ExitCode {
 }
 
 /// From `--args`, or from `key=value` where a value is JSON if it can be, else text.
-fn arguments(args: Option<&str>, pairs: &[String]) -> Result<Value, Refusal> {
+pub(super) fn arguments(args: Option<&str>, pairs: &[String]) -> Result<Value, Refusal> {
     let wrong = |message: String| {
         Refusal::new(Code::BadRequest, message)
             .field("args")

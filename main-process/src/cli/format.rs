@@ -86,6 +86,7 @@ fn data(answer: &Answer) -> serde_json::Value {
         Answer::Links(view) => value(serde_json::to_value(view)),
         Answer::Terraform(answer) => value(serde_json::to_value(answer)),
         Answer::Preview(answer) => value(serde_json::to_value(answer)),
+        Answer::Upstream(answer) => value(serde_json::to_value(answer)),
         Answer::Review(answer) => value(serde_json::to_value(answer)),
         Answer::Audit(lines) => value(serde_json::to_value(lines)),
         Answer::Text(text) => serde_json::json!(text),
@@ -117,6 +118,7 @@ fn words(answer: &Answer) -> String {
         | Answer::Bundle(_)
         | Answer::Terraform(_)
         | Answer::Preview(_)
+        | Answer::Upstream(_)
         | Answer::Review(_)
         | Answer::Audit(_)
         | Answer::Links(_) => data(answer).to_string(),

@@ -13,11 +13,13 @@ mod edit;
 mod format;
 mod hcl;
 mod import;
+mod manifest;
 mod mcp;
 mod review;
 mod run;
 mod serve_bundles;
 mod terraform;
+mod upstream;
 mod window;
 mod workspace_at;
 
@@ -258,6 +260,12 @@ enum Verb {
         #[command(flatten)]
         at: At,
     },
+    /// MCP servers that Draftboard manages, and their tools
+    #[command(subcommand, after_help = upstream::HELP)]
+    Upstream(upstream::Upstream),
+    /// Tool manifests: checks them
+    #[command(subcommand, after_help = manifest::HELP)]
+    Manifest(manifest::Manifest),
     /// What happened around the review queue: who proposed, who decided, when, why
     #[command(
         after_help = "Examples:\n  draftboard audit export > audit.jsonl\n  draftboard audit verify\n  draftboard audit verify audit.jsonl"
@@ -344,6 +352,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
         }
         Some(Verb::Review { what, at }) => review::run(what, &at),
         Some(Verb::Audit { what, at }) => audit::run(&what, &at),
+        Some(Verb::Upstream(asked)) => upstream::run(asked),
+        Some(Verb::Manifest(asked)) => manifest::run(&asked),
         Some(Verb::Completions { shell }) => {
             // Into memory first: the generator panics when its reader has gone away.
             let mut script = Vec::new();

@@ -196,13 +196,21 @@ fn reject(mut client: Client, proposal: String, reason: String, json: bool) -> R
     decide(client, AskedDecision::Reject { proposal, version, reason }, json)
 }
 
-fn decide(mut client: Client, decision: AskedDecision, json: bool) -> Result<(), Refusal> {
+/// Asks for a decision, and has the person type the code that Draftboard shows elsewhere.
+pub(super) fn confirmed(
+    client: &mut Client,
+    decision: AskedDecision,
+) -> Result<TerminalReviewAnswer, Refusal> {
+    person_is_here()?;
     let TerminalReviewAnswer::CodeIsShown { place } = client.review(TerminalReview::Ask(decision))? else {
         return Err(odd());
     };
     let code = ask(&format!("The code is shown in {place}. Code: "))?;
-    let TerminalReviewAnswer::Decided { proposal, applied, notice } =
-        client.review(TerminalReview::Confirm { code })?
+    Ok(client.review(TerminalReview::Confirm { code })?)
+}
+
+fn decide(mut client: Client, decision: AskedDecision, json: bool) -> Result<(), Refusal> {
+    let TerminalReviewAnswer::Decided { proposal, applied, notice } = confirmed(&mut client, decision)?
     else {
         return Err(odd());
     };
@@ -223,7 +231,7 @@ fn decide(mut client: Client, decision: AskedDecision, json: bool) -> Result<(),
 }
 
 /// A script, or an agent with a shell, is told to leave this to a person.
-fn person_is_here() -> Result<(), Refusal> {
+pub(super) fn person_is_here() -> Result<(), Refusal> {
     if std::io::stdin().is_terminal() {
         return Ok(());
     }
@@ -231,7 +239,7 @@ fn person_is_here() -> Result<(), Refusal> {
         .hint("Run this in a terminal, or decide in the window."))
 }
 
-fn ask(question: &str) -> Result<String, Refusal> {
+pub(super) fn ask(question: &str) -> Result<String, Refusal> {
     say(question);
     let mut typed = String::new();
     let limit: u64 = 200;
@@ -240,13 +248,13 @@ fn ask(question: &str) -> Result<String, Refusal> {
     Ok(typed.trim().to_owned())
 }
 
-fn say(text: &str) {
+pub(super) fn say(text: &str) {
     let mut err = std::io::stderr().lock();
     let line = if text.ends_with(' ') { "" } else { "\n" };
     // Nobody reads it: the answer will show that.
     let _ = write!(err, "{}{line}", format::visible(text)).and_then(|()| err.flush());
 }
 
-fn odd() -> Refusal {
+pub(super) fn odd() -> Refusal {
     Refusal::new(Code::Internal, "an answer that was not asked for")
 }

@@ -46,6 +46,8 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Import(_)
         | Verb::Terraform(_)
         | Verb::Review { .. }
+        | Verb::Upstream(_)
+        | Verb::Manifest(_)
         | Verb::Audit { .. }
         | Verb::Completions { .. } => super::At { workspace: None, json: false },
     };
@@ -79,6 +81,8 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Import(_)
         | Verb::Terraform(_)
         | Verb::Review { .. }
+        | Verb::Upstream(_)
+        | Verb::Manifest(_)
         | Verb::Audit { .. }
         | Verb::Doctor(_)
         | Verb::Completions { .. } => Ok(Answer::Done),

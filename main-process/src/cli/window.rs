@@ -3,7 +3,7 @@
 use super::{Roles, format, workspace_at};
 use crate::{
     connect,
-    host::{Host, InHost, InPreviews, Job, Launch, Session, SessionError, Signal, launch},
+    host::{Host, InHost, InPreviews, Job, Launch, Parts, Session, SessionError, Signal, launch},
     mcp, preview,
     processes::{
         ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream,
@@ -11,6 +11,7 @@ use crate::{
     },
     renderer_link,
     terraform::{self, Wardens},
+    upstreams::{self, Folders},
 };
 use crossbeam_channel::{Receiver, select};
 use shared_protocol::{Code, Refusal, messages::Request, review::Scope};
@@ -127,8 +128,14 @@ fn run(
     let (agents, orders) = mcp::Link::new();
     let (terraform, questions) = terraform::Link::new();
     let (previews, wishes) = preview::Link::new()?;
-    let (host, signals, writer) =
-        Host::start(launch, window, agents.clone(), terraform.clone(), previews.clone())?;
+    let (upstreams, wanted) = upstreams::Link::new();
+    let parts = Parts {
+        agents: agents.clone(),
+        terraform: terraform.clone(),
+        previews: previews.clone(),
+        upstreams: upstreams.clone(),
+    };
+    let (host, signals, writer) = Host::start(launch, window, parts)?;
     let around = Arc::new(InHost { host: host.clone(), agents: agents.clone() });
     let worker = terraform::start(terraform.clone(), questions, around, Arc::new(Wardens::new(&roles.exe)))?;
     let around = Arc::new(InPreviews { host: host.clone(), agents: agents.clone() });
@@ -136,12 +143,22 @@ fn run(
     let previewing = preview::start(previews.clone(), wishes, around, roles_of_previews)?;
     let started = mcp::start(agents.clone(), orders, host.clone(), terraform.clone(), overrides)
         .inspect_err(|error| tracing::error!(%error, "agents cannot connect"));
+    if let Ok(started) = &started {
+        let around = upstreams::Around {
+            host: host.clone(),
+            agents: agents.clone(),
+            exe: roles.exe.clone(),
+            folders: Folders::of_user(),
+        };
+        upstreams::start(upstreams.clone(), wanted, around, &started.runtime);
+    }
     ready(started.as_ref().ok().and_then(|started| started.url.as_deref()));
     if window {
         supervisor.start(renderer(roles))?;
     }
     let code = attend(&host, &children, &signals, &stops);
     supervisor.shutdown(STOP_LIMIT);
+    upstreams.stop();
     agents.stop();
     if started.is_ok_and(|started| started.thread.join().is_err()) {
         tracing::error!("the agents' side ended with a fault");

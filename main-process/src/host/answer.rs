@@ -71,6 +71,7 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         | Request::Mcp(_)
         | Request::Terraform(_)
         | Request::Preview(_)
+        | Request::Upstream(_)
         | Request::Raise
         | Request::Quit => Err(Refusal::new(Code::BadRequest, "no Draftboard is running that could do this")),
     };

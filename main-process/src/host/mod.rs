@@ -19,7 +19,7 @@ pub(crate) use subscriber::MAX_QUEUED;
 
 use crate::{
     mcp::{self, Address},
-    preview, terraform,
+    preview, terraform, upstreams,
     workspace::Mutation,
 };
 use authority::proposals::{AgentAsk, Client};
@@ -30,8 +30,9 @@ use shared_protocol::{
     Actor, Code, NodeId, ProposalId, Refusal,
     mcp::McpView,
     messages::{Answer, Presence, Request, ToRenderer},
-    review::{ReviewRequest, TerminalReview, TerminalReviewAnswer},
+    review::{AuditEvent, ReviewRequest, TerminalReview, TerminalReviewAnswer},
     terraform::{RunId, RunLine, TerraformView},
+    upstreams::{UpstreamDecision, UpstreamsView},
 };
 use std::{io, thread::JoinHandle, time::Duration};
 
@@ -78,6 +79,20 @@ pub(crate) enum Job {
     },
     /// Somebody chose this node in a preview.
     Chosen(NodeId),
+    /// What is known about managed servers now.
+    Upstreams(Box<UpstreamsView>),
+    /// What a person decides about managed servers; sent by the window's own channel and by nothing else.
+    Upstream {
+        decision: UpstreamDecision,
+        name: String,
+        reply: Reply,
+    },
+    /// A line of the audit.
+    Note {
+        event: AuditEvent,
+        by: upstreams::By,
+        reason: String,
+    },
     /// What an agent asks of the review queue.
     Ask {
         client: Client,
@@ -112,6 +127,15 @@ pub(crate) enum Signal {
     Quit,
 }
 
+/// The parts of the process that the writer passes things on to.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    pub(crate) agents: mcp::Link,
+    pub(crate) terraform: terraform::Link,
+    pub(crate) previews: preview::Link,
+    pub(crate) upstreams: upstreams::Link,
+}
+
 /// How to reach the writer.
 #[derive(Clone)]
 pub(crate) struct Host {
@@ -125,17 +149,15 @@ impl Host {
     pub(crate) fn start(
         launch: Launch,
         window: bool,
-        agents: mcp::Link,
-        terraform: terraform::Link,
-        previews: preview::Link,
+        parts: Parts,
     ) -> io::Result<(Self, Receiver<Signal>, JoinHandle<()>)> {
         let (jobs, waiting) = bounded(MAX_WAITING);
         let (signals, heard) = bounded(4);
-        let host = Self { jobs, previews };
+        let host = Self { jobs, previews: parts.previews.clone() };
         let own = host.clone();
-        let thread = std::thread::Builder::new().name("writer".to_owned()).spawn(move || {
-            writer::Writer::new(launch, own, signals, window, agents, terraform).run(&waiting)
-        })?;
+        let thread = std::thread::Builder::new()
+            .name("writer".to_owned())
+            .spawn(move || writer::Writer::new(launch, own, signals, window, parts).run(&waiting))?;
         Ok((host, heard, thread))
     }
 
@@ -153,6 +175,11 @@ impl Host {
         if self.jobs.try_send(job).is_err() {
             tracing::debug!("something was not mentioned to the writer");
         }
+    }
+
+    /// Leaves a job there, and gives it back when too much waits already.
+    pub(crate) fn try_send(&self, job: Job) -> Result<(), Box<Job>> {
+        self.jobs.try_send(job).map_err(|error| Box::new(error.into_inner()))
     }
 
     /// Has the review queue asked, and does not wait; when too much waits already, that is the answer.

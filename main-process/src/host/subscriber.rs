@@ -11,6 +11,7 @@ use shared_protocol::{
     messages::{Status, ToRenderer},
     review::{CodeShown, MAX_DECIDED, ProposalBrief, ReviewView},
     terraform::TerraformView,
+    upstreams::UpstreamsView,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -29,6 +30,7 @@ pub(super) struct Subscriber {
     /// The agents' side, kept for a window that comes later.
     agents: Option<McpView>,
     terraform: Option<Box<TerraformView>>,
+    upstreams: Option<Box<UpstreamsView>>,
     review: LastReview,
 }
 
@@ -44,7 +46,8 @@ struct LastReview {
 impl Subscriber {
     pub(super) fn attach(&mut self, queue: Sender<ToRenderer>, workspace: &Workspace) {
         let (agents, terraform) = (self.agents.take(), self.terraform.take());
-        *self = Self { queue: Some(queue), behind: true, agents, terraform, ..Self::default() };
+        let upstreams = self.upstreams.take();
+        *self = Self { queue: Some(queue), behind: true, agents, terraform, upstreams, ..Self::default() };
         self.catch_up(workspace);
     }
 
@@ -74,6 +77,9 @@ impl Subscriber {
         }
         if let Some(terraform) = self.terraform.clone() {
             self.send(ToRenderer::Terraform(terraform));
+        }
+        if let Some(upstreams) = self.upstreams.clone() {
+            self.send(ToRenderer::Upstreams(upstreams));
         }
     }
 
@@ -108,6 +114,11 @@ impl Subscriber {
             self.last_registry = Some(Arc::clone(registry));
             self.tell(ToRenderer::Registry(workspace.registry_view()));
         }
+    }
+
+    pub(super) fn tell_upstreams(&mut self, view: Box<UpstreamsView>) {
+        self.upstreams = Some(view.clone());
+        self.tell(ToRenderer::Upstreams(view));
     }
 
     pub(super) fn tell_status(&mut self, workspace: &Workspace) {

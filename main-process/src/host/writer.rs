@@ -4,7 +4,7 @@ mod consequences;
 mod reviewing;
 
 use super::{
-    Host, Job, Launch, Reply, Session, Signal,
+    Host, Job, Launch, Parts, Reply, Session, Signal,
     answer::{self, ask, mutation},
     codes::Codes,
     launching::{self, Failed},
@@ -17,15 +17,16 @@ use crate::{
     moment::now,
     paths,
     renderer_link::user_name,
-    terraform,
+    terraform, upstreams,
     workspace::{Mutation, Noticed, Workspace},
 };
 use authority::proposals::{AgentAsk, AgentOutcome, Client};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use journal::FileChanged;
 use mcp_server::AskReply;
+use reviewing::Reviewed;
 use shared_protocol::{
-    Actor, Code, ElementId, NodeId, Refusal,
+    Actor, ActorKind, Code, ElementId, NodeId, Refusal,
     messages::{Answer, Applied, InstanceView, Patch, Presence, Request, ToRenderer},
     review::ReviewRequest,
 };
@@ -47,6 +48,7 @@ pub(super) struct Writer {
     failed: Failed,
     agents: mcp::Link,
     terraform: terraform::Link,
+    upstreams: upstreams::Link,
     /// Where agents connect; each workspace's record has it.
     address: Option<Address>,
     codes: Codes,
@@ -71,13 +73,14 @@ impl Writer {
         host: Host,
         signals: Sender<Signal>,
         window: bool,
-        agents: mcp::Link,
-        terraform: terraform::Link,
+        parts: Parts,
     ) -> Self {
+        let Parts { agents, terraform, upstreams, .. } = parts;
         let Launch { mut session, choose, failed, approval } = launch;
         agents.published.show(&session.workspace);
         terraform.show(&session.workspace);
         host.previews.show(&session.workspace);
+        upstreams.show(session.workspace.root());
         session.serve(&host, &agents);
         session.workspace.price_with(Arc::new(terraform.clone()));
         let renderer = Subscriber::default();
@@ -91,6 +94,7 @@ impl Writer {
             failed,
             agents,
             terraform,
+            upstreams,
             address: None,
             codes: Codes::default(),
             notifier: Notifier::default(),
@@ -197,10 +201,19 @@ impl Writer {
                 reply(result);
             }
             Job::TerminalReview { connection, request, name, reply } => {
-                let result = self.terminal_review(connection, request, name);
-                self.publish();
-                reply(result);
+                match self.terminal_review(connection, request, &name) {
+                    Reviewed::Now(result) => {
+                        self.publish();
+                        reply(*result);
+                    }
+                    Reviewed::Upstream(decision) => self.upstream_confirmed(*decision, name, reply),
+                }
             }
+            Job::Upstreams(view) => self.renderer.tell_upstreams(view),
+            Job::Upstream { decision, name, reply } => {
+                self.upstreams.decide(decision, upstreams::By { name, way: "window" }, reply);
+            }
+            Job::Note { event, by, reason } => self.note(event, by, reason),
             Job::CameOf { proposal, outcome } => self.came_of(proposal, outcome),
             Job::Request { .. } | Job::Mutate { .. } | Job::Ask { .. } => {}
         }
@@ -259,6 +272,7 @@ impl Writer {
         self.agents.published.show(&self.session.workspace);
         self.terraform.show(&self.session.workspace);
         self.host.previews.show(&self.session.workspace);
+        self.upstreams.show(self.session.workspace.root());
     }
 
     fn broadcast(&mut self, patches: Vec<Patch>) {
@@ -301,6 +315,11 @@ impl Writer {
             Request::Mcp(request) => return self.agents.request(request, reply),
             Request::Terraform(request) => return self.terraform.request(request, actor.clone(), reply),
             Request::Preview(request) => return self.host.previews.request(request, reply),
+            Request::Upstream(request) => {
+                let way = if actor.kind == ActorKind::Window { "window" } else { "terminal" };
+                let by = upstreams::By { name: actor.name.clone(), way };
+                return self.upstreams.request(request, by, reply);
+            }
             other => {
                 let asked = ask(workspace, &other, actor, now());
                 self.broadcast(asked.patches);

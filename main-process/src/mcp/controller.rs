@@ -21,11 +21,14 @@ use shared_protocol::{
 use std::{io, os::unix::net::UnixStream, path::PathBuf, sync::Arc, thread::JoinHandle, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
+    runtime::Handle,
     sync::{mpsc, oneshot},
     time::timeout,
 };
 
 const WORKERS: usize = 2;
+/// Pictures, files, keyrings that ask their user, servers that are being started or ended.
+const MOST_BLOCKING: usize = 32;
 /// What clients do is shown at most this often.
 const SHOW_EVERY: Duration = Duration::from_millis(250);
 const TEST_LIMIT: Duration = Duration::from_secs(3);
@@ -36,6 +39,8 @@ pub(crate) struct Started {
     pub(crate) thread: JoinHandle<()>,
     /// Where it listens.
     pub(crate) url: Option<String>,
+    /// What it runs on, for others that wait for sockets and processes. Ends with it.
+    pub(crate) runtime: Handle,
 }
 
 /// Starts the agents' side on a thread of its own, and waits until it listens or has said why it does not.
@@ -60,11 +65,12 @@ pub(super) fn start_with(
 ) -> io::Result<Started> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
-        .max_blocking_threads(4)
+        .max_blocking_threads(MOST_BLOCKING)
         .thread_name("mcp")
         .enable_io()
         .enable_time()
         .build()?;
+    let handle = runtime.handle().clone();
     let secret = Token::generate()?;
     let token = Token::generate()?;
     let (ready, is_ready) = oneshot::channel();
@@ -88,7 +94,7 @@ pub(super) fn start_with(
     if let Err(refusal) = asking.request(Request::Instance, actor, STOP_LIMIT) {
         tracing::warn!(%refusal, "the discovery record may be late");
     }
-    Ok(Started { thread, url })
+    Ok(Started { thread, url, runtime: handle })
 }
 
 /// A picture that is being drawn is not waited for.

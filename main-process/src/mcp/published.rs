@@ -4,7 +4,7 @@
 use super::specs::Shown;
 use crate::workspace::Workspace;
 use arc_swap::ArcSwap;
-use mcp_server::{View, WorkspaceView};
+use mcp_server::{Guests, View, WorkspaceView};
 use shared_protocol::{
     NodeId, link::LinksView, messages::Presence, previews::PreviewsView, terraform::Deployment,
 };
@@ -43,7 +43,7 @@ impl Published {
 
     /// Shows the workspace as it is now, if that is news.
     pub(crate) fn show(&self, workspace: &Workspace) {
-        // Held to the end: what is deployed comes from another thread.
+        // Held to the end: what is deployed, and tools of others, come from other threads.
         let mut shown_root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.view.load();
         let root = root_name(workspace.root());
@@ -93,6 +93,7 @@ impl Published {
             specs: Some(specs),
             review,
             review_stamp,
+            guests: before.guests.clone(),
         }));
         self.changed.send_modify(|count| *count += 1);
     }
@@ -131,7 +132,16 @@ impl Published {
             specs: before.specs.clone(),
             review: before.review.clone(),
             review_stamp: before.review_stamp,
+            guests: before.guests.clone(),
         }));
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    /// Shows tools of others and whose they are.
+    pub(crate) fn show_guests(&self, guests: Guests) {
+        let _held = self.root.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.view.load();
+        self.view.store(Arc::new(View { guests, ..View::clone(&before) }));
         self.changed.send_modify(|count| *count += 1);
     }
 }

@@ -34,6 +34,14 @@ pub(crate) fn signal_descendants(root: u32, signals: &[Signal], spared: Option<u
     reached
 }
 
+/// A stopped process would not hear the first before the second.
+pub(crate) const ASKING: [Signal; 2] = [Signal::TERM, Signal::CONT];
+
+/// Asks one child of `parent` to end; false when it is none, or is gone.
+pub(crate) fn ask_child(parent: u32, pid: u32) -> bool {
+    signal_if(pid, &ASKING, |stat| stat.parent == parent)
+}
+
 /// Sends `signal` to every living process of a session but its leader. The leader must still be unreaped,
 /// because only then can its number not have passed to another session.
 pub(crate) fn signal_session(session: u32, signal: Signal) -> usize {

@@ -50,6 +50,12 @@ impl Call<'_> {
         self.answer(&result)
     }
 
+    /// Whether it would be sent.
+    pub(crate) fn check(self, arguments: &Value) -> Result<(), Failure> {
+        self.may_be_called()?;
+        self.checked(arguments).map(drop)
+    }
+
     fn may_be_called(&self) -> Result<(), Failure> {
         let name = &self.tool.exposed;
         let why = match &self.tool.approval {

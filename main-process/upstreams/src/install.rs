@@ -20,7 +20,7 @@ pub(crate) fn needed(plan: &Plan) -> bool {
 
 pub(crate) async fn run(
     plan: &Plan,
-    spawner: &dyn Spawner,
+    spawner: &Arc<dyn Spawner>,
     log: &Arc<Log>,
     limit: Duration,
 ) -> Result<(), Failure> {
@@ -56,11 +56,11 @@ pub(crate) fn forget(plan: &Plan) {
 }
 
 /// Runs to its end; dropping the future kills it.
-async fn run_step(step: &Launch, spawner: &dyn Spawner, log: &Arc<Log>) -> Result<(), Failure> {
+async fn run_step(step: &Launch, spawner: &Arc<dyn Spawner>, log: &Arc<Log>) -> Result<(), Failure> {
     let since = log.mark();
     let name = step.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     log.push(&format!("Draftboard: {name} {}", step.arguments.join(" ")));
-    let started = Process::start(spawner, step, log);
+    let started = Process::start(spawner, step, log).await;
     let (process, (output, input)) =
         started.map_err(|error| Failure::unavailable(format!("{name} could not be started: {error}")))?;
     drop(input);

@@ -45,8 +45,16 @@ pub(crate) type Pipes = (Lines, pipe::Sender);
 
 impl Process {
     /// Starts it. What it says on standard error goes to `log` until it ends.
-    pub(crate) fn start(spawner: &dyn Spawner, launch: &Launch, log: &Arc<Log>) -> io::Result<(Self, Pipes)> {
-        let mut running = spawner.spawn(launch)?;
+    pub(crate) async fn start(
+        spawner: &Arc<dyn Spawner>,
+        launch: &Launch,
+        log: &Arc<Log>,
+    ) -> io::Result<(Self, Pipes)> {
+        // Starting waits until the program is there; whoever is waited for must not hold up the others. When nobody wants it
+        // any more by then, it is dropped, and ends.
+        let (spawner, launch) = (spawner.clone(), launch.clone());
+        let spawned = tokio::task::spawn_blocking(move || spawner.spawn(&launch)).await;
+        let mut running = spawned.map_err(io::Error::other)??;
         // Not a pipe, and never read: only waited for, which is the same for every descriptor.
         let ended = pipe::Receiver::from_owned_fd_unchecked(running.end_signal()?)?;
         let absent = || io::Error::other("the process was started without its pipes");
@@ -109,7 +117,7 @@ impl Drop for Process {
 
 impl After {
     async fn run(self) {
-        match Process::start(&*self.spawner, &self.launch, &self.log) {
+        match Process::start(&self.spawner, &self.launch, &self.log).await {
             Ok((process, (_, input))) => {
                 drop(input);
                 // Either it has ended by then, or it is ended.

@@ -2,6 +2,7 @@
 //! children so that they die with it.
 
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use serde::Serialize;
 use std::{
     ffi::OsString,
     io,
@@ -42,7 +43,7 @@ pub trait Running: Send + Sync {
 }
 
 /// How a program ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Exit {
     pub code: Option<i32>,
     pub signal: Option<i32>,

@@ -55,4 +55,6 @@ pub struct Details {
     /// Tools that a person has not looked at, or that have changed since.
     pub waiting: usize,
     pub last_failure: Option<crate::Failure>,
+    /// How its process ended the last time.
+    pub exit: Option<crate::Exit>,
 }

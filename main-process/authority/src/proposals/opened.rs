@@ -86,6 +86,9 @@ fn act_element(snapshot: &Snapshot, act: &Act) -> Element {
             before: Some(cut(before)),
             after: Some(cut(after)),
         }],
+        Act::Call { arguments, .. } => {
+            vec![Difference { field: "arguments".to_owned(), before: None, after: Some(cut(arguments)) }]
+        }
         _ => Vec::new(),
     };
     Element {

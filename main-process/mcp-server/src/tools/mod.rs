@@ -12,6 +12,7 @@ mod search;
 pub(crate) mod shape;
 pub(crate) mod terraform;
 mod types;
+mod upstreams;
 mod validate;
 
 use crate::Tool;
@@ -38,6 +39,7 @@ pub(crate) fn all() -> Vec<Tool> {
         validate::tool(),
         proposals::list(),
         proposals::get(),
+        upstreams::tool(),
     ];
     reading.into_iter().chain(propose::all()).collect()
 }

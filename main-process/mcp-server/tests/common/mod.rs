@@ -13,7 +13,7 @@ use authority::{
 };
 use infrastructure::{Finding, Generator, Input, Settings};
 use mcp_server::{
-    AskReply, Doings, Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
+    AskReply, Doings, Guests, Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
     http::{Edge, Limits},
 };
 use serde_json::{Value, json};
@@ -94,7 +94,14 @@ impl Bench {
             review.moved(&workspace.snapshot, &patch.changes);
         }
         let workspace = Some(Arc::new(workspace));
-        state.view = Arc::new(View { generation, workspace, specs: None, review, review_stamp });
+        state.view = Arc::new(View {
+            generation,
+            workspace,
+            specs: None,
+            review,
+            review_stamp,
+            ..View::clone(&state.view)
+        });
         drop(state);
         self.changed.send_modify(|count| *count += 1);
     }
@@ -118,6 +125,14 @@ impl Bench {
         let patch = Patch { revision, actor, summary: decision.summary, changes: decision.changes };
         self.state.lock().unwrap().patches.push(patch);
         self.replace(snapshot, workspace.presence.clone(), Value::clone(&workspace.config));
+    }
+
+    /// Tools of others, from now on.
+    pub(crate) fn show_guests(&self, guests: Guests) {
+        let mut state = self.state.lock().unwrap();
+        state.view = Arc::new(View { guests, ..View::clone(&state.view) });
+        drop(state);
+        self.changed.send_modify(|count| *count += 1);
     }
 
     pub(crate) fn see(&self, presence: Presence) {

@@ -4,13 +4,14 @@
 use super::{Waiting, Writer};
 use crate::{
     host::{
-        Job,
+        Job, Reply, TerminalReply,
         agent_run::AgentRun,
         codes::{Given, show_on_terminal},
         launching,
         notify::Notice,
     },
     moment::now,
+    upstreams,
     workspace::{Decision, Group, Reviewer, Template},
 };
 use authority::proposals::{AgentAsk, Client};
@@ -26,6 +27,7 @@ use shared_protocol::{
         TerminalReviewAnswer,
     },
     terraform::{RunOperation, TerraformRequest},
+    upstreams::{ToolCall, UpstreamDecision},
 };
 use std::{
     path::Path,
@@ -93,7 +95,19 @@ impl Writer {
         &mut self,
         connection: u64,
         request: TerminalReview,
-        name: String,
+        name: &str,
+    ) -> Reviewed {
+        if let TerminalReview::Confirm { code } = request {
+            return self.code_given(connection, &code, &Reviewer::at_terminal(name.to_owned()));
+        }
+        Reviewed::Now(Box::new(self.looked_at(connection, request, name)))
+    }
+
+    fn looked_at(
+        &mut self,
+        connection: u64,
+        request: TerminalReview,
+        name: &str,
     ) -> Result<TerminalReviewAnswer, Refusal> {
         let workspace = &self.session.workspace;
         match request {
@@ -108,22 +122,49 @@ impl Writer {
                 Ok(TerminalReviewAnswer::Opened(Box::new(workspace.opened(id)?)))
             }
             TerminalReview::Ask(decision) => {
-                self.ask_for_code(connection, decision, &Reviewer::at_terminal(name))
+                self.ask_for_code(connection, decision, &Reviewer::at_terminal(name.to_owned()))
             }
-            TerminalReview::Confirm { code } => {
-                let reviewer = Reviewer::at_terminal(name);
-                match self.codes.give(connection, &code, now().time) {
-                    Given::Right(decision) => self.confirmed(decision, &reviewer),
-                    Given::Wrong(refusal) => {
-                        let why = refusal.message.clone();
-                        self.in_group(|group| {
-                            group.notes(AuditEvent::WrongCode, &reviewer, why, now());
-                            Ok(())
-                        })?;
-                        Err(refusal)
-                    }
-                }
+            TerminalReview::Confirm { .. } => Err(Refusal::new(Code::Internal, "a code went the wrong way")),
+        }
+    }
+
+    fn code_given(&mut self, connection: u64, code: &str, reviewer: &Reviewer) -> Reviewed {
+        let result = match self.codes.give(connection, code, now().time) {
+            Given::Right(AskedDecision::Upstream(decision)) => {
+                return Reviewed::Upstream(Box::new(decision));
             }
+            Given::Right(decision) => self.confirmed(decision, reviewer),
+            Given::Wrong(refusal) => {
+                let why = refusal.message.clone();
+                let noted = self.in_group(|group| {
+                    group.notes(AuditEvent::WrongCode, reviewer, why, now());
+                    Ok(())
+                });
+                noted.and(Err(refusal))
+            }
+        };
+        Reviewed::Now(Box::new(result))
+    }
+
+    /// A decision about a managed server that came with its code; how it went is told later.
+    pub(super) fn upstream_confirmed(&self, decision: UpstreamDecision, name: String, reply: TerminalReply) {
+        let told: Reply = Box::new(move |result| {
+            reply(result.and_then(|answer| match answer {
+                Answer::Upstream(answer) => Ok(TerminalReviewAnswer::Upstream(answer)),
+                _ => Err(Refusal::new(Code::Internal, "an answer that was not asked for")),
+            }));
+        });
+        self.upstreams.decide(decision, upstreams::By { name, way: "terminal" }, told);
+    }
+
+    /// A line of the audit that is about no proposal.
+    pub(super) fn note(&mut self, event: AuditEvent, by: upstreams::By, reason: String) {
+        let noted = self.in_group(|group| {
+            group.writes_down(event, (by.name, by.way), reason, now());
+            Ok(())
+        });
+        if let Err(refusal) = noted {
+            tracing::error!(%refusal, "a line of the audit was not written");
         }
     }
 
@@ -133,12 +174,15 @@ impl Writer {
         decision: AskedDecision,
         reviewer: &Reviewer,
     ) -> Result<TerminalReviewAnswer, Refusal> {
-        let (id, verb) = match &decision {
-            AskedDecision::Accept(verdict) => (verdict.proposal, "accept"),
-            AskedDecision::Reject { proposal, .. } => (*proposal, "reject"),
+        let about = |id: ProposalId, verb: &str| {
+            let proposal = self.session.workspace.proposal(&id.to_string())?;
+            Ok::<_, Refusal>(format!("{verb} proposal {} “{}”", proposal.number, proposal.title))
         };
-        let proposal = self.session.workspace.proposal(&id.to_string())?;
-        let purpose = format!("{verb} proposal {} “{}”", proposal.number, proposal.title);
+        let purpose = match &decision {
+            AskedDecision::Accept(verdict) => about(verdict.proposal, "accept")?,
+            AskedDecision::Reject { proposal, .. } => about(*proposal, "reject")?,
+            AskedDecision::Upstream(decision) => self.upstreams.purpose(decision)?,
+        };
         let code = self.codes.issue(connection, (decision, purpose.clone()), now().time)?;
         let place = if self.window {
             "the window of Draftboard"
@@ -167,6 +211,9 @@ impl Writer {
                 let rejected =
                     self.in_group(|group| group.rejects((proposal, version), &reason, reviewer, now()))?;
                 self.told(&rejected)
+            }
+            AskedDecision::Upstream(_) => {
+                return Err(Refusal::new(Code::Internal, "a decision about a server went the wrong way"));
             }
         };
         match answer {
@@ -249,6 +296,11 @@ impl Writer {
             Act::Run { board, operation } => {
                 self.start_run(proposal, *board, *operation);
                 return "the run is being started".to_owned();
+            }
+            Act::Call { tool, arguments, .. } => {
+                let call = ToolCall { tool: tool.clone(), arguments: arguments.clone() };
+                self.upstreams.accepted(id, call);
+                return format!("{tool} is being called");
             }
         };
         let done = done.map_or_else(Done::refused, |words| Done::well(words, Value::Null));
@@ -368,6 +420,13 @@ impl Writer {
         let codes = if self.window { self.codes.shown() } else { Vec::new() };
         self.renderer.tell_review(&self.session.workspace, codes);
     }
+}
+
+/// What came of a message about reviewing from a terminal.
+pub(super) enum Reviewed {
+    Now(Box<Result<TerminalReviewAnswer, Refusal>>),
+    /// To be carried out elsewhere, which may take a while.
+    Upstream(Box<UpstreamDecision>),
 }
 
 fn waits(proposal: &Proposal) -> bool {

@@ -16,7 +16,7 @@ use thiserror::Error;
 use super::report::{Word, Words};
 use super::role::{GRACE, GRACE_OF_THE_REST, KILLING_LIMIT};
 use crate::processes::child_setup::{Apart, ChildSetup};
-use crate::processes::process_tree::{signal_descendants, signal_session, to_pid};
+use crate::processes::process_tree::{ask_child, signal_descendants, signal_session, to_pid};
 use crate::processes::readiness::readable_within;
 use crate::processes::spawn::{Environment, SpawnError, StdStream, start_watched};
 
@@ -47,8 +47,8 @@ pub struct GuardedProgram {
     pub stdin: StdStream,
     pub stdout: StdStream,
     pub stderr: StdStream,
-    /// How long it may take to end when asked. What it leaves behind gets one second more, then all is
-    /// killed.
+    /// How long it may take to end when asked. What it leaves behind gets as long once more, but at most a second; then all
+    /// is killed.
     pub grace: Duration,
 }
 
@@ -186,6 +186,11 @@ impl GuardedChild {
                 format!("process {} cannot be ended; look at it with ps", self.warden.id()),
             )),
         }
+    }
+
+    /// Asks the program alone, and starts no clock: whoever asks also says when its time is over.
+    pub fn ask_program(&mut self) {
+        ask_child(self.warden.id(), self.program_pid);
     }
 
     /// Only asks; [`wait`](Self::wait) tells when it is done.

@@ -17,12 +17,12 @@ use thiserror::Error;
 
 use super::report::{Word, Words};
 use crate::processes::child_setup::{Apart, ChildSetup, let_go_of_standard_streams, take_inherited_channel};
-use crate::processes::process_tree::{signal_descendants, to_pid};
+use crate::processes::process_tree::{ASKING, signal_descendants, to_pid};
 use crate::processes::readiness::timespec;
 
 /// How long the program may take to end by itself, unless main says otherwise.
 pub(super) const GRACE: Duration = Duration::from_secs(3);
-/// How long what the program left behind may take.
+/// How long what the program left behind may take at most; never longer than the program itself.
 pub(super) const GRACE_OF_THE_REST: Duration = Duration::from_secs(1);
 /// Between two rounds of killing, if nothing dies in the meantime.
 const NEXT_ROUND: Duration = Duration::from_millis(20);
@@ -175,7 +175,7 @@ impl Warden {
     fn ask_the_program(&self, now: Instant) -> Phase {
         // It is our child and not reaped yet, so its number is still its own.
         if let Some(program) = to_pid(self.program) {
-            for signal in ASK {
+            for signal in ASKING {
                 let _ = kill_process(program, signal);
             }
         }
@@ -183,8 +183,8 @@ impl Warden {
     }
 
     fn ask_the_rest(&self, now: Instant) -> Phase {
-        signal_descendants(std::process::id(), &ASK, Some(self.program));
-        Phase::RestAsked { until: now + GRACE_OF_THE_REST }
+        signal_descendants(std::process::id(), &ASKING, Some(self.program));
+        Phase::RestAsked { until: now + GRACE_OF_THE_REST.min(self.grace) }
     }
 
     /// Takes note of everybody who has ended. Orphans of the whole tree become our children, so when we have
@@ -263,9 +263,6 @@ impl Warden {
         u8::try_from(code).unwrap_or(WARDEN_FAILED)
     }
 }
-
-/// A stopped process would not hear the first before the second.
-const ASK: [Signal; 2] = [Signal::TERM, Signal::CONT];
 
 #[derive(Debug, PartialEq, Eq)]
 enum Left {

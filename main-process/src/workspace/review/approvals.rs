@@ -143,7 +143,7 @@ pub fn area_of(state: &Snapshot, proposal: &Proposal) -> Option<BTreeSet<Area>> 
         Some(Act::StartPreview { .. } | Act::StopPreview { .. } | Act::NavigatePreview { .. }) => {
             return Some(BTreeSet::from([Area::Interface]));
         }
-        Some(Act::Run { .. } | Act::Open { .. } | Act::New { .. }) => return None,
+        Some(Act::Run { .. } | Act::Open { .. } | Act::New { .. } | Act::Call { .. }) => return None,
     }
     let mut areas = BTreeSet::new();
     let added = proposal.changes.iter().filter_map(|change| match change {

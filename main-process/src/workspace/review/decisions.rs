@@ -165,11 +165,18 @@ impl Group<'_> {
 
     /// A line of the audit that changes nothing else.
     pub fn notes(&mut self, event: AuditEvent, reviewer: &Reviewer, reason: String, moment: Moment) {
-        self.note(AuditEntry {
-            by: Some(reviewer.name.clone()),
-            reason: Some(reason),
-            ..entry(event, reviewer.way, moment.time)
-        });
+        self.writes_down(event, (reviewer.name.clone(), reviewer.way), reason, moment);
+    }
+
+    /// A line that is about no proposal: who, which way, and what.
+    pub fn writes_down(
+        &mut self,
+        event: AuditEvent,
+        (by, way): (String, &str),
+        reason: String,
+        moment: Moment,
+    ) {
+        self.note(AuditEntry { by: Some(by), reason: Some(reason), ..entry(event, way, moment.time) });
     }
 
     fn decided(

@@ -6,7 +6,7 @@ use super::{
     link::{Link, list_tools, shown},
     state::Shared,
 };
-use crate::{config::McpConfig, process::Process};
+use crate::{config::McpConfig, process::Process, spawn::Exit};
 use rmcp::{
     Peer, RoleClient,
     model::{ProtocolVersion, SubscriptionFilter},
@@ -14,6 +14,7 @@ use rmcp::{
 };
 use std::{
     future::Future,
+    io,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -90,11 +91,10 @@ impl Connection {
         }
     }
 
-    /// Ends the conversation, the process and all that it has started. Says how the process ended.
-    pub(super) async fn end(self, grace: Duration) -> Option<String> {
+    /// Ends the conversation, the process and all that it has started. Says how the process ended, if there is one.
+    pub(super) async fn end(self, grace: Duration) -> Option<io::Result<Exit>> {
         drop(self.serving);
-        let exit = self.process?.end(grace).await;
-        Some(exit.map_or_else(|error| format!("cannot be ended: {error}"), |exit| exit.to_string()))
+        Some(self.process?.end(grace).await)
     }
 }
 

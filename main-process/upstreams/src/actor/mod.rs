@@ -289,10 +289,14 @@ impl Actor {
         failure
     }
 
-    /// From here on nothing is called any more.
+    /// From here on nothing is called any more. Says how the process ended, if there is one.
     async fn end(&self, connection: Box<Connection>, config: &McpConfig) -> Option<String> {
         self.shared.set(State::Stopping);
-        connection.end(config.limits.grace()).await
+        let exit = connection.end(config.limits.grace()).await?;
+        if let Ok(exit) = exit {
+            self.shared.ended(exit);
+        }
+        Some(exit.map_or_else(|error| format!("cannot be ended: {error}"), |exit| exit.to_string()))
     }
 
     fn stopped(&mut self, waiting: Vec<Reply>) {

@@ -73,7 +73,7 @@ async fn install(
     if install::needed(&plan) {
         shared.set(State::Starting(Phase::Installing));
         let installed =
-            install::run(&plan, &*surroundings.spawner, &shared.log, config.limits.install()).await;
+            install::run(&plan, &surroundings.spawner, &shared.log, config.limits.install()).await;
         installed.map_err(|failure| match failure.code {
             Code::NotFound => Refusal::Lasting(failure),
             _ => Refusal::Passing(failure),
@@ -108,7 +108,7 @@ async fn start_once(
     shared: &Arc<Shared>,
 ) -> Result<Connection, Refusal> {
     let since = shared.log.mark();
-    let started = Process::start(&*surroundings.spawner, &plan.launch, &shared.log);
+    let started = Process::start(&surroundings.spawner, &plan.launch, &shared.log).await;
     let (mut process, (output, input)) = started.map_err(|error| {
         let message = format!("{} could not be started: {error}", plan.launch.program.display());
         Refusal::Lasting(Failure::unavailable(message))
@@ -129,6 +129,9 @@ async fn start_once(
         Err(refusal) => {
             // Nothing to be polite about: it has not even said hello.
             let exit = process.finish().await;
+            if let Ok(exit) = exit {
+                shared.ended(exit);
+            }
             let Refusal::Ended(_) = refusal else { return Err(refusal) };
             let how = exit.map_or_else(|error| format!("is gone: {error}"), |exit| exit.to_string());
             let message = format!(

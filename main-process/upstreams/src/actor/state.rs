@@ -1,7 +1,7 @@
 //! What is known about a server from outside its actor.
 
 use super::link::Link;
-use crate::{failure::Failure, log::Log};
+use crate::{failure::Failure, log::Log, spawn::Exit};
 use serde::Serialize;
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -39,13 +39,20 @@ pub(crate) enum State {
 
 pub(crate) struct Shared {
     state: Mutex<(State, Option<Failure>)>,
+    /// How its process ended the last time.
+    exit: Mutex<Option<Exit>>,
     pub(crate) log: Arc<Log>,
     changed: watch::Sender<u64>,
 }
 
 impl Shared {
     pub(crate) fn new(changed: watch::Sender<u64>) -> Self {
-        Self { state: Mutex::new((State::Stopped, None)), log: Arc::default(), changed }
+        Self {
+            state: Mutex::new((State::Stopped, None)),
+            exit: Mutex::default(),
+            log: Arc::default(),
+            changed,
+        }
     }
 
     pub(crate) fn state(&self) -> State {
@@ -62,6 +69,14 @@ impl Shared {
     /// Why it did not run the last time, until it does.
     pub(crate) fn last_failure(&self) -> Option<Failure> {
         self.locked().1.clone()
+    }
+
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        *self.exit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn ended(&self, exit: Exit) {
+        *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
     }
 
     pub(crate) fn set(&self, state: State) {

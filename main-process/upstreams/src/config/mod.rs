@@ -10,7 +10,7 @@ pub(crate) use store::Store;
 pub use store::Unreadable;
 pub(crate) use validate::{check, slug_for};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, secrets::own_secret};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, path::PathBuf};
@@ -219,6 +219,28 @@ impl McpConfig {
         serde_json::from_value(value.clone()).map_err(|error| {
             Failure::validation("config", format!("This is not a server's configuration: {error}"))
         })
+    }
+
+    /// Makes a variable (or the address, as `auth`) a reference to its own secret, whether there is one already or not.
+    pub fn refer_to_own_secret(&mut self, part: &str) {
+        let reference = own_secret(self.id, part);
+        match &mut self.transport {
+            McpTransport::Http { auth, .. } if part == "auth" => match auth {
+                HttpAuth::Header { secret_ref, .. } | HttpAuth::Bearer { secret_ref } => {
+                    *secret_ref = reference
+                }
+                HttpAuth::None => *auth = HttpAuth::Bearer { secret_ref: reference },
+            },
+            _ => {
+                let variable = self
+                    .env_vars
+                    .entry(part.to_owned())
+                    .or_insert_with(|| EnvVarConfig::secret(part, &reference));
+                variable.secret_ref = Some(reference);
+                variable.is_secret = true;
+                variable.value = None;
+            }
+        }
     }
 
     /// Whether a process that runs with `self` would have to be started anew for `other`.

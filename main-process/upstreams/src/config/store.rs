@@ -1,7 +1,7 @@
 //! The configuration file `upstreams.json`: servers, and which definitions of their tools a person has approved.
 //! Everything in memory has been written first.
 
-use super::McpConfig;
+use super::{McpConfig, ToolPolicy};
 use crate::{
     durable,
     failure::{Code, Failure},
@@ -31,6 +31,15 @@ struct File {
     /// Hashes of manifests that came with a workspace.
     #[serde(default)]
     approved_manifests: BTreeSet<String>,
+    /// By the name that agents call: what a person has said about a tool of a manifest, and in which form of the file.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    manifest_tools: BTreeMap<String, ManifestSetting>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct ManifestSetting {
+    hash: String,
+    policy: ToolPolicy,
 }
 
 /// An entry that could not be understood. It stays in the file as it is.
@@ -45,6 +54,7 @@ pub(crate) struct Contents {
     servers: BTreeMap<Uuid, Arc<McpConfig>>,
     approved: BTreeMap<Uuid, BTreeMap<String, Arc<Seen>>>,
     approved_manifests: BTreeSet<String>,
+    manifest_tools: BTreeMap<String, ManifestSetting>,
     unreadable: Vec<Unreadable>,
 }
 
@@ -80,6 +90,7 @@ impl Store {
                 }
             }
             contents.approved_manifests = file.approved_manifests;
+            contents.manifest_tools = file.manifest_tools;
             for (server, tools) in file.approved {
                 let tools = tools
                     .into_iter()
@@ -155,6 +166,25 @@ impl Store {
         })
     }
 
+    /// What a person has said about a tool of a manifest in this form; nothing when the file is another one now.
+    pub(crate) fn manifest_policy(&self, tool: &str, hash: &str) -> Option<ToolPolicy> {
+        let contents = self.locked();
+        contents.manifest_tools.get(tool).filter(|setting| setting.hash == hash).map(|setting| setting.policy)
+    }
+
+    pub(crate) fn set_manifest_policy(
+        &self,
+        tool: &str,
+        hash: &str,
+        policy: ToolPolicy,
+    ) -> Result<(), Failure> {
+        self.change(|contents| {
+            let setting = ManifestSetting { hash: hash.to_owned(), policy };
+            contents.manifest_tools.insert(tool.to_owned(), setting);
+            Ok(())
+        })
+    }
+
     /// On the disk first, then in memory.
     fn change(&self, edit: impl FnOnce(&mut Contents) -> Result<(), Failure>) -> Result<(), Failure> {
         let mut contents = self.locked();
@@ -171,7 +201,14 @@ impl Store {
             .and_then(|servers| {
                 let approved_manifests = next.approved_manifests.clone();
                 let approved = approved.collect();
-                serde_json::to_vec_pretty(&File { version: VERSION, servers, approved, approved_manifests })
+                let manifest_tools = next.manifest_tools.clone();
+                serde_json::to_vec_pretty(&File {
+                    version: VERSION,
+                    servers,
+                    approved,
+                    approved_manifests,
+                    manifest_tools,
+                })
             })
             .map_err(std::io::Error::from)
             .and_then(|bytes| durable::write(&self.path, &bytes));

@@ -56,7 +56,7 @@ impl ManifestTool {
                     entrypoint,
                     tool: &self.name,
                     environment: &surroundings.environment,
-                    spawner: &*surroundings.spawner,
+                    spawner: &surroundings.spawner,
                     most: LARGEST_ANSWER,
                 };
                 run.run(&template).await
@@ -68,6 +68,10 @@ impl ManifestTool {
             ..failure
         })?;
         self.answer(&value, |text| redactor.clean(text).into_owned()).map(Outcome::Answered)
+    }
+
+    pub(crate) fn check(&self, arguments: &Value) -> Result<(), Failure> {
+        self.checked(arguments).map(drop)
     }
 
     /// A keyring may ask its user first: nobody else waits for that.

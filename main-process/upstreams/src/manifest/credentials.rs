@@ -75,9 +75,12 @@ impl Credentials {
     }
 }
 
-pub(super) fn wanted(of_manifest: &[Credential], of_tool: &[Credential]) -> Vec<(String, bool)> {
+pub(super) fn wanted<'a>(
+    of_manifest: &'a [Credential],
+    of_tools: impl IntoIterator<Item = &'a Credential>,
+) -> Vec<(String, bool)> {
     let mut wanted: BTreeMap<String, bool> = BTreeMap::new();
-    for credential in of_manifest.iter().chain(of_tool) {
+    for credential in of_manifest.iter().chain(of_tools) {
         // Needed by one is needed.
         *wanted.entry(credential.id.clone()).or_insert(true) &= credential.optional;
     }

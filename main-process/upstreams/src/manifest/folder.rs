@@ -32,6 +32,9 @@ pub struct ManifestFolder {
 /// Every `*.json` below it, in the order of their paths, not through links. No folder has no files.
 pub(super) fn files(folder: &Path) -> Vec<(PathBuf, Result<Vec<u8>, String>)> {
     let mut paths = Vec::new();
+    if folder.is_file() {
+        paths.push(folder.to_owned());
+    }
     collect(folder, 0, &mut paths);
     paths.sort();
     paths.truncate(MOST_FILES);

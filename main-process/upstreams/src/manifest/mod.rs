@@ -28,7 +28,7 @@ const PREFIX: &str = "draftboard_";
 const LONGEST_NAME: usize = 64;
 const LONGEST_TIMEOUT_MS: u64 = 600_000;
 
-/// What Draftboard itself can do for a manifest of the type `internal`.
+/// What Draftboard itself tells a manifest of the type `internal`. No method changes anything.
 pub trait InternalMethods: Send + Sync {
     fn knows(&self, method: &str) -> bool;
     fn call(&self, method: &str, arguments: &Value) -> Result<Value, crate::Failure>;
@@ -50,6 +50,10 @@ pub struct ManifestReport {
     pub tools: Vec<String>,
     /// Tools that are not offered, and why.
     pub hidden: Vec<(String, String)>,
+    /// What a call of each tool does or would do, in words, by the file's own name of the tool.
+    pub does: Vec<(String, String)>,
+    /// What it asks for, and whether it can do without.
+    pub credentials: Vec<(String, bool)>,
 }
 
 /// One tool of a manifest.
@@ -67,6 +71,8 @@ pub struct ManifestTool {
     pub origin: Origin,
     /// What a call of it does, in words.
     pub does: String,
+    /// Of the file that it stands in; what a person has said about the tool is about this form of it.
+    pub hash: String,
     #[serde(skip)]
     manifest: String,
     #[serde(skip)]
@@ -86,6 +92,18 @@ enum Target {
     Upstream { server: String, tool: String },
 }
 
+impl ManifestTool {
+    /// It asks Draftboard itself, which only tells.
+    pub fn only_reads(&self) -> bool {
+        matches!(self.target, Target::Internal(_))
+    }
+
+    /// The id of its manifest.
+    pub fn manifest(&self) -> &str {
+        &self.manifest
+    }
+}
+
 /// All manifests as they were read at one time: the list from names that agents may call to what they do.
 #[derive(Default)]
 pub(crate) struct Manifests {
@@ -98,6 +116,14 @@ pub(crate) struct Reading<'a> {
     pub(crate) approved: &'a BTreeSet<String>,
     pub(crate) internal: &'a dyn InternalMethods,
     pub(crate) home: Option<&'a Path>,
+}
+
+/// Reads manifests as a service would, and calls nothing. Each folder may also be a single file. Those of a workspace need
+/// no approval here: they are looked at, not used.
+pub fn read_manifests(folders: &[ManifestFolder], internal: &dyn InternalMethods) -> Vec<ManifestReport> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let reading = Reading { approved: &BTreeSet::new(), internal, home: home.as_deref() };
+    Manifests::load(folders, &reading).reports
 }
 
 impl Manifests {
@@ -129,6 +155,8 @@ impl Manifests {
             needs_approval: false,
             tools: Vec::new(),
             hidden: Vec::new(),
+            does: Vec::new(),
+            credentials: Vec::new(),
         };
         let read = bytes.and_then(|bytes| parse(&bytes).map(|manifest| (manifest, bytes)));
         let (manifest, bytes) = match read {
@@ -142,9 +170,17 @@ impl Manifests {
         };
         let hash = hash_of(&bytes, &implementation);
         report.needs_approval = origin == Origin::Workspace && !reading.approved.contains(&hash);
-        report.hash = Some(hash);
+        report.credentials = credentials::wanted(
+            &manifest.requires.credentials,
+            manifest.tools.iter().flat_map(|tool| &tool.requires.credentials),
+        );
+        report.hash = Some(hash.clone());
+        let file = InFile { manifest: &manifest, path: &path, origin, hash: &hash };
         for text in &manifest.tools {
-            let made = make(&manifest, text, &implementation, &path, origin, reading);
+            let made = make(&file, text, &implementation, reading);
+            if let Ok(tool) = &made {
+                report.does.push((tool.name.clone(), tool.does.clone()));
+            }
             let refused = match made {
                 Err(reason) => reason,
                 Ok(_) if report.needs_approval => "nobody has approved this file yet".to_owned(),
@@ -226,15 +262,22 @@ fn hash_of(bytes: &[u8], implementation: &Prepared<'_>) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The file that a tool stands in.
+struct InFile<'a> {
+    manifest: &'a Manifest,
+    path: &'a Path,
+    origin: Origin,
+    hash: &'a str,
+}
+
 /// The tool, or why it is not offered.
 fn make(
-    manifest: &Manifest,
+    file: &InFile<'_>,
     text: &ToolText,
     implementation: &Prepared<'_>,
-    path: &Path,
-    origin: Origin,
     reading: &Reading<'_>,
 ) -> Result<ManifestTool, String> {
+    let InFile { manifest, path, origin, hash } = *file;
     if !text.is_exposed() {
         return Err("it is not exposed".to_owned());
     }
@@ -268,6 +311,7 @@ fn make(
         path: path.to_owned(),
         origin,
         does,
+        hash: hash.to_owned(),
         manifest: manifest.id.clone(),
         target,
         credentials: credentials::wanted(&manifest.requires.credentials, &text.requires.credentials),

@@ -35,7 +35,7 @@ pub(super) struct Run<'a> {
     pub(super) entrypoint: &'a Path,
     pub(super) tool: &'a str,
     pub(super) environment: &'a [(OsString, OsString)],
-    pub(super) spawner: &'a dyn Spawner,
+    pub(super) spawner: &'a Arc<dyn Spawner>,
     pub(super) most: usize,
 }
 
@@ -47,7 +47,7 @@ impl Run<'_> {
         let log = Arc::new(Log::default());
         log.hide(template.credentials.redactor());
         let limit = Duration::from_millis(self.script.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
-        let started = Process::start(self.spawner, &launch, &log);
+        let started = Process::start(self.spawner, &launch, &log).await;
         let (process, (mut output, mut pipe)) = started.map_err(|error| {
             Failure::unavailable(format!("{} could not be started: {error}", launch.program.display()))
         })?;

@@ -2,7 +2,9 @@
 
 use super::McpService;
 use crate::{
+    actor::Progress,
     call::Answer,
+    config::ToolPolicy,
     failure::Failure,
     manifest::{
         Hands, ManifestFolder, ManifestReport, ManifestTool, Manifests, Outcome, Reading,
@@ -15,6 +17,7 @@ use std::{
     path::PathBuf,
     sync::{Arc, PoisonError},
 };
+use tokio::sync::mpsc;
 
 impl McpService {
     /// Reads all manifests anew, for a start and whenever a file has changed. Calls under way go on with what they began.
@@ -46,6 +49,32 @@ impl McpService {
         self.store.approve_manifest(hash)
     }
 
+    /// What happens when an agent calls a tool of a manifest. What only reads is allowed unless a person has said otherwise;
+    /// whatever was said is about the file as it was then.
+    pub fn manifest_policy(&self, tool: &ManifestTool) -> ToolPolicy {
+        let usual = if tool.only_reads() { ToolPolicy::Allow } else { ToolPolicy::Ask };
+        self.store.manifest_policy(&tool.exposed, &tool.hash).unwrap_or(usual)
+    }
+
+    pub fn set_manifest_policy(&self, exposed: &str, policy: ToolPolicy) -> Result<(), Failure> {
+        let tool = self.manifest_tool(exposed)?;
+        self.store.set_manifest_policy(exposed, &tool.hash, policy)?;
+        self.tell();
+        Ok(())
+    }
+
+    /// One tool of a manifest, by the name that agents call.
+    pub fn manifest_tool(&self, exposed: &str) -> Result<Arc<ManifestTool>, Failure> {
+        let found = self.loaded().tools.get(exposed).cloned();
+        found.ok_or_else(|| Failure::not_found(format!("There is no tool {exposed:.64}")).at("tool"))
+    }
+
+    /// Whether there is a value for a credential. A keyring may ask its user first.
+    pub fn has_manifest_secret(&self, manifest: &str, credential: &str) -> bool {
+        let found = self.surroundings.secrets.get(&credential_reference(manifest, credential));
+        found.is_ok_and(|secret| secret.is_some())
+    }
+
     /// Keeps a credential that a manifest asks for: plain text, or a JSON object of fields.
     pub fn set_manifest_secret(
         &self,
@@ -56,11 +85,23 @@ impl McpService {
         self.surroundings.secrets.set(&credential_reference(manifest, credential), secret)
     }
 
+    /// Whether a call with these arguments would be made at all.
+    pub fn check_manifest_arguments(&self, exposed: &str, arguments: &Value) -> Result<(), Failure> {
+        self.manifest_tool(exposed)?.check(arguments)
+    }
+
     /// Calls a tool by the name that agents use. Dropping the future ends what it has started.
     pub async fn call_manifest_tool(&self, exposed: &str, arguments: &Value) -> Result<Answer, Failure> {
-        let found = self.loaded().tools.get(exposed).cloned();
-        let tool =
-            found.ok_or_else(|| Failure::not_found(format!("There is no tool {exposed:.64}")).at("tool"))?;
+        self.call_manifest_tool_with_progress(exposed, arguments, None).await
+    }
+
+    pub async fn call_manifest_tool_with_progress(
+        &self,
+        exposed: &str,
+        arguments: &Value,
+        progress: Option<mpsc::Sender<Progress>>,
+    ) -> Result<Answer, Failure> {
+        let tool = self.manifest_tool(exposed)?;
         let hands = Hands { surroundings: &self.surroundings, internal: &*self.internal };
         match tool.call(arguments, &hands).await? {
             Outcome::Answered(answer) => Ok(answer),
@@ -69,7 +110,7 @@ impl McpService {
                 let config = servers.iter().find(|config| config.slug == server);
                 let id =
                     config.ok_or_else(|| Failure::not_found(format!("There is no server {server:.64}")))?.id;
-                self.call_tool(id, &tool, &arguments).await
+                self.call_tool_with_progress(id, &tool, &arguments, progress).await
             }
         }
     }

@@ -5,7 +5,7 @@ mod manifests;
 use crate::{
     actor::{Definitions, Handle, Order, Pace, Progress, Shared, State, Surroundings},
     call::{Answer, Call},
-    config::{self, EnvVarConfig, HttpAuth, McpConfig, McpTransport, Store, Unreadable},
+    config::{self, McpConfig, Store, Unreadable},
     failure::Failure,
     launch::inherited_environment,
     manifest::{InternalMethods, Manifests},
@@ -16,7 +16,7 @@ use crate::{
 };
 use serde_json::Value;
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -159,6 +159,7 @@ impl McpService {
             tools: tools.len(),
             waiting: tools.iter().filter(|tool| tool.approval != Approval::Approved).count(),
             last_failure: shared.last_failure(),
+            exit: shared.exit(),
         })
     }
 
@@ -318,6 +319,21 @@ impl McpService {
         self.record_approval(id, &[definition])
     }
 
+    /// Approves several tools, each by the hash of the definition that the person has seen: all of them or none.
+    pub fn approve_seen(&self, id: Uuid, seen: &[(String, String)]) -> Result<(), Failure> {
+        let definitions = self.definitions(id)?;
+        let mut approved = Vec::new();
+        for (tool, hash) in seen {
+            let definition = find(&definitions, tool)?;
+            if definition.hash() != hash {
+                let message = format!("{tool} has changed since you looked at it: look again");
+                return Err(Failure::conflict(message));
+            }
+            approved.push(definition);
+        }
+        self.record_approval(id, &approved)
+    }
+
     /// Approves all tools as they are now.
     pub fn approve_all(&self, id: Uuid) -> Result<(), Failure> {
         let definitions = self.definitions(id)?;
@@ -347,6 +363,18 @@ impl McpService {
         Ok(link.ok_or_else(|| not_running(&config))?.definitions())
     }
 
+    /// Whether a call with these arguments would be sent at all.
+    pub fn check_arguments(&self, id: Uuid, tool: &str, arguments: &Value) -> Result<(), Failure> {
+        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
+        let shared = self.shared(id).ok_or_else(|| unknown(id))?;
+        let link = shared.link().ok_or_else(|| not_running(&config))?;
+        let definitions = link.definitions();
+        let definition = find_named(&definitions, &config, tool)?;
+        let tool = Tool::new(&config, definition, &self.store.approved(id));
+        Call { config: &config, tool: &tool, definition, link: link.clone(), shared: &shared }
+            .check(arguments)
+    }
+
     /// Calls a tool, by the server's own name of it or by the one that agents use. Never sent twice.
     pub async fn call_tool(
         &self,
@@ -369,9 +397,7 @@ impl McpService {
         let shared = self.shared(mcp_id).ok_or_else(|| unknown(mcp_id))?;
         let link = shared.link().ok_or_else(|| not_running(&config))?;
         let definitions = link.definitions();
-        let own_name =
-            definitions.keys().find(|name| crate::tools::exposed_name(&config.slug, name) == tool_name);
-        let definition = find(&definitions, own_name.map_or(tool_name, String::as_str))?;
+        let definition = find_named(&definitions, &config, tool_name)?;
         let tool = Tool::new(&config, definition, &self.store.approved(mcp_id));
         Call { config: &config, tool: &tool, definition, link: link.clone(), shared: &shared }
             .run(arguments, progress)
@@ -402,7 +428,7 @@ impl McpService {
         secrets: &[(String, Secret)],
     ) -> Result<McpConfig, Failure> {
         for (part, _) in secrets {
-            refer(&mut config, part);
+            config.refer_to_own_secret(part);
         }
         let created = self.create(config)?;
         let store = &self.surroundings.secrets;
@@ -458,10 +484,42 @@ impl McpService {
     /// Keeps the secret of a variable (or of the address, as `auth`) and refers to it in the configuration.
     pub fn set_secret(&self, id: Uuid, part: &str, secret: &Secret) -> Result<(), Failure> {
         let mut config = self.get(id).ok_or_else(|| unknown(id))?;
-        refer(&mut config, part);
+        config.refer_to_own_secret(part);
         config::check(&config)?;
         self.surroundings.secrets.set(&own_secret(id, part), secret)?;
         self.update(config)
+    }
+
+    /// Replaces a configuration, and keeps secrets that came with it.
+    pub fn update_with_secrets(
+        &self,
+        mut config: McpConfig,
+        secrets: &[(String, Secret)],
+    ) -> Result<(), Failure> {
+        for (part, _) in secrets {
+            config.refer_to_own_secret(part);
+        }
+        config::check(&config)?;
+        for (part, secret) in secrets {
+            self.surroundings.secrets.set(&own_secret(config.id, part), secret)?;
+        }
+        self.update(config)
+    }
+
+    /// Parts of a configuration that have their secret in the store. A keyring may ask its user first.
+    pub fn secrets_set(&self, config: &McpConfig) -> Result<BTreeSet<String>, Failure> {
+        let mut set = BTreeSet::new();
+        for (part, reference, _) in config.secret_refs() {
+            if self.surroundings.secrets.get(reference)?.is_some() {
+                set.insert(part.to_owned());
+            }
+        }
+        Ok(set)
+    }
+
+    /// Whether a text holds a secret of a server that has been started.
+    pub fn holds_secret(&self, id: Uuid, text: &str) -> bool {
+        self.shared(id).is_some_and(|shared| shared.log.clean(text) != text)
     }
 
     fn tell(&self) {
@@ -481,32 +539,22 @@ impl McpService {
     }
 }
 
-/// Makes a part of a configuration a reference to its own secret.
-fn refer(config: &mut McpConfig, part: &str) {
-    let reference = own_secret(config.id, part);
-    match &mut config.transport {
-        McpTransport::Http { auth, .. } if part == "auth" => match auth {
-            HttpAuth::Header { secret_ref, .. } | HttpAuth::Bearer { secret_ref } => *secret_ref = reference,
-            HttpAuth::None => *auth = HttpAuth::Bearer { secret_ref: reference },
-        },
-        _ => {
-            let variable = config
-                .env_vars
-                .entry(part.to_owned())
-                .or_insert_with(|| EnvVarConfig::secret(part, &reference));
-            variable.secret_ref = Some(reference);
-            variable.is_secret = true;
-            variable.value = None;
-        }
-    }
-}
-
 fn unknown(id: Uuid) -> Failure {
     Failure::not_found(format!("There is no server {id}"))
 }
 
 fn not_running(config: &McpConfig) -> Failure {
     Failure::unavailable(format!("{} does not run: start it first", config.name))
+}
+
+/// By the server's own name of it, or by the one that agents use.
+fn find_named<'a>(
+    definitions: &'a Definitions,
+    config: &McpConfig,
+    tool: &str,
+) -> Result<&'a Arc<Definition>, Failure> {
+    let own = definitions.keys().find(|name| crate::tools::exposed_name(&config.slug, name) == tool);
+    find(definitions, own.map_or(tool, String::as_str))
 }
 
 fn find<'a>(definitions: &'a Definitions, tool: &str) -> Result<&'a Arc<Definition>, Failure> {

@@ -1,0 +1,112 @@
+//! Tools of others that are passed on: those of managed servers and of manifests. They come and go while the server runs, so
+//! they are a part of the view and not of the tables. What they are and how they are called is given by the process around.
+
+use crate::{Call, Failure, Tool, shown, surface::Run};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as ToolDefinition, ToolAnnotations};
+use serde_json::Value;
+use shared_protocol::{mcp::McpMode, upstreams::UpstreamsView};
+use std::{collections::BTreeMap, fmt, pin::Pin, sync::Arc};
+
+/// What a passed-on tool answered: the protocol's result as JSON text, already bounded, checked and free of secrets.
+pub type Passing = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send>>;
+
+/// A tool of somebody else's as agents see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guest {
+    pub name: String,
+    pub title: Option<String>,
+    pub description: String,
+    pub input_schema: Value,
+    pub output_schema: Option<Value>,
+    pub read_only: bool,
+    pub destructive: bool,
+    pub idempotent: bool,
+}
+
+/// All of them at one moment.
+#[derive(Clone, Default)]
+pub struct Guests {
+    tools: Arc<BTreeMap<String, Arc<Tool>>>,
+    /// Whose they are and how those are.
+    pub upstreams: Arc<UpstreamsView>,
+}
+
+impl fmt::Debug for Guests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guests").field("tools", &self.tools.keys()).finish()
+    }
+}
+
+impl Guests {
+    pub fn new(tools: impl IntoIterator<Item = Tool>, upstreams: Arc<UpstreamsView>) -> Self {
+        let tools = tools.into_iter().map(|tool| (tool.name().to_owned(), Arc::new(tool))).collect();
+        Self { tools: Arc::new(tools), upstreams }
+    }
+
+    /// The same tools, of servers that are otherwise now.
+    #[must_use]
+    pub fn with_upstreams(&self, upstreams: Arc<UpstreamsView>) -> Self {
+        Self { tools: Arc::clone(&self.tools), upstreams }
+    }
+
+    /// Nothing is news between the two.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.has_same_tools(other) && self.upstreams == other.upstreams
+    }
+
+    /// Whether the tools are the very same.
+    pub(crate) fn has_same_tools(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.tools, &other.tools)
+    }
+
+    pub(crate) fn tools(&self, mode: McpMode) -> impl Iterator<Item = &Arc<Tool>> {
+        self.tools.values().filter(move |_| mode == McpMode::Guarded)
+    }
+
+    pub(crate) fn tool(&self, name: &str, mode: McpMode) -> Option<&Arc<Tool>> {
+        self.tools.get(name).filter(|_| mode == McpMode::Guarded)
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.tools.contains_key(name)
+    }
+}
+
+impl Tool {
+    /// A tool that is passed on. It reaches out of the workbench, and nobody here vouches for it.
+    pub fn guest(guest: &Guest, run: impl Fn(Call) -> Passing + Send + Sync + 'static) -> Self {
+        let object = |value: &Value| value.as_object().cloned().unwrap_or_else(JsonObject::new);
+        let annotations = ToolAnnotations::new()
+            .read_only(guest.read_only)
+            .destructive(guest.destructive)
+            .idempotent(guest.idempotent)
+            .open_world(true);
+        // Its words are a document's words: nothing in them may hide.
+        let description = shown(&guest.description).into_owned();
+        let mut definition =
+            ToolDefinition::new(guest.name.clone(), description, object(&guest.input_schema))
+                .with_annotations(annotations);
+        if let Some(title) = &guest.title {
+            definition = definition.with_title(shown(title).into_owned());
+        }
+        if let Some(schema) = &guest.output_schema {
+            definition = definition.with_raw_output_schema(Arc::new(object(schema)));
+        }
+        let run = Run::Passed(Arc::new(run));
+        Self { group: "upstreams", definition, guarded: true, lasting: false, of_drafts: false, run }
+    }
+}
+
+/// The result as it came. A failure is text alone: what is structured must fit the tool's own schema.
+pub(crate) fn result(tool: &str, passed: Result<String, Failure>) -> CallToolResult {
+    let unreadable = |error: serde_json::Error| {
+        Failure::new(crate::Code::ServiceUnavailable, format!("the answer cannot be passed on: {error}"))
+    };
+    match passed.and_then(|json| serde_json::from_str(&json).map_err(unreadable)) {
+        Ok(result) => result,
+        Err(failure) => {
+            let sealed = crate::envelope::seal(tool, Err(failure));
+            CallToolResult::error(vec![ContentBlock::text(sealed.text)])
+        }
+    }
+}

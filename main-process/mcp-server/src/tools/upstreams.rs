@@ -1,0 +1,66 @@
+//! The servers whose tools are passed on.
+
+use crate::{Call, Failure, Meta, Reply, Tool, shown};
+use serde_json::{Value, json};
+use shared_protocol::{
+    mcp::McpMode,
+    upstreams::{ManifestBrief, ServerBrief, ServerState},
+};
+
+pub(super) fn tool() -> Tool {
+    Tool::read(
+        "upstreams",
+        "list_upstreams",
+        "List upstream servers",
+        "MCP servers and tool manifests that the designer has connected, and which of their tools you may call (in mode guarded).",
+        json!({}),
+        json!({ "type": "object" }),
+        list,
+    )
+}
+
+fn list(call: &Call) -> Result<Reply, Failure> {
+    let guests = &call.view.guests;
+    let offered: Vec<&str> = guests.tools(McpMode::Guarded).map(|tool| tool.name()).collect();
+    let servers: Vec<Value> = guests.upstreams.servers.iter().map(|server| shape(server, &offered)).collect();
+    let manifests: Vec<Value> = guests
+        .upstreams
+        .manifests
+        .iter()
+        .filter(|manifest| manifest.problem.is_none())
+        .map(|manifest| of_manifest(manifest, &offered))
+        .filter(|manifest| manifest["tools"] != json!([]))
+        .collect();
+    let data =
+        json!({ "servers": servers, "manifests": manifests, "callable": call.mode == McpMode::Guarded });
+    let summary = format!("{} servers, {} tools", servers.len(), offered.len());
+    let meta = Meta { revision: call.view.revision().0, total: Some(servers.len()), ..Meta::default() };
+    Ok(Reply::new(&data, meta)?.summary(summary))
+}
+
+/// What it runs and where is the designer's own.
+fn shape(server: &ServerBrief, offered: &[&str]) -> Value {
+    let prefix = format!("{}__", server.slug);
+    let tools: Vec<&&str> = offered.iter().filter(|name| name.starts_with(&prefix)).collect();
+    let mut data = json!({
+        "slug": server.slug,
+        "name": shown(&server.name),
+        "kind": server.kind.word(),
+        "state": server.state.word(),
+        "tools": tools,
+        "awaitingApproval": server.waiting,
+    });
+    if let ServerState::NeedsCredentials { missing } = &server.state {
+        data["missing"] = json!(missing);
+    }
+    if let Some(reason) = server.reason.as_ref().filter(|_| !server.state.is_connected()) {
+        data["reason"] = json!(shown(reason));
+    }
+    data
+}
+
+fn of_manifest(manifest: &ManifestBrief, offered: &[&str]) -> Value {
+    let tools = manifest.tools.iter().map(|tool| tool.name.as_str());
+    let tools: Vec<&str> = tools.filter(|name| offered.contains(name)).collect();
+    json!({ "id": manifest.id, "origin": manifest.origin.word(), "tools": tools })
+}

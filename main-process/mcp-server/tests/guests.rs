@@ -1,0 +1,126 @@
+//! Tools of others on our surface: listed in mode guarded alone, passed on as they are, and told when they come or go.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::{Bench, Talk, service_in};
+use mcp_server::{Code, Failure, Guest, Guests, Tool};
+use serde_json::{Value, json};
+use shared_protocol::{
+    mcp::McpMode,
+    upstreams::{PackageKind, ServerBrief, ServerId, ServerState, UpstreamsView},
+};
+use std::sync::Arc;
+
+fn echo(name: &str) -> Tool {
+    let guest = Guest {
+        name: name.to_owned(),
+        title: Some("Echo".to_owned()),
+        description: "Says it again\u{202e}".to_owned(),
+        input_schema: json!({ "type": "object", "properties": { "text": { "type": "string" } } }),
+        output_schema: Some(json!({ "type": "object", "properties": { "said": { "type": "string" } } })),
+        read_only: false,
+        destructive: true,
+        idempotent: false,
+    };
+    Tool::guest(&guest, |call| {
+        Box::pin(async move {
+            match call.arguments.get("text").and_then(Value::as_str) {
+                Some(text) => Ok(json!({
+                    "content": [{ "type": "text", "text": text }], "structuredContent": { "said": text }, "isError": false
+                })
+                .to_string()),
+                None => Err(Failure::new(Code::ValidationError, "The arguments do not fit").field("arguments")),
+            }
+        })
+    })
+}
+
+fn server() -> Arc<UpstreamsView> {
+    let server = ServerBrief {
+        id: ServerId("1".to_owned()),
+        slug: "files".to_owned(),
+        name: "Files".to_owned(),
+        enabled: true,
+        kind: PackageKind::Npm,
+        runs: "npx files /home/ada/private".to_owned(),
+        state: ServerState::Running,
+        reason: None,
+        exit: None,
+        last_lines: Vec::new(),
+        offered: 1,
+        tools: 2,
+        waiting: 1,
+        protocol: None,
+        calls_itself: None,
+        stamp: 1,
+    };
+    Arc::new(UpstreamsView { servers: vec![server], ..UpstreamsView::default() })
+}
+
+async fn names(talk: &mut Talk) -> Vec<String> {
+    let listed = talk.ask("tools/list", json!({})).await;
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_dynamic_example_of_the_surface() {
+    let bench = Bench::new();
+    // One that takes the name of ours is not offered.
+    bench.show_guests(Guests::new([echo("files__echo"), echo("search")], server()));
+    let service = service_in(&bench, McpMode::Guarded);
+    let mut talk = Talk::legacy(&service).await;
+    let listed = talk.ask("tools/list", json!({})).await;
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    assert_eq!(tools.iter().filter(|tool| tool["name"] == "search").count(), 1);
+    let guests: Vec<&Value> = tools.iter().filter(|tool| tool["name"] == "files__echo").collect();
+    insta::assert_snapshot!("dynamic", serde_json::to_string_pretty(&guests).unwrap());
+    let upstreams = talk.call("list_upstreams", json!({})).await;
+    assert_eq!(upstreams["data"]["servers"][0]["tools"], json!(["files__echo"]));
+    assert!(!upstreams.to_string().contains("private"), "{upstreams}");
+}
+
+#[tokio::test]
+async fn it_is_passed_on_as_it_is_in_mode_guarded_alone() {
+    let bench = Bench::new();
+    bench.show_guests(Guests::new([echo("files__echo")], server()));
+    let service = service_in(&bench, McpMode::Guarded);
+    let mut talk = Talk::legacy(&service).await;
+    let call = |arguments: Value| json!({ "name": "files__echo", "arguments": arguments });
+    let answered = talk.ask("tools/call", call(json!({ "text": "hello" }))).await;
+    assert_eq!(answered["result"]["structuredContent"], json!({ "said": "hello" }));
+    assert_eq!(answered["result"]["content"][0]["text"], json!("hello"));
+    let failed = talk.ask("tools/call", call(json!({}))).await;
+    assert_eq!(failed["result"]["isError"], json!(true));
+    assert!(failed["result"].get("structuredContent").is_none(), "it would not fit the tool's own schema");
+    assert!(failed["result"]["content"][0]["text"].as_str().unwrap().contains("VALIDATION_ERROR"));
+
+    service.set_mode(McpMode::Observe);
+    talk.notice("notifications/tools/list_changed").await;
+    assert!(!names(&mut talk).await.contains(&"files__echo".to_owned()));
+    let refused = talk.ask("tools/call", call(json!({ "text": "x" }))).await;
+    assert_eq!(refused["result"]["structuredContent"]["error"]["code"], json!("ACTUATION_DISABLED"));
+    assert_eq!(talk.call("list_upstreams", json!({})).await["data"]["callable"], json!(false));
+}
+
+#[tokio::test]
+async fn tools_that_come_and_go_are_told_once_for_a_moment() {
+    let bench = Bench::new();
+    let service = service_in(&bench, McpMode::Guarded);
+    let mut talk = Talk::legacy(&service).await;
+    for count in 0..20 {
+        let tools = (0..count).map(|number| echo(&format!("files__echo_{number}")));
+        bench.show_guests(Guests::new(tools, server()));
+    }
+    talk.notice("notifications/tools/list_changed").await;
+    assert!(names(&mut talk).await.contains(&"files__echo_18".to_owned()));
+    // The same tools of a server that is otherwise now are no news.
+    let guests = Guests::new([echo("files__echo")], server());
+    bench.show_guests(guests.clone());
+    talk.notice("notifications/tools/list_changed").await;
+    bench.show_guests(guests.with_upstreams(server()));
+    tokio::time::sleep(std::time::Duration::from_millis(400)).await;
+    talk.ask("ping", json!({})).await;
+    assert!(talk.heard.is_empty(), "{:?}", talk.heard);
+}

@@ -1,0 +1,517 @@
+//! `draftboard upstream`: managed MCP servers from a terminal. Looking, stopping and adding what is switched off is free;
+//! whatever lets a program run or an agent call takes a person with the code that Draftboard shows elsewhere.
+
+mod add;
+mod show;
+
+use super::{
+    At, call, format,
+    review::{self, odd, person_is_here},
+    workspace_at,
+};
+use crate::terminal::Client;
+use clap::Subcommand;
+use serde_json::json;
+use shared_protocol::{
+    Code, Refusal,
+    messages::{Answer, Request},
+    review::{AskedDecision, TerminalReviewAnswer},
+    upstreams::{
+        ImportFrom, Policy, ServerDetails, ServerId, ToolApproval, ToolCall, TypedSecret, UpstreamAnswer,
+        UpstreamDecision, UpstreamRequest, UpstreamsView,
+    },
+};
+use std::{io::Read as _, path::PathBuf, process::ExitCode};
+
+pub(super) const HELP: &str = "What lets a program run or an agent call asks for a code that the running Draftboard shows in its own window\n\
+    or terminal.\n\n\
+    Examples:\n  draftboard upstream add files --npm @modelcontextprotocol/server-filesystem -- ~/projects\n  \
+    draftboard upstream enable files\n  draftboard upstream tools files\n  draftboard upstream approve files read_file\n  \
+    draftboard upstream call files__read_file path=~/projects/README.md\n  draftboard upstream logs files --follow";
+
+/// Bytes of a configuration on standard input.
+const MOST_INPUT: u64 = 4 << 20;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Upstream {
+    /// All servers and manifests, and how they are
+    #[command(after_help = "Example: draftboard upstream list --json")]
+    List(At),
+    /// One server: what it runs, its variables, its tools
+    #[command(after_help = "Example: draftboard upstream show files")]
+    Show {
+        server: String,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Keeps a new server, switched off
+    #[command(after_help = add::HELP)]
+    Add(Box<add::Add>),
+    /// Takes servers over from another program's configuration, switched off
+    #[command(after_help = "Examples:\n  draftboard upstream import --list\n  \
+            draftboard upstream import ~/.config/Claude/claude_desktop_config.json --dry-run\n  \
+            draftboard upstream import .vscode/mcp.json --only files\n  cat servers.json | draftboard upstream import -")]
+    Import {
+        /// The file; `-` reads standard input
+        file: Option<PathBuf>,
+        /// Only the servers of these names
+        #[arg(long, value_name = "NAME", num_args = 1..)]
+        only: Vec<String>,
+        /// Only shows what would be taken over
+        #[arg(long)]
+        dry_run: bool,
+        /// Lists the configurations that there are
+        #[arg(long, conflicts_with_all = ["file", "only", "dry_run"])]
+        list: bool,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Finds servers in a registry's index, a file or an address
+    #[command(
+        after_help = "Example: draftboard upstream search time --registry https://registry.example.org/v0.1/servers"
+    )]
+    Search {
+        query: String,
+        /// The index [default: registry.json in the configuration folder]
+        #[arg(long, value_name = "FILE or URL")]
+        registry: Option<String>,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Switches a server on and starts it; asks for a code
+    Enable {
+        server: String,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Switches a server off and stops it
+    Disable {
+        server: String,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Starts a server that is switched on
+    Start {
+        server: String,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Stops a server with all that it has started
+    Stop {
+        server: String,
+        #[command(flatten)]
+        at: At,
+    },
+    Restart {
+        server: String,
+        #[command(flatten)]
+        at: At,
+    },
+    /// What a server writes to standard error, and what happened to it
+    #[command(after_help = "Example: draftboard upstream logs files --follow")]
+    Logs {
+        server: String,
+        /// Goes on until it is interrupted
+        #[arg(long, short)]
+        follow: bool,
+        #[command(flatten)]
+        at: At,
+    },
+    /// The tools of a server, or of all that run
+    #[command(after_help = "Example: draftboard upstream tools files")]
+    Tools {
+        server: Option<String>,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Lets agents use tools as they are now; asks for a code
+    #[command(
+        after_help = "Examples:\n  draftboard upstream approve files read_file list_directory\n  draftboard upstream approve files"
+    )]
+    Approve {
+        server: String,
+        /// The server's own names [default: all that wait]
+        tools: Vec<String>,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Takes the approval of a tool back
+    Withdraw {
+        server: String,
+        tool: String,
+        #[command(flatten)]
+        at: At,
+    },
+    /// What happens when an agent calls a tool: ask, allow or deny; asks for a code
+    #[command(after_help = "Example: draftboard upstream policy files__read_file allow")]
+    Policy {
+        /// The name that agents call
+        tool: String,
+        #[arg(value_enum)]
+        policy: PolicyArgument,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Sets a secret of a server, read from standard input; asks for a code
+    #[command(
+        after_help = "Example: draftboard upstream secret github GITHUB_TOKEN\n`auth` is what the address of an HTTP server asks for."
+    )]
+    Secret {
+        server: String,
+        /// The variable, or `auth`
+        part: String,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Calls a tool; asks for a code unless its policy is allow
+    #[command(after_help = "Examples:\n  draftboard upstream call time__get_current_time timezone=UTC\n  \
+            draftboard upstream call files__read_file --args '{\"path\": \"/tmp/x\"}' --json")]
+    Call {
+        /// The name that agents call
+        tool: String,
+        /// Arguments as key=value; a value is JSON where it can be, else text
+        #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
+        pairs: Vec<String>,
+        /// All arguments as one JSON object
+        #[arg(long, value_name = "JSON")]
+        args: Option<String>,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Forgets a server with its approvals and secrets; asks for a code
+    Remove {
+        server: String,
+        #[command(flatten)]
+        at: At,
+    },
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(super) enum PolicyArgument {
+    /// Each call waits in the review queue
+    Ask,
+    /// Calls go through
+    Allow,
+    /// Agents do not see it
+    Deny,
+}
+
+impl From<PolicyArgument> for Policy {
+    fn from(policy: PolicyArgument) -> Self {
+        match policy {
+            PolicyArgument::Ask => Self::Ask,
+            PolicyArgument::Allow => Self::Allow,
+            PolicyArgument::Deny => Self::Deny,
+        }
+    }
+}
+
+/// The running Draftboard, and whether it should be told in JSON.
+struct Desk {
+    client: Client,
+    json: bool,
+}
+
+pub(super) fn run(asked: Upstream) -> ExitCode {
+    let at = asked.at().clone();
+    let done = workspace_at::instance(at.workspace.as_deref())
+        .and_then(|record| Ok(Client::connect(&record)?))
+        .and_then(|client| Desk { client, json: at.json }.run(asked));
+    done.unwrap_or_else(|refusal| format::refuse(&refusal, at.json))
+}
+
+impl Upstream {
+    fn at(&self) -> &At {
+        match self {
+            Self::Add(add) => &add.at,
+            Self::List(at)
+            | Self::Show { at, .. }
+            | Self::Import { at, .. }
+            | Self::Search { at, .. }
+            | Self::Enable { at, .. }
+            | Self::Disable { at, .. }
+            | Self::Start { at, .. }
+            | Self::Stop { at, .. }
+            | Self::Restart { at, .. }
+            | Self::Logs { at, .. }
+            | Self::Tools { at, .. }
+            | Self::Approve { at, .. }
+            | Self::Withdraw { at, .. }
+            | Self::Policy { at, .. }
+            | Self::Secret { at, .. }
+            | Self::Call { at, .. }
+            | Self::Remove { at, .. } => at,
+        }
+    }
+}
+
+impl Desk {
+    fn run(mut self, asked: Upstream) -> Result<ExitCode, Refusal> {
+        let id = ServerId;
+        match asked {
+            Upstream::List(_) => {
+                let view = self.view()?;
+                self.tell(&view, || show::list(&view))
+            }
+            Upstream::Show { server, .. } => {
+                let details = self.details(&server)?;
+                self.tell(&details, || show::details(&details))
+            }
+            Upstream::Add(add) => {
+                let answer = self.ask(UpstreamRequest::Add { form: Box::new(add.form()?) })?;
+                self.told_server(answer)
+            }
+            Upstream::Import { list: true, .. } | Upstream::Import { file: None, .. } => {
+                let UpstreamAnswer::Sources(sources) = self.ask(UpstreamRequest::Sources)? else {
+                    return Err(odd());
+                };
+                self.tell(&sources, || show::sources(&sources))
+            }
+            Upstream::Import { file: Some(file), only, dry_run, .. } => self.import(&file, only, dry_run),
+            Upstream::Search { query, registry, .. } => {
+                let registry = registry.map(|place| absolute(&place));
+                let UpstreamAnswer::Registry(found) =
+                    self.ask(UpstreamRequest::SearchRegistry { registry, query })?
+                else {
+                    return Err(odd());
+                };
+                let is_empty = found.is_empty();
+                self.tell(&found, || show::found(&found))?;
+                Ok(if is_empty { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+            }
+            Upstream::Enable { server, .. } => {
+                let answer = self.decide(UpstreamDecision::Enable { server: id(server) })?;
+                self.told_server(answer)
+            }
+            Upstream::Disable { server, .. } => {
+                let answer = self.ask(UpstreamRequest::Disable { server: id(server) })?;
+                self.told_server(answer)
+            }
+            Upstream::Start { server, .. } => {
+                let answer = self.ask(UpstreamRequest::Start { server: id(server) })?;
+                self.told_server(answer)
+            }
+            Upstream::Stop { server, .. } => {
+                let answer = self.ask(UpstreamRequest::Stop { server: id(server) })?;
+                self.told_server(answer)
+            }
+            Upstream::Restart { server, .. } => {
+                let answer = self.ask(UpstreamRequest::Restart { server: id(server) })?;
+                self.told_server(answer)
+            }
+            Upstream::Logs { server, follow, .. } => self.logs(id(server), follow),
+            Upstream::Tools { server, .. } => self.tools(server),
+            Upstream::Approve { server, tools, .. } => self.approve(&server, &tools),
+            Upstream::Withdraw { server, tool, .. } => {
+                let answer = self.ask(UpstreamRequest::Withdraw { server: id(server), tool })?;
+                self.told_server(answer)
+            }
+            Upstream::Policy { tool, policy, .. } => self.policy(&tool, policy.into()),
+            Upstream::Secret { server, part, .. } => {
+                person_is_here()?;
+                let secret = TypedSecret(review::ask(&format!("The secret {part} of {server}: "))?);
+                let answer = self.decide(UpstreamDecision::SetSecret { server: id(server), part, secret })?;
+                self.told_server(answer)
+            }
+            Upstream::Call { tool, pairs, args, .. } => {
+                let arguments = call::arguments(args.as_deref(), &pairs)?.to_string();
+                self.call(ToolCall { tool, arguments })
+            }
+            Upstream::Remove { server, .. } => {
+                self.decide(UpstreamDecision::Delete { server: id(server) })?;
+                self.tell(&serde_json::Value::Null, || "Forgotten".to_owned())
+            }
+        }
+    }
+
+    fn ask(&mut self, request: UpstreamRequest) -> Result<UpstreamAnswer, Refusal> {
+        match self.client.request(Request::Upstream(request))? {
+            Answer::Upstream(answer) => Ok(answer),
+            _ => Err(odd()),
+        }
+    }
+
+    /// With the code that Draftboard shows elsewhere.
+    fn decide(&mut self, decision: UpstreamDecision) -> Result<UpstreamAnswer, Refusal> {
+        match review::confirmed(&mut self.client, AskedDecision::Upstream(decision))? {
+            TerminalReviewAnswer::Upstream(answer) => Ok(answer),
+            _ => Err(odd()),
+        }
+    }
+
+    fn view(&mut self) -> Result<Box<UpstreamsView>, Refusal> {
+        match self.ask(UpstreamRequest::List)? {
+            UpstreamAnswer::View(view) => Ok(view),
+            _ => Err(odd()),
+        }
+    }
+
+    fn details(&mut self, server: &str) -> Result<Box<ServerDetails>, Refusal> {
+        match self.ask(UpstreamRequest::Show { server: ServerId(server.to_owned()) })? {
+            UpstreamAnswer::Server(details) => Ok(details),
+            _ => Err(odd()),
+        }
+    }
+
+    fn tell(
+        &self,
+        data: &impl serde::Serialize,
+        words: impl FnOnce() -> String,
+    ) -> Result<ExitCode, Refusal> {
+        if self.json {
+            format::print_json(&json!({ "ok": true, "data": data }));
+        } else {
+            format::print_visible(&words());
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn told_server(&self, answer: UpstreamAnswer) -> Result<ExitCode, Refusal> {
+        match answer {
+            UpstreamAnswer::Server(details) => {
+                self.tell(&details.brief, || show::server_line(&details.brief))
+            }
+            _ => Err(odd()),
+        }
+    }
+
+    fn import(&mut self, file: &PathBuf, only: Vec<String>, dry_run: bool) -> Result<ExitCode, Refusal> {
+        let unreadable = |error: std::io::Error| Refusal::new(Code::BadRequest, error.to_string());
+        let source = if file.as_os_str() == "-" {
+            let mut text = String::new();
+            std::io::stdin().lock().take(MOST_INPUT).read_to_string(&mut text).map_err(unreadable)?;
+            ImportFrom::Text(TypedSecret(text))
+        } else {
+            // The running Draftboard may stand in another folder than this terminal.
+            let path = std::path::absolute(file).map_err(unreadable)?;
+            ImportFrom::File(path.display().to_string())
+        };
+        let UpstreamAnswer::Import(mut view) =
+            self.ask(UpstreamRequest::PreviewImport { source: source.clone() })?
+        else {
+            return Err(odd());
+        };
+        if !only.is_empty() {
+            view.servers.retain(|server| only.contains(&server.form.name));
+            view.refused.retain(|(name, _)| only.contains(name));
+        }
+        if dry_run {
+            return self.tell(&view, || show::import(&view));
+        }
+        let names = view.servers.iter().map(|server| server.form.name.clone()).collect();
+        let UpstreamAnswer::Imported { servers, mut refused } =
+            self.ask(UpstreamRequest::Import { source, names })?
+        else {
+            return Err(odd());
+        };
+        refused.extend(view.refused);
+        let is_whole = refused.is_empty();
+        self.tell(&json!({ "servers": servers, "refused": refused }), || show::imported(&servers, &refused))?;
+        Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn logs(&mut self, server: ServerId, follow: bool) -> Result<ExitCode, Refusal> {
+        let mut from = 0;
+        loop {
+            let UpstreamAnswer::Log(part) =
+                self.ask(UpstreamRequest::Log { server: server.clone(), from })?
+            else {
+                return Err(odd());
+            };
+            if self.json && !follow {
+                return self.tell(&part, String::new);
+            }
+            if !part.lines.is_empty() {
+                format::print_visible(&part.lines.join("\n"));
+            }
+            from = part.first + part.lines.len() as u64;
+            if !follow {
+                return Ok(ExitCode::SUCCESS);
+            }
+        }
+    }
+
+    fn tools(&mut self, server: Option<String>) -> Result<ExitCode, Refusal> {
+        let servers = match server {
+            Some(server) => vec![server],
+            None => {
+                let view = self.view()?;
+                view.servers.into_iter().filter(|server| server.tools > 0).map(|server| server.slug).collect()
+            }
+        };
+        let mut all = Vec::new();
+        for server in servers {
+            all.extend(self.details(&server)?.tools);
+        }
+        self.tell(&all, || show::tools(&all))
+    }
+
+    fn approve(&mut self, server: &str, named: &[String]) -> Result<ExitCode, Refusal> {
+        person_is_here()?;
+        let details = self.details(server)?;
+        let mut tools = Vec::new();
+        for tool in &details.tools {
+            let is_named = named.iter().any(|name| *name == tool.name || *name == tool.exposed);
+            let waits = tool.approval != ToolApproval::Approved;
+            if is_named || (named.is_empty() && waits) {
+                // On standard error: what is decided about must be seen, whatever becomes of the output.
+                review::say(&show::tool(tool));
+                tools.push((tool.name.clone(), tool.hash.clone()));
+            }
+        }
+        if tools.is_empty() {
+            return Err(Refusal::new(Code::NotFound, "there is no such tool, or nothing waits for approval")
+                .hint("`draftboard upstream tools` lists them; the server must run."));
+        }
+        let answer = self.decide(UpstreamDecision::Approve { server: details.brief.id.clone(), tools })?;
+        self.told_server(answer)
+    }
+
+    fn policy(&mut self, tool: &str, policy: Policy) -> Result<ExitCode, Refusal> {
+        let view = self.view()?;
+        if view.manifests.iter().any(|manifest| manifest.tools.iter().any(|known| known.name == tool)) {
+            self.decide(UpstreamDecision::SetManifestPolicy { tool: tool.to_owned(), policy })?;
+            return self.tell(&serde_json::Value::Null, || format!("{tool}: {}", policy.word()));
+        }
+        let slug = tool.split_once("__").map_or(tool, |(slug, _)| slug);
+        let details = self.details(slug)?;
+        let found = details.tools.iter().find(|known| known.exposed == tool).ok_or_else(|| {
+            let message = format!("{slug} has no tool {tool}, or does not run");
+            Refusal::new(Code::NotFound, message)
+                .suggest(details.tools.iter().map(|known| known.exposed.clone()))
+        })?;
+        let decision = UpstreamDecision::SetTool {
+            server: details.brief.id.clone(),
+            tool: found.name.clone(),
+            enabled: found.enabled,
+            policy,
+        };
+        let answer = self.decide(decision)?;
+        self.told_server(answer)
+    }
+
+    fn call(&mut self, call: ToolCall) -> Result<ExitCode, Refusal> {
+        let answered = match self.ask(UpstreamRequest::Call(call.clone())) {
+            Err(refusal) if refusal.code == Code::ConfirmationRequired => {
+                self.decide(UpstreamDecision::Call(call))?
+            }
+            other => other?,
+        };
+        let UpstreamAnswer::Called(result) = answered else { return Err(odd()) };
+        let value: serde_json::Value = serde_json::from_str(&result.json).unwrap_or_default();
+        if self.json {
+            format::print_json(&json!({ "ok": !result.is_error, "data": value }));
+        } else {
+            format::print_visible(&show::called(&value));
+        }
+        Ok(if result.is_error { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
+/// An index that is a file is named from here, and read from where Draftboard runs.
+fn absolute(place: &str) -> String {
+    if place.starts_with("http://") || place.starts_with("https://") {
+        return place.to_owned();
+    }
+    std::path::absolute(place).map_or_else(|_| place.to_owned(), |path| path.display().to_string())
+}

@@ -1,0 +1,97 @@
+//! A server out of the words of a command line.
+
+use super::{At, Code, Refusal};
+use shared_protocol::upstreams::{AuthForm, PackageKind, ServerForm, VariableForm, VariableValue};
+use std::path::PathBuf;
+
+pub(super) const HELP: &str = "It is kept switched off: `draftboard upstream enable NAME`, or the switch in the window, lets it run.\n\n\
+    Examples:\n  draftboard upstream add files --npm @modelcontextprotocol/server-filesystem@2026.8.31 -- ~/projects\n  \
+    draftboard upstream add time --pypi mcp-server-time -- --local-timezone=UTC\n  \
+    draftboard upstream add github --program /opt/github-mcp --secret GITHUB_TOKEN --env REGION=eu\n  \
+    draftboard upstream add search --url https://example.org/mcp --bearer";
+
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("package").required(true).args(["npm", "pypi", "docker", "program", "url"])))]
+pub(in crate::cli) struct Add {
+    /// What people call it; the names of its tools begin with it
+    name: String,
+    /// A package of npm, `@scope/package@1.2.3`
+    #[arg(long, value_name = "PACKAGE")]
+    npm: Option<String>,
+    /// A package of PyPI, `package==1.2.3`
+    #[arg(long, value_name = "PACKAGE")]
+    pypi: Option<String>,
+    /// A container image
+    #[arg(long, value_name = "IMAGE")]
+    docker: Option<String>,
+    /// A program on this machine
+    #[arg(long, value_name = "FILE")]
+    program: Option<String>,
+    /// An address that speaks Streamable HTTP
+    #[arg(long)]
+    url: Option<String>,
+    /// The program inside a PyPI package, when it is not named like the package
+    #[arg(long, requires = "pypi")]
+    command: Option<String>,
+    /// A variable of its environment, as it is
+    #[arg(long, value_name = "NAME=VALUE")]
+    env: Vec<String>,
+    /// A variable whose value is secret; set it with `draftboard upstream secret`
+    #[arg(long, value_name = "NAME")]
+    secret: Vec<String>,
+    /// The address asks for a bearer token; set it with `draftboard upstream secret NAME auth`
+    #[arg(long, requires = "url", conflicts_with = "header")]
+    bearer: bool,
+    /// The address asks for a secret in this header
+    #[arg(long, value_name = "NAME", requires = "url")]
+    header: Option<String>,
+    /// Where it runs [default: the home folder]
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) at: At,
+    /// Arguments of the server
+    #[arg(last = true)]
+    args: Vec<String>,
+}
+
+impl Add {
+    pub(super) fn form(self) -> Result<ServerForm, Refusal> {
+        let packages = [
+            (PackageKind::Npm, self.npm),
+            (PackageKind::Pypi, self.pypi),
+            (PackageKind::Docker, self.docker),
+            (PackageKind::Binary, self.program),
+            (PackageKind::Http, self.url),
+        ];
+        let given = packages.into_iter().find_map(|(kind, identifier)| Some((kind, identifier?)));
+        let (kind, identifier) = given.ok_or_else(|| {
+            Refusal::new(Code::BadRequest, "say what it is: --npm, --pypi, --docker, --program or --url")
+        })?;
+        let mut form = ServerForm::new(kind);
+        form.name = self.name;
+        form.identifier = identifier;
+        form.command = self.command;
+        form.args = self.args;
+        let secret = VariableValue::Secret { set: false };
+        form.auth = match (self.bearer, self.header) {
+            (_, Some(name)) => AuthForm::Header { name, value: secret.clone() },
+            (true, None) => AuthForm::Bearer(secret.clone()),
+            (false, None) => AuthForm::None,
+        };
+        let folder = self.folder.map(|folder| std::path::absolute(&folder).unwrap_or(folder));
+        form.folder = folder.map(|folder| folder.display().to_string());
+        for pair in self.env {
+            let (name, value) = pair
+                .split_once('=')
+                .ok_or_else(|| Refusal::new(Code::BadRequest, format!("`{pair}` has no `=`")).field("env"))?;
+            form.variables.push(variable(name, VariableValue::Plain(value.to_owned()), false));
+        }
+        form.variables.extend(self.secret.iter().map(|name| variable(name, secret.clone(), true)));
+        Ok(form)
+    }
+}
+
+fn variable(name: &str, value: VariableValue, required: bool) -> VariableForm {
+    VariableForm { name: name.to_owned(), value, required, description: None }
+}

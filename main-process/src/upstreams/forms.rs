@@ -1,0 +1,278 @@
+//! Between what a person fills in and what the engine keeps.
+
+use shared_protocol::{
+    Code, Refusal,
+    upstreams::{
+        AuthForm, LimitsForm, PackageKind, Policy, ServerForm, TypedSecret, VariableForm, VariableValue,
+    },
+};
+use std::collections::{BTreeMap, BTreeSet};
+use upstreams::{
+    EnvVarConfig, HttpAuth, Limits, McpConfig, McpPackage, McpPackageType, McpSource, McpTransport, Secret,
+    ToolPolicy,
+};
+
+/// The part of a configuration that an address's secret is kept under.
+const AUTH: &str = "auth";
+
+/// A configuration out of a form, and the secrets that were typed into it. `before` is what an update replaces: its id, its
+/// tools' settings, its switch and the secrets that stay.
+pub(super) fn config(
+    form: ServerForm,
+    before: Option<&McpConfig>,
+) -> Result<(McpConfig, Vec<(String, Secret)>), Refusal> {
+    let mut secrets = Vec::new();
+    let (auth, auth_is_secret) = auth(&form.auth, &mut secrets)?;
+    let mut config = match form.kind {
+        PackageKind::Http => McpConfig::http(&form.name, form.identifier.trim(), auth),
+        kind => McpConfig::stdio(&form.name, package_type(kind), form.identifier.trim()),
+    };
+    if let Some(before) = before {
+        config.id = before.id;
+        config.slug.clone_from(&before.slug);
+        config.tools.clone_from(&before.tools);
+        config.config = before.config.clone();
+    }
+    config.enabled = before.is_some_and(|before| before.enabled);
+    config.source = match form.registry {
+        Some((name, version)) => McpSource::Official { name, version },
+        None => McpSource::Manual,
+    };
+    config.package = McpPackage { runtime_hint: form.runtime, command: form.command, ..config.package };
+    config.args = form.args;
+    config.folder = form.folder.map(Into::into);
+    config.trusted = form.trusted;
+    config.limits = limits(&form.limits);
+    if auth_is_secret {
+        config.refer_to_own_secret(AUTH);
+    }
+    for variable in form.variables {
+        add_variable(&mut config, variable, &mut secrets)?;
+    }
+    Ok((config, secrets))
+}
+
+fn auth(form: &AuthForm, secrets: &mut Vec<(String, Secret)>) -> Result<(HttpAuth, bool), Refusal> {
+    let secret_ref = String::new();
+    let (auth, value) = match form {
+        AuthForm::None => return Ok((HttpAuth::None, false)),
+        AuthForm::Bearer(value) => (HttpAuth::Bearer { secret_ref }, value),
+        AuthForm::Header { name, value } => (HttpAuth::Header { name: name.clone(), secret_ref }, value),
+    };
+    match value {
+        VariableValue::Plain(text) => {
+            secrets.push((AUTH.to_owned(), typed(AUTH, &TypedSecret(text.clone()))?))
+        }
+        VariableValue::Typed(text) => secrets.push((AUTH.to_owned(), typed(AUTH, text)?)),
+        VariableValue::Missing | VariableValue::Secret { .. } => {}
+    }
+    Ok((auth, true))
+}
+
+fn add_variable(
+    config: &mut McpConfig,
+    form: VariableForm,
+    secrets: &mut Vec<(String, Secret)>,
+) -> Result<(), Refusal> {
+    let VariableForm { name, value, required, description } = form;
+    let mut variable = EnvVarConfig { name: name.clone(), required, description, ..EnvVarConfig::default() };
+    let is_secret = match value {
+        VariableValue::Missing => false,
+        VariableValue::Plain(text) => {
+            variable.value = Some(text);
+            false
+        }
+        VariableValue::Secret { .. } => true,
+        VariableValue::Typed(text) => {
+            secrets.push((name.clone(), typed(&name, &text)?));
+            true
+        }
+    };
+    if config.env_vars.insert(name.clone(), variable).is_some() {
+        return Err(Refusal::new(Code::ValidationError, format!("the variable {name} is there twice"))
+            .field(format!("variables.{name}")));
+    }
+    if is_secret {
+        config.refer_to_own_secret(&name);
+    }
+    Ok(())
+}
+
+pub(super) fn typed(part: &str, text: &TypedSecret) -> Result<Secret, Refusal> {
+    Secret::new(&text.0)
+        .map_err(|failure| Refusal::new(Code::ValidationError, failure.message).field(part.to_owned()))
+}
+
+/// A form out of a configuration. `set` are the parts whose secrets are in the store.
+pub(super) fn form(config: &McpConfig, set: &BTreeSet<String>) -> ServerForm {
+    let secret = |part: &str| VariableValue::Secret { set: set.contains(part) };
+    let auth = match &config.transport {
+        McpTransport::Http { auth: HttpAuth::Bearer { .. }, .. } => AuthForm::Bearer(secret(AUTH)),
+        McpTransport::Http { auth: HttpAuth::Header { name, .. }, .. } => {
+            AuthForm::Header { name: name.clone(), value: secret(AUTH) }
+        }
+        _ => AuthForm::None,
+    };
+    let variable = |(name, variable): (&String, &EnvVarConfig)| VariableForm {
+        name: name.clone(),
+        value: match (&variable.value, variable.is_secret || variable.secret_ref.is_some()) {
+            (_, true) => secret(name),
+            (Some(text), false) => VariableValue::Plain(text.clone()),
+            (None, false) => VariableValue::Missing,
+        },
+        required: variable.required,
+        description: variable.description.clone(),
+    };
+    ServerForm {
+        name: config.name.clone(),
+        kind: kind(config.package.package_type),
+        identifier: config.package.identifier.clone(),
+        runtime: config.package.runtime_hint.clone(),
+        command: config.package.command.clone(),
+        auth,
+        args: config.args.clone(),
+        variables: config.env_vars.iter().map(variable).collect(),
+        folder: config.folder.as_ref().map(|folder| folder.display().to_string()),
+        trusted: config.trusted,
+        limits: limits_form(&config.limits),
+        registry: match &config.source {
+            McpSource::Official { name, version } => Some((name.clone(), version.clone())),
+            McpSource::Smithery { .. } | McpSource::Manual => None,
+        },
+    }
+}
+
+/// What a new server may not bring along: being switched on, being believed, and what was said about its tools.
+pub(super) fn tame(config: &mut McpConfig) {
+    config.enabled = false;
+    config.trusted = false;
+    config.tools = BTreeMap::new();
+}
+
+/// What is run with its arguments, or the address: what a person looks at before switching it on.
+pub(super) fn runs(config: &McpConfig) -> String {
+    let McpPackage { package_type, identifier, runtime_hint, command } = &config.package;
+    let runtime = runtime_hint.as_deref();
+    let mut words: Vec<&str> = match package_type {
+        McpPackageType::Http => return identifier.clone(),
+        McpPackageType::Npm => vec![runtime.unwrap_or("npx"), identifier],
+        McpPackageType::Pypi => {
+            let mut words = vec![runtime.unwrap_or("uvx"), identifier];
+            words.extend(command.as_deref());
+            words
+        }
+        McpPackageType::Docker => vec![runtime.unwrap_or("docker"), "run", identifier],
+        McpPackageType::Binary => vec![identifier],
+    };
+    words.extend(config.args.iter().map(String::as_str));
+    let quoted = words.iter().map(|word| match word.contains(char::is_whitespace) || word.is_empty() {
+        true => format!("{word:?}"),
+        false => (*word).to_owned(),
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn kind(package_type: McpPackageType) -> PackageKind {
+    match package_type {
+        McpPackageType::Npm => PackageKind::Npm,
+        McpPackageType::Pypi => PackageKind::Pypi,
+        McpPackageType::Docker => PackageKind::Docker,
+        McpPackageType::Binary => PackageKind::Binary,
+        McpPackageType::Http => PackageKind::Http,
+    }
+}
+
+fn package_type(kind: PackageKind) -> McpPackageType {
+    match kind {
+        PackageKind::Npm => McpPackageType::Npm,
+        PackageKind::Pypi => McpPackageType::Pypi,
+        PackageKind::Docker => McpPackageType::Docker,
+        PackageKind::Binary => McpPackageType::Binary,
+        PackageKind::Http => McpPackageType::Http,
+    }
+}
+
+pub(super) fn policy(policy: ToolPolicy) -> Policy {
+    match policy {
+        ToolPolicy::Ask => Policy::Ask,
+        ToolPolicy::Allow => Policy::Allow,
+        ToolPolicy::Deny => Policy::Deny,
+    }
+}
+
+pub(super) fn tool_policy(policy: Policy) -> ToolPolicy {
+    match policy {
+        Policy::Ask => ToolPolicy::Ask,
+        Policy::Allow => ToolPolicy::Allow,
+        Policy::Deny => ToolPolicy::Deny,
+    }
+}
+
+fn limits(form: &LimitsForm) -> Limits {
+    let LimitsForm { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls } =
+        *form;
+    // What does not fit is far over every bound, and refused as such.
+    let (result_bytes, calls) =
+        (usize::try_from(result_bytes).unwrap_or(usize::MAX), usize::try_from(calls).unwrap_or(usize::MAX));
+    Limits { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls }
+}
+
+fn limits_form(limits: &Limits) -> LimitsForm {
+    let Limits { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls } =
+        *limits;
+    let (result_bytes, calls) = (result_bytes as u64, calls as u64);
+    LimitsForm { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secret(text: &str) -> VariableValue {
+        VariableValue::Typed(TypedSecret(text.to_owned()))
+    }
+
+    fn variable(name: &str, value: VariableValue) -> VariableForm {
+        VariableForm { name: name.to_owned(), value, required: true, description: None }
+    }
+
+    #[test]
+    fn a_form_and_its_configuration_say_the_same_and_the_secret_is_in_neither() {
+        let mut filled = ServerForm::new(PackageKind::Npm);
+        filled.name = "Files".to_owned();
+        filled.identifier = "@scope/files@1.0".to_owned();
+        filled.args = vec!["/tmp".to_owned(), "with space".to_owned()];
+        filled.variables = vec![
+            variable("REGION", VariableValue::Plain("eu".to_owned())),
+            variable("TOKEN", secret("hunter2-hunter2")),
+        ];
+        let (config, secrets) = config(filled.clone(), None).unwrap();
+        assert!(!config.enabled);
+        assert_eq!(secrets.len(), 1);
+        assert!(!serde_json::to_string(&config).unwrap().contains("hunter2"));
+        let back = form(&config, &BTreeSet::from(["TOKEN".to_owned()]));
+        assert_eq!(back.variables[1].value, VariableValue::Secret { set: true });
+        filled.variables[1].value = VariableValue::Secret { set: true };
+        assert_eq!(back, filled);
+        assert_eq!(runs(&config), "npx @scope/files@1.0 /tmp \"with space\"");
+    }
+
+    #[test]
+    fn an_update_keeps_the_switch_the_id_and_what_was_said_about_tools() {
+        let mut before = McpConfig::http("Web", "https://example.org/mcp", HttpAuth::None);
+        before.slug = "web".to_owned();
+        before.tools.insert("x".to_owned(), upstreams::ToolSettings::default());
+        let mut filled = form(&before, &BTreeSet::new());
+        filled.auth = AuthForm::Header { name: "X-Key".to_owned(), value: secret("hunter2-hunter2") };
+        let (after, secrets) = config(filled, Some(&before)).unwrap();
+        assert_eq!((after.id, after.enabled, &after.tools), (before.id, true, &before.tools));
+        assert_eq!(secrets[0].0, "auth");
+        let McpTransport::Http { auth: HttpAuth::Header { secret_ref, .. }, .. } = &after.transport else {
+            panic!("{after:?}")
+        };
+        assert!(secret_ref.ends_with("/auth"), "{secret_ref}");
+        let mut twice = form(&before, &BTreeSet::new());
+        twice.variables = vec![variable("A", VariableValue::Missing), variable("A", VariableValue::Missing)];
+        assert!(config(twice, None).is_err());
+    }
+}

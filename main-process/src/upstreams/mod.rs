@@ -1,0 +1,187 @@
+//! The MCP servers that Draftboard manages for its user, and tool manifests, wired into the process: who may ask and decide,
+//! what window and agents are shown, where things are kept, and how servers are started and ended.
+//!
+//! Owns: the service's life, the folders, forms and views. Must not know: how a server is talked to (`upstreams` does), what
+//! agents' tools look like on the wire (`mcp-server` does), the graph.
+//!
+//! ```text
+//! writer ── show(root) ──▶ which workspace's manifests
+//!        ── request, decide ──▶ orders ──▶ keeper ── a task each ── reply     bounded, on the agents' runtime
+//!                                          └─ follower ── view ──▶ Job::Upstreams, tools ──▶ Published
+//! ```
+
+mod follow;
+mod forms;
+mod guests;
+mod internal;
+mod keeper;
+mod manifests;
+mod sources;
+mod spawner;
+mod views;
+mod words;
+
+pub(crate) use manifests::check as check_manifests;
+
+use crate::{
+    host::{Host, Reply},
+    mcp, paths,
+};
+use arc_swap::ArcSwap;
+use shared_protocol::{
+    Code, ProposalId, Refusal,
+    upstreams::{ToolCall, UpstreamDecision, UpstreamRequest, UpstreamsView},
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{
+    runtime::Handle,
+    sync::{mpsc, watch},
+};
+
+/// Orders that may wait.
+const MAX_ORDERS: usize = 256;
+/// Servers are given their grace; what is left then is ended by its warden.
+const STOP_LIMIT: Duration = Duration::from_secs(8);
+
+/// Who decides, and which way the decision came.
+#[derive(Debug, Clone)]
+pub(crate) struct By {
+    pub(crate) name: String,
+    pub(crate) way: &'static str,
+}
+
+pub(crate) enum Order {
+    Request {
+        request: UpstreamRequest,
+        by: By,
+        reply: Reply,
+    },
+    Decide {
+        decision: UpstreamDecision,
+        by: By,
+        reply: Reply,
+    },
+    /// A call that an agent has asked for and a person has accepted.
+    Accepted {
+        proposal: ProposalId,
+        call: ToolCall,
+    },
+    Stop(crossbeam_channel::Sender<()>),
+}
+
+/// How the rest of the process reaches this part.
+#[derive(Clone)]
+pub(crate) struct Link {
+    orders: mpsc::Sender<Order>,
+    /// The open workspace.
+    root: watch::Sender<Option<PathBuf>>,
+    shown: Arc<ArcSwap<UpstreamsView>>,
+}
+
+/// Where the user's things are.
+#[derive(Debug, Clone)]
+pub(crate) struct Folders {
+    pub(crate) config: PathBuf,
+    pub(crate) data: PathBuf,
+}
+
+impl Folders {
+    pub(crate) fn of_user() -> Self {
+        Self { config: paths::config_folder(), data: paths::upstreams_data() }
+    }
+
+    /// The user's own manifests.
+    fn manifests(&self) -> PathBuf {
+        self.config.join("manifests")
+    }
+}
+
+/// What this part needs of the process.
+pub(crate) struct Around {
+    pub(crate) host: Host,
+    pub(crate) agents: mcp::Link,
+    /// The executable that plays the warden.
+    pub(crate) exe: PathBuf,
+    pub(crate) folders: Folders,
+}
+
+impl Link {
+    /// Nobody is at the other end before [`start`].
+    pub(crate) fn new() -> (Self, mpsc::Receiver<Order>) {
+        let (orders, waiting) = mpsc::channel(MAX_ORDERS);
+        (Self { orders, root: watch::Sender::new(None), shown: Arc::default() }, waiting)
+    }
+
+    /// Says which workspace is open, if that is news.
+    pub(crate) fn show(&self, root: &Path) {
+        self.root.send_if_modified(|known| {
+            let is_news = known.as_deref() != Some(root);
+            if is_news {
+                *known = Some(root.to_owned());
+            }
+            is_news
+        });
+    }
+
+    /// What window and terminals were told last.
+    pub(crate) fn view(&self) -> Arc<UpstreamsView> {
+        self.shown.load_full()
+    }
+
+    /// A decision in words, for whoever is asked for it.
+    pub(crate) fn purpose(&self, decision: &UpstreamDecision) -> Result<String, Refusal> {
+        words::purpose(decision, &self.view())
+    }
+
+    /// Answers later, from another thread.
+    pub(crate) fn request(&self, request: UpstreamRequest, by: By, reply: Reply) {
+        self.order(Order::Request { request, by, reply });
+    }
+
+    /// Carries out what a person has decided. Whoever calls this has made sure of that.
+    pub(crate) fn decide(&self, decision: UpstreamDecision, by: By, reply: Reply) {
+        self.order(Order::Decide { decision, by, reply });
+    }
+
+    /// Calls what was accepted, once, and notes what came of it.
+    pub(crate) fn accepted(&self, proposal: ProposalId, call: ToolCall) {
+        self.order(Order::Accepted { proposal, call });
+    }
+
+    fn order(&self, order: Order) {
+        let (order, refusal) = match self.orders.try_send(order) {
+            Ok(()) => return,
+            Err(mpsc::error::TrySendError::Full(order)) => (order, too_much()),
+            Err(mpsc::error::TrySendError::Closed(order)) => {
+                let refusal = Refusal::new(Code::ServiceUnavailable, "managed servers are not looked after")
+                    .hint("Start Draftboard again; its log says why.");
+                (order, refusal)
+            }
+        };
+        if let Order::Request { reply, .. } | Order::Decide { reply, .. } = order {
+            reply(Err(refusal));
+        }
+    }
+
+    /// Ends all servers and waits until they are gone, or their time is over. Not from within the runtime.
+    pub(crate) fn stop(&self) {
+        let (done, is_done) = crossbeam_channel::bounded(1);
+        // Closed: it has ended already.
+        if self.orders.blocking_send(Order::Stop(done)).is_ok() && is_done.recv_timeout(STOP_LIMIT).is_err() {
+            tracing::warn!("servers that did not end in time are left to their wardens");
+        }
+    }
+}
+
+fn too_much() -> Refusal {
+    Refusal::new(Code::Timeout, "too much is waiting for managed servers").hint("Try again in a moment.")
+}
+
+/// Starts this part on the agents' runtime, and does not wait: a keyring may take its time.
+pub(crate) fn start(link: Link, orders: mpsc::Receiver<Order>, around: Around, runtime: &Handle) {
+    runtime.spawn(keeper::run(link, orders, around, runtime.clone()));
+}
