@@ -9,87 +9,23 @@ use shared_protocol::review::{AuditEntry, AuditEvent, AuditLine};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    io::{Read, Write},
+    io::Read,
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
     time::Duration,
 };
 use support::{
     chance::Chance,
     client::Client,
-    home::{Home, Outcome, Running, ended, serving},
+    home::{Home, Running, serving},
     mcp::{Agent, Endpoint, Era},
     over_http::{post, try_post},
+    terminal::Terminal,
     wait_for,
 };
 
-// ---- a terminal --------------------------------------------------------------------------------------------------------
-
-/// A program at a terminal of its own, and what is on its screen.
-struct Terminal {
-    child: Child,
-    keyboard: Option<ChildStdin>,
-    screen: Arc<Mutex<String>>,
-}
-
-impl Terminal {
-    /// None, loudly, where there is no `script` to give it a terminal.
-    fn open(inner: &Command) -> Option<Self> {
-        let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().unwrap().replace('\'', "'\\''"));
-        let words: Vec<String> =
-            std::iter::once(inner.get_program()).chain(inner.get_args()).map(quoted).collect();
-        let mut command = Command::new("script");
-        command.args(["-qefc", &words.join(" "), "/dev/null"]).current_dir("/");
-        for (name, value) in inner.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
-        command.env("TERM", "xterm-256color").env_remove("NO_COLOR");
-        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let Ok(mut child) = piped else {
-            assert!(std::env::var_os("CI").is_none(), "`script` is not installed");
-            println!("SKIPPED: `script` is not installed");
-            return None;
-        };
-        let screen = Arc::new(Mutex::new(String::new()));
-        let (mut out, shown) = (child.stdout.take().unwrap(), Arc::clone(&screen));
-        std::thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            while let Ok(read @ 1..) = out.read(&mut bytes) {
-                shown.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..read]));
-            }
-        });
-        let keyboard = child.stdin.take();
-        Some(Self { child, keyboard, screen })
-    }
-
-    fn screen(&self) -> String {
-        self.screen.lock().unwrap().clone()
-    }
-
-    fn wait_for(&self, text: &str) -> String {
-        wait_for(text, || Some(self.screen()).filter(|screen| screen.contains(text)))
-    }
-
-    fn write(&mut self, text: &str) {
-        self.keyboard.as_mut().unwrap().write_all(format!("{text}\n").as_bytes()).unwrap();
-    }
-
-    fn end(mut self) -> Outcome {
-        let code = ended(&mut self.child).expect("it ends").code();
-        Outcome { code, out: self.screen(), err: String::new() }
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
+// ---- at terminals ----------------------------------------------------------------------------------------------------
 
 /// A `serve` at a terminal, and reviewers at others.
 struct Desk {

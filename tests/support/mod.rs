@@ -9,6 +9,7 @@ pub(crate) mod mcp;
 pub(crate) mod over_http;
 pub(crate) mod processes;
 pub(crate) mod screen;
+pub(crate) mod terminal;
 
 use std::time::{Duration, Instant};
 
