@@ -182,6 +182,12 @@ impl<'a> Designer<'a> {
         self.tool(&["mousemove", "--window", &self.window, &left, &top]);
     }
 
+    /// Clicks at a place of the window, from its left upper corner.
+    pub(crate) fn click_at(&self, x: i32, y: i32) {
+        self.tool(&["mousemove", "--window", &self.window, &x.to_string(), &y.to_string()]);
+        self.tool(&["click", "1"]);
+    }
+
     fn double_click(&self, at: At) {
         self.point_at(at);
         self.tool(&["click", "--repeat", "2", "--delay", "30", "1"]);

@@ -141,14 +141,17 @@ fn board_ui(ui: &mut Ui, view: &View<'_>, board: &BoardConsequences, is_named: b
         ui.label(RichText::new(&board.name).strong());
     }
     if let Some(cost) = &board.cost {
-        ui.add(egui::Label::new(cost_words(cost)).wrap());
+        ui.add(egui::Label::new(RichText::new(cost_words(cost)).small()).wrap());
     }
     if let Some(problem) = &board.problem {
         muted_ui(ui, view.theme, words::line(problem));
     }
     match board.files.len() + board.more_files as usize {
         0 => drop(muted_ui(ui, view.theme, "Terraform: no file would be another.")),
-        count => drop(ui.label(format!("Terraform: {} would change", counted(count, "file")))),
+        count => {
+            let words = format!("Terraform: {} would change", counted(count, "file"));
+            ui.label(RichText::new(words).small());
+        }
     }
     for file in &board.files {
         file_ui(ui, view, board, file, typed);
@@ -166,7 +169,10 @@ fn cost_words(cost: &CostDelta) -> String {
         count => format!("; {} without a price", counted(count as usize, "resource")),
     };
     match (cost.before, cost.after) {
-        (None, None) => "Costs: no price is known".to_owned(),
+        (None | Some(0.0), None | Some(0.0)) if cost.unpriced_after > 0 => {
+            let count = counted(cost.unpriced_after as usize, "resource");
+            format!("Costs: no price is known for {count}")
+        }
         (before, after) => {
             let (before, after) = (before.unwrap_or(0.0), after.unwrap_or(0.0));
             let difference = after - before;
@@ -207,6 +213,8 @@ fn file_ui(ui: &mut Ui, view: &View<'_>, board: &BoardConsequences, file: &FileD
         .show(ui, |ui| {
             ui.set_width(ui.available_width());
             ui.spacing_mut().item_spacing.y = 0.0;
+            let size = egui::TextStyle::Small.resolve(ui.style()).size;
+            let font = egui::FontId::monospace(size);
             for line in lines.clone().take(MOST_LINES) {
                 let colour = match line.chars().next() {
                     Some('+') => theme.success,
@@ -214,7 +222,7 @@ fn file_ui(ui: &mut Ui, view: &View<'_>, board: &BoardConsequences, file: &FileD
                     Some('@') => theme.text_subtle,
                     _ => theme.text_muted,
                 };
-                let text = RichText::new(line).monospace().small().color(colour);
+                let text = RichText::new(line).font(font.clone()).color(colour);
                 ui.add(egui::Label::new(text).wrap_mode(egui::TextWrapMode::Truncate));
             }
             let more = lines.count().saturating_sub(MOST_LINES);
@@ -267,6 +275,6 @@ mod tests {
         );
         assert!(cost_words(&cost(Some(10.0), Some(4.0), 0)).contains("(−"));
         assert!(cost_words(&cost(Some(10.0), Some(10.0), 0)).ends_with("as before"));
-        assert_eq!(cost_words(&cost(None, None, 3)), "Costs: no price is known");
+        assert_eq!(cost_words(&cost(None, Some(0.0), 3)), "Costs: no price is known for 3 resources");
     }
 }

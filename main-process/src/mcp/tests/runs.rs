@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use shared_protocol::{
     ProposalId, ProposalState,
     messages::{Answer, Request},
-    proposal::Act,
-    review::{Grant, ReviewRequest},
+    proposal::{Act, Risk},
+    review::{Grant, ReviewAnswer, ReviewRequest},
     terraform::{RunOperation, TerraformRequest},
 };
 use std::{
@@ -172,6 +172,64 @@ fn a_run_that_cannot_start_says_why_to_the_call_and_with_the_proposal() {
     }
     let told = ok(&stream, "get_proposal", json!({ "id": id }));
     assert!(told["outcome"].as_str().unwrap().starts_with("it could not be done"), "{told}");
+}
+
+#[test]
+fn what_follows_from_a_proposal_is_worked_out_and_rising_costs_are_a_risk() {
+    let agents = guarded();
+    let (stream, _) = agents.bridge();
+    // Whatever the type asks prices for gets one.
+    let root = &agents.running().root;
+    let add = json!({ "addNode": {
+        "board": "infrastructure", "type": "aws/compute/instance", "name": "web",
+        "props": { "instance_type": "t3.small", "ami": "ami-0123456789abcdef0" }
+    } });
+    agents.running().ask(Request::Run(serde_json::from_value(add).unwrap())).unwrap();
+    let board = agents.running().document().boards[0].id;
+    let missing =
+        agents.running().ask(Request::Terraform(TerraformRequest::MissingPrices { board })).unwrap();
+    let Answer::Text(text) = missing else { panic!() };
+    let mut book: Value = serde_json::from_str(&text).unwrap();
+    let mut prices = Vec::new();
+    for line in book["prices"].as_array().unwrap() {
+        let mut small = line.clone();
+        for (key, value) in
+            [("price", json!(0.1)), ("source", json!("a test")), ("date", json!("2026-01-31"))]
+        {
+            small[key] = value;
+        }
+        let mut large = small.clone();
+        large["sku"] = json!(small["sku"].as_str().unwrap().replace("t3.small", "t3.large"));
+        large["price"] = json!(0.4);
+        prices.extend([small, large]);
+    }
+    assert!(prices.len() >= 2, "{text}");
+    book["prices"] = json!(prices);
+    book["currency"] = json!("USD");
+    std::fs::create_dir_all(root.join("prices")).unwrap();
+    std::fs::write(root.join("prices/made-up.json"), book.to_string()).unwrap();
+
+    let dearer = json!({ "instanceId": "web", "properties": { "instance_type": "t3.large" }, "submit": true, "title": "Larger" });
+    let id = id_of(&ok(&stream, "update_resource", dearer));
+    let opened = agents.opened(id);
+    assert!(opened.brief.risks.contains(&Risk::CostUp), "{:?}", opened.brief.risks);
+    let answer = agents.review(ReviewRequest::Consequences(id)).unwrap();
+    let Answer::Review(ReviewAnswer::Consequences(all)) = answer else { panic!() };
+    assert_eq!((all.proposal, all.hash), (id, opened.hash));
+    let cost = all.boards[0].cost.as_ref().unwrap();
+    assert!(cost.after.unwrap() > cost.before.unwrap(), "{cost:?}");
+    let file = all.boards[0].files.iter().find(|file| file.path == "main.tf").unwrap();
+    assert!(
+        file.text.contains("-  instance_type") && file.text.contains("+  instance_type"),
+        "{}",
+        file.text
+    );
+    assert_eq!((file.added, file.removed), (1, 1));
+
+    let cheaper = json!({ "instanceId": "web", "properties": { "monitoring": true }, "submit": true, "title": "Watched" });
+    let id = id_of(&ok(&stream, "update_resource", cheaper));
+    assert!(!agents.opened(id).brief.risks.contains(&Risk::CostUp), "it costs the same");
+    assert!(agents.review(ReviewRequest::Consequences(ProposalId::from_bits(1))).is_err());
 }
 
 /// A draft over a revision has that revision: what was made for one is not taken for the other.

@@ -352,7 +352,7 @@ impl Canvas {
         if self.store.is_turning && !self.reduced_motion {
             ui.request_repaint_after(TURNING);
         }
-        if self.index.nodes().next().is_none() {
+        if self.index.nodes().next().is_none() && self.proposal.is_none() {
             draw::overlay::draw_invitation(&pen);
         }
         if let Some(proposal) = &self.proposal {

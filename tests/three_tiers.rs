@@ -1,0 +1,227 @@
+//! What the product is for, end to end: an agent on somebody else's SDK builds three tiers as one proposal, ghosts follow each
+//! of its calls in the real window, and a reviewer takes all but one element by mouse.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test")]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    time::{Duration, Instant},
+};
+use support::{
+    client::Client,
+    designer::Designer,
+    home::Home,
+    mcp::{Endpoint, foreign_clients},
+    screen::Screen,
+    wait_for,
+};
+
+/// Room for everything at full size.
+const SIZE: (usize, usize) = (2200, 1300);
+/// How soon a ghost should be seen; printed, not asserted.
+const SOON: Duration = Duration::from_secs(1);
+/// Pixels that something new covers at least.
+const NEWS: usize = 200;
+
+struct Agent {
+    child: Child,
+    ask: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Agent {
+    fn start(clients: &Path, home: &Home, workspace: &Path) -> Self {
+        let Endpoint { url, token } = Endpoint::of(home, workspace);
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/three_tiers.py");
+        let mut child = Command::new(clients.join("venv/bin/python"))
+            .arg(script)
+            .env("DRAFTBOARD_URL", url)
+            .env("DRAFTBOARD_TOKEN", token)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (ask, answers) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, ask, answers }
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        writeln!(self.ask, "{}", json!([tool, arguments])).unwrap();
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        let envelope: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{tool}: {line:?}"));
+        assert_eq!(envelope["ok"], true, "{tool}: {envelope}");
+        envelope["data"].clone()
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// A VPC with two subnets, an app, a database, a key store.
+fn tiers() -> Vec<Value> {
+    let add = |kind: &str, name: &str, label: &str, parent: Option<&str>, properties: Value| json!({ "typeId": kind, "name": name, "label": label, "parentId": parent, "properties": properties });
+    let net = Some("shop_net");
+    vec![
+        add("aws/networking/vpc", "shop_net", "Shop network", None, json!({ "cidr_block": "10.9.0.0/16" })),
+        add("aws/networking/subnet", "app_net", "App subnet", net, json!({ "cidr_block": "10.9.1.0/24" })),
+        add("aws/networking/subnet", "db_net", "Data subnet", net, json!({ "cidr_block": "10.9.2.0/24" })),
+        add(
+            "aws/compute/instance",
+            "shop_app",
+            "Shop app",
+            Some("app_net"),
+            json!({ "instance_type": "t3.small", "ami": "ami-0123456789abcdef0" }),
+        ),
+        add(
+            "aws/compute/rds_instance",
+            "shop_db",
+            "Orders",
+            net,
+            json!({ "instance_class": "db.t3.micro", "engine": "postgres", "identifier": "shop-db", "allocated_storage": 20, "username": "shop" }),
+        ),
+        add("aws/security/secrets_manager", "shop_key", "Key store", None, json!({ "name": "shop-keys" })),
+    ]
+}
+
+/// How many pixels differ between two pictures.
+fn differing(before: &[u8], after: &[u8]) -> usize {
+    before.chunks_exact(3).zip(after.chunks_exact(3)).filter(|(one, other)| one != other).count()
+}
+
+fn names(client: &mut Client) -> BTreeSet<String> {
+    let document = client.request(json!("document")).unwrap().unwrap()["document"].clone();
+    document["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| node["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn an_agent_builds_three_tiers_and_a_reviewer_takes_all_but_one_by_mouse() {
+    let Some(clients) = foreign_clients() else { return };
+    let home = Home::new();
+    let settings = home.path("config/draftboard");
+    fs::create_dir_all(&settings).unwrap();
+    fs::write(settings.join("settings.toml"), "[mcp]\nmode = \"guarded\"\nport = 0\n").unwrap();
+    let workspace = home.workspace("shop", "blank");
+    let Some(screen) = Screen::open(&home, SIZE) else { return };
+    let Some(designer) = Designer::sit_down(&screen, &home, &workspace, SIZE) else { return };
+    let Some(mut before) = screen.picture() else {
+        println!("SKIPPED: `import` of ImageMagick is not installed");
+        return;
+    };
+    let mut client = Client::connect(&home, &workspace).unwrap();
+    let mut agent = Agent::start(&clients, &home, &workspace);
+    agent.call("get_workbench_context", json!({}));
+
+    // Each call is seen as a ghost soon after.
+    let mut waits = Vec::new();
+    for element in tiers() {
+        let data = agent.call("add_resource", element);
+        let answered = Instant::now();
+        assert_eq!(data["status"], "proposed");
+        before = wait_for("a ghost", || screen.picture().filter(|now| differing(&before, now) > NEWS));
+        waits.push(answered.elapsed());
+    }
+    let latest = waits.iter().max().unwrap();
+    println!(
+        "ghosts seen after {waits:.0?}; the latest after {latest:.0?} (goal: {SOON:?}, a picture of the screen included)"
+    );
+    assert!(names(&mut client).is_empty(), "nothing is there yet");
+    let submitted = agent.call(
+        "submit_proposal",
+        json!({ "title": "Three tiers for the shop", "rationale": "To sell things." }),
+    );
+    let id = submitted["proposal"]["id"].clone();
+
+    // The reviewer opens it and leaves out what is gravest, which stands first: the key store.
+    let (right, bottom) = (SIZE.0 as i32, SIZE.1 as i32);
+    let click_until = |what: &str, x: i32, y: i32, is_so: &dyn Fn() -> bool| {
+        designer.click_at(x, y);
+        wait_for(what, || is_so().then_some(()));
+    };
+    let picture = screen.picture().unwrap();
+    click_until("the proposal's panel", right - 371, 82, &|| {
+        screen.picture().is_some_and(|now| differing(&picture, &now) > 10 * NEWS)
+    });
+    settled(&screen);
+    let picture = screen.picture().unwrap();
+    click_until("a tick less", right - 265, 364, &|| {
+        screen.picture().is_some_and(|now| differing(&picture, &now) > NEWS)
+    });
+    designer.click_at(right - 236, bottom - 49);
+    wait_for("the decision", || (names(&mut client).len() == 5).then_some(()));
+    let all_but_one = set(&["shop_net", "app_net", "db_net", "shop_app", "shop_db"]);
+    assert_eq!(names(&mut client), all_but_one);
+    let mine = agent.call("get_proposal", json!({ "id": id }));
+    assert_eq!(
+        (&mine["state"], &mine["decisions"][0]["elements"]),
+        (&json!("open"), &json!(5)),
+        "the rest waits"
+    );
+
+    // The graph, the files and Terraform's files are as expected.
+    let document = client.request(json!("document")).unwrap().unwrap()["document"].clone();
+    let node = |name: &str| {
+        let nodes = document["nodes"].as_array().unwrap();
+        nodes.iter().find(|node| node["name"] == name).unwrap_or_else(|| panic!("{name}")).clone()
+    };
+    assert_eq!(node("shop_app")["parent"], node("app_net")["id"]);
+    assert_eq!(node("app_net")["parent"], node("shop_net")["id"]);
+    let hcl =
+        agent.call("generate_hcl", json!({ "file": "main.tf" }))["main.tf"].as_str().unwrap().to_owned();
+    for part in [
+        "\"aws_vpc\" \"shop_net\"",
+        "\"aws_subnet\" \"app_net\"",
+        "\"aws_instance\" \"shop_app\"",
+        "\"aws_db_instance\" \"shop_db\"",
+    ] {
+        assert!(hcl.contains(part), "{part} in {hcl}");
+    }
+    assert!(!hcl.contains("secretsmanager"), "{hcl}");
+    client.request(json!("save")).unwrap().unwrap();
+    let file = fs::read_to_string(workspace.join("boards/infrastructure.board.json")).unwrap();
+    assert!(file.contains("shop_db") && !file.contains("shop_key"), "{file}");
+
+    // One undo takes all of it back, redo brings it again, and a revert works after later work.
+    let applied = mine["decisions"][0]["revision"].as_u64().unwrap();
+    client.request(json!("undo")).unwrap().unwrap();
+    assert!(names(&mut client).is_empty(), "one step");
+    client.request(json!("redo")).unwrap().unwrap();
+    assert_eq!(names(&mut client), all_but_one);
+    let later = json!({"addNode": {"board": "infrastructure", "type": "notes/sticky", "name": "later", "at": {"x": 3000, "y": 0}}});
+    client.request(json!({ "run": later })).unwrap().unwrap();
+    client.request(json!({"revert": {"revision": applied, "partial": false}})).unwrap().unwrap();
+    assert_eq!(names(&mut client), set(&["later"]), "later work stays");
+    drop(agent);
+    assert_eq!(designer.leave().code, Some(0));
+    home.assert_deserted();
+}
+
+/// Waits until nothing on the screen moves any more.
+fn settled(screen: &Screen) {
+    let mut before = screen.picture().unwrap();
+    wait_for("a quiet screen", || {
+        let now = screen.picture()?;
+        let is_quiet = differing(&before, &now) == 0;
+        before = now;
+        is_quiet.then_some(())
+    });
+}
