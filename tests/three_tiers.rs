@@ -26,6 +26,8 @@ use support::{
 const SIZE: (usize, usize) = (2200, 1300);
 /// How soon a ghost should be seen; printed, not asserted.
 const SOON: Duration = Duration::from_secs(1);
+/// Two lines in the panel: what is below has its place from that.
+const WHY: &str = "A network with an app, its database and a key store.";
 /// Pixels that something new covers at least.
 const NEWS: usize = 200;
 
@@ -145,10 +147,8 @@ fn an_agent_builds_three_tiers_and_a_reviewer_takes_all_but_one_by_mouse() {
         "ghosts seen after {waits:.0?}; the latest after {latest:.0?} (goal: {SOON:?}, a picture of the screen included)"
     );
     assert!(names(&mut client).is_empty(), "nothing is there yet");
-    let submitted = agent.call(
-        "submit_proposal",
-        json!({ "title": "Three tiers for the shop", "rationale": "To sell things." }),
-    );
+    let submitted =
+        agent.call("submit_proposal", json!({ "title": "Three tiers for the shop", "rationale": WHY }));
     let id = submitted["proposal"]["id"].clone();
 
     // The reviewer opens it and leaves out what is gravest, which stands first: the key store.

@@ -213,6 +213,31 @@ async fn giving_up_withdraws_what_nobody_has_decided_and_stops_what_changes_noth
     }
 }
 
+#[tokio::test]
+async fn a_project_tool_that_waits_answers_with_the_project() {
+    let (bench, mut talk) = talk();
+    let call = json!({ "name": "save_project", "arguments": { "waitSeconds": 60 } });
+    let begun = talk.begin("tools/call", call).await;
+    let (id, act) = asked(&bench).await;
+    assert_eq!(act, Act::Save);
+    bench.doings().done(id, Done::well("saved revision 1: 1 files", Value::Null));
+    bench.accept(id);
+    let answer = envelope(&mut talk, begun).await;
+    let data = &answer["data"];
+    assert_eq!(
+        (&data["status"], &data["outcome"]),
+        (&json!("done"), &json!("saved revision 1: 1 files")),
+        "{answer}"
+    );
+    assert_eq!(
+        (&data["project"]["name"], &data["project"]["boards"][0]["name"]),
+        (&json!("Shop"), &json!("main"))
+    );
+    assert!(!answer.to_string().contains("hunter2"), "secrets are redacted");
+    let quick = talk.call("save_project", json!({})).await;
+    assert_eq!(quick["data"]["status"], json!("submitted"), "{quick}");
+}
+
 async fn wait_for(bench: &Bench, is_so: impl Fn(&Bench) -> bool) {
     let until = tokio::time::Instant::now() + common::PATIENCE;
     while !is_so(bench) {

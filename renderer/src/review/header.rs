@@ -65,7 +65,7 @@ pub(super) fn counts_ui(ui: &mut Ui, theme: &Theme, brief: &ProposalBrief) {
                 ui.add_space(3.0);
             }
             if let Some(act) = &brief.act {
-                ui.label(RichText::new(words::line(&act.words())).small().color(theme.text_muted));
+                ui.label(RichText::new(words::act(act)).small().color(theme.text_muted));
             }
         })
         .response;

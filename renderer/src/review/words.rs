@@ -3,13 +3,21 @@
 
 use shared_protocol::{
     ProposalState,
-    proposal::{Proposer, Risk},
+    proposal::{Act, Proposer, Risk},
     review::{Counts, OpenedProposal, ProposalBrief},
 };
 
 /// An agent's words on one line: breaks become spaces, what cannot be seen is spelt out.
 pub(crate) fn line(text: &str) -> String {
     escaped(text, false)
+}
+
+/// What is asked for beside changes, in brief: the line of the element names the board.
+pub(crate) fn act(act: &Act) -> String {
+    match act {
+        Act::Run { operation, .. } => format!("runs terraform {}", operation.word()),
+        other => line(&other.words()),
+    }
 }
 
 /// An agent's words with their line breaks; what cannot be seen is spelt out.

@@ -522,6 +522,17 @@ proptest! {
     }
 
     #[test]
+    fn a_no_leaves_every_byte_as_it_was(seed: u64) {
+        let Some((state, mut queue, proposal, _)) = proposed(seed, 8) else { return Ok(()) };
+        let bytes = |state: &Snapshot| serde_json::to_vec(&state.to_document()).unwrap();
+        let (before, yes) = (bytes(&state), verdict(&queue, &proposal));
+        queue.reject((proposal.id, proposal.version), "no", "ada").unwrap();
+        prop_assert_eq!(bytes(&state), before.clone());
+        prop_assert!(queue.accept(&yes, &state, NOW).is_err());
+        prop_assert_eq!(bytes(&state), before);
+    }
+
+    #[test]
     fn independent_work_and_a_proposal_commute(seed: u64) {
         let Some((state, mut queue, proposal, mut dice)) = proposed(seed, 6) else { return Ok(()) };
         let command = random::command(&mut dice, &state);

@@ -1,7 +1,9 @@
 //! The project as a whole: saving, opening, making, configuring. Each waits for a person.
 
-use super::{Common, answers, reply, with_common};
-use crate::{Call, Code, Failure, Reply, Tool, surface::parsed};
+use super::{Common, answers, in_brief, reply, with_common};
+use crate::{
+    Acted, Asking, Call, Code, Failure, Meta, Reply, Tool, shown, surface::parsed, tools::redacted, wait_of,
+};
 use authority::proposals::AgentAsk;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -62,6 +64,8 @@ pub(super) fn words(own: Value) -> Value {
         // It is never a part of a draft.
         fields.remove("proposal");
         fields.remove("submit");
+        let wait = json!({ "type": "number", "description": "for a person's decision; default 0" });
+        fields.insert("waitSeconds".to_owned(), wait);
     }
     all
 }
@@ -71,11 +75,50 @@ pub(super) async fn ask(
     title: &str,
     act: impl Fn(&Call, &rmcp::model::JsonObject) -> Result<Act, Failure> + Send,
 ) -> Result<Reply, Failure> {
-    let (common, own) = Common::split(&call)?;
+    let (common, mut own) = Common::split(&call)?;
+    let Waiting { wait_seconds } = match own.remove("waitSeconds") {
+        Some(seconds) => parsed(&[("waitSeconds".to_owned(), seconds)].into_iter().collect())?,
+        None => Waiting::default(),
+    };
     call.workspace()?;
-    let act = act(&call, &own)?;
-    let outcome = call.ask(AgentAsk::Act { act, submission: common.submission(title)? }).await?;
-    reply(&outcome, json!({}))
+    let (act, submission) = (act(&call, &own)?, common.submission(title)?);
+    if wait_seconds == 0.0 {
+        return reply(&call.ask(AgentAsk::Act { act, submission }).await?, json!({}));
+    }
+    let wait = wait_of(Some(wait_seconds))?;
+    let is_of_project = matches!(act, Act::Save | Act::Open { .. } | Act::New { .. } | Act::Config { .. });
+    done(&call, call.act(Asking { act, submission, wait, stops: false }).await?, is_of_project)
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Waiting {
+    #[serde(default)]
+    wait_seconds: f64,
+}
+
+/// What came of it, with the project as it is then.
+fn done(call: &Call, acted: Acted, is_of_project: bool) -> Result<Reply, Failure> {
+    let Acted { proposal, approval, done } = acted;
+    let result = done.result.as_ref().map_err(|refusal| Failure::from(refusal.clone()))?;
+    let mut data =
+        json!({ "status": "done", "proposal": in_brief(&proposal), "outcome": shown(&done.words) });
+    if let (Value::Object(data), Value::Object(own)) = (&mut data, result) {
+        data.extend(own.clone());
+    }
+    if let Some(approval) = approval {
+        data["approval"] = json!(approval);
+    }
+    let view = call.workbench.view();
+    if let Some(workspace) = view.workspace.as_ref().filter(|_| is_of_project) {
+        let boards: Vec<Value> = workspace
+            .snapshot
+            .boards()
+            .map(|board| json!({ "id": board.id, "name": board.name, "kind": board.kind, "title": shown(&board.title) }))
+            .collect();
+        data["project"] = json!({ "name": shown(&workspace.name), "boards": boards, "config": redacted(&workspace.config) });
+    }
+    Reply::new(&data, Meta { revision: view.revision().0, ..Meta::default() })
 }
 
 #[derive(Debug, Deserialize)]
