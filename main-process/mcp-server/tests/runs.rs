@@ -234,6 +234,12 @@ async fn a_project_tool_that_waits_answers_with_the_project() {
         (&json!("Shop"), &json!("main"))
     );
     assert!(!answer.to_string().contains("hunter2"), "secrets are redacted");
+    let told = talk.call("get_run", json!({ "runId": id })).await;
+    assert_eq!(
+        (&told["data"]["status"], &told["data"]["result"]),
+        (&json!("succeeded"), &Value::Null),
+        "{told}"
+    );
     let quick = talk.call("save_project", json!({})).await;
     assert_eq!(quick["data"]["status"], json!("submitted"), "{quick}");
 }

@@ -44,7 +44,7 @@ pub(super) fn all() -> Vec<Tool> {
         "terraform",
         "get_run",
         "Get run",
-        "How a run that you asked for stands: its lines from a number on, and what it came to.",
+        "How a run or another request of yours stands: its lines from a number on, and what it came to.",
         (
             json!({
                 "runId": { "type": "string" },
@@ -156,15 +156,17 @@ async fn get(call: Call) -> Result<Reply, Failure> {
                 .hint("run_terraform gives the id of a run.")
         };
         let proposal = view.review.own(id, &call.client).map_err(|_| unknown())?;
-        let Some(Act::Run { board, operation }) = &proposal.act else { return Err(unknown()) };
+        let Some(act) = &proposal.act else { return Err(unknown()) };
         let seen = call.workbench.doings().look(id, from, MOST_LINES);
         let status = status(proposal, &seen);
         let is_news = before.is_some_and(|before| before != status) || !seen.lines.is_empty();
         if is_news || is_over(status) || began.elapsed() >= wait {
-            let mut data = shape(proposal, &seen, status);
-            let name = view.workspace.as_ref().and_then(|known| known.snapshot.board(*board));
-            data["board"] = json!(name.map(|board| board.name.as_str()));
-            data["command"] = json!(operation.word());
+            let mut data = shape(proposal, act, &seen, status);
+            if let Act::Run { board, operation } = act {
+                let name = view.workspace.as_ref().and_then(|known| known.snapshot.board(*board));
+                data["board"] = json!(name.map(|board| board.name.as_str()));
+                data["command"] = json!(operation.word());
+            }
             return Reply::new(&data, Meta { revision: view.revision().0, ..Meta::default() });
         }
         before = Some(status);
@@ -180,9 +182,10 @@ async fn get(call: Call) -> Result<Reply, Failure> {
 fn status(proposal: &Proposal, seen: &Seen) -> &'static str {
     match (&proposal.state, &seen.done) {
         (ProposalState::Accepted, Some(done)) => match &done.result {
-            Ok(data) if data["success"] == json!(true) => "succeeded",
             Ok(data) if data["cancelled"] == json!(true) => "cancelled",
-            _ => "failed",
+            Ok(data) if data["success"] == json!(false) => "failed",
+            Ok(_) => "succeeded",
+            Err(_) => "failed",
         },
         (ProposalState::Accepted, None) if seen.begun => "running",
         // It was begun before Draftboard was started again, or long ago.
@@ -196,7 +199,7 @@ fn is_over(status: &str) -> bool {
     !matches!(status, "awaiting_review" | "running")
 }
 
-fn shape(proposal: &Proposal, seen: &Seen, status: &str) -> Value {
+fn shape(proposal: &Proposal, act: &Act, seen: &Seen, status: &str) -> Value {
     let line = |said: &Said| json!({ "line": shown(&said.text), "stream": if said.error { "stderr" } else { "stdout" } });
     let mut data = json!({
         "runId": proposal.id,
@@ -211,11 +214,13 @@ fn shape(proposal: &Proposal, seen: &Seen, status: &str) -> Value {
         data["reason"] = json!(shown(reason));
     }
     match seen.done.as_ref().map(|done| &done.result) {
-        Some(Ok(Value::Object(result))) => {
+        Some(Ok(Value::Object(result))) if matches!(act, Act::Run { .. }) => {
             if let Value::Object(data) = &mut data {
                 data.extend(result.clone());
             }
         }
+        // Words of somebody else, kept apart from ours.
+        Some(Ok(result)) => data["result"] = result.clone(),
         Some(Err(refusal)) => data["error"] = json!(Failure::from(refusal.clone())),
         _ => {}
     }
