@@ -180,10 +180,18 @@ fn what_follows_from_a_proposal_is_worked_out_and_rising_costs_are_a_risk() {
     let (stream, _) = agents.bridge();
     // Whatever the type asks prices for gets one.
     let root = &agents.running().root;
-    let add = json!({ "addNode": {
-        "board": "infrastructure", "type": "aws/compute/instance", "name": "web",
-        "props": { "instance_type": "t3.small", "ami": "ami-0123456789abcdef0" }
-    } });
+    let node = |kind: &str, name: &str, parent: Option<&str>, props: Value| json!({ "addNode": { "board": "infrastructure", "type": kind, "name": name, "parent": parent, "props": props } });
+    let commands = [
+        node("aws/networking/vpc", "net", None, json!({ "cidr_block": "10.0.0.0/16" })),
+        node("aws/networking/subnet", "sub", Some("net"), json!({ "cidr_block": "10.0.1.0/24" })),
+        node(
+            "aws/compute/instance",
+            "web",
+            Some("sub"),
+            json!({ "instance_type": "t3.small", "ami": "ami-0123456789abcdef0" }),
+        ),
+    ];
+    let add = json!({ "batch": { "commands": commands } });
     agents.running().ask(Request::Run(serde_json::from_value(add).unwrap())).unwrap();
     let board = agents.running().document().boards[0].id;
     let missing =
