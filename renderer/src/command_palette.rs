@@ -1,5 +1,5 @@
-//! Ctrl+K: every command, every board, every node on any of them, every type that can be added, by name; and what main
-//! finds in the specs.
+//! Ctrl+K: every command, every board, every node on any of them, every type that can be added, by name; managed servers; and
+//! what main finds in the specs.
 
 use crate::{
     commands::{CommandDef, Facts, Menu, TABLE},
@@ -15,6 +15,7 @@ const WIDTH: f32 = 480.0;
 /// Enough to choose from; more words narrow it down.
 const MOST_NODES: usize = 30;
 const MOST_TYPES: usize = 12;
+const MOST_SERVERS: usize = 12;
 
 #[derive(Default)]
 pub(crate) struct CommandPalette {
@@ -55,7 +56,7 @@ impl CommandPalette {
                 Frame::popup(ui.style())
                     .show(ui, |ui| {
                         ui.set_width(WIDTH.min(context.content_rect().width() - 24.0));
-                        let hint = "Search commands, boards, nodes, types and specs";
+                        let hint = "Search commands, boards, nodes, types, specs and servers";
                         self.picker.show_ui(ui, theme, ("Search and commands", hint), &entries)
                     })
                     .inner
@@ -78,6 +79,7 @@ fn find_all<'a>(view: Option<&View<'a>>, entities: &[EntitySummary], query: &str
         if !query.trim().is_empty() {
             found.extend(best(nodes(view, query), MOST_NODES));
             found.extend(best(types(view, query), MOST_TYPES));
+            found.extend(best(servers(view, query), MOST_SERVERS));
             found.extend(entities.iter().filter_map(|summary| entity(view, summary, query)));
         }
     }
@@ -135,6 +137,20 @@ fn types<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
             let entry =
                 Entry { title, note: def.category.clone(), mark: Mark::Type(Some(def)), enabled: true };
             Some(Found { rank, entry, action: Action::Add(def.id.clone()) })
+        })
+        .collect()
+}
+
+/// Managed servers, with how they stand.
+fn servers<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
+    let servers = view.upstreams.servers.iter();
+    servers
+        .filter_map(|server| {
+            let rank =
+                rank(query, &server.name, &format!("upstream server {} {}", server.slug, server.runs))?;
+            let note = format!("server, {}", server.state.word());
+            let entry = Entry { title: server.name.clone(), note, mark: Mark::Icon("server"), enabled: true };
+            Some(Found { rank, entry, action: Action::OpenServer(server.id.clone()) })
         })
         .collect()
 }

@@ -18,6 +18,7 @@ mod context_menu;
 mod dialogs;
 mod dock;
 mod first_board;
+mod hold;
 mod icon;
 mod launcher;
 mod link;

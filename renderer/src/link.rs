@@ -10,6 +10,7 @@ use shared_protocol::{
     preview::Screen,
     previews::{PreviewGesture, SessionId},
     review::ReviewRequest,
+    upstreams::UpstreamDecision,
 };
 use std::{
     io::{self, Write},
@@ -117,6 +118,14 @@ impl Link {
     pub fn review(&mut self, request: ReviewRequest) -> Result<u64, LinkError> {
         let id = self.next_request;
         self.send(FromRenderer::Review { id, request })?;
+        self.next_request += 1;
+        Ok(id)
+    }
+
+    /// What only a person may decide about managed servers; answered as a request is.
+    pub fn upstream(&mut self, decision: UpstreamDecision) -> Result<u64, LinkError> {
+        let id = self.next_request;
+        self.send(FromRenderer::Upstream { id, decision })?;
         self.next_request += 1;
         Ok(id)
     }

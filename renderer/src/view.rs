@@ -4,7 +4,7 @@
 use crate::{
     commands::CommandId,
     dialogs::Purpose,
-    panels::{PanelId, Side},
+    panels::{PanelId, Side, upstreams::Ask},
     specs::{History, SpecAction},
     terraform::Known,
 };
@@ -20,6 +20,7 @@ use shared_protocol::{
     previews::{PreviewGesture, PreviewsView, SessionId, SessionView, Shown},
     review::{ReviewRequest, ReviewView},
     terraform::{RunId, TerraformView},
+    upstreams::{ServerId, UpstreamsView},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,6 +44,8 @@ pub(crate) struct View<'a> {
     /// What it answered about the Terraform of the board.
     pub(crate) known: &'a Known,
     pub(crate) review: &'a ReviewView,
+    /// Managed servers and manifests.
+    pub(crate) upstreams: &'a UpstreamsView,
     /// A proposal is looked at, and some keys belong to that.
     pub(crate) is_reviewing: bool,
     /// What is shown is a proposal that the reviewer edits, and not the workspace.
@@ -153,6 +156,13 @@ pub(crate) enum Action {
     LookAt(SessionId),
     /// What somebody does in a preview.
     Gesture(SessionId, PreviewGesture),
+    /// About managed servers, under the ticket of its question.
+    Upstream {
+        ticket: u64,
+        ask: Ask,
+    },
+    /// Shows the page of a managed server.
+    OpenServer(ServerId),
     /// Takes back an operation that was just made, whatever came after it.
     TakeBack(Revision),
 }

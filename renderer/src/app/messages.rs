@@ -33,11 +33,13 @@ impl Workbench {
                     }
                 }
                 Incoming::NotSent { request, why } => {
-                    if let Some(Pending::Bundle(ticket)) =
-                        request.and_then(|request| self.pending.remove(&request))
-                    {
-                        let outcome = self.panels.specs.lost(ticket);
-                        self.spec_outcome(outcome, context);
+                    match request.and_then(|request| self.pending.remove(&request)) {
+                        Some(Pending::Bundle(ticket)) => {
+                            let outcome = self.panels.specs.lost(ticket);
+                            self.spec_outcome(outcome, context);
+                        }
+                        Some(Pending::Upstream(ticket)) => self.panels.upstreams.lost(ticket),
+                        _ => {}
                     }
                     self.notices.tell(Tone::Bad, "This is too much to send at once.", vec![why]);
                 }
@@ -111,6 +113,7 @@ impl Workbench {
             }
             self.session.history = Default::default();
             self.panels.specs.reset();
+            self.panels.upstreams.reset();
             self.restore(&presence.window, context);
         }
         self.panels.log.reset();
@@ -159,6 +162,9 @@ impl Workbench {
         if let Some(Pending::Bundle(ticket)) = pending {
             let outcome = self.panels.specs.answered(ticket, result);
             return self.spec_outcome(outcome, context);
+        }
+        if let Some(Pending::Upstream(ticket)) = pending {
+            return self.upstream_answered(ticket, result);
         }
         let answer = match result {
             Ok(answer) => answer,
@@ -301,6 +307,9 @@ impl Workbench {
             Err(error) => {
                 if let Pending::Bundle(ticket) = pending {
                     self.panels.specs.lost(ticket);
+                }
+                if let Pending::Upstream(ticket) = pending {
+                    self.panels.upstreams.lost(ticket);
                 }
                 let more = vec!["Nothing was changed. Try again in a moment.".to_owned()];
                 let message = format!("{error}.");

@@ -12,6 +12,7 @@ mod review;
 mod run_command;
 mod specs;
 mod terraform;
+mod upstreams;
 
 use crate::{
     command_palette::CommandPalette,
@@ -101,6 +102,8 @@ enum Pending {
     /// A preview session that is to be looked at when it is there.
     Preview,
     PreviewLog(SessionId),
+    /// About managed servers, under the ticket of its question.
+    Upstream(u64),
     Other,
 }
 
@@ -315,6 +318,7 @@ fn view_of<'a>(
         problem_counts: edited.map_or(&workspace.problem_counts, |edited| &edited.problem_counts),
         links: replica.links(),
         review: replica.review(),
+        upstreams: replica.upstreams(),
         is_reviewing: session.reviewing,
         is_proposed: edited.is_some(),
         status: &workspace.status,

@@ -85,6 +85,11 @@ impl Workbench {
                     tracing::debug!(%error, "the preview was not told");
                 }
             }
+            Action::Upstream { ticket, ask } => self.ask_upstream(ticket, ask),
+            Action::OpenServer(server) => {
+                self.panels.upstreams.open(server);
+                self.dock.show(PanelId::Upstreams);
+            }
             Action::TakeBack(revision) => {
                 let newest = self.workspace().map(|workspace| workspace.snapshot.revision());
                 let request = if newest == Some(revision) {

@@ -9,7 +9,7 @@ use crate::{
     dialogs::{Modal, Purpose},
     launcher::Launcher,
     links::{LinkTo, end_of},
-    panels::{PanelId, notices::Tone},
+    panels::{PanelId, notices::Tone, upstreams::Way},
     placing::container_at,
     quick_add::QuickAdd,
     remembered::ThemeChoice,
@@ -114,6 +114,9 @@ impl Workbench {
             Id::SystemTheme => self.settings.theme = ThemeChoice::System,
             Id::CommandPalette => self.overlays.command_palette = Some(CommandPalette::default()),
             Id::Shortcuts => self.overlays.shortcuts = true,
+            Id::AddServer => self.add_upstream(Way::Form),
+            Id::ImportServers => self.add_upstream(Way::Programs),
+            Id::SearchRegistry => self.add_upstream(Way::Registry),
             Id::SetupGuide => self.overlays.guide = true,
             Id::PreviewSelection
             | Id::PreviewInspect

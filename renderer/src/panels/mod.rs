@@ -13,6 +13,7 @@ pub(crate) mod preview;
 pub(crate) mod problems;
 pub(crate) mod status_bar;
 pub(crate) mod terraform;
+pub(crate) mod upstreams;
 
 use crate::{
     specs::{Page, Specs},
@@ -38,6 +39,7 @@ pub(crate) enum PanelId {
     Proposal,
     Preview,
     Agents,
+    Upstreams,
     Log,
 }
 
@@ -93,6 +95,7 @@ pub(crate) const PANELS: &[PanelDef] = &[
     panel(PanelId::Hcl, "hcl", "HCL", Side::Bottom),
     panel(PanelId::Review, "review", "Review", Side::Bottom),
     panel(PanelId::Agents, "agents", "Agents", Side::Bottom),
+    panel(PanelId::Upstreams, "upstreams", "Upstreams", Side::Bottom),
     panel(PanelId::Log, "log", "Log", Side::Bottom),
 ];
 
@@ -122,6 +125,7 @@ pub(crate) struct Panels {
     pub(crate) terraform: terraform::TerraformPanel,
     pub(crate) hcl: hcl::HclPanel,
     pub(crate) preview: preview::PreviewPanel,
+    pub(crate) upstreams: upstreams::UpstreamsPanel,
 }
 
 impl Panels {
@@ -148,6 +152,7 @@ impl Panels {
             PanelId::Hcl => self.hcl.show_ui(ui, view, actions),
             PanelId::Preview => self.preview.show_ui(ui, view, actions),
             PanelId::Agents => agents::agents_ui(ui, view, actions),
+            PanelId::Upstreams => self.upstreams.show_ui(ui, view, actions),
             PanelId::Log => self.log.show_ui(ui, view, actions),
         }
     }
@@ -162,6 +167,7 @@ impl Panels {
             PanelId::Problems => view.map_or(0, |view| problems::counts(view).0 + problems::counts(view).1),
             PanelId::Review => view.map_or(0, |view| view.review.waiting()),
             PanelId::Agents => view.map_or(0, |view| view.mcp.clients.len()),
+            PanelId::Upstreams => view.map_or(0, |view| upstreams::wanting(view.upstreams)),
             _ => 0,
         };
         if count == 0 { title.to_owned() } else { format!("{title} ({count})") }

@@ -166,7 +166,7 @@ fn paint_tick(ui: &Ui, rect: egui::Rect, theme: &Theme) {
     ui.painter().add(egui::Shape::line(points, egui::Stroke::new(2.0, theme.success)));
 }
 
-fn capitalised(text: &str) -> String {
+pub(crate) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
 }

@@ -19,7 +19,6 @@ mod decide;
 mod details;
 mod elements;
 mod header;
-mod hold;
 mod list;
 pub(crate) mod opened;
 mod proposal;
@@ -65,7 +64,7 @@ pub(crate) struct Review {
 /// What is typed or held and not yet said.
 #[derive(Default)]
 struct Typed {
-    holding: hold::Holding,
+    holding: crate::hold::Holding,
     /// The name of a destructive element.
     name: String,
     comment: String,

@@ -30,3 +30,5 @@ mod shortcuts;
 mod specs;
 mod terraform;
 mod terraform_answers;
+mod upstreams;
+mod upstreams_answers;

@@ -16,6 +16,7 @@ use shared_protocol::{
         WorkspaceView,
     },
     terraform::TerraformRequest,
+    upstreams::UpstreamRequest,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -28,6 +29,7 @@ pub(crate) struct Main {
     pub(crate) log: Vec<LogEntry>,
     pub(crate) terraform: Terraform,
     pub(crate) reviews: crate::proposals::Reviews,
+    pub(crate) upstreams: crate::upstreams_answers::Upstreams,
     /// Read while looking for something else.
     unheard: Vec<FromRenderer>,
     seed: u64,
@@ -51,6 +53,7 @@ impl Main {
             log: Vec::new(),
             terraform: Terraform::default(),
             reviews: Default::default(),
+            upstreams: Default::default(),
             unheard: Vec::new(),
             seed: 1,
             newest: None,
@@ -177,6 +180,12 @@ impl Main {
                     self.send(ToRenderer::Answer { request: id, result });
                     continue;
                 }
+                FromRenderer::Upstream { id, decision } => {
+                    self.busy = true;
+                    let result = self.upstreams.decide(decision);
+                    self.send(ToRenderer::Answer { request: id, result });
+                    continue;
+                }
                 _ => continue,
             };
             self.busy = true;
@@ -201,6 +210,7 @@ impl Main {
                     Ok(Answer::Text(format!("what {client} needs")))
                 }
                 Request::Terraform(request) => self.terraform.answer(request),
+                Request::Upstream(request) => self.upstreams.answer(request),
                 _ => Ok(Answer::Done),
             };
             self.send(ToRenderer::Answer { request: id, result });
@@ -218,6 +228,7 @@ fn is_lookup(request: &Request) -> bool {
     matches!(
         request,
         Request::Operations(_)
+            | Request::Upstream(UpstreamRequest::Show { .. } | UpstreamRequest::Log { .. })
             | Request::Terraform(Cost { .. } | Hcl { .. } | Plan { .. } | History { .. } | Lines { .. })
     )
 }

@@ -5,7 +5,7 @@
 const MOST: usize = 1_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Line {
+pub(crate) enum Line {
     /// In both; the number is that of the new text, from zero.
     Same(usize),
     Added(usize),
@@ -13,7 +13,7 @@ pub(super) enum Line {
     Gone(usize),
 }
 
-pub(super) fn diff(old: &[&str], new: &[&str]) -> Vec<Line> {
+pub(crate) fn diff(old: &[&str], new: &[&str]) -> Vec<Line> {
     let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (&old[front..], &new[front..]);
     let back = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();

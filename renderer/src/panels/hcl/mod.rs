@@ -2,7 +2,7 @@
 //! on a line selects its node; selecting a node shows its block.
 
 mod code;
-mod diff;
+pub(crate) mod diff;
 mod file;
 mod list;
 mod tokens;

@@ -8,13 +8,13 @@ use egui::{Align2, CornerRadius, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui, 
 const LONG_ENOUGH: f64 = 0.8;
 
 #[derive(Default)]
-pub(super) struct Holding {
+pub(crate) struct Holding {
     since: Option<(Id, f64)>,
 }
 
 impl Holding {
     /// `true` in the one frame in which it has been held for long enough.
-    pub(super) fn button_ui(&mut self, ui: &mut Ui, theme: &Theme, text: &str, name: &str) -> bool {
+    pub(crate) fn button_ui(&mut self, ui: &mut Ui, theme: &Theme, text: &str, name: &str) -> bool {
         let font = egui::TextStyle::Button.resolve(ui.style());
         let galley = ui.painter().layout_no_wrap(text.to_owned(), font, theme.danger);
         let size = vec2((galley.size().x + 24.0).min(ui.available_width()), 28.0);

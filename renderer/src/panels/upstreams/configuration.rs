@@ -1,0 +1,105 @@
+//! What a server is configured with, in full, and its secrets: set or missing, never their values.
+
+use super::{
+    asking::{Asking, Purpose},
+    credentials::Typing,
+};
+use crate::{
+    review::words::line,
+    view::{Action, View},
+    widgets::muted_ui,
+};
+use egui::{Label, RichText, Ui};
+use shared_protocol::upstreams::{AuthForm, ServerDetails, UpstreamDecision, VariableValue};
+
+/// Gives back whether somebody wants to change it.
+pub(super) fn show_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    details: &ServerDetails,
+    typing: &mut Typing,
+    asking: &mut Asking,
+    actions: &mut Vec<Action>,
+) -> bool {
+    let form = &details.form;
+    row_ui(ui, view, "Tools are called", &format!("{}__…", details.brief.slug));
+    let kind = form
+        .runtime
+        .as_ref()
+        .map_or(form.kind.word().to_owned(), |by| format!("{} by {by}", form.kind.word()));
+    row_ui(ui, view, "Kind", &kind);
+    row_ui(ui, view, "What", &form.identifier);
+    if let Some(command) = &form.command {
+        row_ui(ui, view, "Program", command);
+    }
+    for (place, argument) in form.args.iter().enumerate() {
+        row_ui(ui, view, &format!("Argument {}", place + 1), argument);
+    }
+    if let Some(folder) = &form.folder {
+        row_ui(ui, view, "Folder", folder);
+    }
+    if let Some((name, version)) = &form.registry {
+        row_ui(ui, view, "From a registry", &format!("{name} {version}"));
+    }
+    let believed = if form.trusted {
+        "yes, what it says of its tools is believed"
+    } else {
+        "no, what it says of its tools is a claim"
+    };
+    row_ui(ui, view, "Trusted", believed);
+    let mut secret = |ui: &mut Ui, part: &str, is_set: bool| {
+        typing.secret_ui(ui, view, part, is_set, |secret| {
+            let server = details.brief.id.clone();
+            let purpose = Purpose::Secret { id: Some(server.clone()) };
+            asking.decide(
+                UpstreamDecision::SetSecret { server, part: part.to_owned(), secret },
+                purpose,
+                actions,
+            );
+        });
+    };
+    match &form.auth {
+        AuthForm::None => {}
+        AuthForm::Bearer(value) => secret(ui, "auth", is_set(value)),
+        AuthForm::Header { name, value } => {
+            row_ui(ui, view, "Header", name);
+            secret(ui, "auth", is_set(value));
+        }
+    }
+    for variable in &form.variables {
+        match &variable.value {
+            VariableValue::Plain(text) => row_ui(ui, view, &variable.name, text),
+            value => secret(ui, &variable.name, is_set(value)),
+        }
+        if let Some(description) = &variable.description {
+            ui.add(Label::new(RichText::new(line(description)).small().color(view.theme.text_muted)).wrap());
+        }
+    }
+    let limits = &form.limits;
+    let seconds = |milliseconds: u64| milliseconds.div_ceil(1000);
+    muted_ui(
+        ui,
+        view.theme,
+        format!(
+            "A start may take {} s to fetch, {} s to connect and {} s to shake hands; a call {} s without a word and {} s in all.",
+            seconds(limits.install_ms),
+            seconds(limits.connect_ms),
+            seconds(limits.handshake_ms),
+            seconds(limits.idle_ms),
+            seconds(limits.total_ms)
+        ),
+    );
+    ui.button("Change the configuration…").clicked()
+}
+
+fn is_set(value: &VariableValue) -> bool {
+    matches!(value, VariableValue::Secret { set: true } | VariableValue::Typed(_) | VariableValue::Plain(_))
+}
+
+fn row_ui(ui: &mut Ui, view: &View<'_>, name: &str, value: &str) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 8.0;
+        muted_ui(ui, view.theme, line(name));
+        ui.add(Label::new(RichText::new(line(value)).monospace()).selectable(true).wrap());
+    });
+}

@@ -1,0 +1,57 @@
+//! Deleting a server: held, or its name typed. Approvals and secrets go with it, so a click alone does nothing.
+
+use super::box_ui;
+use crate::{
+    hold::Holding,
+    review::words::line,
+    view::View,
+    widgets::{focus_stroke, muted_ui},
+};
+use egui::{Key, TextEdit, Ui};
+use shared_protocol::upstreams::ServerBrief;
+
+#[derive(Default)]
+pub(super) struct Deleting {
+    is_open: bool,
+    holding: Holding,
+    name: String,
+}
+
+impl Deleting {
+    pub(super) fn begin(&mut self) {
+        (self.is_open, self.name) = (!self.is_open, String::new());
+    }
+
+    /// Gives back whether it is to go.
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, server: &ServerBrief) -> bool {
+        if !self.is_open {
+            return false;
+        }
+        let mut goes = false;
+        box_ui(ui, view, |ui| {
+            ui.label("It is ended and forgotten, with what was approved of it and its secrets. This cannot be undone.");
+            let name = line(&server.name);
+            ui.horizontal_wrapped(|ui| {
+                goes = self.holding.button_ui(
+                    ui,
+                    view.theme,
+                    "Hold to delete",
+                    &format!("Hold to delete {name}"),
+                );
+                if ui.button("Keep it").clicked() {
+                    self.is_open = false;
+                }
+            });
+            muted_ui(ui, view.theme, format!("or type {name} and press Enter"));
+            let edit = TextEdit::singleline(&mut self.name).hint_text(name.as_str()).desired_width(280.0);
+            let field = focus_stroke(ui, view.theme, |ui| ui.add(edit))
+                .accessible_name("Name of the server to delete");
+            let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+            goes |= entered && self.name.trim() == server.name.trim();
+        });
+        if goes {
+            *self = Self::default();
+        }
+        goes
+    }
+}

@@ -1,0 +1,206 @@
+//! A configuration while it is typed: a form with text in every field, and secrets that are only ever typed, never shown.
+
+use shared_protocol::upstreams::{
+    AuthForm, LimitsForm, PackageKind, ServerForm, TypedSecret, VariableForm, VariableValue,
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AuthKind {
+    None,
+    Bearer,
+    Header,
+}
+
+/// A value that may be a secret.
+#[derive(Clone, Default)]
+pub(super) struct Value {
+    pub(super) is_secret: bool,
+    /// What was typed; of a secret only that.
+    pub(super) text: String,
+    /// The store has one.
+    pub(super) is_set: bool,
+    /// It has to be given.
+    pub(super) is_missing: bool,
+}
+
+impl Value {
+    fn of(value: &VariableValue) -> Self {
+        match value {
+            VariableValue::Missing => Self { is_missing: true, ..Self::default() },
+            VariableValue::Plain(text) => Self { text: text.clone(), ..Self::default() },
+            VariableValue::Secret { set } => Self { is_secret: true, is_set: *set, ..Self::default() },
+            VariableValue::Typed(secret) => {
+                Self { is_secret: true, text: secret.0.clone(), ..Self::default() }
+            }
+        }
+    }
+
+    fn filled(&self) -> VariableValue {
+        match (self.is_secret, self.text.is_empty()) {
+            (true, false) => VariableValue::Typed(TypedSecret(self.text.clone())),
+            (true, true) => VariableValue::Secret { set: self.is_set },
+            (false, true) if self.is_missing => VariableValue::Missing,
+            (false, _) => VariableValue::Plain(self.text.clone()),
+        }
+    }
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Variable {
+    pub(super) name: String,
+    pub(super) value: Value,
+    pub(super) required: bool,
+    pub(super) description: Option<String>,
+}
+
+#[derive(Clone)]
+pub(super) struct Draft {
+    pub(super) name: String,
+    pub(super) kind: PackageKind,
+    pub(super) identifier: String,
+    pub(super) runtime: String,
+    pub(super) command: String,
+    pub(super) auth: AuthKind,
+    pub(super) header: String,
+    pub(super) auth_value: Value,
+    pub(super) args: Vec<String>,
+    pub(super) variables: Vec<Variable>,
+    pub(super) folder: String,
+    pub(super) trusted: bool,
+    pub(super) limits: LimitsForm,
+    registry: Option<(String, String)>,
+}
+
+impl Draft {
+    pub(super) fn of(form: &ServerForm) -> Self {
+        let (auth, header, auth_value) = match &form.auth {
+            AuthForm::None => (AuthKind::None, String::new(), Value::default()),
+            AuthForm::Bearer(value) => (AuthKind::Bearer, String::new(), Value::of(value)),
+            AuthForm::Header { name, value } => (AuthKind::Header, name.clone(), Value::of(value)),
+        };
+        let variable = |variable: &VariableForm| Variable {
+            name: variable.name.clone(),
+            value: Value::of(&variable.value),
+            required: variable.required,
+            description: variable.description.clone(),
+        };
+        Self {
+            name: form.name.clone(),
+            kind: form.kind,
+            identifier: form.identifier.clone(),
+            runtime: form.runtime.clone().unwrap_or_default(),
+            command: form.command.clone().unwrap_or_default(),
+            auth,
+            header,
+            // Who asks is always a secret.
+            auth_value: Value { is_secret: true, ..auth_value },
+            args: form.args.clone(),
+            variables: form.variables.iter().map(variable).collect(),
+            folder: form.folder.clone().unwrap_or_default(),
+            trusted: form.trusted,
+            limits: form.limits,
+            registry: form.registry.clone(),
+        }
+    }
+
+    /// What is sent. Fields that do not belong to the kind are left out.
+    pub(super) fn filled(&self) -> ServerForm {
+        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let is_program = self.kind != PackageKind::Http;
+        let auth = match self.auth {
+            _ if is_program => AuthForm::None,
+            AuthKind::None => AuthForm::None,
+            AuthKind::Bearer => AuthForm::Bearer(self.auth_value.filled()),
+            AuthKind::Header => {
+                AuthForm::Header { name: self.header.trim().to_owned(), value: self.auth_value.filled() }
+            }
+        };
+        let variable = |variable: &Variable| VariableForm {
+            name: variable.name.trim().to_owned(),
+            value: variable.value.filled(),
+            required: variable.required,
+            description: variable.description.clone(),
+        };
+        let has_runtime = matches!(self.kind, PackageKind::Pypi | PackageKind::Docker | PackageKind::Npm);
+        ServerForm {
+            name: self.name.trim().to_owned(),
+            kind: self.kind,
+            identifier: self.identifier.trim().to_owned(),
+            runtime: given(&self.runtime).filter(|_| has_runtime),
+            command: given(&self.command).filter(|_| self.kind == PackageKind::Pypi),
+            auth,
+            args: if is_program { self.args.clone() } else { Vec::new() },
+            variables: if is_program { self.variables.iter().map(variable).collect() } else { Vec::new() },
+            folder: given(&self.folder).filter(|_| is_program),
+            trusted: self.trusted,
+            limits: self.limits,
+            registry: self.registry.clone(),
+        }
+    }
+
+    /// What is missing before it is worth sending; main checks all of it again.
+    pub(super) fn missing(&self) -> Option<&'static str> {
+        if self.name.trim().is_empty() {
+            return Some("It needs a name.");
+        }
+        if self.identifier.trim().is_empty() {
+            return Some(match self.kind {
+                PackageKind::Npm | PackageKind::Pypi => "It needs the name of a package.",
+                PackageKind::Docker => "It needs the name of an image.",
+                PackageKind::Binary => "It needs the path of a program.",
+                PackageKind::Http => "It needs an address.",
+            });
+        }
+        if self.kind == PackageKind::Http && self.auth == AuthKind::Header && self.header.trim().is_empty() {
+            return Some("The header needs a name.");
+        }
+        self.variables
+            .iter()
+            .any(|variable| variable.name.trim().is_empty())
+            .then_some("Every variable needs a name.")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_touched_comes_back_as_it_was() {
+        let mut form = ServerForm::new(PackageKind::Npm);
+        form.name = "Files".to_owned();
+        form.identifier = "@scope/files@1.0".to_owned();
+        form.args = vec!["/tmp".to_owned(), String::new(), "two\nlines".to_owned()];
+        form.registry = Some(("io.example/files".to_owned(), "1.0".to_owned()));
+        let variable = |name: &str, value| VariableForm {
+            name: name.to_owned(),
+            value,
+            required: true,
+            description: Some("words".to_owned()),
+        };
+        form.variables = vec![
+            variable("A", VariableValue::Plain("x".to_owned())),
+            variable("B", VariableValue::Secret { set: true }),
+            variable("C", VariableValue::Secret { set: false }),
+            variable("D", VariableValue::Missing),
+        ];
+        assert_eq!(Draft::of(&form).filled(), form);
+        let mut web = ServerForm::new(PackageKind::Http);
+        web.auth = AuthForm::Header { name: "X-Key".to_owned(), value: VariableValue::Secret { set: true } };
+        assert_eq!(Draft::of(&web).filled(), web);
+    }
+
+    #[test]
+    fn what_belongs_to_another_kind_is_left_out() {
+        let mut draft = Draft::of(&ServerForm::new(PackageKind::Pypi));
+        (draft.runtime, draft.command, draft.folder) =
+            ("uvx".to_owned(), "serve".to_owned(), "/srv".to_owned());
+        draft.variables.push(Variable { name: "A".to_owned(), ..Variable::default() });
+        draft.kind = PackageKind::Http;
+        let form = draft.filled();
+        assert_eq!((form.runtime, form.command, form.folder, form.variables.len()), (None, None, None, 0));
+        draft.kind = PackageKind::Pypi;
+        assert_eq!(draft.filled().command.as_deref(), Some("serve"), "and is there again");
+        assert!(draft.missing().is_some());
+    }
+}

@@ -1,0 +1,315 @@
+//! The form of a server, for a new one and for one that is changed.
+
+use super::{
+    draft::{AuthKind, Draft, Value, Variable},
+    notice_ui, told,
+};
+use crate::{
+    review::words::line,
+    view::View,
+    widgets::{close_button_ui, disclosure_ui, focus_stroke, muted_ui},
+};
+use egui::{Button, DragValue, RichText, TextEdit, Ui, vec2};
+use shared_protocol::{
+    Refusal,
+    messages::Severity,
+    upstreams::{PackageKind, ServerForm},
+};
+
+/// Fields are no wider than this.
+const WIDEST: f32 = 560.0;
+const MOST_ARGS: usize = 128;
+const MOST_VARIABLES: usize = 64;
+const LONGEST: usize = 16_384;
+
+pub(super) struct Form {
+    pub(super) draft: Draft,
+    /// Why main did not take it, and which field was meant.
+    refused: Option<Refusal>,
+    shows_limits: bool,
+    /// What somebody has to know before it is kept.
+    notes: Vec<String>,
+}
+
+/// What somebody made of it.
+pub(super) enum Verdict {
+    Nothing,
+    Left,
+    Filled(Box<ServerForm>),
+}
+
+impl Form {
+    pub(super) fn of(form: &ServerForm) -> Self {
+        Self { draft: Draft::of(form), refused: None, shows_limits: false, notes: Vec::new() }
+    }
+
+    pub(super) fn with_notes(form: &ServerForm, notes: Vec<String>) -> Self {
+        Self { notes, ..Self::of(form) }
+    }
+
+    pub(super) fn refuse(&mut self, refusal: Refusal) {
+        self.refused = Some(refusal);
+    }
+
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, keep: &str, is_busy: bool) -> Verdict {
+        ui.spacing_mut().item_spacing.y = 4.0;
+        let theme = view.theme;
+        let width = ui.available_width().min(WIDEST);
+        ui.scope(|ui| {
+            ui.set_max_width(width);
+            for note in &self.notes {
+                notice_ui(ui, view, Severity::Warning, &line(note));
+            }
+            if let Some(refusal) = &self.refused {
+                let at =
+                    refusal.field.as_ref().map(|field| format!(" ({})", line(field))).unwrap_or_default();
+                notice_ui(ui, view, Severity::Error, &format!("{}{at}", told(refusal)));
+            }
+            let draft = &mut self.draft;
+            field_ui(ui, view, "Name", "How you call it", &mut draft.name);
+            muted_ui(ui, theme, "Kind");
+            ui.horizontal_wrapped(|ui| {
+                ui.spacing_mut().item_spacing.x = 2.0;
+                for kind in PackageKind::ALL {
+                    ui.selectable_value(&mut draft.kind, kind, kind_words(kind));
+                }
+            });
+            let (what, hint) = identifier_words(draft.kind);
+            field_ui(ui, view, what, hint, &mut draft.identifier);
+            runtime_ui(ui, view, draft);
+            if draft.kind == PackageKind::Http {
+                auth_ui(ui, view, draft);
+            } else {
+                args_ui(ui, view, &mut draft.args);
+                variables_ui(ui, view, &mut draft.variables);
+                field_ui(ui, view, "Folder", "The home folder", &mut draft.folder);
+            }
+            ui.checkbox(&mut draft.trusted, "Believe what it says about its own tools");
+            muted_ui(
+                ui,
+                theme,
+                "Only for a server that you know: a tool that says it only reads is then taken at its word.",
+            );
+            let limits = &mut self.shows_limits;
+            if disclosure_ui(ui, theme, "Limits", None, limits) {
+                limits_ui(ui, view, &mut draft.limits);
+            }
+        });
+        ui.add_space(4.0);
+        let missing = self.draft.missing();
+        let mut verdict = Verdict::Nothing;
+        ui.horizontal_wrapped(|ui| {
+            let is_ready = missing.is_none() && !is_busy;
+            let text = RichText::new(keep);
+            let button = if is_ready {
+                Button::new(text.color(theme.accent_text)).fill(theme.accent)
+            } else {
+                Button::new(text)
+            };
+            let keep = ui.add_enabled(is_ready, button);
+            if keep.on_disabled_hover_text(missing.unwrap_or("It is being kept")).clicked() {
+                self.refused = None;
+                verdict = Verdict::Filled(Box::new(self.draft.filled()));
+            }
+            if ui.button("Cancel").clicked() {
+                verdict = Verdict::Left;
+            }
+            if let Some(missing) = missing {
+                muted_ui(ui, theme, missing);
+            }
+        });
+        verdict
+    }
+}
+
+fn kind_words(kind: PackageKind) -> &'static str {
+    match kind {
+        PackageKind::Npm => "npm",
+        PackageKind::Pypi => "PyPI",
+        PackageKind::Docker => "Docker",
+        PackageKind::Binary => "Program",
+        PackageKind::Http => "HTTP",
+    }
+}
+
+fn identifier_words(kind: PackageKind) -> (&'static str, &'static str) {
+    match kind {
+        PackageKind::Npm => ("Package", "@scope/package@1.2.3"),
+        PackageKind::Pypi => ("Package", "package==1.2.3"),
+        PackageKind::Docker => ("Image", "image:tag"),
+        PackageKind::Binary => ("Path of the program", "/usr/local/bin/server"),
+        PackageKind::Http => ("Address", "https://example.org/mcp"),
+    }
+}
+
+fn field_ui(ui: &mut Ui, view: &View<'_>, name: &str, hint: &str, text: &mut String) {
+    muted_ui(ui, view.theme, name);
+    let edit = TextEdit::singleline(text).hint_text(hint).char_limit(LONGEST).desired_width(f32::INFINITY);
+    focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name(name);
+}
+
+fn runtime_ui(ui: &mut Ui, view: &View<'_>, draft: &mut Draft) {
+    let choices: &[&str] = match draft.kind {
+        PackageKind::Pypi => &["uvx", "venv"],
+        PackageKind::Docker => &["docker", "podman"],
+        PackageKind::Npm | PackageKind::Binary | PackageKind::Http => &[],
+    };
+    if choices.is_empty() {
+        return;
+    }
+    muted_ui(ui, view.theme, "Run by");
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        ui.selectable_value(&mut draft.runtime, String::new(), "What is there");
+        for choice in choices {
+            ui.selectable_value(&mut draft.runtime, (*choice).to_owned(), *choice);
+        }
+    });
+    if draft.kind == PackageKind::Pypi {
+        field_ui(ui, view, "Program in the package", "As the package is called", &mut draft.command);
+    }
+}
+
+fn auth_ui(ui: &mut Ui, view: &View<'_>, draft: &mut Draft) {
+    muted_ui(ui, view.theme, "Who asks");
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        ui.selectable_value(&mut draft.auth, AuthKind::None, "Nobody in particular");
+        ui.selectable_value(&mut draft.auth, AuthKind::Bearer, "Bearer token");
+        ui.selectable_value(&mut draft.auth, AuthKind::Header, "Header");
+    });
+    if draft.auth == AuthKind::Header {
+        field_ui(ui, view, "Header name", "X-Api-Key", &mut draft.header);
+    }
+    if draft.auth != AuthKind::None {
+        value_ui(ui, view, "Token", &mut draft.auth_value);
+    }
+}
+
+fn value_ui(ui: &mut Ui, view: &View<'_>, name: &str, value: &mut Value) {
+    let hint = match (value.is_secret, value.is_set) {
+        (true, true) => "Set; type to replace it",
+        (true, false) => "Secret, not set yet",
+        (false, _) => "Value",
+    };
+    let edit = TextEdit::singleline(&mut value.text)
+        .password(value.is_secret)
+        .hint_text(hint)
+        .char_limit(LONGEST)
+        .desired_width(f32::INFINITY);
+    focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name(name);
+}
+
+/// One field for each, so that nothing has to be quoted.
+fn args_ui(ui: &mut Ui, view: &View<'_>, args: &mut Vec<String>) {
+    muted_ui(ui, view.theme, "Arguments, each as it is, without a shell");
+    let mut gone = None;
+    for (place, text) in args.iter_mut().enumerate() {
+        ui.push_id(("argument", place), |ui| {
+            with_close_ui(ui, view, &format!("Remove argument {}", place + 1), |ui| {
+                let edit = TextEdit::singleline(text).char_limit(LONGEST).desired_width(f32::INFINITY);
+                let name = format!("Argument {}", place + 1);
+                focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name(name);
+            })
+            .then(|| gone = Some(place));
+        });
+    }
+    if let Some(place) = gone {
+        args.remove(place);
+    }
+    if ui.add_enabled(args.len() < MOST_ARGS, Button::new("Add argument")).clicked() {
+        args.push(String::new());
+    }
+}
+
+/// A field with a cross behind it. Gives back whether that was pressed.
+fn with_close_ui(ui: &mut Ui, view: &View<'_>, name: &str, field: impl FnOnce(&mut Ui)) -> bool {
+    let mut closed = false;
+    ui.with_layout(
+        egui::Layout::right_to_left(egui::Align::Center).with_main_align(egui::Align::Min),
+        |ui| {
+            ui.set_max_height(26.0);
+            closed = close_button_ui(ui, view.theme, name).clicked();
+            field(ui);
+        },
+    );
+    closed
+}
+
+fn variables_ui(ui: &mut Ui, view: &View<'_>, variables: &mut Vec<Variable>) {
+    muted_ui(ui, view.theme, "Variables");
+    let mut gone = None;
+    for (place, variable) in variables.iter_mut().enumerate() {
+        ui.push_id(("variable", place), |ui| {
+            let number = place + 1;
+            let width = (ui.available_width() * 0.36).max(90.0);
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = 6.0;
+                let edit = TextEdit::singleline(&mut variable.name)
+                    .hint_text("NAME")
+                    .char_limit(256)
+                    .desired_width(width);
+                let name = format!("Variable {number} name");
+                focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name(name);
+                let room = ui.available_width();
+                ui.allocate_ui(vec2(room, 26.0), |ui| {
+                    with_close_ui(ui, view, &format!("Remove variable {number}"), |ui| {
+                        value_ui(ui, view, &format!("Variable {number} value"), &mut variable.value);
+                    })
+                    .then(|| gone = Some(place));
+                });
+            });
+            ui.horizontal_wrapped(|ui| {
+                let secret = ui.checkbox(&mut variable.value.is_secret, RichText::new("Secret").small());
+                let secret = secret.on_hover_text("Kept in the secret store, and never shown again");
+                secret.accessible_name(format!("Variable {number} is secret"));
+                let required = ui.checkbox(&mut variable.required, RichText::new("Required").small());
+                required.accessible_name(format!("Variable {number} is required"));
+                if let Some(description) = &variable.description {
+                    muted_ui(ui, view.theme, line(description));
+                }
+            });
+        });
+    }
+    if let Some(place) = gone {
+        variables.remove(place);
+    }
+    if ui.add_enabled(variables.len() < MOST_VARIABLES, Button::new("Add variable")).clicked() {
+        variables.push(Variable::default());
+    }
+}
+
+fn limits_ui(ui: &mut Ui, view: &View<'_>, limits: &mut shared_protocol::upstreams::LimitsForm) {
+    let seconds_ui = |ui: &mut Ui, name: &str, milliseconds: &mut u64| {
+        let mut seconds = *milliseconds as f64 / 1000.0;
+        ui.horizontal(|ui| {
+            let drag = DragValue::new(&mut seconds).range(0.1..=86_400.0).suffix(" s").max_decimals(1);
+            let response = ui.add(drag);
+            if response.changed() {
+                *milliseconds = (seconds * 1000.0).round() as u64;
+            }
+            response.accessible_name(name);
+            muted_ui(ui, view.theme, name);
+        });
+    };
+    seconds_ui(ui, "Fetching the package", &mut limits.install_ms);
+    seconds_ui(ui, "Connecting", &mut limits.connect_ms);
+    seconds_ui(ui, "Shaking hands", &mut limits.handshake_ms);
+    seconds_ui(ui, "A call without a word", &mut limits.idle_ms);
+    seconds_ui(ui, "A call in all", &mut limits.total_ms);
+    seconds_ui(ui, "From asked to end to killed", &mut limits.grace_ms);
+    let number_ui = |ui: &mut Ui, name: &str, unit: f64, value: &mut u64, suffix: &str| {
+        let mut shown = *value as f64 / unit;
+        ui.horizontal(|ui| {
+            let response =
+                ui.add(DragValue::new(&mut shown).range(1.0..=65_536.0).max_decimals(0).suffix(suffix));
+            if response.changed() {
+                *value = (shown * unit).round() as u64;
+            }
+            response.accessible_name(name);
+            muted_ui(ui, view.theme, name);
+        });
+    };
+    number_ui(ui, "Largest result", 1024.0, &mut limits.result_bytes, " KiB");
+    number_ui(ui, "Calls at once", 1.0, &mut limits.calls, "");
+}

@@ -1,0 +1,249 @@
+//! Taking over servers from JSON that somebody pasted or from the configuration of another program: first what would be
+//! taken over, then the taking.
+
+use super::{
+    asking::{Asking, Purpose},
+    box_ui, notice_ui, told,
+};
+use crate::{
+    panels::status_bar::counted,
+    review::words::line,
+    view::{Action, View},
+    widgets::{focus_stroke, muted_ui},
+};
+use egui::{Button, Label, RichText, TextEdit, Ui};
+use shared_protocol::{
+    Refusal,
+    messages::Severity,
+    upstreams::{
+        AuthForm, ImportFrom, ImportSource, ImportView, ImportedServer, MAX_TEXT, TypedSecret,
+        UpstreamRequest, VariableValue,
+    },
+};
+
+/// Servers of one configuration that are listed.
+const MOST: usize = 200;
+
+#[derive(Default)]
+pub(super) struct Importing {
+    text: String,
+    /// Configurations that were found; none while nobody has looked.
+    sources: Option<Vec<ImportSource>>,
+    has_asked: bool,
+    /// What was last asked about, and still to be answered.
+    waiting: bool,
+    source: Option<ImportFrom>,
+    preview: Option<Preview>,
+    refused: Option<String>,
+}
+
+struct Preview {
+    view: ImportView,
+    /// One for each server.
+    chosen: Vec<bool>,
+}
+
+impl Importing {
+    pub(super) fn receive_sources(&mut self, sources: Vec<ImportSource>) {
+        self.sources = Some(sources);
+    }
+
+    pub(super) fn receive(&mut self, view: ImportView) {
+        let chosen = view.servers.iter().map(|server| !server.known).collect();
+        (self.preview, self.waiting, self.refused) = (Some(Preview { view, chosen }), false, None);
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting
+    }
+
+    pub(super) fn refuse(&mut self, refusal: &Refusal) {
+        (self.waiting, self.refused) = (false, Some(told(refusal)));
+    }
+
+    fn look(&mut self, source: ImportFrom, asking: &mut Asking, actions: &mut Vec<Action>) {
+        (self.preview, self.refused, self.waiting) = (None, None, true);
+        self.source = Some(source.clone());
+        asking.request(UpstreamRequest::PreviewImport { source }, Purpose::Preview, actions);
+    }
+
+    pub(super) fn paste_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        asking: &mut Asking,
+        actions: &mut Vec<Action>,
+    ) -> bool {
+        muted_ui(
+            ui,
+            view.theme,
+            "The configuration of another client: mcpServers, servers, or one server by itself. Comments may stay.",
+        );
+        let before = self.text.len();
+        let edit = TextEdit::multiline(&mut self.text)
+            .code_editor()
+            .char_limit(MAX_TEXT / 4)
+            .hint_text("{ \"mcpServers\": { … } }")
+            .desired_rows(6)
+            .desired_width(f32::INFINITY);
+        let tallest = 160.0;
+        egui::ScrollArea::vertical().id_salt("pasted").max_height(tallest).show(ui, |ui| {
+            focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name("Pasted JSON");
+        });
+        if self.text.len() != before {
+            // What was shown is of another text.
+            self.preview = None;
+        }
+        let (mut looks, mut left) = (false, false);
+        ui.horizontal_wrapped(|ui| {
+            let can_look = !self.text.trim().is_empty() && !self.waiting;
+            looks = ui.add_enabled(can_look, Button::new("Show what it holds")).clicked();
+            left = ui.button("Cancel").clicked();
+        });
+        if looks {
+            self.look(ImportFrom::Text(TypedSecret(self.text.clone())), asking, actions);
+        }
+        self.preview_ui(ui, view, asking, actions);
+        if left {
+            *self = Self::default();
+        }
+        left
+    }
+
+    pub(super) fn programs_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        asking: &mut Asking,
+        actions: &mut Vec<Action>,
+    ) -> bool {
+        if !std::mem::replace(&mut self.has_asked, true) {
+            asking.request(UpstreamRequest::Sources, Purpose::Sources, actions);
+        }
+        let mut looked = None;
+        match &self.sources {
+            None => drop(muted_ui(ui, view.theme, "Looking for configurations…")),
+            Some(sources) if sources.is_empty() => {
+                let text = "No configuration of Claude Desktop, Claude Code, VS Code or Cursor was found. Paste one instead.";
+                ui.add(Label::new(text).wrap());
+            }
+            Some(sources) => {
+                for source in sources.iter().take(MOST) {
+                    ui.horizontal_wrapped(|ui| {
+                        let button = ui.add_enabled(!self.waiting, Button::new(line(&source.program)));
+                        if button
+                            .accessible_name(format!("Look at {} {}", source.program, source.path))
+                            .clicked()
+                        {
+                            looked = Some(ImportFrom::File(source.path.clone()));
+                        }
+                        muted_ui(ui, view.theme, line(&source.path));
+                    });
+                }
+            }
+        }
+        let (mut again, mut left) = (false, false);
+        ui.horizontal_wrapped(|ui| {
+            again = ui.button("Look again").clicked();
+            left = ui.button("Cancel").clicked();
+        });
+        if again {
+            self.has_asked = false;
+            self.sources = None;
+        }
+        if let Some(source) = looked {
+            self.look(source, asking, actions);
+        }
+        self.preview_ui(ui, view, asking, actions);
+        if left {
+            *self = Self::default();
+        }
+        left
+    }
+
+    fn preview_ui(&mut self, ui: &mut Ui, view: &View<'_>, asking: &mut Asking, actions: &mut Vec<Action>) {
+        if let Some(why) = &self.refused {
+            notice_ui(ui, view, Severity::Error, why);
+        }
+        let Some(preview) = &mut self.preview else { return };
+        let servers = &preview.view.servers;
+        if servers.is_empty() && preview.view.refused.is_empty() {
+            ui.label("There are no servers in it.");
+        }
+        for (server, chosen) in servers.iter().zip(&mut preview.chosen).take(MOST) {
+            server_ui(ui, view, server, chosen);
+        }
+        for (name, why) in preview.view.refused.iter().take(MOST) {
+            notice_ui(
+                ui,
+                view,
+                Severity::Warning,
+                &format!("{} cannot be taken over: {}", line(name), line(why)),
+            );
+        }
+        let names: Vec<String> = servers
+            .iter()
+            .zip(&preview.chosen)
+            .filter(|(_, chosen)| **chosen)
+            .map(|(server, _)| server.form.name.clone())
+            .collect();
+        if servers.is_empty() {
+            return;
+        }
+        let theme = view.theme;
+        let text = format!("Import {}, switched off", counted(names.len(), "server"));
+        let is_ready = !names.is_empty() && !asking.is_open(&Purpose::Import);
+        let button = if is_ready {
+            Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent)
+        } else {
+            Button::new(text)
+        };
+        if ui.add_enabled(is_ready, button).clicked()
+            && let Some(source) = self.source.clone()
+        {
+            asking.request(UpstreamRequest::Import { source, names }, Purpose::Import, actions);
+        }
+    }
+}
+
+/// One server as it would be kept.
+fn server_ui(ui: &mut Ui, view: &View<'_>, server: &ImportedServer, chosen: &mut bool) {
+    let theme = view.theme;
+    box_ui(ui, view, |ui| {
+        let name = line(&server.form.name);
+        ui.horizontal_wrapped(|ui| {
+            ui.checkbox(chosen, RichText::new(&name).strong()).accessible_name(format!("Take over {name}"));
+            muted_ui(ui, theme, server.form.kind.word());
+            if server.known {
+                let text = "There is one of this name already; this one would be added beside it.";
+                ui.label(RichText::new(text).small().color(theme.warning));
+            }
+        });
+        ui.add(Label::new(RichText::new(line(&server.runs)).monospace()).selectable(true).wrap());
+        for (name, value) in parts(server) {
+            let words = match value {
+                VariableValue::Plain(text) => format!("{} = {}", line(name), line(text)),
+                VariableValue::Secret { set: true } | VariableValue::Typed(_) => {
+                    format!("{}: a secret, goes to {}", line(name), view.upstreams.secrets_place)
+                }
+                VariableValue::Secret { set: false } | VariableValue::Missing => {
+                    format!("{}: to be given before it starts", line(name))
+                }
+            };
+            muted_ui(ui, theme, words);
+        }
+        for note in &server.notes {
+            ui.add(Label::new(RichText::new(line(note)).small().color(theme.warning)).wrap());
+        }
+    });
+}
+
+fn parts(server: &ImportedServer) -> impl Iterator<Item = (&str, &VariableValue)> {
+    let auth = match &server.form.auth {
+        AuthForm::None => None,
+        AuthForm::Bearer(value) => Some(("Bearer token", value)),
+        AuthForm::Header { name, value } => Some((name.as_str(), value)),
+    };
+    let variables = server.form.variables.iter().map(|variable| (variable.name.as_str(), &variable.value));
+    auth.into_iter().chain(variables)
+}

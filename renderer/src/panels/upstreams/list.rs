@@ -1,0 +1,201 @@
+//! The list: servers with how they stand and their switch, entries that cannot be read, manifests, and where all of it is
+//! looked for.
+
+use super::{Shown, UpstreamsPanel, Way, asking::Doing, manifest, server, standing};
+use crate::{
+    panels::log::now,
+    review::words::line,
+    view::{Action, View},
+    widgets::{
+        Row, body_font, focus_ring, muted_ui, paint_icon, paint_line, paint_severity, row_ui, small_font,
+    },
+};
+use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
+use shared_protocol::{
+    messages::Severity,
+    upstreams::{ManifestBrief, ServerBrief, ServerState, UnreadableServer},
+};
+use std::time::Duration;
+
+const SERVER: f32 = 44.0;
+/// Room for the switch and the button at the end of a row.
+const CONTROLS: f32 = 122.0;
+/// Manifests and unreadable entries listed at once.
+const MOST: usize = 200;
+
+impl UpstreamsPanel {
+    pub(super) fn list_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        self.ways_ui(ui);
+        let now = now();
+        egui::ScrollArea::vertical().id_salt("upstreams").auto_shrink([false, false]).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            for server in &view.upstreams.servers {
+                self.server_ui(ui, view, server, now, actions);
+            }
+            if view.upstreams.servers.is_empty() {
+                muted_ui(ui, view.theme, "No servers yet.");
+            }
+            for entry in view.upstreams.unreadable.iter().take(MOST) {
+                unreadable_ui(ui, view, entry);
+            }
+            self.manifests_ui(ui, view);
+            ui.add_space(8.0);
+            places_ui(ui, view);
+        });
+        // The time until the next try goes down by itself.
+        if view.upstreams.servers.iter().any(|server| matches!(server.state, ServerState::Backoff { .. })) {
+            ui.ctx().request_repaint_after(Duration::from_secs(1));
+        }
+    }
+
+    fn ways_ui(&mut self, ui: &mut Ui) {
+        ui.scope(|ui| {
+            ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
+            ui.spacing_mut().button_padding = vec2(8.0, 2.0);
+            ui.spacing_mut().interact_size.y = 24.0;
+            ui.horizontal_wrapped(|ui| {
+                for (way, words, name) in [
+                    (Way::Form, "Add…", "Add a server by hand"),
+                    (Way::Paste, "Paste…", "Add servers from pasted JSON"),
+                    (Way::Programs, "Import…", "Import servers of another program"),
+                    (Way::Registry, "Registry…", "Search a registry of servers"),
+                ] {
+                    if ui.button(words).on_hover_text(name).clicked() {
+                        self.add(way);
+                    }
+                }
+            });
+        });
+    }
+
+    fn server_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        server: &ServerBrief,
+        now: u64,
+        actions: &mut Vec<Action>,
+    ) {
+        let theme = view.theme;
+        let selected = self.shown == Shown::Server(server.id.clone());
+        let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), SERVER), Sense::click());
+        if row.gained_focus() {
+            row.scroll_to_me(None);
+        }
+        if row.clicked() {
+            self.open(server.id.clone());
+        }
+        if !ui.is_rect_visible(rect) {
+            return;
+        }
+        let says = standing::summary(server, now);
+        let name = format!("{}, {says}", line(&server.name));
+        row.widget_info(|| WidgetInfo::selected(Role::Button, ui.is_enabled(), selected, &name));
+        if selected {
+            ui.painter().rect_filled(rect, CornerRadius::same(4), theme.selection);
+        } else if row.hovered() {
+            ui.painter().rect_filled(rect, CornerRadius::same(4), theme.hover);
+        }
+        focus_ring(ui, theme, rect, &row);
+        let sign = Rect::from_center_size(pos2(rect.left() + 15.0, rect.center().y), Vec2::splat(16.0));
+        standing::paint_state(ui.painter(), theme, sign, &server.state);
+        let text = Rect::from_min_max(
+            pos2(rect.left() + 30.0, rect.top() + 4.0),
+            pos2(rect.right() - CONTROLS, rect.bottom() - 4.0),
+        );
+        let (top, bottom) = text.split_top_bottom_at_y(text.center().y);
+        paint_line(ui, top, Align2::LEFT_CENTER, &line(&server.name), body_font(ui), theme.text);
+        paint_line(ui, bottom, Align2::LEFT_CENTER, &says, small_font(ui), theme.text_muted);
+        row.on_hover_text(format!("{says}\n{}", server.runs));
+        let room = Rect::from_min_max(
+            pos2(rect.right() - CONTROLS + 4.0, rect.top() + 8.0),
+            rect.max - vec2(6.0, 8.0),
+        );
+        let layout = egui::Layout::right_to_left(egui::Align::Center);
+        let mut child =
+            ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt(&server.id.0).layout(layout));
+        child.spacing_mut().button_padding = vec2(6.0, 2.0);
+        server::switch_ui(&mut child, server, &mut self.asking, actions);
+        let busy = self.asking.doing(&server.id);
+        if busy.is_none_or(|doing| doing == Doing::Enabling) {
+            server::start_stop_ui(&mut child, server, true, &mut self.asking, actions);
+        }
+    }
+
+    fn manifests_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+        ui.add_space(8.0);
+        muted_ui(ui, view.theme, "Manifests");
+        let manifests = &view.upstreams.manifests;
+        for manifest in manifests.iter().take(MOST) {
+            self.manifest_row_ui(ui, view, manifest);
+        }
+        if manifests.len() > MOST {
+            muted_ui(ui, view.theme, format!("and {} more", manifests.len() - MOST));
+        }
+        if manifests.is_empty() {
+            let text = "None. A manifest is a JSON file that makes a script, an address or another server's tool into a tool \
+                        of your own.";
+            ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
+        }
+        for folder in &view.upstreams.manifest_folders {
+            let text = format!("Looked for in {} ({})", folder.path, folder.origin.word());
+            ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_subtle)).wrap());
+        }
+    }
+
+    fn manifest_row_ui(&mut self, ui: &mut Ui, view: &View<'_>, manifest: &ManifestBrief) {
+        let theme = view.theme;
+        let title = manifest::title(manifest);
+        let says = manifest::summary(manifest);
+        let name = format!("Manifest {title}, {says}");
+        let selected = self.shown == Shown::Manifest(manifest.path.clone());
+        let row = Row { name: &name, selected, sense: Sense::click() };
+        let response = row_ui(ui, theme, row, |ui, room| {
+            let sign = Rect::from_center_size(pos2(room.left() + 9.0, room.center().y), Vec2::splat(16.0));
+            match (manifest.problem.is_some(), manifest::wants_a_person(manifest)) {
+                (true, _) => paint_severity(ui.painter(), sign.center(), theme, Severity::Error),
+                (false, true) => paint_icon(ui.painter(), "shield", sign, theme.warning),
+                (false, false) => paint_icon(ui.painter(), "page", sign, theme.text_muted),
+            }
+            let room = room.with_min_x(room.left() + 24.0);
+            let half = room.with_min_x(room.center().x);
+            let width = paint_line(ui, half, Align2::RIGHT_CENTER, &says, small_font(ui), theme.text_muted);
+            let room = room.with_max_x(room.right() - width - 8.0);
+            paint_line(ui, room, Align2::LEFT_CENTER, &title, body_font(ui), theme.text);
+        });
+        if response.on_hover_text(&manifest.path).clicked() {
+            self.shown = Shown::Manifest(manifest.path.clone());
+        }
+    }
+}
+
+/// An entry of the configuration that nobody understands: left as it is, and named.
+fn unreadable_ui(ui: &mut Ui, view: &View<'_>, entry: &UnreadableServer) {
+    let theme = view.theme;
+    let (name, reason) = (line(&entry.name), line(&entry.reason));
+    let said = format!("{name}, cannot be read: {reason}");
+    let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), SERVER), Sense::hover());
+    row.widget_info(|| WidgetInfo::labeled(Role::ListItem, true, &said));
+    paint_severity(ui.painter(), pos2(rect.left() + 15.0, rect.center().y), theme, Severity::Error);
+    let text = Rect::from_min_max(pos2(rect.left() + 30.0, rect.top() + 4.0), rect.max - vec2(6.0, 4.0));
+    let (top, bottom) = text.split_top_bottom_at_y(text.center().y);
+    paint_line(ui, top, Align2::LEFT_CENTER, &name, body_font(ui), theme.text);
+    let why = format!("cannot be read · {reason}");
+    paint_line(ui, bottom, Align2::LEFT_CENTER, &why, small_font(ui), theme.text_muted);
+    row.on_hover_text(format!(
+        "{reason}\nIt stays as it is in {}. Correct it there.",
+        view.upstreams.config_file
+    ));
+}
+
+/// Where configurations and secrets are kept.
+pub(super) fn places_ui(ui: &mut Ui, view: &View<'_>) {
+    let upstreams = view.upstreams;
+    for (what, place) in [("Servers", &upstreams.config_file), ("Secrets", &upstreams.secrets_place)] {
+        if !place.is_empty() {
+            let text =
+                RichText::new(format!("{what} are kept in {place}")).small().color(view.theme.text_subtle);
+            ui.add(egui::Label::new(text).wrap());
+        }
+    }
+}

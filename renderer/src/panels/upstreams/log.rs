@@ -1,0 +1,178 @@
+//! What a server writes to its error output, as main keeps it: asked for from where it ended, shown line by line, followed
+//! unless somebody has scrolled away.
+
+use super::asking::{Asking, Purpose};
+use crate::{
+    panels::status_bar::counted,
+    review::words::line,
+    view::{Action, View},
+    widgets::muted_ui,
+};
+use egui::{Label, RichText, TextStyle, Ui};
+use shared_protocol::upstreams::{LogPart, ServerBrief, ServerId, UpstreamRequest};
+use std::{collections::VecDeque, time::Duration};
+
+/// Lines that are kept here; main has no more either.
+const MOST: usize = 5_000;
+const ROW: f32 = 17.0;
+/// Seconds after which somebody who looks is told what is new.
+const REST: f64 = 1.0;
+
+#[derive(Default)]
+pub(super) struct Log {
+    of: Option<ServerId>,
+    first: u64,
+    lines: VecDeque<String>,
+    /// Not before then, while there was nothing new.
+    again: f64,
+    had_nothing: bool,
+    follows: Follow,
+}
+
+struct Follow(bool);
+
+impl Default for Follow {
+    fn default() -> Self {
+        Self(true)
+    }
+}
+
+impl Log {
+    pub(super) fn of(id: &ServerId) -> Self {
+        Self { of: Some(id.clone()), ..Self::default() }
+    }
+
+    pub(super) fn is_of(&self, id: &ServerId) -> bool {
+        self.of.as_ref() == Some(id)
+    }
+
+    fn end(&self) -> u64 {
+        self.first + self.lines.len() as u64
+    }
+
+    pub(super) fn receive(&mut self, id: &ServerId, part: LogPart) {
+        if !self.is_of(id) {
+            return;
+        }
+        self.had_nothing = part.lines.is_empty();
+        if part.lines.is_empty() && part.first < self.end() {
+            // It has fewer lines than are known here: it was begun anew.
+            self.lines.clear();
+            self.first = 0;
+            return;
+        }
+        match self.end().checked_sub(part.first) {
+            // Lines between went by and are not kept any more; or the server was started anew.
+            None => {
+                self.lines.clear();
+                self.first = part.first;
+                self.lines.extend(part.lines);
+            }
+            Some(known) => {
+                let known = usize::try_from(known).unwrap_or(usize::MAX);
+                self.lines.extend(part.lines.into_iter().skip(known));
+            }
+        }
+        let surplus = self.lines.len().saturating_sub(MOST);
+        self.lines.drain(..surplus);
+        self.first += surplus as u64;
+    }
+
+    pub(super) fn lost(&mut self, id: &ServerId) {
+        if self.is_of(id) {
+            self.had_nothing = true;
+        }
+    }
+
+    pub(super) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        server: &ServerBrief,
+        asking: &mut Asking,
+        actions: &mut Vec<Action>,
+    ) {
+        self.ask(ui, server, asking, actions);
+        ui.horizontal_wrapped(|ui| {
+            ui.checkbox(&mut self.follows.0, "Follow the end");
+            if ui.add_enabled(!self.lines.is_empty(), egui::Button::new("Copy all")).clicked() {
+                let text: Vec<&str> = self.lines.iter().map(String::as_str).collect();
+                ui.ctx().copy_text(text.join("\n"));
+            }
+            if self.first > 0 {
+                let what = counted(usize::try_from(self.first).unwrap_or(usize::MAX), "earlier line");
+                muted_ui(ui, view.theme, format!("{what} are not kept any more"));
+            }
+        });
+        if self.lines.is_empty() {
+            muted_ui(ui, view.theme, "It has not written anything.");
+            return;
+        }
+        let height = (ui.clip_rect().bottom() - ui.cursor().top() - 8.0).max(ROW * 8.0);
+        ui.spacing_mut().item_spacing.y = 0.0;
+        ui.spacing_mut().interact_size.y = ROW;
+        egui::ScrollArea::both()
+            .id_salt("log")
+            .max_height(height)
+            .auto_shrink([false, false])
+            .stick_to_bottom(self.follows.0)
+            .show_rows(ui, ROW, self.lines.len(), |ui, range| {
+                for text in self.lines.range(range) {
+                    ui.horizontal(|ui| {
+                        ui.set_height(ROW);
+                        let text =
+                            RichText::new(line(text)).text_style(TextStyle::Monospace).color(view.theme.text);
+                        ui.add(Label::new(text).selectable(true).extend());
+                    });
+                }
+            });
+    }
+
+    /// The next lines, unless there were none a moment ago.
+    fn ask(&mut self, ui: &Ui, server: &ServerBrief, asking: &mut Asking, actions: &mut Vec<Action>) {
+        let purpose = Purpose::Log(server.id.clone());
+        if asking.is_open(&purpose) {
+            return;
+        }
+        let now = ui.input(|input| input.time);
+        if std::mem::take(&mut self.had_nothing) {
+            self.again = now + REST;
+        }
+        if now < self.again {
+            ui.ctx().request_repaint_after(Duration::from_secs_f64(self.again - now));
+            return;
+        }
+        asking.request(
+            UpstreamRequest::Log { server: server.id.clone(), from: self.end() },
+            purpose,
+            actions,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(numbers: std::ops::Range<u64>) -> LogPart {
+        let lines = numbers.clone().map(|number| number.to_string()).collect();
+        LogPart { first: numbers.start, lines, dropped: 0 }
+    }
+
+    #[test]
+    fn lines_are_shown_once_and_a_gap_begins_anew() {
+        let id = ServerId("files".to_owned());
+        let mut log = Log::of(&id);
+        log.receive(&id, part(0..3));
+        log.receive(&id, part(2..5));
+        assert_eq!(log.lines, ["0", "1", "2", "3", "4"]);
+        log.receive(&id, part(9..11));
+        assert_eq!((log.first, log.lines.len(), log.end()), (9, 2, 11));
+        log.receive(&ServerId("other".to_owned()), part(11..20));
+        assert_eq!(log.end(), 11, "of another server");
+        log.receive(&id, part(11..MOST as u64 + 20));
+        assert_eq!(log.lines.len(), MOST);
+        log.receive(&id, part(2..2));
+        assert_eq!(log.end(), 0, "it was begun anew, and is read from the start");
+    }
+}

@@ -1,0 +1,205 @@
+//! The page of a manifest: where the file comes from, what its tools do, why it is not used, and what a person has to say
+//! about it.
+
+use super::{
+    asking::{Asking, Purpose},
+    box_ui,
+    credentials::Typing,
+    notice_ui, tool,
+};
+use crate::{
+    panels::status_bar::counted,
+    review::words::line,
+    view::{Action, View},
+    widgets::muted_ui,
+};
+use egui::{Button, Label, RichText, Ui};
+use shared_protocol::{
+    messages::Severity,
+    upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief, UpstreamDecision, UpstreamRequest},
+};
+
+/// Tools of one manifest that are listed.
+const MOST: usize = 200;
+
+#[derive(Default)]
+pub(super) struct ManifestPage {
+    /// The one that is looked at, and its form when that began: an approval is of that one.
+    seen: Option<(String, Option<String>)>,
+    typing: Typing,
+}
+
+pub(super) fn wants_a_person(manifest: &ManifestBrief) -> bool {
+    manifest.needs_approval
+        || manifest.problem.is_some()
+        || manifest.credentials.iter().any(|credential| !credential.optional && !credential.set)
+}
+
+/// Its id, or the name of its file.
+pub(super) fn title(manifest: &ManifestBrief) -> String {
+    let file = manifest.path.rsplit('/').next().unwrap_or(&manifest.path);
+    line(manifest.id.as_deref().unwrap_or(file))
+}
+
+pub(super) fn summary(manifest: &ManifestBrief) -> String {
+    let missing = manifest.credentials.iter().any(|credential| !credential.optional && !credential.set);
+    let state = if manifest.problem.is_some() {
+        "not used".to_owned()
+    } else if manifest.needs_approval {
+        "needs approval".to_owned()
+    } else if missing {
+        "needs credentials".to_owned()
+    } else {
+        counted(manifest.tools.iter().filter(|tool| tool.hidden.is_none()).count(), "tool")
+    };
+    format!("{state} · {}", manifest.origin.word())
+}
+
+impl ManifestPage {
+    pub(super) fn done(&mut self, purpose: &Purpose) {
+        if *purpose == Purpose::Manifest {
+            self.seen = None;
+        }
+    }
+
+    pub(super) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        path: &str,
+        asking: &mut Asking,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(manifest) = view.upstreams.manifests.iter().find(|manifest| manifest.path == path) else {
+            return;
+        };
+        if self.seen.as_ref().is_none_or(|(seen, _)| seen != path) {
+            *self = Self { seen: Some((path.to_owned(), manifest.hash.clone())), ..Self::default() };
+        }
+        let theme = view.theme;
+        egui::ScrollArea::vertical().id_salt(("manifest", path)).auto_shrink([false, false]).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 5.0;
+            ui.horizontal_wrapped(|ui| {
+                ui.label(RichText::new(title(manifest)).heading());
+                muted_ui(ui, theme, summary(manifest));
+                if ui.button("Read the files again").clicked() {
+                    asking.request(UpstreamRequest::ReloadManifests, Purpose::Manifest, actions);
+                }
+            });
+            ui.add(
+                Label::new(RichText::new(line(&manifest.path)).monospace().color(theme.text))
+                    .selectable(true)
+                    .wrap(),
+            );
+            let origin = match manifest.origin {
+                ManifestOrigin::User => "From your own folder.",
+                ManifestOrigin::Workspace => "It came with the workspace, perhaps from somebody else.",
+            };
+            muted_ui(ui, theme, origin);
+            if let Some(problem) = &manifest.problem {
+                let text = format!("{} Correct the file; it is read again by itself.", ended(&line(problem)));
+                notice_ui(ui, view, Severity::Error, &text);
+            }
+            self.approval_ui(ui, view, manifest, asking, actions);
+            self.credentials_ui(ui, view, manifest, asking, actions);
+            for tool in manifest.tools.iter().take(MOST) {
+                tool_ui(ui, view, manifest, tool, asking, actions);
+            }
+            if manifest.tools.len() > MOST {
+                muted_ui(ui, theme, format!("and {} more", manifest.tools.len() - MOST));
+            }
+        });
+    }
+
+    fn approval_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        manifest: &ManifestBrief,
+        asking: &mut Asking,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(hash) = manifest.hash.as_ref().filter(|_| manifest.needs_approval) else { return };
+        let theme = view.theme;
+        let is_as_seen = self.seen.as_ref().is_some_and(|(_, seen)| seen.as_ref() == Some(hash));
+        box_ui(ui, view, |ui| {
+            ui.label("Agents see none of its tools before you approve it in exactly this form.");
+            ui.add(
+                Label::new(RichText::new(hash).monospace().small().color(theme.text_muted))
+                    .selectable(true)
+                    .wrap(),
+            );
+            if !is_as_seen {
+                ui.label("It changed while you were looking.");
+                if ui.button("I have seen how it is now").clicked() {
+                    self.seen = Some((manifest.path.clone(), Some(hash.clone())));
+                }
+                return;
+            }
+            let text = RichText::new("Approve this manifest").color(theme.accent_text);
+            let is_free = !asking.is_open(&Purpose::Manifest);
+            if ui.add_enabled(is_free, Button::new(text).fill(theme.accent)).clicked() {
+                let decision = UpstreamDecision::ApproveManifest { hash: hash.clone() };
+                asking.decide(decision, Purpose::Manifest, actions);
+            }
+        });
+    }
+
+    fn credentials_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        manifest: &ManifestBrief,
+        asking: &mut Asking,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(id) = &manifest.id else { return };
+        for credential in &manifest.credentials {
+            self.typing.secret_ui(ui, view, &credential.id, credential.set, |secret| {
+                let (manifest, credential) = (id.clone(), credential.id.clone());
+                let decision = UpstreamDecision::SetManifestSecret { manifest, credential, secret };
+                asking.decide(decision, Purpose::Secret { id: None }, actions);
+            });
+            if credential.optional {
+                muted_ui(ui, view.theme, "It can do without.");
+            }
+        }
+    }
+}
+
+fn tool_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    manifest: &ManifestBrief,
+    tool: &ManifestToolBrief,
+    asking: &mut Asking,
+    actions: &mut Vec<Action>,
+) {
+    let theme = view.theme;
+    let name = line(&tool.name);
+    box_ui(ui, view, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new(&name).monospace());
+            let mut policy = tool.policy;
+            if tool.hidden.is_none() && !manifest.needs_approval && manifest.problem.is_none() {
+                tool::policy_ui(ui, &name, &mut policy);
+            }
+            if policy != tool.policy {
+                let decision = UpstreamDecision::SetManifestPolicy { tool: tool.name.clone(), policy };
+                asking.decide(decision, Purpose::Manifest, actions);
+            }
+        });
+        if !tool.does.is_empty() {
+            ui.add(Label::new(line(&tool.does)).wrap());
+        }
+        if let Some(why) = &tool.hidden {
+            let text =
+                RichText::new(format!("Hidden from agents: {}", line(why))).small().color(theme.warning);
+            ui.add(Label::new(text).wrap());
+        }
+    });
+}
+
+fn ended(text: &str) -> String {
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}

@@ -1,0 +1,139 @@
+//! Servers that a registry knows: found by words, each with the ways to run it, one of which fills the form.
+
+use super::{
+    asking::{Asking, Purpose},
+    box_ui,
+    form::Form,
+    notice_ui, told,
+};
+use crate::{
+    review::words::line,
+    view::{Action, View},
+    widgets::{focus_stroke, muted_ui, search_field_ui},
+};
+use egui::{Button, Key, Label, RichText, TextEdit, Ui};
+use shared_protocol::{
+    Refusal,
+    messages::Severity,
+    upstreams::{RegistryFound, RegistryOffer, UpstreamRequest},
+};
+
+/// Of what was found.
+const MOST: usize = 60;
+
+#[derive(Default)]
+pub(super) struct Registry {
+    query: String,
+    /// A file or an address; the usual one when empty.
+    other: String,
+    found: Option<Vec<RegistryFound>>,
+    refused: Option<String>,
+}
+
+impl Registry {
+    pub(super) fn receive(&mut self, found: Vec<RegistryFound>) {
+        (self.found, self.refused) = (Some(found), None);
+    }
+
+    pub(super) fn refuse(&mut self, refusal: &Refusal) {
+        (self.found, self.refused) = (None, Some(told(refusal)));
+    }
+
+    /// Gives back the form that an offer has filled.
+    pub(super) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        asking: &mut Asking,
+        actions: &mut Vec<Action>,
+    ) -> Option<Form> {
+        let theme = view.theme;
+        let field = search_field_ui(
+            ui,
+            theme,
+            &mut self.query,
+            "Words of a name or a description",
+            "Search the registry",
+        );
+        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        muted_ui(ui, theme, "Registry, a file or an address");
+        let usual = view.upstreams.registry.as_str();
+        let edit = TextEdit::singleline(&mut self.other)
+            .hint_text(usual)
+            .char_limit(4_096)
+            .desired_width(f32::INFINITY);
+        focus_stroke(ui, theme, |ui| ui.add(edit)).accessible_name("Registry");
+        let is_busy = asking.is_open(&Purpose::Registry);
+        let searches = ui.add_enabled(!is_busy, Button::new("Search")).clicked() || (entered && !is_busy);
+        if searches {
+            let registry = Some(self.other.trim().to_owned()).filter(|other| !other.is_empty());
+            let query = self.query.trim().to_owned();
+            asking.request(UpstreamRequest::SearchRegistry { registry, query }, Purpose::Registry, actions);
+        }
+        if is_busy {
+            muted_ui(ui, theme, "Asking the registry…");
+        }
+        if let Some(why) = &self.refused {
+            notice_ui(ui, view, Severity::Error, why);
+            muted_ui(
+                ui,
+                theme,
+                "Without a network, a registry index that is kept as a file can be searched, too.",
+            );
+        }
+        let found = self.found.as_ref()?;
+        if found.is_empty() {
+            muted_ui(ui, theme, "Nothing fits. Try other words.");
+        }
+        let mut chosen = None;
+        for entry in found.iter().take(MOST) {
+            box_ui(ui, view, |ui| {
+                if let Some(form) = entry_ui(ui, view, entry) {
+                    chosen = Some(form);
+                }
+            });
+        }
+        if found.len() > MOST {
+            muted_ui(ui, theme, format!("and {} more; more words narrow it down", found.len() - MOST));
+        }
+        chosen
+    }
+}
+
+fn entry_ui(ui: &mut Ui, view: &View<'_>, entry: &RegistryFound) -> Option<Form> {
+    let theme = view.theme;
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(line(&entry.name)).strong());
+        muted_ui(ui, theme, line(&entry.version));
+    });
+    ui.add(Label::new(RichText::new(line(&entry.description)).color(theme.text_muted)).wrap());
+    let mut chosen = None;
+    for (place, offer) in entry.offers.iter().enumerate() {
+        ui.push_id((&entry.name, place), |ui| {
+            ui.horizontal_wrapped(|ui| {
+                let word = offer.form.kind.word();
+                let fill = ui.button(format!("Fill in with {word}…"));
+                if fill.accessible_name(format!("Fill in {} with {word}", line(&entry.name))).clicked() {
+                    chosen = Some(Form::with_notes(&offer.form, notes(offer)));
+                }
+                ui.add(Label::new(RichText::new(line(&offer.runs)).monospace()).wrap());
+            });
+        });
+    }
+    if !entry.unsupported.is_empty() {
+        muted_ui(ui, theme, format!("Not supported: {}", line(&entry.unsupported.join(", "))));
+    }
+    chosen
+}
+
+fn notes(offer: &RegistryOffer) -> Vec<String> {
+    if offer.required.is_empty() {
+        return Vec::new();
+    }
+    let words = offer.required.iter().map(|part| match part.strip_prefix("args.") {
+        Some(argument) => format!("the argument {argument}"),
+        None if part == "auth" => "the token".to_owned(),
+        None => part.clone(),
+    });
+    vec![format!("It still needs {}.", words.collect::<Vec<_>>().join(", "))]
+}

@@ -1,0 +1,447 @@
+//! The page of one server: what it is and runs, how it stands and why, and behind tabs its tools, its log and its
+//! configuration.
+
+use super::{
+    asking::{Asking, Doing, Outcome, Purpose},
+    box_ui, brief, configuration,
+    credentials::Typing,
+    delete::Deleting,
+    form::{self, Form},
+    is_failing, lines_ui,
+    log::Log,
+    notice_ui, standing, told,
+    tools::Tools,
+};
+use crate::{
+    panels::{log::now, status_bar::counted},
+    review::words::{line, paragraph},
+    view::{Action, View},
+    widgets::muted_ui,
+};
+use egui::{Button, Label, RichText, Ui, vec2};
+use shared_protocol::{
+    Refusal,
+    messages::Severity,
+    upstreams::{
+        LogPart, ServerBrief, ServerDetails, ServerId, ServerState, StartPhase, UpstreamDecision,
+        UpstreamRequest,
+    },
+};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Tab {
+    #[default]
+    Tools,
+    Log,
+    Configuration,
+}
+
+/// What is known of the server that is looked at, and what is half done about it.
+#[derive(Default)]
+pub(super) struct ServerPage {
+    details: Option<ServerDetails>,
+    /// Asked for as it was at this stamp.
+    asked: Option<(ServerId, u64)>,
+    /// It was just made, and the list may not know it yet.
+    new: Option<ServerId>,
+    /// What was asked of a server and refused.
+    refused: Option<(ServerId, String)>,
+    tab: Tab,
+    tools: Tools,
+    log: Log,
+    typing: Typing,
+    deleting: Deleting,
+    editing: Option<(ServerId, Form)>,
+}
+
+impl ServerPage {
+    /// Of the one that is looked at; what came with an answer is as new as what would be asked for.
+    pub(super) fn receive(&mut self, details: ServerDetails) {
+        let id = &details.brief.id;
+        if self.log.is_of(id) || self.new.as_ref() == Some(id) {
+            self.asked = Some((id.clone(), details.brief.stamp));
+            self.details = Some(details);
+        }
+    }
+
+    pub(super) fn expect(&mut self, id: &ServerId) {
+        self.new = Some(id.clone());
+    }
+
+    pub(super) fn is_new(&self, id: &ServerId) -> bool {
+        self.new.as_ref() == Some(id) || self.details.as_ref().is_some_and(|details| details.brief.id == *id)
+    }
+
+    pub(super) fn receive_log(&mut self, id: &ServerId, part: LogPart) {
+        self.log.receive(id, part);
+    }
+
+    pub(super) fn forget(&mut self, id: &ServerId) {
+        if self.is_new(id) {
+            *self = Self::default();
+        }
+    }
+
+    /// It was done; what is known may be another now.
+    pub(super) fn done(&mut self, purpose: &Purpose) {
+        match purpose {
+            Purpose::Server { .. } => self.refused = None,
+            Purpose::Update(id) => {
+                if self.editing.as_ref().is_some_and(|(editing, _)| editing == id) {
+                    self.editing = None;
+                }
+            }
+            Purpose::Secret { .. } => {}
+            _ => return,
+        }
+        self.asked = None;
+    }
+
+    pub(super) fn lost(&mut self, purpose: &Purpose) {
+        match purpose {
+            Purpose::Log(id) => self.log.lost(id),
+            Purpose::Details(_) => self.asked = None,
+            _ => {}
+        }
+    }
+
+    pub(super) fn refuse(&mut self, purpose: &Purpose, refusal: Refusal) -> Outcome {
+        match purpose {
+            Purpose::Log(id) => self.log.lost(id),
+            Purpose::Server { id, doing } => {
+                let why = told(&refusal);
+                let why = match doing {
+                    Doing::Enabling => format!("It was switched off again. {why}"),
+                    _ => why,
+                };
+                self.refused = Some((id.clone(), why));
+                self.asked = None;
+                return Outcome::Refused(refusal);
+            }
+            Purpose::Update(id) => match &mut self.editing {
+                Some((editing, form)) if editing == id => form.refuse(refusal),
+                _ => return Outcome::Refused(refusal),
+            },
+            _ => {}
+        }
+        Outcome::Nothing
+    }
+
+    pub(super) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        id: &ServerId,
+        asking: &mut Asking,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(server) = brief(view, id) else {
+            muted_ui(ui, view.theme, "Reading the server…");
+            return;
+        };
+        self.new.take_if(|new| new == id);
+        self.turn_to(server);
+        let wanted = (server.id.clone(), server.stamp);
+        let details = Purpose::Details(id.clone());
+        if self.asked.as_ref() != Some(&wanted) && !asking.is_open(&details) {
+            self.asked = Some(wanted);
+            asking.request(UpstreamRequest::Show { server: id.clone() }, details, actions);
+        }
+        egui::ScrollArea::vertical().id_salt(("server", &id.0)).auto_shrink([false, false]).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 5.0;
+            self.header_ui(ui, view, server, asking, actions);
+            if let Some((_, form)) = &mut self.editing {
+                return match form.show_ui(
+                    ui,
+                    view,
+                    "Save the changes",
+                    asking.is_open(&Purpose::Update(id.clone())),
+                ) {
+                    form::Verdict::Nothing => {}
+                    form::Verdict::Left => self.editing = None,
+                    form::Verdict::Filled(form) => {
+                        let decision = UpstreamDecision::Update { server: id.clone(), form };
+                        asking.decide(decision, Purpose::Update(id.clone()), actions);
+                    }
+                };
+            }
+            if self.deleting.show_ui(ui, view, server) {
+                let decision = UpstreamDecision::Delete { server: id.clone() };
+                asking.decide(decision, Purpose::Delete(id.clone()), actions);
+            }
+            self.attention_ui(ui, view, server, asking, actions);
+            self.tabs_ui(ui, server);
+            let details = self.details.as_ref().filter(|details| details.brief.id == *id);
+            match (self.tab, details) {
+                (Tab::Log, _) => self.log.show_ui(ui, view, server, asking, actions),
+                (_, None) => drop(muted_ui(ui, view.theme, "Reading what main knows of it…")),
+                (Tab::Tools, Some(details)) => self.tools.show_ui(ui, view, details, asking, actions),
+                (Tab::Configuration, Some(details)) => {
+                    if configuration::show_ui(ui, view, details, &mut self.typing, asking, actions) {
+                        self.editing = Some((id.clone(), Form::of(&details.form)));
+                    }
+                }
+            }
+        });
+    }
+
+    /// Another server: what was typed or open was about the one before.
+    fn turn_to(&mut self, server: &ServerBrief) {
+        if self.log.is_of(&server.id) {
+            return;
+        }
+        self.log = Log::of(&server.id);
+        (self.tools, self.typing, self.deleting) = (Tools::default(), Typing::default(), Deleting::default());
+        (self.editing, self.tab) = (None, Tab::default());
+    }
+
+    fn header_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        server: &ServerBrief,
+        asking: &mut Asking,
+        actions: &mut Vec<Action>,
+    ) {
+        let theme = view.theme;
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
+            standing::state_ui(ui, view, &server.state);
+            ui.label(RichText::new(line(&server.name)).heading());
+            let words = standing::words(server, now());
+            ui.label(RichText::new(words).color(standing::colour(theme, &server.state)));
+        });
+        ui.scope(|ui| {
+            ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
+            ui.spacing_mut().button_padding = vec2(8.0, 2.0);
+            ui.spacing_mut().interact_size.y = 24.0;
+            ui.horizontal_wrapped(|ui| {
+                switch_ui(ui, server, asking, actions);
+                start_stop_ui(ui, server, false, asking, actions);
+                if server.state.is_connected() {
+                    let restart = ui.add_enabled(asking.doing(&server.id).is_none(), Button::new("Restart"));
+                    if restart.clicked() {
+                        ask(asking, actions, &server.id, Doing::Starting, |server| {
+                            UpstreamRequest::Restart { server }
+                        });
+                    }
+                }
+                let details = self.details.as_ref().filter(|details| details.brief.id == server.id);
+                let edit = ui.add_enabled(details.is_some() && self.editing.is_none(), Button::new("Edit…"));
+                if let Some(details) = details.filter(|_| edit.clicked()) {
+                    self.editing = Some((server.id.clone(), Form::of(&details.form)));
+                }
+                if ui.button(RichText::new("Delete…").color(theme.danger)).clicked() {
+                    self.deleting.begin();
+                }
+            });
+        });
+        let runs = RichText::new(line(&server.runs)).monospace().color(theme.text);
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing.x = 6.0;
+            muted_ui(ui, theme, format!("Runs ({})", server.kind.word()));
+            ui.add(Label::new(runs).selectable(true).wrap());
+        });
+        let mut about = Vec::new();
+        about.extend(server.protocol.as_ref().map(|protocol| format!("protocol {}", line(protocol))));
+        about.extend(server.calls_itself.as_ref().map(|name| format!("calls itself {}", line(name))));
+        if !about.is_empty() {
+            muted_ui(ui, theme, about.join(" · "));
+        }
+    }
+
+    /// Why it does not do what it should, and what a person can do about it.
+    fn attention_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        server: &ServerBrief,
+        asking: &mut Asking,
+        actions: &mut Vec<Action>,
+    ) {
+        let theme = view.theme;
+        if let Some((_, why)) = self.refused.as_ref().filter(|(id, _)| *id == server.id) {
+            notice_ui(ui, view, Severity::Error, &paragraph(why));
+        }
+        match &server.state {
+            ServerState::Starting(phase) => {
+                box_ui(ui, view, |ui| {
+                    steps_ui(ui, view, *phase);
+                    if !server.last_lines.is_empty() {
+                        lines_ui(ui, view, &server.last_lines);
+                    }
+                });
+            }
+            ServerState::NeedsCredentials { missing } => {
+                box_ui(ui, view, |ui| {
+                    ui.label("It cannot start without these.");
+                    for part in missing {
+                        self.typing.secret_ui(ui, view, part, false, |secret| {
+                            let part = part.clone();
+                            let decision =
+                                UpstreamDecision::SetSecret { server: server.id.clone(), part, secret };
+                            asking.decide(decision, Purpose::Secret { id: Some(server.id.clone()) }, actions);
+                        });
+                    }
+                    muted_ui(ui, theme, "Start it when they are set.");
+                });
+            }
+            ServerState::NeedsApproval => {
+                box_ui(ui, view, |ui| {
+                    let tools = counted(usize::try_from(server.waiting).unwrap_or(usize::MAX), "tool");
+                    ui.label(format!(
+                        "It runs, and agents see nothing of it before you have looked at {tools}."
+                    ));
+                    if ui.button("Look at the tools").clicked() {
+                        self.tab = Tab::Tools;
+                        self.tools.look_at_new();
+                    }
+                });
+            }
+            _ => self.failure_ui(ui, view, server),
+        }
+    }
+
+    fn failure_ui(&mut self, ui: &mut Ui, view: &View<'_>, server: &ServerBrief) {
+        let is_said = self.refused.as_ref().is_some_and(|(id, _)| *id == server.id);
+        let reason = server.reason.as_ref().filter(|_| !is_said || is_failing(&server.state));
+        if reason.is_none() && !is_failing(&server.state) {
+            return;
+        }
+        box_ui(ui, view, |ui| {
+            if let Some(reason) = reason {
+                ui.add(
+                    Label::new(RichText::new(paragraph(reason)).color(view.theme.text))
+                        .selectable(true)
+                        .wrap(),
+                );
+            }
+            if let Some(exit) = &server.exit {
+                muted_ui(ui, view.theme, format!("Its process ended with {exit}."));
+            }
+            if !server.last_lines.is_empty() {
+                muted_ui(ui, view.theme, "What it said last");
+                lines_ui(ui, view, &server.last_lines);
+            }
+            if ui.button("Show the whole log").clicked() {
+                self.tab = Tab::Log;
+            }
+        });
+    }
+
+    fn tabs_ui(&mut self, ui: &mut Ui, server: &ServerBrief) {
+        ui.scope(|ui| {
+            ui.spacing_mut().item_spacing.x = 4.0;
+            ui.spacing_mut().button_padding = vec2(8.0, 2.0);
+            ui.horizontal_wrapped(|ui| {
+                let tools = match server.waiting {
+                    0 => format!("Tools ({})", server.tools),
+                    waiting => format!("Tools ({}, {waiting} to be looked at)", server.tools),
+                };
+                ui.selectable_value(&mut self.tab, Tab::Tools, tools);
+                ui.selectable_value(&mut self.tab, Tab::Log, "Server log");
+                ui.selectable_value(&mut self.tab, Tab::Configuration, "Configuration");
+            });
+        });
+    }
+}
+
+/// Installing is a step of its own, so that slow fetching is not taken for a server that hangs.
+fn steps_ui(ui: &mut Ui, view: &View<'_>, now: StartPhase) {
+    let theme = view.theme;
+    let steps = [StartPhase::Credentials, StartPhase::Installing, StartPhase::Connecting];
+    let place = steps.iter().position(|step| *step == now).unwrap_or(0);
+    ui.horizontal_wrapped(|ui| {
+        for (at, step) in steps.into_iter().enumerate() {
+            let (sign, colour) = match at.cmp(&place) {
+                std::cmp::Ordering::Less => ("done", theme.text_muted),
+                std::cmp::Ordering::Equal => ("now", theme.accent),
+                std::cmp::Ordering::Greater => ("next", theme.text_subtle),
+            };
+            let text = RichText::new(format!("{}. {} ({sign})", at + 1, step.words())).color(colour);
+            ui.label(if at == place { text.strong() } else { text });
+        }
+    });
+}
+
+fn ask(
+    asking: &mut Asking,
+    actions: &mut Vec<Action>,
+    id: &ServerId,
+    doing: Doing,
+    request: impl FnOnce(ServerId) -> UpstreamRequest,
+) {
+    asking.request(request(id.clone()), Purpose::Server { id: id.clone(), doing }, actions);
+}
+
+/// The switch. Switching on lets a program run, so it is a decision; main takes it back when the start fails.
+pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, asking: &mut Asking, actions: &mut Vec<Action>) {
+    let doing = asking.doing(&server.id);
+    let mut on = match doing {
+        Some(Doing::Enabling) => true,
+        Some(Doing::Disabling) => false,
+        _ => server.enabled,
+    };
+    let is_free = !matches!(doing, Some(Doing::Enabling | Doing::Disabling));
+    let text = RichText::new("On").small();
+    let switch = ui.add_enabled(is_free, egui::Checkbox::new(&mut on, text));
+    let switch = switch.accessible_name(format!("{} switched on", line(&server.name)));
+    let hint = if server.enabled {
+        "Switch it off, and stop it"
+    } else {
+        "Switch it on and start it; if it does not start, it is switched off again"
+    };
+    if !switch.on_hover_text(hint).changed() {
+        return;
+    }
+    if on {
+        let purpose = Purpose::Server { id: server.id.clone(), doing: Doing::Enabling };
+        asking.decide(UpstreamDecision::Enable { server: server.id.clone() }, purpose, actions);
+    } else {
+        ask(asking, actions, &server.id, Doing::Disabling, |server| UpstreamRequest::Disable { server });
+    }
+}
+
+/// What can be done next. `named`: where several servers stand below each other, the button says which one it means.
+pub(super) fn start_stop_ui(
+    ui: &mut Ui,
+    server: &ServerBrief,
+    named: bool,
+    asking: &mut Asking,
+    actions: &mut Vec<Action>,
+) {
+    if !server.enabled {
+        return;
+    }
+    let button = |ui: &mut Ui, word: &str| {
+        let text = if named { RichText::new(word).small() } else { RichText::new(word) };
+        let button = ui.button(text);
+        let name = if named { format!("{word} {}", line(&server.name)) } else { word.to_owned() };
+        button.accessible_name(name).clicked()
+    };
+    let is_free = asking.doing(&server.id).is_none();
+    match &server.state {
+        ServerState::Disabled | ServerState::Stopping => {}
+        ServerState::Stopped | ServerState::Error | ServerState::NeedsCredentials { .. } => {
+            if ui.add_enabled_ui(is_free, |ui| button(ui, "Start")).inner {
+                ask(asking, actions, &server.id, Doing::Starting, |server| UpstreamRequest::Start { server });
+            }
+        }
+        ServerState::Backoff { .. } => {
+            if ui.add_enabled_ui(is_free, |ui| button(ui, "Try now")).inner {
+                ask(asking, actions, &server.id, Doing::Starting, |server| UpstreamRequest::Restart {
+                    server,
+                });
+            }
+            if !named && button(ui, "Stop") {
+                ask(asking, actions, &server.id, Doing::Stopping, |server| UpstreamRequest::Stop { server });
+            }
+        }
+        // Also while a start is under way: it may be the very thing that hangs.
+        ServerState::Starting(_) | ServerState::Running | ServerState::NeedsApproval => {
+            if button(ui, "Stop") {
+                ask(asking, actions, &server.id, Doing::Stopping, |server| UpstreamRequest::Stop { server });
+            }
+        }
+    }
+}

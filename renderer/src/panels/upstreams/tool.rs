@@ -1,0 +1,302 @@
+//! One tool: its row with switch and policy, and its definition as the server gives it. Whatever a server says of its own
+//! tools is a claim until a person has said that this server may be believed.
+
+use super::{
+    asking::{Asking, Doing, Purpose},
+    difference::changes_ui,
+};
+use crate::{
+    review::words::{line, paragraph},
+    view::{Action, View},
+    widgets::{body_font, disclosure_ui, focus_ring, muted_ui, paint_disclosure, paint_line, small_font},
+};
+use egui::{
+    Align2, Button, Color32, CornerRadius, Frame, Label, Margin, Rect, RichText, Role, Sense, Ui, WidgetInfo,
+    pos2, vec2,
+};
+use shared_protocol::upstreams::{
+    Policy, ServerDetails, ToolApproval, ToolView, UpstreamDecision, UpstreamRequest,
+};
+
+const ROW: f32 = 30.0;
+/// Room for the switch and the policy at the end of a row.
+const CONTROLS: f32 = 236.0;
+/// Characters of a description or schema that are shown.
+const MOST_CHARS: usize = 16_000;
+const SCHEMA_HEIGHT: f32 = 220.0;
+
+/// What an approval names: the tool, and the definition that was seen.
+pub(super) fn pin(tool: &ToolView) -> (String, String) {
+    (tool.name.clone(), tool.hash.clone())
+}
+
+fn approval_words(approval: &ToolApproval) -> &'static str {
+    match approval {
+        ToolApproval::Approved => "approved",
+        ToolApproval::New => "+ new",
+        ToolApproval::Changed(_) => "~ changed",
+    }
+}
+
+pub(super) fn tool_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    (details, tool): (&ServerDetails, &ToolView),
+    is_wide: bool,
+    open: &mut Option<(String, String)>,
+    asking: &mut Asking,
+    actions: &mut Vec<Action>,
+) {
+    ui.push_id(&tool.name, |ui| {
+        let is_approved = tool.approval == ToolApproval::Approved;
+        let in_row = is_wide && is_approved;
+        let rect = row_ui(ui, view, tool, in_row, open);
+        if let Some(rect) = rect.filter(|_| in_row) {
+            let room = Rect::from_min_max(
+                pos2(rect.right() - CONTROLS, rect.top() + 2.0),
+                rect.max - vec2(4.0, 2.0),
+            );
+            let layout = egui::Layout::right_to_left(egui::Align::Center);
+            let mut child =
+                ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt("controls").layout(layout));
+            controls_ui(&mut child, details, tool, asking, actions);
+        }
+        let Some(seen) = open else { return };
+        let mut again = false;
+        Frame::new()
+            .fill(view.theme.surface_inset)
+            .corner_radius(CornerRadius::same(4))
+            .inner_margin(Margin { left: 12, right: 8, top: 6, bottom: 8 })
+            .show(ui, |ui| {
+                ui.set_width(ui.available_width());
+                ui.spacing_mut().item_spacing.y = 5.0;
+                if is_approved && !is_wide {
+                    ui.horizontal_wrapped(|ui| controls_ui(ui, details, tool, asking, actions));
+                }
+                if let ToolApproval::Changed(changes) = &tool.approval {
+                    ui.label("It is not what was approved. Agents do not see it any more.");
+                    changes_ui(ui, view, changes);
+                }
+                definition_ui(ui, view, details, tool);
+                again = decide_ui(ui, view, details, tool, *seen == pin(tool), asking, actions);
+            });
+        if again {
+            *seen = pin(tool);
+        }
+    });
+}
+
+/// Gives back where it stands, if it can be seen.
+fn row_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    tool: &ToolView,
+    has_controls: bool,
+    open: &mut Option<(String, String)>,
+) -> Option<Rect> {
+    let theme = view.theme;
+    let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
+    if row.gained_focus() {
+        row.scroll_to_me(None);
+    }
+    if row.clicked() {
+        *open = if open.is_some() { None } else { Some(pin(tool)) };
+    }
+    if !ui.is_rect_visible(rect) {
+        return None;
+    }
+    let word = approval_words(&tool.approval);
+    let name = format!("Tool {}, {}", line(&tool.name), word.trim_start_matches(['+', '~', ' ']));
+    row.widget_info(|| {
+        WidgetInfo::selected(Role::DisclosureTriangle, ui.is_enabled(), open.is_some(), &name)
+    });
+    if row.hovered() {
+        ui.painter().rect_filled(rect, CornerRadius::same(4), theme.hover);
+    }
+    focus_ring(ui, theme, rect, &row);
+    let arrow = Rect::from_min_size(rect.min, vec2(16.0, rect.height()));
+    paint_disclosure(ui.painter(), arrow, open.is_some(), theme.text_subtle);
+    let right = rect.right() - if has_controls { CONTROLS } else { 6.0 };
+    let room = Rect::from_min_max(pos2(rect.left() + 18.0, rect.top()), pos2(right, rect.bottom()));
+    let colour: Color32 = match tool.approval {
+        ToolApproval::Approved => theme.text_subtle,
+        ToolApproval::New | ToolApproval::Changed(_) => theme.warning,
+    };
+    let width = match has_controls {
+        true => 0.0,
+        false => paint_line(ui, room, Align2::RIGHT_CENTER, word, small_font(ui), colour) + 8.0,
+    };
+    let room = room.with_max_x(room.right() - width);
+    let width = paint_line(ui, room, Align2::LEFT_CENTER, &line(&tool.name), body_font(ui), theme.text);
+    let room = room.with_min_x(room.left() + width + 10.0);
+    if room.width() > 60.0 {
+        let first = line(tool.description.lines().next().unwrap_or_default());
+        paint_line(ui, room, Align2::LEFT_CENTER, &first, small_font(ui), theme.text_muted);
+    }
+    Some(rect)
+}
+
+/// Whether agents see it, and what happens when they call it.
+fn controls_ui(
+    ui: &mut Ui,
+    details: &ServerDetails,
+    tool: &ToolView,
+    asking: &mut Asking,
+    actions: &mut Vec<Action>,
+) {
+    let name = line(&tool.name);
+    let (mut enabled, mut policy) = (tool.enabled, tool.policy);
+    policy_ui(ui, &name, &mut policy);
+    let switch = ui.checkbox(&mut enabled, RichText::new("Offered").small());
+    switch.accessible_name(format!("{name} offered to agents"));
+    if (enabled, policy) != (tool.enabled, tool.policy) {
+        let server = details.brief.id.clone();
+        let purpose = Purpose::Server { id: server.clone(), doing: Doing::Deciding };
+        let decision = UpstreamDecision::SetTool { server, tool: tool.name.clone(), enabled, policy };
+        asking.decide(decision, purpose, actions);
+    }
+}
+
+/// Three words beside each other, the one that holds is lit.
+pub(super) fn policy_ui(ui: &mut Ui, tool: &str, policy: &mut Policy) {
+    let is_backwards = ui.layout().prefer_right_to_left();
+    let mut all = Policy::ALL;
+    if is_backwards {
+        all.reverse();
+    }
+    ui.spacing_mut().item_spacing.x = 2.0;
+    ui.spacing_mut().button_padding = vec2(6.0, 2.0);
+    for each in all {
+        let (word, hint) = match each {
+            Policy::Ask => ("Ask", "Each call of an agent waits in the review queue"),
+            Policy::Allow => ("Allow", "Agents call it without asking; each call is written down"),
+            Policy::Deny => ("Deny", "Agents do not see it"),
+        };
+        let choice = ui.selectable_label(*policy == each, RichText::new(word).small());
+        if choice.on_hover_text(hint).accessible_name(format!("{word} for {tool}")).clicked() {
+            *policy = each;
+        }
+    }
+    ui.add_space(6.0);
+}
+
+/// Everything that a server says about a tool, as it is.
+pub(super) fn definition_ui(ui: &mut Ui, view: &View<'_>, details: &ServerDetails, tool: &ToolView) {
+    let theme = view.theme;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        muted_ui(ui, theme, "Agents call");
+        ui.add(Label::new(RichText::new(&tool.exposed).monospace()).selectable(true).wrap());
+    });
+    if let Some(title) = &tool.title {
+        ui.label(line(title));
+    }
+    let description = if tool.description.trim().is_empty() {
+        RichText::new("It does not say what it does.").color(theme.text_muted)
+    } else {
+        RichText::new(paragraph(&bounded(&tool.description))).color(theme.text)
+    };
+    ui.add(Label::new(description).selectable(true).wrap());
+    if !tool.hints.is_empty() {
+        let hints: Vec<String> = tool.hints.iter().map(|hint| hint_words(hint)).collect();
+        let text = if details.form.trusted {
+            format!("You trust this server, which says: {}.", hints.join(", "))
+        } else {
+            format!("It claims, unchecked: {}.", hints.join(", "))
+        };
+        muted_ui(ui, theme, text);
+    }
+    schema_ui(ui, view, "Arguments", &tool.input_schema, true);
+    if let Some(schema) = &tool.output_schema {
+        schema_ui(ui, view, "Result", schema, false);
+    }
+}
+
+fn schema_ui(ui: &mut Ui, view: &View<'_>, title: &str, schema: &str, opens: bool) {
+    let id = ui.make_persistent_id(("schema", title));
+    let mut open = ui.data(|data| data.get_temp(id)).unwrap_or(opens && schema.lines().count() < 40);
+    disclosure_ui(ui, view.theme, title, None, &mut open);
+    ui.data_mut(|data| data.insert_temp(id, open));
+    if open {
+        egui::ScrollArea::vertical().id_salt(id).max_height(SCHEMA_HEIGHT).auto_shrink([false, true]).show(
+            ui,
+            |ui| {
+                let text = RichText::new(paragraph(&bounded(schema))).monospace().color(view.theme.text);
+                ui.add(Label::new(text).selectable(true).wrap());
+            },
+        );
+    }
+}
+
+fn bounded(text: &str) -> String {
+    let mut shown: String = text.chars().take(MOST_CHARS).collect();
+    if shown.len() < text.len() {
+        shown.push_str("\n… (more than is shown)");
+    }
+    shown
+}
+
+/// A word of the protocol in words of people, with the word itself.
+fn hint_words(hint: &str) -> String {
+    let (is_not, word) = hint.strip_prefix("not ").map_or((false, hint), |word| (true, word));
+    let words = match (word, is_not) {
+        ("readOnlyHint", false) => "only reads",
+        ("readOnlyHint", true) => "changes something",
+        ("destructiveHint", false) => "may destroy",
+        ("destructiveHint", true) => "destroys nothing",
+        ("idempotentHint", false) => "the same when repeated",
+        ("idempotentHint", true) => "not the same when repeated",
+        ("openWorldHint", false) => "reaches out to others",
+        ("openWorldHint", true) => "stays by itself",
+        _ => return line(hint),
+    };
+    format!("{words} ({})", line(hint))
+}
+
+/// Approval and its opposite. Gives back whether somebody wants to look at a newer definition.
+fn decide_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    details: &ServerDetails,
+    tool: &ToolView,
+    is_as_seen: bool,
+    asking: &mut Asking,
+    actions: &mut Vec<Action>,
+) -> bool {
+    let theme = view.theme;
+    let server = details.brief.id.clone();
+    let purpose = Purpose::Server { id: server.clone(), doing: Doing::Deciding };
+    if tool.approval == ToolApproval::Approved {
+        let withdraw = ui.button("Withdraw the approval");
+        if withdraw.on_hover_text("Agents do not see it any more until it is approved again").clicked() {
+            asking.request(UpstreamRequest::Withdraw { server, tool: tool.name.clone() }, purpose, actions);
+        }
+        return false;
+    }
+    if !is_as_seen {
+        ui.label("It changed while you were looking.");
+        return ui.button("I have seen how it is now").clicked();
+    }
+    let text = RichText::new("Approve this tool").color(theme.accent_text);
+    let is_free = asking.doing(&server).is_none();
+    let approve = ui.add_enabled(is_free, Button::new(text).fill(theme.accent));
+    let approve =
+        approve.on_hover_text("Agents may see it in exactly this form; each call asks you at first");
+    if approve.accessible_name(format!("Approve {}", line(&tool.name))).clicked() {
+        let tools = vec![pin(tool)];
+        asking.decide(UpstreamDecision::Approve { server, tools }, purpose, actions);
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hint_words;
+
+    #[test]
+    fn hints_are_told_in_words_and_unknown_ones_as_they_are() {
+        assert_eq!(hint_words("readOnlyHint"), "only reads (readOnlyHint)");
+        assert_eq!(hint_words("not destructiveHint"), "destroys nothing (not destructiveHint)");
+        assert_eq!(hint_words("fancyHint\u{202e}"), "fancyHint\\u{202e}");
+    }
+}

@@ -1,0 +1,146 @@
+//! The tools of a server: which agents may call, which wait for a person, found by their words.
+
+use super::{
+    asking::{Asking, Doing, Purpose},
+    box_ui, tool,
+};
+use crate::{
+    panels::status_bar::counted,
+    picker::rank,
+    view::{Action, View},
+    widgets::{muted_ui, search_field_ui},
+};
+use egui::{Button, RichText, Ui};
+use shared_protocol::upstreams::{ServerDetails, ToolApproval, ToolView, UpstreamDecision};
+
+/// More than these, and a field to find one is worth its room.
+const MANY: usize = 8;
+/// Tools that are looked at in one go; more are looked at after these.
+const MOST_AT_ONCE: usize = 50;
+
+#[derive(Default)]
+pub(super) struct Tools {
+    query: String,
+    only_waiting: bool,
+    /// The one that is open, and its definition when it was opened: an approval is of that one.
+    open: Option<(String, String)>,
+    /// All new ones, each with the definition that is shown.
+    look: Option<Vec<(String, String)>>,
+    /// Look at the new ones as soon as they are known.
+    wants_look: bool,
+}
+
+impl Tools {
+    /// Somebody wants to look at what is new.
+    pub(super) fn look_at_new(&mut self) {
+        self.wants_look = true;
+    }
+
+    pub(super) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        details: &ServerDetails,
+        asking: &mut Asking,
+        actions: &mut Vec<Action>,
+    ) {
+        let theme = view.theme;
+        if details.tools.is_empty() {
+            let text = if details.brief.state.is_connected() {
+                "It offers no tools."
+            } else {
+                "Its tools are known while it runs."
+            };
+            muted_ui(ui, theme, text);
+            return;
+        }
+        let new = || details.tools.iter().filter(|tool| tool.approval == ToolApproval::New);
+        if std::mem::take(&mut self.wants_look) && new().next().is_some() {
+            self.look = Some(new().take(MOST_AT_ONCE).map(tool::pin).collect());
+        }
+        if self.look.is_some() {
+            return self.look_ui(ui, view, details, asking, actions);
+        }
+        let waiting = details.tools.iter().filter(|tool| tool.approval != ToolApproval::Approved).count();
+        let count = new().count();
+        ui.horizontal_wrapped(|ui| {
+            if waiting > 0 {
+                ui.checkbox(&mut self.only_waiting, format!("Only the {waiting} to be looked at"));
+            } else {
+                self.only_waiting = false;
+            }
+            if count > 1 && ui.button(format!("Look at {count} new tools…")).clicked() {
+                self.wants_look = true;
+            }
+        });
+        if details.tools.len() > MANY {
+            search_field_ui(ui, theme, &mut self.query, "Find a tool", "Find a tool");
+        }
+        let is_wide = ui.available_width() > 520.0;
+        ui.spacing_mut().item_spacing.y = 1.0;
+        let mut found = 0;
+        for tool in &details.tools {
+            let is_waiting = tool.approval != ToolApproval::Approved;
+            if (self.only_waiting && !is_waiting)
+                || rank(&self.query, &tool.name, &tool.description).is_none()
+            {
+                continue;
+            }
+            found += 1;
+            let mut open = self.open.take_if(|(name, _)| *name == tool.name);
+            tool::tool_ui(ui, view, (details, tool), is_wide, &mut open, asking, actions);
+            if open.is_some() {
+                self.open = open;
+            }
+        }
+        if found == 0 {
+            muted_ui(ui, theme, "No tool fits. Try other words.");
+        }
+    }
+
+    /// All that is new, written out, and the approval at the end of it.
+    fn look_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        details: &ServerDetails,
+        asking: &mut Asking,
+        actions: &mut Vec<Action>,
+    ) {
+        let theme = view.theme;
+        let look = self.look.take().unwrap_or_default();
+        let now = |(name, hash): &(String, String)| -> Option<&ToolView> {
+            details.tools.iter().find(|tool| tool.name == *name && tool.hash == *hash)
+        };
+        let shown: Vec<&ToolView> =
+            look.iter().filter_map(now).filter(|tool| tool.approval == ToolApproval::New).collect();
+        let gone = look.len() - shown.len();
+        let mut is_left = ui.button("Back to all tools").clicked();
+        muted_ui(ui, theme, "What each would offer to agents. Approve them at the end of the list.");
+        if gone > 0 {
+            let what = counted(gone, "tool");
+            muted_ui(ui, theme, format!("{what} changed or went while you looked and will not be approved."));
+        }
+        for tool in &shown {
+            ui.push_id(&tool.name, |ui| {
+                box_ui(ui, view, |ui| {
+                    ui.label(RichText::new(crate::review::words::line(&tool.name)).strong());
+                    tool::definition_ui(ui, view, details, tool);
+                });
+            });
+        }
+        let is_free = asking.doing(&details.brief.id).is_none();
+        let text = format!("Approve these {}", counted(shown.len(), "tool"));
+        let button = Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent);
+        if !shown.is_empty() && ui.add_enabled(is_free, button).clicked() {
+            let server = details.brief.id.clone();
+            let tools = shown.iter().map(|tool| tool::pin(tool)).collect();
+            let purpose = Purpose::Server { id: server.clone(), doing: Doing::Deciding };
+            asking.decide(UpstreamDecision::Approve { server, tools }, purpose, actions);
+            is_left = true;
+        }
+        if !is_left && !shown.is_empty() {
+            self.look = Some(look);
+        }
+    }
+}
