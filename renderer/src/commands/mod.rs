@@ -142,6 +142,7 @@ pub(crate) enum Menu {
     Board,
     Specs,
     Preview,
+    Servers,
     Review,
     View,
     Help,
@@ -149,13 +150,14 @@ pub(crate) enum Menu {
 }
 
 impl Menu {
-    pub(crate) const SHOWN: [Self; 9] = [
+    pub(crate) const SHOWN: [Self; 10] = [
         Self::File,
         Self::Edit,
         Self::Arrange,
         Self::Board,
         Self::Specs,
         Self::Preview,
+        Self::Servers,
         Self::Review,
         Self::View,
         Self::Help,
@@ -169,6 +171,7 @@ impl Menu {
             Self::Board => "Board",
             Self::Specs => "Specs",
             Self::Preview => "Preview",
+            Self::Servers => "Servers",
             Self::Review => "Review",
             Self::View => "View",
             Self::Help => "Help",

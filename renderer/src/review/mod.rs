@@ -11,6 +11,7 @@
 //!                                                       └ proposal panel ─► Verdict ─► Accept
 //! ```
 
+mod call;
 mod closure;
 pub(crate) mod codes;
 mod comments;

@@ -1,7 +1,7 @@
 //! The panel of the opened proposal: risk first, the agent's words set apart, the elements with their ticks, what follows
 //! from them, and below everything the decision.
 
-use super::{Opened, Review, Typed, decide, header};
+use super::{Opened, Review, Typed, call, decide, header};
 use crate::{
     panels::{PanelId, log::now, status_bar::counted},
     view::{Action, View},
@@ -47,6 +47,7 @@ impl Review {
                 ui.set_width(ui.available_width() - 6.0);
                 header::header_ui(ui, view.theme, opened);
                 banner_ui(ui, view, opened, actions);
+                call::call_ui(ui, view, opened);
                 header::rationale_ui(ui, view.theme, opened);
                 opened.elements_ui(ui, view, typed, actions);
                 opened.consequences_ui(ui, view, typed, actions);

@@ -406,6 +406,8 @@ fn a_server_is_added_by_form_with_its_secret_on_the_way_to_the_store() {
     shop.retype("Variable 1 name", "WEATHER_KEY");
     press(&mut shop, "Variable 1 is secret");
     press(&mut shop, "Variable 1 is required");
+    shop.window.get_by_label("Variable 1 value").focus();
+    shop.window.run();
     shop.window.get_by_label("Variable 1 value").type_text("hunter2-hunter2");
     shop.window.run();
     assert!(!shop.says("hunter2-hunter2"));
@@ -462,6 +464,8 @@ fn pasted_json_shows_what_it_holds_before_it_is_taken_over() {
     let mut shop = with(Vec::new());
     press(&mut shop, "Paste JSON of another client…");
     let text = "{\"mcpServers\":{}}";
+    shop.window.get_by_role_and_label(Role::MultilineTextInput, "Pasted JSON").focus();
+    shop.window.run();
     shop.window.get_by_role_and_label(Role::MultilineTextInput, "Pasted JSON").type_text(text);
     shop.window.run();
     let source = ImportFrom::Text(TypedSecret(text.to_owned()));
@@ -705,6 +709,10 @@ fn draws_at_every_size_and_theme() {
             });
             run_command(&mut shop, "Upstreams");
             shop.settle();
+            // More room than it has at first, as somebody who works here would make.
+            let tab = shop.window.get_by_role_and_label(Role::Tab, "Upstreams (5)").rect();
+            let edge = egui::pos2(size.0 / 2.0, tab.top() - 1.0);
+            shop.drag(edge, edge - egui::vec2(0.0, size.1 * 0.25));
             let picture =
                 |shop: &mut Shop, what: &str| shop.picture(&format!("upstreams-{what}-{word}-{}", size.0));
             picture(&mut shop, "list");

@@ -241,13 +241,13 @@ impl ServerPage {
             ui.spacing_mut().item_spacing.x = 6.0;
             muted_ui(ui, theme, format!("Runs ({})", server.kind.word()));
             ui.add(Label::new(runs).selectable(true).wrap());
+            if let Some(protocol) = &server.protocol {
+                muted_ui(ui, theme, format!("· protocol {}", line(protocol)));
+            }
+            if let Some(name) = &server.calls_itself {
+                muted_ui(ui, theme, format!("· calls itself {}", line(name)));
+            }
         });
-        let mut about = Vec::new();
-        about.extend(server.protocol.as_ref().map(|protocol| format!("protocol {}", line(protocol))));
-        about.extend(server.calls_itself.as_ref().map(|name| format!("calls itself {}", line(name))));
-        if !about.is_empty() {
-            muted_ui(ui, theme, about.join(" · "));
-        }
     }
 
     /// Why it does not do what it should, and what a person can do about it.
