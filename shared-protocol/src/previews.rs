@@ -18,6 +18,15 @@ pub const MAX_LOG: usize = 1_000;
 #[serde(transparent)]
 pub struct SessionId(pub u32);
 
+impl std::str::FromStr for SessionId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.strip_prefix("preview-").unwrap_or(text).parse().ok();
+        number.map(Self).ok_or_else(|| format!("{text:?} is no preview such as preview-1"))
+    }
+}
+
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "preview-{}", self.0)
@@ -80,6 +89,8 @@ pub enum PreviewRequest {
         session: SessionId,
         path: String,
     },
+    /// All sessions and components. Answered by [`PreviewAnswer::All`].
+    List,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,6 +98,7 @@ pub enum PreviewRequest {
 pub enum PreviewAnswer {
     Started(SessionId),
     Log(Vec<LoggedLine>),
+    All(Box<PreviewsView>),
 }
 
 /// What the window does in a session; not answered.

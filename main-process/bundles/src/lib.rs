@@ -64,3 +64,4 @@ pub use model::{Bundle, Definition, Edge, Entity, LoadError, Manifest};
 pub use prompts::{Completion, PROMPTS, Prompt, PromptArgument, complete, prompt};
 pub use resources::{RESOURCES, ResourceContent, ResourceInfo, TEMPLATES, list_resources, read_resource};
 pub use tools::{TOOLS, Tool, call, call_writing};
+pub use yaml::set_in_yaml;

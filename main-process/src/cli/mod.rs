@@ -15,6 +15,8 @@ mod hcl;
 mod import;
 mod manifest;
 mod mcp;
+mod overrides;
+mod preview;
 mod review;
 mod run;
 mod serve_bundles;
@@ -198,6 +200,22 @@ enum Verb {
     /// Runs Terraform on a board; apply and destroy ask
     #[command(after_help = terraform::HELP)]
     Terraform(terraform::Terraform),
+    /// Previews of pages and components, in the running Draftboard
+    #[command(after_help = preview::HELP)]
+    Preview {
+        #[command(subcommand)]
+        what: preview::PreviewVerb,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Values laid over props of instances
+    #[command(after_help = overrides::HELP)]
+    Override {
+        #[command(subcommand)]
+        what: overrides::OverrideVerb,
+        #[command(flatten)]
+        at: At,
+    },
     /// Serves agents over standard input and output, through the running Draftboard
     #[command(
         after_help = "Started by clients, not by people; `draftboard connect CLIENT` tells them how.\n\n\
@@ -376,6 +394,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
         Some(Verb::Cost(asked)) => cost::run(&asked),
         Some(Verb::Import(asked)) => import::run(&asked),
         Some(Verb::Terraform(asked)) => terraform::run(&asked),
+        Some(Verb::Preview { what, at }) => preview::run(what, &at),
+        Some(Verb::Override { what, at }) => overrides::run(what, &at),
         Some(Verb::Doctor(at)) => doctor::run(at.json),
         Some(verb) => run::run(verb),
     }

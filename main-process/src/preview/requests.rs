@@ -32,6 +32,7 @@ impl Worker {
         };
         let answer = match request {
             PreviewRequest::Start { shows, screen } => self.begin(&ground, shows, screen, now),
+            PreviewRequest::List => Ok(Answer::Preview(PreviewAnswer::All(Box::new(self.view())))),
             PreviewRequest::Log { session, after } => self
                 .session(session)
                 .map(|session| Answer::Preview(PreviewAnswer::Log(session.log.after(after)))),

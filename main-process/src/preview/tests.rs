@@ -1,1 +1,508 @@
-//! Sessions against previews that behave and previews that do not.
+//! Sessions against previews that behave and previews that do not: each is a thread at the other end of a socket.
+
+use super::{
+    Around, Link, Order, ToWindow, start,
+    spawner::{Spawned, Spawner},
+};
+use crate::{
+    moment::now,
+    workspace::{Template, Workspace, create},
+};
+use crossbeam_channel::{Receiver, bounded};
+use preview_link::Channel;
+use shared_protocol::{
+    BoardId, NodeId, Refusal,
+    frame::{decode_json, encode_json},
+    messages::{Answer, ToRenderer},
+    preview::{
+        FromPreview, LandlockLevel, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, PREVIEW_PROTOCOL, SandboxReport, Screen,
+        ToPreview,
+    },
+    previews::{
+        PreviewAnswer, PreviewGesture, PreviewRequest, PreviewsView, SessionId, SessionState, SessionView, Shown,
+        Tried,
+    },
+    v0::PreviewLogLevel,
+};
+use std::{
+    os::unix::net::UnixStream,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// What plays the preview; told which start it is, from 1.
+type Play = Arc<dyn Fn(Fake, usize) + Send + Sync>;
+
+struct Plays {
+    play: Play,
+    starts: Arc<AtomicUsize>,
+}
+
+impl Spawner for Plays {
+    fn spawn(&self) -> Result<Spawned, String> {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let play = Arc::clone(&self.play);
+        let start = self.starts.fetch_add(1, Ordering::SeqCst) + 1;
+        std::thread::spawn(move || play(Fake::new(theirs), start));
+        Ok(Spawned { channel: ours, stderr: None, child: None })
+    }
+
+    fn build(&self) -> String {
+        "test".to_owned()
+    }
+}
+
+/// The other end, as the real preview would hold it.
+struct Fake {
+    channel: Channel,
+    stream: UnixStream,
+    generation: u32,
+    sequence: u64,
+    revision: u64,
+    dirty: bool,
+}
+
+impl Fake {
+    fn new(stream: UnixStream) -> Self {
+        let channel = Channel::new(stream.try_clone().unwrap(), MAX_TO_PREVIEW);
+        Self { channel, stream, generation: 0, sequence: 0, revision: 0, dirty: false }
+    }
+
+    fn say(&self, message: &FromPreview) {
+        let _ = self.channel.send(&encode_json(message, MAX_FROM_PREVIEW).unwrap(), None);
+    }
+
+    fn greet(&self, build: &str) {
+        let sandbox = SandboxReport {
+            no_new_privileges: true,
+            not_dumpable: true,
+            no_new_executable_memory: true,
+            landlock: LandlockLevel::None,
+            limits: true,
+            system_calls: true,
+        };
+        self.say(&FromPreview::Hello { protocol: PREVIEW_PROTOCOL, build: build.to_owned(), sandbox });
+    }
+
+    fn next(&mut self) -> Option<ToPreview> {
+        let message: ToPreview = decode_json(&self.channel.receive().ok()?).unwrap();
+        match &message {
+            ToPreview::Screen { generation, .. } => {
+                drop(self.channel.take_descriptor());
+                (self.generation, self.dirty) = (*generation, true);
+            }
+            ToPreview::Scene { revision, .. }
+            | ToPreview::Props { revision, .. }
+            | ToPreview::Overrides { revision, .. } => (self.revision, self.dirty) = (*revision, true),
+            _ => {}
+        }
+        Some(message)
+    }
+
+    fn frame(&mut self) {
+        self.sequence += 1;
+        let Self { generation, sequence, revision, .. } = *self;
+        self.say(&FromPreview::Frame { generation, sequence, revision, micros: 1 });
+    }
+
+    /// As it should be, until the channel ends or `stops` says so.
+    fn behave(&mut self, mut stops: impl FnMut(&ToPreview) -> bool) {
+        self.greet("test");
+        while let Some(message) = self.next() {
+            if stops(&message) {
+                return;
+            }
+            if let ToPreview::Ping { number } = message {
+                if std::mem::take(&mut self.dirty) {
+                    self.frame();
+                }
+                self.say(&FromPreview::Pong { number });
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Heard(Mutex<Vec<NodeId>>);
+
+impl Around for Heard {
+    fn tell(&self, _: &PreviewsView) {}
+
+    fn chosen(&self, node: NodeId) {
+        self.0.lock().unwrap().push(node);
+    }
+}
+
+struct Bench {
+    link: Link,
+    workspace: Workspace,
+    thread: Option<JoinHandle<()>>,
+    starts: Arc<AtomicUsize>,
+    around: Arc<Heard>,
+    _folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new(play: impl Fn(Fake, usize) + Send + Sync + 'static) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("app");
+        create(&root, Template::Interface, BoardId::from_bits(9)).unwrap();
+        let workspace = Workspace::open(&root, now()).unwrap();
+        assert!(workspace.status().notices.is_empty(), "{:?}", workspace.status());
+        let (link, orders) = Link::new().unwrap();
+        link.show(&workspace);
+        let (starts, around) = (Arc::new(AtomicUsize::new(0)), Arc::new(Heard::default()));
+        let plays = Plays { play: Arc::new(play), starts: Arc::clone(&starts) };
+        let around_it: Arc<dyn Around> = around.clone();
+        let thread = start(link.clone(), orders, around_it, Box::new(plays)).unwrap();
+        Self { link, workspace, thread: Some(thread), starts, around, _folder: folder }
+    }
+
+    fn ask(&self, request: PreviewRequest) -> Result<Answer, Refusal> {
+        let (done, answered) = bounded(1);
+        self.link.request(request, Box::new(move |result| drop(done.send(result))));
+        answered.recv_timeout(PATIENCE).expect("an answer")
+    }
+
+    fn page(&self, name: &str) -> NodeId {
+        let found = self.workspace.snapshot().nodes().find(|node| node.name.as_str() == name);
+        found.unwrap().id
+    }
+
+    fn begin(&self) -> SessionId {
+        let screen = Screen::new(320, 200, 1.0, false).unwrap();
+        let shows = Shown::Route(self.page("home"));
+        match self.ask(PreviewRequest::Start { shows, screen }).unwrap() {
+            Answer::Preview(PreviewAnswer::Started(session)) => session,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn view(&self, session: SessionId) -> SessionView {
+        let Ok(Answer::Preview(PreviewAnswer::All(view))) = self.ask(PreviewRequest::List) else { panic!() };
+        view.sessions.into_iter().find(|view| view.id == session).unwrap()
+    }
+
+    fn until(&self, session: SessionId, what: &str, is_so: impl Fn(&SessionView) -> bool) -> SessionView {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let view = self.view(session);
+            if is_so(&view) {
+                return view;
+            }
+            assert!(Instant::now() < deadline, "{what}: {view:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn window(&self) -> Receiver<ToWindow> {
+        let (queue, queued) = bounded(super::MAX_QUEUED);
+        self.link.attach(queue);
+        queued
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        self.link.stop();
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("the thread did not panic");
+        }
+    }
+}
+
+fn is_ready(view: &SessionView) -> bool {
+    view.state == SessionState::Ready
+}
+
+fn has_failed(view: &SessionView) -> bool {
+    matches!(view.state, SessionState::Failed(_))
+}
+
+#[test]
+fn a_session_comes_up_and_is_told_only_what_changed() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&told);
+    let mut bench = Bench::new(move |mut fake, _| {
+        fake.behave(|message| {
+            seen.lock().unwrap().push(message.clone());
+            false
+        });
+    });
+    let window = bench.window();
+    let session = bench.begin();
+    let view = bench.until(session, "ready", is_ready);
+    assert_eq!(view.title, "Your parcels");
+    let scenes = |told: &[ToPreview]| told.iter().filter(|m| matches!(m, ToPreview::Scene { .. })).count();
+    {
+        let told = told.lock().unwrap();
+        assert_eq!(scenes(&told), 1);
+        let Some(ToPreview::Scene { instances, .. }) =
+            told.iter().find(|message| matches!(message, ToPreview::Scene { .. }))
+        else {
+            panic!()
+        };
+        let names: Vec<&str> = instances.iter().map(|instance| instance.component.as_str()).collect();
+        assert!(names.contains(&"ui.button") && names.contains(&"ui.card"), "{names:?}");
+        assert!(instances.iter().any(|instance| instance.parent.is_some()), "nested in slots");
+    }
+    // One prop is one message, and so is one override.
+    let open = bench.page("open");
+    let actor = shared_protocol::Actor::new(shared_protocol::ActorKind::Terminal, "test");
+    for (command, is_it) in [
+        (
+            format!(r#"{{"updateNode":{{"node":"{open}","set":{{"label":"Go"}}}}}}"#),
+            (|message| matches!(message, ToPreview::Props { .. })) as fn(&ToPreview) -> bool,
+        ),
+        (
+            format!(
+                r#"{{"setOverrides":{{"set":[{{"instance":"{open}","path":"/label","value":"Now"}}]}}}}"#
+            ),
+            |message| matches!(message, ToPreview::Overrides { overrides, .. } if overrides.len() == 1),
+        ),
+    ] {
+        let before = told.lock().unwrap().len();
+        let command = serde_json::from_str(&command).unwrap();
+        let mutation = crate::workspace::Mutation::Run(Box::new(command));
+        bench.workspace.execute(&mutation, &actor, now()).unwrap();
+        bench.link.show(&bench.workspace);
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let told = told.lock().unwrap();
+            if told.iter().skip(before).any(is_it) {
+                assert_eq!(scenes(&told), 1, "not everything again");
+                break;
+            }
+            drop(told);
+            assert!(Instant::now() < deadline);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+    let messages: Vec<ToWindow> = window.try_iter().collect();
+    let memory = messages.iter().find(|m| matches!(m.message, ToRenderer::PreviewMemory { .. }));
+    assert!(memory.unwrap().memory.is_some(), "the memory comes with its descriptor");
+    assert!(messages.iter().any(|m| matches!(m.message, ToRenderer::PreviewFrame { .. })));
+}
+
+/// Each says hello, or not, and then something that no preview says.
+#[test]
+fn whatever_a_hostile_preview_says_ends_it_and_nothing_else() {
+    let junk: [fn(&mut Fake); 12] = [
+        |fake| fake.say(&FromPreview::Pong { number: 1 }),
+        |fake| fake.greet("another build"),
+        |fake| {
+            fake.greet("test");
+            fake.greet("test");
+        },
+        |fake| write(&fake.stream, &[0xa5; 64 << 10]),
+        |fake| {
+            fake.greet("test");
+            write(&fake.stream, &0x4000_0000_u32.to_be_bytes());
+        },
+        |fake| {
+            fake.greet("test");
+            write(&fake.stream, &[0, 0, 0, 40, b'{']);
+        },
+        |fake| {
+            fake.greet("test");
+            write(&fake.stream, b"\0\0\0\x13{\"type\":\"runShell\"}");
+        },
+        |fake| {
+            fake.greet("test");
+            fake.say(&FromPreview::Frame { generation: 99, sequence: 1, revision: 0, micros: 1 });
+        },
+        |fake| {
+            fake.greet("test");
+            while fake.generation == 0 {
+                fake.next();
+            }
+            fake.frame();
+            fake.sequence -= 1;
+            fake.frame();
+        },
+        |fake| {
+            fake.greet("test");
+            fake.say(&FromPreview::Instances { revision: 77, instances: Vec::new() });
+        },
+        |fake| {
+            fake.greet("test");
+            let message = "x".repeat(3_000);
+            for _ in 0..2_000 {
+                fake.say(&FromPreview::Log { level: PreviewLogLevel::Info, message: message.clone() });
+            }
+        },
+        |fake| {
+            fake.greet("test");
+            fake.say(&FromPreview::Action {
+                instance: "a".into(),
+                action: "b".into(),
+                value: serde_json::json!([[1]]),
+            });
+        },
+    ];
+    let bench = Bench::new(move |mut fake, start| match start {
+        1 => fake.behave(|_| false),
+        other => {
+            junk[(other - 2) % junk.len()](&mut fake);
+            // Not gone by itself: main has to end it.
+            while fake.next().is_some() {}
+        }
+    });
+    let good = bench.begin();
+    bench.until(good, "ready", is_ready);
+    for _ in 0..junk.len() {
+        let bad = bench.begin();
+        bench.until(bad, "ended", has_failed);
+        bench.ask(PreviewRequest::Close(bad)).unwrap();
+        // Its restarts use up kinds of junk as well, which is just as well.
+        assert!(is_ready(&bench.view(good)), "the other one goes on");
+    }
+    assert!(bench.starts.load(Ordering::SeqCst) > junk.len());
+}
+
+fn write(stream: &UnixStream, bytes: &[u8]) {
+    use std::io::Write as _;
+    let _ = (&*stream).write_all(bytes);
+}
+
+#[test]
+fn the_component_that_ends_it_twice_is_left_out_and_the_rest_is_shown() {
+    // Ends whenever it is shown this one.
+    let bench = Bench::new(|mut fake, _| {
+        let mut has_badge = false;
+        fake.behave(|message| {
+            match message {
+                ToPreview::Component { text, .. } if text.contains("id: ui.badge") => has_badge = true,
+                ToPreview::ComponentRemoved { .. } => {}
+                _ => {}
+            }
+            has_badge
+                && matches!(message, ToPreview::Scene { instances, .. }
+                    if instances.iter().any(|instance| instance.component == "ui.badge"))
+        });
+    });
+    let session = bench.begin();
+    let view = bench.until(session, "ready without it", is_ready);
+    assert_eq!(view.quarantined, ["ui.badge"]);
+    let Answer::Preview(PreviewAnswer::Log(log)) =
+        bench.ask(PreviewRequest::Log { session, after: 0 }).unwrap()
+    else {
+        panic!()
+    };
+    assert!(log.iter().any(|line| line.message.contains("ui.badge ended the preview twice")), "{log:?}");
+    // A person may try again.
+    bench.ask(PreviewRequest::Restart(session)).unwrap();
+    assert!(bench.until(session, "again", |view| !view.quarantined.is_empty()).quarantined.len() == 1);
+}
+
+#[test]
+fn one_that_does_not_answer_is_ended_and_what_is_tried_is_tried_again() {
+    let tried = Arc::new(Mutex::new(0));
+    let seen = Arc::clone(&tried);
+    let bench = Bench::new(move |mut fake, start| {
+        fake.behave(|message| {
+            let is_tried = matches!(message, ToPreview::Scene { overrides, .. }
+                | ToPreview::Overrides { overrides, .. } if !overrides.is_empty());
+            if is_tried && start == 1 {
+                // Stuck from now on.
+                std::thread::sleep(PATIENCE);
+            }
+            *seen.lock().unwrap() += usize::from(is_tried);
+            false
+        });
+    });
+    let session = bench.begin();
+    bench.until(session, "ready", is_ready);
+    let value = Tried { instance: bench.page("open").to_string(), path: "/label".into(), value: "Wow".into() };
+    bench.link.gesture(session, PreviewGesture::Try(vec![value]));
+    let failed = bench.until(session, "ended", has_failed);
+    let SessionState::Failed(failed) = failed.state else { panic!() };
+    assert!(failed.what.contains("did not respond in time") && failed.again_at.is_some(), "{failed:?}");
+    bench.until(session, "ready again", is_ready);
+    assert!(*tried.lock().unwrap() >= 1, "nothing was lost");
+}
+
+#[test]
+fn what_is_picked_is_chosen_and_what_is_pressed_leads_on() {
+    let (here, there) = bounded::<FromPreview>(8);
+    let bench = Bench::new(move |mut fake, _| {
+        fake.greet("test");
+        while let Some(message) = fake.next() {
+            if let ToPreview::Ping { number } = message {
+                fake.frame();
+                fake.say(&FromPreview::Pong { number });
+            }
+            if let ToPreview::Mode { .. } = message {
+                there.try_iter().for_each(|message| fake.say(&message));
+            }
+        }
+    });
+    let session = bench.begin();
+    bench.until(session, "ready", is_ready);
+    let open = bench.page("open");
+    let boxed = shared_protocol::preview::InstanceBox {
+        id: open.to_string(),
+        component: "ui.button".into(),
+        parent: None,
+        rect: [0.0, 0.0, 9.0, 9.0],
+        clip: [0.0, 0.0, 9.0, 9.0],
+        file: "components/button.component.yaml".into(),
+        line: 3,
+    };
+    let mode = |mode| bench.ask(PreviewRequest::Mode { session, mode }).unwrap();
+    here.send(FromPreview::Instances { revision: 1, instances: vec![boxed] }).unwrap();
+    here.send(FromPreview::Picked { instance: Some(open.to_string()) }).unwrap();
+    mode(shared_protocol::preview::Mode::Inspect);
+    let view = bench.until(session, "picked", |view| view.selected.is_some());
+    let selected = view.selected.unwrap();
+    assert_eq!((selected.node, selected.file.as_str(), selected.line), (Some(open), "components/button.component.yaml", 3));
+    assert_eq!(*bench.around.0.lock().unwrap(), [open]);
+    let act = FromPreview::Action { instance: open.to_string(), action: "press".into(), value: serde_json::Value::Null };
+    here.send(act).unwrap();
+    mode(shared_protocol::preview::Mode::Interact);
+    let pickup = bench.page("pickup");
+    bench.until(session, "led on", |view| view.route == Some(pickup));
+}
+
+#[test]
+fn there_are_bounds_and_words_for_what_is_not_there() {
+    let bench = Bench::new(|mut fake, _| fake.behave(|_| false));
+    let screen = Screen { width: 0, height: 1, quarters: 4, dark: false };
+    let shows = Shown::Route(bench.page("home"));
+    assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
+    let screen = Screen::new(10, 10, 1.0, false).unwrap();
+    for shows in [
+        Shown::Route(bench.page("open")),
+        Shown::Component { component: "ui.nothing".into() },
+        Shown::Variant { component: "ui.button".into(), variant: "nothing".into() },
+    ] {
+        assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
+    }
+    let sessions: Vec<SessionId> = (0..shared_protocol::previews::MAX_SESSIONS).map(|_| bench.begin()).collect();
+    let shows = Shown::Component { component: "ui.button".into() };
+    assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
+    for session in sessions {
+        bench.until(session, "ready", is_ready);
+        bench.ask(PreviewRequest::Stop(session)).unwrap();
+        assert_eq!(bench.view(session).state, SessionState::Stopped);
+        bench.ask(PreviewRequest::Close(session)).unwrap();
+        assert!(bench.ask(PreviewRequest::Stop(session)).is_err());
+    }
+}
+
+#[test]
+fn orders_that_nobody_takes_are_refused() {
+    let (link, _orders): (Link, Receiver<Order>) = Link::new().unwrap();
+    let (done, answered) = bounded(4_096);
+    for _ in 0..super::MAX_ORDERS + 10 {
+        let done = done.clone();
+        link.request(PreviewRequest::List, Box::new(move |result| drop(done.try_send(result.is_err()))));
+    }
+    assert_eq!(answered.try_iter().filter(|refused| *refused).count(), 10);
+}

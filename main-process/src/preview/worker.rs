@@ -325,7 +325,7 @@ impl Worker {
         }
     }
 
-    fn view(&self) -> PreviewsView {
+    pub(super) fn view(&self) -> PreviewsView {
         let shown = self.sessions.values().filter(|session| session.apart.is_none());
         views::all(shown, self.seen.as_deref(), self.unavailable.as_ref())
     }

@@ -7,6 +7,10 @@
 use super::{About, Workspace};
 use authority::{Module, Registry, Snapshot};
 use components::{Component, Library, Prop, is_component_file};
+use jsonc_parser::{
+    ParseOptions,
+    cst::{CstInputValue, CstRootNode},
+};
 use serde_json::json;
 use shared_protocol::{
     BoardKind, Change, Operation, PropKey, SourcePath, TypeDef, TypeId, Value,
@@ -328,4 +332,93 @@ fn heading(name: &str) -> String {
         }
     }
     words
+}
+
+/// A component's file in which something is to be changed and everything else is to stay, comments included.
+pub(super) struct Edited<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+impl<'a> Edited<'a> {
+    pub(super) fn new(file: &'a str, text: &'a str) -> Self {
+        Self { file, text }
+    }
+
+    /// With another default of a prop. What comes out is read as a component again before it counts.
+    pub(super) fn with_default(&self, prop: &str, value: &serde_json::Value) -> Result<String, String> {
+        let path = ["props", prop, "default"];
+        let text = if self.file.ends_with(".json") {
+            set_in_json(self.text, &path, value)?
+        } else {
+            bundles::set_in_yaml(self.text, &path, value)?
+        };
+        match components::read(self.file, &text) {
+            Ok(_) => Ok(text),
+            Err(problems) => Err(problems.0.first().map_or_else(String::new, ToString::to_string)),
+        }
+    }
+}
+
+fn set_in_json(text: &str, path: &[&str], value: &serde_json::Value) -> Result<String, String> {
+    let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())?;
+    let (last, parents) = path.split_last().ok_or("it names no place")?;
+    let mut object = root.object_value().ok_or("the file is no object")?;
+    for parent in parents {
+        object = object.object_value(parent).ok_or_else(|| format!("`{parent}` is no object"))?;
+    }
+    match object.get(last) {
+        Some(member) => member.set_value(input(value)),
+        None => drop(object.append(last, input(value))),
+    }
+    Ok(root.to_string())
+}
+
+fn input(value: &serde_json::Value) -> CstInputValue {
+    match value {
+        serde_json::Value::Null => CstInputValue::Null,
+        serde_json::Value::Bool(value) => CstInputValue::Bool(*value),
+        serde_json::Value::Number(number) => CstInputValue::Number(number.to_string()),
+        serde_json::Value::String(text) => CstInputValue::String(text.clone()),
+        serde_json::Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        serde_json::Value::Object(members) => {
+            CstInputValue::Object(members.iter().map(|(key, value)| (key.clone(), input(value))).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_the_default_of_a_prop_is_touched() {
+        let yaml = "# mine\nformat: 1\nid: x.y\ntitle: Y\nprops:\n  label: { control: string, default: Old } # here\n  \
+            size: { control: number }\nview: { type: text, text: =props.label }\n";
+        let edited = Edited::new("components/y.component.yaml", yaml);
+        let text = edited.with_default("label", &json!("New")).unwrap();
+        assert_eq!(text, yaml.replace("Old", "New"));
+        let text = edited.with_default("size", &json!(4)).unwrap();
+        assert!(
+            text.starts_with("# mine\n") && text.contains("# here") && text.contains("default: 4"),
+            "{text}"
+        );
+        assert!(edited.with_default("size", &json!("no number")).is_err());
+
+        let json = "{\n  \"format\": 1, \"id\": \"x.y\", \"title\": \"Y\",\n  \"props\": { \"label\": { \"control\": \"string\" } },\n  \
+            \"view\": { \"type\": \"text\", \"text\": \"=props.label\" }\n}\n";
+        let text =
+            Edited::new("components/y.component.json", json).with_default("label", &json!("New")).unwrap();
+        let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(read["props"]["label"]["default"], "New");
+    }
+
+    #[test]
+    fn names_are_read_as_words() {
+        assert_eq!(
+            (heading("fullWidth"), heading("list-item")),
+            ("Full width".to_owned(), "List item".to_owned())
+        );
+    }
 }

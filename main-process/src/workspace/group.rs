@@ -105,7 +105,10 @@ impl Group<'_> {
     pub fn run(&mut self, mutation: &Mutation, actor: &Actor, moment: Moment) -> Result<Applied, Refusal> {
         let (kind, summary, changes, created) = match mutation {
             Mutation::Run(command) => {
-                let decision = decide(&self.state, command, moment.seed)?;
+                let decision = match &**command {
+                    Command::PromoteOverrides(which) => self.promoted(which, moment)?,
+                    command => decide(&self.state, command, moment.seed)?,
+                };
                 (OperationKind::Edit, decision.summary, decision.changes, decision.created)
             }
             Mutation::Undo => {

@@ -15,6 +15,7 @@ mod new;
 mod notices;
 mod open;
 mod overrides;
+mod promote;
 mod queries;
 mod resolve;
 mod review;

@@ -1,0 +1,166 @@
+//! `draftboard override`: listing, setting, clearing and promoting overrides.
+
+use super::{
+    At, format,
+    workspace_at::{self, Reached},
+};
+use authority::{Registry, Snapshot};
+use serde_json::json;
+use shared_protocol::{
+    Code, Command, Document, NodeRef, OverrideKey, OverrideScope, Refusal, SetOverride, Standing, Value,
+    WhichOverrides,
+    messages::{Answer, Request},
+    v0::JsonPointer,
+};
+use std::{process::ExitCode, sync::Arc};
+
+pub(super) const HELP: &str = "An instance is a node (by name or id), or with --component a component by itself.\n\n\
+    Examples:\n  draftboard override list\n  draftboard override set open /label '\"Open now\"'\n  \
+    draftboard override set ui.card /elevation 2 --component\n  draftboard override clear open /label\n  \
+    draftboard override promote open";
+
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum OverrideVerb {
+    /// All of them, and why some apply to nothing
+    List,
+    /// Lays a value over a prop
+    Set {
+        instance: String,
+        /// A JSON Pointer into the props
+        path: String,
+        /// JSON, or else text
+        value: String,
+        /// Of a component by itself
+        #[arg(long)]
+        component: bool,
+    },
+    /// Takes away one, those of an instance, or all
+    Clear(Which),
+    /// Makes them what the board or the component's file says
+    Promote(Which),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Which {
+    /// Of this instance
+    #[arg(required_unless_present_any = ["all", "orphaned"])]
+    instance: Option<String>,
+    /// Only the one at this path
+    path: Option<String>,
+    /// Of a component by itself
+    #[arg(long)]
+    component: bool,
+    #[arg(long, conflicts_with = "instance")]
+    all: bool,
+    /// Those that apply to nothing
+    #[arg(long, conflicts_with = "instance")]
+    orphaned: bool,
+}
+
+pub(super) fn run(verb: OverrideVerb, at: &At) -> ExitCode {
+    match answer(verb, at) {
+        Ok(code) => code,
+        Err(refusal) => format::refuse(&refusal, at.json),
+    }
+}
+
+fn answer(verb: OverrideVerb, at: &At) -> Result<ExitCode, Refusal> {
+    let root = workspace_at::find(at.workspace.as_deref())?;
+    let mut reached = Reached::workspace(&root)?;
+    let Answer::Document(document) = reached.request(Request::Document)? else {
+        return Err(Refusal::new(Code::Internal, "an answer that was not asked for"));
+    };
+    let command = match verb {
+        OverrideVerb::List => return list(&document, at.json),
+        OverrideVerb::Set { instance, path, value, component } => {
+            let (scope, instance) = instance_of(&document, &instance, component)?;
+            let value = Value::parse_json(&value).unwrap_or_else(|_| Value::text(value.as_str()));
+            let (component, locator) = (None, None);
+            let set = SetOverride { scope, instance, path: pointer(&path)?, value, component, locator };
+            Command::SetOverrides { set: vec![set] }
+        }
+        OverrideVerb::Clear(which) => Command::ClearOverrides(which.meant(&document)?),
+        OverrideVerb::Promote(which) => Command::PromoteOverrides(which.meant(&document)?),
+    };
+    Ok(format::answer(&reached.request(Request::Run(command))?, at.json))
+}
+
+impl Which {
+    fn meant(&self, document: &Document) -> Result<WhichOverrides, Refusal> {
+        let Some(instance) = &self.instance else {
+            return Ok(if self.orphaned { WhichOverrides::Orphaned } else { WhichOverrides::All });
+        };
+        let (scope, instance) = instance_of(document, instance, self.component)?;
+        Ok(match &self.path {
+            Some(path) => WhichOverrides::These(vec![OverrideKey::new(scope, instance, pointer(path)?)]),
+            None => WhichOverrides::Instance { scope, instance },
+        })
+    }
+}
+
+fn pointer(path: &str) -> Result<JsonPointer, Refusal> {
+    JsonPointer::parse(path).map_err(|error| {
+        Refusal::new(Code::BadRequest, error.to_string()).field("path").hint("Write /label.")
+    })
+}
+
+/// A node's name is its id; anything else is taken as it is.
+fn instance_of(
+    document: &Document,
+    named: &str,
+    component: bool,
+) -> Result<(OverrideScope, Arc<str>), Refusal> {
+    if component {
+        return Ok((OverrideScope::Component, Arc::from(named)));
+    }
+    let Ok(NodeRef::Name(path)) = named.parse::<NodeRef>() else {
+        return Ok((OverrideScope::App, Arc::from(named)));
+    };
+    let board = |id| document.boards.iter().find(|board| board.id == id).map(|board| &board.name);
+    let found: Vec<_> = document
+        .nodes
+        .iter()
+        .filter(|node| {
+            node.name == path.name && (path.board.is_none() || path.board.as_ref() == board(node.board))
+        })
+        .collect();
+    match found[..] {
+        [node] => Ok((OverrideScope::App, Arc::from(node.id.to_string()))),
+        [] => Err(Refusal::new(Code::NotFound, format!("there is no node `{named}`")).field("instance")),
+        _ => Err(Refusal::new(Code::BadRequest, format!("`{named}` is on several boards"))
+            .hint("Write board/name.")),
+    }
+}
+
+fn list(document: &Document, json: bool) -> Result<ExitCode, Refusal> {
+    // Types are not part of a document, so only what a board itself says is known here: whether the instance is there.
+    let snapshot = Snapshot::from_document(document.clone(), Arc::new(Registry::default()))
+        .map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
+    let is_there = |key: &OverrideKey, over| match key.scope {
+        OverrideScope::Component => true,
+        OverrideScope::App => !matches!(
+            snapshot.standing(key, over),
+            Standing::Orphaned(shared_protocol::Orphaned::InstanceMissing)
+        ),
+    };
+    if json {
+        let listed: Vec<_> = snapshot
+            .overrides()
+            .map(
+                |(key, over)| json!({ "key": key, "override": **over, "instanceThere": is_there(key, over) }),
+            )
+            .collect();
+        format::print_json(&json!({ "ok": true, "data": listed }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lines: Vec<String> = snapshot
+        .overrides()
+        .map(|(key, over)| {
+            let gone = if is_there(key, over) { "" } else { "  (the instance is not there)" };
+            format!("{key} = {}{gone}", over.value.to_json())
+        })
+        .collect();
+    let text = if lines.is_empty() { "No override is set".to_owned() } else { lines.join("\n") };
+    format::print_visible(&text);
+    Ok(ExitCode::SUCCESS)
+}
