@@ -82,11 +82,16 @@ impl Bench {
     fn previews(&self) -> Vec<u32> {
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc").unwrap().filter_map(Result::ok) {
-            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+                continue;
+            };
             let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
             let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-            let parent = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
-            if String::from_utf8_lossy(&line).contains("--role\0preview") && parent == Some(self.running.pid()) {
+            let parent =
+                stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
+            if String::from_utf8_lossy(&line).contains("--role\0preview")
+                && parent == Some(self.running.pid())
+            {
                 found.push(pid);
             }
         }
@@ -100,6 +105,13 @@ fn started(home: &Home, workspace: &Path) -> Running {
     running
 }
 
+/// What a process ran so far.
+fn ticks(pid: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
 fn signal(pid: u32, signal: &str) {
     assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
 }
@@ -111,8 +123,13 @@ fn a_page_follows_the_workspace_and_comes_back_after_every_kill() {
     let started_at = Instant::now();
     let session = bench.begin(json!({ "route": home_page }));
     bench.until_ready(session);
-    println!("start to ready: {:?}", started_at.elapsed());
+    println!("start to ready, asked over a socket: {:?}", started_at.elapsed());
     let first = bench.shot(session, "first.png");
+    let watched: Vec<u32> = bench.previews().into_iter().chain([bench.running.pid()]).collect();
+    let ran: Vec<u64> = watched.iter().map(|pid| ticks(*pid)).collect();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let idle: Vec<u64> = watched.iter().zip(&ran).map(|(pid, ran)| ticks(*pid) - ran).collect();
+    println!("idle for two seconds, in hundredths of a second of a processor (preview, main): {idle:?}");
 
     bench.ask(json!({ "run": { "updateNode": { "node": open, "set": { "label": "Open the door" } } } }));
     let edited = bench.next_shot(session, "edited.png", &first);
@@ -151,7 +168,6 @@ fn a_page_follows_the_workspace_and_comes_back_after_every_kill() {
     wait_for("the picture before", || (bench.shot(session, "restarted.png") == overridden).then_some(()));
     let file = fs::read_to_string(bench.workspace.join(".draftboard/overrides.v0.json")).unwrap();
     assert!(file.contains("Overridden"), "{file}");
-    drop(started_at);
 }
 
 #[test]
@@ -166,14 +182,17 @@ fn components_are_shown_by_themselves_reloaded_and_promoted_into() {
     assert_ne!(before, variant);
 
     // An override of a component by itself, promoted, is in its file, comments and all.
-    let set = json!([{ "scope": "component", "instance": "ui.button", "path": "/label", "value": "Promoted" }]);
+    let set =
+        json!([{ "scope": "component", "instance": "ui.button", "path": "/label", "value": "Promoted" }]);
     bench.ask(json!({ "run": { "setOverrides": { "set": set } } }));
     let overridden = bench.next_shot(plain, "overridden.png", &before);
     bench.ask(json!({ "run": { "promoteOverrides": "all" } }));
     let file = bench.workspace.join("components/button.component.yaml");
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("default: Promoted") && text.starts_with("# A button."), "{text}");
-    wait_for("the same picture from the file", || (bench.shot(plain, "promoted.png") == overridden).then_some(()));
+    wait_for("the same picture from the file", || {
+        (bench.shot(plain, "promoted.png") == overridden).then_some(())
+    });
     bench.ask(json!("undo"));
     assert!(!fs::read_to_string(&file).unwrap().contains("Promoted"));
     wait_for("the override again", || (bench.shot(plain, "undone.png") == overridden).then_some(()));
@@ -183,7 +202,12 @@ fn components_are_shown_by_themselves_reloaded_and_promoted_into() {
     fs::write(&file, good.replace("view:", "vieww:")).unwrap();
     wait_for("the mistake", || {
         let problems = bench.session(plain)["problems"].clone();
-        problems.as_array().unwrap().iter().any(|problem| problem["file"] == "components/button.component.yaml").then_some(())
+        problems
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|problem| problem["file"] == "components/button.component.yaml")
+            .then_some(())
     });
     fs::write(&file, &good).unwrap();
     wait_for("the picture again", || (bench.shot(plain, "mended.png") == overridden).then_some(()));

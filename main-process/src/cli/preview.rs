@@ -92,7 +92,7 @@ fn answer(verb: PreviewVerb, at: &At) -> Result<ExitCode, Refusal> {
         PreviewVerb::Restart { session } => PreviewRequest::Restart(session),
         PreviewVerb::Close { session } => PreviewRequest::Close(session),
         PreviewVerb::Navigate { session, page } => {
-            let route = find_page(&document(&mut reached)?, Some(&page))?;
+            let route = find_page(&*document(&mut reached)?, Some(&page))?;
             PreviewRequest::Navigate { session, route }
         }
         PreviewVerb::Log { session } => PreviewRequest::Log { session, after: 0 },
@@ -139,7 +139,7 @@ impl What {
                 Shown::Variant { component: component.clone(), variant: variant.clone() }
             }
             (Some(component), None) => Shown::Component { component: component.clone() },
-            (None, _) => Shown::Route(find_page(&document(reached)?, self.page.as_deref())?),
+            (None, _) => Shown::Route(find_page(&*document(reached)?, self.page.as_deref())?),
         };
         Ok((shows, screen))
     }

@@ -82,6 +82,8 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Cost(_)
         | Verb::Import(_)
         | Verb::Terraform(_)
+        | Verb::Preview { .. }
+        | Verb::Override { .. }
         | Verb::Review { .. }
         | Verb::Upstream(_)
         | Verb::Manifest(_)

@@ -19,6 +19,9 @@ use std::{
 /// More instances than this with other props at once are told as a whole.
 const MOST_PROPS: usize = 32;
 
+/// Pictures on a page.
+const MOST_PICTURES: usize = 64;
+
 /// Everything that a preview is to show.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Page {
@@ -77,6 +80,19 @@ impl Page {
             .filter(|instance| seen.insert(instance.component.as_str()))
             .map(|instance| instance.component.clone())
             .collect()
+    }
+
+    /// The pictures that components or props name.
+    pub(super) fn pictures(&self) -> BTreeSet<String> {
+        let props = self.instances.iter().flat_map(|instance| instance.props.values());
+        let values = props.chain(self.overrides.iter().map(|over| &over.value)).map(ToString::to_string);
+        let mut found = BTreeSet::new();
+        for text in self.components.values().map(|text| text.to_string()).chain(values) {
+            let is_path = |c: char| c.is_alphanumeric() || "_-./".contains(c);
+            let named = text.split(|c| !is_path(c)).filter(|word| word.ends_with(".png") && word.len() > 4);
+            found.extend(named.map(str::to_owned));
+        }
+        found.into_iter().take(MOST_PICTURES).collect()
     }
 
     /// With the instances of these components alone.
@@ -178,6 +194,8 @@ fn overrides(snapshot: &Snapshot, shows: &Shown, tried: &[Tried]) -> Vec<SceneOv
 pub(super) struct Sent {
     page: Option<Page>,
     pub(super) revision: u64,
+    /// Pictures that it has.
+    pub(super) pictures: BTreeSet<String>,
 }
 
 /// Messages that lead to a page.

@@ -12,6 +12,8 @@ use crate::{
     moment::now as moment,
     processes::restart::{Decision, RestartPolicy},
 };
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use journal::{WorkspaceFiles, WorkspacePath};
 use shared_protocol::{
     Code, Refusal,
     preview::{FromPreview, InstanceBox, Mode, OverrideStatus, Screen, ToPreview},
@@ -26,6 +28,8 @@ use std::{
 
 /// Crashes in a row before it waits for a person.
 const MAX_CRASHES: u32 = 5;
+/// Bytes of one picture.
+const MOST_PICTURE_BYTES: usize = 4 << 20;
 /// From the hello to the first frame of what is asked for, beyond the budget of each step.
 const LOAD_LIMIT: Duration = Duration::from_secs(20);
 
@@ -299,7 +303,7 @@ impl Session {
             let page = self.page(ground);
             self.title.clone_from(&page.title);
             let missing = page.missing.clone();
-            self.say_page(page, now);
+            self.say_page(page, &ground.files, now);
             if let Some(missing) = missing {
                 self.log.add(LogLevel::Warn, &missing);
             }
@@ -310,9 +314,21 @@ impl Session {
         }
     }
 
-    fn say_page(&mut self, page: Page, now: Instant) {
+    fn say_page(&mut self, page: Page, files: &WorkspaceFiles, now: Instant) {
         let Some(peer) = &mut self.peer else { return };
-        let said = peer.sent.towards(page);
+        let pictures = page.pictures();
+        let mut said = peer.sent.towards(page);
+        if said.reloads {
+            // They may have changed as well.
+            peer.sent.pictures.clear();
+        }
+        for path in pictures {
+            if peer.sent.pictures.insert(path.clone())
+                && let Some(picture) = picture(files, path)
+            {
+                said.messages.push(picture);
+            }
+        }
         let mut refused = Vec::new();
         for message in &said.messages {
             if let Err(error) = peer.say(message, None) {
@@ -485,6 +501,12 @@ impl Session {
             shot.refuse(refusal.clone());
         }
     }
+}
+
+/// A picture of the workspace. One that is not there, or is too large, is left out: the preview says so in its place.
+fn picture(files: &WorkspaceFiles, path: String) -> Option<ToPreview> {
+    let bytes = files.read(&WorkspacePath::parse(path.as_str()).ok()?).ok()?;
+    (bytes.len() <= MOST_PICTURE_BYTES).then(|| ToPreview::Image { path, png: STANDARD.encode(&bytes) })
 }
 
 fn level_of(level: PreviewLogLevel) -> LogLevel {

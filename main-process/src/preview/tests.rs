@@ -1,8 +1,9 @@
 //! Sessions against previews that behave and previews that do not: each is a thread at the other end of a socket.
 
 use super::{
-    Around, Link, Order, ToWindow, start,
+    Around, Link, Order, ToWindow,
     spawner::{Spawned, Spawner},
+    start,
 };
 use crate::{
     moment::now,
@@ -15,12 +16,12 @@ use shared_protocol::{
     frame::{decode_json, encode_json},
     messages::{Answer, ToRenderer},
     preview::{
-        FromPreview, LandlockLevel, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, PREVIEW_PROTOCOL, SandboxReport, Screen,
-        ToPreview,
+        FromPreview, LandlockLevel, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, PREVIEW_PROTOCOL, SandboxReport,
+        Screen, ToPreview,
     },
     previews::{
-        PreviewAnswer, PreviewGesture, PreviewRequest, PreviewsView, SessionId, SessionState, SessionView, Shown,
-        Tried,
+        PreviewAnswer, PreviewGesture, PreviewRequest, PreviewsView, SessionId, SessionState, SessionView,
+        Shown, Tried,
     },
     v0::PreviewLogLevel,
 };
@@ -419,7 +420,8 @@ fn one_that_does_not_answer_is_ended_and_what_is_tried_is_tried_again() {
     });
     let session = bench.begin();
     bench.until(session, "ready", is_ready);
-    let value = Tried { instance: bench.page("open").to_string(), path: "/label".into(), value: "Wow".into() };
+    let value =
+        Tried { instance: bench.page("open").to_string(), path: "/label".into(), value: "Wow".into() };
     bench.link.gesture(session, PreviewGesture::Try(vec![value]));
     let failed = bench.until(session, "ended", has_failed);
     let SessionState::Failed(failed) = failed.state else { panic!() };
@@ -461,9 +463,16 @@ fn what_is_picked_is_chosen_and_what_is_pressed_leads_on() {
     mode(shared_protocol::preview::Mode::Inspect);
     let view = bench.until(session, "picked", |view| view.selected.is_some());
     let selected = view.selected.unwrap();
-    assert_eq!((selected.node, selected.file.as_str(), selected.line), (Some(open), "components/button.component.yaml", 3));
+    assert_eq!(
+        (selected.node, selected.file.as_str(), selected.line),
+        (Some(open), "components/button.component.yaml", 3)
+    );
     assert_eq!(*bench.around.0.lock().unwrap(), [open]);
-    let act = FromPreview::Action { instance: open.to_string(), action: "press".into(), value: serde_json::Value::Null };
+    let act = FromPreview::Action {
+        instance: open.to_string(),
+        action: "press".into(),
+        value: serde_json::Value::Null,
+    };
     here.send(act).unwrap();
     mode(shared_protocol::preview::Mode::Interact);
     let pickup = bench.page("pickup");
@@ -484,7 +493,8 @@ fn there_are_bounds_and_words_for_what_is_not_there() {
     ] {
         assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
     }
-    let sessions: Vec<SessionId> = (0..shared_protocol::previews::MAX_SESSIONS).map(|_| bench.begin()).collect();
+    let sessions: Vec<SessionId> =
+        (0..shared_protocol::previews::MAX_SESSIONS).map(|_| bench.begin()).collect();
     let shows = Shown::Component { component: "ui.button".into() };
     assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
     for session in sessions {

@@ -129,7 +129,11 @@ impl Worker {
         let Some(ground) = self.ground() else { return };
         match &self.seen {
             Some(seen) if Arc::ptr_eq(seen, &ground) => return,
-            Some(seen) if !seen.is_same_workspace(&ground) => self.sessions.clear(),
+            Some(seen) if !seen.is_same_workspace(&ground) => {
+                // Whoever waits for a picture hears that there will be none.
+                self.sessions.values_mut().for_each(Session::stop);
+                self.sessions.clear();
+            }
             _ => {}
         }
         for session in self.sessions.values_mut().filter(|session| session.apart.is_none()) {
