@@ -45,6 +45,8 @@ pub(crate) enum Page {
 #[derive(Default)]
 pub(crate) struct Layouter {
     last: Option<Last>,
+    /// Given up, for its memory.
+    spare: Option<TaffyTree<usize>>,
 }
 
 struct Last {
@@ -67,7 +69,7 @@ pub(crate) struct Room {
 impl Layouter {
     /// Nothing of before counts, as when letters have another size.
     pub(crate) fn forget(&mut self) {
-        self.last = None;
+        self.spare = self.last.take().map(|last| last.taffy).or(self.spare.take());
     }
 
     pub(crate) fn layout(
@@ -78,13 +80,16 @@ impl Layouter {
         room: Room,
     ) -> Result<Layout, LayoutError> {
         let Room { screen, scroll, page } = room;
-        let kept = self.last.take().filter(|last| (last.screen, last.page) == (screen, page));
-        let mut last = match kept {
-            Some(mut last) if last.tree.has_shape_of(tree) => {
+        let fits = |last: &Last| (last.screen, last.page) == (screen, page) && last.tree.has_shape_of(tree);
+        if !self.last.as_ref().is_some_and(fits) {
+            self.forget();
+        }
+        let mut last = match self.last.take() {
+            Some(mut last) => {
                 last.follow(tree)?;
                 last
             }
-            _ => Last::new(tree, screen, page)?,
+            None => Last::new(tree, screen, page, self.spare.take())?,
         };
         let available =
             taffy::Size { width: AvailableSpace::Definite(screen.x), height: AvailableSpace::MaxContent };
@@ -105,8 +110,14 @@ impl Layouter {
 }
 
 impl Last {
-    fn new(tree: &Arc<Tree>, screen: Vec2, page: Page) -> Result<Self, LayoutError> {
-        let mut taffy: TaffyTree<usize> = TaffyTree::with_capacity(tree.elements.len() + 1);
+    fn new(
+        tree: &Arc<Tree>,
+        screen: Vec2,
+        page: Page,
+        spare: Option<TaffyTree<usize>>,
+    ) -> Result<Self, LayoutError> {
+        let mut taffy = spare.unwrap_or_else(|| TaffyTree::with_capacity(tree.elements.len() + 1));
+        taffy.clear();
         // Rounding by the library moves boxes apart from their texts; rectangles are rounded when they are drawn.
         taffy.disable_rounding();
         let stacked = stacked(tree);
@@ -360,6 +371,13 @@ fn style_of(element: &Element) -> taffy::Style {
         },
         grid_template_rows: match flow {
             Flow::Stack => vec![fr(1.0)].into_iter().collect(),
+            _ => Default::default(),
+        },
+        // In a grid that is as tall as its rows, these are as tall as what is in them: once to be measured, not twice.
+        grid_auto_rows: match flow {
+            Flow::Grid if style.height.is_none() && style.min_height.is_none() && style.grow.is_none() => {
+                vec![taffy::prelude::min_content()]
+            }
             _ => Default::default(),
         },
         grid_column: style.span.map_or_else(taffy::Line::default, |count| taffy::Line {

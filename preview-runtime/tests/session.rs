@@ -534,3 +534,55 @@ fn a_changed_frame_is_the_same_as_one_drawn_afresh() {
         host.send(ToPreview::Reset);
     }
 }
+
+/// Files and values made to hurt, beside the kit: each is named or bounded, and the page beside them is drawn as ever.
+#[test]
+fn a_hostile_set_beside_the_kit_leaves_the_page_as_it_is() {
+    let page = || vec![instance("open", "ui.button", None, json!({"label": "Open"}))];
+    let mut quiet = Host::with_kit();
+    quiet.show(page(), vec![]);
+    let mut host = Host::with_kit();
+    let nodes = vec!["{ type: box }"; 100_000].join(", ");
+    let laughs = format!("'a'{}", "|replace('a', 'aaaaaaaaaaaaaaaa')".repeat(12));
+    let files = [
+        ("large", component("x.large", &format!("view: {{ type: text, text: {} }}", "x".repeat(10 << 20)))),
+        ("many", component("x.many", &format!("view: {{ type: box, children: [{nodes}] }}"))),
+        ("laughs", component("x.laughs", &format!("view: {{ type: text, text: \"={laughs}\" }}"))),
+        ("infinite", component("x.infinite", "view: { type: box, style: { width: .inf, height: .nan } }")),
+        (
+            "deceptive",
+            component("x.deceptive", "view: { type: text, text: \"pay \u{202e}gro.elpmaxe\u{200b}\" }"),
+        ),
+        ("circle", component("x.circle", "view: { type: component, component: x.circle }")),
+    ];
+    for (name, text) in &files {
+        let file = format!("{name}.component.yaml");
+        host.session.take(ToPreview::Component { file, text: text.clone() }, None).unwrap();
+    }
+    host.show(page(), vec![]);
+    assert!(host.pixels == quiet.pixels);
+    for (name, _) in files {
+        let named = host.problems.iter().any(|problem| problem.file.starts_with(name));
+        assert!(named || name == "laughs", "{name}: {:?}", host.problems);
+    }
+    assert!(host.problems.iter().all(|problem| problem.message.len() < 4_000));
+    // The same from values of props and overrides, which no file holds.
+    let deceptive = format!("pay \u{202e}\u{2066}{}\u{200b}", "wide ".repeat(200_000));
+    let props = json!({"label": deceptive, "size": 1e308});
+    host.show(
+        vec![
+            instance("open", "ui.button", None, props),
+            instance("laughs", "x.laughs", None, json!({})),
+            instance("\u{202e}gone", "x.nothing\u{200b}", None, json!({})),
+        ],
+        vec![SceneOverride {
+            instance: "open".into(),
+            path: JsonPointer::parse("/label").unwrap(),
+            value: json!(vec!["\u{200b}"; 10_000]),
+        }],
+    );
+    assert_eq!(host.frames, 2);
+    assert!(host.problems.iter().any(|problem| problem.instance.as_deref() == Some("laughs")));
+    host.show(page(), vec![]);
+    assert!(host.pixels == quiet.pixels, "and nothing of it stays");
+}

@@ -4,12 +4,13 @@
 //! evaluation, and a bound on what it gives. It cannot reach anything: the environment is empty but for the filters and
 //! tests listed here. What is not defined is an error, never an empty text.
 
-use crate::{MAX_EXPRESSION, MAX_TEXT, Place, text::invisible};
+use crate::{Component, MAX_EXPRESSION, MAX_TEXT, Place, text::invisible};
 use minijinja::Value;
 use minijinja::{
     Environment, Error, ErrorKind, UndefinedBehavior, filters, tests,
-    value::{Object, ValueKind},
+    value::{Enumerator, Object, ValueKind},
 };
+use serde_json::Map;
 use std::{
     collections::BTreeSet,
     fmt,
@@ -220,7 +221,39 @@ impl Object for Names {
     }
 }
 
+/// The props of an instance: what is set, else the component's own defaults, which all instances share.
+#[derive(Debug)]
+struct InstanceProps {
+    component: Arc<Component>,
+    set: Vec<(Box<str>, Value)>,
+}
+
+impl Object for InstanceProps {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        let find = |(name, _): &&(Box<str>, Value)| **name == *key;
+        let found = self.set.iter().find(find).or_else(|| self.component.defaults.iter().find(find));
+        found.map(|(_, value)| value.clone())
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        let own = self.component.defaults.iter().map(|(name, _)| name);
+        let others = self.set.iter().map(|(name, _)| name);
+        let others = others.filter(|name| self.component.defaults.iter().all(|(own, _)| own != *name));
+        Enumerator::Values(own.chain(others).map(|name| Value::from(&**name)).collect())
+    }
+}
+
 impl Scope {
+    /// Of an instance of a component with some props set.
+    pub fn of_instance(component: &Arc<Component>, set: &Map<String, serde_json::Value>) -> Self {
+        let set = set.iter().map(|(name, value)| (name.as_str().into(), crate::from_json(value))).collect();
+        Self::of_props(Value::from_object(InstanceProps { component: Arc::clone(component), set }))
+    }
+
     pub fn of_props(props: Value) -> Self {
         Self(Value::from_object(Names { name: "props".into(), value: props, outer: None }))
     }

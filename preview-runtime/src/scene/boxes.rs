@@ -22,8 +22,14 @@ impl Builder<'_> {
         key: Key,
     ) -> Result<Vec<usize>, EvalError> {
         let control = self.control(node, frame, key)?;
-        let mut style = controls::base(&node.kind);
-        style.overlay(&node.style.resolve(&frame.scope)?);
+        let own = node.style.resolve(&frame.scope)?;
+        let mut style = match controls::base(&node.kind) {
+            Some(mut base) => {
+                base.overlay(&own);
+                base
+            }
+            None => own,
+        };
         let mut ring = false;
         if let Some(control) = &control {
             let mut over = |sheet: &Option<StyleSheet>, holds: bool| -> Result<bool, EvalError> {

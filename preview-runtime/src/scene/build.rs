@@ -238,14 +238,18 @@ impl<'a> Builder<'a> {
         let Some(component) = library.get(&instance.component) else {
             return self.unknown(instance, fill, parent, inherited, depth);
         };
-        let props = component.with_defaults(&instance.props);
-        let props = props_of(&instance.id, props, &self.scene.overrides, &mut self.statuses);
         let Some(index) =
             self.place(&instance.id, &instance.component, parent, &component.file, component.view.place)
         else {
             return Vec::new();
         };
-        let scope = Scope::of_props(components::from_json(&serde_json::Value::Object(props)));
+        let scope = if self.scene.overrides.iter().any(|over| over.instance == instance.id) {
+            let props = component.with_defaults(&instance.props);
+            let props = props_of(&instance.id, props, &self.scene.overrides, &mut self.statuses);
+            Scope::of_props(components::from_json(&serde_json::Value::Object(props)))
+        } else {
+            Scope::of_instance(component, &instance.props)
+        };
         let frame = Frame { component, scope, fill, instance: index, depth };
         let roots = self.node(&component.view, &frame, inherited, Key::of(&instance.id));
         if let Some(placed) = self.tree.instances.get_mut(index) {

@@ -5,8 +5,8 @@ use components::{Align, Border, Colour, Justify, Kind, Length, Radius, Share, Si
 /// Choices of one select.
 pub(super) const MAX_OPTIONS: usize = 500;
 
-pub(super) fn base(kind: &Kind) -> Style {
-    match kind {
+pub(super) fn base(kind: &Kind) -> Option<Style> {
+    Some(match kind {
         Kind::Button { .. } => Style {
             align: Some(Align::Center),
             justify: Some(Justify::Center),
@@ -37,8 +37,8 @@ pub(super) fn base(kind: &Kind) -> Style {
             ..Style::default()
         },
         Kind::Icon { .. } => square(20.0),
-        _ => Style::default(),
-    }
+        _ => return None,
+    })
 }
 
 fn square(side: f32) -> Style {

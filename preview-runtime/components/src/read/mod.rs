@@ -36,6 +36,8 @@ pub struct Component {
     pub props: Vec<Prop>,
     pub variants: Vec<Variant>,
     pub view: Node,
+    /// Every prop as it is when nothing is set, as expressions see it.
+    pub(crate) defaults: Vec<(Box<str>, minijinja::Value)>,
 }
 
 impl Component {
@@ -106,6 +108,10 @@ fn component(file: &str, source: &Source, findings: &mut Findings<'_>) -> Option
         .need("view", "the node that the component shows, such as { type: text, text: Hello }", findings)
         .and_then(|source| view::view(source, &props, findings));
     fields.finish("a component", findings);
+    let defaults = props
+        .iter()
+        .map(|prop| (prop.name.as_str().into(), crate::from_json(&prop.value_when_unset())))
+        .collect();
     Some(Component {
         file: file.to_owned(),
         id: id?,
@@ -115,6 +121,7 @@ fn component(file: &str, source: &Source, findings: &mut Findings<'_>) -> Option
         props,
         variants,
         view: view?,
+        defaults,
     })
 }
 
