@@ -42,7 +42,12 @@ impl Page {
             Shown::Route(route) => {
                 let target = Target::Route { route: route.to_string() };
                 match ground.page(*route) {
-                    Some(page) => (target, instances(&ground.snapshot, page), ground.title_of(page), None),
+                    Some(page) => {
+                        // A workspace that has a component for pages says itself what is around them.
+                        let with_page = ground.component(page.type_id.as_str()).is_some();
+                        let instances = instances(&ground.snapshot, page, with_page);
+                        (target, instances, ground.title_of(page), None)
+                    }
                     None => {
                         let missing = "the page is not on an interface board any more".to_owned();
                         (target, Vec::new(), "A page that is gone".to_owned(), Some(missing))
@@ -111,10 +116,13 @@ fn alone(ground: &Ground, component: &str) -> (String, Option<String>) {
 }
 
 /// What stands on a page, outer instances before those within, neighbours as one reads them.
-fn instances(snapshot: &Snapshot, page: &Node) -> Vec<SceneInstance> {
+fn instances(snapshot: &Snapshot, page: &Node, with_page: bool) -> Vec<SceneInstance> {
     let mut found: Vec<SceneInstance> = Vec::new();
-    let mut waiting: Vec<(NodeId, Option<String>)> =
-        in_order(snapshot, page).into_iter().rev().map(|node| (node, None)).collect();
+    let mut waiting: Vec<(NodeId, Option<String>)> = if with_page {
+        vec![(page.id, None)]
+    } else {
+        in_order(snapshot, page).into_iter().rev().map(|node| (node, None)).collect()
+    };
     while let Some((id, parent)) = waiting.pop() {
         let Some(node) = snapshot.node(id) else { continue };
         // Notes and frames are for those who draw.
