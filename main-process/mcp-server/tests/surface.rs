@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{Bench, Talk, service};
+use common::{Bench, Talk, service, service_in};
 use serde_json::{Value, json};
+use shared_protocol::mcp::McpMode;
 
 /// Bytes of compact JSON for one token, on the safe side: for text of this kind tokenizers take four to five.
 const BYTES_A_TOKEN: usize = 4;
@@ -40,6 +41,20 @@ async fn the_surface_is_as_it_was_and_light() {
         assert_eq!(tool["outputSchema"]["type"], json!("object"));
     }
     insta::assert_snapshot!("surface", pretty(&surface));
+}
+
+/// What is offered besides once agents may propose.
+#[tokio::test]
+async fn what_guarded_mode_adds_is_as_it_was() {
+    let bench = Bench::new();
+    let mut observing = Talk::legacy(&service(&bench)).await;
+    let mut proposing = Talk::legacy(&service_in(&bench, McpMode::Guarded)).await;
+    let known = observing.ask("tools/list", json!({})).await["result"]["tools"].clone();
+    let all = proposing.ask("tools/list", json!({})).await["result"]["tools"].clone();
+    let is_known =
+        |tool: &&Value| known.as_array().unwrap().iter().any(|other| other["name"] == tool["name"]);
+    let added: Vec<Value> = all.as_array().unwrap().iter().filter(|tool| !is_known(tool)).cloned().collect();
+    insta::assert_snapshot!("guarded", pretty(&json!({ "tools": added })));
 }
 
 /// One line for each entry of a list: a change shows where it is.
