@@ -12,12 +12,12 @@ use authority::{Problems, Snapshot};
 use canvas::theme::Theme;
 use shared_protocol::{
     Board, BoardId, BoardKind, Command, EdgeId, ElementId, Endpoint, Node, NodeId, Point, PropKey,
-    ProposalId, Revision, Subject, TypeDef, TypeId,
+    ProposalId, Revision, Subject, TypeDef, TypeId, WhichOverrides,
     bundle::BundlesView,
     link::{LinkEnd, LinksView},
     mcp::McpView,
     messages::{Request, Status},
-    previews::{PreviewGesture, PreviewsView, SessionId, SessionView, Shown},
+    previews::{PreviewGesture, PreviewsView, SelectedInstance, SessionId, SessionView, Shown},
     review::{ReviewRequest, ReviewView},
     terraform::{RunId, TerraformView},
     upstreams::{ServerId, UpstreamsView},
@@ -55,6 +55,8 @@ pub(crate) struct View<'a> {
     pub(crate) looked_at: Option<&'a SessionView>,
     /// It can be seen.
     pub(crate) is_previewing: bool,
+    /// What is set in the inspector is laid over the props of instances, and not into the board.
+    pub(crate) is_overriding: bool,
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
     pub(crate) theme: &'a Theme,
@@ -82,6 +84,14 @@ impl<'a> View<'a> {
 
     pub(crate) fn selected_nodes(&self) -> Vec<NodeId> {
         nodes_of(self.selection)
+    }
+
+    /// What is chosen in the preview within the one node that is selected, while overrides are set.
+    pub(crate) fn part(&self) -> Option<&'a SelectedInstance> {
+        let chosen = self.looked_at.filter(|_| self.is_overriding)?.selected.as_ref()?;
+        let within =
+            chosen.instance.contains('/') && chosen.node.is_some_and(|node| self.selected_nodes() == [node]);
+        within.then_some(chosen)
     }
 
     pub(crate) fn selected_edges(&self) -> Vec<EdgeId> {
@@ -154,6 +164,10 @@ pub(crate) enum Action {
     StartPreview(Shown),
     /// Shows another session in the preview panel.
     LookAt(SessionId),
+    /// From now on the inspector sets overrides, or no more.
+    SetOverriding(bool),
+    /// Makes overrides what boards and components say.
+    Promote(WhichOverrides),
     /// What somebody does in a preview.
     Gesture(SessionId, PreviewGesture),
     /// About managed servers, under the ticket of its question.

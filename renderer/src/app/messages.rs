@@ -198,6 +198,7 @@ impl Workbench {
         };
         match answer {
             Answer::Applied(applied) => match pending {
+                Some(Pending::Promote) => self.notices.tell(Tone::Good, applied.summary, Vec::new()),
                 Some(Pending::Change { select_created: true }) => {
                     self.session.awaited = applied.created;
                     self.select_awaited(context);

@@ -72,6 +72,8 @@ pub(crate) struct Session {
     looked_at: Option<SessionId>,
     /// The preview panel was in front in this frame.
     previewing: bool,
+    /// The inspector sets overrides while a preview is looked at.
+    overriding: bool,
     /// The reviewer edits a proposal: this is shown instead of the workspace.
     edited: Option<Arc<Proposed>>,
 }
@@ -104,6 +106,8 @@ enum Pending {
     PreviewLog(SessionId),
     /// About managed servers, under the ticket of its question.
     Upstream(u64),
+    /// Overrides became part of boards and components.
+    Promote,
     Other,
 }
 
@@ -330,6 +334,7 @@ fn view_of<'a>(
         previews: replica.previews(),
         looked_at,
         is_previewing: session.previewing,
+        is_overriding: session.overriding && session.previewing && looked_at.is_some(),
         board: session.board,
         selection: &session.selection,
         theme,

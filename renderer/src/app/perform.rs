@@ -80,6 +80,10 @@ impl Workbench {
             Action::Jump(subject) => self.jump(subject, context),
             Action::StartPreview(shown) => self.start_preview(shown, context),
             Action::LookAt(session) => self.session.looked_at = Some(session),
+            Action::SetOverriding(on) => self.session.overriding = on,
+            Action::Promote(which) => {
+                self.ask(Request::Run(Command::PromoteOverrides(which)), Pending::Promote);
+            }
             Action::Gesture(session, gesture) => {
                 if let Err(error) = self.link.preview(session, gesture) {
                     tracing::debug!(%error, "the preview was not told");

@@ -20,6 +20,10 @@ impl Workbench {
     /// Shows it in the session that has it already, else in a new one.
     pub(super) fn start_preview(&mut self, shown: Shown, context: &Context) {
         self.dock.show(PanelId::Preview);
+        // The canvas becomes narrower; the page stays in view.
+        if let Shown::Route(page) = &shown {
+            self.session.reveal = vec![*page];
+        }
         let there = self.replica.previews().sessions.iter().find(|session| session.shows == shown);
         if let Some(session) = there {
             let (id, ended) =

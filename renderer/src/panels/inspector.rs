@@ -7,8 +7,10 @@ mod deployment;
 mod fields;
 mod header;
 mod history;
+mod overrides;
 mod pickers;
 mod rows;
+mod slider;
 mod text;
 mod variables;
 
@@ -17,10 +19,13 @@ use crate::{
     view::{Action, View},
     widgets::{disclosure_ui, empty_state_ui, muted_ui},
 };
+pub(crate) use controls::paint_combo_arrow;
 use egui::{Context, Key, RichText, Ui};
 use fields::{Editing, Field, Part, Subject, interpret};
+pub(crate) use overrides::row_ui as row_of_override_ui;
 use shared_protocol::{
     ElementId, Node, NodeId, PropKey, TypeDef,
+    previews::SessionId,
     registry::{PropDef, PropKind},
 };
 use std::collections::BTreeSet;
@@ -36,6 +41,10 @@ pub(crate) struct Inspector {
     adding: Option<PropKey>,
     /// A colour that is being dragged to.
     picked: Option<(PropKey, egui::Color32)>,
+    /// A number that is being dragged to.
+    slid: Option<(PropKey, f64)>,
+    /// The session that shows values which are not kept yet.
+    trying: Option<SessionId>,
     shown: Option<Subject>,
     /// A property whose control should take the keyboard as soon as it is there.
     wanted: Option<PropKey>,
@@ -102,6 +111,8 @@ impl Inspector {
             self.revealed.clear();
             self.adding = None;
             self.picked = None;
+            self.slid = None;
+            self.tried(actions);
             self.shown.clone_from(&subject);
         }
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
@@ -132,8 +143,13 @@ impl Inspector {
             self.unknown_type_ui(ui, view, first, ids, actions);
             return;
         };
+        self.header_ui(ui, view, &Subjects { ids, nodes: &nodes, def }, actions);
+        overrides::switch_ui(ui, view, def, actions);
+        // While overrides are set, what is shown is what counts in the preview.
+        let laid: Vec<Node> = nodes.iter().map(|node| overrides::as_shown(view, node)).collect();
+        let nodes: Vec<&Node> = if view.is_overriding { laid.iter().collect() } else { nodes };
+        let def = overrides::part_type(view).unwrap_or(def);
         let subjects = Subjects { ids, nodes: &nodes, def };
-        self.header_ui(ui, view, &subjects, actions);
         for (group, props) in groups(&subjects) {
             ui.add_space(4.0);
             ui.separator();
@@ -154,6 +170,7 @@ impl Inspector {
         if let [only] = ids {
             ui.add_space(4.0);
             ui.separator();
+            overrides::section_ui(ui, view, *only, actions);
             links::section_ui(ui, view, &links::end_of(view, *only), actions);
             self.deployment_ui(ui, view, *only, actions);
             self.history_ui(ui, view, ElementId::Node(*only), actions);

@@ -19,6 +19,7 @@ mod launcher;
 mod link;
 mod links;
 mod looks;
+mod overrides;
 mod panels;
 mod parcels;
 mod previews;

@@ -34,6 +34,9 @@ pub(super) fn boolean_ui(
             push(set(view, subjects.ids, subjects.def, &prop.key, Some(on.into())), actions);
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            if view.is_overriding {
+                return;
+            }
             variable_ui(ui, view, subjects, prop, actions);
             if value != Shown::Unset
                 && small_button_ui(ui, "Reset", &format!("Reset {}", prop.label)).clicked()

@@ -36,15 +36,21 @@ impl Inspector {
             let touched = (changed || picked.is_some()) && colour != stored;
             if touched && ui.input(|input| input.pointer.any_down()) {
                 self.picked = Some((prop.key.clone(), colour));
+                self.try_out(view, subjects.ids, &prop.key, Value::text(hex(colour)), actions);
             } else if touched {
                 self.editing = None;
-                let [r, g, b, _] = colour.to_srgba_unmultiplied();
-                let hex = format!("#{r:02x}{g:02x}{b:02x}");
+                self.tried(actions);
+                let hex = hex(colour);
                 push(set(view, subjects.ids, subjects.def, &prop.key, Some(Value::text(hex))), actions);
             }
             ui.vertical(|ui| self.plain_text_ui(ui, view, subjects, prop, 0.0, actions));
         });
     }
+}
+
+fn hex(colour: Color32) -> String {
+    let [r, g, b, _] = colour.to_srgba_unmultiplied();
+    format!("#{r:02x}{g:02x}{b:02x}")
 }
 
 /// The colour as it looks, with a popup to mix it. egui's own picker shows an emoji that no embedded font has.

@@ -5,6 +5,7 @@ use super::{
     Inspector, Subjects, choices,
     deployment::told_of_prop_ui,
     fields::{Shown, set, shown},
+    overrides,
     variables::variable_ui,
 };
 use crate::{
@@ -42,11 +43,21 @@ impl Inspector {
                     };
                     fixed_ui(ui, view, prop, &value, "Read only");
                 }
+                Exposure::Editable if view.is_overriding && prop.kind == PropKind::Reference => {
+                    fixed_ui(
+                        ui,
+                        view,
+                        prop,
+                        "What it points at is the board's alone",
+                        "Cannot be overridden",
+                    );
+                }
                 Exposure::Editable if prop.kind == PropKind::Slot => {
                     fixed_ui(ui, view, prop, "Put nodes inside this one", "Filled by nesting");
                 }
                 Exposure::Editable => self.editable_ui(ui, view, subjects, prop, actions),
             }
+            overrides::badge_ui(ui, view, subjects.ids, prop, actions);
             told_of_prop_ui(ui, view, subjects.ids, &prop.key);
         });
         if wanted {
@@ -88,6 +99,9 @@ impl Inspector {
             }
             _ => {
                 self.plain_text_ui(ui, view, subjects, prop, 0.0, actions);
+                if prop.kind == PropKind::Number {
+                    self.slider_ui(ui, view, subjects, prop, actions);
+                }
                 None
             }
         };
@@ -112,8 +126,11 @@ impl Inspector {
             let label = muted_ui(ui, theme, text);
             hover_ui(&label, view, prop);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                variable_ui(ui, view, subjects, prop, actions);
-                let set_value = shown(subjects.nodes, &prop.key) != Shown::Unset;
+                if !view.is_overriding {
+                    variable_ui(ui, view, subjects, prop, actions);
+                }
+                // An override has its own way back.
+                let set_value = !view.is_overriding && shown(subjects.nodes, &prop.key) != Shown::Unset;
                 if set_value && small_button_ui(ui, "Reset", &format!("Reset {}", prop.label)).clicked() {
                     self.editing = None;
                     push(set(view, subjects.ids, subjects.def, &prop.key, None), actions);
@@ -170,7 +187,7 @@ fn line_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
 }
 
 /// The arrow of a combo box, no louder than its text.
-pub(super) fn paint_combo_arrow(
+pub(crate) fn paint_combo_arrow(
     ui: &Ui,
     rect: egui::Rect,
     visuals: &egui::style::WidgetVisuals,

@@ -4,6 +4,7 @@
 //! [`interpret`] is the only place that says what a text means: it checks while somebody types and makes the command
 //! when they are done.
 
+use super::overrides;
 use crate::view::View;
 use authority::check_prop;
 use egui::Id;
@@ -98,7 +99,8 @@ pub(crate) fn interpret(view: &View<'_>, field: &Field, text: &str) -> Result<Co
 
 fn interpret_prop(view: &View<'_>, nodes: &[NodeId], part: &Part, text: &str) -> Result<Command, String> {
     let node = nodes.first().and_then(|id| view.snapshot.node(*id)).ok_or("The node is gone.")?;
-    let def = view.snapshot.type_of(node).ok_or("The type of this node is unknown.")?;
+    let def = overrides::part_type(view).or_else(|| view.snapshot.type_of(node));
+    let def = def.ok_or("The type of this node is unknown.")?;
     let key = match part {
         Part::Prop(key) | Part::ListItem(key, _) | Part::NewListItem(key) => key,
         Part::TagKey(key, _) | Part::TagValue(key, _) | Part::NewTag(key) => key,
@@ -128,6 +130,9 @@ pub(crate) fn set(
             let about = format!("{label} of {}: ", def.title);
             sentence(refusal.message.strip_prefix(&about).unwrap_or(&refusal.message))
         })?;
+    }
+    if view.is_overriding {
+        return Ok(overrides::lay_over(view, nodes, key, value));
     }
     Ok(for_each(nodes, |node| match &value {
         Some(value) => Update { set: [(key.clone(), value.clone())].into(), ..Update::new(node) },
@@ -163,7 +168,8 @@ fn parse(prop: &PropDef, text: &str) -> Result<Option<Value>, String> {
 }
 
 fn edit_parts(view: &View<'_>, node: &Node, part: &Part, key: &PropKey, text: &str) -> Result<Value, String> {
-    let current = view.snapshot.effective_prop(node, key);
+    let laid = overrides::laid_over(view, node.id, key);
+    let current = laid.or_else(|| view.snapshot.effective_prop(node, key));
     let text: Arc<str> = Arc::from(text.trim());
     let mut items = match current {
         Some(Value::List(items)) => items.clone(),

@@ -2,16 +2,20 @@
 
 use super::{PreviewPanel, outlines};
 use crate::{
+    panels::inspector::row_of_override_ui,
     view::{Action, View},
     widgets::{muted_ui, paint_severity},
 };
 use egui::{Frame, Label, Margin, Panel, RichText, ScrollArea, Sense, Ui, Vec2};
 use shared_protocol::{
-    ElementId,
+    Command, ElementId, Standing, WhichOverrides,
     messages::Severity,
     preview::Mode,
     previews::{SessionProblem, SessionView},
 };
+
+/// Overrides that are listed.
+const MAX_ROWS: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shows {
@@ -40,11 +44,11 @@ impl PreviewPanel {
             bottom: 6,
         });
         if let Some(shows) = self.below.shows {
-            let height = (ui.available_height() * 0.4).clamp(80.0, 220.0);
+            let height = (ui.available_height() * 0.3).clamp(80.0, 180.0);
             Panel::bottom("below the preview").frame(frame).exact_size(height).show(ui, |ui| match shows {
                 Shows::Log => self.log.show_ui(ui, view, session, actions),
                 Shows::Problems => problems_ui(ui, view, session, actions),
-                Shows::Overrides => overrides_ui(ui, view, session, actions),
+                Shows::Overrides => overrides_ui(ui, view, actions),
             });
         }
         if session.mode == Mode::Inspect && session.selected.is_some() {
@@ -100,10 +104,43 @@ fn row_ui(ui: &mut Ui, view: &View<'_>, what: &str, place: &str) -> egui::Respon
     row.response.interact(Sense::click())
 }
 
-pub(super) fn overrides_count(_view: &View<'_>) -> usize {
-    0
+pub(super) fn overrides_count(view: &View<'_>) -> usize {
+    view.snapshot.overrides().count()
 }
 
-fn overrides_ui(ui: &mut Ui, view: &View<'_>, _session: &SessionView, _actions: &mut Vec<Action>) {
-    muted_ui(ui, view.theme, "No overrides.");
+/// Every override of the workspace, those that apply to nothing first.
+fn overrides_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    let snapshot = view.snapshot;
+    let mut all: Vec<_> = snapshot
+        .overrides()
+        .map(|(key, over)| (matches!(snapshot.standing(key, over), Standing::Applies(_)), key, over))
+        .collect();
+    if all.is_empty() {
+        let text = "Nothing is overridden. Choose Overrides in the inspector and try other values.";
+        muted_ui(ui, view.theme, text);
+        return;
+    }
+    all.sort_by_key(|(applies, key, _)| (*applies, *key));
+    let orphaned = all.iter().filter(|(applies, ..)| !applies).count();
+    ui.horizontal(|ui| {
+        let save = ui.add_enabled(orphaned < all.len(), egui::Button::new("Save to source"));
+        let save = save
+            .accessible_name("Save all to source")
+            .on_hover_text("Makes those that apply what the boards and the components say");
+        if save.clicked() {
+            let keys = all.iter().filter(|(applies, ..)| *applies).map(|(_, key, _)| (*key).clone());
+            actions.push(Action::Promote(WhichOverrides::These(keys.collect())));
+        }
+        if ui.button("Clear all").clicked() {
+            actions.push(Action::Run(Command::ClearOverrides(WhichOverrides::All)));
+        }
+        if orphaned > 0 && ui.button(format!("Clear {orphaned} that apply to nothing")).clicked() {
+            actions.push(Action::Run(Command::ClearOverrides(WhichOverrides::Orphaned)));
+        }
+    });
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        for (_, key, over) in all.into_iter().take(MAX_ROWS) {
+            row_of_override_ui(ui, view, key, over, true, actions);
+        }
+    });
 }

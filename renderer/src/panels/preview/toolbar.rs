@@ -3,6 +3,7 @@
 use super::{PreviewPanel, ask, below::Shows};
 use crate::{
     commands::{CommandId, find},
+    panels::inspector::paint_combo_arrow,
     previews::{Device, Zoom, routes},
     view::{Action, View},
 };
@@ -31,7 +32,8 @@ impl PreviewPanel {
                 gap_ui(ui, view);
                 page_ui(ui, view, session, actions);
                 self.device_ui(ui, session);
-                gap_ui(ui, view);
+            });
+            ui.horizontal_wrapped(|ui| {
                 ends_ui(ui, session, actions);
                 gap_ui(ui, view);
                 self.openers_ui(ui, view, session);
@@ -48,7 +50,7 @@ impl PreviewPanel {
             Device::Custom { width, height } => format!("{width} × {height}"),
             device => device.name().to_owned(),
         };
-        let combo = ComboBox::from_id_salt("device").selected_text(name).width(74.0).show_ui(ui, |ui| {
+        let list = combo("device", name, 74.0).show_ui(ui, |ui| {
             for device in Device::OFFERED {
                 let text = match device.size() {
                     Some([width, height]) => format!("{} · {width} × {height}", device.name()),
@@ -57,16 +59,13 @@ impl PreviewPanel {
                 ui.selectable_value(&mut choice.device, device, text);
             }
         });
-        combo.response.accessible_name("Device");
-        let combo = ComboBox::from_id_salt("zoom")
-            .selected_text(zoom_words(choice.zoom))
-            .width(58.0)
-            .show_ui(ui, |ui| {
-                for zoom in Zoom::OFFERED {
-                    ui.selectable_value(&mut choice.zoom, zoom, zoom.name());
-                }
-            });
-        combo.response.accessible_name("Scale");
+        list.response.accessible_name("Device");
+        let list = combo("zoom", zoom_words(choice.zoom), 62.0).show_ui(ui, |ui| {
+            for zoom in Zoom::OFFERED {
+                ui.selectable_value(&mut choice.zoom, zoom, zoom.name());
+            }
+        });
+        list.response.accessible_name("Scale");
         let (word, next) = if choice.dark { ("Dark", "Show it light") } else { ("Light", "Show it dark") };
         let look = ui.add(Button::new(word)).accessible_name(next).on_hover_text(next);
         if look.clicked() {
@@ -111,6 +110,11 @@ fn zoom_words(zoom: Zoom) -> String {
     }
 }
 
+/// As the combo boxes of the inspector look.
+fn combo(name: &str, text: String, width: f32) -> ComboBox<'static> {
+    ComboBox::from_id_salt(name).selected_text(text).width(width).truncate().icon(paint_combo_arrow)
+}
+
 /// Using the page, or choosing in it.
 fn modes_ui(ui: &mut Ui, session: &SessionView, actions: &mut Vec<Action>) {
     let key = find(CommandId::PreviewInspect).and_then(|def| def.keys.first()).map(|keys| keys.text());
@@ -130,15 +134,14 @@ fn modes_ui(ui: &mut Ui, session: &SessionView, actions: &mut Vec<Action>) {
 fn page_ui(ui: &mut Ui, view: &View<'_>, session: &SessionView, actions: &mut Vec<Action>) {
     let Some(route) = session.route else { return };
     let label = view.snapshot.node(route).map_or("—", |node| node.label.as_str());
-    let combo =
-        ComboBox::from_id_salt("page").selected_text(label).width(84.0).truncate().show_ui(ui, |ui| {
-            for page in routes(view) {
-                if ui.selectable_label(page.id == route, &page.label).clicked() && page.id != route {
-                    actions.push(ask(PreviewRequest::Navigate { session: session.id, route: page.id }));
-                }
+    let list = combo("page", label.to_owned(), 84.0).show_ui(ui, |ui| {
+        for page in routes(view) {
+            if ui.selectable_label(page.id == route, &page.label).clicked() && page.id != route {
+                actions.push(ask(PreviewRequest::Navigate { session: session.id, route: page.id }));
             }
-        });
-    combo.response.accessible_name("Page");
+        }
+    });
+    list.response.accessible_name("Page");
 }
 
 fn ends_ui(ui: &mut Ui, session: &SessionView, actions: &mut Vec<Action>) {

@@ -1,0 +1,81 @@
+//! A number with an end on both sides can be dragged; and while something is dragged, the preview shows it.
+
+use super::{
+    Inspector, Subjects,
+    controls::push,
+    fields::{Shown, set, shown},
+    overrides::instance_of,
+};
+use crate::view::{Action, View};
+use egui::{Slider, Ui};
+use shared_protocol::{
+    NodeId, PropKey, Value,
+    previews::{PreviewGesture, Tried},
+    registry::PropDef,
+};
+
+impl Inspector {
+    pub(super) fn slider_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        subjects: &Subjects<'_>,
+        prop: &PropDef,
+        actions: &mut Vec<Action>,
+    ) {
+        let (Some(min), Some(max)) = (prop.min, prop.max) else { return };
+        if !(min < max) {
+            return;
+        }
+        let stored = match shown(subjects.nodes, &prop.key) {
+            Shown::Set(value) => value.as_number(),
+            Shown::Unset => prop.default.as_ref().and_then(Value::as_number),
+            Shown::Mixed => None,
+        };
+        let stored = stored.unwrap_or(min);
+        let slid = self.slid.take_if(|(key, _)| *key == prop.key).map(|(_, number)| number);
+        let mut number = slid.unwrap_or(stored);
+        let step = prop.step.unwrap_or(if prop.whole { 1.0 } else { 0.0 });
+        ui.spacing_mut().slider_width = (ui.available_width() - 4.0).max(40.0);
+        let slider = Slider::new(&mut number, min..=max).show_value(false).step_by(step);
+        let response = ui.add(slider).accessible_name(format!("{} slider", prop.label));
+        let Some(value) = Value::number(number) else { return };
+        if response.dragged() {
+            // What is dragged is shown and not kept; what is kept is where it is let go.
+            self.slid = Some((prop.key.clone(), number));
+            if slid != Some(number) {
+                self.try_out(view, subjects.ids, &prop.key, value, actions);
+            }
+        } else if number != stored && (slid.is_some() || response.changed()) {
+            self.editing = None;
+            self.tried(actions);
+            push(set(view, subjects.ids, subjects.def, &prop.key, Some(value)), actions);
+        }
+    }
+
+    /// Shows a value in the preview that is looked at, without keeping it.
+    pub(super) fn try_out(
+        &mut self,
+        view: &View<'_>,
+        nodes: &[NodeId],
+        key: &PropKey,
+        value: Value,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(session) = view.looked_at.filter(|_| view.is_previewing) else { return };
+        let tried = nodes.iter().map(|node| Tried {
+            instance: instance_of(view, *node).to_string(),
+            path: format!("/{key}"),
+            value: value.clone(),
+        });
+        self.trying = Some(session.id);
+        actions.push(Action::Gesture(session.id, PreviewGesture::Try(tried.collect())));
+    }
+
+    /// The preview goes back to what is kept.
+    pub(super) fn tried(&mut self, actions: &mut Vec<Action>) {
+        if let Some(session) = self.trying.take() {
+            actions.push(Action::Gesture(session, PreviewGesture::Try(Vec::new())));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Overrides in the inspector and below the preview: laid over, shown, taken back, saved.
+
+use crate::{previews::session, shop::Shop};
+use egui::Key;
+use egui_kittest::kittest::Queryable;
+use shared_protocol::{
+    Command, NodeId, OverrideKey, OverrideScope, SetOverride, Value, WhichOverrides,
+    messages::{FromRenderer, Request, ToRenderer},
+    previews::{PreviewGesture, PreviewsView, SelectedInstance, SessionState, Tried},
+    v0::JsonPointer,
+};
+
+/// The button of the shop's front page, with its page in the preview.
+fn previewing() -> (Shop, NodeId) {
+    let mut shop = Shop::open();
+    shop.window.get_by_label("Shop front").click();
+    shop.settle();
+    shop.press_with(egui::Modifiers::COMMAND | egui::Modifiers::SHIFT, Key::V);
+    let view = session(&shop.main, SessionState::Ready);
+    show(&mut shop, view.selected.clone());
+    shop.select("Button Buy");
+    shop.settle();
+    let button = shop
+        .main
+        .snapshot
+        .boards()
+        .find_map(|board| shop.main.snapshot.nodes_on(board.id).find(|node| node.label == "Buy"))
+        .unwrap()
+        .id;
+    (shop, button)
+}
+
+fn show(shop: &mut Shop, selected: Option<SelectedInstance>) {
+    let view =
+        shared_protocol::previews::SessionView { selected, ..session(&shop.main, SessionState::Ready) };
+    let view = PreviewsView { sessions: vec![view], ..PreviewsView::default() };
+    shop.main.send(ToRenderer::Previews(Box::new(view)));
+    shop.window.run();
+}
+
+fn key(instance: impl ToString, path: &str) -> OverrideKey {
+    OverrideKey::new(OverrideScope::App, instance.to_string(), JsonPointer::parse(path).unwrap())
+}
+
+fn lay(shop: &mut Shop, instance: impl ToString, path: &str, value: Value) {
+    let OverrideKey { scope, instance, path } = key(instance, path);
+    let one = SetOverride { scope, instance, path, value, component: None, locator: None };
+    shop.main.run(Command::SetOverrides { set: vec![one] });
+    shop.settle();
+}
+
+fn commands(requests: &[Request]) -> Vec<&Command> {
+    let mut all = Vec::new();
+    for request in requests {
+        if let Request::Run(command) = request {
+            all.push(command);
+        }
+    }
+    all
+}
+
+#[test]
+fn a_value_is_laid_over_and_the_board_stays() {
+    let (mut shop, button) = previewing();
+    let label = "Label";
+    shop.window.get_by_label("Set overrides").click();
+    shop.settle();
+    let before = shop.main.snapshot.node(button).unwrap().clone();
+    let fields: Vec<_> = shop
+        .window
+        .query_all_by_role_and_label(egui::accesskit::Role::TextInput, label)
+        .map(|node| node.rect().center())
+        .collect();
+    // The first is the node's own label, which is no prop.
+    shop.click_at(fields[1]);
+    shop.press_with(egui::Modifiers::COMMAND, Key::A);
+    shop.type_keys("Buy now");
+    shop.press(Key::Enter);
+    let requests = shop.settle();
+    let [Command::SetOverrides { set }] = commands(&requests)[..] else { panic!("{requests:?}") };
+    assert_eq!((set[0].key(), &set[0].value), (key(button, "/label"), &Value::text("Buy now")));
+    assert_eq!(*shop.main.snapshot.node(button).unwrap(), before);
+    assert!(shop.shows("Overridden"));
+    shop.window.get_by_label("Reset the override of Label").click();
+    let requests = shop.settle();
+    let clear = Command::ClearOverrides(WhichOverrides::These(vec![key(button, "/label")]));
+    assert_eq!(commands(&requests), [&clear]);
+    assert!(!shop.shows("Overridden"));
+}
+
+#[test]
+fn all_overrides_are_listed_with_why_some_apply_to_nothing() {
+    let (mut shop, button) = previewing();
+    lay(&mut shop, button, "/label", Value::text("Tried"));
+    let gone = shop.main.add(
+        shop.main.snapshot.node(button).unwrap().board,
+        "ui.button",
+        "Gone soon",
+        shop.main.snapshot.node(button).unwrap().parent,
+        (24, 160),
+    );
+    shop.main.send_workspace();
+    shop.settle();
+    lay(&mut shop, gone, "/label", Value::text("Lost"));
+    shop.main.run(Command::Remove { nodes: vec![gone.into()], edges: vec![] });
+    shop.settle();
+    assert_eq!(shop.main.snapshot.overrides().count(), 2, "never dropped");
+    shop.window.get_by_label("Overrides (2)").click();
+    shop.settle();
+    assert!(shop.shows("Applies to nothing: the instance is not there."));
+    shop.window.get_by_label("Save all to source").click();
+    let requests = shop.settle();
+    let promote = Command::PromoteOverrides(WhichOverrides::These(vec![key(button, "/label")]));
+    assert_eq!(commands(&requests), [&promote], "what applies is saved");
+    shop.window.get_by_label("Clear 1 that apply to nothing").click();
+    let requests = shop.settle();
+    assert_eq!(commands(&requests), [&Command::ClearOverrides(WhichOverrides::Orphaned)]);
+}
+
+#[test]
+fn a_part_of_a_component_has_overrides_of_its_own() {
+    let (mut shop, button) = previewing();
+    shop.window.get_by_label("Set overrides").click();
+    shop.settle();
+    let part = SelectedInstance {
+        instance: format!("{button}/12"),
+        component: "ui.badge".into(),
+        node: Some(button),
+        file: "components/button.component.yaml".into(),
+        line: 12,
+    };
+    show(&mut shop, Some(part));
+    shop.settle();
+    assert!(shop.shows("A part of it: ui.badge"));
+    shop.retype("Text", "New");
+    shop.press(Key::Enter);
+    let requests = shop.settle();
+    let [Command::SetOverrides { set }] = commands(&requests)[..] else { panic!("{requests:?}") };
+    assert_eq!(set[0].key(), key(format!("{button}/12"), "/text"));
+    assert_eq!(set[0].component.as_deref(), Some("ui.badge"));
+}
+
+#[test]
+fn what_is_dragged_is_tried_and_kept_once() {
+    let (mut shop, _) = previewing();
+    shop.select("Page Home");
+    shop.window.get_by_label("Set overrides").click();
+    shop.settle();
+    shop.main.heard();
+    let slider = shop.window.get_by_label("Greatest width slider").rect();
+    let from = slider.left_center() + egui::vec2(10.0, 0.0);
+    shop.drag(from, slider.right_center() - egui::vec2(30.0, 0.0));
+    let (mut tried, mut kept) = (Vec::new(), 0);
+    for message in shop.main.heard() {
+        match message {
+            FromRenderer::Preview { gesture: PreviewGesture::Try(values), .. } => tried.push(values),
+            FromRenderer::Request { request: Request::Run(Command::SetOverrides { .. }), .. } => kept += 1,
+            _ => {}
+        }
+    }
+    assert!(tried.len() > 2, "live while it is dragged: {tried:?}");
+    assert_eq!(tried.last(), Some(&Vec::<Tried>::new()), "then what is kept counts");
+    assert_eq!(kept, 1, "one command");
+}
