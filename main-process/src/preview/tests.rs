@@ -512,7 +512,8 @@ fn orders_that_nobody_takes_are_refused() {
     let (done, answered) = bounded(4_096);
     for _ in 0..super::MAX_ORDERS + 10 {
         let done = done.clone();
-        link.request(PreviewRequest::List, Box::new(move |result| drop(done.try_send(result.is_err()))));
+        let reply = Box::new(move |result: Result<Answer, Refusal>| done.try_send(result.is_err()).unwrap());
+        link.request(PreviewRequest::List, reply);
     }
     assert_eq!(answered.try_iter().filter(|refused| *refused).count(), 10);
 }

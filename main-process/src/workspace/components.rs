@@ -136,7 +136,8 @@ pub(super) fn modules(library: &Library, base: &Registry) -> Vec<Module> {
     let brought = types.values().map(|(_, def)| def).filter(|def| is_holder(def));
     let holders: BTreeSet<TypeId> =
         known.map(|def| def.id.clone()).chain(brought.map(|def| def.id.clone())).collect();
-    for (_, def) in types.values_mut() {
+    // A page stands on its own, whoever says how it looks.
+    for (_, def) in types.values_mut().filter(|(_, def)| !def.may_be_root()) {
         stand_in(def, &holders);
     }
     // What is built in may stand in what is brought, too.
