@@ -100,7 +100,7 @@ fn every_state_is_said_in_words() {
 fn a_failure_says_why_with_exit_code_and_last_lines() {
     for state in [ServerState::Error, ServerState::Backoff { attempt: 2, retry_at: later() }] {
         let mut shop = with(vec![failed("Files", state)]);
-        for words in ["the package could not be found", "ended with code 127", "npm error code E404"] {
+        for words in ["The package could not be found", "ended with code 127", "npm error code E404"] {
             assert!(shop.shows(words), "{words}");
         }
         press(&mut shop, "Show the whole log");
@@ -470,7 +470,7 @@ fn pasted_json_shows_what_it_holds_before_it_is_taken_over() {
     shop.window.run();
     let source = ImportFrom::Text(TypedSecret(text.to_owned()));
     let preview = UpstreamRequest::PreviewImport { source: source.clone() };
-    assert_eq!(press(&mut shop, "Show what it holds"), [preview.clone()]);
+    assert_eq!(press(&mut shop, "Show what it holds"), std::slice::from_ref(&preview));
     assert!(shop.shows("Line 1 is not JSON. Paste all of the file."));
     shop.main.upstreams.import = Some(found_in_text());
     assert_eq!(press(&mut shop, "Show what it holds"), [preview]);

@@ -9,7 +9,7 @@ use crate::{
     view::View,
     widgets::{close_button_ui, disclosure_ui, focus_stroke, muted_ui},
 };
-use egui::{Button, DragValue, RichText, TextEdit, Ui, vec2};
+use egui::{Button, DragValue, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
     messages::Severity,
@@ -18,6 +18,8 @@ use shared_protocol::{
 
 /// Fields are no wider than this.
 const WIDEST: f32 = 560.0;
+/// Room for a cross behind a field.
+const CROSS: f32 = 36.0;
 const MOST_ARGS: usize = 128;
 const MOST_VARIABLES: usize = 64;
 const LONGEST: usize = 16_384;
@@ -182,11 +184,11 @@ fn auth_ui(ui: &mut Ui, view: &View<'_>, draft: &mut Draft) {
         field_ui(ui, view, "Header name", "X-Api-Key", &mut draft.header);
     }
     if draft.auth != AuthKind::None {
-        value_ui(ui, view, "Token", &mut draft.auth_value);
+        value_ui(ui, view, "Token", &mut draft.auth_value, f32::INFINITY);
     }
 }
 
-fn value_ui(ui: &mut Ui, view: &View<'_>, name: &str, value: &mut Value) {
+fn value_ui(ui: &mut Ui, view: &View<'_>, name: &str, value: &mut Value, width: f32) {
     let hint = match (value.is_secret, value.is_set) {
         (true, true) => "Set; type to replace it",
         (true, false) => "Secret, not set yet",
@@ -196,7 +198,7 @@ fn value_ui(ui: &mut Ui, view: &View<'_>, name: &str, value: &mut Value) {
         .password(value.is_secret)
         .hint_text(hint)
         .char_limit(LONGEST)
-        .desired_width(f32::INFINITY);
+        .desired_width(width);
     focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name(name);
 }
 
@@ -206,8 +208,8 @@ fn args_ui(ui: &mut Ui, view: &View<'_>, args: &mut Vec<String>) {
     let mut gone = None;
     for (place, text) in args.iter_mut().enumerate() {
         ui.push_id(("argument", place), |ui| {
-            with_close_ui(ui, view, &format!("Remove argument {}", place + 1), |ui| {
-                let edit = TextEdit::singleline(text).char_limit(LONGEST).desired_width(f32::INFINITY);
+            with_close_ui(ui, view, &format!("Remove argument {}", place + 1), |ui, width| {
+                let edit = TextEdit::singleline(text).char_limit(LONGEST).desired_width(width);
                 let name = format!("Argument {}", place + 1);
                 focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name(name);
             })
@@ -223,17 +225,14 @@ fn args_ui(ui: &mut Ui, view: &View<'_>, args: &mut Vec<String>) {
 }
 
 /// A field with a cross behind it. Gives back whether that was pressed.
-fn with_close_ui(ui: &mut Ui, view: &View<'_>, name: &str, field: impl FnOnce(&mut Ui)) -> bool {
-    let mut closed = false;
-    ui.with_layout(
-        egui::Layout::right_to_left(egui::Align::Center).with_main_align(egui::Align::Min),
-        |ui| {
-            ui.set_max_height(26.0);
-            closed = close_button_ui(ui, view.theme, name).clicked();
-            field(ui);
-        },
-    );
-    closed
+fn with_close_ui(ui: &mut Ui, view: &View<'_>, name: &str, field: impl FnOnce(&mut Ui, f32)) -> bool {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let width = (ui.available_width() - CROSS).max(60.0);
+        field(ui, width);
+        close_button_ui(ui, view.theme, name).clicked()
+    })
+    .inner
 }
 
 fn variables_ui(ui: &mut Ui, view: &View<'_>, variables: &mut Vec<Variable>) {
@@ -242,23 +241,20 @@ fn variables_ui(ui: &mut Ui, view: &View<'_>, variables: &mut Vec<Variable>) {
     for (place, variable) in variables.iter_mut().enumerate() {
         ui.push_id(("variable", place), |ui| {
             let number = place + 1;
-            let width = (ui.available_width() * 0.36).max(90.0);
-            ui.horizontal(|ui| {
-                ui.spacing_mut().item_spacing.x = 6.0;
+            let removed = with_close_ui(ui, view, &format!("Remove variable {number}"), |ui, room| {
+                let width = (room * 0.38).max(80.0);
                 let edit = TextEdit::singleline(&mut variable.name)
                     .hint_text("NAME")
                     .char_limit(256)
                     .desired_width(width);
                 let name = format!("Variable {number} name");
-                focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name(name);
-                let room = ui.available_width();
-                ui.allocate_ui(vec2(room, 26.0), |ui| {
-                    with_close_ui(ui, view, &format!("Remove variable {number}"), |ui| {
-                        value_ui(ui, view, &format!("Variable {number} value"), &mut variable.value);
-                    })
-                    .then(|| gone = Some(place));
-                });
+                let field = focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name(name);
+                let rest = (room - field.rect.width() - 14.0).max(60.0);
+                value_ui(ui, view, &format!("Variable {number} value"), &mut variable.value, rest);
             });
+            if removed {
+                gone = Some(place);
+            }
             ui.horizontal_wrapped(|ui| {
                 let secret = ui.checkbox(&mut variable.value.is_secret, RichText::new("Secret").small());
                 let secret = secret.on_hover_text("Kept in the secret store, and never shown again");

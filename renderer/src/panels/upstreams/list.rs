@@ -24,13 +24,15 @@ const CONTROLS: f32 = 122.0;
 const MOST: usize = 200;
 
 impl UpstreamsPanel {
-    pub(super) fn list_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    /// `lit`: what is shown beside it.
+    pub(super) fn list_ui(&mut self, ui: &mut Ui, view: &View<'_>, lit: &Shown, actions: &mut Vec<Action>) {
         self.ways_ui(ui);
         let now = now();
         egui::ScrollArea::vertical().id_salt("upstreams").auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             for server in &view.upstreams.servers {
-                self.server_ui(ui, view, server, now, actions);
+                let selected = *lit == Shown::Server(server.id.clone());
+                self.server_ui(ui, view, (server, selected), now, actions);
             }
             if view.upstreams.servers.is_empty() {
                 muted_ui(ui, view.theme, "No servers yet.");
@@ -72,12 +74,11 @@ impl UpstreamsPanel {
         &mut self,
         ui: &mut Ui,
         view: &View<'_>,
-        server: &ServerBrief,
+        (server, selected): (&ServerBrief, bool),
         now: u64,
         actions: &mut Vec<Action>,
     ) {
         let theme = view.theme;
-        let selected = self.shown == Shown::Server(server.id.clone());
         let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), SERVER), Sense::click());
         if row.gained_focus() {
             row.scroll_to_me(None);

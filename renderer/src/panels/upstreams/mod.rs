@@ -94,14 +94,17 @@ impl UpstreamsPanel {
         let room = ui.available_rect_before_wrap();
         if room.width() < ROOMY {
             return match self.shown {
-                Shown::List => self.list_ui(ui, view, actions),
+                Shown::List => self.list_ui(ui, view, &Shown::List, actions),
                 _ => self.page_ui(ui, view, true, actions),
             };
         }
         let (left, right) = room.split_left_right_at_x(room.left() + LIST);
         let column =
             |rect| egui::UiBuilder::new().max_rect(rect).layout(egui::Layout::top_down(egui::Align::Min));
-        ui.scope_builder(column(left.with_max_x(left.right() - 8.0)), |ui| self.list_ui(ui, view, actions));
+        ui.scope_builder(column(left.with_max_x(left.right() - 8.0)), |ui| {
+            let lit = self.in_sight(view.upstreams);
+            self.list_ui(ui, view, &lit, actions);
+        });
         ui.painter().vline(left.right(), room.y_range(), egui::Stroke::new(1.0, view.theme.border));
         let right = right.with_min_x(right.left() + 10.0);
         ui.scope_builder(column(right), |ui| self.page_ui(ui, view, false, actions));

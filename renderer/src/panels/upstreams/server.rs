@@ -13,7 +13,7 @@ use super::{
     tools::Tools,
 };
 use crate::{
-    panels::{log::now, status_bar::counted},
+    panels::{log::now, notices::capitalised, status_bar::counted},
     review::words::{line, paragraph},
     view::{Action, View},
     widgets::muted_ui,
@@ -311,7 +311,7 @@ impl ServerPage {
         box_ui(ui, view, |ui| {
             if let Some(reason) = reason {
                 ui.add(
-                    Label::new(RichText::new(paragraph(reason)).color(view.theme.text))
+                    Label::new(RichText::new(capitalised(&paragraph(reason))).color(view.theme.text))
                         .selectable(true)
                         .wrap(),
                 );
