@@ -123,13 +123,18 @@ impl Following {
         }
     }
 
-    /// Reads manifests anew whenever their folders look different, or are others.
-    pub(super) async fn follow_manifests(self: Arc<Self>) {
+    /// Looks at files: takes over what another Draftboard of the same user has changed, and reads manifests anew whenever their
+    /// folders look different, or are others.
+    pub(super) async fn follow_files(self: Arc<Self>) {
         let mut roots = self.link.root.subscribe();
         let mut seen = None;
         loop {
             let folders = manifests::folders(&self.around.folders, self.root().as_deref());
+            let service = Arc::clone(&self.service);
             let looks = tokio::task::spawn_blocking(move || {
+                if let Err(failure) = service.refresh() {
+                    tracing::debug!(%failure, "the servers' file cannot be read just now");
+                }
                 let paths: Vec<PathBuf> = folders.iter().map(|folder| folder.path.clone()).collect();
                 (paths, manifests::Looks::of(&folders))
             });

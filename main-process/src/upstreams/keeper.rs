@@ -89,10 +89,8 @@ async fn serve(service: Arc<McpService>, link: Link, mut orders: mpsc::Receiver<
     };
     let following = Arc::new(Following::new(Arc::clone(&service), link, around, places));
     service.launch_enabled();
-    let followers = [
-        tokio::spawn(Arc::clone(&following).follow()),
-        tokio::spawn(Arc::clone(&following).follow_manifests()),
-    ];
+    let followers =
+        [tokio::spawn(Arc::clone(&following).follow()), tokio::spawn(Arc::clone(&following).follow_files())];
     let places = Arc::new(Semaphore::new(AT_ONCE));
     while let Some(order) = orders.recv().await {
         let (work, reply) = match order {

@@ -27,11 +27,26 @@ pub(crate) fn open_to_others(path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path)?.permissions().mode() & 0o077 != 0)
 }
 
-/// Replaces the file in one step. After an error the old one is still there.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Keeps other processes that hold it, too, from the file until this is dropped.
+pub(crate) fn hold(path: &Path) -> io::Result<File> {
+    folder_of(path)?;
+    let lock = path.with_extension("lock");
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(lock)?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// The folder that it stands in, made if there is none.
+fn folder_of(path: &Path) -> io::Result<&Path> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it has no folder"))?;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    Ok(folder)
+}
+
+/// Replaces the file in one step. After an error the old one is still there.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = folder_of(path)?;
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.new", std::process::id()));
     let fresh = folder.join(name);

@@ -9,10 +9,12 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
 };
 use uuid::Uuid;
 
@@ -56,50 +58,47 @@ pub(crate) struct Contents {
     approved_manifests: BTreeSet<String>,
     manifest_tools: BTreeMap<String, ManifestSetting>,
     unreadable: Vec<Unreadable>,
+    /// Of the file that this is, or that it came from.
+    digest: Option<[u8; 32]>,
 }
 
 pub(crate) struct Store {
     path: PathBuf,
     contents: Mutex<Contents>,
+    /// How the file looked from outside when it was last looked at: reading it all each time would be too much.
+    looked: Mutex<Option<(SystemTime, u64)>>,
 }
 
 impl Store {
     /// A file that cannot be read at all is an error and is left alone; a single bad entry is set aside.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
-        let damaged = |why: String| {
-            let message =
-                format!("{} cannot be read: {why}. Repair or move it, then start again.", path.display());
-            Failure::new(Code::Internal, message)
-        };
-        let bytes = durable::read(path, LARGEST_FILE).map_err(|error| damaged(error.to_string()))?;
-        let mut contents = Contents::default();
-        if let Some(bytes) = bytes {
-            let file: File = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
-            if file.version != VERSION {
-                return Err(damaged(format!(
-                    "it is of version {}, this Draftboard knows {VERSION}",
-                    file.version
-                )));
-            }
-            for entry in file.servers {
-                match read_entry(&entry, &contents.servers) {
-                    Ok(config) => {
-                        contents.servers.insert(config.id, Arc::new(config));
-                    }
-                    Err(reason) => contents.unreadable.push(Unreadable { entry, reason }),
-                }
-            }
-            contents.approved_manifests = file.approved_manifests;
-            contents.manifest_tools = file.manifest_tools;
-            for (server, tools) in file.approved {
-                let tools = tools
-                    .into_iter()
-                    .map(|(name, definition)| (name, Arc::new(Seen::new(definition))))
-                    .collect();
-                contents.approved.insert(server, tools);
-            }
+        let contents = Mutex::new(read(path, bytes_of(path)?)?);
+        Ok(Self { path: path.to_owned(), contents, looked: Mutex::default() })
+    }
+
+    /// Takes over what another Draftboard of the same user has written; true when there was something.
+    pub(crate) fn refresh(&self) -> Result<bool, Failure> {
+        let about = std::fs::metadata(&self.path).ok();
+        let looks = about.and_then(|about| Some((about.modified().ok()?, about.len())));
+        let before =
+            std::mem::replace(&mut *self.looked.lock().unwrap_or_else(PoisonError::into_inner), looks);
+        if before == looks {
+            return Ok(false);
         }
-        Ok(Self { path: path.to_owned(), contents: Mutex::new(contents) })
+        let mut contents = self.locked();
+        match self.newer(&contents)? {
+            Some(newer) => *contents = newer,
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn newer(&self, contents: &Contents) -> Result<Option<Contents>, Failure> {
+        let bytes = bytes_of(&self.path)?;
+        if digest(bytes.as_deref()) == contents.digest {
+            return Ok(None);
+        }
+        read(&self.path, bytes).map(Some)
     }
 
     pub(crate) fn list(&self) -> Vec<Arc<McpConfig>> {
@@ -188,7 +187,12 @@ impl Store {
     /// On the disk first, then in memory.
     fn change(&self, edit: impl FnOnce(&mut Contents) -> Result<(), Failure>) -> Result<(), Failure> {
         let mut contents = self.locked();
-        let mut next = contents.clone();
+        // Another Draftboard of the same user may be at it: what it wrote is kept.
+        let _held = durable::hold(&self.path).map_err(|error| self.unwritten(&error))?;
+        let mut next = match self.newer(&contents)? {
+            Some(newer) => newer,
+            None => contents.clone(),
+        };
         edit(&mut next)?;
         let unreadable = next.unreadable.iter().map(|entry| Ok(entry.entry.clone()));
         let servers =
@@ -211,19 +215,60 @@ impl Store {
                 })
             })
             .map_err(std::io::Error::from)
-            .and_then(|bytes| durable::write(&self.path, &bytes));
-        written.map_err(|error| {
-            let message = format!("{} cannot be written: {error}. Nothing was changed.", self.path.display());
-            Failure::new(Code::Internal, message)
-        })?;
+            .and_then(|bytes| durable::write(&self.path, &bytes).map(|()| digest(Some(&bytes))));
+        next.digest = written.map_err(|error| self.unwritten(&error))?;
         *contents = next;
         Ok(())
+    }
+
+    fn unwritten(&self, error: &std::io::Error) -> Failure {
+        let message = format!("{} cannot be written: {error}. Nothing was changed.", self.path.display());
+        Failure::new(Code::Internal, message)
     }
 
     fn locked(&self) -> MutexGuard<'_, Contents> {
         // Replaced as a whole: whoever panicked with it has left it whole.
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn damaged(path: &Path, why: &str) -> Failure {
+    let message = format!("{} cannot be read: {why}. Repair or move it, then start again.", path.display());
+    Failure::new(Code::Internal, message)
+}
+
+fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+    durable::read(path, LARGEST_FILE).map_err(|error| damaged(path, &error.to_string()))
+}
+
+fn digest(bytes: Option<&[u8]>) -> Option<[u8; 32]> {
+    bytes.map(|bytes| Sha256::digest(bytes).into())
+}
+
+fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<Contents, Failure> {
+    let mut contents = Contents { digest: digest(bytes.as_deref()), ..Contents::default() };
+    let Some(bytes) = bytes else { return Ok(contents) };
+    let file: File = serde_json::from_slice(&bytes).map_err(|error| damaged(path, &error.to_string()))?;
+    if file.version != VERSION {
+        let why = format!("it is of version {}, this Draftboard knows {VERSION}", file.version);
+        return Err(damaged(path, &why));
+    }
+    for entry in file.servers {
+        match read_entry(&entry, &contents.servers) {
+            Ok(config) => {
+                contents.servers.insert(config.id, Arc::new(config));
+            }
+            Err(reason) => contents.unreadable.push(Unreadable { entry, reason }),
+        }
+    }
+    contents.approved_manifests = file.approved_manifests;
+    contents.manifest_tools = file.manifest_tools;
+    for (server, tools) in file.approved {
+        let tools =
+            tools.into_iter().map(|(name, definition)| (name, Arc::new(Seen::new(definition)))).collect();
+        contents.approved.insert(server, tools);
+    }
+    Ok(contents)
 }
 
 fn read_entry(entry: &Value, others: &BTreeMap<Uuid, Arc<McpConfig>>) -> Result<McpConfig, String> {
@@ -283,11 +328,29 @@ mod tests {
     }
 
     #[test]
+    fn what_another_draftboard_has_written_is_kept_and_seen() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("upstreams.json");
+        let (one, other) = (Store::open(&path).expect("reads"), Store::open(&path).expect("reads"));
+        one.insert(server("one")).expect("writes");
+        other.insert(server("other")).expect("writes");
+        assert_eq!(Store::open(&path).expect("reads").list().len(), 2, "none has overwritten the other");
+        assert_eq!(one.list().len(), 1);
+        assert!(one.refresh().expect("reads"));
+        assert_eq!(one.list().len(), 2);
+        assert!(!one.refresh().expect("reads"), "nothing new");
+    }
+
+    #[test]
     fn what_cannot_be_written_has_not_happened() {
         let folder = tempfile::tempdir().expect("a folder");
         let blocker = folder.path().join("file");
         std::fs::write(&blocker, "").expect("writes");
-        let store = Store { path: blocker.join("upstreams.json"), contents: Mutex::default() };
+        let store = Store {
+            path: blocker.join("upstreams.json"),
+            contents: Mutex::default(),
+            looked: Mutex::default(),
+        };
         assert!(store.insert(server("one")).is_err());
         assert!(store.list().is_empty());
     }

@@ -416,7 +416,6 @@ impl McpService {
         let others = self.store.list();
         config.slug = config::slug_for(&config.name, |slug| others.iter().any(|other| other.slug == slug));
         let config = self.store.insert(config)?;
-        self.employ(config.clone());
         self.tell();
         Ok(config.as_ref().clone())
     }
@@ -448,10 +447,7 @@ impl McpService {
         config.name = config.name.trim().to_owned();
         config.slug = current.slug.clone();
         config::check(&config)?;
-        let config = self.store.insert(config)?;
-        if let Some(server) = self.servers().get(&config.id) {
-            server.config.send_replace(config);
-        }
+        self.store.insert(config)?;
         self.tell();
         Ok(())
     }
@@ -460,11 +456,6 @@ impl McpService {
     pub fn delete(&self, id: Uuid) -> Result<(), Failure> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         self.store.remove(id)?;
-        if let Some(server) = self.servers().remove(&id) {
-            let mut leaving = self.leaving.lock().unwrap_or_else(PoisonError::into_inner);
-            leaving.retain(|task| !task.is_finished());
-            leaving.push(server.leave());
-        }
         self.tell();
         for (_, reference, _) in
             config.secret_refs().filter(|(_, reference, _)| reference.starts_with(&own_secret(id, "")))
@@ -522,7 +513,45 @@ impl McpService {
         self.shared(id).is_some_and(|shared| shared.log.clean(text) != text)
     }
 
+    /// Takes over what another Draftboard of the same user has changed.
+    pub fn refresh(&self) -> Result<(), Failure> {
+        if self.store.refresh()? {
+            self.tell();
+        }
+        Ok(())
+    }
+
+    /// Has an actor for each server that is kept, with the configuration that is kept, and none for others.
+    fn staff(&self) {
+        let kept = self.store.list();
+        for config in &kept {
+            let is_new = match self.servers().get(&config.id) {
+                Some(server) => {
+                    server.config.send_if_modified(|known| {
+                        let differs = *known != *config;
+                        if differs {
+                            *known = config.clone();
+                        }
+                        differs
+                    });
+                    false
+                }
+                None => true,
+            };
+            if is_new {
+                self.employ(config.clone());
+            }
+        }
+        let mut leaving = self.leaving.lock().unwrap_or_else(PoisonError::into_inner);
+        leaving.retain(|task| !task.is_finished());
+        let mut servers = self.servers();
+        let gone: Vec<Uuid> =
+            servers.keys().filter(|id| !kept.iter().any(|config| config.id == **id)).copied().collect();
+        leaving.extend(gone.iter().filter_map(|id| servers.remove(id)).map(Handle::leave));
+    }
+
     fn tell(&self) {
+        self.staff();
         self.changed.send_modify(|count| *count += 1);
     }
 
