@@ -87,6 +87,8 @@ async fn serve(service: Arc<McpService>, link: Link, mut orders: mpsc::Receiver<
         config_file: around.folders.config.join("upstreams.json").display().to_string(),
         registry: around.folders.config.join("registry.json").display().to_string(),
     };
+    // Set once: there is one service for the process.
+    let _ = link.service.set(Arc::clone(&service));
     let following = Arc::new(Following::new(Arc::clone(&service), link, around, places));
     service.launch_enabled();
     let followers =

@@ -25,7 +25,9 @@ pub(crate) use manifests::check as check_manifests;
 
 use crate::{
     host::{Host, Reply},
-    mcp, paths,
+    mcp,
+    moment::now,
+    paths,
 };
 use arc_swap::ArcSwap;
 use shared_protocol::{
@@ -34,13 +36,14 @@ use shared_protocol::{
 };
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 use tokio::{
     runtime::Handle,
     sync::{mpsc, watch},
 };
+use upstreams::McpService;
 
 /// Orders that may wait.
 const MAX_ORDERS: usize = 256;
@@ -80,6 +83,8 @@ pub(crate) struct Link {
     /// The open workspace.
     root: watch::Sender<Option<PathBuf>>,
     shown: Arc<ArcSwap<UpstreamsView>>,
+    /// Once it is open.
+    service: Arc<OnceLock<Arc<McpService>>>,
 }
 
 /// Where the user's things are.
@@ -113,7 +118,8 @@ impl Link {
     /// Nobody is at the other end before [`start`].
     pub(crate) fn new() -> (Self, mpsc::Receiver<Order>) {
         let (orders, waiting) = mpsc::channel(MAX_ORDERS);
-        (Self { orders, root: watch::Sender::new(None), shown: Arc::default() }, waiting)
+        let (root, shown) = (watch::Sender::new(None), Arc::default());
+        (Self { orders, root, shown, service: Arc::default() }, waiting)
     }
 
     /// Says which workspace is open, if that is news.
@@ -134,7 +140,13 @@ impl Link {
 
     /// A decision in words, for whoever is asked for it.
     pub(crate) fn purpose(&self, decision: &UpstreamDecision) -> Result<String, Refusal> {
-        words::purpose(decision, &self.view())
+        let mut view = self.view().as_ref().clone();
+        // What was added a moment ago may not have been shown yet.
+        if let Some(service) = self.service.get() {
+            let now = now().time;
+            view.servers = service.list().iter().map(|config| views::brief(service, config, now)).collect();
+        }
+        words::purpose(decision, &view)
     }
 
     /// Answers later, from another thread.
