@@ -11,6 +11,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
     Code, Refusal,
     messages::Request,
+    proposal::Act,
     upstreams::{
         AuthForm, DefinitionChange, ImportFrom, ImportSource, ImportView, ImportedServer, ManifestOrigin,
         PackageKind, Policy, RegistryFound, RegistryOffer, ServerBrief, ServerDetails, ServerExit,
@@ -665,6 +666,60 @@ fn everything_is_reached_by_keyboard() {
         policy: Policy::Allow,
     };
     assert_eq!(shop.main.upstreams.decided, [allow]);
+}
+
+#[test]
+fn a_call_that_an_agent_asks_for_shows_server_tool_and_every_argument() {
+    let mut shop = Shop::open();
+    let id = shop.main.propose(3, "Write the notes", &[]);
+    let mut proposal = shop.main.reviews.opened[&id].clone();
+    proposal.brief.act = Some(Act::Call {
+        tool: "files__write_file".to_owned(),
+        from: "Files".to_owned(),
+        arguments: "{\"path\":\"/srv/notes.txt\",\"content\":\"one\\ntwo\\u202e\"}".to_owned(),
+        destructive: true,
+    });
+    shop.main.put(proposal);
+    shop.settle();
+    run_command(&mut shop, "Review");
+    shop.settle();
+    shop.window.get_by_label("Review proposal 3").click();
+    shop.settle();
+    for words in ["Files", "files__write_file", "path", "/srv/notes.txt", "one\ntwo\\u{202e}"] {
+        assert!(shop.window.query_all_by_label(words).next().is_some(), "{words}");
+    }
+    assert!(shop.shows("It says of itself that it may destroy something."));
+}
+
+#[test]
+fn in_a_narrow_dock_the_list_and_what_is_chosen_take_turns() {
+    let servers = vec![
+        running("Files", vec![tool("read", ToolApproval::Approved)]),
+        failed("Weather", ServerState::Error),
+    ];
+    let mut shop = with_size((800.0, 900.0), servers);
+    shop.window.get_by_role_and_label(Role::Tab, "Upstreams (1)").click_secondary();
+    shop.window.run();
+    shop.window.get_by_label("Move to the right").click();
+    shop.settle();
+    assert!(shop.window.query_by_label("Tool read, approved").is_none(), "the list alone");
+    press(&mut shop, "Files, running, 1 of 1 tool offered");
+    assert!(shop.window.query_by_label("Tool read, approved").is_some());
+    press(&mut shop, "Tool read, approved");
+    let set = UpstreamDecision::SetTool {
+        server: id("Files"),
+        tool: "read".to_owned(),
+        enabled: true,
+        policy: Policy::Deny,
+    };
+    assert_eq!(decided(&mut shop, "Deny for read"), [set]);
+    shop.picture("upstreams-narrow-light");
+    run_command(&mut shop, "High contrast theme");
+    shop.settle();
+    shop.picture("upstreams-narrow-high-contrast");
+    press(&mut shop, "Back to the list");
+    assert!(shop.shows("Weather, error"));
+    shop.picture("upstreams-narrow-list-high-contrast");
 }
 
 #[test]
