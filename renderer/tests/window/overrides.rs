@@ -140,6 +140,52 @@ fn a_part_of_a_component_has_overrides_of_its_own() {
     assert_eq!(set[0].component.as_deref(), Some("ui.badge"));
 }
 
+/// The preview is killed while a slider is dragged: what is let go is kept all the same.
+#[test]
+fn a_preview_that_ends_during_a_drag_takes_nothing_along() {
+    use egui::{Event, Modifiers, PointerButton};
+    let (mut shop, _) = previewing();
+    shop.select("Page Home");
+    shop.window.get_by_label("Set overrides").click();
+    shop.settle();
+    let shared_protocol::previews::Shown::Route(page) = session(&shop.main, SessionState::Ready).shows else {
+        panic!("a page is shown")
+    };
+    let selected = SelectedInstance {
+        instance: page.to_string(),
+        component: "ui.route".into(),
+        node: Some(page),
+        file: "components/page.component.yaml".into(),
+        line: 1,
+    };
+    show(&mut shop, Some(selected));
+    let slider = shop.window.get_by_label("Greatest width slider").rect();
+    let press = |at, pressed| Event::PointerButton {
+        pos: at,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    let (from, to) = (slider.left_center() + egui::vec2(10.0, 0.0), slider.center());
+    shop.window.hover_at(from);
+    shop.window.run();
+    shop.window.event(press(from, true));
+    shop.window.event(Event::PointerMoved(to));
+    shop.window.run();
+    // The process is gone, and with it what was selected in it.
+    let failed = shared_protocol::previews::Failed { what: "killed".into(), detail: vec![], again_at: None };
+    let view = session(&shop.main, SessionState::Failed(failed));
+    let view = PreviewsView { sessions: vec![view], ..PreviewsView::default() };
+    shop.main.send(ToRenderer::Previews(Box::new(view)));
+    shop.window.run();
+    shop.main.heard();
+    shop.window.event(press(to, false));
+    shop.window.run();
+    let requests = shop.settle();
+    assert!(matches!(commands(&requests)[..], [Command::SetOverrides { .. }]), "{requests:?}");
+    assert_eq!(shop.main.snapshot.overrides().count(), 1);
+}
+
 #[test]
 fn what_is_dragged_is_tried_and_kept_once() {
     let (mut shop, _) = previewing();

@@ -14,6 +14,8 @@ pub(super) struct Pointer {
     inside: bool,
     /// It was pressed there and not let go yet.
     pressed: bool,
+    /// Something was pressed in the page since it last said what is selected.
+    pub(super) picks: bool,
     /// What is typed belongs to the page.
     pub(super) types: bool,
 }
@@ -66,7 +68,7 @@ fn move_ui(ui: &Ui, response: &Response, stage: Stage, pointer: &mut Pointer, he
             Event::PointerButton { pos, button: PointerButton::Primary, pressed, .. } => {
                 let Pos2 { x, y } = stage.to_page(pos);
                 if pressed && response.contains_pointer() && stage.rect.contains(pos) {
-                    pointer.pressed = true;
+                    (pointer.pressed, pointer.picks) = (true, true);
                     response.request_focus();
                     heard.events.push(InputEvent::Press { x, y });
                 } else if !pressed && std::mem::take(&mut pointer.pressed) {

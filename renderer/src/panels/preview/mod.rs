@@ -113,9 +113,13 @@ impl PreviewPanel {
         let same_session = *last == Some(session.id);
         if same_session && *shown != session.selected {
             let node = |selected: &Option<SelectedInstance>| selected.as_ref().and_then(|one| one.node);
+            // A process that ends has nothing selected either, and takes nothing away from the board.
+            let picked = std::mem::take(&mut self.pointer.picks);
             match (node(&session.selected), node(shown)) {
                 (Some(node), _) if nodes != [node] => actions.push(Action::Reveal(ElementId::Node(node))),
-                (None, Some(old)) if nodes == [old] => actions.push(Action::Select(Default::default())),
+                (None, Some(old)) if picked && nodes == [old] => {
+                    actions.push(Action::Select(Default::default()))
+                }
                 _ => {}
             }
         } else if same_session && *before != nodes {
