@@ -40,6 +40,7 @@ pub(super) fn call_ui(ui: &mut Ui, view: &View<'_>, opened: &Opened) {
             egui::ScrollArea::vertical()
                 .id_salt("arguments")
                 .max_height(HEIGHT)
+                .min_scrolled_height(HEIGHT)
                 .auto_shrink([false, true])
                 .show(ui, |ui| {
                     for (name, value) in &given {

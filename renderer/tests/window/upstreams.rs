@@ -121,6 +121,7 @@ fn switching_on_is_a_decision_and_a_failed_start_takes_it_back() {
     assert_eq!(asked(&mut shop), []);
     assert_eq!(shop.main.upstreams.decided, [UpstreamDecision::Enable { server: id("Files") }]);
     assert!(shop.shows("It was switched off again. Npx is not on the path. Install Node.js."));
+    assert!(shop.shows("Show the whole log"), "what it wrote is one press away");
     for node in shop.window.query_all_by_label(switch) {
         assert_eq!(node.accesskit_node().toggled(), Some(egui::accesskit::Toggled::False));
     }

@@ -87,9 +87,12 @@ impl Importing {
             .desired_rows(6)
             .desired_width(f32::INFINITY);
         let tallest = 160.0;
-        egui::ScrollArea::vertical().id_salt("pasted").max_height(tallest).show(ui, |ui| {
-            focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name("Pasted JSON");
-        });
+        egui::ScrollArea::vertical().id_salt("pasted").max_height(tallest).min_scrolled_height(tallest).show(
+            ui,
+            |ui| {
+                focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name("Pasted JSON");
+            },
+        );
         if self.text.len() != before {
             // What was shown is of another text.
             self.preview = None;

@@ -125,6 +125,7 @@ impl UpstreamsPanel {
 
     fn manifests_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
         ui.add_space(8.0);
+        ui.spacing_mut().item_spacing.y = 3.0;
         muted_ui(ui, view.theme, "Manifests");
         let manifests = &view.upstreams.manifests;
         for manifest in manifests.iter().take(MOST) {

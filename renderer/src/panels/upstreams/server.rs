@@ -304,17 +304,13 @@ impl ServerPage {
 
     fn failure_ui(&mut self, ui: &mut Ui, view: &View<'_>, server: &ServerBrief) {
         let is_said = self.refused.as_ref().is_some_and(|(id, _)| *id == server.id);
-        let reason = server.reason.as_ref().filter(|_| !is_said || is_failing(&server.state));
-        if reason.is_none() && !is_failing(&server.state) {
+        if server.reason.is_none() && !is_said && !is_failing(&server.state) {
             return;
         }
         box_ui(ui, view, |ui| {
-            if let Some(reason) = reason {
-                ui.add(
-                    Label::new(RichText::new(capitalised(&paragraph(reason))).color(view.theme.text))
-                        .selectable(true)
-                        .wrap(),
-                );
+            if let Some(reason) = server.reason.as_ref().filter(|_| !is_said) {
+                let text = RichText::new(capitalised(&paragraph(reason))).color(view.theme.text);
+                ui.add(Label::new(text).selectable(true).wrap());
             }
             if let Some(exit) = &server.exit {
                 muted_ui(ui, view.theme, format!("Its process ended with {exit}."));

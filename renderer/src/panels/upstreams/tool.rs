@@ -23,7 +23,6 @@ const ROW: f32 = 30.0;
 const CONTROLS: f32 = 236.0;
 /// Characters of a description or schema that are shown.
 const MOST_CHARS: usize = 16_000;
-const SCHEMA_HEIGHT: f32 = 220.0;
 
 /// What an approval names: the tool, and the definition that was seen.
 pub(super) fn pin(tool: &ToolView) -> (String, String) {
@@ -218,13 +217,8 @@ fn schema_ui(ui: &mut Ui, view: &View<'_>, title: &str, schema: &str, opens: boo
     disclosure_ui(ui, view.theme, title, None, &mut open);
     ui.data_mut(|data| data.insert_temp(id, open));
     if open {
-        egui::ScrollArea::vertical().id_salt(id).max_height(SCHEMA_HEIGHT).auto_shrink([false, true]).show(
-            ui,
-            |ui| {
-                let text = RichText::new(paragraph(&bounded(schema))).monospace().color(view.theme.text);
-                ui.add(Label::new(text).selectable(true).wrap());
-            },
-        );
+        let text = RichText::new(paragraph(&bounded(schema))).monospace().color(view.theme.text);
+        ui.add(Label::new(text).selectable(true).wrap());
     }
 }
 

@@ -63,16 +63,16 @@ impl Tools {
         }
         let waiting = details.tools.iter().filter(|tool| tool.approval != ToolApproval::Approved).count();
         let count = new().count();
-        ui.horizontal_wrapped(|ui| {
-            if waiting > 0 {
+        if waiting > 0 {
+            ui.horizontal_wrapped(|ui| {
                 ui.checkbox(&mut self.only_waiting, format!("Only the {waiting} to be looked at"));
-            } else {
-                self.only_waiting = false;
-            }
-            if count > 1 && ui.button(format!("Look at {count} new tools…")).clicked() {
-                self.wants_look = true;
-            }
-        });
+                if count > 1 && ui.button(format!("Look at {count} new tools…")).clicked() {
+                    self.wants_look = true;
+                }
+            });
+        } else {
+            self.only_waiting = false;
+        }
         if details.tools.len() > MANY {
             search_field_ui(ui, theme, &mut self.query, "Find a tool", "Find a tool");
         }
