@@ -1,5 +1,5 @@
 //! Whether the window stays smooth beside a preview: time per frame with one that rests, one that draws all the time, and
-//! one that writes nonsense without end while others burn the processor.
+//! one that writes nonsense without end while a second one burns the processor.
 //!
 //! `cargo run --release -p renderer --example preview_frames`
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a tool for the terminal")]
@@ -174,11 +174,10 @@ fn misbehave(
             }
         }
     }));
+    // A preview has one thread; this is a second one.
     if hostile {
-        for _ in 0..2 {
-            let until = Arc::clone(stop);
-            workers.push(std::thread::spawn(move || while !until.load(Ordering::Relaxed) {}));
-        }
+        let until = Arc::clone(stop);
+        workers.push(std::thread::spawn(move || while !until.load(Ordering::Relaxed) {}));
     }
     workers
 }

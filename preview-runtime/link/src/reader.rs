@@ -15,7 +15,7 @@ use std::{
 };
 
 /// Copies in a row before a frame is given up for torn. Never more, whatever the other side does.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: usize = 2;
 
 /// What was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

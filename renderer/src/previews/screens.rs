@@ -1,6 +1,6 @@
 //! The newest frame of each session as a texture, and the boxes of its instances.
 
-use egui::{Color32, ColorImage, Context, TextureHandle, TextureOptions};
+use egui::{ColorImage, Context, TextureHandle, TextureOptions};
 use preview_link::{FrameMemory, FrameReader, MemoryError, Taken};
 use shared_protocol::{
     preview::Screen,
@@ -116,8 +116,7 @@ impl Frames {
 }
 
 fn image(size: [usize; 2], pixels: &[[u8; 4]]) -> ColorImage {
-    let pixels = pixels.iter().map(|[r, g, b, a]| Color32::from_rgba_premultiplied(*r, *g, *b, *a));
-    ColorImage::new(size, pixels.collect())
+    ColorImage::from_rgba_premultiplied(size, pixels.as_flattened())
 }
 
 /// The rows from the first to the last that is other than before, and where they begin. None if nothing is.
@@ -125,7 +124,8 @@ fn differing<'p>(before: &[[u8; 4]], now: &'p [[u8; 4]], width: usize) -> Option
     if before.len() != now.len() || width == 0 {
         return Some((0, now));
     }
-    let rows = || before.chunks(width).zip(now.chunks(width));
+    // As bytes, which are compared many at a time.
+    let rows = || before.as_flattened().chunks(width * 4).zip(now.as_flattened().chunks(width * 4));
     let first = rows().position(|(old, new)| old != new)?;
     let last = rows().count() - 1 - rows().rev().position(|(old, new)| old != new)?;
     Some((first, now.get(first * width..(last + 1) * width)?))
