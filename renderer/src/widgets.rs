@@ -132,6 +132,16 @@ pub(crate) fn muted_ui(ui: &mut Ui, theme: &Theme, text: impl Into<String>) -> R
     ui.label(RichText::new(text).small().color(theme.text_muted))
 }
 
+/// A name and its value as one text, which breaks wherever it must: nothing of the value is ever out of sight.
+pub(crate) fn named_text_ui(ui: &mut Ui, theme: &Theme, name: &str, value: &str) -> Response {
+    let mut job = egui::text::LayoutJob::default();
+    let format = |font, color| egui::TextFormat::simple(font, color);
+    // A screen reader reads it as one text, too.
+    job.append(&format!("{name} "), 0.0, format(small_font(ui), theme.text_muted));
+    job.append(value, 4.0, format(TextStyle::Monospace.resolve(ui.style()), theme.text));
+    ui.add(egui::Label::new(job).selectable(true).wrap())
+}
+
 /// What a panel says when it has nothing to show.
 pub(crate) fn empty_state_ui(ui: &mut Ui, theme: &Theme, title: &str, text: &str) {
     ui.add_space(24.0);

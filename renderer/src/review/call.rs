@@ -2,7 +2,10 @@
 //! anything that the agent says about it.
 
 use super::{Opened, words};
-use crate::{view::View, widgets::muted_ui};
+use crate::{
+    view::View,
+    widgets::{muted_ui, named_text_ui},
+};
 use egui::{CornerRadius, Frame, Label, Margin, RichText, Ui};
 use shared_protocol::proposal::Act;
 
@@ -13,15 +16,8 @@ pub(super) fn call_ui(ui: &mut Ui, view: &View<'_>, opened: &Opened) {
     let Some(Act::Call { tool, from, arguments, destructive }) = &opened.proposal().brief.act else { return };
     let theme = view.theme;
     ui.add_space(4.0);
-    let row = |ui: &mut Ui, name: &str, value: &str| {
-        ui.horizontal_wrapped(|ui| {
-            ui.spacing_mut().item_spacing.x = 6.0;
-            muted_ui(ui, theme, name);
-            ui.add(Label::new(RichText::new(words::line(value)).monospace()).selectable(true).wrap());
-        });
-    };
-    row(ui, "Server", from);
-    row(ui, "Tool", tool);
+    named_text_ui(ui, theme, "Server", &words::line(from));
+    named_text_ui(ui, theme, "Tool", &words::line(tool));
     if *destructive {
         muted_ui(ui, theme, "It says of itself that it may destroy something.");
     }

@@ -686,8 +686,8 @@ fn a_call_that_an_agent_asks_for_shows_server_tool_and_every_argument() {
     shop.settle();
     shop.window.get_by_label("Review proposal 3").click();
     shop.settle();
-    for words in ["Files", "files__write_file", "path", "/srv/notes.txt", "one\ntwo\\u{202e}"] {
-        assert!(shop.window.query_all_by_label(words).next().is_some(), "{words}");
+    for words in ["Server Files", "Tool files__write_file", "path", "/srv/notes.txt", "one\ntwo\\u{202e}"] {
+        assert!(shop.shows(words), "{words}");
     }
     assert!(shop.shows("It says of itself that it may destroy something."));
 }

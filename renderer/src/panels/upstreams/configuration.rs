@@ -7,7 +7,7 @@ use super::{
 use crate::{
     review::words::line,
     view::{Action, View},
-    widgets::muted_ui,
+    widgets::{muted_ui, named_text_ui},
 };
 use egui::{Label, RichText, Ui};
 use shared_protocol::upstreams::{AuthForm, ServerDetails, UpstreamDecision, VariableValue};
@@ -97,9 +97,5 @@ fn is_set(value: &VariableValue) -> bool {
 }
 
 fn row_ui(ui: &mut Ui, view: &View<'_>, name: &str, value: &str) {
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = 8.0;
-        muted_ui(ui, view.theme, line(name));
-        ui.add(Label::new(RichText::new(line(value)).monospace()).selectable(true).wrap());
-    });
+    named_text_ui(ui, view.theme, &line(name), &line(value));
 }

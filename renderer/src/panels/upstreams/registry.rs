@@ -110,14 +110,12 @@ fn entry_ui(ui: &mut Ui, view: &View<'_>, entry: &RegistryFound) -> Option<Form>
     let mut chosen = None;
     for (place, offer) in entry.offers.iter().enumerate() {
         ui.push_id((&entry.name, place), |ui| {
-            ui.horizontal_wrapped(|ui| {
-                let word = offer.form.kind.word();
-                let fill = ui.button(format!("Fill in with {word}…"));
-                if fill.accessible_name(format!("Fill in {} with {word}", line(&entry.name))).clicked() {
-                    chosen = Some(Form::with_notes(&offer.form, notes(offer)));
-                }
-                ui.add(Label::new(RichText::new(line(&offer.runs)).monospace()).wrap());
-            });
+            let word = offer.form.kind.word();
+            let fill = ui.button(format!("Fill in with {word}…"));
+            if fill.accessible_name(format!("Fill in {} with {word}", line(&entry.name))).clicked() {
+                chosen = Some(Form::with_notes(&offer.form, notes(offer)));
+            }
+            ui.add(Label::new(RichText::new(line(&offer.runs)).monospace()).wrap());
         });
     }
     if !entry.unsupported.is_empty() {

@@ -16,7 +16,7 @@ use crate::{
     panels::{log::now, notices::capitalised, status_bar::counted},
     review::words::{line, paragraph},
     view::{Action, View},
-    widgets::muted_ui,
+    widgets::{muted_ui, named_text_ui},
 };
 use egui::{Button, Label, RichText, Ui, vec2};
 use shared_protocol::{
@@ -236,18 +236,13 @@ impl ServerPage {
                 }
             });
         });
-        let runs = RichText::new(line(&server.runs)).monospace().color(theme.text);
-        ui.horizontal_wrapped(|ui| {
-            ui.spacing_mut().item_spacing.x = 6.0;
-            muted_ui(ui, theme, format!("Runs ({})", server.kind.word()));
-            ui.add(Label::new(runs).selectable(true).wrap());
-            if let Some(protocol) = &server.protocol {
-                muted_ui(ui, theme, format!("· protocol {}", line(protocol)));
-            }
-            if let Some(name) = &server.calls_itself {
-                muted_ui(ui, theme, format!("· calls itself {}", line(name)));
-            }
-        });
+        named_text_ui(ui, theme, &format!("Runs ({})", server.kind.word()), &line(&server.runs));
+        let mut about = Vec::new();
+        about.extend(server.protocol.as_ref().map(|protocol| format!("protocol {}", line(protocol))));
+        about.extend(server.calls_itself.as_ref().map(|name| format!("calls itself {}", line(name))));
+        if !about.is_empty() {
+            ui.add(Label::new(RichText::new(about.join(" · ")).small().color(theme.text_muted)).wrap());
+        }
     }
 
     /// Why it does not do what it should, and what a person can do about it.

@@ -8,7 +8,10 @@ use super::{
 use crate::{
     review::words::{line, paragraph},
     view::{Action, View},
-    widgets::{body_font, disclosure_ui, focus_ring, muted_ui, paint_disclosure, paint_line, small_font},
+    widgets::{
+        body_font, disclosure_ui, focus_ring, muted_ui, named_text_ui, paint_disclosure, paint_line,
+        small_font,
+    },
 };
 use egui::{
     Align2, Button, Color32, CornerRadius, Frame, Label, Margin, Rect, RichText, Role, Sense, Ui, WidgetInfo,
@@ -182,11 +185,7 @@ pub(super) fn policy_ui(ui: &mut Ui, tool: &str, policy: &mut Policy) {
 /// Everything that a server says about a tool, as it is.
 pub(super) fn definition_ui(ui: &mut Ui, view: &View<'_>, details: &ServerDetails, tool: &ToolView) {
     let theme = view.theme;
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = 6.0;
-        muted_ui(ui, theme, "Agents call");
-        ui.add(Label::new(RichText::new(&tool.exposed).monospace()).selectable(true).wrap());
-    });
+    named_text_ui(ui, theme, "Agents call", &line(&tool.exposed));
     if let Some(title) = &tool.title {
         ui.label(line(title));
     }
