@@ -92,14 +92,13 @@ fn window(screen: Screen) -> (Sender<Incoming>, Context, Workbench) {
         decision.created
     };
     let board = Command::AddBoard { kind: BoardKind::Interface, title: "Shop".into(), name: None };
-    let Some(ElementId::Board(board)) = run(&mut snapshot, board).first().copied() else {
-        return window(screen);
-    };
-    let mut page = AddNode::new(board, "ui.route".parse().expect("a type"));
+    let made = run(&mut snapshot, board);
+    let board = made.into_iter().find_map(|id| if let ElementId::Board(id) = id { Some(id) } else { None });
+    let mut page = AddNode::new(board.expect("a board"), "ui.route".parse().expect("a type"));
     page.at = Some(Point { x: 0, y: 0 });
-    let Some(ElementId::Node(page)) = run(&mut snapshot, Command::AddNode(page)).first().copied() else {
-        return window(screen);
-    };
+    let made = run(&mut snapshot, Command::AddNode(page));
+    let page = made.into_iter().find_map(|id| if let ElementId::Node(id) = id { Some(id) } else { None });
+    let page = page.expect("a page");
     let (outgoing, heard) = unbounded();
     let (to_window, incoming) = unbounded();
     // Nobody answers; what is said is thrown away when all of this is.

@@ -24,7 +24,7 @@ impl Inspector {
         actions: &mut Vec<Action>,
     ) {
         let (Some(min), Some(max)) = (prop.min, prop.max) else { return };
-        if !(min < max) {
+        if min.partial_cmp(&max) != Some(std::cmp::Ordering::Less) {
             return;
         }
         let stored = match shown(subjects.nodes, &prop.key) {
