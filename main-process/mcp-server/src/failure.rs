@@ -88,7 +88,8 @@ pub struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     #[serde(skip_serializing_if = "Details::is_empty")]
-    pub details: Details,
+    /// Boxed: a failure is what almost every function of this crate may give back.
+    pub details: Box<Details>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -110,7 +111,7 @@ impl Details {
 
 impl Failure {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), field: None, details: Details::default() }
+        Self { code, message: message.into(), field: None, details: Box::default() }
     }
 
     pub fn no_workspace() -> Self {
@@ -149,7 +150,7 @@ impl From<Refusal> for Failure {
             code: code.into(),
             message,
             field,
-            details: Details { suggestions, hints, ..Details::default() },
+            details: Box::new(Details { suggestions, hints, ..Details::default() }),
         }
     }
 }

@@ -99,7 +99,9 @@ impl Link {
 
     /// Answers later, from another thread.
     pub(crate) fn request(&self, request: PreviewRequest, reply: Reply) {
-        if let Err((Order::Request { reply, .. }, refusal)) = self.send(Order::Request { request, reply }) {
+        if let Err(refused) = self.send(Order::Request { request, reply })
+            && let (Order::Request { reply, .. }, refusal) = *refused
+        {
             reply(Err(refusal));
         }
     }
@@ -118,7 +120,9 @@ impl Link {
     /// A page as it looks, for a reader with a state of its own.
     pub(crate) fn picture(&self, ground: Ground, route: NodeId, screen: Screen, reply: PictureReply) {
         let order = Order::Picture { ground: Box::new(ground), route, screen, reply };
-        if let Err((Order::Picture { reply, .. }, refusal)) = self.send(order) {
+        if let Err(refused) = self.send(order)
+            && let (Order::Picture { reply, .. }, refusal) = *refused
+        {
             reply(Err(refusal));
         }
     }
@@ -135,7 +139,8 @@ impl Link {
         self.wake();
     }
 
-    fn send(&self, order: Order) -> Result<(), (Order, Refusal)> {
+    /// What could not be sent comes back with the reason.
+    fn send(&self, order: Order) -> Result<(), Box<(Order, Refusal)>> {
         match self.orders.try_send(order) {
             Ok(()) => {
                 self.wake();
@@ -143,10 +148,10 @@ impl Link {
             }
             Err(TrySendError::Full(order)) => {
                 let refusal = Refusal::new(Code::Timeout, "too much is waiting for the previews");
-                Err((order, refusal.hint("Try again in a moment.")))
+                Err(Box::new((order, refusal.hint("Try again in a moment."))))
             }
             Err(TrySendError::Disconnected(order)) => {
-                Err((order, Refusal::new(Code::NoWorkspace, "Draftboard is closing")))
+                Err(Box::new((order, Refusal::new(Code::NoWorkspace, "Draftboard is closing"))))
             }
         }
     }

@@ -34,7 +34,7 @@ impl Group<'_> {
         }
         let mut texts: BTreeMap<SourcePath, Arc<str>> = BTreeMap::new();
         for key in &alone {
-            if let Err(why) = self.into_file(key, &mut texts) {
+            if let Err(why) = self.put_into_file(key, &mut texts) {
                 failed.push(format!("{key}: {why}"));
             }
         }
@@ -59,7 +59,11 @@ impl Group<'_> {
     }
 
     /// The default of a prop, in the text of its component's file.
-    fn into_file(&self, key: &OverrideKey, texts: &mut BTreeMap<SourcePath, Arc<str>>) -> Result<(), String> {
+    fn put_into_file(
+        &self,
+        key: &OverrideKey,
+        texts: &mut BTreeMap<SourcePath, Arc<str>>,
+    ) -> Result<(), String> {
         let over = self.state.override_at(key).ok_or("there is no such override")?;
         if let Standing::Orphaned(reason) = self.state.standing(key, over) {
             return Err(reason.words().to_owned());

@@ -23,7 +23,7 @@ pub(super) fn part_type<'a>(view: &View<'a>) -> Option<&'a TypeDef> {
 }
 
 fn key_of(view: &View<'_>, node: NodeId, key: &PropKey) -> Option<OverrideKey> {
-    let path = JsonPointer::parse(&format!("/{key}")).ok()?;
+    let path = JsonPointer::parse(format!("/{key}")).ok()?;
     Some(OverrideKey::new(OverrideScope::App, instance_of(view, node), path))
 }
 
