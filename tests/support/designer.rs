@@ -128,8 +128,7 @@ impl<'a> Designer<'a> {
     fn fill_in(&self, what: &str, open: impl Fn(), text: &str) {
         self.until(what, open, |seen| seen.doing == Doing::Typing);
         self.write(text);
-        self.press("Return");
-        self.wait("what was written is taken", |seen| seen.doing == Doing::Nothing);
+        self.until("taking what was written", || self.press("Return"), |seen| seen.doing == Doing::Nothing);
     }
 
     /// Selects a node by its label, from the keyboard.

@@ -196,3 +196,32 @@ async fn a_client_that_asks_too_much_at_once_is_told_to_wait() {
     assert_eq!(answer.status, 429);
     assert!(answer.head.contains("retry-after") && answer.body.contains("LIMIT_EXCEEDED"), "{}", answer.body);
 }
+
+/// Clients warn their users of any other status.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_ends_without_content_and_is_gone() {
+    let bench = Bench::new();
+    let service = service(&bench);
+    let edge = edge(&service, Limits::default());
+    let address = edge.address();
+    let token = bearer();
+    let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"leaver","version":"1"}}}"#;
+    let headers = [
+        ("authorization", token.as_str()),
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+    ];
+    let begun = exchange(address, request(address, "POST", "/mcp", &headers, initialize).as_bytes()).await;
+    let session = begun.head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap();
+    let end = [
+        ("authorization", token.as_str()),
+        ("mcp-session-id", session),
+        ("mcp-protocol-version", "2025-11-25"),
+    ];
+    let ended = exchange(address, request(address, "DELETE", "/mcp", &end, "").as_bytes()).await;
+    assert_eq!(ended.status, 204, "{} {}", ended.head, ended.body);
+    let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    let more: Vec<_> = headers.iter().chain(&end[1..]).copied().collect();
+    let after = exchange(address, request(address, "POST", "/mcp", &more, list).as_bytes()).await;
+    assert_eq!(after.status, 404, "{} {}", after.head, after.body);
+}

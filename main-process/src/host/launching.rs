@@ -17,7 +17,7 @@ use std::{
 /// What a start without a named workspace found.
 pub(crate) struct Launch {
     pub(crate) session: Session,
-    /// The designer did not ask for this workspace: they should be asked.
+    /// The designer meant another workspace, which did not open: they should be asked.
     pub(crate) choose: bool,
     /// Workspaces that did not open, and why.
     pub(crate) failed: Failed,
@@ -50,7 +50,8 @@ pub(crate) fn launch() -> Result<Launch, (PathBuf, SessionError)> {
     }
     let example = paths::example();
     let session = open_example().map_err(|error| (example, error))?;
-    Ok(Launch { session, choose: true, failed, approval: None })
+    // The first start shows the example itself; a question comes up only where the last workspace did not.
+    Ok(Launch { session, choose: !failed.is_empty(), failed, approval: None })
 }
 
 pub(super) fn open_example() -> Result<Session, SessionError> {

@@ -112,8 +112,7 @@ async fn the_stubborn_and_their_children_are_killed() {
     let bench = Bench::new();
     for mode in ["stubborn", "grandchild"] {
         let id = bench.running(fixture(mode)).await;
-        let before = bench.processes().len();
-        assert_eq!(before, if mode == "grandchild" { 2 } else { 1 }, "{:?}", bench.processes());
+        bench.assert_processes(if mode == "grandchild" { 2 } else { 1 });
         bench.service.stop(id).await.unwrap();
         assert_eq!(bench.status(id), McpStatus::Stopped);
         bench.assert_nothing_left();
@@ -124,7 +123,7 @@ async fn the_stubborn_and_their_children_are_killed() {
     let fell = |line: &String| line.contains("ended with code 7");
     bench.until("its fall is in the log", |service| service.log(id).unwrap().0.iter().any(fell)).await;
     bench.until("it runs again", |service| is_running(service.status(id))).await;
-    assert_eq!(bench.processes().len(), 2, "{:?}", bench.processes());
+    bench.assert_processes(2);
     bench.ends_clean().await;
 }
 

@@ -86,6 +86,8 @@ impl Workbench {
                 if self.review.receive(*proposal, own, self.replica.workspace()) {
                     self.go_to_proposal(context);
                 }
+                // Where nothing else is, nobody is taken away from anything.
+                self.session.reveal_proposal |= self.is_board_empty();
                 self.counts = None;
                 if own {
                     self.nudge.give_up();
@@ -198,6 +200,11 @@ impl Workbench {
             self.session.reveal_proposal = true;
             self.show_board();
         }
+    }
+
+    fn is_board_empty(&self) -> bool {
+        let board = self.session.board.zip(self.workspace());
+        board.is_some_and(|(board, workspace)| workspace.snapshot.nodes_on(board).next().is_none())
     }
 
     fn show_board(&mut self) {

@@ -6,11 +6,10 @@ use super::{
 };
 use crate::{
     view::{Action, View},
-    widgets::{close_button_ui, muted_ui},
+    widgets::close_button_ui,
 };
 use egui::{Align, Frame, Layout, Margin, RichText, Ui};
-use shared_protocol::{ProposalState, Subject};
-use std::collections::BTreeSet;
+use shared_protocol::ProposalState;
 
 /// `blinking`: the state as it would be is shown for as long as somebody holds the key.
 pub(crate) fn strip_ui(
@@ -61,10 +60,15 @@ fn title_ui(ui: &mut Ui, view: &View<'_>, opened: &Opened, blinking: bool) {
     ui.add(egui::Label::new(RichText::new(&text).strong()).truncate()).on_hover_text(&text);
     let here = opened.proposed.as_ref().zip(view.board).and_then(|(proposed, board)| proposed.board(board));
     if here.is_none() && opened.proposed.is_some() {
-        muted_ui(ui, view.theme, "· nothing on this board");
+        aside_ui(ui, view, "· nothing on this board".to_owned());
     } else if opened.is_followed {
-        muted_ui(ui, view.theme, format!("· {}", words::claimed(&brief.proposer)));
+        aside_ui(ui, view, format!("· {}", words::claimed(&brief.proposer)));
     }
+}
+
+/// Gives way where a narrow board has no room for it.
+fn aside_ui(ui: &mut Ui, view: &View<'_>, text: String) {
+    ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).truncate());
 }
 
 fn followed_ui(ui: &mut Ui, opened: &Opened, actions: &mut Vec<Action>) {
@@ -72,21 +76,11 @@ fn followed_ui(ui: &mut Ui, opened: &Opened, actions: &mut Vec<Action>) {
     if ui.button(text).clicked() {
         actions.push(Action::OpenProposal(opened.id()));
     }
-    if let Some(board) = other_board(opened)
-        && ui.button("Go to its board").clicked()
+    if let Some(first) = opened.proposal().elements.iter().find(|element| element.board.is_some())
+        && ui.button("Show it").on_hover_text("Goes to where its ghosts are").clicked()
     {
-        actions.push(Action::OpenBoard(board));
+        actions.push(Action::Jump(first.subject.clone()));
     }
-}
-
-/// The board that it is on, when it is on one alone.
-fn other_board(opened: &Opened) -> Option<shared_protocol::BoardId> {
-    let elements = opened.proposal().elements.iter();
-    let boards: BTreeSet<_> = elements
-        .filter(|element| !matches!(element.subject, Subject::Board(_)))
-        .filter_map(|e| e.board)
-        .collect();
-    boards.first().copied().filter(|_| boards.len() == 1)
 }
 
 /// The three views of one difference, and a button to hold. Gives back whether it is held.

@@ -223,7 +223,10 @@ impl Queue {
             .filter(|problem| problem.severity == Severity::Error)
             .collect();
         if !errors.is_empty() {
-            let message = format!("the draft has {} errors", errors.len());
+            let message = match errors.len() {
+                1 => "the draft has an error".to_owned(),
+                count => format!("the draft has {count} errors"),
+            };
             let refusal = Refusal::new(Code::ValidationError, message);
             return Err(errors.iter().take(20).fold(refusal, |refusal, error| refusal.hint(told(error))));
         }

@@ -285,7 +285,11 @@ impl<H: ServerHandler + Clone> Site<H> {
             },
         };
         let is_end = parts.method == Method::DELETE;
-        let response = self.protocol.handle(Request::from_parts(parts, Full::new(body))).await;
+        let mut response = self.protocol.handle(Request::from_parts(parts, Full::new(body))).await;
+        if is_end && response.status() == StatusCode::ACCEPTED {
+            // Clients take "accepted" for a session that may not have ended, and warn their users.
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
         if is_end && let Some(session) = session {
             let key = Key::Session(session);
             self.service.inner.notices.forget(&key);

@@ -72,6 +72,11 @@ impl Drop for WorkspaceLock {
     fn drop(&mut self) {
         // Only a courtesy to readers: the lock, not the text, says who holds it.
         let _ = self.file.set_len(0);
+        // Closing is not enough: a child that has been forked and has not begun its program yet shares the file, and
+        // with it the lock.
+        if let Err(error) = self.file.unlock() {
+            tracing::warn!(%error, "the workspace's lock was not released before its file was closed");
+        }
     }
 }
 
@@ -132,6 +137,15 @@ mod tests {
         let error = WorkspaceLock::acquire(workspace.path()).unwrap_err();
         assert!(error.to_string().contains(&format!("(pid {})", std::process::id())), "{error}");
         assert!(matches!(error, LockError::Held { pid: Some(pid), .. } if pid == std::process::id()));
+        drop(first);
+        WorkspaceLock::acquire(workspace.path()).unwrap();
+    }
+
+    #[test]
+    fn it_is_released_although_somebody_else_shares_the_file() {
+        let workspace = tempfile::tempdir().unwrap();
+        let first = WorkspaceLock::acquire(workspace.path()).unwrap();
+        let _shared = first.file.try_clone().unwrap();
         drop(first);
         WorkspaceLock::acquire(workspace.path()).unwrap();
     }

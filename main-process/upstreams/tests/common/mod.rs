@@ -114,12 +114,17 @@ impl Bench {
 
     #[track_caller]
     pub fn assert_nothing_left(&self) {
-        // What was killed a moment ago may still be on its way out.
+        self.assert_processes(0);
+    }
+
+    /// What was killed a moment ago may still be on its way out, and what was started a moment ago on its way in.
+    #[track_caller]
+    pub fn assert_processes(&self, count: usize) {
         let start = Instant::now();
-        while !self.processes().is_empty() && start.elapsed() < Duration::from_secs(5) {
+        while self.processes().len() != count && start.elapsed() < Duration::from_secs(5) {
             std::thread::sleep(Duration::from_millis(10));
         }
-        assert_eq!(self.processes(), Vec::<String>::new());
+        assert_eq!(self.processes().len(), count, "{:?}", self.processes());
     }
 }
 

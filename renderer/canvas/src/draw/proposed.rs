@@ -297,7 +297,8 @@ fn dashes(lines: &mut Batch, points: &[Pos2], width: f32, colour: Color32) {
                 run.push(from);
                 lines.line(&run, width, colour);
             }
-            run = vec![from];
+            run.clear();
+            run.push(from);
             drawn = !drawn;
             left = if drawn { DASH.0 } else { DASH.1 };
         }
