@@ -142,6 +142,8 @@ pub enum Act {
         arguments: String,
         /// It says of itself that it destroys something.
         destructive: bool,
+        /// Of the tool's definition, or of the manifest, that was shown: another one is not called for it.
+        definition: String,
     },
 }
 

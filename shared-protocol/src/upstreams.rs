@@ -256,6 +256,8 @@ pub struct ManifestToolBrief {
     pub does: String,
     /// Why agents do not see it.
     pub hidden: Option<String>,
+    /// It was meant to be offered, and cannot be: the file has to be corrected.
+    pub is_mistake: bool,
     pub policy: Policy,
 }
 
@@ -536,6 +538,9 @@ pub struct ToolCall {
     pub tool: String,
     /// A JSON object, as text.
     pub arguments: String,
+    /// Of the definition, or of the manifest, that was shown: when it is another one now, nothing is called. None calls whatever a
+    /// person has approved.
+    pub definition: Option<String>,
 }
 
 /// Where servers are taken over from.
@@ -561,12 +566,16 @@ pub enum UpstreamDecision {
         server: ServerId,
         tools: Vec<(String, String)>,
     },
-    /// Whether agents may see a tool at all, and what happens when they call it.
+    /// Whether agents may see a tool at all, what happens when they call it, and how long a call may take.
     SetTool {
         server: ServerId,
         tool: String,
         enabled: bool,
         policy: Policy,
+        /// Milliseconds without a word after which a call is given up; the server's when absent.
+        idle_ms: Option<u64>,
+        /// Milliseconds that a call may take in all; the server's when absent.
+        total_ms: Option<u64>,
     },
     /// Replaces its configuration. It is started anew when what it runs with has changed.
     Update {
@@ -654,6 +663,8 @@ pub struct ImportView {
     pub servers: Vec<ImportedServer>,
     /// Names that cannot be taken over, and why.
     pub refused: Vec<(String, String)>,
+    /// Names that nobody wants taken over, such as Draftboard's own entry, and why.
+    pub skipped: Vec<(String, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -676,6 +687,8 @@ pub struct RegistryFound {
     pub name: String,
     pub description: String,
     pub version: String,
+    /// Its author says that nobody should begin to use it.
+    pub deprecated: bool,
     /// Ways to run it, to fill the form with.
     pub offers: Vec<RegistryOffer>,
     /// Ways that Draftboard does not know.

@@ -1,23 +1,35 @@
-//! `draftboard manifest check`: tool manifests read as they would be read, without calling anything.
+//! `draftboard manifest`: tool manifests read as they would be read, without calling anything; and what a person decides about
+//! those of the running Draftboard, with the code that it shows elsewhere.
 
-use super::{At, format, workspace_at};
+use super::{
+    At, format,
+    review::{self, person_is_here},
+    upstream::{Desk, PolicyArgument},
+    workspace_at,
+};
 use crate::{paths, upstreams};
 use clap::Subcommand;
-use serde_json::json;
-use shared_protocol::{Code, Refusal, upstreams::ManifestBrief};
+use serde_json::{Value, json};
+use shared_protocol::{
+    Code, Refusal,
+    upstreams::{ManifestBrief, TypedSecret, UpstreamDecision},
+};
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-pub(super) const HELP: &str =
-    "Examples:\n  draftboard manifest check\n  draftboard manifest check manifests/weather.json --json";
+pub(super) const HELP: &str = "What lets an agent call asks for a code that the running Draftboard shows in its own window or terminal.\n\n\
+    Examples:\n  draftboard manifest check\n  draftboard manifest check manifests/weather.json --json\n  \
+    draftboard manifest approve manifests/weather.json\n  draftboard manifest secret weather api_key\n  \
+    draftboard manifest policy draftboard_forecast allow";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Manifest {
     /// What each file offers and what is wrong with it; exit code 1 when something is
     #[command(
-        after_help = "Tools that are hidden on purpose are no mistake.\n\nExamples:\n  draftboard manifest check\n  \
+        after_help = "Tools that are hidden on purpose are no mistake; names that are taken, tools that nothing is bound to and \
+            schemas that cannot be used are.\n\nExamples:\n  draftboard manifest check\n  \
             draftboard manifest check manifests/weather.json"
     )]
     Check {
@@ -26,22 +38,112 @@ pub(super) enum Manifest {
         #[command(flatten)]
         at: At,
     },
+    /// Lets agents use the tools of a manifest as it is now; asks for a code
+    #[command(after_help = "Example: draftboard manifest approve manifests/weather.json")]
+    Approve {
+        /// Its file, or its id
+        manifest: String,
+        #[command(flatten)]
+        at: At,
+    },
+    /// What happens when an agent calls a tool of a manifest: ask, allow or deny; asks for a code
+    #[command(after_help = "Example: draftboard manifest policy draftboard_forecast allow")]
+    Policy {
+        /// The name that agents call
+        tool: String,
+        #[arg(value_enum)]
+        policy: PolicyArgument,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Sets a credential that a manifest asks for, read from standard input; asks for a code
+    #[command(
+        after_help = "Plain text, or a JSON object of fields in one line.\n\nExample: draftboard manifest secret weather api_key"
+    )]
+    Secret {
+        /// Its file, or its id
+        manifest: String,
+        credential: String,
+        #[command(flatten)]
+        at: At,
+    },
 }
 
 pub(super) fn run(asked: &Manifest) -> ExitCode {
-    let Manifest::Check { place, at } = asked;
-    match checked(place.as_deref(), at) {
-        Ok(found) => {
-            let is_wrong = found.iter().any(|manifest| manifest.problem.is_some());
-            if at.json {
-                format::print_json(&json!({ "ok": !is_wrong, "data": found }));
-            } else {
-                format::print_visible(&words(&found));
-            }
-            if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    let (at, done) = match asked {
+        Manifest::Check { place, at } => (at, check(place.as_deref(), at)),
+        Manifest::Approve { manifest, at } => (at, approve(manifest, at)),
+        Manifest::Policy { tool, policy, at } => {
+            (at, Desk::at(at).and_then(|mut desk| desk.manifest_policy(tool, (*policy).into())))
         }
-        Err(refusal) => format::refuse(&refusal, at.json),
+        Manifest::Secret { manifest, credential, at } => (at, secret(manifest, credential, at)),
+    };
+    done.unwrap_or_else(|refusal| format::refuse(&refusal, at.json))
+}
+
+fn check(place: Option<&Path>, at: &At) -> Result<ExitCode, Refusal> {
+    let found = checked(place, at)?;
+    let is_wrong = found
+        .iter()
+        .any(|manifest| manifest.problem.is_some() || manifest.tools.iter().any(|tool| tool.is_mistake));
+    if at.json {
+        format::print_json(&json!({ "ok": !is_wrong, "data": found }));
+    } else {
+        format::print_visible(&words(&found));
     }
+    Ok(if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn approve(named: &str, at: &At) -> Result<ExitCode, Refusal> {
+    person_is_here()?;
+    let mut desk = Desk::at(at)?;
+    let manifest = find(&mut desk, named)?;
+    if let Some(problem) = &manifest.problem {
+        return Err(Refusal::new(Code::Conflict, format!("{} is not used: {problem}", manifest.path))
+            .hint("Correct the file; it is read again by itself."));
+    }
+    if !manifest.needs_approval {
+        return desk.tell(&Value::Null, || format!("{} needs no approval", manifest.path));
+    }
+    let Some(hash) = manifest.hash.clone() else { return Err(review::odd()) };
+    // On standard error: what is decided about must be seen, whatever becomes of the output.
+    review::say(&words(std::slice::from_ref(&manifest)));
+    desk.decide(UpstreamDecision::ApproveManifest { hash })?;
+    desk.tell(&Value::Null, || format!("{} is approved as it is now", manifest.path))
+}
+
+fn secret(named: &str, credential: &str, at: &At) -> Result<ExitCode, Refusal> {
+    person_is_here()?;
+    let mut desk = Desk::at(at)?;
+    let manifest = find(&mut desk, named)?;
+    if !manifest.credentials.iter().any(|known| known.id == credential) {
+        let message = format!("{} asks for no credential {credential}", manifest.path);
+        let known = manifest.credentials.iter().map(|known| known.id.clone());
+        return Err(Refusal::new(Code::NotFound, message).suggest(known));
+    }
+    let Some(id) = manifest.id.clone() else { return Err(review::odd()) };
+    let typed = TypedSecret(review::ask_secret(&format!("The credential {credential} of {id}: "))?);
+    let credential = credential.to_owned();
+    desk.decide(UpstreamDecision::SetManifestSecret { manifest: id, credential, secret: typed })?;
+    desk.tell(&Value::Null, || "Kept".to_owned())
+}
+
+/// By its file or its id, among those that the running Draftboard has read.
+fn find(desk: &mut Desk, named: &str) -> Result<ManifestBrief, Refusal> {
+    let view = desk.view()?;
+    let path = std::path::absolute(named).map(|path| path.canonicalize().unwrap_or(path)).ok();
+    let is_it = |manifest: &&ManifestBrief| {
+        let known = Path::new(&manifest.path);
+        let is_file =
+            path.as_deref().is_some_and(|path| known.canonicalize().is_ok_and(|known| known == path));
+        is_file || (manifest.id.as_deref() == Some(named) && manifest.problem.is_none())
+    };
+    view.manifests.iter().find(is_it).cloned().ok_or_else(|| {
+        let known = view.manifests.iter().filter_map(|manifest| manifest.id.clone());
+        Refusal::new(Code::NotFound, format!("the running Draftboard knows no manifest {named:.200}"))
+            .suggest(known)
+            .hint("`draftboard upstream list` shows all of them.")
+    })
 }
 
 fn checked(place: Option<&Path>, at: &At) -> Result<Vec<ManifestBrief>, Refusal> {
@@ -71,7 +173,9 @@ fn words(found: &[ManifestBrief]) -> String {
         }
         for tool in &manifest.tools {
             lines.push(match &tool.hidden {
-                Some(why) => format!("  - {}: hidden, {why}", tool.name),
+                Some(why) if tool.is_mistake => format!("  ! {}: {why}", tool.name),
+                Some(why) if tool.does.is_empty() => format!("  - {}: hidden, {why}", tool.name),
+                Some(why) => format!("  - {} {}: hidden, {why}", tool.name, tool.does),
                 None => format!("  + {} {}", tool.name, tool.does),
             });
         }

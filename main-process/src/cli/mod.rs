@@ -281,7 +281,7 @@ enum Verb {
     /// MCP servers that Draftboard manages, and their tools
     #[command(subcommand, after_help = upstream::HELP)]
     Upstream(upstream::Upstream),
-    /// Tool manifests: checks them
+    /// Tool manifests: checks them, approves them, sets what they need
     #[command(subcommand, after_help = manifest::HELP)]
     Manifest(manifest::Manifest),
     /// What happened around the review queue: who proposed, who decided, when, why

@@ -240,9 +240,17 @@ pub(super) fn person_is_here() -> Result<(), Refusal> {
 }
 
 pub(super) fn ask(question: &str) -> Result<String, Refusal> {
+    ask_within(question, 200)
+}
+
+/// What may be longer than a word: a key, a token.
+pub(super) fn ask_secret(question: &str) -> Result<String, Refusal> {
+    ask_within(question, 20_000)
+}
+
+fn ask_within(question: &str, limit: u64) -> Result<String, Refusal> {
     say(question);
     let mut typed = String::new();
-    let limit: u64 = 200;
     let read = std::io::Read::take(std::io::stdin().lock(), limit).read_line(&mut typed);
     read.map_err(|error| Refusal::new(Code::BadRequest, error.to_string()))?;
     Ok(typed.trim().to_owned())

@@ -2,6 +2,7 @@
 //! whatever lets a program run or an agent call takes a person with the code that Draftboard shows elsewhere.
 
 mod add;
+mod edit;
 mod show;
 
 use super::{
@@ -17,8 +18,8 @@ use shared_protocol::{
     messages::{Answer, Request},
     review::{AskedDecision, TerminalReviewAnswer},
     upstreams::{
-        ImportFrom, Policy, ServerDetails, ServerId, ToolApproval, ToolCall, TypedSecret, UpstreamAnswer,
-        UpstreamDecision, UpstreamRequest, UpstreamsView,
+        ImportFrom, Policy, ServerDetails, ServerId, ToolApproval, ToolCall, ToolView, TypedSecret,
+        UpstreamAnswer, UpstreamDecision, UpstreamRequest, UpstreamsView,
     },
 };
 use std::{io::Read as _, path::PathBuf, process::ExitCode};
@@ -152,6 +153,26 @@ pub(super) enum Upstream {
         #[command(flatten)]
         at: At,
     },
+    /// How long a call of one tool may take, where it is not as for its server; asks for a code
+    #[command(
+        after_help = "Examples:\n  draftboard upstream times files__search --idle-ms 120000 --total-ms 600000\n  \
+            draftboard upstream times files__search\nWhat is not named is as for the server."
+    )]
+    Times {
+        /// The name that agents call
+        tool: String,
+        /// Milliseconds without a word after which it is given up
+        #[arg(long)]
+        idle_ms: Option<u64>,
+        /// Milliseconds in all
+        #[arg(long)]
+        total_ms: Option<u64>,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Changes a server's configuration; asks for a code
+    #[command(after_help = edit::HELP)]
+    Edit(Box<edit::Edit>),
     /// Sets a secret of a server, read from standard input; asks for a code
     #[command(
         after_help = "Example: draftboard upstream secret github GITHUB_TOKEN\n`auth` is what the address of an HTTP server asks for."
@@ -207,16 +228,14 @@ impl From<PolicyArgument> for Policy {
 }
 
 /// The running Draftboard, and whether it should be told in JSON.
-struct Desk {
+pub(super) struct Desk {
     client: Client,
     json: bool,
 }
 
 pub(super) fn run(asked: Upstream) -> ExitCode {
     let at = asked.at().clone();
-    let done = workspace_at::instance(at.workspace.as_deref())
-        .and_then(|record| Ok(Client::connect(&record)?))
-        .and_then(|client| Desk { client, json: at.json }.run(asked));
+    let done = Desk::at(&at).and_then(|desk| desk.run(asked));
     done.unwrap_or_else(|refusal| format::refuse(&refusal, at.json))
 }
 
@@ -224,6 +243,7 @@ impl Upstream {
     fn at(&self) -> &At {
         match self {
             Self::Add(add) => &add.at,
+            Self::Edit(edit) => &edit.at,
             Self::List(at)
             | Self::Show { at, .. }
             | Self::Import { at, .. }
@@ -238,6 +258,7 @@ impl Upstream {
             | Self::Approve { at, .. }
             | Self::Withdraw { at, .. }
             | Self::Policy { at, .. }
+            | Self::Times { at, .. }
             | Self::Secret { at, .. }
             | Self::Call { at, .. }
             | Self::Remove { at, .. } => at,
@@ -246,6 +267,11 @@ impl Upstream {
 }
 
 impl Desk {
+    pub(super) fn at(at: &At) -> Result<Self, Refusal> {
+        let record = workspace_at::instance(at.workspace.as_deref())?;
+        Ok(Self { client: Client::connect(&record)?, json: at.json })
+    }
+
     fn run(mut self, asked: Upstream) -> Result<ExitCode, Refusal> {
         let id = ServerId;
         match asked {
@@ -307,15 +333,37 @@ impl Desk {
                 self.told_server(answer)
             }
             Upstream::Policy { tool, policy, .. } => self.policy(&tool, policy.into()),
+            Upstream::Times { tool, idle_ms, total_ms, .. } => {
+                person_is_here()?;
+                let (server, found) = self.tool(&tool)?;
+                let ToolView { name, enabled, policy, .. } = found;
+                let answer = self.decide(UpstreamDecision::SetTool {
+                    server,
+                    tool: name,
+                    enabled,
+                    policy,
+                    idle_ms,
+                    total_ms,
+                })?;
+                self.told_server(answer)
+            }
+            Upstream::Edit(edit) => {
+                person_is_here()?;
+                let details = self.details(&edit.server)?;
+                let (server, mut form) = (details.brief.id, details.form);
+                edit.change(&mut form)?;
+                let answer = self.decide(UpstreamDecision::Update { server, form: Box::new(form) })?;
+                self.told_server(answer)
+            }
             Upstream::Secret { server, part, .. } => {
                 person_is_here()?;
-                let secret = TypedSecret(review::ask(&format!("The secret {part} of {server}: "))?);
+                let secret = TypedSecret(review::ask_secret(&format!("The secret {part} of {server}: "))?);
                 let answer = self.decide(UpstreamDecision::SetSecret { server: id(server), part, secret })?;
                 self.told_server(answer)
             }
             Upstream::Call { tool, pairs, args, .. } => {
                 let arguments = call::arguments(args.as_deref(), &pairs)?.to_string();
-                self.call(ToolCall { tool, arguments })
+                self.call(ToolCall { tool, arguments, definition: None })
             }
             Upstream::Remove { server, .. } => {
                 self.decide(UpstreamDecision::Delete { server: id(server) })?;
@@ -332,14 +380,14 @@ impl Desk {
     }
 
     /// With the code that Draftboard shows elsewhere.
-    fn decide(&mut self, decision: UpstreamDecision) -> Result<UpstreamAnswer, Refusal> {
+    pub(super) fn decide(&mut self, decision: UpstreamDecision) -> Result<UpstreamAnswer, Refusal> {
         match review::confirmed(&mut self.client, AskedDecision::Upstream(decision))? {
             TerminalReviewAnswer::Upstream(answer) => Ok(answer),
             _ => Err(odd()),
         }
     }
 
-    fn view(&mut self) -> Result<Box<UpstreamsView>, Refusal> {
+    pub(super) fn view(&mut self) -> Result<Box<UpstreamsView>, Refusal> {
         match self.ask(UpstreamRequest::List)? {
             UpstreamAnswer::View(view) => Ok(view),
             _ => Err(odd()),
@@ -353,7 +401,7 @@ impl Desk {
         }
     }
 
-    fn tell(
+    pub(super) fn tell(
         &self,
         data: &impl serde::Serialize,
         words: impl FnOnce() -> String,
@@ -394,6 +442,7 @@ impl Desk {
         if !only.is_empty() {
             view.servers.retain(|server| only.contains(&server.form.name));
             view.refused.retain(|(name, _)| only.contains(name));
+            view.skipped.retain(|(name, _)| only.contains(name));
         }
         if dry_run {
             return self.tell(&view, || show::import(&view));
@@ -406,7 +455,9 @@ impl Desk {
         };
         refused.extend(view.refused);
         let is_whole = refused.is_empty();
-        self.tell(&json!({ "servers": servers, "refused": refused }), || show::imported(&servers, &refused))?;
+        let skipped = view.skipped;
+        let data = json!({ "servers": servers, "refused": refused, "skipped": skipped });
+        self.tell(&data, || show::imported(&servers, &refused) + &show::skipped(&skipped))?;
         Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
@@ -470,9 +521,28 @@ impl Desk {
     fn policy(&mut self, tool: &str, policy: Policy) -> Result<ExitCode, Refusal> {
         let view = self.view()?;
         if view.manifests.iter().any(|manifest| manifest.tools.iter().any(|known| known.name == tool)) {
-            self.decide(UpstreamDecision::SetManifestPolicy { tool: tool.to_owned(), policy })?;
-            return self.tell(&serde_json::Value::Null, || format!("{tool}: {}", policy.word()));
+            return self.manifest_policy(tool, policy);
         }
+        let (server, found) = self.tool(tool)?;
+        let ToolView { name, enabled, idle_ms, total_ms, .. } = found;
+        let answer = self.decide(UpstreamDecision::SetTool {
+            server,
+            tool: name,
+            enabled,
+            policy,
+            idle_ms,
+            total_ms,
+        })?;
+        self.told_server(answer)
+    }
+
+    pub(super) fn manifest_policy(&mut self, tool: &str, policy: Policy) -> Result<ExitCode, Refusal> {
+        self.decide(UpstreamDecision::SetManifestPolicy { tool: tool.to_owned(), policy })?;
+        self.tell(&serde_json::Value::Null, || format!("{tool}: {}", policy.word()))
+    }
+
+    /// A tool of a server that runs, by the name that agents call.
+    fn tool(&mut self, tool: &str) -> Result<(ServerId, ToolView), Refusal> {
         let slug = tool.split_once("__").map_or(tool, |(slug, _)| slug);
         let details = self.details(slug)?;
         let found = details.tools.iter().find(|known| known.exposed == tool).ok_or_else(|| {
@@ -480,14 +550,7 @@ impl Desk {
             Refusal::new(Code::NotFound, message)
                 .suggest(details.tools.iter().map(|known| known.exposed.clone()))
         })?;
-        let decision = UpstreamDecision::SetTool {
-            server: details.brief.id.clone(),
-            tool: found.name.clone(),
-            enabled: found.enabled,
-            policy,
-        };
-        let answer = self.decide(decision)?;
-        self.told_server(answer)
+        Ok((details.brief.id.clone(), found.clone()))
     }
 
     fn call(&mut self, call: ToolCall) -> Result<ExitCode, Refusal> {

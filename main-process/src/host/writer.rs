@@ -28,7 +28,7 @@ use reviewing::Reviewed;
 use shared_protocol::{
     Actor, ActorKind, Code, ElementId, NodeId, Refusal,
     messages::{Answer, Applied, InstanceView, Patch, Presence, Request, ToRenderer},
-    review::ReviewRequest,
+    review::{AuditEvent, ReviewRequest},
 };
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -57,14 +57,29 @@ pub(super) struct Writer {
 
 /// What waits for its group.
 enum Waiting {
-    Mutation { mutation: Mutation, actor: Actor, reply: Reply },
-    Ask { client: Box<Client>, ask: Box<AgentAsk>, reply: AskReply },
+    Mutation {
+        mutation: Mutation,
+        actor: Actor,
+        reply: Reply,
+    },
+    Ask {
+        client: Box<Client>,
+        ask: Box<AgentAsk>,
+        reply: AskReply,
+    },
+    /// Two for each call of a tool: one write to the disk does for many of them.
+    Note {
+        event: AuditEvent,
+        by: upstreams::By,
+        reason: String,
+    },
 }
 
 /// What the group made of it.
 enum Decided {
     Mutation(Reply, Result<Applied, Refusal>),
     Ask(AskReply, Box<Result<AgentOutcome, Refusal>>),
+    Note,
 }
 
 impl Writer {
@@ -151,6 +166,10 @@ impl Writer {
                 waiting.push(Self::asked(client, ask, reply));
                 return false;
             }
+            Job::Note { event, by, reason } => {
+                waiting.push(Waiting::Note { event, by, reason });
+                return false;
+            }
             other => {
                 self.flush(waiting);
                 return self.other(other);
@@ -213,9 +232,8 @@ impl Writer {
             Job::Upstream { decision, name, reply } => {
                 self.upstreams.decide(decision, upstreams::By { name, way: "window" }, reply);
             }
-            Job::Note { event, by, reason } => self.note(event, by, reason),
             Job::CameOf { proposal, outcome } => self.came_of(proposal, outcome),
-            Job::Request { .. } | Job::Mutate { .. } | Job::Ask { .. } => {}
+            Job::Request { .. } | Job::Mutate { .. } | Job::Ask { .. } | Job::Note { .. } => {}
         }
         false
     }
@@ -235,6 +253,10 @@ impl Writer {
                 Waiting::Ask { client, ask, reply } => {
                     Decided::Ask(reply, Box::new(group.ask(&client, &ask, now())))
                 }
+                Waiting::Note { event, by, reason } => {
+                    group.writes_down(event, (by.name, by.way), reason, now());
+                    Decided::Note
+                }
             })
             .collect();
         let committed = group.commit();
@@ -249,6 +271,11 @@ impl Writer {
                     let result = kept(&failed, *result);
                     self.follow_up(&result);
                     reply(result);
+                }
+                Decided::Note => {
+                    if let Some(refusal) = &failed {
+                        tracing::error!(%refusal, "a line of the audit was not written");
+                    }
                 }
             }
         }

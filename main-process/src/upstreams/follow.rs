@@ -132,11 +132,13 @@ impl Following {
             let folders = manifests::folders(&self.around.folders, self.root().as_deref());
             let service = Arc::clone(&self.service);
             let looks = tokio::task::spawn_blocking(move || {
+                let programs: Vec<PathBuf> =
+                    service.manifests().into_iter().filter_map(|report| report.entrypoint).collect();
                 if let Err(failure) = service.refresh() {
                     tracing::debug!(%failure, "the servers' file cannot be read just now");
                 }
                 let paths: Vec<PathBuf> = folders.iter().map(|folder| folder.path.clone()).collect();
-                (paths, manifests::Looks::of(&folders))
+                (paths, manifests::Looks::of(&folders, &programs))
             });
             let Ok(looks) = looks.await else { return };
             if seen.as_ref() != Some(&looks) {

@@ -1,12 +1,12 @@
 //! Tools of servers and manifests as agents meet them: which are offered, and what a call goes through. A person has approved
 //! each of them; its policy says whether each call asks a person again. Every call is in the audit.
 
-use super::{By, follow::Following, forms, views, words};
+use super::{Accepted, By, follow::Following, forms, keeper, views, words};
 use crate::host::Job;
 use mcp_server::{Asking, Call, Code, Done, Failure, Guest, Guests, Passing, Said, Tool as Offered, wait_of};
 use serde_json::Value;
 use shared_protocol::{
-    ProposalId, Refusal,
+    Refusal,
     proposal::Act,
     review::{AuditEvent, MAX_SHOWN_TEXT},
     upstreams::{Policy, ToolCall, UpstreamsView},
@@ -96,29 +96,36 @@ struct Found {
     whose: Whose,
     policy: Policy,
     destructive: bool,
+    /// Of its definition, or of its manifest.
+    hash: String,
+    /// The server that arguments go to, if one does.
+    server: Option<Uuid>,
 }
 
+/// Looks at one tool alone: this is on the way of every call.
 fn find(service: &McpService, exposed: &str) -> Result<Found, Refusal> {
     if let Ok(tool) = service.manifest_tool(exposed) {
-        let policy = forms::policy(service.manifest_policy(&tool));
-        let destructive = hint(tool.annotations.as_ref(), "destructiveHint") == Some(true);
-        let whose = Whose::Manifest { path: tool.path.display().to_string() };
-        return Ok(Found { whose, policy, destructive });
+        return Ok(Found {
+            policy: forms::policy(service.manifest_policy(&tool)),
+            destructive: hint(tool.annotations.as_ref(), "destructiveHint") == Some(true),
+            whose: Whose::Manifest { path: tool.path.display().to_string() },
+            hash: tool.hash.clone(),
+            server: tool.server().and_then(|slug| service.by_slug(slug)),
+        });
     }
-    let offered = service.available_tools();
-    let Some(tool) = offered.iter().find(|tool| tool.exposed == exposed) else {
+    let Some(tool) = service.offered(exposed) else {
         let message = format!(
             "{exposed:.64} is not offered any more: its server does not run, or a person has hidden it"
         );
         return Err(Refusal::new(shared_protocol::Code::ServiceUnavailable, message)
             .hint("list_upstreams tells which tools can be called."));
     };
-    let name = service.get(tool.server).map_or_else(String::new, |config| config.name);
-    let destructive = hint(tool.annotations.as_ref(), "destructiveHint") == Some(true);
     Ok(Found {
-        whose: Whose::Server { id: tool.server, name },
         policy: forms::policy(tool.policy),
-        destructive,
+        destructive: tool.destructive,
+        hash: tool.hash,
+        server: Some(tool.server),
+        whose: Whose::Server { id: tool.server, name: tool.server_name },
     })
 }
 
@@ -143,6 +150,11 @@ impl Called {
         let found = find(service, &self.name)?;
         let arguments = Value::Object(call.arguments.clone());
         let client = call.client.proposer.name.clone();
+        if found.server.is_some_and(|server| service.holds_secret(server, &arguments)) {
+            self.note(&client, "refused: its arguments hold a secret").await;
+            let message = "the arguments hold a secret of this server; it has its secrets already";
+            return Err(Failure::new(Code::ValidationError, message).field("arguments"));
+        }
         match found.policy {
             Policy::Deny => {
                 self.note(&client, "refused: its policy is deny").await;
@@ -179,17 +191,12 @@ impl Called {
                 format!("the arguments have more than {MAX_SHOWN_TEXT} bytes, which nobody could review");
             return Err(Failure::new(Code::LimitExceeded, message).field("arguments"));
         }
-        if let Whose::Server { id, .. } = found.whose
-            && service.holds_secret(id, &text)
-        {
-            let message = "the arguments hold a secret of this server; it has its secrets already";
-            return Err(Failure::new(Code::ValidationError, message).field("arguments"));
-        }
         let act = Act::Call {
             tool: self.name.clone(),
             from: found.whose.words().to_owned(),
             arguments: text,
             destructive: found.destructive,
+            definition: found.hash.clone(),
         };
         let submission = authority::proposals::Submission {
             title: format!("Call {}", self.name),
@@ -282,17 +289,32 @@ async fn tell_agent(mut heard: mpsc::Receiver<Progress>, progress: mcp_server::P
     }
 }
 
+/// Whether a call that a person has accepted may still be made: the tool is the one that was shown, and nobody has forbidden it
+/// meanwhile.
+fn still(service: &McpService, call: &ToolCall) -> Result<Found, Refusal> {
+    let found = find(service, &call.tool)?;
+    keeper::as_shown(call, &found.hash)?;
+    if found.policy == Policy::Deny {
+        let message =
+            format!("a person has forbidden {} meanwhile; nothing was called", words::cut(&call.tool));
+        return Err(Refusal::new(shared_protocol::Code::Conflict, message));
+    }
+    Ok(found)
+}
+
 /// Calls what a person has accepted; what it says and comes to goes to the call that waits, and stands with the proposal.
-pub(super) async fn accepted(following: &Arc<Following>, proposal: ProposalId, call: &ToolCall) {
-    let doings = &following.around.agents.doings;
+pub(super) async fn accepted(following: &Arc<Following>, accepted: &Accepted) {
+    let Accepted { proposal, number, proposer, call } = accepted;
+    let (proposal, doings) = (*proposal, &following.around.agents.doings);
     doings.begin(proposal);
     let stop = CancellationToken::new();
     let stopping = stop.clone();
     doings.stops_with(proposal, move || stopping.cancel());
-    let answered = match find(&following.service, &call.tool) {
+    let answered = match still(&following.service, call) {
         Ok(found) => {
             let arguments = serde_json::from_str(&call.arguments).unwrap_or_default();
-            note(following, "", &call.tool, "accepted by a person; it begins").await;
+            let begins = format!("accepted by a person as proposal {number}; it begins");
+            note(following, proposer, &call.tool, &begins).await;
             let (told, mut heard) = mpsc::channel(MOST_PROGRESS);
             let telling = async {
                 while let Some(step) = heard.recv().await {
@@ -308,7 +330,7 @@ pub(super) async fn accepted(following: &Arc<Following>, proposal: ProposalId, c
         Err(refusal) => Err(refusal),
     };
     let words = outcome(&answered);
-    note(following, "", &call.tool, &words).await;
+    note(following, proposer, &call.tool, &format!("proposal {number}: {words}")).await;
     let done = match answered {
         Ok(answer) => Done::well(words, answer.value()),
         Err(refusal) => Done::refused(refusal),

@@ -2,8 +2,8 @@
 //! nobody.
 
 use super::{
-    Around, By, Link, Order, follow::Following, forms, guests, internal, sources, spawner::Wardens, too_much,
-    views, words,
+    Accepted, Around, By, Link, Order, follow::Following, forms, guests, internal, sources, spawner::Wardens,
+    too_much, views, words,
 };
 use crate::{
     host::{Host, Job, Reply},
@@ -23,7 +23,7 @@ use tokio::{
     runtime::Handle,
     sync::{Semaphore, mpsc},
 };
-use upstreams::{McpConfig, McpService, Pace, Setup, best_secret_store, inherited_environment};
+use upstreams::{McpConfig, McpService, Pace, Setup, ToolSettings, best_secret_store, inherited_environment};
 use uuid::Uuid;
 
 /// Orders that are carried out at once.
@@ -54,7 +54,7 @@ pub(super) async fn run(link: Link, mut orders: mpsc::Receiver<Order>, around: A
             Order::Request { reply, .. } | Order::Decide { reply, .. } => {
                 reply(Err(Refusal::new(Code::ServiceUnavailable, problem.clone())));
             }
-            Order::Accepted { proposal, .. } => {
+            Order::Accepted(Accepted { proposal, .. }) => {
                 let refusal = Refusal::new(Code::ServiceUnavailable, problem.clone());
                 around.agents.doings.done(proposal, mcp_server::Done::refused(refusal));
             }
@@ -98,9 +98,9 @@ async fn serve(service: Arc<McpService>, link: Link, mut orders: mpsc::Receiver<
         let (work, reply) = match order {
             Order::Request { request, by, reply } => (Work::Request(request, by), reply),
             Order::Decide { decision, by, reply } => (Work::Decide(decision, by), reply),
-            Order::Accepted { proposal, call } => {
+            Order::Accepted(accepted) => {
                 let following = Arc::clone(&following);
-                tokio::spawn(async move { guests::accepted(&following, proposal, &call).await });
+                tokio::spawn(async move { guests::accepted(&following, &accepted).await });
                 continue;
             }
             Order::Stop(done) => {
@@ -272,11 +272,11 @@ impl Desk {
                 service.approve_seen(id, &tools).map_err(views::refusal)?;
                 self.shown(id).await
             }
-            UpstreamDecision::SetTool { server, tool, enabled, policy } => {
+            UpstreamDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms } => {
                 let id = self.find(&server)?;
                 let mut config = self.config(id)?;
-                let settings = config.tools.entry(tool).or_default();
-                (settings.enabled, settings.policy) = (enabled, forms::tool_policy(policy));
+                let policy = forms::tool_policy(policy);
+                config.tools.insert(tool, ToolSettings { enabled, policy, idle_ms, total_ms });
                 service.update(config).map_err(views::refusal)?;
                 self.shown(id).await
             }
@@ -394,13 +394,15 @@ impl Desk {
                 .field("arguments")
         })?;
         let service = self.service();
-        let answered = if service.manifest_tool(&call.tool).is_ok() {
+        let answered = if let Ok(tool) = service.manifest_tool(&call.tool) {
+            as_shown(call, &tool.hash)?;
             service.call_manifest_tool(&call.tool, &arguments).await
         } else {
             let servers = service.list();
             let tools = servers.iter().flat_map(|config| service.tools(config.id)).collect::<Vec<_>>();
             let found = tools.iter().find(|tool| tool.exposed == call.tool);
             let found = found.ok_or_else(|| no_tool(&call.tool, &tools))?;
+            as_shown(call, &found.hash)?;
             service.call_tool(found.server, &call.tool, &arguments).await
         };
         let came = match &answered {
@@ -412,6 +414,15 @@ impl Desk {
         let answer = answered.map_err(views::refusal)?;
         Ok(UpstreamAnswer::Called(CallResult { json: answer.json, is_error: answer.is_error }))
     }
+}
+
+/// Whether a tool is still the one that was shown when the call was decided about.
+pub(super) fn as_shown(call: &ToolCall, hash: &str) -> Result<(), Refusal> {
+    if call.definition.as_ref().is_none_or(|shown| shown == hash) {
+        return Ok(());
+    }
+    let message = format!("{} is not what was shown any more; nothing was called", words::cut(&call.tool));
+    Err(Refusal::new(Code::Conflict, message).hint("Look at how it is now, and ask again."))
 }
 
 fn no_tool(exposed: &str, tools: &[upstreams::Tool]) -> Refusal {

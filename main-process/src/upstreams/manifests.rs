@@ -30,10 +30,16 @@ pub(super) fn folders(user: &Folders, workspace: Option<&Path>) -> Vec<ManifestF
 pub(super) struct Looks(Vec<(PathBuf, u64, Option<SystemTime>)>);
 
 impl Looks {
-    pub(super) fn of(folders: &[ManifestFolder]) -> Self {
+    /// `programs` are what manifests run: some stand outside the folders.
+    pub(super) fn of(folders: &[ManifestFolder], programs: &[PathBuf]) -> Self {
         let mut found = Vec::new();
         for folder in folders {
             collect(&folder.path, 0, &mut found);
+        }
+        for program in programs {
+            let about = fs::metadata(program).ok();
+            let changed = about.as_ref().and_then(|about| about.modified().ok());
+            found.push((program.clone(), about.map_or(0, |about| about.len()), changed));
         }
         found.sort();
         Self(found)

@@ -58,22 +58,20 @@ pub(crate) struct By {
 }
 
 pub(crate) enum Order {
-    Request {
-        request: UpstreamRequest,
-        by: By,
-        reply: Reply,
-    },
-    Decide {
-        decision: UpstreamDecision,
-        by: By,
-        reply: Reply,
-    },
-    /// A call that an agent has asked for and a person has accepted.
-    Accepted {
-        proposal: ProposalId,
-        call: ToolCall,
-    },
+    Request { request: UpstreamRequest, by: By, reply: Reply },
+    Decide { decision: UpstreamDecision, by: By, reply: Reply },
+    Accepted(Accepted),
     Stop(crossbeam_channel::Sender<()>),
+}
+
+/// A call that an agent has asked for and a person has accepted.
+pub(crate) struct Accepted {
+    pub(crate) proposal: ProposalId,
+    /// What people call the proposal.
+    pub(crate) number: u64,
+    /// Who asked.
+    pub(crate) proposer: String,
+    pub(crate) call: ToolCall,
 }
 
 /// How the rest of the process reaches this part.
@@ -159,24 +157,29 @@ impl Link {
         self.order(Order::Decide { decision, by, reply });
     }
 
-    /// Calls what was accepted, once, and notes what came of it.
-    pub(crate) fn accepted(&self, proposal: ProposalId, call: ToolCall) {
-        self.order(Order::Accepted { proposal, call });
+    /// Calls what was accepted, once, and notes what came of it. A refusal means that nothing was called, and is told by whoever
+    /// asked for this.
+    pub(crate) fn accepted(&self, accepted: Accepted) -> Result<(), Refusal> {
+        self.leave(Order::Accepted(accepted)).map_err(|(_, refusal)| refusal)
     }
 
     fn order(&self, order: Order) {
-        let (order, refusal) = match self.orders.try_send(order) {
-            Ok(()) => return,
-            Err(mpsc::error::TrySendError::Full(order)) => (order, too_much()),
-            Err(mpsc::error::TrySendError::Closed(order)) => {
+        if let Err((Order::Request { reply, .. } | Order::Decide { reply, .. }, refusal)) = self.leave(order)
+        {
+            reply(Err(refusal));
+        }
+    }
+
+    /// Leaves an order there, or gives it back with the reason.
+    fn leave(&self, order: Order) -> Result<(), (Order, Refusal)> {
+        self.orders.try_send(order).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(order) => (order, too_much()),
+            mpsc::error::TrySendError::Closed(order) => {
                 let refusal = Refusal::new(Code::ServiceUnavailable, "managed servers are not looked after")
                     .hint("Start Draftboard again; its log says why.");
                 (order, refusal)
             }
-        };
-        if let Order::Request { reply, .. } | Order::Decide { reply, .. } = order {
-            reply(Err(refusal));
-        }
+        })
     }
 
     /// Ends all servers and waits until they are gone, or their time is over. Not from within the runtime.
@@ -196,4 +199,26 @@ fn too_much() -> Refusal {
 /// Starts this part on the agents' runtime, and does not wait: a keyring may take its time.
 pub(crate) fn start(link: Link, orders: mpsc::Receiver<Order>, around: Around, runtime: &Handle) {
     runtime.spawn(keeper::run(link, orders, around, runtime.clone()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_finds_no_place_is_told_to_whoever_accepted_it() {
+        let (link, waiting) = Link::new();
+        let accepted = || Accepted {
+            proposal: ProposalId::from_bits(1),
+            number: 1,
+            proposer: "agent".to_owned(),
+            call: ToolCall { tool: "a__b".to_owned(), arguments: "{}".to_owned(), definition: None },
+        };
+        for _ in 0..MAX_ORDERS {
+            link.accepted(accepted()).unwrap();
+        }
+        assert_eq!(link.accepted(accepted()).unwrap_err().code, Code::Timeout);
+        drop(waiting);
+        assert_eq!(link.accepted(accepted()).unwrap_err().code, Code::ServiceUnavailable);
+    }
 }

@@ -23,6 +23,14 @@ pub(super) fn list(workspace: Option<PathBuf>) -> Vec<ImportSource> {
             found.push(ImportSource { program: client.title().to_owned(), path });
         }
     }
+    // VS Code also keeps servers among its settings, where most people have none.
+    let of_workspace = places.workspace.as_ref().map(|root| root.join(".vscode/settings.json"));
+    for path in std::iter::once(places.config.join("Code/User/settings.json")).chain(of_workspace) {
+        if read(&path).is_ok_and(|text| upstreams::import(&text).is_ok()) {
+            let program = format!("{} settings", Client::Vscode.title());
+            found.push(ImportSource { program, path: path.display().to_string() });
+        }
+    }
     found
 }
 
@@ -52,4 +60,26 @@ fn read(path: &Path) -> Result<String, Refusal> {
 
 fn too_large() -> Refusal {
     Refusal::new(Code::LimitExceeded, format!("a configuration has at most {MAX_TEXT} bytes")).field("source")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_vs_code_are_found_when_they_hold_servers() {
+        let root = tempfile::tempdir().unwrap();
+        let settings = root.path().join(".vscode/settings.json");
+        std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
+        let found = || {
+            let path = settings.display().to_string();
+            list(Some(root.path().to_owned())).iter().any(|source| source.path == path)
+        };
+        assert!(!found());
+        std::fs::write(&settings, "{ // mine\n \"editor.fontSize\": 12 }").unwrap();
+        assert!(!found(), "settings without servers");
+        std::fs::write(&settings, "{\"mcp\": {\"servers\": {\"clock\": {\"command\": \"/opt/clock\"}}}, }")
+            .unwrap();
+        assert!(found());
+    }
 }

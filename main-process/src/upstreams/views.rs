@@ -245,12 +245,14 @@ pub(super) fn manifest(
         name: name.clone(),
         does: does(name),
         hidden: None,
+        is_mistake: false,
         policy: policy(name).unwrap_or_default(),
     });
     let hidden = report.hidden.iter().map(|(name, why)| ManifestToolBrief {
         name: name.clone(),
         does: does(name),
         hidden: Some(why.clone()),
+        is_mistake: report.mistakes.contains(name),
         policy: Policy::default(),
     });
     let id = report.id.clone().unwrap_or_default();
@@ -290,7 +292,11 @@ pub(super) fn import(import: &Import, service: &McpService) -> ImportView {
             known: known.contains(&server.config.name),
         }
     };
-    ImportView { servers: import.servers.iter().map(server).collect(), refused: import.refused.clone() }
+    ImportView {
+        servers: import.servers.iter().map(server).collect(),
+        refused: import.refused.clone(),
+        skipped: import.skipped.clone(),
+    }
 }
 
 pub(super) fn found(entry: &RegistryEntry) -> RegistryFound {
@@ -303,6 +309,7 @@ pub(super) fn found(entry: &RegistryEntry) -> RegistryFound {
         name: entry.name.clone(),
         description: entry.description.clone(),
         version: entry.version.clone(),
+        deprecated: entry.deprecated,
         offers: entry.offers.iter().map(offer).collect(),
         unsupported: entry.unsupported.clone(),
     }

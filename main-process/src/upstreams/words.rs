@@ -25,9 +25,13 @@ pub(super) fn purpose(decision: &UpstreamDecision, view: &UpstreamsView) -> Resu
             let names: Vec<&str> = tools.iter().map(|(name, _)| name.as_str()).collect();
             format!("let agents use {} of {}", cut(&names.join(", ")), named(server(id)?))
         }
-        UpstreamDecision::SetTool { server: id, tool, enabled, policy } => {
+        UpstreamDecision::SetTool { server: id, tool, enabled, policy, idle_ms, total_ms } => {
             let on = if *enabled { "on" } else { "off" };
-            format!("set {} of {}: {on}, policy {}", cut(tool), named(server(id)?), policy.word())
+            let time = |what: &str, time: &Option<u64>| {
+                time.map(|time| format!(", {what} {time} ms")).unwrap_or_default()
+            };
+            let times = time("silent at most", idle_ms) + &time("in all at most", total_ms);
+            format!("set {} of {}: {on}, policy {}{times}", cut(tool), named(server(id)?), policy.word())
         }
         UpstreamDecision::Update { server: id, form } => {
             format!("change {}: {}", named(server(id)?), cut(&form_words(form)))
@@ -40,8 +44,12 @@ pub(super) fn purpose(decision: &UpstreamDecision, view: &UpstreamsView) -> Resu
         }
         UpstreamDecision::ApproveManifest { hash } => {
             let found = view.manifests.iter().find(|manifest| manifest.hash.as_ref() == Some(hash));
-            let path = found.map_or("a manifest that is not there any more", |found| found.path.as_str());
-            format!("let agents use the tools of {}", cut(path))
+            let Some(found) = found else {
+                return Ok("let agents use the tools of a manifest that is not there any more".to_owned());
+            };
+            let does: Vec<&str> =
+                found.tools.iter().map(|tool| tool.does.as_str()).filter(|does| !does.is_empty()).collect();
+            format!("let agents use the tools of {}: {}", cut(&found.path), cut(&does.join("; ")))
         }
         UpstreamDecision::SetManifestPolicy { tool, policy } => {
             format!("set the policy of {} to {}", cut(tool), policy.word())

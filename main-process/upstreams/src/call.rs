@@ -2,9 +2,9 @@
 
 use crate::{
     actor::{Link, Progress, Shared},
-    config::McpConfig,
+    config::{McpConfig, ToolSettings},
     failure::{Code, Failure},
-    tools::{Approval, Definition, Tool},
+    tools::{Approval, Definition, Seen, exposed_name},
 };
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use serde_json::Value;
@@ -28,8 +28,9 @@ impl Answer {
 
 pub(crate) struct Call<'a> {
     pub(crate) config: &'a McpConfig,
-    pub(crate) tool: &'a Tool,
     pub(crate) definition: &'a Definition,
+    /// The definition that a person has approved.
+    pub(crate) approved: Option<Arc<Seen>>,
     pub(crate) link: Arc<Link>,
     pub(crate) shared: &'a Shared,
 }
@@ -42,8 +43,8 @@ impl Call<'_> {
     ) -> Result<Answer, Failure> {
         self.may_be_called()?;
         let arguments = self.checked(arguments)?;
-        let params = CallToolRequestParams::new(self.tool.name.clone()).with_arguments(arguments);
-        let times = self.config.limits.of_call(self.config.tools.get(&self.tool.name));
+        let params = CallToolRequestParams::new(self.definition.name().to_owned()).with_arguments(arguments);
+        let times = self.config.limits.of_call(self.settings());
         let called = self.link.call(&self.config.name, params, times, progress).await;
         let result = called
             .map_err(|failure| Failure { message: self.shared.log.clean(&failure.message), ..failure })?;
@@ -56,14 +57,24 @@ impl Call<'_> {
         self.checked(arguments).map(drop)
     }
 
+    fn settings(&self) -> Option<&ToolSettings> {
+        self.config.tools.get(self.definition.name())
+    }
+
+    fn exposed(&self) -> String {
+        exposed_name(&self.config.slug, self.definition.name())
+    }
+
     fn may_be_called(&self) -> Result<(), Failure> {
-        let name = &self.tool.exposed;
-        let why = match &self.tool.approval {
+        let why = match Approval::of(self.definition, self.approved.as_deref()) {
             Approval::New => "nobody has approved it yet",
             Approval::Changed { .. } => "it has changed since it was approved",
-            Approval::Approved if !self.tool.enabled => "it is switched off",
+            Approval::Approved if self.settings().is_some_and(|settings| !settings.enabled) => {
+                "it is switched off"
+            }
             Approval::Approved => return Ok(()),
         };
+        let name = self.exposed();
         Err(Failure::conflict(format!(
             "{name} cannot be called: {why}. A person can change that under Upstreams."
         )))
@@ -76,17 +87,14 @@ impl Call<'_> {
             _ => return Err(Failure::validation("arguments", "The arguments must be a JSON object")),
         };
         let schema = self.definition.input().as_ref().map_err(|reason| {
-            Failure::unavailable(format!(
-                "The input schema of {} cannot be used: {reason}",
-                self.tool.exposed
-            ))
+            Failure::unavailable(format!("The input schema of {} cannot be used: {reason}", self.exposed()))
         })?;
         let arguments = Value::Object(arguments);
         if let Err((field, message)) = schema.check(&arguments) {
             let field = if field.is_empty() { "arguments".to_owned() } else { format!("arguments.{field}") };
             return Err(Failure::validation(
                 &field,
-                format!("The arguments do not fit {}: {message}", self.tool.exposed),
+                format!("The arguments do not fit {}: {message}", self.exposed()),
             ));
         }
         match arguments {
@@ -96,7 +104,7 @@ impl Call<'_> {
     }
 
     fn answer(&self, result: &CallToolResult) -> Result<Answer, Failure> {
-        let name = &self.tool.exposed;
+        let name = &self.exposed();
         let is_error = result.is_error == Some(true);
         if let (Some(schema), false) = (self.definition.output(), is_error) {
             let schema = schema.as_ref().map_err(|reason| {

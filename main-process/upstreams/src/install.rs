@@ -2,13 +2,17 @@
 //! for a server that hangs.
 
 use crate::{
+    actor::Wanted,
     failure::Failure,
     launch::Plan,
     log::Log,
     process::Process,
     spawn::{Launch, Spawner},
 };
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// What has been printed is read in no time once nobody prints any more.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -18,25 +22,33 @@ pub(crate) fn needed(plan: &Plan) -> bool {
     !plan.install.is_empty() && plan.mark.as_ref().is_none_or(|mark| !mark.exists())
 }
 
+/// Why nothing was fetched.
+pub(crate) enum Unfetched {
+    Failed(Failure),
+    /// Somebody wants it no more, and what was started is gone.
+    Quit,
+}
+
 pub(crate) async fn run(
     plan: &Plan,
     spawner: &Arc<dyn Spawner>,
     log: &Arc<Log>,
     limit: Duration,
-) -> Result<(), Failure> {
-    let all = async {
-        for step in &plan.install {
-            run_step(step, spawner, log).await?;
+    quit: &Wanted,
+) -> Result<(), Unfetched> {
+    let end = Instant::now() + limit;
+    for step in &plan.install {
+        match run_step(step, spawner, log, end, quit).await? {
+            Step::Done => {}
+            Step::TooLate => {
+                let message = format!(
+                    "Fetching the package took longer than {} s and was ended. Look at the log, raise install_ms, or try again.",
+                    limit.as_secs()
+                );
+                return Err(Unfetched::Failed(Failure::network(message)));
+            }
         }
-        Ok(())
-    };
-    tokio::time::timeout(limit, all).await.unwrap_or_else(|_| {
-        let message = format!(
-            "Fetching the package took longer than {} s and was ended. Look at the log, raise install_ms, or try again.",
-            limit.as_secs()
-        );
-        Err(Failure::network(message))
-    })?;
+    }
     if let Some(mark) = &plan.mark {
         let written =
             mark.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(mark, ""));
@@ -55,24 +67,48 @@ pub(crate) fn forget(plan: &Plan) {
     }
 }
 
-/// Runs to its end; dropping the future kills it.
-async fn run_step(step: &Launch, spawner: &Arc<dyn Spawner>, log: &Arc<Log>) -> Result<(), Failure> {
+enum Step {
+    Done,
+    TooLate,
+}
+
+/// Runs to its end, or to the end of its time; in each case nothing of it is left.
+async fn run_step(
+    step: &Launch,
+    spawner: &Arc<dyn Spawner>,
+    log: &Arc<Log>,
+    end: Instant,
+    quit: &Wanted,
+) -> Result<Step, Unfetched> {
     let since = log.mark();
     let name = step.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     log.push(&format!("Draftboard: {name} {}", step.arguments.join(" ")));
+    let failed = |message: String| Unfetched::Failed(Failure::unavailable(message));
     let started = Process::start(spawner, step, log).await;
     let (process, (output, input)) =
-        started.map_err(|error| Failure::unavailable(format!("{name} could not be started: {error}")))?;
+        started.map_err(|error| failed(format!("{name} could not be started: {error}")))?;
     drop(input);
     let heard = log.clone();
     let listener = tokio::spawn(async move { heard.follow(output).await });
-    process.ended().await;
-    let exit = process.finish().await.map_err(|error| Failure::unavailable(format!("{name}: {error}")))?;
+    let (is_late, is_unwanted) = tokio::select! {
+        () = process.ended() => (false, false),
+        () = tokio::time::sleep_until(end.into()) => (true, false),
+        () = quit.wanted() => (false, true),
+    };
+    let exit = process.finish().await;
     let _ = tokio::time::timeout(LAST_WORDS, listener).await;
-    if exit.code == Some(0) {
-        return Ok(());
+    if is_unwanted {
+        return Err(Unfetched::Quit);
     }
-    Err(explain(step, &name, &exit.to_string(), &log.since(since).join("\n"), &log.last_words(since)))
+    if is_late {
+        return Ok(Step::TooLate);
+    }
+    let exit = exit.map_err(|error| failed(format!("{name}: {error}")))?;
+    if exit.code == Some(0) {
+        return Ok(Step::Done);
+    }
+    let said = log.since(since).join("\n");
+    Err(Unfetched::Failed(explain(step, &name, &exit.to_string(), &said, &log.last_words(since))))
 }
 
 fn explain(step: &Launch, name: &str, exit: &str, log: &str, last_words: &str) -> Failure {

@@ -38,4 +38,4 @@ pub use secrets::{FileSecrets, Keyring, SHORTEST_SECRET, Secret, SecretStore, be
 pub use service::{McpService, Setup};
 pub use spawn::{Exit, Launch, OwnGroup, Running, Spawner};
 pub use status::{Details, McpStatus};
-pub use tools::{Approval, Difference, Tool, differences};
+pub use tools::{Approval, Difference, Offered, Tool, differences};

@@ -29,9 +29,18 @@ impl Log {
     }
 
     pub(crate) fn push(&self, line: &str) {
+        self.add(line, false);
+    }
+
+    /// `is_cut`: there was more of it, and what it ends with may be the beginning of a secret.
+    fn add(&self, line: &str, is_cut: bool) {
         let mut lines = self.locked();
-        // Cleaned before it is cut, or a cut secret would not be found.
+        let line = if is_cut { lines.redactor.without_beginning(line) } else { line };
+        // Cleaned before it is cut to its length, or a cut secret would not be found.
         let mut line = lines.redactor.clean(line.trim_end()).into_owned();
+        if is_cut && line.len() <= LONGEST_LINE {
+            line.push('…');
+        }
         if line.len() > LONGEST_LINE {
             line.truncate(line.floor_char_boundary(LONGEST_LINE));
             line.push('…');
@@ -45,6 +54,11 @@ impl Log {
 
     pub(crate) fn clean(&self, text: &str) -> String {
         self.locked().redactor.clean(text).into_owned()
+    }
+
+    /// Whether there is anything to hide at all.
+    pub(crate) fn hides_anything(&self) -> bool {
+        !self.locked().redactor.is_empty()
     }
 
     /// The kept lines and how many there were before them.
@@ -77,20 +91,29 @@ impl Log {
     /// Reads to the end, however much comes: a server whose pipe is full would stand still.
     pub(crate) async fn follow(&self, mut pipe: impl AsyncRead + Unpin) {
         let mut buffer = [0_u8; 8_192];
-        let mut line = Vec::new();
+        let (mut line, mut is_cut) = (Vec::new(), false);
         while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
             for &byte in buffer.get(..count).unwrap_or_default() {
                 if byte == b'\n' {
-                    self.push(&String::from_utf8_lossy(&line));
+                    self.heard(&line, is_cut);
                     line.clear();
+                    is_cut = false;
                 } else if line.len() < 2 * LONGEST_LINE {
                     line.push(byte);
+                } else {
+                    is_cut = true;
                 }
             }
         }
         if !line.is_empty() {
-            self.push(&String::from_utf8_lossy(&line));
+            self.heard(&line, is_cut);
         }
+    }
+
+    fn heard(&self, line: &[u8], is_cut: bool) {
+        let text = String::from_utf8_lossy(line);
+        // A character that was cut through is no part of anything.
+        self.add(if is_cut { text.trim_end_matches('\u{fffd}') } else { &text }, is_cut);
     }
 
     fn locked(&self) -> MutexGuard<'_, Lines> {
@@ -119,5 +142,28 @@ mod tests {
         assert!(lines[MOST_LINES - 1].len() < LONGEST_LINE + 8);
         assert!(log.last_words(10_000).contains("xxx") && !log.last_words(10_000).contains("9999"));
         assert_eq!(log.last_words(log.mark()), "");
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_cut_within_a_secret_shows_no_part_of_it() {
+        let log = Log::default();
+        let long = format!("hunter22{}", "ü7".repeat(4_000));
+        log.hide(Redactor::new(
+            [Secret::new("hunter22").expect("ok"), Secret::new(&long).expect("ok")].iter(),
+        ));
+        // What comes before shrinks, so the place of the cut moves into what is shown.
+        let shrinking = "hunter22".repeat(500);
+        for line in [
+            format!("{long}\n"),
+            format!("{shrinking}{long}\n"),
+            format!("{}{long}\n", "hunter22".repeat(511)),
+        ] {
+            log.follow(line.as_bytes()).await;
+        }
+        let (lines, _) = log.lines();
+        assert_eq!(lines.len(), 3);
+        for line in &lines {
+            assert!(!line.contains("hunter") && !line.contains('7') && line.ends_with('…'), "{line}");
+        }
     }
 }

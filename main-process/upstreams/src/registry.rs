@@ -12,7 +12,11 @@ use http::{Request, header};
 use http_body_util::Full;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    path::Path,
+    time::Duration,
+};
 
 const LARGEST_INDEX: usize = 32 << 20;
 const LIMIT: Duration = Duration::from_secs(20);
@@ -25,6 +29,8 @@ pub struct RegistryEntry {
     pub name: String,
     pub description: String,
     pub version: String,
+    /// Its author says that nobody should begin to use it.
+    pub deprecated: bool,
     /// Ways to run it. The configuration is filled in as far as the registry knows.
     pub offers: Vec<Offer>,
     /// Ways that Draftboard does not know.
@@ -52,7 +58,7 @@ pub async fn search_registry(place: &str, query: &str) -> Result<Vec<RegistryEnt
     let index: Index = serde_json::from_slice(&bytes).map_err(|error| {
         Failure::unavailable(format!("{place} is not a registry's index: {error}")).at("registry")
     })?;
-    Ok(best(index, query))
+    Ok(best(&index, query))
 }
 
 async fn fetch(place: &str, query: &str) -> Result<Bytes, Failure> {
@@ -85,9 +91,22 @@ struct Index {
     servers: Vec<Value>,
 }
 
+/// What the registry itself says about an entry.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct About {
+    status: Option<String>,
+    is_latest: bool,
+    published_at: String,
+}
+
+const ABOUT: &str = "io.modelcontextprotocol.registry/official";
+
 #[derive(Deserialize)]
 struct Server {
     name: String,
+    #[serde(default)]
+    status: Option<String>,
     #[serde(default)]
     description: String,
     #[serde(default)]
@@ -151,27 +170,69 @@ impl Input {
     }
 }
 
-/// Exact name, then names that begin with it, then those that contain it, then descriptions; among equals by name, the newest
-/// entry of each. Entries that cannot be understood are left out.
-fn best(index: Index, query: &str) -> Vec<RegistryEntry> {
+/// One version of a server.
+struct Version {
+    server: Server,
+    about: About,
+}
+
+impl Version {
+    /// None when it cannot be understood.
+    fn of(entry: &Value) -> Option<Self> {
+        let about = entry.get("_meta").and_then(|meta| meta.get(ABOUT)).cloned().unwrap_or_default();
+        let about = serde_json::from_value(about).unwrap_or_default();
+        let server = serde_json::from_value(entry.get("server").unwrap_or(entry).clone()).ok()?;
+        Some(Self { server, about })
+    }
+
+    fn status(&self) -> &str {
+        self.about.status.as_deref().or(self.server.status.as_deref()).unwrap_or("active")
+    }
+
+    /// Greater is newer: by the registry's own word, then by its numbers, then by the day it came.
+    fn age(&self) -> (bool, Vec<u64>, bool, &str) {
+        let (release, extra) = match self.server.version.split_once(['-', '+']) {
+            Some((release, extra)) => (release, Some(extra)),
+            None => (self.server.version.as_str(), None),
+        };
+        let numbers = release.split('.').map(|part| part.trim_start_matches('v').parse().unwrap_or(0));
+        (self.about.is_latest, numbers.collect(), extra.is_none(), &self.about.published_at)
+    }
+}
+
+/// Exact name, then names that begin with it, then those that contain it, then descriptions; among equals by name. The newest
+/// version of each that was not deleted; entries that cannot be understood are left out.
+fn best(index: &Index, query: &str) -> Vec<RegistryEntry> {
     let query = query.trim().to_lowercase();
-    let mut ranked: Vec<(u8, Server)> = Vec::new();
-    for entry in index.servers {
-        let inner = entry.get("server").cloned().unwrap_or(entry);
-        let Ok(server) = serde_json::from_value::<Server>(inner) else { continue };
-        let name = server.name.to_lowercase();
+    let mut newest: BTreeMap<String, Version> = BTreeMap::new();
+    for version in
+        index.servers.iter().filter_map(Version::of).filter(|version| version.status() != "deleted")
+    {
+        match newest.entry(version.server.name.clone()) {
+            Entry::Occupied(mut known) if known.get().age() < version.age() => drop(known.insert(version)),
+            Entry::Occupied(_) => {}
+            Entry::Vacant(place) => drop(place.insert(version)),
+        }
+    }
+    let mut ranked: Vec<(u8, Version)> = Vec::new();
+    for version in newest.into_values() {
+        let name = version.server.name.to_lowercase();
         let short = name.rsplit('/').next().unwrap_or(&name);
         let rank = match () {
             () if name == query || short == query => 0,
             () if name.starts_with(&query) || short.starts_with(&query) => 1,
             () if name.contains(&query) => 2,
-            () if server.description.to_lowercase().contains(&query) => 3,
+            () if version.server.description.to_lowercase().contains(&query) => 3,
             () => continue,
         };
-        ranked.push((rank, server));
+        ranked.push((rank, version));
     }
-    ranked.sort_by(|(a, one), (b, other)| (a, &one.name).cmp(&(b, &other.name)));
-    ranked.into_iter().take(MOST_FOUND).map(|(_, server)| entry(&server)).collect()
+    ranked.sort_by(|(a, one), (b, other)| (a, &one.server.name).cmp(&(b, &other.server.name)));
+    let entries = ranked.into_iter().take(MOST_FOUND).map(|(_, version)| RegistryEntry {
+        deprecated: version.status() == "deprecated",
+        ..entry(&version.server)
+    });
+    entries.collect()
 }
 
 fn entry(server: &Server) -> RegistryEntry {
@@ -196,7 +257,7 @@ fn entry(server: &Server) -> RegistryEntry {
     }
     let (name, description, version) =
         (server.name.clone(), server.description.clone(), server.version.clone());
-    RegistryEntry { name, description, version, offers, unsupported }
+    RegistryEntry { name, description, version, deprecated: false, offers, unsupported }
 }
 
 fn from_package(name: &str, package: &Package) -> Option<Offer> {
@@ -317,6 +378,32 @@ mod tests {
         assert_eq!(npm.config.env_vars["MODE"].value.as_deref(), Some("fast"));
         assert!(matches!(&npm.config.source, McpSource::Official { version, .. } if version == "2.0.0"));
         assert_eq!(web.required, ["auth"]);
+    }
+
+    #[test]
+    fn of_each_server_there_is_the_newest_version_that_was_not_deleted() {
+        let entry = |name: &str, version: &str, about: Value| json!({"server": {"name": name, "version": version}, "_meta": {ABOUT: about}});
+        let index = Index {
+            servers: vec![
+                entry("a/clock", "1.9.0", json!({"status": "active"})),
+                entry("a/clock", "1.10.0", json!({"status": "active"})),
+                entry("a/clock", "1.10.0-beta", json!({"status": "active"})),
+                entry("a/clock", "2.0.0", json!({"status": "deleted"})),
+                entry("a/clock-old", "3", json!({"status": "deprecated"})),
+                entry("a/clock-told", "1.0", json!({"isLatest": true})),
+                entry("a/clock-told", "9.0", json!({"isLatest": false})),
+                entry("a/clock-gone", "1", json!({"status": "deleted"})),
+            ],
+        };
+        let found = best(&index, "clock");
+        let found: Vec<(&str, &str, bool)> = found
+            .iter()
+            .map(|entry| (entry.name.as_str(), entry.version.as_str(), entry.deprecated))
+            .collect();
+        assert_eq!(
+            found,
+            [("a/clock", "1.10.0", false), ("a/clock-old", "3", true), ("a/clock-told", "1.0", false)]
+        );
     }
 
     #[tokio::test]

@@ -1,5 +1,5 @@
-//! The contract's own list: MC-T1 to T9 and MC-NT1 to NT4, against small servers of our own. The same against other
-//! people's is in `real_servers.rs`.
+//! The contract's own list: MC-T1 to T9 and MC-NT1 to NT4, here against small servers of our own, which show more than others do.
+//! Against other people's servers, each rule by its number, in `contract_real.rs`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 mod common;
@@ -230,6 +230,16 @@ async fn servers_of_other_programs_are_taken_over_with_their_secrets_and_without
         .remove(0);
     let failure = bench.service.create(offer.config.clone()).unwrap_err();
     assert_eq!((failure.code, failure.field.as_deref()), (Code::ValidationError, Some("env_vars.KEY")));
+    // Nor with a reference to a secret that nobody has given.
+    let mut referring = offer.config.clone();
+    referring.refer_to_own_secret("KEY");
+    let failure = bench.service.create_with_secrets(referring.clone(), &[]).unwrap_err();
+    assert_eq!((failure.code, failure.field.as_deref()), (Code::ValidationError, Some("env_vars.KEY")));
+    assert_eq!(bench.service.list().len(), 1, "nothing was kept");
+    // By hand it may be given later.
+    referring.source = upstreams::McpSource::Manual;
+    let later = bench.service.create_with_secrets(referring, &[]).unwrap();
+    bench.service.delete(later.id).unwrap();
     let secrets = [("KEY".to_owned(), Secret::new("hunter3-hunter3").unwrap())];
     bench.service.create_with_secrets(offer.config, &secrets).unwrap();
     assert_eq!(bench.service.list().len(), 2);

@@ -156,13 +156,70 @@ async fn a_bad_file_disables_itself_alone_and_says_why() {
 #[tokio::test]
 async fn of_two_with_one_name_the_first_stays_and_both_are_named() {
     let files = Files::new();
-    files.write("user/a.json", &status()).write("user/b.json", &status());
+    let mut other = status();
+    other["id"] = json!("other");
+    files.write("user/a.json", &status()).write("user/b.json", &other);
     let reports = files.load();
-    assert_eq!(reports[0].tools.len(), 1);
+    assert_eq!((reports[0].tools.len(), reports[0].mistakes.len()), (1, 0));
+    assert_eq!(reports[1].mistakes, ["server_status"]);
     let (tool, reason) = &reports[1].hidden[0];
     assert!(
         tool == "server_status" && reason.contains("user/a.json") && reports[1].path.ends_with("user/b.json"),
         "{reason}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_id_has_one_owner_and_a_credential_stays_with_whom_it_was_given_to() {
+    let files = Files::new();
+    let teller = json!({"id": "teller", "requires": {"credentials": [{"id": "key", "optional": true}]},
+        "implementation": {"type": "script", "runtime": "sh", "entrypoint": "tell.sh", "env": {"KEY": "{credential:key:token}"},
+                           "toolBindings": {"tell": {"action": "x"}}},
+        "tools": [{"name": "tell", "inputSchema": {"type": "object"}}]});
+    for folder in ["user", "workspace"] {
+        fs::write(files.path(&format!("{folder}/tell.sh")), "echo ${#KEY}").unwrap();
+        files.write(&format!("{folder}/teller.json"), &teller);
+    }
+    let reports = files.load();
+    assert_eq!(reports[0].problem, None);
+    let problem = reports[1].problem.as_deref().unwrap();
+    assert!(problem.contains("user/teller.json has the id teller already"), "{problem}");
+    let service = &files.bench.service;
+    service.set_manifest_secret("teller", "key", &Secret::new("hunter2-hunter2").unwrap()).unwrap();
+    assert_eq!(files.call("draftboard_tell", json!({})).await.unwrap()["content"][0]["text"], "15");
+    // Once the user's own is gone, the workspace's may be called so, and gets nothing that was the other's.
+    fs::remove_file(files.path("user/teller.json")).unwrap();
+    let report = files.load().remove(0);
+    service.approve_manifest(&report.hash.unwrap()).unwrap();
+    files.load();
+    assert!(!service.has_manifest_secret("teller", "key"));
+    assert_eq!(files.call("draftboard_tell", json!({})).await.unwrap_err().code, Code::ValidationError);
+    assert_eq!(
+        service.set_manifest_secret("nobody", "key", &Secret::new("hunter2").unwrap()).unwrap_err().code,
+        Code::NotFound
+    );
+}
+
+#[tokio::test]
+async fn files_beyond_the_most_that_are_read_are_told() {
+    let files = Files::new();
+    for number in 0..258 {
+        let mut manifest = status();
+        manifest["id"] = json!(format!("m{number}"));
+        manifest["tools"][0]["name"] = json!(format!("t{number}"));
+        manifest["implementation"]["methods"] = json!({format!("t{number}"): "server.status"});
+        files.write(&format!("user/m{number:03}.json"), &manifest);
+    }
+    let reports = files.load();
+    assert_eq!((reports.len(), files.names().len()), (257, 256));
+    assert!(
+        reports[256].problem.as_deref().unwrap().starts_with("2 more files here are not read"),
+        "{:?}",
+        reports[256]
+    );
+    assert!(
+        files.names().contains(&"draftboard_t0".to_owned())
+            && !files.names().contains(&"draftboard_t257".to_owned())
     );
 }
 
@@ -179,6 +236,7 @@ async fn what_comes_with_a_workspace_is_hidden_until_a_person_approves_it_as_it_
     fs::write(files.path("workspace/run.sh"), "echo '\"one\"'").unwrap();
     let report = files.load().remove(0);
     assert!(report.needs_approval && files.names().is_empty());
+    assert_eq!(report.entrypoint, Some(files.path("workspace/run.sh")), "it is watched as well");
     assert!(changes.has_changed().unwrap());
     changes.mark_unchanged();
     files.bench.service.approve_manifest(&report.hash.unwrap()).unwrap();
@@ -226,6 +284,12 @@ async fn scripts_get_json_and_a_clean_environment_and_are_held_to_their_bounds()
     );
     add("much", "print('x' * 3_000_000)", json!({}));
     add("junk", "print('not json')", json!({}));
+    // Answers before it has read: whoever writes all before reading would wait for it, and it for them.
+    add(
+        "eager",
+        "print('\"' + 'x' * 500_000 + '\"', flush=True); json.load(sys.stdin)",
+        json!({"timeoutMs": 60_000}),
+    );
     assert!(files.load().iter().all(|report| report.tools.len() == 1));
 
     let failure = files.call("draftboard_tell", json!({"n": 1})).await.unwrap_err();
@@ -250,6 +314,11 @@ async fn scripts_get_json_and_a_clean_environment_and_are_held_to_their_bounds()
     assert!(
         failure.message.contains("ended with code 4") && failure.message.contains("no, [redacted]"),
         "{failure}"
+    );
+    let much = json!({"n": 1, "text": "y".repeat(500_000)});
+    assert_eq!(
+        files.call("draftboard_eager", much).await.unwrap()["content"][0]["text"].as_str().unwrap().len(),
+        500_000
     );
     let failure = files.call("draftboard_slow", json!({})).await.unwrap_err();
     assert!(failure.message.contains("took longer than 500 ms"), "{failure}");
@@ -302,9 +371,9 @@ async fn proxies_encode_arguments_add_credentials_and_pick_the_answer() {
     let (base, requests) = http_server(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"data\": [{\"token\": \"hunter2-hunter2\"}]}",
     );
-    files.bench.service.set_manifest_secret("api", "key", &Secret::new("hunter2-hunter2").unwrap()).unwrap();
     let auth = json!({"strategy": "bearer", "credentialId": "key"});
     let report = files.write("user/api.json", &proxy(&base, &auth)).load().remove(0);
+    files.bench.service.set_manifest_secret("api", "key", &Secret::new("hunter2-hunter2").unwrap()).unwrap();
     assert_eq!(report.tools.len(), 2, "{report:?}");
     let answer = files.call("draftboard_get_item", json!({"id": "a/../b?x", "full": true})).await.unwrap();
     assert_eq!(answer["structuredContent"], json!({"token": "[redacted]"}));
@@ -341,9 +410,9 @@ async fn what_a_proxy_refuses_or_sends_elsewhere_is_an_error_without_the_credent
         http_server("HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\nkey hunter2-hunter2 is not allowed");
     let (moved, _moved) =
         http_server("HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\nconnection: close\r\n\r\n");
-    files.bench.service.set_manifest_secret("api", "key", &Secret::new("hunter2-hunter2").unwrap()).unwrap();
     let auth = json!({"strategy": "bearer", "credentialId": "key"});
     files.write("user/api.json", &proxy(&base, &auth)).load();
+    files.bench.service.set_manifest_secret("api", "key", &Secret::new("hunter2-hunter2").unwrap()).unwrap();
     let failure = files.call("draftboard_get_item", json!({"id": "x"})).await.unwrap_err();
     assert!(
         failure.message.contains("403") && failure.message.contains("[redacted] is not allowed"),

@@ -73,8 +73,8 @@ async fn fetching_is_a_step_that_is_seen_that_fails_for_itself_and_that_can_be_s
     let installing = McpStatus::Starting { phase: Phase::Installing };
     bench.until("it is being fetched", |service| service.status(slow).as_ref() == Some(&installing)).await;
     bench.service.stop(slow).await.unwrap();
+    assert_eq!(bench.processes(), Vec::<String>::new(), "whoever was answered finds nothing left");
     assert_eq!(starting.await.unwrap().unwrap_err().code, Code::Conflict);
-    bench.assert_nothing_left();
 
     let mut hasty = McpConfig::stdio("hasty", McpPackageType::Npm, "slow");
     hasty.limits.install_ms = 100;
@@ -145,6 +145,22 @@ async fn containers_get_names_of_variables_and_are_cleared_away() {
     assert_eq!(run[7..], ["--env", "TOKEN", "example/clock:1", "--utc"]);
     assert_eq!(calls[3..], [format!("docker rm --force {}", run[6])]);
     bench.ends_clean().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_container_that_was_only_starting_is_cleared_away_before_the_end() {
+    let (bench, folder) = with_programs(&[("docker", "case \"$1\" in run) sleep 600;; esac")]);
+    let id = bench.add(McpConfig::stdio("boxed", McpPackageType::Docker, "example/clock:1"));
+    let service = bench.service.clone();
+    let starting = tokio::spawn(async move { service.start(id).await });
+    let connecting = McpStatus::Starting { phase: Phase::Connecting };
+    bench.until("it is connecting", |service| service.status(id).as_ref() == Some(&connecting)).await;
+    bench.until_processes(2).await;
+    bench.service.shutdown_all().await.unwrap();
+    let calls = calls(&folder);
+    assert!(calls.last().unwrap().starts_with("docker rm --force draftboard-boxed-"), "{calls:?}");
+    assert_eq!(bench.processes(), Vec::<String>::new());
+    assert!(starting.await.unwrap().is_err());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

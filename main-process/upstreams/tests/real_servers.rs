@@ -3,14 +3,9 @@
 
 mod common;
 
-use common::{Bench, LONG, node_server, python_server, servers};
+use common::{Bench, LONG, free_port, node_server, python_server, serve, servers};
 use serde_json::json;
-use std::{
-    net::{TcpListener, TcpStream},
-    path::Path,
-    process::{Child, Command, Stdio},
-    time::{Duration, Instant},
-};
+use std::{path::Path, process::Command, time::Duration};
 use upstreams::{Code, EnvVarConfig, HttpAuth, McpConfig, McpStatus, Secret};
 
 fn protocol(bench: &Bench, id: uuid::Uuid) -> String {
@@ -93,37 +88,6 @@ async fn time_and_git_in_the_newer_era() {
     let status = bench.text(git, "git_status", json!({"repo_path": path})).await;
     assert!(status.contains("No commits yet") || status.contains("nothing to commit"), "{status}");
     bench.ends_clean().await;
-}
-
-/// A server that is there already. Killed when dropped.
-struct Serving(Child);
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-fn serve(program: &Path, arguments: &[&str], port: u16) -> Serving {
-    let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .env("PORT", port.to_string())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let serving = Serving(command.spawn().unwrap());
-    let start = Instant::now();
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(start.elapsed() < LONG, "{} does not listen", program.display());
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    serving
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -13,7 +13,9 @@ use shared_protocol::proposal::Act;
 const HEIGHT: f32 = 220.0;
 
 pub(super) fn call_ui(ui: &mut Ui, view: &View<'_>, opened: &Opened) {
-    let Some(Act::Call { tool, from, arguments, destructive }) = &opened.proposal().brief.act else { return };
+    let Some(Act::Call { tool, from, arguments, destructive, .. }) = &opened.proposal().brief.act else {
+        return;
+    };
     let theme = view.theme;
     ui.add_space(4.0);
     named_text_ui(ui, theme, "Server", &words::line(from));

@@ -13,10 +13,10 @@ use shared_protocol::{
     messages::Request,
     proposal::Act,
     upstreams::{
-        AuthForm, DefinitionChange, ImportFrom, ImportSource, ImportView, ImportedServer, ManifestOrigin,
-        PackageKind, Policy, RegistryFound, RegistryOffer, ServerBrief, ServerDetails, ServerExit,
-        ServerForm, ServerState, StartPhase, ToolApproval, TypedSecret, UnreadableServer, UpstreamDecision,
-        UpstreamRequest, VariableForm, VariableValue,
+        AuthForm, CallResult, DefinitionChange, ImportFrom, ImportSource, ImportView, ImportedServer,
+        ManifestOrigin, PackageKind, Policy, RegistryFound, RegistryOffer, ServerBrief, ServerDetails,
+        ServerExit, ServerForm, ServerState, StartPhase, ToolApproval, ToolCall, TypedSecret,
+        UnreadableServer, UpstreamDecision, UpstreamRequest, VariableForm, VariableValue,
     },
 };
 
@@ -272,6 +272,8 @@ fn tools_are_switched_and_given_a_policy_one_by_one() {
         tool: "read".to_owned(),
         enabled,
         policy,
+        idle_ms: None,
+        total_ms: None,
     };
     assert_eq!(decided(&mut shop, "read offered to agents"), [set(false, Policy::Ask)]);
     assert_eq!(decided(&mut shop, "Allow for read"), [set(true, Policy::Allow)]);
@@ -279,6 +281,42 @@ fn tools_are_switched_and_given_a_policy_one_by_one() {
     press(&mut shop, "Tool read, approved");
     let withdraw = UpstreamRequest::Withdraw { server: id("Files"), tool: "read".to_owned() };
     assert_eq!(press(&mut shop, "Withdraw the approval"), [withdraw]);
+}
+
+#[test]
+fn a_tool_is_given_times_of_its_own_and_loses_them() {
+    let mut own = tool("read", ToolApproval::Approved);
+    (own.idle_ms, own.total_ms) = (Some(5_000), Some(9_000));
+    let mut shop = with(vec![running("Files", vec![own])]);
+    press(&mut shop, "Tool read, approved");
+    let set = UpstreamDecision::SetTool {
+        server: id("Files"),
+        tool: "read".to_owned(),
+        enabled: true,
+        policy: Policy::Ask,
+        idle_ms: None,
+        total_ms: None,
+    };
+    assert_eq!(decided(&mut shop, "As for the server"), [set]);
+}
+
+#[test]
+fn a_person_tries_a_tool_as_it_is_shown_and_sees_what_came_of_it() {
+    let mut shop = with(vec![running("Files", vec![tool("read", ToolApproval::Approved)])]);
+    press(&mut shop, "Tool read, approved");
+    press(&mut shop, "Try it…");
+    let json = "{\"content\":[{\"type\":\"text\",\"text\":\"what it holds\"}]}".to_owned();
+    shop.main.upstreams.called = Some(CallResult { json, is_error: false });
+    let call = UpstreamDecision::Call(ToolCall {
+        tool: "files__read".to_owned(),
+        arguments: "{}".to_owned(),
+        definition: Some("hash-of-read".to_owned()),
+    });
+    assert_eq!(decided(&mut shop, "Call it now"), [call.clone()]);
+    assert!(shop.shows("It answered:") && shop.shows("what it holds"));
+    shop.main.upstreams.refuse = Some(Refusal::new(Code::Conflict, "it is not what was shown any more"));
+    assert_eq!(decided(&mut shop, "Call it now"), [call]);
+    assert!(shop.shows("It is not what was shown any more") && !shop.shows("what it holds"));
 }
 
 #[test]
@@ -458,6 +496,7 @@ fn found_in_text() -> ImportView {
     ImportView {
         servers: vec![imported("Notes", false), imported("Files", true)],
         refused: vec![("Old".to_owned(), "it speaks SSE, which is not supported".to_owned())],
+        skipped: vec![("draftboard".to_owned(), "it is Draftboard itself".to_owned())],
     }
 }
 
@@ -526,6 +565,7 @@ fn a_registry_fills_the_form_and_says_when_it_cannot_be_reached() {
     assert_eq!(press(&mut shop, "Search"), [search(None)]);
     assert!(shop.shows("The registry cannot be reached. Check the network."));
     let mut offered = form("Timer");
+    offered.variables[1].value = VariableValue::Secret { set: false };
     offered.registry = Some(("io.example/timer".to_owned(), "2.0.0".to_owned()));
     let offer = RegistryOffer {
         form: offered.clone(),
@@ -536,6 +576,7 @@ fn a_registry_fills_the_form_and_says_when_it_cannot_be_reached() {
         name: "io.example/timer".to_owned(),
         description: "Tells the time".to_owned(),
         version: "2.0.0".to_owned(),
+        deprecated: true,
         offers: vec![offer],
         unsupported: vec!["mcpb".to_owned()],
     };
@@ -543,9 +584,18 @@ fn a_registry_fills_the_form_and_says_when_it_cannot_be_reached() {
     shop.retype("Registry", "/srv/index.json");
     assert_eq!(press(&mut shop, "Search"), [search(Some("/srv/index.json"))]);
     assert!(shop.shows("Tells the time") && shop.shows("Not supported: mcpb") && shop.shows("2.0.0"));
+    assert!(shop.shows("Deprecated: its author advises against using it"));
     press(&mut shop, "Fill in io.example/timer with npm");
     assert!(shop.shows("It still needs the argument zone, API_KEY."));
     assert_eq!(shop.field("Package"), offered.identifier);
+    // What the registry says it cannot do without is asked for here, and nothing is sent before.
+    assert!(shop.shows("It cannot do without API_KEY."));
+    assert!(press(&mut shop, "Add, switched off").is_empty());
+    shop.window.get_by_label("Variable 2 value").focus();
+    shop.window.run();
+    shop.window.get_by_label("Variable 2 value").type_text("hunter2-hunter2");
+    shop.window.run();
+    offered.variables[1].value = VariableValue::Typed(TypedSecret("hunter2-hunter2".to_owned()));
     assert_eq!(press(&mut shop, "Add, switched off"), [UpstreamRequest::Add { form: Box::new(offered) }]);
 }
 
@@ -665,6 +715,8 @@ fn everything_is_reached_by_keyboard() {
         tool: "read".to_owned(),
         enabled: true,
         policy: Policy::Allow,
+        idle_ms: None,
+        total_ms: None,
     };
     assert_eq!(shop.main.upstreams.decided, [allow]);
 }
@@ -679,6 +731,7 @@ fn a_call_that_an_agent_asks_for_shows_server_tool_and_every_argument() {
         from: "Files".to_owned(),
         arguments: "{\"path\":\"/srv/notes.txt\",\"content\":\"one\\ntwo\\u202e\"}".to_owned(),
         destructive: true,
+        definition: "abc".to_owned(),
     });
     shop.main.put(proposal);
     shop.settle();
@@ -712,6 +765,8 @@ fn in_a_narrow_dock_the_list_and_what_is_chosen_take_turns() {
         tool: "read".to_owned(),
         enabled: true,
         policy: Policy::Deny,
+        idle_ms: None,
+        total_ms: None,
     };
     assert_eq!(decided(&mut shop, "Deny for read"), [set]);
     shop.picture("upstreams-narrow-light");

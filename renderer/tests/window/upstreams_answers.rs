@@ -5,10 +5,10 @@ use shared_protocol::{
     Code, Refusal,
     messages::{Answer, ToRenderer},
     upstreams::{
-        ImportSource, ImportView, LogPart, ManifestBrief, ManifestCredential, ManifestFolderBrief,
-        ManifestOrigin, ManifestToolBrief, PackageKind, Policy, RegistryFound, ServerBrief, ServerDetails,
-        ServerForm, ServerId, ServerState, ToolApproval, ToolView, UpstreamAnswer, UpstreamDecision,
-        UpstreamRequest, UpstreamsView, VariableForm, VariableValue,
+        CallResult, ImportSource, ImportView, LogPart, ManifestBrief, ManifestCredential,
+        ManifestFolderBrief, ManifestOrigin, ManifestToolBrief, PackageKind, Policy, RegistryFound,
+        ServerBrief, ServerDetails, ServerForm, ServerId, ServerState, ToolApproval, ToolView,
+        UpstreamAnswer, UpstreamDecision, UpstreamRequest, UpstreamsView, VariableForm, VariableValue,
     },
 };
 
@@ -21,6 +21,8 @@ pub(crate) struct Upstreams {
     pub(crate) registry: Option<Result<Vec<RegistryFound>, Refusal>>,
     /// What a person has decided.
     pub(crate) decided: Vec<UpstreamDecision>,
+    /// What the next call answers.
+    pub(crate) called: Option<CallResult>,
     /// The next decision is not carried out.
     pub(crate) refuse: Option<Refusal>,
 }
@@ -78,7 +80,9 @@ impl Upstreams {
         self.decided.push(decision);
         match self.refuse.take() {
             Some(refusal) => Err(refusal),
-            None => Ok(Answer::Upstream(UpstreamAnswer::Done)),
+            None => {
+                Ok(Answer::Upstream(self.called.take().map_or(UpstreamAnswer::Done, UpstreamAnswer::Called)))
+            }
         }
     }
 }
@@ -167,6 +171,7 @@ pub(crate) fn manifest(path: &str, origin: ManifestOrigin) -> ManifestBrief {
         name: name.to_owned(),
         does: "runs the script weather.py with the arguments as JSON".to_owned(),
         hidden: hidden.map(str::to_owned),
+        is_mistake: false,
         policy: Policy::Ask,
     };
     ManifestBrief {

@@ -92,6 +92,6 @@ impl Add {
     }
 }
 
-fn variable(name: &str, value: VariableValue, required: bool) -> VariableForm {
+pub(super) fn variable(name: &str, value: VariableValue, required: bool) -> VariableForm {
     VariableForm { name: name.to_owned(), value, required, description: None }
 }

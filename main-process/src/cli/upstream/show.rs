@@ -141,7 +141,11 @@ pub(super) fn import(view: &ImportView) -> String {
             let _ = writeln!(text, "    {note}");
         }
     }
-    text + &refusals(&view.refused)
+    text + &refusals(&view.refused) + &skipped(&view.skipped)
+}
+
+pub(super) fn skipped(skipped: &[(String, String)]) -> String {
+    skipped.iter().map(|(name, why)| format!("- {name} is left out: {why}\n")).collect()
 }
 
 pub(super) fn imported(servers: &[ServerBrief], refused: &[(String, String)]) -> String {
@@ -159,7 +163,8 @@ pub(super) fn found(found: &[RegistryFound]) -> String {
     }
     let mut text = String::new();
     for entry in found {
-        let _ = writeln!(text, "{} {}  {}", entry.name, entry.version, entry.description);
+        let deprecated = if entry.deprecated { " (deprecated)" } else { "" };
+        let _ = writeln!(text, "{} {}{deprecated}  {}", entry.name, entry.version, entry.description);
         for offer in &entry.offers {
             let _ = writeln!(text, "    {}: {}", offer.form.kind.word(), offer.runs);
             if !offer.required.is_empty() {

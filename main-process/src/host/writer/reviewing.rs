@@ -157,17 +157,6 @@ impl Writer {
         self.upstreams.decide(decision, upstreams::By { name, way: "terminal" }, told);
     }
 
-    /// A line of the audit that is about no proposal.
-    pub(super) fn note(&mut self, event: AuditEvent, by: upstreams::By, reason: String) {
-        let noted = self.in_group(|group| {
-            group.writes_down(event, (by.name, by.way), reason, now());
-            Ok(())
-        });
-        if let Err(refusal) = noted {
-            tracing::error!(%refusal, "a line of the audit was not written");
-        }
-    }
-
     fn ask_for_code(
         &mut self,
         connection: u64,
@@ -297,10 +286,14 @@ impl Writer {
                 self.start_run(proposal, *board, *operation);
                 return "the run is being started".to_owned();
             }
-            Act::Call { tool, arguments, .. } => {
-                let call = ToolCall { tool: tool.clone(), arguments: arguments.clone() };
-                self.upstreams.accepted(id, call);
-                return format!("{tool} is being called");
+            Act::Call { tool, arguments, definition, .. } => {
+                let definition = Some(definition.clone());
+                let call = ToolCall { tool: tool.clone(), arguments: arguments.clone(), definition };
+                let (number, proposer) = (proposal.number, proposal.proposer.name.clone());
+                match self.upstreams.accepted(upstreams::Accepted { proposal: id, number, proposer, call }) {
+                    Ok(()) => return format!("{tool} is being called"),
+                    Err(refusal) => Err(refusal),
+                }
             }
         };
         let done = done.map_or_else(Done::refused, |words| Done::well(words, Value::Null));

@@ -9,8 +9,8 @@ use super::{
 use crate::{config::McpConfig, process::Process, spawn::Exit};
 use rmcp::{
     Peer, RoleClient,
-    model::{ProtocolVersion, SubscriptionFilter},
-    service::Subscription,
+    model::{ErrorCode, ProtocolVersion, SubscriptionFilter},
+    service::{ServiceError, Subscription},
 };
 use std::{
     future::Future,
@@ -26,6 +26,9 @@ use tokio::{
 
 /// Changes of the list within that time are one.
 const DEBOUNCE: Duration = Duration::from_millis(150);
+/// Between one held request that ended and the next.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 pub(super) struct Connection {
     pub(super) link: Arc<Link>,
@@ -51,7 +54,7 @@ impl Connection {
         config: &McpConfig,
         shared: &Arc<Shared>,
     ) -> Self {
-        let Talk { running, version, definitions } = talk;
+        let Talk { running, version, definitions, .. } = talk;
         let info = running.peer_info();
         let lists_change =
             info.as_ref().and_then(|info| info.capabilities.tools.as_ref()?.list_changed) == Some(true);
@@ -101,16 +104,19 @@ impl Connection {
 /// Asks again whenever the server says that its tools have changed: by a message in the older era, on a held request in
 /// the newer one.
 async fn follow(link: Arc<Link>, shared: Arc<Shared>, changed: Arc<Notify>, listens: bool, limit: Duration) {
-    let mut held = if listens { listen(&link.peer).await } else { None };
+    let mut held = Held::new(listens);
     loop {
         tokio::select! {
             () = changed.notified() => {}
-            heard = next(&mut held) => if !heard {
-                held = None;
-                continue;
-            },
+            () = held.news(&link.peer, limit) => {}
         }
         tokio::time::sleep(DEBOUNCE).await;
+        // What came meanwhile is answered by the same question.
+        tokio::select! {
+            biased;
+            () = changed.notified() => {}
+            () = std::future::ready(()) => {}
+        }
         match tokio::time::timeout(limit, list_tools(&link.peer)).await {
             Ok(Ok((definitions, left_out))) => {
                 for reason in left_out {
@@ -130,15 +136,50 @@ async fn follow(link: Arc<Link>, shared: Arc<Shared>, changed: Arc<Notify>, list
     }
 }
 
-async fn listen(peer: &Peer<RoleClient>) -> Option<Subscription> {
-    // Not every server that says that its list changes also knows how to tell.
-    peer.listen(SubscriptionFilter::builder().tools_list_changed().build()).await.ok()
+/// The held request of the newer era. When it ends, another is made, ever more slowly; what changed in between is asked for.
+struct Held {
+    request: Option<Subscription>,
+    /// How long to wait before the next one; none when there is none to be had.
+    pause: Option<Duration>,
+    /// There was one before.
+    was_held: bool,
 }
 
-/// Whether there was news; without a held request there never is any.
-async fn next(held: &mut Option<Subscription>) -> bool {
-    match held {
-        Some(subscription) => matches!(subscription.next().await, Ok(Some(_))),
-        None => std::future::pending().await,
+impl Held {
+    fn new(listens: bool) -> Self {
+        Self { request: None, pause: listens.then_some(Duration::ZERO), was_held: false }
+    }
+
+    /// Returns when there is, or may have been, news; never when the server has no way to tell.
+    async fn news(&mut self, peer: &Peer<RoleClient>, limit: Duration) {
+        loop {
+            if let Some(request) = &mut self.request {
+                if matches!(request.next().await, Ok(Some(_))) {
+                    self.pause = Some(Duration::ZERO);
+                    return;
+                }
+                self.request = None;
+            }
+            let Some(pause) = self.pause else { return std::future::pending().await };
+            tokio::time::sleep(pause).await;
+            self.pause = Some((pause * 2).clamp(SHORTEST_PAUSE, LONGEST_PAUSE));
+            let wanted = SubscriptionFilter::builder().tools_list_changed().build();
+            match tokio::time::timeout(limit, peer.listen(wanted)).await {
+                Ok(Ok(request)) => {
+                    self.request = Some(request);
+                    if std::mem::replace(&mut self.was_held, true) {
+                        return;
+                    }
+                }
+                // Not every server that says that its list changes also knows how to tell.
+                Ok(Err(ServiceError::McpError(error))) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+                    self.pause = None
+                }
+                Ok(Err(error)) => {
+                    tracing::debug!(%error, "a server does not tell changes of its tools just now")
+                }
+                Err(_) => tracing::debug!("a server did not say whether it tells changes of its tools"),
+            }
+        }
     }
 }

@@ -15,6 +15,7 @@ use rmcp::{
     service::{ClientInitializeError, ClientLifecycleMode, RunningService, ServiceError},
     transport::Transport,
 };
+use std::time::{Duration, Instant};
 
 /// Why there is no connection.
 pub(super) enum Refusal {
@@ -24,6 +25,8 @@ pub(super) enum Refusal {
     },
     /// It ended in the middle of it.
     Ended(Failure),
+    /// Somebody wants it no more, and what was started is gone.
+    Quit,
     /// Trying again may help.
     Passing(Failure),
     /// Trying again does not help before a person has changed something.
@@ -41,6 +44,8 @@ pub(super) struct Talk {
     pub(super) running: RunningService<RoleClient, Host>,
     pub(super) version: ProtocolVersion,
     pub(super) definitions: Definitions,
+    /// How long it took until it was clear which protocol it speaks.
+    pub(super) greeting: Duration,
 }
 
 pub(super) async fn shake_hands<T>(
@@ -83,8 +88,10 @@ where
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         },
     };
+    let began = Instant::now();
     let running =
         host.serve_with_lifecycle(transport, mode).await.map_err(|error| explain(config, shared, error))?;
+    let greeting = began.elapsed();
     let info = running.peer_info();
     let version = info.map_or(ProtocolVersion::LATEST_WITH_INITIALIZE, |info| info.protocol_version.clone());
     if !ProtocolVersion::KNOWN_VERSIONS.contains(&version) {
@@ -108,7 +115,7 @@ where
     for reason in left_out {
         shared.log.push(&format!("Draftboard: {reason}"));
     }
-    Ok(Talk { running, version, definitions })
+    Ok(Talk { running, version, definitions, greeting })
 }
 
 fn other_version(config: &McpConfig, theirs: &str) -> Failure {

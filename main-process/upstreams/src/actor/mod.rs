@@ -2,16 +2,19 @@
 //! up another. Calls do not pass through it: they use its [`Link`], so a call that hangs holds up nobody either.
 
 mod connection;
+mod era;
 mod handshake;
 mod host;
 mod link;
 mod open;
 mod pace;
+mod quit;
 mod state;
 
 pub use host::Progress;
 pub(crate) use link::{Definitions, Link};
 pub use pace::Pace;
+pub(crate) use quit::{Quit, Wanted};
 pub use state::Phase;
 pub(crate) use state::{Shared, State};
 
@@ -95,6 +98,13 @@ enum Next {
     Leave,
 }
 
+/// What a start that is not let come to its end gives way to.
+enum Instead {
+    Leave,
+    Again,
+    Stop(Option<Reply>),
+}
+
 impl Actor {
     async fn run(mut self) {
         let mut next = Next::Rest;
@@ -147,38 +157,48 @@ impl Actor {
     async fn start(&mut self, mut waiting: Vec<Reply>, mut alone: bool) -> Next {
         let config = self.config.borrow_and_update().clone();
         let (surroundings, shared) = (self.surroundings.clone(), self.shared.clone());
-        let opening = open::open(&config, &surroundings, &shared);
+        let (quit, wanted) = Quit::new();
+        let opening = open::open(&config, &surroundings, &shared, &wanted);
         tokio::pin!(opening);
-        let opened = loop {
+        // What becomes of it when it is not let come to its end.
+        let instead = loop {
             tokio::select! {
-                opened = &mut opening => break opened,
-                // Leaving the loop drops what has been opened so far.
+                opened = &mut opening => break Err(opened),
                 order = self.orders.recv() => match order {
-                    None => return Next::Leave,
+                    None => break Ok(Instead::Leave),
                     Some(Order::Launch) => alone = true,
                     Some(Order::Start(reply)) => waiting.push(reply),
                     Some(Order::Restart(reply)) => {
                         waiting.push(reply);
-                        return Next::Start { waiting, alone };
+                        break Ok(Instead::Again);
                     }
-                    Some(Order::Stop(reply)) => {
-                        let failure = Failure::conflict(format!("{} was stopped before it was ready", config.name));
-                        answer(waiting, &Err(failure));
-                        self.stopped(vec![reply]);
-                        return Next::Rest;
-                    }
+                    Some(Order::Stop(reply)) => break Ok(Instead::Stop(Some(reply))),
                 },
-                Ok(()) = self.config.changed() => {
+                changed = self.config.changed() => {
+                    // Whoever waits for the start keeps the way for orders open: that it is forgotten is seen here.
+                    if changed.is_err() {
+                        break Ok(Instead::Leave);
+                    }
                     let newer = self.config.borrow_and_update().clone();
                     if !newer.enabled {
-                        answer(waiting, &Err(Failure::conflict(format!("{} was disabled", newer.name))));
-                        self.stopped(Vec::new());
-                        return Next::Rest;
+                        break Ok(Instead::Stop(None));
                     }
                     if !newer.launches_like(&config) {
-                        return Next::Start { waiting, alone };
+                        break Ok(Instead::Again);
                     }
                 }
+            }
+        };
+        let opened = match instead {
+            Err(opened) => opened,
+            Ok(instead) => {
+                // Nobody is answered before what was started is gone.
+                self.shared.set(State::Stopping);
+                quit.now();
+                if let Ok(connection) = opening.await {
+                    self.end(Box::new(connection), &config).await;
+                }
+                return self.instead(instead, waiting, alone, &config);
             }
         };
         match opened {
@@ -192,6 +212,19 @@ impl Actor {
         }
     }
 
+    fn instead(&mut self, instead: Instead, waiting: Vec<Reply>, alone: bool, config: &McpConfig) -> Next {
+        match instead {
+            Instead::Leave => Next::Leave,
+            Instead::Again => Next::Start { waiting, alone },
+            Instead::Stop(reply) => {
+                let message = format!("{} was stopped before it was ready", config.name);
+                answer(waiting, &Err(Failure::conflict(message)));
+                self.stopped(reply.into_iter().collect());
+                Next::Rest
+            }
+        }
+    }
+
     fn refused(&mut self, refusal: Refusal, waiting: Vec<Reply>, alone: bool) -> Next {
         let (failure, passing) = match refusal {
             Refusal::Credentials { missing, failure } => {
@@ -200,6 +233,8 @@ impl Actor {
                 return Next::Rest;
             }
             Refusal::Passing(failure) | Refusal::Ended(failure) => (failure, true),
+            // Only on demand, and whoever demands it does not come here.
+            Refusal::Quit => (Failure::conflict("It was stopped before it was ready"), false),
             Refusal::Lasting(failure) => (failure, false),
         };
         self.shared.log.push(&format!("Draftboard: {}", failure.message));

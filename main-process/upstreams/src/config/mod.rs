@@ -8,7 +8,7 @@ mod validate;
 pub use limits::{Limits, ToolPolicy, ToolSettings};
 pub(crate) use store::Store;
 pub use store::Unreadable;
-pub(crate) use validate::{check, slug_for};
+pub(crate) use validate::{check, is_slug, slug_for};
 
 use crate::{failure::Failure, secrets::own_secret};
 use serde::{Deserialize, Serialize};

@@ -111,8 +111,17 @@ impl Store {
         self.locked().servers.get(&id).cloned()
     }
 
+    pub(crate) fn by_slug(&self, slug: &str) -> Option<Arc<McpConfig>> {
+        self.locked().servers.values().find(|config| config.slug == slug).cloned()
+    }
+
     pub(crate) fn unreadable(&self) -> Vec<Unreadable> {
         self.locked().unreadable.clone()
+    }
+
+    /// The definition of one tool as it was approved.
+    pub(crate) fn seen(&self, id: Uuid, tool: &str) -> Option<Arc<Seen>> {
+        self.locked().approved.get(&id)?.get(tool).cloned()
     }
 
     pub(crate) fn approved(&self, id: Uuid) -> BTreeMap<String, Arc<Seen>> {
@@ -277,7 +286,7 @@ fn read_entry(entry: &Value, others: &BTreeMap<Uuid, Arc<McpConfig>>) -> Result<
     if others.contains_key(&config.id) {
         return Err("another server has the same id".to_owned());
     }
-    if config.slug.is_empty() || others.values().any(|other| other.slug == config.slug) {
+    if !super::is_slug(&config.slug) || others.values().any(|other| other.slug == config.slug) {
         return Err("its slug is missing or another server has the same".to_owned());
     }
     Ok(config)

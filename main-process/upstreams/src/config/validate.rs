@@ -191,6 +191,11 @@ fn check_limits(config: &McpConfig) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Names of tools are told apart by it: nothing in it may look like what follows it there.
+pub(crate) fn is_slug(text: &str) -> bool {
+    (1..=LONGEST_SLUG).contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
 /// A short name of letters, digits and single hyphens that no other server has.
 pub(crate) fn slug_for(name: &str, taken: impl Fn(&str) -> bool) -> String {
     let mut slug = String::new();
@@ -281,6 +286,9 @@ mod tests {
         assert_eq!(slug_for("时间", |_| false), "server");
         assert_eq!(slug_for("files", |slug| slug == "files" || slug == "files-2"), "files-3");
         assert_eq!(slug_for("a__b", |_| false), "a-b");
-        assert!(slug_for(&"long ".repeat(30), |_| false).len() <= LONGEST_SLUG);
+        for slug in [slug_for(&"long ".repeat(30), |_| false), slug_for("files", |slug| slug == "files")] {
+            assert!(is_slug(&slug), "{slug}");
+        }
+        assert!(!is_slug("a__b") && !is_slug(""));
     }
 }

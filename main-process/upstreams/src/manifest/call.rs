@@ -76,10 +76,13 @@ impl ManifestTool {
 
     /// A keyring may ask its user first: nobody else waits for that.
     async fn resolved(&self, surroundings: &Surroundings) -> Result<Credentials, Failure> {
-        let (manifest, wanted) = (self.manifest.clone(), self.credentials.clone());
+        if self.credentials.is_empty() {
+            return Ok(Credentials::default());
+        }
+        let (manifest, keys, wanted) = (self.manifest.clone(), self.keys.clone(), self.credentials.clone());
         let store = surroundings.secrets.clone();
         let resolving =
-            tokio::task::spawn_blocking(move || Credentials::resolve(&manifest, &wanted, &*store));
+            tokio::task::spawn_blocking(move || Credentials::resolve((&manifest, &keys), &wanted, &*store));
         let broken =
             |error| Failure::new(Code::Internal, format!("The credentials could not be read: {error}"));
         resolving.await.map_err(broken)?

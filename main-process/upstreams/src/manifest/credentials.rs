@@ -1,13 +1,17 @@
-//! The credentials that a manifest asks for, resolved for one call. In the secret store they are `manifest/<manifest>/<id>`:
-//! plain text, or a JSON object of fields.
+//! The credentials that a manifest asks for, resolved for one call. In the secret store they are under the manifest's own name,
+//! as plain text or as a JSON object of fields.
 
-use super::format::Credential;
+use super::{
+    folder::{ManifestFolder, Origin},
+    format::Credential,
+};
 use crate::{
     failure::Failure,
     secrets::{Redactor, Secret, SecretStore},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
@@ -15,20 +19,38 @@ pub(super) struct Credentials {
     by_id: BTreeMap<String, Secret>,
 }
 
-/// Where a credential of a manifest is kept.
-pub(crate) fn reference(manifest: &str, credential: &str) -> String {
-    format!("manifest/{manifest}/{credential}")
+/// Where the credentials of one manifest are kept. A workspace's manifest has a place of its own for each workspace: one that comes
+/// from somebody else must not be handed what was given to another of the same id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Keys(String);
+
+impl Keys {
+    pub(super) fn new(folder: &ManifestFolder, id: &str) -> Self {
+        match folder.origin {
+            Origin::User => Self(format!("manifest/{id}")),
+            Origin::Workspace => {
+                let path = folder.path.canonicalize().unwrap_or_else(|_| folder.path.clone());
+                let place = Sha256::digest(path.as_os_str().as_encoded_bytes());
+                let place: String = place.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+                Self(format!("manifest-of-workspace/{place}/{id}"))
+            }
+        }
+    }
+
+    pub(crate) fn reference(&self, credential: &str) -> String {
+        format!("{}/{credential}", self.0)
+    }
 }
 
 impl Credentials {
     pub(super) fn resolve(
-        manifest: &str,
+        (manifest, keys): (&str, &Keys),
         wanted: &[(String, bool)],
         store: &dyn SecretStore,
     ) -> Result<Self, Failure> {
         let mut by_id = BTreeMap::new();
         for (id, optional) in wanted {
-            match store.get(&reference(manifest, id))? {
+            match store.get(&keys.reference(id))? {
                 Some(secret) => drop(by_id.insert(id.clone(), secret)),
                 None if *optional => {}
                 None => {

@@ -10,7 +10,9 @@ use std::{
 
 const LARGEST_FILE: u64 = 1 << 20;
 const LARGEST_SCRIPT: u64 = 16 << 20;
-const MOST_FILES: usize = 256;
+pub(super) const MOST_FILES: usize = 256;
+/// Entries that are looked at to find them.
+const MOST_ENTRIES: usize = 4_096;
 const DEEPEST: usize = 6;
 
 /// Who put a file there.
@@ -29,23 +31,30 @@ pub struct ManifestFolder {
     pub path: PathBuf,
 }
 
-/// Every `*.json` below it, in the order of their paths, not through links. No folder has no files.
-pub(super) fn files(folder: &Path) -> Vec<(PathBuf, Result<Vec<u8>, String>)> {
+/// What was found in a folder.
+pub(super) struct Found {
+    /// In the order of their paths.
+    pub(super) files: Vec<(PathBuf, Result<Vec<u8>, String>)>,
+    /// Files beyond the most that are read.
+    pub(super) left_out: usize,
+}
+
+/// Every `*.json` below it, not through links. No folder has no files.
+pub(super) fn files(folder: &Path) -> Found {
     let mut paths = Vec::new();
     if folder.is_file() {
         paths.push(folder.to_owned());
     }
     collect(folder, 0, &mut paths);
     paths.sort();
+    let left_out = paths.len().saturating_sub(MOST_FILES);
     paths.truncate(MOST_FILES);
-    paths
-        .into_iter()
-        .map(|path| {
-            let bytes = durable::read(&path, LARGEST_FILE).map_err(|error| error.to_string());
-            let bytes = bytes.and_then(|bytes| bytes.ok_or_else(|| "it is gone".to_owned()));
-            (path, bytes)
-        })
-        .collect()
+    let files = paths.into_iter().map(|path| {
+        let bytes = durable::read(&path, LARGEST_FILE).map_err(|error| error.to_string());
+        let bytes = bytes.and_then(|bytes| bytes.ok_or_else(|| "it is gone".to_owned()));
+        (path, bytes)
+    });
+    Found { files: files.collect(), left_out }
 }
 
 fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
@@ -53,7 +62,7 @@ fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
     for entry in entries.flatten() {
         let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
         let hidden = entry.file_name().to_string_lossy().starts_with('.');
-        if hidden || paths.len() > MOST_FILES {
+        if hidden || paths.len() >= MOST_ENTRIES {
             continue;
         }
         if kind.is_dir() && depth < DEEPEST {

@@ -9,7 +9,7 @@ mod script;
 mod template;
 
 pub(crate) use call::{Hands, Outcome};
-pub(crate) use credentials::reference as credential_reference;
+pub(crate) use credentials::Keys;
 pub use folder::{ManifestFolder, Origin};
 
 use crate::tools::Schema;
@@ -54,6 +54,12 @@ pub struct ManifestReport {
     pub does: Vec<(String, String)>,
     /// What it asks for, and whether it can do without.
     pub credentials: Vec<(String, bool)>,
+    /// The program that it runs. It may stand outside the folder, and is a part of what is approved.
+    pub entrypoint: Option<PathBuf>,
+    /// What is wrong with single tools of it, by the file's own names: unlike what is hidden on purpose.
+    pub mistakes: Vec<String>,
+    #[serde(skip)]
+    pub(crate) keys: Option<Keys>,
 }
 
 /// One tool of a manifest.
@@ -75,6 +81,8 @@ pub struct ManifestTool {
     pub hash: String,
     #[serde(skip)]
     manifest: String,
+    #[serde(skip)]
+    keys: Keys,
     #[serde(skip)]
     target: Target,
     #[serde(skip)]
@@ -98,9 +106,12 @@ impl ManifestTool {
         matches!(self.target, Target::Internal(_))
     }
 
-    /// The id of its manifest.
-    pub fn manifest(&self) -> &str {
-        &self.manifest
+    /// The slug of the server whose tool it passes calls on to.
+    pub fn server(&self) -> Option<&str> {
+        match &self.target {
+            Target::Upstream { server, .. } => Some(server),
+            _ => None,
+        }
     }
 }
 
@@ -109,6 +120,8 @@ impl ManifestTool {
 pub(crate) struct Manifests {
     pub(crate) reports: Vec<ManifestReport>,
     pub(crate) tools: BTreeMap<String, Arc<ManifestTool>>,
+    /// Ids that are taken, and the file of each.
+    ids: BTreeMap<String, PathBuf>,
 }
 
 /// What reading depends on.
@@ -131,9 +144,19 @@ impl Manifests {
     pub(crate) fn load(folders: &[ManifestFolder], reading: &Reading<'_>) -> Self {
         let mut all = Self::default();
         for folder in folders {
-            for (path, bytes) in folder::files(&folder.path) {
-                let report = all.read(path, folder.origin, bytes, reading);
+            let found = folder::files(&folder.path);
+            for (path, bytes) in found.files {
+                let report = all.read(path, folder, bytes, reading);
                 all.reports.push(report);
+            }
+            if found.left_out > 0 {
+                let problem = format!(
+                    "{} more files here are not read: at most {} are. Move some away",
+                    found.left_out,
+                    folder::MOST_FILES
+                );
+                let report = ManifestReport::new(folder.path.clone(), folder.origin);
+                all.reports.push(ManifestReport { problem: Some(problem), ..report });
             }
         }
         all
@@ -142,28 +165,30 @@ impl Manifests {
     fn read(
         &mut self,
         path: PathBuf,
-        origin: Origin,
+        folder: &ManifestFolder,
         bytes: Result<Vec<u8>, String>,
         reading: &Reading<'_>,
     ) -> ManifestReport {
-        let mut report = ManifestReport {
-            path: path.clone(),
-            origin,
-            id: None,
-            hash: None,
-            problem: None,
-            needs_approval: false,
-            tools: Vec::new(),
-            hidden: Vec::new(),
-            does: Vec::new(),
-            credentials: Vec::new(),
-        };
+        let origin = folder.origin;
+        let mut report = ManifestReport::new(path.clone(), origin);
         let read = bytes.and_then(|bytes| parse(&bytes).map(|manifest| (manifest, bytes)));
         let (manifest, bytes) = match read {
             Ok(read) => read,
             Err(problem) => return ManifestReport { problem: Some(problem), ..report },
         };
         report.id = Some(manifest.id.clone());
+        // What is kept under an id must have one owner.
+        if let Some(other) = self.ids.get(&manifest.id) {
+            let problem =
+                format!("{} has the id {} already: give this one another", other.display(), manifest.id);
+            return ManifestReport { problem: Some(problem), ..report };
+        }
+        self.ids.insert(manifest.id.clone(), path.clone());
+        let keys = Keys::new(folder, &manifest.id);
+        report.keys = Some(keys.clone());
+        if let Implementation::Script(script) = &manifest.implementation {
+            report.entrypoint = Some(script::entrypoint(script, &path, reading.home));
+        }
         let implementation = match prepare(&manifest, &path, reading) {
             Ok(implementation) => implementation,
             Err(problem) => return ManifestReport { problem: Some(problem), ..report },
@@ -175,17 +200,24 @@ impl Manifests {
             manifest.tools.iter().flat_map(|tool| &tool.requires.credentials),
         );
         report.hash = Some(hash.clone());
-        let file = InFile { manifest: &manifest, path: &path, origin, hash: &hash };
+        let file = InFile { manifest: &manifest, path: &path, origin, hash: &hash, keys: &keys };
         for text in &manifest.tools {
             let made = make(&file, text, &implementation, reading);
             if let Ok(tool) = &made {
                 report.does.push((tool.name.clone(), tool.does.clone()));
             }
             let refused = match made {
-                Err(reason) => reason,
+                Err(NotOffered::Wanted(reason)) => reason,
+                Err(NotOffered::Mistake(reason)) => {
+                    report.mistakes.push(text.name.clone());
+                    reason
+                }
                 Ok(_) if report.needs_approval => "nobody has approved this file yet".to_owned(),
                 Ok(tool) => match self.tools.get(&tool.exposed) {
-                    Some(other) => format!("{} has a tool of this name already", other.path.display()),
+                    Some(other) => {
+                        report.mistakes.push(text.name.clone());
+                        format!("{} has a tool of this name already", other.path.display())
+                    }
                     None => {
                         report.tools.push(tool.exposed.clone());
                         self.tools.insert(tool.exposed.clone(), Arc::new(tool));
@@ -196,6 +228,40 @@ impl Manifests {
             report.hidden.push((text.name.clone(), refused));
         }
         report
+    }
+}
+
+impl ManifestReport {
+    fn new(path: PathBuf, origin: Origin) -> Self {
+        Self {
+            path,
+            origin,
+            id: None,
+            hash: None,
+            problem: None,
+            needs_approval: false,
+            tools: Vec::new(),
+            hidden: Vec::new(),
+            does: Vec::new(),
+            credentials: Vec::new(),
+            entrypoint: None,
+            mistakes: Vec::new(),
+            keys: None,
+        }
+    }
+}
+
+/// Why a tool is not offered.
+enum NotOffered {
+    /// The file says so, or this system has not what it needs.
+    Wanted(String),
+    /// It was meant to be offered, and cannot be.
+    Mistake(String),
+}
+
+impl From<String> for NotOffered {
+    fn from(reason: String) -> Self {
+        Self::Mistake(reason)
     }
 }
 
@@ -268,6 +334,7 @@ struct InFile<'a> {
     path: &'a Path,
     origin: Origin,
     hash: &'a str,
+    keys: &'a Keys,
 }
 
 /// The tool, or why it is not offered.
@@ -276,23 +343,23 @@ fn make(
     text: &ToolText,
     implementation: &Prepared<'_>,
     reading: &Reading<'_>,
-) -> Result<ManifestTool, String> {
-    let InFile { manifest, path, origin, hash } = *file;
+) -> Result<ManifestTool, NotOffered> {
+    let InFile { manifest, path, origin, hash, keys } = *file;
     if !text.is_exposed() {
-        return Err("it is not exposed".to_owned());
+        return Err(NotOffered::Wanted("it is not exposed".to_owned()));
     }
     let exposed = format!("{PREFIX}{}", text.name);
     let legal = text.name.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !legal || exposed.len() > LONGEST_NAME {
-        return Err(
-            "its name must be a letter followed by letters, digits and underscores, 53 characters at most"
-                .to_owned(),
-        );
+        let reason =
+            "its name must be a letter followed by letters, digits and underscores, 53 characters at most";
+        return Err(NotOffered::Mistake(reason.to_owned()));
     }
     let permissions = manifest.requires.permissions.iter().chain(&text.requires.permissions);
     if let Some(needed) = permissions.into_iter().find(|permission| !permission.optional) {
-        return Err(format!("it needs the permission {}, which this system does not have", needed.name));
+        let reason = format!("it needs the permission {}, which this system does not have", needed.name);
+        return Err(NotOffered::Wanted(reason));
     }
     let (target, does) = target(text, implementation, reading)?;
     let schema = |schema: &Value, which: &str| {
@@ -313,6 +380,7 @@ fn make(
         does,
         hash: hash.to_owned(),
         manifest: manifest.id.clone(),
+        keys: keys.clone(),
         target,
         credentials: credentials::wanted(&manifest.requires.credentials, &text.requires.credentials),
     })

@@ -51,10 +51,12 @@ impl Run<'_> {
         let (process, (mut output, mut pipe)) = started.map_err(|error| {
             Failure::unavailable(format!("{} could not be started: {error}", launch.program.display()))
         })?;
-        let talk = async {
+        let give = async move {
             // Whoever does not read its input may still answer.
             let _ = pipe.write_all(input.as_bytes()).await;
             drop(pipe);
+        };
+        let take = async {
             let mut bytes = Vec::new();
             let mut bounded = (&mut output).take(self.most as u64 + 1);
             let read = bounded.read_to_end(&mut bytes).await;
@@ -62,6 +64,14 @@ impl Run<'_> {
                 process.ended().await;
             }
             read.map(|_| bytes)
+        };
+        // Both at once: one that answers while it reads would wait for us, and we for it.
+        let talk = async {
+            tokio::pin!(give, take);
+            tokio::select! {
+                taken = &mut take => taken,
+                () = &mut give => take.await,
+            }
         };
         let talked = tokio::time::timeout(limit, talk).await;
         let exit = process.finish().await;

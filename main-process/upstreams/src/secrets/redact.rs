@@ -36,6 +36,28 @@ impl Redactor {
     }
 }
 
+impl Redactor {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.needles.is_empty()
+    }
+
+    /// The text without the beginning of a secret that it ends with.
+    pub(crate) fn without_beginning<'a>(&self, text: &'a str) -> &'a str {
+        let begins = |needle: &String| {
+            let from = text.len().saturating_sub(needle.len());
+            let first = needle.as_bytes().first();
+            let tail = text.as_bytes().get(from..).unwrap_or_default();
+            let place = (0..tail.len()).find(|&place| {
+                tail.get(place) == first
+                    && needle.as_bytes().starts_with(tail.get(place..).unwrap_or_default())
+            });
+            place.map(|place| from + place)
+        };
+        let end = self.needles.iter().filter_map(begins).min().unwrap_or(text.len());
+        text.get(..text.floor_char_boundary(end)).unwrap_or_default()
+    }
+}
+
 fn escaped(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));

@@ -6,10 +6,7 @@ use crate::{
     call::Answer,
     config::ToolPolicy,
     failure::Failure,
-    manifest::{
-        Hands, ManifestFolder, ManifestReport, ManifestTool, Manifests, Outcome, Reading,
-        credential_reference,
-    },
+    manifest::{Hands, Keys, ManifestFolder, ManifestReport, ManifestTool, Manifests, Outcome, Reading},
     secrets::Secret,
 };
 use serde_json::Value;
@@ -71,7 +68,8 @@ impl McpService {
 
     /// Whether there is a value for a credential. A keyring may ask its user first.
     pub fn has_manifest_secret(&self, manifest: &str, credential: &str) -> bool {
-        let found = self.surroundings.secrets.get(&credential_reference(manifest, credential));
+        let found =
+            self.keys(manifest).and_then(|keys| self.surroundings.secrets.get(&keys.reference(credential)));
         found.is_ok_and(|secret| secret.is_some())
     }
 
@@ -82,7 +80,14 @@ impl McpService {
         credential: &str,
         secret: &Secret,
     ) -> Result<(), Failure> {
-        self.surroundings.secrets.set(&credential_reference(manifest, credential), secret)
+        self.surroundings.secrets.set(&self.keys(manifest)?.reference(credential), secret)
+    }
+
+    fn keys(&self, manifest: &str) -> Result<Keys, Failure> {
+        let loaded = self.loaded();
+        let found = loaded.reports.iter().filter(|report| report.id.as_deref() == Some(manifest));
+        let found = found.filter_map(|report| report.keys.clone()).next();
+        found.ok_or_else(|| Failure::not_found(format!("There is no manifest {manifest:.64}")).at("manifest"))
     }
 
     /// Whether a call with these arguments would be made at all.
@@ -106,8 +111,7 @@ impl McpService {
         match tool.call(arguments, &hands).await? {
             Outcome::Answered(answer) => Ok(answer),
             Outcome::PassOn { server, tool, arguments } => {
-                let servers = self.store.list();
-                let config = servers.iter().find(|config| config.slug == server);
+                let config = self.store.by_slug(&server);
                 let id =
                     config.ok_or_else(|| Failure::not_found(format!("There is no server {server:.64}")))?.id;
                 self.call_tool_with_progress(id, &tool, &arguments, progress).await

@@ -5,14 +5,14 @@ mod manifests;
 use crate::{
     actor::{Definitions, Handle, Order, Pace, Progress, Shared, State, Surroundings},
     call::{Answer, Call},
-    config::{self, McpConfig, Store, Unreadable},
+    config::{self, McpConfig, McpSource, Store, ToolPolicy, Unreadable},
     failure::Failure,
     launch::inherited_environment,
     manifest::{InternalMethods, Manifests},
     secrets::{FileSecrets, Secret, SecretStore, own_secret},
     spawn::{OwnGroup, Spawner},
     status::{Details, McpStatus},
-    tools::{Approval, Definition, Seen, Tool},
+    tools::{Approval, Definition, Offered, Seen, Tool, exposed_name, slug_of},
 };
 use serde_json::Value;
 use std::{
@@ -305,7 +305,29 @@ impl McpService {
 
     /// Whose tool it is, by the name that agents call.
     pub fn find_tool_provider(&self, tool_name: &str) -> Option<Uuid> {
-        self.available_tools().into_iter().find(|tool| tool.exposed == tool_name).map(|tool| tool.server)
+        self.offered(tool_name).map(|tool| tool.server)
+    }
+
+    /// What agents may call now, by the name that they call. Looks at one server and one tool: this is on the way of every call.
+    pub fn offered(&self, exposed: &str) -> Option<Offered> {
+        let (slug, _) = slug_of(exposed)?;
+        let config = self.store.by_slug(slug)?;
+        let definitions = self.shared(config.id)?.link()?.definitions();
+        let definition = named_outside(&definitions, &config, exposed)?;
+        let settings = config.tools.get(definition.name());
+        let policy = settings.map_or(ToolPolicy::Ask, |settings| settings.policy);
+        let seen = self.store.seen(config.id, definition.name())?;
+        let is_offered = seen.is(definition)
+            && settings.is_none_or(|settings| settings.enabled)
+            && policy != ToolPolicy::Deny;
+        let says = definition.part("annotations").and_then(|hints| hints.get("destructiveHint"));
+        is_offered.then(|| Offered {
+            server: config.id,
+            server_name: config.name.clone(),
+            policy,
+            destructive: says == Some(&Value::Bool(true)),
+            hash: definition.hash().to_owned(),
+        })
     }
 
     /// Approves a tool as it is now. `hash` names the definition that the person has seen: if it has changed since, nothing
@@ -370,9 +392,8 @@ impl McpService {
         let link = shared.link().ok_or_else(|| not_running(&config))?;
         let definitions = link.definitions();
         let definition = find_named(&definitions, &config, tool)?;
-        let tool = Tool::new(&config, definition, &self.store.approved(id));
-        Call { config: &config, tool: &tool, definition, link: link.clone(), shared: &shared }
-            .check(arguments)
+        let approved = self.store.seen(id, definition.name());
+        Call { config: &config, definition, approved, link: link.clone(), shared: &shared }.check(arguments)
     }
 
     /// Calls a tool, by the server's own name of it or by the one that agents use. Never sent twice.
@@ -398,18 +419,40 @@ impl McpService {
         let link = shared.link().ok_or_else(|| not_running(&config))?;
         let definitions = link.definitions();
         let definition = find_named(&definitions, &config, tool_name)?;
-        let tool = Tool::new(&config, definition, &self.store.approved(mcp_id));
-        Call { config: &config, tool: &tool, definition, link: link.clone(), shared: &shared }
-            .run(arguments, progress)
-            .await
+        let approved = self.store.seen(mcp_id, definition.name());
+        let call = Call { config: &config, definition, approved, link: link.clone(), shared: &shared };
+        call.run(arguments, progress).await
     }
 
     // Configurations.
 
     /// Keeps a new server. It is not started.
-    pub fn create(&self, mut config: McpConfig) -> Result<McpConfig, Failure> {
+    pub fn create(&self, config: McpConfig) -> Result<McpConfig, Failure> {
+        self.create_with_secrets(config, &[])
+    }
+
+    /// A registry says what a server cannot do without: that is given before the server is kept. A person who writes a
+    /// configuration by hand may give it later.
+    fn check_given(&self, config: &McpConfig, secrets: &[(String, Secret)]) -> Result<(), Failure> {
+        if !matches!(config.source, McpSource::Official { .. }) {
+            return Ok(());
+        }
+        for (part, reference, _) in config.secret_refs().filter(|(_, _, required)| *required) {
+            let is_given = secrets.iter().any(|(given, _)| given == part);
+            if !is_given && self.surroundings.secrets.get(reference)?.is_none() {
+                let field =
+                    if part == "auth" { "transport.auth".to_owned() } else { format!("env_vars.{part}") };
+                let message = format!("Missing required credentials: {part} has no value");
+                return Err(Failure::validation(&field, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn keep_new(&self, mut config: McpConfig, secrets: &[(String, Secret)]) -> Result<McpConfig, Failure> {
         config.name = config.name.trim().to_owned();
         config::check(&config)?;
+        self.check_given(&config, secrets)?;
         if self.store.get(config.id).is_some() {
             return Err(Failure::conflict("There is a server with this id already").at("id"));
         }
@@ -429,7 +472,7 @@ impl McpService {
         for (part, _) in secrets {
             config.refer_to_own_secret(part);
         }
-        let created = self.create(config)?;
+        let created = self.keep_new(config, secrets)?;
         let store = &self.surroundings.secrets;
         let kept =
             secrets.iter().try_for_each(|(part, secret)| store.set(&own_secret(created.id, part), secret));
@@ -491,6 +534,7 @@ impl McpService {
             config.refer_to_own_secret(part);
         }
         config::check(&config)?;
+        self.check_given(&config, secrets)?;
         for (part, secret) in secrets {
             self.surroundings.secrets.set(&own_secret(config.id, part), secret)?;
         }
@@ -508,9 +552,18 @@ impl McpService {
         Ok(set)
     }
 
-    /// Whether a text holds a secret of a server that has been started.
-    pub fn holds_secret(&self, id: Uuid, text: &str) -> bool {
-        self.shared(id).is_some_and(|shared| shared.log.clean(text) != text)
+    /// Whether arguments hold a secret of a server that has been started.
+    pub fn holds_secret(&self, id: Uuid, arguments: &Value) -> bool {
+        let shared = self.shared(id).filter(|shared| shared.log.hides_anything());
+        shared.is_some_and(|shared| {
+            let text = arguments.to_string();
+            shared.log.clean(&text) != text
+        })
+    }
+
+    /// A server by the first half of the names of its tools.
+    pub fn by_slug(&self, slug: &str) -> Option<Uuid> {
+        self.store.by_slug(slug).map(|config| config.id)
     }
 
     /// Takes over what another Draftboard of the same user has changed.
@@ -582,8 +635,19 @@ fn find_named<'a>(
     config: &McpConfig,
     tool: &str,
 ) -> Result<&'a Arc<Definition>, Failure> {
-    let own = definitions.keys().find(|name| crate::tools::exposed_name(&config.slug, name) == tool);
-    find(definitions, own.map_or(tool, String::as_str))
+    named_outside(definitions, config, tool).map_or_else(|| find(definitions, tool), Ok)
+}
+
+/// By the name that agents use. Most names are the same outside, so only others are looked for one by one.
+fn named_outside<'a>(
+    definitions: &'a Definitions,
+    config: &McpConfig,
+    exposed: &str,
+) -> Option<&'a Arc<Definition>> {
+    let (_, rest) = slug_of(exposed).filter(|(slug, _)| *slug == config.slug)?;
+    let is_it = |name: &str| exposed_name(&config.slug, name) == exposed;
+    let same = definitions.get(rest).filter(|_| is_it(rest));
+    same.or_else(|| definitions.iter().find(|(name, _)| is_it(name)).map(|(_, definition)| definition))
 }
 
 fn find<'a>(definitions: &'a Definitions, tool: &str) -> Result<&'a Arc<Definition>, Failure> {

@@ -8,7 +8,7 @@ mod schema;
 
 pub(crate) use definition::{Definition, Seen};
 pub use difference::{Difference, differences};
-pub(crate) use name::exposed_name;
+pub(crate) use name::{exposed_name, slug_of};
 pub(crate) use schema::Schema;
 
 use crate::config::{McpConfig, ToolPolicy};
@@ -53,6 +53,29 @@ pub struct Tool {
     pub policy: ToolPolicy,
 }
 
+/// What whoever passes a call on has to know of a tool that is offered: not what it looks like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offered {
+    pub server: Uuid,
+    /// What people call the server.
+    pub server_name: String,
+    pub policy: ToolPolicy,
+    /// It says of itself that it destroys something.
+    pub destructive: bool,
+    /// SHA-256 of the definition; see [`Approval`].
+    pub hash: String,
+}
+
+impl Approval {
+    pub(crate) fn of(definition: &Definition, approved: Option<&Seen>) -> Self {
+        match approved {
+            None => Self::New,
+            Some(seen) if seen.is(definition) => Self::Approved,
+            Some(seen) => Self::Changed { differences: differences(&seen.value, definition.value()) },
+        }
+    }
+}
+
 impl Tool {
     pub(crate) fn new(
         config: &McpConfig,
@@ -62,11 +85,7 @@ impl Tool {
         let settings = config.tools.get(definition.name()).cloned().unwrap_or_default();
         let text = |part: &str| definition.part(part).and_then(Value::as_str).map(str::to_owned);
         let says_read_only = definition.part("annotations").and_then(|hints| hints.get("readOnlyHint"));
-        let approval = match approved.get(definition.name()) {
-            None => Approval::New,
-            Some(seen) if seen.is(definition) => Approval::Approved,
-            Some(seen) => Approval::Changed { differences: differences(&seen.value, definition.value()) },
-        };
+        let approval = Approval::of(definition, approved.get(definition.name()).map(AsRef::as_ref));
         Self {
             server: config.id,
             name: definition.name().to_owned(),

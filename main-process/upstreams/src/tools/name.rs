@@ -22,6 +22,11 @@ pub(crate) fn exposed_name(slug: &str, tool: &str) -> String {
     format!("{kept}_{mark}")
 }
 
+/// The first half of such a name. A slug has no underscore and is short enough never to be cut.
+pub(crate) fn slug_of(exposed: &str) -> Option<(&str, &str)> {
+    exposed.split_once("__")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,8 +12,9 @@
 use serde_json::Value;
 use std::{
     ffi::OsString,
+    net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
-    process::Command,
+    process::{Child, Command, Stdio},
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
@@ -107,6 +108,16 @@ impl Bench {
         processes_with(&format!("{MARK}={}", self.mark))
     }
 
+    /// Waits until so many run.
+    pub async fn until_processes(&self, count: usize) {
+        let wait = async {
+            while self.processes().len() != count {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(LONG, wait).await.unwrap_or_else(|_| panic!("{:?}", self.processes()));
+    }
+
     pub async fn ends_clean(self) {
         self.service.shutdown_all().await.unwrap();
         self.assert_nothing_left();
@@ -193,4 +204,35 @@ fn installed(name: &str, program: &Path, arguments: &[&str]) -> McpConfig {
     let mut config = McpConfig::stdio(name, McpPackageType::Binary, &program.to_string_lossy());
     config.args = arguments.iter().map(|&argument| argument.to_owned()).collect();
     config
+}
+
+/// A server that is there already. Killed when dropped.
+pub struct Serving(Child);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+pub fn serve(program: &Path, arguments: &[&str], port: u16) -> Serving {
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env("PORT", port.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let serving = Serving(command.spawn().unwrap());
+    let start = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(start.elapsed() < LONG, "{} does not listen", program.display());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    serving
 }

@@ -42,6 +42,8 @@ pub(super) enum Purpose {
     },
     Update(ServerId),
     Delete(ServerId),
+    /// A person's own call, by the name that agents call.
+    Call(String),
     /// Of a server, or of a manifest without one.
     Secret {
         id: Option<ServerId>,

@@ -1,5 +1,6 @@
 //! A configuration while it is typed: a form with text in every field, and secrets that are only ever typed, never shown.
 
+use crate::review::words::line;
 use shared_protocol::upstreams::{
     AuthForm, LimitsForm, PackageKind, ServerForm, TypedSecret, VariableForm, VariableValue,
 };
@@ -139,25 +140,43 @@ impl Draft {
     }
 
     /// What is missing before it is worth sending; main checks all of it again.
-    pub(super) fn missing(&self) -> Option<&'static str> {
+    pub(super) fn missing(&self) -> Option<String> {
         if self.name.trim().is_empty() {
-            return Some("It needs a name.");
+            return Some("It needs a name.".to_owned());
         }
         if self.identifier.trim().is_empty() {
-            return Some(match self.kind {
+            let what = match self.kind {
                 PackageKind::Npm | PackageKind::Pypi => "It needs the name of a package.",
                 PackageKind::Docker => "It needs the name of an image.",
                 PackageKind::Binary => "It needs the path of a program.",
                 PackageKind::Http => "It needs an address.",
-            });
+            };
+            return Some(what.to_owned());
         }
-        if self.kind == PackageKind::Http && self.auth == AuthKind::Header && self.header.trim().is_empty() {
-            return Some("The header needs a name.");
+        if self.kind == PackageKind::Http {
+            return self.missing_of_address();
         }
-        self.variables
-            .iter()
-            .any(|variable| variable.name.trim().is_empty())
-            .then_some("Every variable needs a name.")
+        if self.variables.iter().any(|variable| variable.name.trim().is_empty()) {
+            return Some("Every variable needs a name.".to_owned());
+        }
+        let waits = |variable: &&Variable| variable.required && self.waits_for(&variable.value);
+        let waiting: Vec<String> =
+            self.variables.iter().filter(waits).map(|variable| line(variable.name.trim())).collect();
+        (!waiting.is_empty()).then(|| format!("It cannot do without {}.", waiting.join(", ")))
+    }
+
+    fn missing_of_address(&self) -> Option<String> {
+        if self.auth == AuthKind::Header && self.header.trim().is_empty() {
+            return Some("The header needs a name.".to_owned());
+        }
+        let waits = self.auth != AuthKind::None && self.waits_for(&self.auth_value);
+        waits.then(|| "It cannot do without the token.".to_owned())
+    }
+
+    /// A secret of a configuration by hand may be given later; what a registry asks for is given first.
+    fn waits_for(&self, value: &Value) -> bool {
+        let may_wait = value.is_set || (value.is_secret && self.registry.is_none());
+        value.text.is_empty() && !may_wait
     }
 }
 
@@ -202,5 +221,31 @@ mod tests {
         draft.kind = PackageKind::Pypi;
         assert_eq!(draft.filled().command.as_deref(), Some("serve"), "and is there again");
         assert!(draft.missing().is_some());
+    }
+
+    #[test]
+    fn what_a_registry_asks_for_is_given_before_it_is_sent() {
+        let mut form = ServerForm::new(PackageKind::Npm);
+        (form.name, form.identifier) = ("Timer".to_owned(), "@example/timer".to_owned());
+        let secret = VariableValue::Secret { set: false };
+        form.variables = vec![VariableForm {
+            name: "KEY".to_owned(),
+            value: secret.clone(),
+            required: true,
+            description: None,
+        }];
+        assert_eq!(Draft::of(&form).missing(), None, "by hand it may be given later");
+        form.registry = Some(("io.example/timer".to_owned(), "1".to_owned()));
+        let mut draft = Draft::of(&form);
+        assert_eq!(draft.missing().as_deref(), Some("It cannot do without KEY."));
+        draft.variables[0].value.text = "hunter2".to_owned();
+        assert_eq!(draft.missing(), None);
+        let mut web = ServerForm::new(PackageKind::Http);
+        (web.name, web.identifier, web.registry) =
+            (form.name, "https://example.org/mcp".to_owned(), form.registry);
+        web.auth = AuthForm::Bearer(secret);
+        assert_eq!(Draft::of(&web).missing().as_deref(), Some("It cannot do without the token."));
+        web.auth = AuthForm::Bearer(VariableValue::Secret { set: true });
+        assert_eq!(Draft::of(&web).missing(), None, "what is kept stays");
     }
 }

@@ -109,7 +109,8 @@ impl Form {
                 Button::new(text)
             };
             let keep = ui.add_enabled(is_ready, button);
-            if keep.on_disabled_hover_text(missing.unwrap_or("It is being kept")).clicked() {
+            let why = missing.as_deref().unwrap_or("It is being kept");
+            if keep.on_disabled_hover_text(why).clicked() {
                 self.refused = None;
                 verdict = Verdict::Filled(Box::new(self.draft.filled()));
             }

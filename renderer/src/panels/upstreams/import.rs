@@ -171,7 +171,7 @@ impl Importing {
         let Some(preview) = &mut self.preview else { return };
         let servers = &preview.view.servers;
         if servers.is_empty() && preview.view.refused.is_empty() {
-            ui.label("There are no servers in it.");
+            ui.label("There are no servers in it to take over.");
         }
         for (server, chosen) in servers.iter().zip(&mut preview.chosen).take(MOST) {
             server_ui(ui, view, server, chosen);
@@ -183,6 +183,9 @@ impl Importing {
                 Severity::Warning,
                 &format!("{} cannot be taken over: {}", line(name), line(why)),
             );
+        }
+        for (name, why) in preview.view.skipped.iter().take(MOST) {
+            muted_ui(ui, view.theme, format!("{} is left out: {}", line(name), line(why)));
         }
         let names: Vec<String> = servers
             .iter()

@@ -22,6 +22,7 @@ mod server;
 mod standing;
 mod tool;
 mod tools;
+mod trying;
 
 pub(crate) use asking::{Ask, Outcome};
 
@@ -208,6 +209,9 @@ impl UpstreamsPanel {
     fn received(&mut self, purpose: Purpose, answer: UpstreamAnswer) -> Outcome {
         match (purpose, answer) {
             (Purpose::Log(id), UpstreamAnswer::Log(part)) => self.page.receive_log(&id, part),
+            (Purpose::Call(tool), UpstreamAnswer::Called(result)) => {
+                self.page.receive_call(&tool, Ok(result))
+            }
             (Purpose::Sources, UpstreamAnswer::Sources(sources)) => self.add.receive_sources(sources),
             (Purpose::Preview, UpstreamAnswer::Import(view)) => self.add.receive_preview(*view),
             (Purpose::Registry, UpstreamAnswer::Registry(found)) => self.add.receive_registry(found),
@@ -266,6 +270,10 @@ impl UpstreamsPanel {
             }
             Purpose::Add | Purpose::Sources | Purpose::Preview | Purpose::Import | Purpose::Registry => {
                 self.add.refuse(&purpose, refusal);
+                Outcome::Nothing
+            }
+            Purpose::Call(tool) => {
+                self.page.receive_call(&tool, Err(&refusal));
                 Outcome::Nothing
             }
             Purpose::Delete(_) | Purpose::Secret { .. } | Purpose::Manifest => Outcome::Refused(refusal),

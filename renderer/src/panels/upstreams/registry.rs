@@ -105,6 +105,10 @@ fn entry_ui(ui: &mut Ui, view: &View<'_>, entry: &RegistryFound) -> Option<Form>
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(line(&entry.name)).strong());
         muted_ui(ui, theme, line(&entry.version));
+        if entry.deprecated {
+            let text = "Deprecated: its author advises against using it";
+            ui.label(RichText::new(text).small().color(theme.warning));
+        }
     });
     ui.add(Label::new(RichText::new(line(&entry.description)).color(theme.text_muted)).wrap());
     let mut chosen = None;

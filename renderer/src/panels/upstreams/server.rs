@@ -23,7 +23,7 @@ use shared_protocol::{
     Refusal,
     messages::Severity,
     upstreams::{
-        LogPart, ServerBrief, ServerDetails, ServerId, ServerState, StartPhase, UpstreamDecision,
+        CallResult, LogPart, ServerBrief, ServerDetails, ServerId, ServerState, StartPhase, UpstreamDecision,
         UpstreamRequest,
     },
 };
@@ -74,6 +74,10 @@ impl ServerPage {
 
     pub(super) fn receive_log(&mut self, id: &ServerId, part: LogPart) {
         self.log.receive(id, part);
+    }
+
+    pub(super) fn receive_call(&mut self, tool: &str, result: Result<CallResult, &Refusal>) {
+        self.tools.receive_call(tool, result);
     }
 
     pub(super) fn forget(&mut self, id: &ServerId) {

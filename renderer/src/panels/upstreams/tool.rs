@@ -4,6 +4,7 @@
 use super::{
     asking::{Asking, Doing, Purpose},
     difference::changes_ui,
+    trying::Trying,
 };
 use crate::{
     review::words::{line, paragraph},
@@ -14,8 +15,8 @@ use crate::{
     },
 };
 use egui::{
-    Align2, Button, Color32, CornerRadius, Frame, Label, Margin, Rect, RichText, Role, Sense, Ui, WidgetInfo,
-    pos2, vec2,
+    Align2, Button, Color32, CornerRadius, DragValue, Frame, Label, Margin, Rect, RichText, Role, Sense, Ui,
+    WidgetInfo, pos2, vec2,
 };
 use shared_protocol::upstreams::{
     Policy, ServerDetails, ToolApproval, ToolView, UpstreamDecision, UpstreamRequest,
@@ -32,6 +33,22 @@ pub(super) fn pin(tool: &ToolView) -> (String, String) {
     (tool.name.clone(), tool.hash.clone())
 }
 
+/// A tool that is looked at, and what is half done about it.
+pub(super) struct Opened {
+    /// Its definition when it was opened: an approval is of that one.
+    pub(super) seen: (String, String),
+    pub(super) exposed: String,
+    pub(super) trying: Trying,
+    /// Times of its own while they are set, in milliseconds: without a word, in all.
+    times: Option<(u64, u64)>,
+}
+
+impl Opened {
+    fn of(tool: &ToolView) -> Self {
+        Self { seen: pin(tool), exposed: tool.exposed.clone(), trying: Trying::default(), times: None }
+    }
+}
+
 fn approval_words(approval: &ToolApproval) -> &'static str {
     match approval {
         ToolApproval::Approved => "approved",
@@ -45,7 +62,7 @@ pub(super) fn tool_ui(
     view: &View<'_>,
     (details, tool): (&ServerDetails, &ToolView),
     is_wide: bool,
-    open: &mut Option<(String, String)>,
+    open: &mut Option<Opened>,
     asking: &mut Asking,
     actions: &mut Vec<Action>,
 ) {
@@ -63,7 +80,7 @@ pub(super) fn tool_ui(
                 ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt("controls").layout(layout));
             controls_ui(&mut child, details, tool, asking, actions);
         }
-        let Some(seen) = open else { return };
+        let Some(opened) = open else { return };
         let mut again = false;
         Frame::new()
             .fill(view.theme.surface_inset)
@@ -80,10 +97,16 @@ pub(super) fn tool_ui(
                     changes_ui(ui, view, changes);
                 }
                 definition_ui(ui, view, details, tool);
-                again = decide_ui(ui, view, details, tool, *seen == pin(tool), asking, actions);
+                if is_approved {
+                    times_ui(ui, view, (details, tool), &mut opened.times, asking, actions);
+                    if tool.enabled {
+                        opened.trying.show_ui(ui, view, tool, asking, actions);
+                    }
+                }
+                again = decide_ui(ui, view, details, tool, opened.seen == pin(tool), asking, actions);
             });
         if again {
-            *seen = pin(tool);
+            opened.seen = pin(tool);
         }
     });
 }
@@ -94,7 +117,7 @@ fn row_ui(
     view: &View<'_>,
     tool: &ToolView,
     has_controls: bool,
-    open: &mut Option<(String, String)>,
+    open: &mut Option<Opened>,
 ) -> Option<Rect> {
     let theme = view.theme;
     let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
@@ -102,7 +125,7 @@ fn row_ui(
         row.scroll_to_me(None);
     }
     if row.clicked() {
-        *open = if open.is_some() { None } else { Some(pin(tool)) };
+        *open = if open.is_some() { None } else { Some(Opened::of(tool)) };
     }
     if !ui.is_rect_visible(rect) {
         return None;
@@ -154,7 +177,57 @@ fn controls_ui(
     if (enabled, policy) != (tool.enabled, tool.policy) {
         let server = details.brief.id.clone();
         let purpose = Purpose::Server { id: server.clone(), doing: Doing::Deciding };
-        let decision = UpstreamDecision::SetTool { server, tool: tool.name.clone(), enabled, policy };
+        let decision = UpstreamDecision::SetTool {
+            server,
+            tool: tool.name.clone(),
+            enabled,
+            policy,
+            idle_ms: tool.idle_ms,
+            total_ms: tool.total_ms,
+        };
+        asking.decide(decision, purpose, actions);
+    }
+}
+
+/// How long a call of this tool may take, where it is not as for its server.
+fn times_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    (details, tool): (&ServerDetails, &ToolView),
+    times: &mut Option<(u64, u64)>,
+    asking: &mut Asking,
+    actions: &mut Vec<Action>,
+) {
+    let limits = &details.form.limits;
+    let kept = (tool.idle_ms.unwrap_or(limits.idle_ms), tool.total_ms.unwrap_or(limits.total_ms));
+    let has_own = tool.idle_ms.is_some() || tool.total_ms.is_some();
+    let set = times.get_or_insert(kept);
+    let mut decided = None;
+    ui.horizontal_wrapped(|ui| {
+        for (name, milliseconds) in [("A call without a word", &mut set.0), ("A call in all", &mut set.1)] {
+            let mut seconds = *milliseconds as f64 / 1000.0;
+            let drag = DragValue::new(&mut seconds).range(0.1..=86_400.0).suffix(" s").max_decimals(1);
+            let field = ui.add(drag);
+            if field.changed() {
+                *milliseconds = (seconds * 1000.0).round() as u64;
+            }
+            field.accessible_name(format!("{name}, {}", line(&tool.name)));
+            muted_ui(ui, view.theme, name);
+        }
+        if *set != kept && ui.button("Keep these times").clicked() {
+            decided = Some((Some(set.0), Some(set.1)));
+        }
+        if has_own && ui.button("As for the server").clicked() {
+            decided = Some((None, None));
+        }
+    });
+    if let Some((idle_ms, total_ms)) = decided {
+        *times = None;
+        let server = details.brief.id.clone();
+        let purpose = Purpose::Server { id: server.clone(), doing: Doing::Deciding };
+        let (enabled, policy) = (tool.enabled, tool.policy);
+        let tool = tool.name.clone();
+        let decision = UpstreamDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms };
         asking.decide(decision, purpose, actions);
     }
 }

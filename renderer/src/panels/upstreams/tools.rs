@@ -11,7 +11,10 @@ use crate::{
     widgets::{muted_ui, search_field_ui},
 };
 use egui::{Button, RichText, Ui};
-use shared_protocol::upstreams::{ServerDetails, ToolApproval, ToolView, UpstreamDecision};
+use shared_protocol::{
+    Refusal,
+    upstreams::{CallResult, ServerDetails, ToolApproval, ToolView, UpstreamDecision},
+};
 
 /// More than these, and a field to find one is worth its room.
 const MANY: usize = 8;
@@ -22,8 +25,8 @@ const MOST_AT_ONCE: usize = 50;
 pub(super) struct Tools {
     query: String,
     only_waiting: bool,
-    /// The one that is open, and its definition when it was opened: an approval is of that one.
-    open: Option<(String, String)>,
+    /// The one that is open.
+    open: Option<tool::Opened>,
     /// All new ones, each with the definition that is shown.
     look: Option<Vec<(String, String)>>,
     /// Look at the new ones as soon as they are known.
@@ -34,6 +37,12 @@ impl Tools {
     /// Somebody wants to look at what is new.
     pub(super) fn look_at_new(&mut self) {
         self.wants_look = true;
+    }
+
+    pub(super) fn receive_call(&mut self, tool: &str, result: Result<CallResult, &Refusal>) {
+        if let Some(open) = self.open.as_mut().filter(|open| open.exposed == tool) {
+            open.trying.receive(result);
+        }
     }
 
     pub(super) fn show_ui(
@@ -87,7 +96,7 @@ impl Tools {
                 continue;
             }
             found += 1;
-            let mut open = self.open.take_if(|(name, _)| *name == tool.name);
+            let mut open = self.open.take_if(|open| open.seen.0 == tool.name);
             tool::tool_ui(ui, view, (details, tool), is_wide, &mut open, asking, actions);
             if open.is_some() {
                 self.open = open;

@@ -1,6 +1,8 @@
 //! Servers out of other programs' configurations: Claude Desktop, Claude Code, VS Code and Cursor. Secrets that stand there
 //! in the open go to the secret store; nothing is enabled that a person has not enabled here.
 
+mod exposed;
+
 use crate::{
     config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, check},
     failure::Failure,
@@ -26,10 +28,12 @@ pub struct Import {
     pub servers: Vec<ImportedServer>,
     /// Names of servers that cannot be taken over, and why.
     pub refused: Vec<(String, String)>,
+    /// Names of entries that nobody wants taken over, and why.
+    pub skipped: Vec<(String, String)>,
 }
 
-/// Understands `mcpServers` (Claude Desktop, Claude Code also per project, Cursor), `servers` (VS Code's `mcp.json`) and
-/// `mcp.servers` (VS Code's settings), with comments and trailing commas.
+/// Understands `mcpServers` (Claude Desktop, Claude Code also per project, Cursor), `servers` (VS Code's `mcp.json`),
+/// `mcp.servers` (VS Code's settings), the entries themselves and one server by itself, with comments and trailing commas.
 pub fn import(text: &str) -> Result<Import, Failure> {
     if text.len() > LARGEST_TEXT {
         return Err(Failure::validation("text", format!("This is larger than {LARGEST_TEXT} bytes")));
@@ -37,25 +41,96 @@ pub fn import(text: &str) -> Result<Import, Failure> {
     if deepest(text) > DEEPEST {
         return Err(Failure::validation("text", format!("This is nested more than {DEEPEST} deep")));
     }
-    let parsed: Result<Value, _> =
-        jsonc_parser::parse_to_serde_value(text, &jsonc_parser::ParseOptions::default());
-    let value = parsed.map_err(|error| Failure::validation("text", format!("This is not JSON: {error}")))?;
-    let projects =
-        value.get("projects").and_then(Value::as_object).into_iter().flatten().map(|(_, project)| project);
-    let lists = [value.get("mcpServers"), value.get("servers"), value.pointer("/mcp/servers")];
-    let lists = lists.into_iter().chain(projects.map(|project| project.get("mcpServers")));
+    let value = parsed(text)?;
     let mut import = Import::default();
-    for (name, entry) in lists.flatten().filter_map(Value::as_object).flatten() {
-        match read(name, entry) {
+    for (name, entry) in entries(&value) {
+        if is_ourselves(&name, entry) {
+            let why = "it is Draftboard itself, which would call itself".to_owned();
+            import.skipped.push((name, why));
+            continue;
+        }
+        match read(&name, entry) {
             Ok(server) => import.servers.push(server),
-            Err(reason) => import.refused.push((name.clone(), reason)),
+            Err(reason) => import.refused.push((name, reason)),
         }
     }
-    if import.servers.is_empty() && import.refused.is_empty() {
-        let message = "There are no servers in it: mcpServers, servers or mcp.servers was expected";
+    if import.servers.is_empty() && import.refused.is_empty() && import.skipped.is_empty() {
+        let message = "There are no servers in it: mcpServers, servers, mcp.servers or one server with its command or url was \
+                       expected";
         return Err(Failure::validation("text", message));
     }
     Ok(import)
+}
+
+fn parsed(text: &str) -> Result<Value, Failure> {
+    let parse = |text: &str| -> Result<Value, _> {
+        jsonc_parser::parse_to_serde_value(text, &jsonc_parser::ParseOptions::default())
+    };
+    // Cut out of the middle of a file: an entry with its name and without the braces around it.
+    let entry = text.trim().trim_end_matches(',');
+    let value = if entry.starts_with('"') { parse(&format!("{{{entry}}}")) } else { parse(text) };
+    value.map_err(|error| Failure::validation("text", format!("This is not JSON: {error}")))
+}
+
+/// Every server of a configuration with its name.
+fn entries(value: &Value) -> Vec<(String, &Value)> {
+    let is_server = |entry: &Value| {
+        entry.as_object().is_some_and(|entry| {
+            entry.get("command").is_some_and(Value::is_string) || url_of(entry).is_some()
+        })
+    };
+    if is_server(value) {
+        return vec![(name_of(value), value)];
+    }
+    let projects =
+        value.get("projects").and_then(Value::as_object).into_iter().flatten().map(|(_, project)| project);
+    let lists = [
+        value.get("mcpServers"),
+        value.get("servers"),
+        value.pointer("/mcp/servers"),
+        value.get("mcp.servers"),
+    ];
+    let lists = lists.into_iter().chain(projects.map(|project| project.get("mcpServers")));
+    let named: Vec<(String, &Value)> = lists
+        .flatten()
+        .filter_map(Value::as_object)
+        .flatten()
+        .map(|(name, entry)| (name.clone(), entry))
+        .collect();
+    if !named.is_empty() {
+        return named;
+    }
+    let bare = value.as_object().into_iter().flatten().filter(|(_, entry)| is_server(entry));
+    bare.map(|(name, entry)| (name.clone(), entry)).collect()
+}
+
+/// What a server that comes by itself is called: by its own word, its package, its program or its address.
+fn name_of(entry: &Value) -> String {
+    let text = |part: &str| entry.get(part).and_then(Value::as_str);
+    let from_runner = || {
+        let arguments = entry.get("args").and_then(Value::as_array)?;
+        let package =
+            arguments.iter().filter_map(Value::as_str).find(|argument| !argument.starts_with('-'))?;
+        let package = package.rsplit('/').next().unwrap_or(package);
+        Some(package.split(['@', '=']).next().unwrap_or(package))
+    };
+    let program = text("command").map(|command| command.rsplit('/').next().unwrap_or(command));
+    let host = || entry.as_object().and_then(url_of)?.split("://").nth(1)?.split(['/', ':', '?']).next();
+    let name = match program {
+        _ if text("name").is_some() => text("name"),
+        Some("npx" | "uvx") => from_runner().or(program),
+        Some(_) => program,
+        None => host(),
+    };
+    name.filter(|name| !name.trim().is_empty()).unwrap_or("server").to_owned()
+}
+
+/// The entry that makes Draftboard known to the other program.
+fn is_ourselves(name: &str, entry: &Value) -> bool {
+    let command = entry.get("command").and_then(Value::as_str).unwrap_or_default();
+    let program = command.rsplit(['/', '\\']).next().unwrap_or(command).trim_end_matches(".exe");
+    let is_bridge = entry.pointer("/args/0").and_then(Value::as_str) == Some("mcp");
+    is_bridge && (program == "draftboard" || name == "draftboard")
 }
 
 /// At least how deep it is nested: brackets in texts and comments count too, which does no harm.
@@ -76,7 +151,7 @@ fn deepest(text: &str) -> usize {
 fn read(name: &str, entry: &Value) -> Result<ImportedServer, String> {
     let entry = entry.as_object().ok_or("it is not an object")?;
     let mut server = match (entry.get("command").and_then(Value::as_str), url_of(entry)) {
-        (Some(command), _) => from_command(name, command, &texts(entry.get("args"))?),
+        (Some(command), _) => from_command(name, command, texts(entry.get("args"))?)?,
         (None, Some(url)) => from_url(name, url, entry)?,
         (None, None) => return Err("it has neither a command nor a url".to_owned()),
     };
@@ -109,8 +184,19 @@ fn texts(value: Option<&Value>) -> Result<Vec<String>, String> {
 }
 
 /// Package runners are recognised, so that fetching becomes a step of its own; everything else is run as it stands.
-fn from_command(name: &str, command: &str, args: &[String]) -> ImportedServer {
+fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<ImportedServer, String> {
     let runner = command.rsplit('/').next().unwrap_or(command);
+    let taken = match runner {
+        "docker" | "podman" => exposed::variables_of_container(&mut args),
+        _ => Vec::new(),
+    };
+    if let Some(place) = exposed::in_arguments(&args) {
+        return Err(format!(
+            "a secret stands in its arguments, where every program can read it: {place}. Let the server take it from a variable \
+             of its environment, as its documentation says, and import it then"
+        ));
+    }
+    let args = args.as_slice();
     let options = args
         .iter()
         .take_while(|argument| matches!(argument.as_str(), "-y" | "--yes" | "-q" | "--quiet"))
@@ -139,12 +225,23 @@ fn from_command(name: &str, command: &str, args: &[String]) -> ImportedServer {
     if args.iter().any(|argument| placeholder(argument)) {
         notes.push("Some of its arguments name values of the other program: fill them in".to_owned());
     }
-    ImportedServer { config, secrets: Vec::new(), notes }
+    let mut server = ImportedServer { config, secrets: Vec::new(), notes };
+    for (variable, value) in taken {
+        server.notes.push(format!("{variable} was taken out of its arguments and goes to the secret store"));
+        add_variable(&mut server, &variable, &value);
+    }
+    Ok(server)
 }
 
 fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<ImportedServer, String> {
     if entry.get("type").and_then(Value::as_str) == Some("sse") {
         return Err("it speaks the older HTTP+SSE transport, which is not supported: ask for its Streamable HTTP address".to_owned());
+    }
+    if let Some(place) = exposed::in_address(url) {
+        return Err(format!(
+            "a secret stands in its address, which others write down: {place}. Take it out, and give it as a bearer token or a \
+             header when you add the server"
+        ));
     }
     let mut server = ImportedServer {
         config: McpConfig::http(name, url, HttpAuth::None),
@@ -169,7 +266,7 @@ fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<Importe
 }
 
 fn add_variable(server: &mut ImportedServer, name: &str, value: &str) {
-    let variable = if sounds_secret(name) || placeholder(value) {
+    let variable = if sounds_secret(name) || exposed::names_secret(name) || placeholder(value) {
         keep(server, name, value);
         EnvVarConfig::secret(name, &own_secret(server.config.id, name))
     } else {
@@ -190,7 +287,7 @@ fn placeholder(value: &str) -> bool {
     value.contains("${")
 }
 
-pub(crate) fn sounds_secret(name: &str) -> bool {
+fn sounds_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "_PAT", "AUTH"]
         .iter()
@@ -259,6 +356,53 @@ mod tests {
         assert!(
             matches!(&header.config.transport, McpTransport::Http { auth: HttpAuth::Header { name, .. }, .. } if name == "X-Key")
         );
+    }
+
+    #[test]
+    fn one_server_by_itself_and_entries_without_what_is_around_them_are_understood() {
+        for (text, name) in [
+            (r#"{"command": "npx", "args": ["-y", "@scope/clock@1.0", "--utc"]}"#, "clock"),
+            (r#"{"name": "Watch", "command": "/opt/watch"}"#, "Watch"),
+            (r#"{"command": "/opt/watch"}"#, "watch"),
+            (r#"{"type": "http", "url": "https://example.org/mcp"}"#, "example.org"),
+            (r#"{"files": {"command": "/opt/files"}}"#, "files"),
+            (r#""files": {"command": "/opt/files"},"#, "files"),
+        ] {
+            assert_eq!(only(text).config.name, name, "{text}");
+        }
+        assert!(import(r#"{"editor": {"fontSize": 12}}"#).is_err(), "settings without servers");
+    }
+
+    #[test]
+    fn draftboard_itself_is_left_out_with_a_word() {
+        let found = import(
+            r#"{"mcpServers": {"draftboard": {"command": "/opt/db-1.0", "args": ["mcp", "--workspace", "/w"]},
+                "mine": {"command": "/usr/bin/draftboard", "args": ["mcp"]}, "files": {"command": "/opt/files"}}}"#,
+        )
+        .expect("a configuration");
+        assert_eq!((found.servers.len(), found.refused.len()), (1, 0), "{found:?}");
+        let names: Vec<&str> = found.skipped.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["draftboard", "mine"]);
+    }
+
+    #[test]
+    fn a_secret_in_the_open_is_refused_or_moved_and_repeated_nowhere() {
+        let found = import(
+            r#"{"mcpServers": {
+                "flag": {"command": "npx", "args": ["-y", "@scope/x", "--api-key", "hunter2-hunter2"]},
+                "address": {"url": "https://example.org/mcp?token=hunter2-hunter2"},
+                "box": {"command": "docker", "args": ["run", "-i", "-e", "API_KEY=hunter2-hunter2", "example/x"]}}}"#,
+        )
+        .expect("a configuration");
+        let why =
+            |name: &str| found.refused.iter().find(|(other, _)| other == name).map(|(_, why)| why.as_str());
+        assert!(why("flag").is_some_and(|why| why.contains("--api-key (argument 3)")), "{found:?}");
+        assert!(why("address").is_some_and(|why| why.contains("token in its query")), "{found:?}");
+        let [boxed] = found.servers.as_slice() else { panic!("{found:?}") };
+        assert_eq!(boxed.config.args, ["run", "-i", "-e", "API_KEY", "example/x"]);
+        assert!(boxed.config.env_vars["API_KEY"].is_secret);
+        assert_eq!(boxed.secrets[0].1.reveal(), "hunter2-hunter2");
+        assert!(!format!("{found:?}").contains("hunter2"), "{found:?}");
     }
 
     #[test]

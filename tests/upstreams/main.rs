@@ -2,7 +2,11 @@
 //! decides nothing without the code, and nothing of them outlives a main that is killed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test")]
 
+mod asking;
+mod manifests;
+#[path = "../support/mod.rs"]
 mod support;
+mod terminal;
 
 use serde_json::{Value, json};
 use shared_protocol::review::{AuditEntry, AuditEvent, AuditLine};
@@ -202,7 +206,65 @@ fn a_call_goes_by_its_policy_and_is_audited() {
     home.assert_deserted();
 }
 
-/// A `serve` at a terminal that shows codes.
+/// A `serve` at a terminal that shows codes, and how many it has shown.
+struct Desk<'a> {
+    home: &'a Home,
+    workspace: PathBuf,
+    serve: Terminal,
+    shown: usize,
+}
+
+impl<'a> Desk<'a> {
+    /// None, loudly, where there is no terminal to be had.
+    fn open(home: &'a Home, workspace: PathBuf) -> Option<Self> {
+        let mut command = serving(home, &workspace);
+        command.args(["--mode", "guarded"]);
+        let serve = Terminal::open(&command)?;
+        serve.wait_for("ready");
+        Some(Self { home, workspace, serve, shown: 0 })
+    }
+
+    fn run(&self, arguments: &[&str]) -> support::home::Outcome {
+        self.home.run(&[arguments, &["-w", self.workspace.to_str().unwrap()]].concat())
+    }
+
+    /// A person at a terminal: types `typed` one after the other as it is asked for, and the code at last.
+    fn decides(&mut self, arguments: &[&str], typed: &[(&str, &str)]) -> support::home::Outcome {
+        let mut command = self.home.command();
+        command.args(arguments).arg("-w").arg(&self.workspace);
+        let mut person = Terminal::open(&command).unwrap();
+        for (question, answer) in typed {
+            person.wait_for(question);
+            person.write(answer);
+        }
+        person.wait_for("Code: ");
+        person.write(&code_of(&self.serve, self.shown));
+        self.shown += 1;
+        person.end()
+    }
+
+    /// The number of the proposal that waits with this title.
+    fn waits(&self, title: &str) -> String {
+        wait_for("it waits in the queue", || {
+            let listed = self.run(&["review", "list"]);
+            let line = listed.out.lines().find(|line| line.contains(title))?;
+            line.split_whitespace().next().map(str::to_owned)
+        })
+    }
+
+    fn agent(&self) -> Agent {
+        Agent::greeted(self.home, &self.workspace, Era::Handshake, &[])
+    }
+}
+
+fn until_offered(agent: &mut Agent, tool: &str) {
+    wait_for("the tool is offered", || tool_names(agent).contains(&tool.to_owned()).then_some(()));
+}
+
+fn call(tool: &str, arguments: Value) -> Value {
+    json!({"name": tool, "arguments": arguments})
+}
+
 fn code_of(serve: &Terminal, shown_before: usize) -> String {
     const WORDS: &str = "Code (holds for one minute): ";
     wait_for("a code", || {

@@ -1,0 +1,197 @@
+//! Secrets that stand where everybody can read them: in the arguments of a program, which all programs of this machine see,
+//! and in an address, which servers write into their logs.
+
+/// How the names of secrets end, as words.
+const SECRET_WORDS: [&str; 13] = [
+    "KEY",
+    "APIKEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "PAT",
+    "AUTH",
+    "AUTHORIZATION",
+    "BEARER",
+    "JWT",
+];
+/// How the secrets of well-known services begin.
+const MARKS: [&str; 13] = [
+    "sk-",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xapp-",
+    "AKIA",
+    "AIza",
+    "hf_",
+    "eyJ",
+];
+/// Shorter ones are words that happen to begin like that.
+const SHORTEST_MARKED: usize = 16;
+
+/// Whether a variable, an option or a part of a query of this name holds a secret: by its last word, so that `--token-limit` and
+/// `--key-file` are what they are.
+pub(super) fn names_secret(name: &str) -> bool {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for character in name.chars() {
+        let begins = character.is_ascii_uppercase() && was_small;
+        was_small = character.is_ascii_lowercase();
+        if begins || !character.is_ascii_alphanumeric() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| character.is_ascii_alphanumeric()) {
+            word.push(character.to_ascii_uppercase());
+        }
+    }
+    words.iter().rfind(|word| !word.is_empty()).is_some_and(|word| SECRET_WORDS.contains(&word.as_str()))
+}
+
+/// Whether a value looks like the secret of a well-known service, or carries one.
+fn looks_secret(value: &str) -> bool {
+    let marked = MARKS.iter().any(|mark| value.starts_with(mark)) && value.len() >= SHORTEST_MARKED;
+    let carried = value.split_once("Bearer ").is_some_and(|(_, token)| given(token));
+    (marked && !value.contains(char::is_whitespace)) || carried
+}
+
+/// A value of its own: not one that only the other program knows, and not the path of a file.
+fn given(value: &str) -> bool {
+    let is_path = ["/", "~/", "./", "../"].iter().any(|start| value.starts_with(start));
+    !value.is_empty() && !value.contains("${") && !is_path
+}
+
+/// The part of an address that holds a secret.
+pub(super) fn in_address(address: &str) -> Option<String> {
+    let (_, rest) = address.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if let Some((user, _)) = authority.rsplit_once('@')
+        && user.split_once(':').is_some_and(|(_, password)| given(password))
+    {
+        return Some("a password before the @".to_owned());
+    }
+    let query = rest.split_once('?').map_or("", |(_, query)| query);
+    let query = query.split('#').next().unwrap_or_default();
+    query.split('&').filter_map(|part| part.split_once('=')).find_map(|(name, value)| {
+        let is_secret = given(value) && (names_secret(name) || looks_secret(value));
+        is_secret.then(|| format!("{name:.64} in its query"))
+    })
+}
+
+/// Which argument holds a secret, without the secret.
+pub(super) fn in_arguments(arguments: &[String]) -> Option<String> {
+    for (place, argument) in arguments.iter().enumerate() {
+        let number = place + 1;
+        let (name, value) = match argument.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (argument.as_str(), None),
+        };
+        let is_option = name.starts_with('-');
+        let before = place.checked_sub(1).and_then(|before| arguments.get(before)).map(String::as_str);
+        let sets_variable = matches!(before, Some("-e" | "--env"));
+        if let Some(value) = value
+            && (is_option || sets_variable)
+            && given(value)
+            && (names_secret(name) || looks_secret(value))
+        {
+            return Some(format!("{name:.64} (argument {number})"));
+        }
+        let next = arguments.get(place + 1).filter(|next| !next.starts_with('-'));
+        if is_option && value.is_none() && names_secret(name) && next.is_some_and(|next| given(next)) {
+            return Some(format!("{name:.64} (argument {number})"));
+        }
+        if let Some(part) = in_address(argument).or_else(|| value.and_then(in_address)) {
+            return Some(format!("an address with {part} (argument {number})"));
+        }
+        if looks_secret(argument) {
+            return Some(format!("argument {number}"));
+        }
+    }
+    None
+}
+
+/// Takes the values of secret variables out of `docker run -e NAME=VALUE`: with the name alone, the client hands over what its own
+/// environment holds.
+pub(super) fn variables_of_container(arguments: &mut [String]) -> Vec<(String, String)> {
+    let mut taken = Vec::new();
+    let mut follows = false;
+    for argument in arguments {
+        let (option, setting) = match argument.strip_prefix("--env=") {
+            Some(setting) => ("--env=", Some(setting.to_owned())),
+            None => ("", follows.then(|| argument.clone())),
+        };
+        follows = matches!(argument.as_str(), "-e" | "--env");
+        let Some((name, value)) = setting.as_deref().and_then(|setting| setting.split_once('=')) else {
+            continue;
+        };
+        if given(value) && (names_secret(name) || looks_secret(value)) {
+            taken.push((name.to_owned(), value.to_owned()));
+            *argument = format!("{option}{name}");
+        }
+    }
+    taken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    #[test]
+    fn names_are_secret_by_their_last_word() {
+        for name in ["API_KEY", "--api-key", "apiKey", "GITHUB_PAT", "--token", "x-auth", "DB_PASSWORD"] {
+            assert!(names_secret(name), "{name}");
+        }
+        for name in ["--token-limit", "--key-file", "AUTHOR", "--monkey", "KEYBOARD", "--path", "-e", ""] {
+            assert!(!names_secret(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn secrets_in_arguments_are_found_and_not_repeated() {
+        for (texts, place) in [
+            (vec!["--api-key", "hunter2"], "--api-key (argument 1)"),
+            (vec!["--token=hunter2"], "--token (argument 1)"),
+            (vec!["-v", "-e", "KEY=hunter2"], "KEY (argument 3)"),
+            (vec!["sk-hunter2hunter2hunter2"], "argument 1"),
+            (vec!["--header", "Authorization: Bearer hunter2"], "argument 2"),
+            (
+                vec!["https://example.org/mcp?api_key=hunter2"],
+                "an address with api_key in its query (argument 1)",
+            ),
+            (vec!["postgres://me:hunter2@db/x"], "an address with a password before the @ (argument 1)"),
+        ] {
+            let found = in_arguments(&arguments(&texts)).unwrap_or_else(|| panic!("{texts:?}"));
+            assert_eq!(found, place);
+        }
+        for texts in [
+            vec!["--api-key", "${input:key}"],
+            vec!["--token", "--verbose"],
+            vec!["--ssh-key", "~/.ssh/id"],
+            vec!["--token-limit=100", "--author", "Ada", "sk-ip"],
+            vec!["-e", "REGION=eu", "https://example.org/mcp?page=2"],
+        ] {
+            assert_eq!(in_arguments(&arguments(&texts)), None, "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn a_container_takes_its_secrets_from_the_environment() {
+        let mut texts =
+            arguments(&["run", "-e", "TOKEN=hunter2", "--env=KEY=hunter3", "-e", "REGION=eu", "image"]);
+        let taken = variables_of_container(&mut texts);
+        assert_eq!(texts, ["run", "-e", "TOKEN", "--env=KEY", "-e", "REGION=eu", "image"]);
+        let taken: Vec<(&str, &str)> =
+            taken.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(taken, [("TOKEN", "hunter2"), ("KEY", "hunter3")]);
+    }
+}
