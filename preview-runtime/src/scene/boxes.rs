@@ -7,8 +7,8 @@ use super::{
 };
 use crate::look;
 use components::{
-    Align, Bound, Colour, EvalError, Justify, Kind, MAX_TEXT, Node, Radius, Sides, Style, StyleSheet, Token,
-    TypeStep, Value, Weight, visible,
+    Align, Bound, Colour, EvalError, Justify, Kind, MAX_TEXT, Node, Radius, RadiusStep, Sides, Style,
+    StyleSheet, Token, TypeStep, Value, Weight, visible,
 };
 use std::sync::Arc;
 
@@ -70,7 +70,9 @@ impl Builder<'_> {
                     Some("fill") => Fit::Fill,
                     _ => Fit::Cover,
                 };
-                Content::Picture { path: shown(&source.eval(&frame.scope)?), fit }
+                let path = shown(&source.eval(&frame.scope)?);
+                self.check_picture(&path, node, frame);
+                Content::Picture { path, fit }
             }
             Kind::Box | Kind::Column => Content::Box(Flow::Column),
             Kind::Grid => Content::Box(Flow::Grid),
@@ -222,7 +224,7 @@ impl Builder<'_> {
         let style = Style {
             background: Some(Colour::Token(Token::DangerSoft)),
             padding: Some(Sides { top: 2.0, right: 6.0, bottom: 2.0, left: 6.0 }),
-            radius: Some(Radius::Small),
+            radius: Some(Radius::Step(RadiusStep::Small)),
             align: Some(Align::Center),
             justify: Some(Justify::Center),
             ..Style::default()

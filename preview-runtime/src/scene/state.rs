@@ -25,6 +25,12 @@ impl Key {
     }
 }
 
+impl std::fmt::Display for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
 /// What somebody put into a control.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {
