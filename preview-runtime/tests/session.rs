@@ -652,3 +652,56 @@ fn a_hostile_set_beside_the_kit_leaves_the_page_as_it_is() {
     host.show(page(), vec![]);
     assert!(host.pixels == quiet.pixels, "and nothing of it stays");
 }
+
+/// A field is edited where the caret is, and what is selected is replaced.
+#[test]
+fn a_field_is_edited_in_the_middle() {
+    let text = component("x.field", "view: { type: input, value: abc, style: { width: 200 } }");
+    let mut host = Host::new(&[("f.component.yaml", &text)]);
+    host.show(vec![instance("f", "x.field", None, json!({}))], vec![]);
+    let (x, y) = host.centre("f");
+    host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x, y }]);
+    let value = |messages: &[FromPreview]| {
+        let changed = messages.iter().rev().find_map(|message| match message {
+            FromPreview::Action { action, value, .. } if action == "change" => {
+                value.as_str().map(str::to_owned)
+            }
+            _ => None,
+        });
+        changed.unwrap()
+    };
+    let key = |key: EditKey| InputEvent::Key { key };
+    let typed = |text: &str| InputEvent::Type { text: text.into() };
+    use EditKey::{Backspace, Delete, End, Home, Left, SelectAll, SelectHome, SelectLeft};
+    assert_eq!(value(&host.input(vec![key(Left), typed("X")])), "abXc");
+    assert_eq!(value(&host.input(vec![key(Backspace)])), "abc");
+    assert_eq!(value(&host.input(vec![key(Home), key(Delete)])), "bc");
+    let before = host.pixels.clone();
+    host.input(vec![key(End), key(SelectLeft)]);
+    assert_ne!(host.pixels, before, "what is selected is seen");
+    assert_eq!(value(&host.input(vec![typed("YZ")])), "bYZ");
+    assert_eq!(value(&host.input(vec![key(SelectHome), key(Delete)])), "");
+    assert_eq!(value(&host.input(vec![typed("abc"), key(SelectAll), typed("Q")])), "Q");
+    assert!(
+        host.input(vec![key(Home), key(Backspace)]).iter().all(|m| !matches!(m, FromPreview::Action { .. }))
+    );
+}
+
+#[test]
+fn arrows_choose_in_a_select_and_end_at_its_ends() {
+    let text = component("x.choice", "view: { type: select, options: [a, b], style: { width: 200 } }");
+    let mut host = Host::new(&[("c.component.yaml", &text)]);
+    host.show(vec![instance("c", "x.choice", None, json!({}))], vec![]);
+    host.input(vec![InputEvent::Key { key: EditKey::Tab }]);
+    let mut chosen = |key: EditKey| {
+        let messages = host.input(vec![InputEvent::Key { key }]);
+        messages.iter().find_map(|message| match message {
+            FromPreview::Action { value, .. } => value.as_str().map(str::to_owned),
+            _ => None,
+        })
+    };
+    assert_eq!(chosen(EditKey::Down).as_deref(), Some("a"));
+    assert_eq!(chosen(EditKey::Down).as_deref(), Some("b"));
+    assert_eq!(chosen(EditKey::Down), None);
+    assert_eq!(chosen(EditKey::Up).as_deref(), Some("a"));
+}
