@@ -82,3 +82,14 @@ fn the_role_of_the_executable_is_locked_in_and_shows_a_component() {
     drop(channel);
     assert!(child.wait().unwrap().success(), "it ends with its channel");
 }
+
+/// What tries to get out of the sandbox is compiled in for the escape matrix and never otherwise.
+#[cfg(not(feature = "probe"))]
+#[test]
+fn the_probe_is_in_no_ordinary_executable() {
+    // In two parts, so that this test could be looked through as well.
+    let mark = ["draftboard-escape-", "probe-7c1f"].concat();
+    let executable = std::fs::read(env!("CARGO_BIN_EXE_draftboard")).unwrap();
+    assert!(executable.len() > 1 << 20);
+    assert!(memchr::memmem::find(&executable, mark.as_bytes()).is_none());
+}

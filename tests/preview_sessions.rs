@@ -107,9 +107,13 @@ fn started(home: &Home, workspace: &Path) -> Running {
 
 /// What a process ran so far.
 fn ticks(pid: u32) -> u64 {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    ticks_if_there(pid).unwrap()
+}
+
+fn ticks_if_there(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    Some(fields[11].parse::<u64>().ok()? + fields[12].parse::<u64>().ok()?)
 }
 
 fn signal(pid: u32, signal: &str) {
@@ -211,4 +215,110 @@ fn components_are_shown_by_themselves_reloaded_and_promoted_into() {
     });
     fs::write(&file, &good).unwrap();
     wait_for("the picture again", || (bench.shot(plain, "mended.png") == overridden).then_some(()));
+}
+
+/// What a component may cost, in hundredths of a second of a processor: two seconds, and some for starting and for the kernel
+/// to notice.
+const MOST_TICKS: u64 = 350;
+
+/// Components that were made to do harm: each is refused, or shown within its bounds, or ended within its budget; another
+/// session goes on, and main answers all the while.
+#[test]
+fn hostile_components_are_bounded_and_nobody_else_notices() {
+    let mut bench = Bench::new();
+    let page = bench.node("home");
+    let good = bench.begin(json!({ "route": page }));
+    bench.until_ready(good);
+    let file = bench.workspace.join("components/hostile.component.yaml");
+    let component = |props: &str, view: &str| {
+        format!("format: 1\nid: x.hostile\ntitle: Hostile\nprops:\n  a: {props}\nview: {view}\n")
+    };
+    let list =
+        |count: usize| format!("{{ control: json, default: {:?} }}", (0..count).rev().collect::<Vec<_>>());
+    let each = |inside: &str| format!("{{ type: each, items: =props.a, children: [{inside}] }}");
+    let text = "{ control: string, default: xxxxxxxxxx }";
+    let sorts = "=props.a|sort|sort|sort|sort|sort|sort|sort|sort|list|length";
+    let laughs = format!("='{}'{}", "ha".repeat(200), " * 1000".repeat(6));
+    let cases = [
+        ("ten megabytes", component(text, "{ type: box }") + &"# more\n".repeat(1_500_000), "refused"),
+        (
+            "a hundred thousand nodes",
+            component(&list(320), &each(&each("{ type: text, text: x }"))),
+            "cut off",
+        ),
+        (
+            "recursion",
+            component(text, "{ type: column, children: [{ type: component, component: x.hostile }] }"),
+            "contains itself",
+        ),
+        ("billion laughs", component(text, &format!("{{ type: text, text: \"{laughs}\" }}")), "message"),
+        (
+            "sizes that are no numbers",
+            component(text, "{ type: box, style: { width: \"=0.0 / 0.0\", height: \"=1e300 * 1e300\" } }"),
+            "message",
+        ),
+        (
+            "an enormous text",
+            component(
+                &format!("{{ control: string, default: {} }}", "x".repeat(900_000)),
+                "{ type: text, text: =props.a }",
+            ),
+            "",
+        ),
+        (
+            "letters that run backwards",
+            component(text, "{ type: text, text: \"\u{202e}\u{200b}evil\" }"),
+            "refused",
+        ),
+        (
+            "work without end",
+            component(&list(4_000), &each(&format!("{{ type: text, text: '{sorts}' }}"))),
+            "",
+        ),
+    ];
+    for (name, text, expected) in cases {
+        fs::write(&file, text).unwrap();
+        let outcome = bench.outcome_of("x.hostile");
+        println!("{name}: {outcome}");
+        assert!(outcome.contains(expected), "{name}: {outcome}");
+        assert_eq!(bench.session(good)["state"], "Ready", "{name}: the other one goes on");
+        fs::remove_file(&file).unwrap();
+        wait_for("the component to be gone", || {
+            let all = bench.preview(json!("list"))["preview"]["all"]["components"].clone();
+            (!all.as_array().unwrap().iter().any(|known| known["id"] == "x.hostile")).then_some(())
+        });
+    }
+}
+
+impl Bench {
+    /// What becomes of a component by itself: refused, ready with its problems, or ended with the reason. Main answers
+    /// meanwhile, and no process runs for longer than it may.
+    fn outcome_of(&mut self, component: &str) -> String {
+        let before = self.previews();
+        // The watcher needs a moment; what cannot be read never comes.
+        let deadline = Instant::now() + std::time::Duration::from_secs(3);
+        let screen = json!({ "width": 640, "height": 480, "quarters": 4, "dark": false });
+        let start = json!({ "preview": { "start": { "shows": { "component": { "component": component } }, "screen": screen } } });
+        let session = loop {
+            match self.client.request(start.clone()).unwrap() {
+                Ok(answer) => break answer["preview"]["started"].as_u64().unwrap(),
+                Err(_) if Instant::now() > deadline => return "refused".to_owned(),
+                Err(_) => std::thread::sleep(std::time::Duration::from_millis(50)),
+            }
+        };
+        let outcome = wait_for("an outcome", || {
+            for pid in self.previews().into_iter().filter(|pid| !before.contains(pid)) {
+                let ran = ticks_if_there(pid).unwrap_or_default();
+                assert!(ran <= MOST_TICKS, "{component} ran for {ran} hundredths of a second");
+            }
+            let view = self.session(session);
+            match &view["state"] {
+                Value::String(state) if state == "Ready" => Some(format!("ready: {}", view["problems"])),
+                Value::Object(state) => Some(format!("ended: {}", state["Failed"]["what"])),
+                _ => None,
+            }
+        });
+        self.preview(json!({ "close": session }));
+        outcome
+    }
 }

@@ -139,3 +139,94 @@ fn the_file_of_an_older_workbench_is_read_once() {
         assert_eq!(values(&bench), [] as [&str; 0], "what was cleared does not come back");
     }
 }
+
+#[test]
+fn a_damaged_file_of_an_older_workbench_is_named_and_left_alone() {
+    let old = ".scaffa/overrides.v0.json";
+    let bench = Bench::with_files(|root| write(root, old, "{ not json"));
+    assert!(bench.notices().iter().any(|notice| notice.contains(old)), "{:?}", bench.notices());
+    assert_eq!(fs::read_to_string(bench.root().join(old)).unwrap(), "{ not json");
+    assert_eq!(values(&bench), [] as [&str; 0]);
+}
+
+const CARD: &str = "# the card\nformat: 1\nid: ui.card\ntitle: Card\nprops:\n  title: { control: string, default: Plain } # said once\n  \
+    items: { control: json, default: [a] }\nvariants:\n  - { id: wide, title: Wide, props: { title: Very wide } }\nview:\n  type: column\n  \
+    children:\n    - { type: component, component: ui.badge } # the badge\n    \
+    - { type: component, component: ui.button, props: { label: =props.title } }\n    \
+    - { type: each, items: =props.items, children: [{ type: component, component: ui.badge, id: item }] }\n";
+
+fn card() -> Bench {
+    let mut bench = Bench::with_files(|root| write(root, "components/card.component.yaml", CARD));
+    bench.run(r#"{"addBoard":{"kind":"interface","title":"App"}}"#);
+    bench.run(r#"{"addNode":{"board":"app","type":"ui.route","name":"home"}}"#);
+    bench.run(r#"{"addNode":{"board":"app","type":"ui.card","parent":"home","name":"go"}}"#);
+    bench
+}
+
+fn lay(bench: &mut Bench, scope: &str, instance: &str, path: &str, value: &str) {
+    bench.run(&format!(
+        r#"{{"setOverrides":{{"set":[{{"scope":"{scope}","instance":"{instance}","path":"{path}","value":{value}}}]}}}}"#
+    ));
+}
+
+fn text_of(bench: &Bench) -> String {
+    fs::read_to_string(bench.root().join("components/card.component.yaml")).unwrap()
+}
+
+#[test]
+fn parts_variants_and_defaults_are_promoted_into_the_file_that_says_them() {
+    let mut bench = card();
+    let node = instance(&bench);
+    lay(&mut bench, "app", &node, "/title", r#""On the board""#);
+    lay(&mut bench, "app", &format!("{node}/ui.badge"), "/text", r#""Hot""#);
+    lay(&mut bench, "component", "ui.card@wide", "/title", r#""Wider""#);
+    lay(&mut bench, "component", "ui.card", "/title", r#""Default""#);
+    let operations = bench.log().len();
+    bench.run(r#"{"promoteOverrides":"all"}"#);
+    assert_eq!(bench.log().len(), operations + 1, "one operation");
+    let text = text_of(&bench);
+    for kept in ["# the card", "# said once", "# the badge", "label: =props.title"] {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
+    let component = components::read("card.component.yaml", &text).unwrap();
+    assert_eq!(component.prop("title").unwrap().default, Some("Default".into()));
+    assert_eq!(component.variant("wide").unwrap().props["title"], "Wider");
+    let uses = component.view.uses();
+    let badge = uses.iter().find(|used| &*used.part.name == "ui.badge").unwrap();
+    assert!(
+        matches!(&badge.props[0], (name, components::Bound::Fixed(value)) if &**name == "text" && value.as_str() == Some("Hot"))
+    );
+    assert_eq!(values(&bench), [] as [&str; 0]);
+    bench.undo();
+    assert_eq!((text_of(&bench), values(&bench).len()), (CARD.to_owned(), 4));
+}
+
+#[test]
+fn what_cannot_be_promoted_is_named_each_with_its_reason_and_nothing_changes() {
+    let mut bench = card();
+    let node = instance(&bench);
+    lay(&mut bench, "app", &node, "/title", r#""Fine""#);
+    lay(&mut bench, "app", &format!("{node}/ui.button"), "/label", r#""Computed""#);
+    lay(&mut bench, "app", &format!("{node}/#item[0]"), "/text", r#""One of several""#);
+    lay(&mut bench, "app", &format!("{node}/ui.badge"), "/text", r#""=1 + 1""#);
+    lay(&mut bench, "component", "ui.button", "/label", r#""Built in""#);
+    let refusal = bench.try_run(r#"{"promoteOverrides":"all"}"#).unwrap_err();
+    let failed: Vec<(String, &str)> =
+        refusal.failed.iter().map(|failed| (failed.address.to_string(), failed.code.as_str())).collect();
+    let address = |rest: &str| format!("{node}{rest}");
+    assert_eq!(
+        failed,
+        [
+            (address("/#item[0]/text"), "unsupportedPattern"),
+            (address("/ui.badge/text"), "unsupportedPattern"),
+            (address("/ui.button/label"), "unsupportedPattern"),
+            ("ui.button/label (component)".to_owned(), "unpromotable"),
+        ],
+        "{refusal}"
+    );
+    assert_eq!((text_of(&bench), values(&bench).len()), (CARD.to_owned(), 5));
+    // The ones that can be are not held up when they are asked for.
+    let one = format!(r#"{{"promoteOverrides":{{"these":[{{"instance":"{node}","path":"/title"}}]}}}}"#);
+    bench.run(&one);
+    assert_eq!(values(&bench).len(), 4);
+}

@@ -10,6 +10,8 @@ mod layout;
 mod look;
 mod painter;
 mod pictures;
+#[cfg(feature = "probe")]
+pub mod probe;
 pub mod sandbox;
 pub mod scene;
 mod serve;

@@ -28,13 +28,23 @@ pub enum ServeError {
 
 /// Runs until the channel ends. Nothing is read from it before the sandbox is closed.
 pub fn serve(stream: UnixStream, build: &str) -> Result<(), ServeError> {
+    let mut channel = Channel::new(stream, MAX_TO_PREVIEW);
+    #[cfg(feature = "probe")]
+    let asked = crate::probe::asked(&mut channel);
+    #[cfg(feature = "probe")]
+    let report = asked.as_ref().map_or_else(sandbox::enter, crate::probe::Asked::enter)?;
+    #[cfg(not(feature = "probe"))]
     let report = sandbox::enter()?;
     let locked = report.system_calls;
-    let mut channel = Channel::new(stream, MAX_TO_PREVIEW);
     send(
         &channel,
         &FromPreview::Hello { protocol: PREVIEW_PROTOCOL, build: build.to_owned(), sandbox: report },
     )?;
+    #[cfg(feature = "probe")]
+    if let Some(asked) = asked {
+        let (level, message) = (shared_protocol::v0::PreviewLogLevel::Info, asked.attempt());
+        return send(&channel, &FromPreview::Log { level, message });
+    }
     if !locked {
         return Err(ServeError::Refused);
     }

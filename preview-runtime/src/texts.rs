@@ -18,6 +18,8 @@ struct Key {
     weight: Weight,
     align: Option<TextAlign>,
     lines: Option<u16>,
+    /// The bits of the height of a line.
+    leading: Option<u32>,
     /// The bits of the width, which is no number where there is no bound.
     room: u32,
 }
@@ -49,6 +51,7 @@ impl Texts {
             weight: element.weight,
             align: element.style.text_align,
             lines: element.style.lines.map(|lines| lines.0),
+            leading: element.style.line_height.map(|leading| leading.0.to_bits()),
             room: room.to_bits(),
         };
         if let Some(galley) = self.galleys.get(&key) {
@@ -66,6 +69,7 @@ impl Texts {
 
 fn job(element: &Element, text: &Arc<str>, room: f32) -> LayoutJob {
     let (font_id, line_height) = look::type_style(element.text, element.weight);
+    let line_height = element.style.line_height.map_or(line_height, |leading| leading.0 * font_id.size);
     let format = TextFormat {
         font_id,
         line_height: Some(line_height),

@@ -353,8 +353,74 @@ fn slots_loops_and_nested_components() {
     host.show(vec![instance("o", "x.outer", None, items), child], vec![]);
     assert_eq!(host.problems, []);
     let ids: Vec<&str> = host.instances.iter().map(|instance| instance.id.as_str()).collect();
-    assert_eq!(ids, ["o", "o/12", "o/12.1", "child"]);
-    assert_eq!((host.of("o/12.1").file.as_str(), host.of("o/12.1").line), ("o.component.yaml", 12));
+    assert_eq!(ids, ["o", "o/x.inner[0]", "o/x.inner[1]", "child"]);
+    let second = host.of("o/x.inner[1]");
+    assert_eq!((second.file.as_str(), second.line), ("o.component.yaml", 12));
+}
+
+/// What overrides call a part must not depend on where its line is.
+#[test]
+fn parts_keep_their_names_when_lines_move_and_are_told_apart_on_one() {
+    let inner =
+        component("x.inner", "props: { text: { control: string } }\nview: { type: text, text: =props.text }");
+    let ids = |view: &str| {
+        let outer = component("x.outer", view);
+        let mut host = Host::new(&[("o.component.yaml", &outer), ("i.component.yaml", &inner)]);
+        host.show(vec![instance("o", "x.outer", None, json!({}))], vec![]);
+        assert_eq!(host.problems, []);
+        host.instances.iter().map(|instance| instance.id.clone()).collect::<Vec<_>>()
+    };
+    let line = "view: { type: row, children: [{ type: component, component: x.inner }, { type: component, component: x.inner }, { type: component, component: x.inner, id: last }] }";
+    let parts = ["o", "o/x.inner", "o/x.inner:2", "o/#last"];
+    assert_eq!(ids(line), parts);
+    let moved = "description: More lines above\nview:\n  type: column\n  children:\n    - { type: text, text: New above }\n    - type: box\n      children:\n        - { type: component, component: x.inner }\n    - { type: component, component: x.inner, props: { text: two } }\n    - { type: component, id: last, component: x.inner }";
+    assert_eq!(ids(moved), parts);
+    // Deeper than a name can be long: still one name each.
+    let deep: Vec<(String, String)> = (0..30)
+        .map(|level| {
+            let view = format!("view: {{ type: component, component: x.a-rather-long-name-{} }}", level + 1);
+            (format!("{level}.component.yaml"), component(&format!("x.a-rather-long-name-{level}"), &view))
+        })
+        .collect();
+    let mut files: Vec<(&str, &str)> =
+        deep.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    let last = component("x.a-rather-long-name-30", "view: { type: text, text: end }");
+    files.push(("last.component.yaml", &last));
+    let mut host = Host::new(&files);
+    host.show(vec![instance("o", "x.a-rather-long-name-0", None, json!({}))], vec![]);
+    let ids: std::collections::BTreeSet<&str> =
+        host.instances.iter().map(|found| found.id.as_str()).collect();
+    assert_eq!((ids.len(), host.instances.len()), (31, 31));
+    assert!(ids.iter().all(|id| id.len() <= shared_protocol::preview::MAX_ID && id.starts_with('o')));
+}
+
+/// Loops that show nothing are work as well.
+#[test]
+fn loops_without_elements_end_in_time() {
+    let view = "props: { a: { control: json, default: [] } }\nview:\n  type: each\n  items: =props.a\n  as: one\n  children:\n    - type: each\n      items: =props.a\n      as: two\n      children:\n        - type: each\n          items: =props.a\n          as: three\n          children:\n            - { type: if, condition: false, then: [] }";
+    let text = component("x.loops", view);
+    let mut host = Host::new(&[("l.component.yaml", &text)]);
+    let list: Vec<usize> = (0..2_000).collect();
+    host.show(vec![instance("o", "x.loops", None, json!({ "a": list }))], vec![]);
+    assert!(
+        host.problems.iter().any(|problem| problem.message.contains("took longer")),
+        "{:?}",
+        host.problems
+    );
+}
+
+#[test]
+fn a_picture_that_is_not_there_is_named_with_its_place() {
+    let text = component(
+        "x.picture",
+        "view:\n  type: column\n  children:\n    - { type: image, source: images/none.png, style: { height: 20 } }",
+    );
+    let mut host = Host::new(&[("p.component.yaml", &text)]);
+    host.show(vec![instance("o", "x.picture", None, json!({}))], vec![]);
+    let [problem] = &host.problems[..] else { panic!("{:?}", host.problems) };
+    assert!(problem.message.contains("images/none.png"), "{}", problem.message);
+    assert_eq!((problem.file.as_str(), problem.instance.as_deref()), ("p.component.yaml", Some("o")));
+    assert!(problem.line > 3);
 }
 
 #[test]
@@ -585,4 +651,57 @@ fn a_hostile_set_beside_the_kit_leaves_the_page_as_it_is() {
     assert!(host.problems.iter().any(|problem| problem.instance.as_deref() == Some("laughs")));
     host.show(page(), vec![]);
     assert!(host.pixels == quiet.pixels, "and nothing of it stays");
+}
+
+/// A field is edited where the caret is, and what is selected is replaced.
+#[test]
+fn a_field_is_edited_in_the_middle() {
+    let text = component("x.field", "view: { type: input, value: abc, style: { width: 200 } }");
+    let mut host = Host::new(&[("f.component.yaml", &text)]);
+    host.show(vec![instance("f", "x.field", None, json!({}))], vec![]);
+    let (x, y) = host.centre("f");
+    host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x, y }]);
+    let value = |messages: &[FromPreview]| {
+        let changed = messages.iter().rev().find_map(|message| match message {
+            FromPreview::Action { action, value, .. } if action == "change" => {
+                value.as_str().map(str::to_owned)
+            }
+            _ => None,
+        });
+        changed.unwrap()
+    };
+    let key = |key: EditKey| InputEvent::Key { key };
+    let typed = |text: &str| InputEvent::Type { text: text.into() };
+    use EditKey::{Backspace, Delete, End, Home, Left, SelectAll, SelectHome, SelectLeft};
+    assert_eq!(value(&host.input(vec![key(Left), typed("X")])), "abXc");
+    assert_eq!(value(&host.input(vec![key(Backspace)])), "abc");
+    assert_eq!(value(&host.input(vec![key(Home), key(Delete)])), "bc");
+    let before = host.pixels.clone();
+    host.input(vec![key(End), key(SelectLeft)]);
+    assert_ne!(host.pixels, before, "what is selected is seen");
+    assert_eq!(value(&host.input(vec![typed("YZ")])), "bYZ");
+    assert_eq!(value(&host.input(vec![key(SelectHome), key(Delete)])), "");
+    assert_eq!(value(&host.input(vec![typed("abc"), key(SelectAll), typed("Q")])), "Q");
+    assert!(
+        host.input(vec![key(Home), key(Backspace)]).iter().all(|m| !matches!(m, FromPreview::Action { .. }))
+    );
+}
+
+#[test]
+fn arrows_choose_in_a_select_and_end_at_its_ends() {
+    let text = component("x.choice", "view: { type: select, options: [a, b], style: { width: 200 } }");
+    let mut host = Host::new(&[("c.component.yaml", &text)]);
+    host.show(vec![instance("c", "x.choice", None, json!({}))], vec![]);
+    host.input(vec![InputEvent::Key { key: EditKey::Tab }]);
+    let mut chosen = |key: EditKey| {
+        let messages = host.input(vec![InputEvent::Key { key }]);
+        messages.iter().find_map(|message| match message {
+            FromPreview::Action { value, .. } => value.as_str().map(str::to_owned),
+            _ => None,
+        })
+    };
+    assert_eq!(chosen(EditKey::Down).as_deref(), Some("a"));
+    assert_eq!(chosen(EditKey::Down).as_deref(), Some("b"));
+    assert_eq!(chosen(EditKey::Down), None);
+    assert_eq!(chosen(EditKey::Up).as_deref(), Some("a"));
 }

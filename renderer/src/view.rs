@@ -11,8 +11,8 @@ use crate::{
 use authority::{Problems, Snapshot};
 use canvas::theme::Theme;
 use shared_protocol::{
-    Board, BoardId, BoardKind, Command, EdgeId, ElementId, Endpoint, Node, NodeId, Point, PropKey,
-    ProposalId, Revision, Subject, TypeDef, TypeId, WhichOverrides,
+    Board, BoardId, BoardKind, Command, EdgeId, ElementId, Endpoint, Node, NodeId, OverrideKey, Point,
+    PropKey, ProposalId, Revision, Subject, TypeDef, TypeId, WhichOverrides,
     bundle::BundlesView,
     link::{LinkEnd, LinksView},
     mcp::McpView,
@@ -57,6 +57,8 @@ pub(crate) struct View<'a> {
     pub(crate) is_previewing: bool,
     /// What is set in the inspector is laid over the props of instances, and not into the board.
     pub(crate) is_overriding: bool,
+    /// Overrides that could not be saved to their source, and why.
+    pub(crate) unsaved: &'a BTreeMap<OverrideKey, String>,
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
     pub(crate) theme: &'a Theme,
@@ -94,6 +96,23 @@ impl<'a> View<'a> {
         within.then_some(chosen)
     }
 
+    /// What the inspector is about while a component by itself is seen and nothing on the board is selected: what is chosen
+    /// in its preview, else all of it.
+    pub(crate) fn alone(&self) -> Option<Alone<'a>> {
+        let session = self.looked_at.filter(|_| self.is_previewing && self.selection.is_empty())?;
+        let (component, whole) = match &session.shows {
+            Shown::Route(_) => return None,
+            Shown::Component { component } => (component, component.clone()),
+            Shown::Variant { component, variant } => (component, format!("{component}@{variant}")),
+        };
+        Some(match &session.selected {
+            Some(part) if part.instance != whole => {
+                Alone { instance: part.instance.clone(), component: &part.component, part: Some(part) }
+            }
+            _ => Alone { instance: whole, component, part: None },
+        })
+    }
+
     pub(crate) fn selected_edges(&self) -> Vec<EdgeId> {
         self.selection
             .iter()
@@ -104,6 +123,14 @@ impl<'a> View<'a> {
     pub(crate) fn type_of(&self, node: &'a Node) -> Option<&'a TypeDef> {
         self.snapshot.type_of(node)
     }
+}
+
+/// A component in a preview of its own, or something within it.
+pub(crate) struct Alone<'a> {
+    /// As overrides name it.
+    pub(crate) instance: String,
+    pub(crate) component: &'a str,
+    pub(crate) part: Option<&'a SelectedInstance>,
 }
 
 pub(crate) fn nodes_of(elements: &BTreeSet<ElementId>) -> Vec<NodeId> {

@@ -2,7 +2,8 @@
 //! over a named one. Nothing is accepted before the hello.
 
 use crate::{
-    Actor, BoardId, Change, Code, Command, Document, ElementId, OperationKind, Refusal, Revision,
+    Actor, BoardId, Change, Code, Command, Document, ElementId, OperationKind, Override, OverrideKey,
+    Refusal, Revision, Standing,
     bundle::{BundleAnswer, BundleRequest, BundlesView},
     limits::{MAX_BOARDS, MAX_NODES},
     link::{LinkRequest, LinksView},
@@ -17,7 +18,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 /// Raised with every change of a message; both ends must have the same.
-pub const PROTOCOL_VERSION: u32 = 5;
+pub const PROTOCOL_VERSION: u32 = 6;
 
 /// Given to one child for one connection.
 pub type Token = [u8; 32];
@@ -353,6 +354,8 @@ pub enum Request {
     ChangesSince(Revision),
     Problems,
     Document,
+    /// Every override with how it stands.
+    Overrides,
     Instance,
     /// Draws a board into a file; the ending decides the format.
     Export {
@@ -396,6 +399,7 @@ pub enum Answer {
     Changes(Option<Vec<Patch>>),
     Problems(Vec<Problem>),
     Document(Box<Document>),
+    Overrides(Vec<(OverrideKey, Override, Standing)>),
     Instance(InstanceView),
     Exported {
         path: String,

@@ -5,7 +5,7 @@ use crate::{
     Value,
     v0::{
         ComponentTypeId, InstanceId, JsonPointer, PersistedOverride, PersistedOverrideList,
-        PersistedOverridesFile, SchemaVersion, UtcTimestamp,
+        PersistedOverridesFile, SchemaVersion, UtcTimestamp, ValidationCode,
     },
     value::ValueError,
 };
@@ -38,7 +38,8 @@ pub enum OverrideScope {
 pub struct OverrideKey {
     #[serde(default)]
     pub scope: OverrideScope,
-    /// The instance as the preview names it: a node's id, a component's, or one of these and a way into it.
+    /// The instance as the preview names it: a node's id, a component's, `component@variant`, or one of these and a way into
+    /// it, part by part: `n-000000000011/ui.card:2/ui.badge[0]`.
     pub instance: Arc<str>,
     /// Into the props.
     pub path: JsonPointer,
@@ -54,9 +55,22 @@ impl OverrideKey {
         Self::new(scope, instance, JsonPointer::root())
     }
 
-    /// The node or component that the instance is or is within.
+    /// The node, the component or the variant of one that the instance is or is within.
     pub fn owner(&self) -> &str {
         self.instance.split('/').next().unwrap_or_default()
+    }
+
+    /// The component that an override of a component by itself is for, and the variant of it.
+    pub fn component(&self) -> (&str, Option<&str>) {
+        match self.owner().split_once('@') {
+            Some((component, variant)) => (component, Some(variant)),
+            None => (self.owner(), None),
+        }
+    }
+
+    /// The way from the owner to the part that it is for.
+    pub fn within(&self) -> Option<&str> {
+        self.instance.split_once('/').map(|(_, within)| within)
     }
 
     /// It is something that a component shows within itself, and stands on no board.
@@ -145,6 +159,21 @@ impl Orphaned {
     }
 }
 
+/// An override that could not be promoted, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotPromoted {
+    pub address: OverrideKey,
+    pub code: ValidationCode,
+    pub message: String,
+}
+
+impl NotPromoted {
+    pub fn new(address: &OverrideKey, code: ValidationCode, message: impl Into<String>) -> Self {
+        Self { address: address.clone(), code, message: message.into() }
+    }
+}
+
 /// How an override stands at present.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -226,8 +255,9 @@ mod tests {
             let wire = postcard::to_stdvec(&which).unwrap();
             assert_eq!(postcard::from_bytes::<WhichOverrides>(&wire).unwrap(), which);
         }
-        let within = OverrideKey { instance: "ui.card/4:2.0".into(), ..key };
-        assert_eq!((within.owner(), within.is_within()), ("ui.card", true));
+        let within = OverrideKey { instance: "ui.card@wide/ui.badge:2[0]".into(), ..key };
+        assert_eq!((within.owner(), within.is_within()), ("ui.card@wide", true));
+        assert_eq!((within.component(), within.within()), (("ui.card", Some("wide")), Some("ui.badge:2[0]")));
         assert!(serde_json::from_str::<OverrideKey>(r#"{"instance":"a","path":"label"}"#).is_err());
     }
 }

@@ -13,7 +13,7 @@ mod conversation;
 pub use conversation::{Conversation, Violation};
 
 /// Raised with every change of a message; both ends must have the same.
-pub const PREVIEW_PROTOCOL: u32 = 2;
+pub const PREVIEW_PROTOCOL: u32 = 3;
 
 /// Bytes of one message to the preview: a component file of the largest size, every character escaped.
 pub const MAX_TO_PREVIEW: usize = 8 << 20;
@@ -151,10 +151,23 @@ pub enum InputEvent {
 #[serde(rename_all = "camelCase")]
 pub enum EditKey {
     Backspace,
+    Delete,
     Enter,
     Escape,
     Tab,
     BackTab,
+    Left,
+    Right,
+    Up,
+    Down,
+    Home,
+    End,
+    /// The same, with what lies on the way selected.
+    SelectLeft,
+    SelectRight,
+    SelectHome,
+    SelectEnd,
+    SelectAll,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

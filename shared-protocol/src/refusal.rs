@@ -1,6 +1,6 @@
 //! A refusal is data: what was refused, why, and what to do next. It never changes anything.
 
-use crate::limits::MAX_SUGGESTIONS;
+use crate::{limits::MAX_SUGGESTIONS, overrides::NotPromoted};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -48,11 +48,15 @@ pub struct Refusal {
     /// Existing ids or values close to what was asked for.
     #[serde(default)]
     pub suggestions: Vec<String>,
+    /// Every override that could not be promoted; of all else nothing.
+    #[serde(default)]
+    pub failed: Box<[NotPromoted]>,
 }
 
 impl Refusal {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), field: None, hints: Vec::new(), suggestions: Vec::new() }
+        let (hints, suggestions, failed) = (Vec::new(), Vec::new(), Box::default());
+        Self { code, message: message.into(), field: None, hints, suggestions, failed }
     }
 
     #[must_use]
@@ -65,6 +69,16 @@ impl Refusal {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+
+    /// Nothing of these was promoted, because of these.
+    pub fn not_promoted(failed: Vec<NotPromoted>, of: usize) -> Self {
+        let message = match (failed.len(), of) {
+            (_, 1) => "the override cannot be promoted".to_owned(),
+            (failed, of) => format!("{failed} of {of} overrides cannot be promoted"),
+        };
+        let failed = failed.into_boxed_slice();
+        Self { failed, ..Self::new(Code::ValidationError, message).hint("Nothing was changed.") }
     }
 
     #[must_use]
@@ -82,6 +96,9 @@ impl fmt::Display for Refusal {
         }
         for hint in &self.hints {
             write!(f, "\n{hint}")?;
+        }
+        for failed in &self.failed {
+            write!(f, "\n{}: {}", failed.address, failed.message)?;
         }
         Ok(())
     }

@@ -93,6 +93,39 @@ pub struct TypeDef {
     /// The property that says what kind of thing a node is, where the type stands for many.
     #[serde(default)]
     pub kind_property: Option<PropKey>,
+    /// Named sets of props, of a component.
+    #[serde(default)]
+    pub variants: Vec<VariantDef>,
+    /// Other components that a component shows.
+    #[serde(default)]
+    pub parts: Vec<PartDef>,
+}
+
+/// A named set of props of a component.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct VariantDef {
+    pub id: String,
+    #[serde(default)]
+    pub props: BTreeMap<PropKey, Value>,
+}
+
+/// A component within another, as that one's file says it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PartDef {
+    /// What the component around it calls it: unique there, and the same when lines move.
+    pub name: String,
+    pub component: TypeId,
+    /// How many loops it stands in; each makes several of it.
+    #[serde(default)]
+    pub loops: usize,
+    /// What the component around it sets, where that is fixed.
+    #[serde(default)]
+    pub props: BTreeMap<PropKey, Value>,
+    /// What it computes.
+    #[serde(default)]
+    pub computed: Vec<PropKey>,
 }
 
 impl TypeDef {

@@ -45,6 +45,7 @@ type Applied = Result<(), ApplyError>;
 
 impl Snapshot {
     pub(crate) fn apply_change(&mut self, change: &Change) -> Applied {
+        self.rebound = Arc::default();
         match change {
             Change::Board { id, before, after } => self.apply_board(*id, before.as_deref(), after.as_deref()),
             Change::Node { id, before, after } => self.apply_node(*id, before.as_deref(), after.as_ref()),

@@ -4,9 +4,27 @@
 use crate::{Snapshot, rules};
 use shared_protocol::{
     BoardName, Name, Node, NodeId, Orphaned, Override, OverrideKey, OverrideScope, PropKey, Standing,
-    TypeDef, TypeId, Value, WhichOverrides, v0::JsonPointer,
+    TypeDef, TypeId, Value, WhichOverrides, registry::PartDef, v0::JsonPointer,
 };
 use std::{collections::BTreeMap, sync::Arc};
+
+/// Overrides whose own instance is gone, by the one that their locator found in its place.
+pub(crate) type Rebound = BTreeMap<(OverrideScope, Arc<str>), Vec<OverrideKey>>;
+
+/// Something whose props can be overridden.
+pub struct Instance<'s> {
+    pub def: &'s TypeDef,
+    /// What is set, else the defaults; nothing is laid over it.
+    pub props: BTreeMap<PropKey, Value>,
+    /// A part of a component: what the component around it computes is not known here.
+    part: Option<(&'s TypeDef, &'s PartDef)>,
+}
+
+impl Instance<'_> {
+    fn is_computed(&self, prop: &str) -> bool {
+        self.part.is_some_and(|(_, part)| part.computed.iter().any(|key| key.as_str() == prop))
+    }
+}
 
 impl Snapshot {
     pub fn overrides(&self) -> impl Iterator<Item = (&OverrideKey, &Arc<Override>)> {
@@ -17,30 +35,54 @@ impl Snapshot {
         self.overrides.get(key).map(Arc::as_ref)
     }
 
-    /// Those that name this very instance.
-    pub fn overrides_of(
-        &self,
-        scope: OverrideScope,
-        instance: &str,
-    ) -> impl Iterator<Item = (&OverrideKey, &Arc<Override>)> {
+    /// Those that are bound to this instance: first what another name found again, then what names it, which counts before
+    /// the former.
+    pub fn overrides_for(&self, scope: OverrideScope, instance: &str) -> Vec<(&OverrideKey, &Arc<Override>)> {
         let first = OverrideKey::first_of(scope, instance);
         let instance = Arc::clone(&first.instance);
-        self.overrides
+        let rebound = self.rebound().get(&(scope, Arc::clone(&instance)));
+        let again = rebound.into_iter().flatten().filter_map(|key| self.overrides.get_key_value(key));
+        let named = self
+            .overrides
             .range(first..)
-            .take_while(move |(key, _)| key.scope == scope && key.instance == instance)
+            .take_while(move |(key, _)| key.scope == scope && key.instance == instance);
+        again.chain(named).collect()
+    }
+
+    /// The override of a prop of an instance, under whatever name it is kept.
+    pub fn override_for(&self, wanted: &OverrideKey) -> Option<(&OverrideKey, &Arc<Override>)> {
+        let all = self.overrides_for(wanted.scope, &wanted.instance);
+        all.into_iter().rev().find(|(key, _)| key.path == wanted.path)
+    }
+
+    fn rebound(&self) -> &Rebound {
+        self.rebound.get_or_init(|| {
+            let mut found = Rebound::new();
+            for (key, over) in self.overrides() {
+                if let Ok(instance) = self.bound_to(key, over)
+                    && instance != key.instance
+                {
+                    found.entry((key.scope, instance)).or_default().push(key.clone());
+                }
+            }
+            found
+        })
     }
 
     /// Whether an override finds its instance.
     pub fn standing(&self, key: &OverrideKey, over: &Override) -> Standing {
-        let found = match key.scope {
-            OverrideScope::App => self.on_board(key, over),
-            OverrideScope::Component => self.alone(key),
+        let applies = || {
+            let bound = self.bound_to(key, over)?;
+            let instance = self.instance(key.scope, &bound)?;
+            let is_other = over.component.as_deref().is_some_and(|id| id != instance.def.id.as_str());
+            if is_other {
+                return Err(Orphaned::OtherType);
+            }
+            check_path(&instance, &key.path, &over.value)?;
+            Ok(bound)
         };
-        match found {
-            Ok((instance, def)) => match self.checks_path(key, over, def) {
-                Ok(()) => Standing::Applies(instance),
-                Err(reason) => Standing::Orphaned(reason),
-            },
+        match applies() {
+            Ok(instance) => Standing::Applies(instance),
             Err(reason) => Standing::Orphaned(reason),
         }
     }
@@ -57,10 +99,18 @@ impl Snapshot {
             }
             WhichOverrides::Scope(scope) => keys(&|key, _| key.scope == *scope),
             WhichOverrides::Instance { scope, instance } => {
-                self.overrides_of(*scope, instance).map(|(key, _)| key.clone()).collect()
+                let mut all: Vec<OverrideKey> =
+                    self.overrides_for(*scope, instance).into_iter().map(|(key, _)| key.clone()).collect();
+                all.sort();
+                all
             }
             WhichOverrides::These(these) => {
-                let mut these = these.clone();
+                // Whoever names the instance means what is bound to it.
+                let kept = |key: &OverrideKey| match self.overrides.contains_key(key) {
+                    true => key.clone(),
+                    false => self.override_for(key).map_or_else(|| key.clone(), |(key, _)| key.clone()),
+                };
+                let mut these: Vec<OverrideKey> = these.iter().map(kept).collect();
                 these.sort();
                 these.dedup();
                 these
@@ -71,51 +121,89 @@ impl Snapshot {
     /// What counts for a node: overrides, else what is set, else the type's defaults. Only what is not null.
     pub fn effective_props(&self, node: &Node) -> BTreeMap<PropKey, Value> {
         let mut props = self.plain_props(node);
-        let instance = node.id.to_string();
-        for (key, over) in self.overrides_of(OverrideScope::App, &instance) {
+        self.lay_overrides(OverrideScope::App, &node.id.to_string(), &mut props);
+        props
+    }
+
+    /// What counts for an instance, as far as it is known without rendering it.
+    pub fn effective_props_of(
+        &self,
+        scope: OverrideScope,
+        instance: &str,
+    ) -> Option<BTreeMap<PropKey, Value>> {
+        let mut props = self.instance(scope, instance).ok()?.props;
+        self.lay_overrides(scope, instance, &mut props);
+        Some(props)
+    }
+
+    fn lay_overrides(&self, scope: OverrideScope, instance: &str, props: &mut BTreeMap<PropKey, Value>) {
+        for (key, over) in self.overrides_for(scope, instance) {
             if matches!(self.standing(key, over), Standing::Applies(_)) {
-                lay_over(&mut props, &key.path, &over.value);
+                lay_over(props, &key.path, &over.value);
             }
         }
-        props
     }
 
     /// What is set, else the type's defaults.
     pub fn plain_props(&self, node: &Node) -> BTreeMap<PropKey, Value> {
-        let mut props: BTreeMap<PropKey, Value> = self
-            .type_of(node)
-            .into_iter()
-            .flat_map(|def| &def.props)
-            .filter_map(|prop| Some((prop.key.clone(), prop.default.clone()?)))
-            .collect();
+        let mut props = self.type_of(node).map(defaults).unwrap_or_default();
         props.extend(node.props.iter().map(|(key, value)| (key.clone(), value.clone())));
         props
     }
 
-    fn on_board(&self, key: &OverrideKey, over: &Override) -> Result<(Arc<str>, Option<&TypeDef>), Orphaned> {
-        let named = node_of(key).and_then(|id| self.node(id));
-        // One that was made anew under the same name and type is what the locator means.
-        let found_again = || Some(self.located(over)?).filter(|node| is_of(node, over));
-        let node = match named {
-            Some(node) => node,
-            None if key.is_within() => return Err(Orphaned::InstanceMissing),
-            None => found_again().ok_or(Orphaned::InstanceMissing)?,
+    /// What an instance is, by the name that the preview gives it.
+    pub fn instance(&self, scope: OverrideScope, id: &str) -> Result<Instance<'_>, Orphaned> {
+        let key = OverrideKey::first_of(scope, id);
+        let owner = match scope {
+            OverrideScope::App => {
+                let node = node_of(&key).and_then(|id| self.node(id)).ok_or(Orphaned::InstanceMissing)?;
+                let def = self.type_of(node).ok_or(Orphaned::OtherType)?;
+                Instance { def, props: self.plain_props(node), part: None }
+            }
+            OverrideScope::Component => {
+                let (component, variant) = key.component();
+                let def = self.type_named(component).ok_or(Orphaned::InstanceMissing)?;
+                let mut props = defaults(def);
+                if let Some(variant) = variant {
+                    let found = def.variants.iter().find(|other| other.id == variant);
+                    let set = &found.ok_or(Orphaned::InstanceMissing)?.props;
+                    props.extend(set.iter().map(|(key, value)| (key.clone(), value.clone())));
+                }
+                Instance { def, props, part: None }
+            }
         };
-        if key.is_within() {
-            let def = over.component.as_ref().and_then(|component| self.type_named(component));
-            return Ok((Arc::clone(&key.instance), def));
+        let Some(way) = key.within() else { return Ok(owner) };
+        let mut at = owner;
+        for step in way.split('/') {
+            let (name, loops) = part_name(step);
+            let part = at.def.parts.iter().find(|part| part.name == name && part.loops == loops);
+            let part = part.ok_or(Orphaned::InstanceMissing)?;
+            let def = self.registry().get(&part.component).ok_or(Orphaned::InstanceMissing)?;
+            let mut props = defaults(def);
+            props.extend(part.props.iter().map(|(key, value)| (key.clone(), value.clone())));
+            // What is computed is not what the default says.
+            part.computed.iter().for_each(|key| drop(props.remove(key)));
+            at = Instance { def, props, part: Some((at.def, part)) };
         }
-        if !is_of(node, over) {
-            return Err(Orphaned::OtherType);
-        }
-        let instance =
-            if named.is_some() { Arc::clone(&key.instance) } else { Arc::from(node.id.to_string()) };
-        Ok((instance, Some(self.type_of(node).ok_or(Orphaned::OtherType)?)))
+        Ok(at)
     }
 
-    fn alone(&self, key: &OverrideKey) -> Result<(Arc<str>, Option<&TypeDef>), Orphaned> {
-        let owner = self.type_named(key.owner()).ok_or(Orphaned::InstanceMissing)?;
-        Ok((Arc::clone(&key.instance), (!key.is_within()).then_some(owner)))
+    /// The instance that an override is for: the one it names, or the one that was made anew under the same name as the same
+    /// type, which is what the locator means.
+    fn bound_to(&self, key: &OverrideKey, over: &Override) -> Result<Arc<str>, Orphaned> {
+        let is_there = match key.scope {
+            OverrideScope::App => node_of(key).is_some_and(|id| self.node(id).is_some()),
+            OverrideScope::Component => true,
+        };
+        if is_there {
+            return Ok(Arc::clone(&key.instance));
+        }
+        let node = self.located(over).ok_or(Orphaned::InstanceMissing)?;
+        match key.within() {
+            Some(within) => Ok(Arc::from(format!("{}/{within}", node.id))),
+            None if is_of(node, over) => Ok(Arc::from(node.id.to_string())),
+            None => Err(Orphaned::InstanceMissing),
+        }
     }
 
     fn type_named(&self, id: &str) -> Option<&TypeDef> {
@@ -126,31 +214,40 @@ impl Snapshot {
     fn located(&self, over: &Override) -> Option<&Node> {
         let Some(Value::Object(fields)) = &over.locator else { return None };
         let text = |field: &str| fields.get(field).and_then(Value::as_text);
-        if text("kind") != Some("node") {
+        if !matches!(text("kind")?, "node" | "part") {
             return None;
         }
         let board = self.board_named(&BoardName::parse(text("board")?).ok()?)?;
         self.node_named(board.id, &Name::parse(text("name")?).ok()?)
     }
+}
 
-    fn checks_path(&self, key: &OverrideKey, over: &Override, def: Option<&TypeDef>) -> Result<(), Orphaned> {
-        let invalid = Err(Orphaned::PathInvalid);
-        let Some(first) = key.path.tokens().next() else { return invalid };
-        // What components show within each other is known to the preview alone.
-        let Some(def) = def else { return Ok(()) };
-        let Some(prop) = def.prop(&first).filter(|prop| rules::editable(def, &prop.key).is_ok()) else {
-            return invalid;
-        };
-        if key.path.tokens().nth(1).is_none() {
-            return if takes(prop.kind) { Ok(()) } else { invalid };
-        }
-        let node = node_of(key).and_then(|id| self.node(id)).or_else(|| self.located(over));
-        let mut props = match node {
-            Some(node) if key.scope == OverrideScope::App && !key.is_within() => self.plain_props(node),
-            _ => prop.default.iter().map(|default| (prop.key.clone(), default.clone())).collect(),
-        };
-        lay_over(&mut props, &key.path, &over.value).ok_or(Orphaned::PathInvalid)
+fn defaults(def: &TypeDef) -> BTreeMap<PropKey, Value> {
+    def.props.iter().filter_map(|prop| Some((prop.key.clone(), prop.default.clone()?))).collect()
+}
+
+/// One step of the way into a component: what it calls the part, and in how many loops it is. `ui.badge:2[0]` is the first
+/// turn of the part `ui.badge:2`.
+fn part_name(step: &str) -> (&str, usize) {
+    let name = step.split(['[', '~']).next().unwrap_or_default();
+    (name, step.matches('[').count())
+}
+
+fn check_path(instance: &Instance<'_>, path: &JsonPointer, value: &Value) -> Result<(), Orphaned> {
+    let invalid = Err(Orphaned::PathInvalid);
+    let def = instance.def;
+    let Some(first) = path.tokens().next() else { return invalid };
+    let Some(prop) = def.prop(&first).filter(|prop| rules::editable(def, &prop.key).is_ok()) else {
+        return invalid;
+    };
+    if path.tokens().nth(1).is_none() {
+        return if takes(prop.kind) { Ok(()) } else { invalid };
     }
+    // What lies within a value that is computed is seen by the preview alone.
+    if instance.is_computed(&first) {
+        return Ok(());
+    }
+    lay_over(&mut instance.props.clone(), path, value).ok_or(Orphaned::PathInvalid)
 }
 
 fn takes(kind: shared_protocol::registry::PropKind) -> bool {
@@ -167,22 +264,41 @@ pub fn node_of(key: &OverrideKey) -> Option<NodeId> {
     if key.scope == OverrideScope::App { key.owner().parse().ok() } else { None }
 }
 
-/// How an instance that is a node is found again should it be made anew.
-pub fn locator_of(snapshot: &Snapshot, node: &Node) -> Option<Value> {
-    let board = snapshot.board(node.board)?;
-    let fields = [("kind", "node"), ("board", board.name.as_str()), ("name", node.name.as_str())];
-    Some(Value::Object(fields.into_iter().map(|(key, value)| (Arc::from(key), Value::text(value))).collect()))
+/// How an instance is found again: a node by its name, should it be made anew; a part by the component that shows it and
+/// what that calls it.
+pub fn locator_of(snapshot: &Snapshot, scope: OverrideScope, instance: &str) -> Option<Value> {
+    let key = OverrideKey::first_of(scope, instance);
+    let mut fields: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+    let mut put = |field: &str, value: &str| drop(fields.insert(Arc::from(field), Value::text(value)));
+    if let Some(node) = node_of(&key).and_then(|id| snapshot.node(id)) {
+        put("kind", "node");
+        put("board", snapshot.board(node.board)?.name.as_str());
+        put("name", node.name.as_str());
+    }
+    if let Some(way) = key.within() {
+        let (around, _) = snapshot.instance(scope, instance).ok()?.part?;
+        put("kind", "part");
+        put("component", around.id.as_str());
+        put("path", way.rsplit('/').next().unwrap_or(way));
+    }
+    (!fields.is_empty()).then_some(Value::Object(fields))
 }
 
 /// What an override is laid over, in words.
 pub fn words(snapshot: &Snapshot, key: &OverrideKey) -> String {
     let path = key.path.tokens().collect::<Vec<_>>().join(".");
     let what = match node_of(key).and_then(|id| snapshot.node(id)) {
-        Some(node) if key.is_within() => format!("a part of {}", node.name),
-        Some(node) => node.name.to_string(),
-        None => key.instance.chars().take(60).collect(),
+        Some(node) => match key.within() {
+            Some(way) => format!("{} in {}", cut(way), node.name),
+            None => node.name.to_string(),
+        },
+        None => cut(&key.instance),
     };
     format!("{path} of {what}")
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(60).collect()
 }
 
 /// Sets the value at a path into props. The first part must be there unless it is all of it; what lies within may be new at

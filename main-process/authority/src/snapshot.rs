@@ -1,13 +1,16 @@
 //! One state of the workspace. Immutable in use and cheap to clone: readers keep the one they took while the writer goes
 //! on. Indexes make every question proportional to its answer.
 
-use crate::{ApplyError, Registry, spatial::Occupancy};
+use crate::{ApplyError, Registry, overrides::Rebound, spatial::Occupancy};
 use imbl::{OrdMap, OrdSet};
 use shared_protocol::{
     Board, BoardId, BoardName, Change, Document, Edge, EdgeId, ElementId, Name, Node, NodeId, Override,
     OverrideKey, Placement, Point, Provenance, Revision, SourcePath, TypeDef,
 };
-use std::{ops::Bound, sync::Arc};
+use std::{
+    ops::Bound,
+    sync::{Arc, OnceLock},
+};
 
 #[derive(Clone, Default)]
 pub struct Snapshot {
@@ -29,6 +32,8 @@ pub struct Snapshot {
     /// (target, source) of every reference.
     pub(crate) referrers: OrdSet<(NodeId, NodeId)>,
     pub(crate) occupancy: Occupancy,
+    /// Overrides by the instance that they are bound to, where that is not the one they name. Found when first asked for.
+    pub(crate) rebound: Arc<OnceLock<Rebound>>,
 }
 
 impl Snapshot {
@@ -137,6 +142,7 @@ impl Snapshot {
     #[must_use]
     pub fn with_registry(mut self, registry: Arc<Registry>) -> Self {
         self.registry = registry;
+        self.rebound = Arc::default();
         self
     }
 

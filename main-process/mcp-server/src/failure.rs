@@ -145,7 +145,7 @@ impl Failure {
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
-        let Refusal { code, message, field, hints, suggestions } = refusal;
+        let Refusal { code, message, field, hints, suggestions, failed: _ } = refusal;
         Self {
             code: code.into(),
             message,

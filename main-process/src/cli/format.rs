@@ -49,7 +49,12 @@ pub(super) fn complain(text: &str) {
 /// Tells what was refused and what to do next.
 pub(super) fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
     if json {
-        print_json(&serde_json::json!({ "ok": false, "error": refusal }));
+        let mut error = serde_json::to_value(refusal).unwrap_or_default();
+        // Of promotions alone.
+        if let Some(fields) = error.as_object_mut().filter(|_| refusal.failed.is_empty()) {
+            fields.remove("failed");
+        }
+        print_json(&serde_json::json!({ "ok": false, "error": error }));
     } else {
         complain(&refusal.to_string());
     }
@@ -78,6 +83,7 @@ fn data(answer: &Answer) -> serde_json::Value {
         Answer::Changes(patches) => serde_json::json!({ "resync": patches.is_none(), "patches": patches }),
         Answer::Problems(problems) => value(serde_json::to_value(problems)),
         Answer::Document(document) => value(serde_json::to_value(document)),
+        Answer::Overrides(standings) => value(serde_json::to_value(standings)),
         Answer::Instance(instance) => value(serde_json::to_value(instance)),
         Answer::Exported { path, bytes } => serde_json::json!({ "path": path, "bytes": bytes }),
         Answer::Recents(recents) => value(serde_json::to_value(recents)),
@@ -112,6 +118,7 @@ fn words(answer: &Answer) -> String {
         Answer::Exported { path, bytes } => format!("{path} ({bytes} bytes)"),
         Answer::Text(text) => text.clone(),
         Answer::Document(_)
+        | Answer::Overrides(_)
         | Answer::Changes(_)
         | Answer::Recents(_)
         | Answer::Mcp(_)

@@ -102,6 +102,15 @@ impl ByThemselves {
     }
 }
 
+/// The published schema of component files.
+const COMPONENT_SCHEMA: &str = include_str!("../../../schemas/component.schema.json");
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum SchemaOf {
+    /// components/*.component.yaml and .json
+    Component,
+}
+
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Opens the window on a workspace
@@ -305,6 +314,12 @@ enum Verb {
     },
     /// Checks what Draftboard needs, and says what to fix
     Doctor(At),
+    /// The JSON Schema of a kind of file, for editors and for programs that write such files
+    #[command(after_help = "Example: draftboard schema component > component.schema.json")]
+    Schema {
+        #[arg(value_enum)]
+        of: SchemaOf,
+    },
     /// Prints a completion script
     #[command(
         after_help = "Example: draftboard completions bash > ~/.local/share/bash-completion/completions/draftboard"
@@ -372,6 +387,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
         Some(Verb::Audit { what, at }) => audit::run(&what, &at),
         Some(Verb::Upstream(asked)) => upstream::run(asked),
         Some(Verb::Manifest(asked)) => manifest::run(&asked),
+        Some(Verb::Schema { of: SchemaOf::Component }) => {
+            format::print(COMPONENT_SCHEMA);
+            ExitCode::SUCCESS
+        }
         Some(Verb::Completions { shell }) => {
             // Into memory first: the generator panics when its reader has gone away.
             let mut script = Vec::new();

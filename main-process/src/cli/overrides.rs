@@ -7,8 +7,8 @@ use super::{
 use authority::{Registry, Snapshot};
 use serde_json::json;
 use shared_protocol::{
-    Code, Command, Document, NodeRef, OverrideKey, OverrideScope, Refusal, SetOverride, Standing, Value,
-    WhichOverrides,
+    Code, Command, Document, NodeRef, Override, OverrideKey, OverrideScope, Refusal, SetOverride, Standing,
+    Value, WhichOverrides,
     messages::{Answer, Request},
     v0::JsonPointer,
 };
@@ -71,7 +71,12 @@ fn answer(verb: OverrideVerb, at: &At) -> Result<ExitCode, Refusal> {
         return Err(Refusal::new(Code::Internal, "an answer that was not asked for"));
     };
     let command = match verb {
-        OverrideVerb::List => return list(&document, at.json),
+        OverrideVerb::List => {
+            let Answer::Overrides(standings) = reached.request(Request::Overrides)? else {
+                return Err(Refusal::new(Code::Internal, "an answer that was not asked for"));
+            };
+            return Ok(list(&standings, at.json));
+        }
         OverrideVerb::Set { instance, path, value, component } => {
             let (scope, instance) = instance_of(&document, &instance, component)?;
             let value = Value::parse_json(&value).unwrap_or_else(|_| Value::text(value.as_str()));
@@ -80,9 +85,43 @@ fn answer(verb: OverrideVerb, at: &At) -> Result<ExitCode, Refusal> {
             Command::SetOverrides { set: vec![set] }
         }
         OverrideVerb::Clear(which) => Command::ClearOverrides(which.meant(&document)?),
-        OverrideVerb::Promote(which) => Command::PromoteOverrides(which.meant(&document)?),
+        OverrideVerb::Promote(which) => {
+            return promote(&which.meant(&document)?, &document, &mut reached, at.json);
+        }
     };
     Ok(format::answer(&reached.request(Request::Run(command))?, at.json))
+}
+
+/// All or nothing: what was chosen is what was applied, or nothing was and every address says why.
+fn promote(
+    which: &WhichOverrides,
+    document: &Document,
+    reached: &mut Reached,
+    json: bool,
+) -> Result<ExitCode, Refusal> {
+    match reached.request(Request::Run(Command::PromoteOverrides(which.clone()))) {
+        Ok(Answer::Applied(done)) if json => {
+            let applied = snapshot_of(document)?.chosen_overrides(which);
+            let data = json!({
+                "revision": done.revision, "summary": done.summary, "applied": applied, "failed": [],
+            });
+            format::print_json(&json!({ "ok": true, "data": data }));
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(refusal) if json && !refusal.failed.is_empty() => {
+            let data = json!({ "applied": [], "failed": refusal.failed });
+            let error = json!({ "code": refusal.code, "message": refusal.message, "hints": refusal.hints });
+            format::print_json(&json!({ "ok": false, "data": data, "error": error }));
+            Ok(ExitCode::FAILURE)
+        }
+        answer => Ok(format::answer(&answer?, json)),
+    }
+}
+
+/// Types are not part of a document: which overrides find their instance is not known here in full.
+fn snapshot_of(document: &Document) -> Result<Snapshot, Refusal> {
+    Snapshot::from_document(document.clone(), Arc::new(Registry::default()))
+        .map_err(|error| Refusal::new(Code::Internal, error.to_string()))
 }
 
 impl Which {
@@ -132,35 +171,26 @@ fn instance_of(
     }
 }
 
-fn list(document: &Document, json: bool) -> Result<ExitCode, Refusal> {
-    // Types are not part of a document, so only what a board itself says is known here: whether the instance is there.
-    let snapshot = Snapshot::from_document(document.clone(), Arc::new(Registry::default()))
-        .map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
-    let is_there = |key: &OverrideKey, over| match key.scope {
-        OverrideScope::Component => true,
-        OverrideScope::App => !matches!(
-            snapshot.standing(key, over),
-            Standing::Orphaned(shared_protocol::Orphaned::InstanceMissing)
-        ),
-    };
+fn list(standings: &[(OverrideKey, Override, Standing)], json: bool) -> ExitCode {
     if json {
-        let listed: Vec<_> = snapshot
-            .overrides()
-            .map(
-                |(key, over)| json!({ "key": key, "override": **over, "instanceThere": is_there(key, over) }),
-            )
+        let listed: Vec<_> = standings
+            .iter()
+            .map(|(key, over, standing)| json!({ "key": key, "override": over, "standing": standing }))
             .collect();
         format::print_json(&json!({ "ok": true, "data": listed }));
-        return Ok(ExitCode::SUCCESS);
+        return ExitCode::SUCCESS;
     }
-    let lines: Vec<String> = snapshot
-        .overrides()
-        .map(|(key, over)| {
-            let gone = if is_there(key, over) { "" } else { "  (the instance is not there)" };
-            format!("{key} = {}{gone}", over.value.to_json())
+    let lines: Vec<String> = standings
+        .iter()
+        .map(|(key, over, standing)| {
+            let orphaned = match standing {
+                Standing::Applies(_) => String::new(),
+                Standing::Orphaned(reason) => format!("  ({})", reason.words()),
+            };
+            format!("{key} = {}{orphaned}", over.value.to_json())
         })
         .collect();
     let text = if lines.is_empty() { "No override is set".to_owned() } else { lines.join("\n") };
     format::print_visible(&text);
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }

@@ -51,6 +51,7 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Upstream(_)
         | Verb::Manifest(_)
         | Verb::Audit { .. }
+        | Verb::Schema { .. }
         | Verb::Completions { .. } => super::At { workspace: None, json: false },
     };
     let (root, json) = (at.workspace.as_deref(), at.json);
@@ -89,6 +90,7 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Manifest(_)
         | Verb::Audit { .. }
         | Verb::Doctor(_)
+        | Verb::Schema { .. }
         | Verb::Completions { .. } => Ok(Answer::Done),
     };
     match result {

@@ -3,11 +3,11 @@
 
 use crate::workspace::{Moment, Mutation, Workspace};
 use shared_protocol::{
-    Actor, BoardId, Code, ElementId, Refusal,
+    Actor, BoardId, Code, ElementId, Override, OverrideKey, Refusal,
     link::LinkRequest,
     messages::{Answer, InstanceView, Patch, Problem, Request, Severity},
 };
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 /// What a request did.
 pub(crate) struct Asked {
@@ -59,6 +59,13 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
             answer
         }),
         Request::Problems => Ok(Answer::Problems(problems(workspace))),
+        Request::Overrides => {
+            let state = workspace.snapshot();
+            let standing = |(key, over): (&OverrideKey, &Arc<Override>)| {
+                (key.clone(), Override::clone(over), state.standing(key, over))
+            };
+            Ok(Answer::Overrides(state.overrides().map(standing).collect()))
+        }
         Request::Document => Ok(Answer::Document(Box::new(workspace.snapshot().to_document()))),
         Request::Instance => Ok(Answer::Instance(at_rest(workspace))),
         Request::Audit { after, limit } => workspace.audit(*after, *limit).map(Answer::Audit),

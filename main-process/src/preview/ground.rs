@@ -1,6 +1,6 @@
 //! The workspace as the writer showed it last.
 
-use crate::workspace::{Workspace, component_texts};
+use crate::workspace::{Workspace, component_texts, kit};
 use authority::Snapshot;
 use journal::WorkspaceFiles;
 use shared_protocol::{BoardKind, Node, NodeId, PropKey, Value, previews::ComponentView};
@@ -41,9 +41,12 @@ impl Ground {
         Arc::ptr_eq(&self.files, &other.files)
     }
 
-    /// The texts of the component files.
+    /// The texts of the component files, and of what is built in for the types that have none.
     pub(super) fn texts(&self) -> BTreeMap<String, Arc<str>> {
-        component_texts(&self.snapshot).map(|(path, text)| (path.to_string(), Arc::clone(text))).collect()
+        let own = component_texts(&self.snapshot).map(|(path, text)| (path.to_string(), Arc::clone(text)));
+        let is_needed = |file: &str| self.components.iter().any(|component| component.file == *file);
+        let built_in = kit().iter().filter(|(file, _)| is_needed(file)).cloned();
+        own.chain(built_in).collect()
     }
 
     pub(super) fn component(&self, id: &str) -> Option<&ComponentView> {

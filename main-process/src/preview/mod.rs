@@ -40,7 +40,15 @@ use shared_protocol::{
     preview::Screen,
     previews::{PreviewGesture, PreviewRequest, SessionId},
 };
-use std::{io, os::fd::OwnedFd, sync::Arc, thread::JoinHandle};
+use std::{
+    io,
+    os::fd::OwnedFd,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+};
 
 /// Orders that may wait.
 const MAX_ORDERS: usize = 1_024;
@@ -77,6 +85,8 @@ pub(crate) struct Link {
     orders: Sender<Order>,
     wake: Arc<OwnedFd>,
     ground: Arc<ArcSwapOption<Ground>>,
+    /// Something that was tried out ended while the orders were full.
+    ended: Arc<AtomicBool>,
 }
 
 impl Link {
@@ -84,7 +94,7 @@ impl Link {
     pub(crate) fn new() -> io::Result<(Self, Receiver<Order>)> {
         let (orders, waiting) = bounded(MAX_ORDERS);
         let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
-        Ok((Self { orders, wake, ground: Arc::default() }, waiting))
+        Ok((Self { orders, wake, ground: Arc::default(), ended: Arc::default() }, waiting))
     }
 
     /// Shows the workspace as it is now, if that is news.
@@ -106,9 +116,19 @@ impl Link {
         }
     }
 
-    /// Not answered; lost when too much waits, as the next one says where the pointer is then.
+    /// Not answered; lost when too much waits, as the next one says where the pointer is then. That nothing is tried out any
+    /// more is never lost: nothing comes after it.
     pub(crate) fn gesture(&self, session: SessionId, gesture: PreviewGesture) {
-        let _ = self.send(Order::Gesture { session, gesture });
+        let ends = matches!(&gesture, PreviewGesture::Try(tried) if tried.is_empty());
+        if self.send(Order::Gesture { session, gesture }).is_err() && ends {
+            self.ended.store(true, Ordering::Release);
+            self.wake();
+        }
+    }
+
+    /// The end of a try could not be told in order. True once.
+    fn take_ended(&self) -> bool {
+        self.ended.swap(false, Ordering::AcqRel)
     }
 
     pub(crate) fn attach(&self, queue: Sender<ToWindow>) {

@@ -94,6 +94,8 @@ pub(super) struct Peer {
     pub(super) generation: u32,
     pub(super) memory: Option<Arc<FrameMemory>>,
     input: Vec<InputEvent>,
+    /// The last turn ended before all that came was heard.
+    has_more: bool,
 }
 
 impl Peer {
@@ -122,7 +124,12 @@ impl Peer {
             generation: 0,
             memory: None,
             input: Vec::new(),
+            has_more: false,
         }
+    }
+
+    pub(super) fn has_more(&self) -> bool {
+        self.has_more
     }
 
     // ---- saying -------------------------------------------------------------------------------------------------------
@@ -213,10 +220,14 @@ impl Peer {
     /// What it said, checked; a few messages at a time.
     pub(super) fn hear(&mut self, now: Instant) -> Result<Vec<FromPreview>, Over> {
         let mut heard = Vec::new();
+        self.has_more = true;
         while heard.len() < MAX_TURN {
             let frame = match self.channel.try_receive() {
                 Ok(Some(frame)) => frame,
-                Ok(None) => break,
+                Ok(None) => {
+                    self.has_more = false;
+                    break;
+                }
                 Err(error) => {
                     // What came before it counts, and the end is met again in the next turn.
                     if heard.is_empty() {

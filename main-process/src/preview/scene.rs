@@ -14,6 +14,7 @@ use shared_protocol::{
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+    time::SystemTime,
 };
 
 /// More instances than this with other props at once are told as a whole.
@@ -172,21 +173,27 @@ fn json(value: &Value) -> serde_json::Value {
 fn overrides(snapshot: &Snapshot, shows: &Shown, tried: &[Tried]) -> Vec<SceneOverride> {
     let (scope, owner) = match shows {
         Shown::Route(_) => (OverrideScope::App, None),
-        Shown::Component { component } | Shown::Variant { component, .. } => {
-            (OverrideScope::Component, Some(component.as_str()))
+        Shown::Component { component } => (OverrideScope::Component, Some(component.clone())),
+        Shown::Variant { component, variant } => {
+            (OverrideScope::Component, Some(format!("{component}@{variant}")))
         }
     };
     let kept = snapshot
         .overrides()
-        .filter(|(key, _)| key.scope == scope && owner.is_none_or(|owner| key.owner() == owner));
-    let kept = kept.filter_map(|(key, over)| match snapshot.standing(key, over) {
-        Standing::Applies(instance) => Some(SceneOverride {
-            instance: instance.to_string(),
-            path: key.path.clone(),
-            value: json(&over.value),
-        }),
-        Standing::Orphaned(_) => None,
-    });
+        .filter(|(key, _)| key.scope == scope && owner.as_ref().is_none_or(|owner| key.owner() == owner));
+    let mut kept: Vec<(bool, SceneOverride)> = kept
+        .filter_map(|(key, over)| match snapshot.standing(key, over) {
+            Standing::Applies(instance) => {
+                let (path, value) = (key.path.clone(), json(&over.value));
+                let is_named = instance == key.instance;
+                Some((is_named, SceneOverride { instance: instance.to_string(), path, value }))
+            }
+            Standing::Orphaned(_) => None,
+        })
+        .collect();
+    // What names its instance counts before what found it again.
+    kept.sort_by_key(|(is_named, _)| *is_named);
+    let kept = kept.into_iter().map(|(_, over)| over);
     let tried = tried.iter().filter_map(|tried| {
         Some(SceneOverride {
             instance: tried.instance.clone(),
@@ -197,13 +204,16 @@ fn overrides(snapshot: &Snapshot, shows: &Shown, tried: &[Tried]) -> Vec<SceneOv
     kept.chain(tried).take(MAX_INSTANCES).collect()
 }
 
+/// When a file was written and how large it is; none of one that is not there.
+pub(super) type Stamp = Option<(SystemTime, u64)>;
+
 /// What a preview was told so far.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     page: Option<Page>,
     pub(super) revision: u64,
-    /// Pictures that it has.
-    pub(super) pictures: BTreeSet<String>,
+    /// Pictures that it has, as they were then; those that were not there among them.
+    pub(super) pictures: BTreeMap<String, Stamp>,
 }
 
 /// Messages that lead to a page.

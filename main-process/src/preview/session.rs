@@ -4,7 +4,7 @@ use super::{
     ground::Ground,
     log::Log,
     peer::{Over, Peer},
-    scene::Page,
+    scene::{Page, Stamp},
     shot::Shot,
     spawner::Spawner,
 };
@@ -21,13 +21,17 @@ use shared_protocol::{
     v0::PreviewLogLevel,
 };
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 /// Crashes in a row before it waits for a person.
 const MAX_CRASHES: u32 = 5;
+/// How often pictures are looked at, at most.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Overrides that find nothing and are named at once.
+const MOST_UNMATCHED: usize = 20;
 /// Bytes of one picture.
 const MOST_PICTURE_BYTES: usize = 4 << 20;
 /// From the hello to the first frame of what is asked for, beyond the budget of each step.
@@ -89,7 +93,10 @@ pub(super) struct Session {
     loading_since: Option<Instant>,
     /// What it shows is not what it should.
     dirty: bool,
-    statuses: Vec<OverrideStatus>,
+    /// Overrides that found nothing on the screen.
+    unmatched: BTreeSet<String>,
+    /// When to look at the pictures again.
+    next_look: Instant,
 }
 
 impl Session {
@@ -119,7 +126,8 @@ impl Session {
             careful: None,
             loading_since: None,
             dirty: false,
-            statuses: Vec::new(),
+            unmatched: BTreeSet::new(),
+            next_look: Instant::now(),
         }
     }
 
@@ -266,6 +274,13 @@ impl Session {
         self.dirty = true;
     }
 
+    /// Whoever tried something out is gone.
+    pub(super) fn end_trying(&mut self) {
+        if !self.tried.is_empty() {
+            self.try_out(Vec::new());
+        }
+    }
+
     pub(super) fn try_out(&mut self, tried: Vec<Tried>) {
         self.tried = tried;
         self.dirty = true;
@@ -318,24 +333,22 @@ impl Session {
         let Some(peer) = &mut self.peer else { return };
         let pictures = page.pictures();
         let mut said = peer.sent.towards(page);
-        if said.reloads {
-            // They may have changed as well.
-            peer.sent.pictures.clear();
-        }
+        // Before what shows them.
+        let mut messages = Vec::new();
         for path in pictures {
-            if peer.sent.pictures.insert(path.clone())
-                && let Some(picture) = picture(files, path)
-            {
-                said.messages.push(picture);
+            let stamp = stamp(files, &path);
+            if peer.sent.pictures.insert(path.clone(), stamp) != Some(stamp) {
+                messages.extend(picture(files, path));
             }
         }
+        messages.append(&mut said.messages);
         let mut refused = Vec::new();
-        for message in &said.messages {
+        for message in &messages {
             if let Err(error) = peer.say(message, None) {
                 refused.push(error);
             }
         }
-        if !said.messages.is_empty() {
+        if !messages.is_empty() {
             peer.ask(now);
         }
         for error in refused {
@@ -363,6 +376,7 @@ impl Session {
 
     /// Says what is to be said and keeps an eye on the clock. An error is the end of the process.
     pub(super) fn turn(&mut self, ground: &Ground, now: Instant) -> Result<(), Over> {
+        self.look_at_pictures(ground, now);
         self.bring_up_to_date(ground, now);
         let Some(peer) = &mut self.peer else { return Ok(()) };
         peer.beat(now);
@@ -373,6 +387,18 @@ impl Session {
         let is_loading_too_long =
             self.loading_since.is_some_and(|since| now.saturating_duration_since(since) > LOAD_LIMIT);
         if peer.is_late(now) || is_loading_too_long { Err(Over::Silent) } else { Ok(()) }
+    }
+
+    /// Pictures are no part of the state and nobody watches them: they are looked at when there is something else to do,
+    /// which a question after the process is every few seconds.
+    fn look_at_pictures(&mut self, ground: &Ground, now: Instant) {
+        let Some(peer) = &self.peer else { return };
+        if now < self.next_look {
+            return;
+        }
+        self.next_look = now + LOOK_EVERY;
+        let is_other = |(path, before): (&String, &Stamp)| stamp(&ground.files, path) != *before;
+        self.dirty |= peer.sent.pictures.iter().any(is_other);
     }
 
     /// A restart that is due.
@@ -419,14 +445,20 @@ impl Session {
                 news.push(News::Boxes);
             }
             FromPreview::Overrides { statuses, .. } => {
-                let failed = |statuses: &[OverrideStatus]| {
-                    statuses.iter().filter(|status| **status != OverrideStatus::Applied).count()
-                };
-                if failed(&statuses) > 0 && failed(&statuses) != failed(&self.statuses) {
-                    let message = format!("{} overrides found nothing to apply to", failed(&statuses));
+                // What is not shown at present, such as an item that a list does not have, is known here alone.
+                let page = self.peer.as_ref().and_then(|peer| peer.sent.page());
+                let overrides = page.map_or(&[][..], |page| &page.overrides);
+                let unmatched: BTreeSet<String> = overrides
+                    .iter()
+                    .zip(&statuses)
+                    .filter(|(_, status)| **status != OverrideStatus::Applied)
+                    .map(|(over, _)| format!("{}{}", over.instance, over.path))
+                    .collect();
+                for address in unmatched.difference(&self.unmatched).take(MOST_UNMATCHED) {
+                    let message = format!("the override of {address} finds nothing on the screen");
                     self.log.add(LogLevel::Warn, &message);
                 }
-                self.statuses = statuses;
+                self.unmatched = unmatched;
             }
             FromPreview::Problems { problems } => {
                 let shown = problems.into_iter().map(|problem| SessionProblem {
@@ -501,6 +533,12 @@ impl Session {
             shot.refuse(refusal.clone());
         }
     }
+}
+
+fn stamp(files: &WorkspaceFiles, path: &str) -> Stamp {
+    let path = WorkspacePath::parse(path).ok()?;
+    let about = std::fs::metadata(files.root().join(path.as_str())).ok()?;
+    Some((about.modified().ok()?, about.len()))
 }
 
 /// A picture of the workspace. One that is not there, or is too large, is left out: the preview says so in its place.

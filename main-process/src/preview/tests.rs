@@ -16,8 +16,8 @@ use shared_protocol::{
     frame::{decode_json, encode_json},
     messages::{Answer, ToRenderer},
     preview::{
-        FromPreview, LandlockLevel, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, PREVIEW_PROTOCOL, SandboxReport,
-        Screen, ToPreview,
+        FromPreview, InputEvent, LandlockLevel, MAX_EVENTS, MAX_FROM_PREVIEW, MAX_TO_PREVIEW,
+        PREVIEW_PROTOCOL, SandboxReport, Screen, ToPreview,
     },
     previews::{
         PreviewAnswer, PreviewGesture, PreviewRequest, PreviewsView, SessionId, SessionState, SessionView,
@@ -113,8 +113,13 @@ impl Fake {
     }
 
     /// As it should be, until the channel ends or `stops` says so.
-    fn behave(&mut self, mut stops: impl FnMut(&ToPreview) -> bool) {
+    fn behave(&mut self, stops: impl FnMut(&ToPreview) -> bool) {
         self.greet("test");
+        self.answer(stops);
+    }
+
+    /// The same, after the hello.
+    fn answer(&mut self, mut stops: impl FnMut(&ToPreview) -> bool) {
         while let Some(message) = self.next() {
             if stops(&message) {
                 return;
@@ -144,7 +149,6 @@ struct Bench {
     link: Link,
     workspace: Workspace,
     thread: Option<JoinHandle<()>>,
-    starts: Arc<AtomicUsize>,
     around: Arc<Heard>,
     _folder: tempfile::TempDir,
 }
@@ -158,11 +162,11 @@ impl Bench {
         assert!(workspace.status().notices.is_empty(), "{:?}", workspace.status());
         let (link, orders) = Link::new().unwrap();
         link.show(&workspace);
-        let (starts, around) = (Arc::new(AtomicUsize::new(0)), Arc::new(Heard::default()));
-        let plays = Plays { play: Arc::new(play), starts: Arc::clone(&starts) };
+        let around = Arc::new(Heard::default());
+        let plays = Plays { play: Arc::new(play), starts: Arc::default() };
         let around_it: Arc<dyn Around> = around.clone();
         let thread = start(link.clone(), orders, around_it, Box::new(plays)).unwrap();
-        Self { link, workspace, thread: Some(thread), starts, around, _folder: folder }
+        Self { link, workspace, thread: Some(thread), around, _folder: folder }
     }
 
     fn ask(&self, request: PreviewRequest) -> Result<Answer, Refusal> {
@@ -291,80 +295,151 @@ fn a_session_comes_up_and_is_told_only_what_changed() {
     assert!(messages.iter().any(|m| matches!(m.message, ToRenderer::PreviewFrame { .. })));
 }
 
-/// Each says hello, or not, and then something that no preview says.
+/// Something that no preview says, and how main names it.
+type Junk = (&'static str, fn(&mut Fake));
+
+const JUNK: [Junk; 12] = [
+    ("spoke before its hello", |fake| fake.say(&FromPreview::Pong { number: 1 })),
+    ("of another build", |fake| fake.greet("another build")),
+    ("said hello twice", |fake| {
+        fake.greet("test");
+        fake.greet("test");
+    }),
+    ("what is no message", |fake| write(&fake.stream, &[0xa5; 64 << 10])),
+    ("what is no message", |fake| {
+        fake.greet("test");
+        // A gigabyte is announced.
+        write(&fake.stream, &0x4000_0000_u32.to_be_bytes());
+    }),
+    ("what is no message", |fake| {
+        fake.greet("test");
+        // Torn: what comes next is taken for the rest of it.
+        write(&fake.stream, &[0, 0, 0, 40, b'{']);
+        fake.say(&FromPreview::Pong { number: 0 });
+        fake.say(&FromPreview::Pong { number: 0 });
+    }),
+    ("what is no message", |fake| {
+        fake.greet("test");
+        write(&fake.stream, b"\0\0\0\x13{\"type\":\"runShell\"}");
+    }),
+    ("told of a frame", |fake| {
+        fake.greet("test");
+        fake.say(&FromPreview::Frame { generation: 99, sequence: 1, revision: 0, micros: 1 });
+    }),
+    ("told of a frame", |fake| {
+        fake.greet("test");
+        while fake.generation == 0 {
+            fake.next();
+        }
+        fake.frame();
+        fake.sequence -= 1;
+        fake.frame();
+    }),
+    ("which it was not given", |fake| {
+        fake.greet("test");
+        fake.say(&FromPreview::Instances { revision: 77, instances: Vec::new() });
+    }),
+    ("more than anybody asked for", |fake| {
+        fake.greet("test");
+        let message = "x".repeat(3_000);
+        for _ in 0..2_000 {
+            fake.say(&FromPreview::Log { level: PreviewLogLevel::Info, message: message.clone() });
+        }
+    }),
+    ("too large or not a number", |fake| {
+        fake.greet("test");
+        let (instance, action) = ("a".to_owned(), "b".to_owned());
+        fake.say(&FromPreview::Action { instance, action, value: serde_json::json!([[1]]) });
+    }),
+];
+
+/// Each says one thing that no preview says and answers every question besides: what ends it is what it said.
 #[test]
 fn whatever_a_hostile_preview_says_ends_it_and_nothing_else() {
-    let junk: [fn(&mut Fake); 12] = [
-        |fake| fake.say(&FromPreview::Pong { number: 1 }),
-        |fake| fake.greet("another build"),
-        |fake| {
-            fake.greet("test");
-            fake.greet("test");
-        },
-        |fake| write(&fake.stream, &[0xa5; 64 << 10]),
-        |fake| {
-            fake.greet("test");
-            write(&fake.stream, &0x4000_0000_u32.to_be_bytes());
-        },
-        |fake| {
-            fake.greet("test");
-            write(&fake.stream, &[0, 0, 0, 40, b'{']);
-        },
-        |fake| {
-            fake.greet("test");
-            write(&fake.stream, b"\0\0\0\x13{\"type\":\"runShell\"}");
-        },
-        |fake| {
-            fake.greet("test");
-            fake.say(&FromPreview::Frame { generation: 99, sequence: 1, revision: 0, micros: 1 });
-        },
-        |fake| {
-            fake.greet("test");
-            while fake.generation == 0 {
-                fake.next();
-            }
-            fake.frame();
-            fake.sequence -= 1;
-            fake.frame();
-        },
-        |fake| {
-            fake.greet("test");
-            fake.say(&FromPreview::Instances { revision: 77, instances: Vec::new() });
-        },
-        |fake| {
-            fake.greet("test");
-            let message = "x".repeat(3_000);
-            for _ in 0..2_000 {
-                fake.say(&FromPreview::Log { level: PreviewLogLevel::Info, message: message.clone() });
-            }
-        },
-        |fake| {
-            fake.greet("test");
-            fake.say(&FromPreview::Action {
-                instance: "a".into(),
-                action: "b".into(),
-                value: serde_json::json!([[1]]),
-            });
-        },
-    ];
-    let bench = Bench::new(move |mut fake, start| match start {
-        1 => fake.behave(|_| false),
-        other => {
-            junk[(other - 2) % junk.len()](&mut fake);
-            // Not gone by itself: main has to end it.
-            while fake.next().is_some() {}
+    let kind = Arc::new(AtomicUsize::new(usize::MAX));
+    let chosen = Arc::clone(&kind);
+    let bench = Bench::new(move |mut fake, _| match JUNK.get(chosen.load(Ordering::SeqCst)) {
+        None => fake.behave(|_| false),
+        Some((_, say)) => {
+            say(&mut fake);
+            fake.answer(|_| false);
         }
     });
     let good = bench.begin();
     bench.until(good, "ready", is_ready);
-    for _ in 0..junk.len() {
+    for (index, (reason, _)) in JUNK.iter().enumerate() {
+        kind.store(index, Ordering::SeqCst);
         let bad = bench.begin();
-        bench.until(bad, "ended", has_failed);
+        let view = bench.until(bad, reason, has_failed);
+        let SessionState::Failed(failed) = &view.state else { panic!("{view:?}") };
+        assert!(failed.what.contains(reason), "{index}: {}", failed.what);
         bench.ask(PreviewRequest::Close(bad)).unwrap();
-        // Its restarts use up kinds of junk as well, which is just as well.
         assert!(is_ready(&bench.view(good)), "the other one goes on");
     }
-    assert!(bench.starts.load(Ordering::SeqCst) > junk.len());
+}
+
+/// As many events as may be sent at once, each answered by what an honest preview answers, are no flood.
+#[test]
+fn a_preview_that_answers_every_key_is_honest() {
+    let bench = Bench::new(|mut fake, _| {
+        fake.greet("test");
+        while let Some(message) = fake.next() {
+            match message {
+                ToPreview::Input { events } => {
+                    for _ in events {
+                        let (instance, action) = ("a".to_owned(), "change".to_owned());
+                        fake.say(&FromPreview::Action { instance, action, value: "x".into() });
+                    }
+                }
+                ToPreview::Ping { number } => {
+                    if std::mem::take(&mut fake.dirty) {
+                        fake.frame();
+                    }
+                    fake.say(&FromPreview::Pong { number });
+                }
+                _ => {}
+            }
+        }
+    });
+    let session = bench.begin();
+    bench.until(session, "ready", is_ready);
+    let typed = || vec![InputEvent::Type { text: "x".to_owned() }; MAX_EVENTS];
+    bench.link.gesture(session, PreviewGesture::Input(typed()));
+    bench.link.gesture(session, PreviewGesture::Input(typed()));
+    // More than one turn of messages each, none of which is left lying.
+    let view =
+        bench.until(session, "all answered", |view| view.logged >= 2 * MAX_EVENTS as u64 || has_failed(view));
+    assert!(is_ready(&view), "{view:?}");
+}
+
+/// What a window tried out ends with the window, although it never said so.
+#[test]
+fn what_is_tried_ends_when_another_window_comes() {
+    let shown = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&shown);
+    let bench = Bench::new(move |mut fake, _| {
+        fake.behave(|message| {
+            if let ToPreview::Scene { overrides, .. } | ToPreview::Overrides { overrides, .. } = message {
+                seen.store(overrides.len(), Ordering::SeqCst);
+            }
+            false
+        });
+    });
+    let _window = bench.window();
+    let session = bench.begin();
+    bench.until(session, "ready", is_ready);
+    let tried = Tried { instance: "a".into(), path: "/b".into(), value: 1.into() };
+    bench.link.gesture(session, PreviewGesture::Try(vec![tried]));
+    let until = |wanted: usize| {
+        let deadline = Instant::now() + PATIENCE;
+        while shown.load(Ordering::SeqCst) != wanted {
+            assert!(Instant::now() < deadline, "{wanted}");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    };
+    until(1);
+    let _next = bench.window();
+    until(0);
 }
 
 fn write(stream: &UnixStream, bytes: &[u8]) {

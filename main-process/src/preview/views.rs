@@ -40,7 +40,8 @@ fn one(session: &Session, ground: Option<&Ground>) -> SessionView {
 /// Where a file is said to be is a claim of the preview: it counts only where the workspace has such a component.
 fn selected(session: &Session, ground: Option<&Ground>, id: &str) -> Option<SelectedInstance> {
     let found = session.boxes.iter().find(|found| found.id == id)?;
-    let known = ground.is_some_and(|ground| ground.components.iter().any(|known| known.file == found.file));
+    let known = ground.is_some_and(|ground| ground.components.iter().any(|known| known.file == found.file))
+        && !components::is_built_in(&found.file);
     Some(SelectedInstance {
         instance: found.id.clone(),
         component: found.component.clone(),

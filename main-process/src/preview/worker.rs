@@ -4,7 +4,7 @@
 use super::{
     Around, Link, Order, PictureReply,
     ground::Ground,
-    peer::Over,
+    peer::{Over, Peer},
     requests::{SHOT_LIMIT, check_screen, check_shown},
     session::{News, Session},
     shot::{Shot, To},
@@ -109,6 +109,8 @@ impl Worker {
                 Ok(Order::Gesture { session, gesture }) => self.gesture(session, gesture),
                 Ok(Order::Attach(queue)) => {
                     self.window.attach(queue);
+                    // What the window before was trying out ended with it.
+                    self.sessions.values_mut().for_each(Session::end_trying);
                     self.give_everything();
                 }
                 Ok(Order::Picture { ground, route, screen, reply }) => {
@@ -116,7 +118,13 @@ impl Worker {
                 }
                 Ok(Order::Look) => {}
                 Ok(Order::Stop) | Err(TryRecvError::Disconnected) => return true,
-                Err(TryRecvError::Empty) => return false,
+                Err(TryRecvError::Empty) => {
+                    // After all that was ordered before it.
+                    if self.link.take_ended() {
+                        self.sessions.values_mut().for_each(Session::end_trying);
+                    }
+                    return false;
+                }
             }
         }
         // More waits: come back at once.
@@ -353,7 +361,12 @@ impl Worker {
             (now < self.next_tell && self.told.as_ref() != Some(&self.view())).then_some(self.next_tell);
         let catch_up = self.window.is_behind().then_some(now + CATCH_UP);
         deadline = deadline.into_iter().chain(tell).chain(catch_up).min();
-        let limit = deadline.map(|deadline| deadline.saturating_duration_since(now));
+        // What came with a turn that was full waits already, and no descriptor will tell of it.
+        let is_left = self.sessions.values().any(|session| session.peer.as_ref().is_some_and(Peer::has_more));
+        let limit = match is_left {
+            true => Some(Duration::ZERO),
+            false => deadline.map(|deadline| deadline.saturating_duration_since(now)),
+        };
         match poll(&mut descriptors, timespec(limit).as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => {

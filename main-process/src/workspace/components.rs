@@ -4,18 +4,14 @@
 //! What a component declares becomes a type of interface boards: its props, and whether it holds others. Where a built-in
 //! type has the same id, its place on boards, its ports and its references stay.
 
-use super::{About, Workspace};
+use super::{About, Workspace, kit};
 use authority::{Module, Registry, Snapshot};
-use components::{Component, Library, Prop, is_component_file};
-use jsonc_parser::{
-    ParseOptions,
-    cst::{CstInputValue, CstRootNode},
-};
+use components::{Bound, Component, Library, Prop, Use, Variant, is_built_in, is_component_file};
 use serde_json::json;
 use shared_protocol::{
     BoardKind, Change, Operation, PropKey, SourcePath, TypeDef, TypeId, Value,
     previews::ComponentView,
-    registry::{Choice, Exposure, MODULE_FORMAT, Pattern, PropDef, PropKind},
+    registry::{Choice, Exposure, MODULE_FORMAT, PartDef, Pattern, PropDef, PropKind, VariantDef},
     v0::{ControlDefinition, PropExposure},
 };
 use std::{
@@ -58,6 +54,7 @@ impl Workspace {
     /// Reads all of them.
     pub(super) fn read_components(&mut self) {
         let mut library = Library::default();
+        kit().iter().for_each(|(file, text)| library.put(file, text));
         for (path, text) in component_texts(&self.snapshot) {
             library.put(path.as_str(), text);
         }
@@ -125,7 +122,8 @@ pub fn component_texts(snapshot: &Snapshot) -> impl Iterator<Item = (&SourcePath
 pub(super) fn modules(library: &Library, base: &Registry) -> Vec<Module> {
     let slots = slot_names(library);
     let mut types: BTreeMap<TypeId, (String, TypeDef)> = BTreeMap::new();
-    for component in library.components() {
+    // What is built in shows the catalogue's types as they are.
+    for component in library.components().filter(|component| !is_built_in(&component.file)) {
         let Ok(id) = TypeId::parse(component.id.as_str()) else { continue };
         if let Some(def) = type_of(component, base.get(&id), &slots) {
             types.insert(id, (component.file.clone(), def));
@@ -204,20 +202,52 @@ fn type_of(component: &Component, base: Option<&TypeDef>, slots: &[String]) -> O
         defs.extend(slot_prop(slots));
     }
     let container = component.props.iter().any(|prop| slot_of(prop).is_some());
+    let (variants, parts) = (variants_of(component), parts_of(component));
     let title = component.title.clone();
     let description = component.description.clone().unwrap_or_default();
     match base {
-        Some(base) => Some(TypeDef { title, description, container, props: defs, ..base.clone() }),
+        Some(base) => {
+            Some(TypeDef { title, description, container, props: defs, variants, parts, ..base.clone() })
+        }
         None => {
             let category = component.tags.first().map_or_else(|| "Components".to_owned(), |tag| heading(tag));
             let text = json!({
                 "id": component.id, "title": title, "description": description, "category": category,
                 "boards": ["interface"], "icon": "box", "accent": "purple", "container": container,
-                "root": false, "props": defs,
+                "root": false, "props": defs, "variants": variants, "parts": parts,
             });
             serde_json::from_value(text).ok()
         }
     }
+}
+
+fn variants_of(component: &Component) -> Vec<VariantDef> {
+    let variant = |variant: &Variant| VariantDef { id: variant.id.clone(), props: plain(&variant.props) };
+    component.variants.iter().map(variant).collect()
+}
+
+/// What it shows of other components, so that what is laid over those finds them without a preview.
+fn parts_of(component: &Component) -> Vec<PartDef> {
+    let part = |used: Use<'_>| {
+        let (mut fixed, mut computed) = (serde_json::Map::new(), Vec::new());
+        for (name, bound) in used.props {
+            match bound {
+                Bound::Fixed(value) => drop(fixed.insert(name.to_string(), components::to_json(value))),
+                Bound::Computed(_) => computed.extend(PropKey::parse(&**name).ok()),
+            }
+        }
+        let component = TypeId::parse(&**used.component).ok()?;
+        let name = used.part.name.to_string();
+        Some(PartDef { name, component, loops: used.loops, props: plain(&fixed), computed })
+    };
+    component.view.uses().into_iter().filter_map(part).collect()
+}
+
+fn plain(props: &serde_json::Map<String, serde_json::Value>) -> BTreeMap<PropKey, Value> {
+    let entry = |(name, value): (&String, &serde_json::Value)| {
+        Some((PropKey::parse(name.as_str()).ok()?, Value::from_json(value).ok()?))
+    };
+    props.iter().filter_map(entry).collect()
 }
 
 fn blank(key: &str, label: String, kind: PropKind) -> Option<PropDef> {
@@ -300,7 +330,8 @@ fn slot_of(prop: &Prop) -> Option<&str> {
 
 /// Every slot that a component has, the usual one first.
 fn slot_names(library: &Library) -> Vec<String> {
-    let named = library.components().flat_map(|component| &component.props).filter_map(slot_of);
+    let own = library.components().filter(|component| !is_built_in(&component.file));
+    let named = own.flat_map(|component| &component.props).filter_map(slot_of);
     let named: BTreeSet<&str> = named.filter(|name| *name != CHILDREN).collect();
     std::iter::once(CHILDREN).chain(named).map(str::to_owned).collect()
 }
@@ -335,85 +366,9 @@ fn heading(name: &str) -> String {
     words
 }
 
-/// A component's file in which something is to be changed and everything else is to stay, comments included.
-pub(super) struct Edited<'a> {
-    file: &'a str,
-    text: &'a str,
-}
-
-impl<'a> Edited<'a> {
-    pub(super) fn new(file: &'a str, text: &'a str) -> Self {
-        Self { file, text }
-    }
-
-    /// With another default of a prop. What comes out is read as a component again before it counts.
-    pub(super) fn with_default(&self, prop: &str, value: &serde_json::Value) -> Result<String, String> {
-        let path = ["props", prop, "default"];
-        let text = if self.file.ends_with(".json") {
-            set_in_json(self.text, &path, value)?
-        } else {
-            bundles::set_in_yaml(self.text, &path, value)?
-        };
-        match components::read(self.file, &text) {
-            Ok(_) => Ok(text),
-            Err(problems) => Err(problems.0.first().map_or_else(String::new, ToString::to_string)),
-        }
-    }
-}
-
-fn set_in_json(text: &str, path: &[&str], value: &serde_json::Value) -> Result<String, String> {
-    let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())?;
-    let (last, parents) = path.split_last().ok_or("it names no place")?;
-    let mut object = root.object_value().ok_or("the file is no object")?;
-    for parent in parents {
-        object = object.object_value(parent).ok_or_else(|| format!("`{parent}` is no object"))?;
-    }
-    match object.get(last) {
-        Some(member) => member.set_value(input(value)),
-        None => drop(object.append(last, input(value))),
-    }
-    Ok(root.to_string())
-}
-
-fn input(value: &serde_json::Value) -> CstInputValue {
-    match value {
-        serde_json::Value::Null => CstInputValue::Null,
-        serde_json::Value::Bool(value) => CstInputValue::Bool(*value),
-        serde_json::Value::Number(number) => CstInputValue::Number(number.to_string()),
-        serde_json::Value::String(text) => CstInputValue::String(text.clone()),
-        serde_json::Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
-        serde_json::Value::Object(members) => {
-            CstInputValue::Object(members.iter().map(|(key, value)| (key.clone(), input(value))).collect())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn only_the_default_of_a_prop_is_touched() {
-        let yaml = "# mine\nformat: 1\nid: x.y\ntitle: Y\nprops:\n  label: { control: string, default: Old } # here\n  \
-            size: { control: number }\nview: { type: text, text: =props.label }\n";
-        let edited = Edited::new("components/y.component.yaml", yaml);
-        let text = edited.with_default("label", &json!("New")).unwrap();
-        assert_eq!(text, yaml.replace("Old", "New"));
-        let text = edited.with_default("size", &json!(4)).unwrap();
-        assert!(
-            text.starts_with("# mine\n") && text.contains("# here") && text.contains("default: 4"),
-            "{text}"
-        );
-        assert!(edited.with_default("size", &json!("no number")).is_err());
-
-        let json = "{\n  \"format\": 1, \"id\": \"x.y\", \"title\": \"Y\",\n  \"props\": { \"label\": { \"control\": \"string\" } },\n  \
-            \"view\": { \"type\": \"text\", \"text\": \"=props.label\" }\n}\n";
-        let text =
-            Edited::new("components/y.component.json", json).with_default("label", &json!("New")).unwrap();
-        let read: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(read["props"]["label"]["default"], "New");
-    }
 
     #[test]
     fn names_are_read_as_words() {

@@ -31,7 +31,8 @@ pub(super) fn first_state(
     }
     let mut taken: Vec<(WorkspacePath, Digest)> =
         found.iter().map(|file| (file.path(), file.digest)).collect();
-    if let Some((path, digest, overrides)) = first_overrides(files) {
+    // One that cannot be read is named when the files are looked at, and left as it is.
+    if let Ok(Some((path, digest, overrides))) = first_overrides(files) {
         taken.push((path, digest));
         start.add_overrides(overrides);
     }

@@ -6,10 +6,12 @@
 mod board_file;
 mod bundles;
 mod components;
+mod edited;
 mod error;
 mod external;
 mod first;
 mod group;
+mod kit;
 mod links;
 mod new;
 mod notices;
@@ -29,6 +31,7 @@ pub use components::{SLOT, component_texts};
 pub use error::OpenError;
 pub use external::Noticed;
 pub use group::{Group, Moment, Mutation};
+pub use kit::kit;
 pub use new::{NewError, create, unpack_example};
 pub use review::{Decision, Desk, Pricing, Reviewer, area_of};
 pub use shared_protocol::messages::Template;
@@ -206,7 +209,7 @@ fn compose_registry(
             Err(error) => unreadable.push((origin, error.to_string())),
         }
     }
-    if library.components().next().is_some() {
+    if library.components().any(|component| !::components::is_built_in(&component.file)) {
         let base = Registry::compose(&modules, &BTreeMap::new());
         modules.extend(components::modules(library, &base));
     }

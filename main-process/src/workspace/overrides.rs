@@ -29,17 +29,22 @@ pub(super) struct OverrideFile {
     behind: bool,
 }
 
-/// The overrides of a folder that is opened for the first time; what cannot be read is found again when the file is looked
-/// at.
-pub(super) fn first_overrides(files: &WorkspaceFiles) -> Option<(WorkspacePath, Digest, OverrideMap)> {
-    let mut paths = FILES.iter().filter_map(|path| WorkspacePath::parse(*path).ok());
-    paths.find_map(|path| match files.read(&path) {
-        Err(FileError::Missing { .. }) => None,
-        read => {
-            let bytes = read.ok()?;
-            Some((path.clone(), Digest::of(&bytes), parse(&path, &bytes).ok()?))
+/// The overrides of a folder that is opened for the first time. A file that cannot be read is an error, told when the
+/// files are looked at.
+pub(super) fn first_overrides(
+    files: &WorkspaceFiles,
+) -> Result<Option<(WorkspacePath, Digest, OverrideMap)>, FileError> {
+    for path in FILES.iter().filter_map(|path| WorkspacePath::parse(*path).ok()) {
+        match files.read(&path) {
+            Err(FileError::Missing { .. }) => {}
+            Ok(bytes) => {
+                let found = parse(&path, &bytes)?;
+                return Ok(Some((path, Digest::of(&bytes), found)));
+            }
+            Err(error) => return Err(error),
         }
-    })
+    }
+    Ok(None)
 }
 
 impl Workspace {
@@ -79,7 +84,7 @@ impl Workspace {
             Err(FileError::Missing { .. }) if recorded.is_some() => Ok(Found::Theirs(OverrideMap::new())),
             // There never was one of ours: perhaps one of a workbench before.
             Err(FileError::Missing { .. }) if self.snapshot.overrides().next().is_none() => {
-                Ok(first_overrides(&self.files).map_or(Found::Ours, |(_, _, found)| Found::Theirs(found)))
+                Ok(first_overrides(&self.files)?.map_or(Found::Ours, |(_, _, found)| Found::Theirs(found)))
             }
             Err(FileError::Missing { .. }) => Ok(Found::Ours),
             Err(error) => Err(error),

@@ -1,87 +1,197 @@
 //! Promoting overrides: those of nodes become props, which the authority decides; those of components by themselves become
-//! defaults in the component's file, with everything else in it as it was. All of them or none, one operation.
+//! defaults, or props of the variant, in the component's file; those of parts become props where the component around them
+//! shows them. Everything else in a file stays as it was. All of them or none, one operation.
 
-use super::{Group, Moment, components::Edited};
+use super::{Group, Moment, edited::Edited};
 use authority::{Decision, decide, overrides::lay_over};
+use components::{Bound, Component, Prop, Use};
 use shared_protocol::{
-    Change, Code, Command, OverrideKey, OverrideScope, PropKey, Refusal, SourcePath, Standing, WhichOverrides,
+    Change, Command, OverrideKey, OverrideScope, PropKey, Refusal, SourcePath, Standing, Value,
+    WhichOverrides, overrides::NotPromoted, v0::ValidationCode,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
-/// Addresses that are named in a refusal.
-const MOST_NAMED: usize = 20;
+type Texts = BTreeMap<SourcePath, Arc<str>>;
+type Failure = (ValidationCode, String);
+
+/// Where a value goes in a component's file, and what stands there now.
+struct Spot {
+    way: Vec<String>,
+    now: serde_json::Value,
+    /// The mapping around it is not there yet.
+    is_first: bool,
+}
 
 impl Group<'_> {
     pub(super) fn promoted(&self, which: &WhichOverrides, moment: Moment) -> Result<Decision, Refusal> {
         let keys = self.state.chosen_overrides(which);
-        let (alone, placed): (Vec<OverrideKey>, Vec<OverrideKey>) =
-            keys.into_iter().partition(|key| key.scope == OverrideScope::Component && !key.is_within());
-        let count = alone.len() + placed.len();
-        if alone.is_empty() {
+        let is_in_file = |key: &OverrideKey| key.scope == OverrideScope::Component || key.is_within();
+        let (in_files, placed): (Vec<OverrideKey>, Vec<OverrideKey>) = keys.into_iter().partition(is_in_file);
+        let count = in_files.len() + placed.len();
+        if in_files.is_empty() {
             return decide(&self.state, &Command::PromoteOverrides(which.clone()), moment.seed);
         }
-        let mut failed = Vec::new();
+        let mut failed: Vec<NotPromoted> = Vec::new();
         let mut changes = Vec::new();
         if !placed.is_empty() {
             let command = Command::PromoteOverrides(WhichOverrides::These(placed));
             match decide(&self.state, &command, moment.seed) {
                 Ok(decision) => changes = decision.changes,
-                Err(refusal) => failed.extend(refusal.hints.into_iter().skip(1)),
+                Err(refusal) if refusal.failed.is_empty() => return Err(refusal),
+                Err(refusal) => failed.extend(refusal.failed),
             }
         }
-        let mut texts: BTreeMap<SourcePath, Arc<str>> = BTreeMap::new();
-        for key in &alone {
-            if let Err(why) = self.put_into_file(key, &mut texts) {
-                failed.push(format!("{key}: {why}"));
+        let mut texts = Texts::new();
+        let mut taken = BTreeMap::new();
+        for key in &in_files {
+            if let Err((code, message)) = self.put_into_file(key, &mut texts, &mut taken) {
+                failed.push(NotPromoted::new(key, code, message));
             }
         }
         if !failed.is_empty() {
-            let message = format!("{} of {count} overrides cannot be promoted", failed.len());
-            let refusal = Refusal::new(Code::ValidationError, message).hint("Nothing was changed.");
-            return Err(failed.into_iter().take(MOST_NAMED).fold(refusal, Refusal::hint));
+            failed.sort_by(|a, b| a.address.cmp(&b.address));
+            return Err(Refusal::not_promoted(failed, count));
         }
         for (path, text) in texts {
             let before = self.state.source(&path).cloned();
             changes.push(Change::Source { path, before, after: Some(text) });
         }
-        let gone: BTreeSet<&OverrideKey> = alone.iter().collect();
+        let gone: BTreeSet<&OverrideKey> = in_files.iter().collect();
         for (key, over) in self.state.overrides().filter(|(key, _)| gone.contains(key)) {
             changes.push(Change::Override { key: key.clone(), before: Some(Arc::clone(over)), after: None });
         }
-        let summary = match &alone[..] {
+        let summary = match &in_files[..] {
             [key] if count == 1 => format!("Promote {}", authority::overrides::words(&self.state, key)),
             _ => format!("Promote {count} overrides"),
         };
         Ok(Decision { summary, changes, created: Vec::new() })
     }
 
-    /// The default of a prop, in the text of its component's file.
+    /// A value, in the text of the file that says it.
     fn put_into_file(
         &self,
         key: &OverrideKey,
-        texts: &mut BTreeMap<SourcePath, Arc<str>>,
-    ) -> Result<(), String> {
-        let over = self.state.override_at(key).ok_or("there is no such override")?;
-        if let Standing::Orphaned(reason) = self.state.standing(key, over) {
-            return Err(reason.words().to_owned());
-        }
-        let component =
-            self.workspace.component(key.owner()).ok_or("no component of this workspace has it")?;
-        let path = SourcePath::parse(component.file.as_str()).map_err(|error| error.to_string())?;
-        let first = key.path.tokens().next().ok_or("it names no prop")?;
-        let prop = component.prop(&first).ok_or("the component has no such prop")?;
-        let name = PropKey::parse(first.as_str()).map_err(|error| error.to_string())?;
-        let default = shared_protocol::Value::from_json(&prop.value_when_unset());
-        let mut props = BTreeMap::from([(name.clone(), default.map_err(|error| error.to_string())?)]);
-        lay_over(&mut props, &key.path, &over.value).ok_or("there is nothing at this path")?;
+        texts: &mut Texts,
+        taken: &mut BTreeMap<(SourcePath, Vec<String>, String), Value>,
+    ) -> Result<(), Failure> {
+        let not_found = |what: &str| (ValidationCode::NotFound, what.to_owned());
+        let unfit = |what: String| (ValidationCode::Unpromotable, what);
+        let over = self.state.override_at(key).ok_or_else(|| not_found("there is no such override"))?;
+        let bound = match self.state.standing(key, over) {
+            Standing::Applies(instance) => OverrideKey { instance, ..key.clone() },
+            Standing::Orphaned(reason) => return Err(not_found(reason.words())),
+        };
+        let component = self.holder(&bound)?;
+        let path = SourcePath::parse(component.file.as_str()).map_err(|error| unfit(error.to_string()))?;
+        // Read as it is by now: another override may have changed the same file.
+        let before = texts.get(&path).or_else(|| self.state.source(&path)).ok_or_else(|| {
+            unfit(format!("{} is built in: bring a component of your own with this id", component.id))
+        })?;
+        let component = components::read(path.as_str(), before)
+            .map_err(|_| not_found("the file of its component cannot be read"))?;
+        let first = bound.path.tokens().next().ok_or_else(|| not_found("it names no prop"))?;
+        let spot = spot(&component, &bound, &first, &self.default_of(&bound, &first))?;
+        let name = PropKey::parse(first.as_str()).map_err(|error| unfit(error.to_string()))?;
+        let now = Value::from_json(&spot.now).map_err(|error| unfit(error.to_string()))?;
+        let mut props = BTreeMap::from([(name.clone(), now)]);
+        lay_over(&mut props, &bound.path, &over.value)
+            .ok_or_else(|| not_found("there is nothing at this path"))?;
         let value = props.remove(&name).unwrap_or_default();
-        let before = texts.get(&path).or_else(|| self.state.source(&path)).ok_or("its file is gone")?;
-        let json = serde_json::to_value(&value).map_err(|error| error.to_string())?;
-        let edited = Edited::new(path.as_str(), before).with_default(&first, &json)?;
+        let place = (path.clone(), spot.way.clone(), bound.path.to_string());
+        if taken.insert(place, over.value.clone()).is_some_and(|other| other != over.value) {
+            let message = "another override is for the same place of the same file: choose one of them";
+            return Err(unfit(message.to_owned()));
+        }
+        let json = serde_json::to_value(&value).map_err(|error| unfit(error.to_string()))?;
+        if spot.way.first().is_some_and(|first| first == "view")
+            && json.as_str().is_some_and(|text| text.starts_with('='))
+        {
+            let message = "a text that begins with = would be computed there: change the file itself";
+            return Err((ValidationCode::UnsupportedPattern, message.to_owned()));
+        }
+        let mut way: Vec<&str> = spot.way.iter().map(String::as_str).collect();
+        let json = match spot.is_first {
+            true => serde_json::Value::Object([(first.clone(), json)].into_iter().collect()),
+            false => {
+                let is_default = way.first() == Some(&"props");
+                way.push(if is_default { "default" } else { first.as_str() });
+                json
+            }
+        };
+        let edited = Edited::new(path.as_str(), before).with(&way, &json).map_err(unfit)?;
         texts.insert(path, Arc::from(edited));
         Ok(())
     }
+
+    /// The component whose file says what an instance is: its own, or for a part the one that shows it.
+    fn holder(&self, key: &OverrideKey) -> Result<&Arc<Component>, Failure> {
+        let around = match key.instance.rsplit_once('/') {
+            Some((around, _)) => around,
+            None => key.owner(),
+        };
+        let gone = || (ValidationCode::NotFound, "no component of this workspace has it".to_owned());
+        let found = self.state.instance(key.scope, around).map_err(|_| gone())?;
+        self.workspace.component(found.def.id.as_str()).ok_or_else(gone)
+    }
+
+    /// What a prop is when the file says nothing of it.
+    fn default_of(&self, key: &OverrideKey, prop: &str) -> serde_json::Value {
+        let found = self.state.instance(key.scope, &key.instance).ok();
+        let component = found.and_then(|found| self.workspace.component(found.def.id.as_str()));
+        component
+            .and_then(|component| component.prop(prop))
+            .map(|prop| prop.value_when_unset())
+            .unwrap_or_default()
+    }
+}
+
+fn spot(
+    component: &Component,
+    key: &OverrideKey,
+    prop: &str,
+    default: &serde_json::Value,
+) -> Result<Spot, Failure> {
+    let not_found = |what: &str| (ValidationCode::NotFound, what.to_owned());
+    let unsupported = |what: String| (ValidationCode::UnsupportedPattern, what);
+    if let Some(step) = key.within().map(|way| way.rsplit('/').next().unwrap_or(way)) {
+        let name = step.split(['[', '~']).next().unwrap_or_default();
+        let used: Use<'_> = component
+            .view
+            .uses()
+            .into_iter()
+            .find(|used| *used.part.name == *name)
+            .ok_or_else(|| not_found("the component does not show it any more"))?;
+        if used.loops > 0 {
+            let message = "an `each` makes it, several times: change what it is made from".to_owned();
+            return Err(unsupported(message));
+        }
+        let mut way = used.part.way.to_vec();
+        way.push("props".to_owned());
+        let set = used.props.iter().find(|(name, _)| **name == *prop).map(|(_, bound)| bound);
+        let now = match set {
+            Some(Bound::Computed(expression)) => {
+                let message = format!("{} computes it as `={}`", component.file, expression.text());
+                return Err(unsupported(message));
+            }
+            Some(Bound::Fixed(value)) => components::to_json(value),
+            None => default.clone(),
+        };
+        return Ok(Spot { way, now, is_first: used.props.is_empty() });
+    }
+    let found = component.prop(prop);
+    if let (_, Some(variant)) = key.component() {
+        let at = component.variants.iter().position(|other| other.id == variant);
+        let at = at.ok_or_else(|| not_found("the component has no such variant any more"))?;
+        let set = component.variants.get(at).map(|variant| &variant.props);
+        let way = vec!["variants".to_owned(), at.to_string(), "props".to_owned()];
+        let now = set.and_then(|set| set.get(prop)).cloned();
+        let now = now.unwrap_or_else(|| found.map_or(serde_json::Value::Null, Prop::value_when_unset));
+        return Ok(Spot { way, now, is_first: set.is_none_or(serde_json::Map::is_empty) });
+    }
+    let found = found.ok_or_else(|| not_found("the component has no such prop"))?;
+    let way = vec!["props".to_owned(), prop.to_owned()];
+    Ok(Spot { way, now: found.value_when_unset(), is_first: false })
 }

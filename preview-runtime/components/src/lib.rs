@@ -28,17 +28,18 @@ pub use bounds::{
     MAX_VARIANTS,
 };
 pub use expression::{EvalError, Expression, FILTERS, Scope, TESTS};
-pub use library::Library;
+pub use library::{BUILT_IN, Library, is_built_in};
 pub use place::Place;
 pub use problem::{Problem, Problems};
 pub use prop::{Prop, Variant};
 pub use read::{Component, SUFFIXES, is_component_file, read};
 pub use style::{
-    Align, Border, Colour, Count, Expected, Justify, Length, Opacity, Placement, Radius, Ratio, Shadow,
-    Share, Sides, Space, Style, StyleKey, StyleSheet, TOKENS, TextAlign, Token, TypeStep, Weight,
+    Align, Border, Colour, Count, Expected, Justify, Leading, Length, Opacity, Placement, Radius, RadiusStep,
+    Ratio, Shadow, Share, Sides, Space, Style, StyleKey, StyleSheet, TOKENS, TextAlign, Token, TypeStep,
+    Weight,
 };
 pub use text::{invisible, visible};
-pub use view::{Bound, Kind, KindName, Node, States};
+pub use view::{Bound, Kind, KindName, Node, Part, States, Use};
 
 /// What expressions compute with.
 pub use minijinja::Value;

@@ -3,6 +3,13 @@
 use crate::{Component, Kind, MAX_FILES, Node, Place, Problem, Problems, read};
 use std::{collections::BTreeMap, sync::Arc};
 
+/// Where components that come with the product are, as far as anybody is told: no folder of a workspace.
+pub const BUILT_IN: &str = "built-in/";
+
+pub fn is_built_in(file: &str) -> bool {
+    file.starts_with(BUILT_IN)
+}
+
 /// The files as they are at present. A file that cannot be read keeps its problems and offers nothing.
 #[derive(Debug, Default)]
 pub struct Library {
@@ -14,9 +21,11 @@ pub struct Library {
 }
 
 impl Library {
-    /// Takes in a new or changed file. Call [`settle`](Self::settle) after the last of several.
+    /// Takes in a new or changed file; one below [`BUILT_IN`] gives way to any other with the same id. Call
+    /// [`settle`](Self::settle) after the last of several.
     pub fn put(&mut self, file: &str, text: &str) {
-        let read = if self.files.len() >= MAX_FILES && !self.files.contains_key(file) {
+        let own = self.files.keys().filter(|file| !is_built_in(file)).count();
+        let read = if own >= MAX_FILES && !self.files.contains_key(file) && !is_built_in(file) {
             Err(Problems(vec![problem(
                 file,
                 Place::START,
@@ -27,7 +36,7 @@ impl Library {
             read(file, text).map(Arc::new)
         };
         // One file too many is named once and not kept.
-        if self.files.len() <= MAX_FILES {
+        if own <= MAX_FILES {
             self.files.insert(file.to_owned(), read);
         }
     }
@@ -40,8 +49,12 @@ impl Library {
     pub fn settle(&mut self) {
         self.by_id.clear();
         self.between.clear();
-        for (file, read) in &self.files {
+        let (built_in, own): (Vec<_>, Vec<_>) = self.files.iter().partition(|(file, _)| is_built_in(file));
+        for (file, read) in own.into_iter().chain(built_in) {
             let Ok(component) = read else { continue };
+            if is_built_in(file) && self.by_id.contains_key(&component.id) {
+                continue;
+            }
             if let Some(other) = self.by_id.get(&component.id) {
                 let message = format!("`{}` is already the id of {}", component.id, other.file);
                 self.between.push(problem(file, Place::START, message, "an id that no other component has"));
@@ -74,7 +87,7 @@ impl Library {
     }
 
     fn check_uses(&self, component: &Component, node: &Node, problems: &mut Vec<Problem>) {
-        if let Kind::Component { component: id, props, slots } = &node.kind {
+        if let Kind::Component { component: id, props, slots, .. } = &node.kind {
             match self.by_id.get(&**id) {
                 None => {
                     let ids: Vec<&str> = self.by_id.keys().map(String::as_str).take(12).collect();
@@ -119,9 +132,8 @@ impl Library {
             .by_id
             .values()
             .map(|component| {
-                let mut used = Vec::new();
-                collect_uses(&component.view, &mut used);
-                (component.id.as_str(), used)
+                let used = component.view.uses().into_iter();
+                (component.id.as_str(), used.map(|used| (&**used.component, used.place)).collect())
             })
             .collect();
         let mut problems = Vec::new();
@@ -155,18 +167,6 @@ impl Library {
         }
         problems
     }
-}
-
-fn collect_uses<'n>(node: &'n Node, used: &mut Vec<(&'n str, Place)>) {
-    match &node.kind {
-        Kind::Component { component, slots, .. } => {
-            used.push((component, node.place));
-            slots.iter().flat_map(|(_, nodes)| nodes).for_each(|node| collect_uses(node, used));
-        }
-        Kind::If { otherwise, .. } => otherwise.iter().for_each(|node| collect_uses(node, used)),
-        _ => {}
-    }
-    node.children.iter().for_each(|node| collect_uses(node, used));
 }
 
 fn problem(file: &str, place: Place, message: String, expected: &str) -> Problem {

@@ -96,7 +96,53 @@ pub enum Kind {
         component: Arc<str>,
         props: Vec<(Arc<str>, Bound)>,
         slots: Vec<(Arc<str>, Vec<Node>)>,
+        part: Part,
     },
+}
+
+/// What a use of another component is called within its file. It stays the same when lines move, and when other things are
+/// put around or beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// `#` and the `id` that the file gives it; else the component, and its number among the uses of that component where it
+    /// is not the first.
+    pub name: Arc<str>,
+    /// The way to it from the root of the file.
+    pub way: Arc<[String]>,
+}
+
+/// A use of another component, with what is fixed about it.
+#[derive(Debug)]
+pub struct Use<'c> {
+    pub part: &'c Part,
+    pub component: &'c Arc<str>,
+    pub props: &'c [(Arc<str>, Bound)],
+    /// How many loops it stands in, each of which makes several of it.
+    pub loops: usize,
+    pub place: Place,
+}
+
+impl Node {
+    /// Every use of another component in it, in order.
+    pub fn uses(&self) -> Vec<Use<'_>> {
+        let mut found = Vec::new();
+        self.collect_uses(0, &mut found);
+        found
+    }
+
+    /// Recursive, which the depth of the source bounds.
+    fn collect_uses<'c>(&'c self, loops: usize, found: &mut Vec<Use<'c>>) {
+        match &self.kind {
+            Kind::Component { component, props, slots, part } => {
+                found.push(Use { part, component, props, loops, place: self.place });
+                slots.iter().flat_map(|(_, nodes)| nodes).for_each(|node| node.collect_uses(loops, found));
+            }
+            Kind::If { otherwise, .. } => otherwise.iter().for_each(|node| node.collect_uses(loops, found)),
+            _ => {}
+        }
+        let within = loops + usize::from(matches!(self.kind, Kind::Each { .. }));
+        self.children.iter().for_each(|node| node.collect_uses(within, found));
+    }
 }
 
 macro_rules! kinds {

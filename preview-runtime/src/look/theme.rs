@@ -1,7 +1,7 @@
 //! The one theme, light and dark. Every pair of a colour and what is written on it has a contrast of at least 4.5.
 
 use super::fonts::BOLD;
-use components::{Colour, Radius, Shadow, Token, TypeStep, Weight};
+use components::{Colour, Radius, RadiusStep, Shadow, Token, TypeStep, Weight};
 use egui::{Color32, FontFamily, FontId, epaint};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,12 +96,13 @@ pub(crate) fn type_style(step: TypeStep, weight: Weight) -> (FontId, f32) {
 pub(crate) fn corner(radius: Radius, size: egui::Vec2) -> f32 {
     let most = size.x.min(size.y) / 2.0;
     let wanted = match radius {
-        Radius::None => 0.0,
-        Radius::Small => 4.0,
-        Radius::Medium => 8.0,
-        Radius::Large => 12.0,
-        Radius::Huge => 18.0,
-        Radius::Full => most,
+        Radius::Points(points) => points,
+        Radius::Step(RadiusStep::None) => 0.0,
+        Radius::Step(RadiusStep::Small) => 4.0,
+        Radius::Step(RadiusStep::Medium) => 8.0,
+        Radius::Step(RadiusStep::Large) => 12.0,
+        Radius::Step(RadiusStep::Huge) => 18.0,
+        Radius::Step(RadiusStep::Full) => most,
     };
     wanted.min(most)
 }

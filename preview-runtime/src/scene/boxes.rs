@@ -1,14 +1,14 @@
 //! Nodes that have a box of their own: their style in the present state, and what controls show.
 
 use super::{
-    Content, Control, ControlKind, Element, Fit, Flow, Key, Typed,
+    Caret, Content, Control, ControlKind, Element, Fit, Flow, Key, Typed,
     build::{Builder, Frame, Inherited},
     controls,
 };
 use crate::look;
 use components::{
-    Align, Bound, Colour, EvalError, Justify, Kind, MAX_TEXT, Node, Radius, Sides, Style, StyleSheet, Token,
-    TypeStep, Value, Weight, visible,
+    Align, Bound, Colour, EvalError, Justify, Kind, MAX_TEXT, Node, Radius, RadiusStep, Sides, Style,
+    StyleSheet, Token, TypeStep, Value, Weight, visible,
 };
 use std::sync::Arc;
 
@@ -70,7 +70,9 @@ impl Builder<'_> {
                     Some("fill") => Fit::Fill,
                     _ => Fit::Cover,
                 };
-                Content::Picture { path: shown(&source.eval(&frame.scope)?), fit }
+                let path = shown(&source.eval(&frame.scope)?);
+                self.check_picture(&path, node, frame);
+                Content::Picture { path, fit }
             }
             Kind::Box | Kind::Column => Content::Box(Flow::Column),
             Kind::Grid => Content::Box(Flow::Grid),
@@ -172,15 +174,13 @@ impl Builder<'_> {
                     (false, Some(true)) => "•".repeat(value.chars().count().min(200)).into(),
                     (false, _) => Arc::clone(value),
                 };
-                let look = if empty { muted } else { inherited };
-                let caret = focused && matches!(control.kind, ControlKind::Input { .. });
-                let mut content = self.element(Content::Text(text), one_line, look);
-                let caret = caret
-                    .then(|| self.element(Content::Box(Flow::Row), controls::caret(), inherited))
-                    .flatten();
-                // The caret stands before a placeholder and after what was typed.
-                let parts = if empty { [caret, content.take()] } else { [content.take(), caret] };
-                inside.extend(parts.into_iter().flatten());
+                let is_typed_into = focused && matches!(control.kind, ControlKind::Input { .. });
+                if is_typed_into {
+                    inside.extend(self.typed_into(&text, empty, inherited, muted));
+                } else {
+                    let look = if empty { muted } else { inherited };
+                    inside.extend(self.element(Content::Text(text), one_line, look));
+                }
                 if matches!(control.kind, ControlKind::Select { .. }) {
                     let grow = Style { grow: Some(components::Share(1.0)), ..Style::default() };
                     inside.extend(self.element(Content::Box(Flow::Row), grow, inherited));
@@ -192,6 +192,35 @@ impl Builder<'_> {
             _ => {}
         }
         Ok(inside)
+    }
+
+    /// The text of a field that is being typed into, with its caret and what is selected. Before a placeholder the caret
+    /// stands alone.
+    fn typed_into(&mut self, text: &str, empty: bool, look: Inherited, muted: Inherited) -> Vec<usize> {
+        let chars: Vec<char> = text.chars().collect();
+        let length = if empty { 0 } else { chars.len() };
+        let caret = self.interaction.caret.unwrap_or_else(|| Caret::new(length)).within(length);
+        let selected = caret.range();
+        let one_line = Style { lines: Some(components::Count(1)), ..Style::default() };
+        let marked = Style { background: Some(Colour::Token(Token::PrimarySoft)), ..one_line.clone() };
+        let mut inside = Vec::new();
+        let pieces = [
+            (0..selected.start, &one_line),
+            (selected.clone(), &marked),
+            (selected.end..chars.len(), &one_line),
+        ];
+        for (piece, (range, style)) in pieces.into_iter().enumerate() {
+            // In front of what is selected, or behind it.
+            if (piece == 1 && caret.at == selected.start) || (piece == 2 && caret.at != selected.start) {
+                inside.extend(self.element(Content::Box(Flow::Row), controls::caret(), look));
+            }
+            let part: String = chars.get(range).unwrap_or_default().iter().collect();
+            if !part.is_empty() {
+                let look = if empty { muted } else { look };
+                inside.extend(self.element(Content::Text(part.into()), style.clone(), look));
+            }
+        }
+        inside
     }
 
     pub(super) fn element(&mut self, content: Content, style: Style, inherited: Inherited) -> Option<usize> {
@@ -222,7 +251,7 @@ impl Builder<'_> {
         let style = Style {
             background: Some(Colour::Token(Token::DangerSoft)),
             padding: Some(Sides { top: 2.0, right: 6.0, bottom: 2.0, left: 6.0 }),
-            radius: Some(Radius::Small),
+            radius: Some(Radius::Step(RadiusStep::Small)),
             align: Some(Align::Center),
             justify: Some(Justify::Center),
             ..Style::default()

@@ -2,11 +2,13 @@
 
 use super::{Content, Flow, Interaction, Kept, Key, Placed, Scene, Tree, boxes::not, kept::Source, props_of};
 use components::{
-    Border, Colour, Component, EvalError, Kind, Library, Node, Place, Radius, Scope, Sides, Space, Style,
-    Token, TypeStep, Value, Weight, visible,
+    Border, Colour, Component, EvalError, Kind, Library, Node, Part, Place, Radius, RadiusStep, Scope, Sides,
+    Space, Style, Token, TypeStep, Value, Weight, visible,
 };
 use serde_json::Map;
-use shared_protocol::preview::{MAX_INSTANCES, OverrideStatus, PreviewProblem, SceneInstance, Target};
+use shared_protocol::preview::{
+    MAX_ID, MAX_INSTANCES, OverrideStatus, PreviewProblem, SceneInstance, Target,
+};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -88,6 +90,7 @@ fn build_with(
         kept,
         own: twice,
         started: Instant::now(),
+        steps: 0,
         stopped: false,
     };
     let roots = match &scene.target {
@@ -145,6 +148,8 @@ pub(super) struct Frame<'c> {
     /// In the tree.
     pub(super) instance: usize,
     depth: usize,
+    /// The turns of the loops around what is being built, as they stand in ids: `[2][0]`.
+    turns: Option<Arc<str>>,
 }
 
 pub(super) struct Builder<'a> {
@@ -156,12 +161,14 @@ pub(super) struct Builder<'a> {
     pub(super) tree: Tree,
     problems: Vec<PreviewProblem>,
     statuses: Vec<OverrideStatus>,
-    /// How often an instance has shown the component of one of its places.
-    shown: BTreeMap<(usize, Place), usize>,
+    /// How often an instance has shown the component of one of its places in the same turn: a slot can be shown twice.
+    shown: BTreeMap<(usize, Place, Option<Arc<str>>), usize>,
     kept: Option<&'a mut Kept>,
     /// Instances that are built each time.
     own: BTreeSet<&'a str>,
     started: Instant,
+    /// Nodes that were looked at, whether or not anything came of them.
+    steps: usize,
     pub(super) stopped: bool,
 }
 
@@ -169,6 +176,7 @@ impl<'a> Builder<'a> {
     /// A component by itself, in the middle of nothing.
     fn alone(&mut self, component: &str, variant: Option<&String>) -> Vec<usize> {
         let mut props = Map::new();
+        let id = variant.map_or_else(|| component.to_owned(), |variant| format!("{component}@{variant}"));
         if let (Some(variant), Some(found)) = (variant, self.library.get(component)) {
             match found.variant(variant) {
                 Some(variant) => props = variant.props.clone(),
@@ -178,13 +186,7 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        let instance = SceneInstance {
-            id: component.to_owned(),
-            component: component.to_owned(),
-            props,
-            parent: None,
-            slot: None,
-        };
+        let instance = SceneInstance { id, component: component.to_owned(), props, parent: None, slot: None };
         self.instance(&instance, Fill::Nothing, None, Inherited::default(), 0)
     }
 
@@ -250,7 +252,7 @@ impl<'a> Builder<'a> {
         } else {
             Scope::of_instance(component, &instance.props)
         };
-        let frame = Frame { component, scope, fill, instance: index, depth };
+        let frame = Frame { component, scope, fill, instance: index, depth, turns: None };
         let roots = self.node(&component.view, &frame, inherited, Key::of(&instance.id));
         if let Some(placed) = self.tree.instances.get_mut(index) {
             placed.roots.clone_from(&roots);
@@ -286,7 +288,7 @@ impl<'a> Builder<'a> {
             padding: Some(Sides { top: 12.0, right: 12.0, bottom: 12.0, left: 12.0 }),
             border: Some(Border::Thin),
             border_colour: Some(Colour::Token(Token::BorderStrong)),
-            radius: Some(Radius::Medium),
+            radius: Some(Radius::Step(RadiusStep::Medium)),
             ..Style::default()
         };
         let roots: Vec<usize> =
@@ -343,11 +345,12 @@ impl<'a> Builder<'a> {
 
     fn within_budget(&mut self, node: &Node, frame: &Frame<'_>) -> bool {
         let file = &frame.component.file;
+        self.steps += 1;
         if frame.depth >= self.limits.depth {
             self.stop(file, node.place, format!("nested more than {} levels deep", self.limits.depth));
         } else if self.tree.elements.len() >= self.limits.elements {
             self.stop(file, node.place, format!("more than {} elements on one screen", self.limits.elements));
-        } else if self.tree.elements.len().is_multiple_of(64) && self.started.elapsed() > self.limits.time {
+        } else if self.steps.is_multiple_of(64) && self.started.elapsed() > self.limits.time {
             self.stop(file, node.place, format!("took longer than {} ms", self.limits.time.as_millis()));
         }
         !self.stopped
@@ -384,7 +387,9 @@ impl<'a> Builder<'a> {
                     if let Some(index) = index {
                         scope = scope.with(index, Value::from(position));
                     }
-                    let inner = Frame { scope, ..frame.clone() };
+                    let around = frame.turns.as_deref().unwrap_or_default();
+                    let turns = Some(Arc::from(format!("{around}[{position}]")));
+                    let inner = Frame { scope, turns, ..frame.clone() };
                     elements.extend(self.nodes(&node.children, &inner, inherited, key.step(position)));
                     if self.stopped {
                         break;
@@ -401,13 +406,21 @@ impl<'a> Builder<'a> {
                 Ok(self.nodes(nodes, frame, inherited, key.step(step)))
             }
             Kind::Slot { name } => Ok(self.slot(name, node, frame, inherited, key)),
-            Kind::Component { component, props, slots } => {
+            Kind::Component { component, props, slots, part } => {
                 let mut set = Map::new();
                 for (name, bound) in props {
                     let value = bound.eval(&frame.scope)?;
                     set.insert(name.to_string(), components::to_json(&value));
                 }
-                Ok(self.nested(component, set, node, slots, frame, inherited))
+                let id = self.id_within(frame, part, node.place);
+                let instance = SceneInstance {
+                    id,
+                    component: component.to_string(),
+                    props: set,
+                    parent: None,
+                    slot: None,
+                };
+                Ok(self.nested(&instance, node, slots, frame, inherited))
             }
             _ => self.box_of(node, frame, inherited, key),
         }
@@ -457,33 +470,53 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A component that another shows. Its id says where: the instance around it, and the line.
+    /// What a component that another shows is called: the instance around it, what that calls it, and which turn of the loops
+    /// around it this is.
+    fn id_within(&mut self, frame: &Frame<'_>, part: &Part, place: Place) -> String {
+        let around = self.id_of(frame.instance).unwrap_or_default();
+        let times = self.shown.entry((frame.instance, place, frame.turns.clone())).or_default();
+        let turns = frame.turns.as_deref().unwrap_or_default();
+        let mut id = format!("{around}/{}{turns}", part.name);
+        if *times > 0 {
+            id = format!("{id}~{times}");
+        }
+        *times += 1;
+        if id.len() > MAX_ID {
+            // Still the same in every render, and too deep for anybody to override.
+            let owner = id.split('/').next().unwrap_or_default();
+            id = format!("{owner}/~{}", Key::of(&id));
+        }
+        id
+    }
+
+    /// A component that another shows.
     fn nested(
         &mut self,
-        component: &str,
-        props: Map<String, serde_json::Value>,
+        instance: &SceneInstance,
         node: &Node,
         slots: &[(Arc<str>, Vec<Node>)],
         frame: &Frame<'_>,
         inherited: Inherited,
     ) -> Vec<usize> {
-        let around = self.id_of(frame.instance).unwrap_or_default();
-        let times = self.shown.entry((frame.instance, node.place)).or_default();
-        let mut id = format!("{around}/{}", node.place.line);
-        if *times > 0 {
-            id = format!("{id}.{times}");
-        }
-        *times += 1;
-        let instance = SceneInstance { id, component: component.to_owned(), props, parent: None, slot: None };
         let fill = Fill::Nodes { children: &node.children, slots, outer: frame };
         let first = self.tree.instances.len();
-        let roots = self.instance(&instance, fill, Some(frame.instance), inherited, frame.depth);
+        let roots = self.instance(instance, fill, Some(frame.instance), inherited, frame.depth);
         if let Some(placed) = self.tree.instances.get_mut(first) {
             // Where it is shown, rather than where it is defined.
             placed.file.clone_from(&frame.component.file);
             placed.line = node.place.line;
         }
         roots
+    }
+
+    /// A picture that is not there is named with its place; the rest of the page stays as it is.
+    pub(super) fn check_picture(&mut self, path: &str, node: &Node, frame: &Frame<'_>) {
+        if !path.is_empty() && self.kept.as_ref().is_some_and(|kept| kept.lacks(path)) {
+            let path = visible(path, 200);
+            let message = format!("the picture {path} is not there; expected a PNG file of the workspace");
+            let instance = self.id_of(frame.instance);
+            self.problem(&frame.component.file, node.place, message, instance);
+        }
     }
 
     fn id_of(&self, instance: usize) -> Option<String> {

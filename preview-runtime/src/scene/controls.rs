@@ -1,6 +1,8 @@
 //! How controls look before their component says otherwise.
 
-use components::{Align, Border, Colour, Justify, Kind, Length, Radius, Share, Sides, Space, Style, Token};
+use components::{
+    Align, Border, Colour, Justify, Kind, Length, Radius, RadiusStep, Share, Sides, Space, Style, Token,
+};
 
 /// Choices of one select.
 pub(super) const MAX_OPTIONS: usize = 500;
@@ -20,7 +22,7 @@ pub(super) fn base(kind: &Kind) -> Option<Style> {
             background: Some(Colour::Token(Token::Surface)),
             border: Some(Border::Thin),
             border_colour: Some(Colour::Token(Token::BorderStrong)),
-            radius: Some(Radius::Medium),
+            radius: Some(Radius::Step(RadiusStep::Medium)),
             clip: Some(true),
             ..Style::default()
         },
@@ -33,7 +35,7 @@ pub(super) fn base(kind: &Kind) -> Option<Style> {
             background: Some(Colour::Token(Token::Surface)),
             border: Some(Border::Thin),
             border_colour: Some(Colour::Token(Token::BorderStrong)),
-            radius: Some(Radius::Small),
+            radius: Some(Radius::Step(RadiusStep::Small)),
             ..Style::default()
         },
         Kind::Icon { .. } => square(20.0),
@@ -51,7 +53,7 @@ pub(super) fn tick() -> Style {
     Style {
         background: Some(Colour::Token(Token::Primary)),
         colour: Some(Colour::Token(Token::OnPrimary)),
-        radius: Some(Radius::Small),
+        radius: Some(Radius::Step(RadiusStep::Small)),
         ..square(20.0)
     }
 }

@@ -104,7 +104,14 @@ impl Element {
     /// The same text in the same letters, so that it takes the same room.
     pub(crate) fn is_set_like(&self, other: &Self) -> bool {
         let way = |element: &Self| {
-            (element.text, element.weight, element.style.lines.map(|lines| lines.0), element.style.text_align)
+            let style = &element.style;
+            (
+                element.text,
+                element.weight,
+                style.lines.map(|lines| lines.0),
+                style.line_height,
+                style.text_align,
+            )
         };
         self.content == other.content && way(self) == way(other)
     }

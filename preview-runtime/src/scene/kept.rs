@@ -6,12 +6,17 @@
 use super::{Element, Interaction, Key, Placed, Tree, build::Inherited};
 use components::Component;
 use serde_json::{Map, Value};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// Instances as they were last built, by id.
 #[derive(Default)]
 pub struct Kept {
     fragments: BTreeMap<String, Fragment>,
+    /// Pictures that can be shown.
+    pictures: BTreeSet<String>,
 }
 
 struct Fragment {
@@ -39,6 +44,15 @@ pub(super) struct Source<'s> {
 impl Kept {
     pub fn clear(&mut self) {
         self.fragments.clear();
+    }
+
+    /// A picture is there from now on.
+    pub(crate) fn has_picture(&mut self, path: &str) {
+        self.pictures.insert(path.to_owned());
+    }
+
+    pub(super) fn lacks(&self, picture: &str) -> bool {
+        !self.pictures.contains(picture)
     }
 
     /// Forgets instances that are no more. To be called after a build.

@@ -17,7 +17,7 @@ pub use element::{Placed, Tree};
 pub use kept::Kept;
 pub(crate) use overrides::props_of;
 pub(crate) use state::MAX_TYPED;
-pub use state::{Interaction, Key, Typed};
+pub use state::{Caret, Interaction, Key, Typed};
 
 use shared_protocol::preview::{SceneInstance, SceneOverride, Target};
 

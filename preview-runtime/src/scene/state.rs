@@ -25,11 +25,40 @@ impl Key {
     }
 }
 
+impl std::fmt::Display for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
 /// What somebody put into a control.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {
     Text(String),
     Ticked(bool),
+}
+
+/// Where typing goes in a field, in characters. What lies between the two is selected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caret {
+    pub at: usize,
+    pub anchor: usize,
+}
+
+impl Caret {
+    pub(crate) fn new(at: usize) -> Self {
+        Self { at, anchor: at }
+    }
+
+    /// In a text of so many characters.
+    pub(crate) fn within(self, length: usize) -> Self {
+        Self { at: self.at.min(length), anchor: self.anchor.min(length) }
+    }
+
+    /// What is selected.
+    pub(crate) fn range(self) -> std::ops::Range<usize> {
+        self.at.min(self.anchor)..self.at.max(self.anchor)
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -38,6 +67,8 @@ pub struct Interaction {
     pub hovered: BTreeSet<Key>,
     pub pressed: Option<Key>,
     pub focused: Option<Key>,
+    /// In the field that has the focus; none is behind its last character.
+    pub caret: Option<Caret>,
     pub typed: BTreeMap<Key, Typed>,
     /// Points that the page is scrolled down.
     pub scroll: f32,

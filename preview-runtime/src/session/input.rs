@@ -1,12 +1,12 @@
 //! What a person does: hovering, pressing, typing; or choosing an instance, in inspect mode.
 
 use super::{Session, hit};
-use crate::scene::{Control, ControlKind, Key, MAX_TYPED, Typed};
+use crate::scene::{Caret, Control, ControlKind, Key, MAX_TYPED, Typed};
 use components::{MAX_TEXT, invisible};
 use egui::{Pos2, pos2};
 use serde_json::Value;
 use shared_protocol::preview::{EditKey, FromPreview, InputEvent, MAX_ID, MAX_TOLD, Mode};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 /// Characters of one field.
 const MAX_FIELD: usize = 2_000;
@@ -78,6 +78,7 @@ impl Session {
         self.hover(at);
         let control = self.control_at(at);
         self.interaction.pressed = control.as_ref().map(|control| control.key);
+        self.interaction.caret = None;
         self.interaction.focused =
             control.filter(|control| !matches!(control.kind, ControlKind::Plain)).map(|control| control.key);
         self.dirty = true;
@@ -139,39 +140,44 @@ impl Session {
         controls.find(|control| control.key == focused && !control.disabled).cloned()
     }
 
-    fn type_text(&mut self, text: &str) {
-        let Some(control) = self.focused() else { return };
-        let ControlKind::Input { value } = &control.kind else { return };
+    /// The field that has the focus, what is in it by now, and where typing goes.
+    fn field(&self) -> Option<(Control, Vec<char>, Caret)> {
+        let control = self.focused()?;
+        let ControlKind::Input { value } = &control.kind else { return None };
         // What was typed since the last frame counts too.
-        let mut now = match self.interaction.typed.get(&control.key) {
-            Some(Typed::Text(text)) => text.clone(),
-            _ => value.to_string(),
+        let now: Vec<char> = match self.interaction.typed.get(&control.key) {
+            Some(Typed::Text(text)) => text.chars().collect(),
+            _ => value.chars().collect(),
         };
-        let room = MAX_FIELD.saturating_sub(now.chars().count());
-        now.extend(text.chars().take(MAX_TEXT).filter(|c| !c.is_control() && !invisible(*c)).take(room));
-        self.put(control.key, Typed::Text(now.clone()));
-        self.act(&control, "change", Value::String(now));
+        let caret = self.interaction.caret.unwrap_or_else(|| Caret::new(now.len())).within(now.len());
+        Some((control, now, caret))
+    }
+
+    fn type_text(&mut self, text: &str) {
+        let Some((control, now, caret)) = self.field() else { return };
+        let room = (MAX_FIELD + caret.range().len()).saturating_sub(now.len());
+        let typed = text.chars().take(MAX_TEXT).filter(|c| !c.is_control() && !invisible(*c)).take(room);
+        let typed: Vec<char> = typed.collect();
+        if !typed.is_empty() {
+            self.replace(&control, now, caret.range(), &typed);
+        }
+    }
+
+    fn replace(&mut self, control: &Control, mut now: Vec<char>, range: Range<usize>, with: &[char]) {
+        self.interaction.caret = Some(Caret::new(range.start + with.len()));
+        now.splice(range, with.iter().copied());
+        let text: String = now.into_iter().collect();
+        self.put(control.key, Typed::Text(text.clone()));
+        self.act(control, "change", Value::String(text));
     }
 
     fn key(&mut self, key: EditKey) {
         match key {
             EditKey::Escape => {
-                self.interaction.focused = None;
+                (self.interaction.focused, self.interaction.caret) = (None, None);
                 self.dirty = true;
             }
             EditKey::Tab | EditKey::BackTab => self.move_focus(key == EditKey::BackTab),
-            EditKey::Backspace => {
-                let Some(control) = self.focused() else { return };
-                let ControlKind::Input { value } = &control.kind else { return };
-                let mut now = match self.interaction.typed.get(&control.key) {
-                    Some(Typed::Text(text)) => text.clone(),
-                    _ => value.to_string(),
-                };
-                if now.pop().is_some() {
-                    self.put(control.key, Typed::Text(now.clone()));
-                    self.act(&control, "change", Value::String(now));
-                }
-            }
             EditKey::Enter => {
                 if let Some(control) = self.focused() {
                     match control.kind {
@@ -180,6 +186,61 @@ impl Session {
                     }
                 }
             }
+            EditKey::Up | EditKey::Down => self.choose_beside(key == EditKey::Up),
+            EditKey::Backspace | EditKey::Delete => {
+                let Some((control, now, caret)) = self.field() else { return };
+                let range = match (caret.range(), key) {
+                    (selected, _) if !selected.is_empty() => selected,
+                    (at, EditKey::Backspace) => at.start.saturating_sub(1)..at.start,
+                    (at, _) => at.start..(at.start + 1).min(now.len()),
+                };
+                if !range.is_empty() {
+                    self.replace(&control, now, range, &[]);
+                }
+            }
+            _ => self.move_caret(key),
+        }
+    }
+
+    fn move_caret(&mut self, key: EditKey) {
+        let Some((_, now, caret)) = self.field() else { return };
+        let selected = caret.range();
+        let at = match key {
+            EditKey::Left if !selected.is_empty() => selected.start,
+            EditKey::Right if !selected.is_empty() => selected.end,
+            EditKey::Left | EditKey::SelectLeft => caret.at.saturating_sub(1),
+            EditKey::Right | EditKey::SelectRight => (caret.at + 1).min(now.len()),
+            EditKey::Home | EditKey::SelectHome => 0,
+            _ => now.len(),
+        };
+        let anchor = match key {
+            EditKey::SelectLeft | EditKey::SelectRight | EditKey::SelectHome | EditKey::SelectEnd => {
+                caret.anchor
+            }
+            EditKey::SelectAll => 0,
+            _ => at,
+        };
+        self.interaction.caret = Some(Caret { at, anchor });
+        self.dirty = true;
+    }
+
+    /// The next choice of a select, or the one before; it ends at its ends.
+    fn choose_beside(&mut self, before: bool) {
+        let Some(control) = self.focused() else { return };
+        let ControlKind::Select { value, options } = &control.kind else { return };
+        let value = match self.interaction.typed.get(&control.key) {
+            Some(Typed::Text(text)) => text.as_str(),
+            _ => value,
+        };
+        let present = options.iter().position(|option| **option == *value);
+        let next = match (present, before) {
+            (None, _) => 0,
+            (Some(present), true) => present.saturating_sub(1),
+            (Some(present), false) => (present + 1).min(options.len().saturating_sub(1)),
+        };
+        if let Some(option) = options.get(next).filter(|_| present != Some(next)).cloned() {
+            self.put(control.key, Typed::Text(option.to_string()));
+            self.act(&control, "change", Value::from(&*option));
         }
     }
 
@@ -202,6 +263,7 @@ impl Session {
             (Some(present), true) => (present + keys.len() - 1) % keys.len(),
         };
         self.interaction.focused = keys.get(next).copied();
+        self.interaction.caret = None;
         self.dirty = true;
     }
 }

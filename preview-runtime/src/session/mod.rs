@@ -188,7 +188,10 @@ impl Session {
             Err(error) => Err(error.to_string()),
         };
         match result {
-            Ok(()) => self.dirty = true,
+            Ok(()) => {
+                self.kept.has_picture(path);
+                self.dirty = true;
+            }
             Err(error) => self.log(PreviewLogLevel::Warn, format!("{path} cannot be shown: {error}")),
         }
         Ok(())

@@ -55,7 +55,7 @@ impl Workbench {
             Received::RunLines { run, first, lines } => self.session.terraform.lines.push(run, first, lines),
             // Asked for before the next frame.
             Received::Review => context.request_repaint_after(std::time::Duration::from_millis(1)),
-            Received::Previews => self.previews_told(),
+            Received::Previews => self.previews_told(context),
             Received::PreviewFrame { session, generation } => {
                 self.panels.preview.screens.announced(session, generation);
             }
@@ -175,6 +175,11 @@ impl Workbench {
                     Some(Pending::Operations) => self.panels.inspector.operations.receive(Vec::new()),
                     Some(Pending::Review(asked)) => self.review_refused(asked),
                     Some(Pending::PreviewLog(session)) => self.panels.preview.log.lost(session),
+                    Some(Pending::Promote) => {
+                        let failed = refusal.failed.iter();
+                        let why = failed.map(|failed| (failed.address.clone(), failed.message.clone()));
+                        self.session.unsaved = why.collect();
+                    }
                     _ => {}
                 }
                 if let Some(Pending::Terraform(asked)) = pending
@@ -198,7 +203,10 @@ impl Workbench {
         };
         match answer {
             Answer::Applied(applied) => match pending {
-                Some(Pending::Promote) => self.notices.tell(Tone::Good, applied.summary, Vec::new()),
+                Some(Pending::Promote) => {
+                    self.session.unsaved.clear();
+                    self.notices.tell(Tone::Good, applied.summary, Vec::new());
+                }
                 Some(Pending::Change { select_created: true }) => {
                     self.session.awaited = applied.created;
                     self.select_awaited(context);

@@ -38,7 +38,7 @@ use canvas::{Canvas, theme::Theme};
 use egui::{Context, Ui, ViewportCommand};
 use nudge::Nudge;
 use shared_protocol::{
-    BoardId, ElementId, NodeId, Revision, Subject,
+    BoardId, ElementId, NodeId, OverrideKey, Revision, Subject,
     messages::{Area, Doing},
     previews::SessionId,
 };
@@ -74,6 +74,10 @@ pub(crate) struct Session {
     previewing: bool,
     /// The inspector sets overrides while a preview is looked at.
     overriding: bool,
+    /// What was last chosen in a preview of a component by itself.
+    picked: Option<(SessionId, String)>,
+    /// Overrides that could not be saved to their source when it was last asked for, and why.
+    unsaved: BTreeMap<OverrideKey, String>,
     /// The reviewer edits a proposal: this is shown instead of the workspace.
     edited: Option<Arc<Proposed>>,
 }
@@ -335,6 +339,7 @@ fn view_of<'a>(
         looked_at,
         is_previewing: session.previewing,
         is_overriding: session.overriding && session.previewing && looked_at.is_some(),
+        unsaved: &session.unsaved,
         board: session.board,
         selection: &session.selection,
         theme,

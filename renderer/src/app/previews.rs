@@ -8,13 +8,23 @@ use shared_protocol::{
     preview::Mode,
     previews::{PreviewAnswer, PreviewRequest, SessionId, SessionState, Shown},
 };
+use std::collections::BTreeSet;
 
 impl Workbench {
     /// The sessions are others: what belonged to those that are gone is forgotten.
-    pub(super) fn previews_told(&mut self) {
+    pub(super) fn previews_told(&mut self, context: &Context) {
         let sessions: Vec<SessionId> =
             self.replica.previews().sessions.iter().map(|session| session.id).collect();
         self.panels.preview.keep(&sessions);
+        // What is chosen in a preview of a component stands on no board: the inspector turns to it from what is selected.
+        let looked_at = self.view().and_then(|view| view.looked_at);
+        let picked = looked_at
+            .filter(|session| !matches!(session.shows, Shown::Route(_)))
+            .and_then(|session| Some((session.id, session.selected.as_ref()?.instance.clone())));
+        if picked.is_some() && picked != self.session.picked {
+            self.select(BTreeSet::new(), context);
+        }
+        self.session.picked = picked;
     }
 
     /// Shows it in the session that has it already, else in a new one.

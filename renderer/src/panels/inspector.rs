@@ -53,6 +53,7 @@ pub(crate) struct Inspector {
 
 /// What every control needs to know about its property.
 pub(crate) struct Subjects<'a> {
+    pub(crate) subject: &'a Subject,
     pub(crate) ids: &'a [NodeId],
     pub(crate) nodes: &'a [&'a Node],
     pub(crate) def: &'a TypeDef,
@@ -132,6 +133,7 @@ impl Inspector {
                     self.history_ui(ui, view, ElementId::Edge(edge), actions);
                 }
                 Some(Subject::Nodes(ids)) => self.nodes_ui(ui, view, &ids, actions),
+                Some(Subject::Alone(_)) => self.alone_ui(ui, view, actions),
             });
         });
     }
@@ -143,30 +145,15 @@ impl Inspector {
             self.unknown_type_ui(ui, view, first, ids, actions);
             return;
         };
-        self.header_ui(ui, view, &Subjects { ids, nodes: &nodes, def }, actions);
+        let subject = &Subject::Nodes(ids.to_vec());
+        self.header_ui(ui, view, &Subjects { subject, ids, nodes: &nodes, def }, actions);
         overrides::switch_ui(ui, view, def, actions);
         // While overrides are set, what is shown is what counts in the preview.
         let laid: Vec<Node> = nodes.iter().map(|node| overrides::as_shown(view, node)).collect();
         let nodes: Vec<&Node> = if view.is_overriding { laid.iter().collect() } else { nodes };
         let def = overrides::part_type(view).unwrap_or(def);
-        let subjects = Subjects { ids, nodes: &nodes, def };
-        for (group, props) in groups(&subjects) {
-            ui.add_space(4.0);
-            ui.separator();
-            let title = if group.is_empty() { "General" } else { group };
-            let wanted = props.iter().any(|prop| Some(&prop.key) == self.wanted.as_ref());
-            let mut open = wanted || !self.folded.contains(title);
-            disclosure_ui(ui, view.theme, title, None, &mut open);
-            if open {
-                self.folded.remove(title);
-                for prop in props {
-                    self.prop_ui(ui, view, &subjects, prop, actions);
-                }
-            } else {
-                self.folded.insert(title.to_owned());
-            }
-        }
-        self.wanted = None;
+        let subjects = Subjects { subject, ids, nodes: &nodes, def };
+        self.groups_ui(ui, view, &subjects, actions);
         if let [only] = ids {
             ui.add_space(4.0);
             ui.separator();
@@ -176,6 +163,48 @@ impl Inspector {
             self.history_ui(ui, view, ElementId::Node(*only), actions);
         }
         ui.add_space(16.0);
+    }
+
+    /// A component in a preview of its own: what is set is laid over it.
+    fn alone_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        let view = &View { is_overriding: true, ..*view };
+        let (Some(alone), Some(node)) = (view.alone(), overrides::as_node(view)) else { return };
+        let Some(def) = view.snapshot.type_of(&node) else { return };
+        let subject = &Subject::Alone(alone.instance.clone());
+        let (ids, nodes) = ([node.id], [&node]);
+        let subjects = Subjects { subject, ids: &ids, nodes: &nodes, def };
+        self.alone_header_ui(ui, view, &alone, def);
+        self.groups_ui(ui, view, &subjects, actions);
+        ui.add_space(4.0);
+        ui.separator();
+        overrides::section_ui(ui, view, node.id, actions);
+        ui.add_space(16.0);
+    }
+
+    fn groups_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        subjects: &Subjects<'_>,
+        actions: &mut Vec<Action>,
+    ) {
+        for (group, props) in groups(subjects) {
+            ui.add_space(4.0);
+            ui.separator();
+            let title = if group.is_empty() { "General" } else { group };
+            let wanted = props.iter().any(|prop| Some(&prop.key) == self.wanted.as_ref());
+            let mut open = wanted || !self.folded.contains(title);
+            disclosure_ui(ui, view.theme, title, None, &mut open);
+            if open {
+                self.folded.remove(title);
+                for prop in props {
+                    self.prop_ui(ui, view, subjects, prop, actions);
+                }
+            } else {
+                self.folded.insert(title.to_owned());
+            }
+        }
+        self.wanted = None;
     }
 
     /// Several things that have no properties in common.
@@ -200,6 +229,9 @@ impl Inspector {
 
 /// What the inspector is about: the board when nothing is selected, nodes of one type, or one edge. `None`: a mixture.
 fn subject_of(view: &View<'_>) -> Option<Subject> {
+    if let Some(alone) = view.alone().filter(|_| overrides::as_node(view).is_some()) {
+        return Some(Subject::Alone(alone.instance));
+    }
     if view.selection.is_empty() {
         return view.board().map(|board| Subject::Board(board.id));
     }

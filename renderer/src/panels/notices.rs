@@ -152,10 +152,19 @@ fn notice_ui(ui: &mut Ui, theme: &Theme, notice: &Notice, actions: &mut Vec<Acti
         .inner
 }
 
+/// Overrides that are named in a notice.
+const MOST_FAILED: usize = 4;
+
 fn advice(refusal: &Refusal) -> Vec<String> {
     let mut advice = refusal.hints.clone();
     if !refusal.suggestions.is_empty() {
         advice.push(format!("Did you mean {}?", refusal.suggestions.join(", ")));
+    }
+    // All of them stand in the lists of overrides.
+    let failed = refusal.failed.iter().take(MOST_FAILED);
+    advice.extend(failed.map(|failed| format!("{}: {}", failed.address, failed.message)));
+    if let Some(more) = refusal.failed.len().checked_sub(MOST_FAILED + 1) {
+        advice.push(format!("… and {} more", more + 1));
     }
     advice
 }

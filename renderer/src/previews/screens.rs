@@ -17,6 +17,10 @@ pub(crate) struct Screens {
     instances: BTreeMap<SessionId, Vec<ShownInstance>>,
 }
 
+/// Looks at a frame that is being written, one after the other, before the next announcement is waited for: an honest
+/// preview is done with one in far less, and one that writes without end must not keep the window awake.
+const MAX_TORN: u32 = 25;
+
 /// What is shown of a session.
 #[derive(Clone, Copy)]
 pub(crate) struct Shot<'a> {
@@ -31,6 +35,8 @@ struct Frames {
     reader: FrameReader,
     /// A frame was announced and not taken yet.
     is_due: bool,
+    /// Looks in a row that found a frame which was being written.
+    torn: u32,
     pixels: Vec<[u8; 4]>,
     shown: Option<(TextureHandle, Screen)>,
 }
@@ -49,14 +55,16 @@ impl Screens {
         let pixels = vec![[0; 4]; reader.width() * reader.height()];
         let shown = before.and_then(|before| before.shown);
         // A frame may lie in it already.
-        self.sessions.insert(session, Frames { generation, screen, reader, is_due: true, pixels, shown });
+        self.sessions
+            .insert(session, Frames { generation, screen, reader, is_due: true, torn: 0, pixels, shown });
         Ok(())
     }
 
     /// A frame was put into the memory of this generation. True if it is worth drawing.
     pub(crate) fn announced(&mut self, session: SessionId, generation: u32) -> bool {
         let frames = self.sessions.get_mut(&session).filter(|frames| frames.generation == generation);
-        frames.map(|frames| frames.is_due = true).is_some()
+        let announce = |frames: &mut Frames| (frames.is_due, frames.torn) = (true, 0);
+        frames.map(announce).is_some()
     }
 
     pub(crate) fn place(&mut self, session: SessionId, instances: Vec<ShownInstance>) {
@@ -92,10 +100,13 @@ impl Frames {
         match self.reader.take(&mut self.pixels) {
             Taken::Nothing => return,
             Taken::Torn => {
-                // It is being written at this moment; the next look will find it or a newer one.
-                self.is_due = true;
                 self.pixels.clone_from(&before);
-                context.request_repaint_after(std::time::Duration::from_millis(8));
+                self.torn += 1;
+                // It is being written at this moment; the next look will find it or a newer one.
+                if self.torn < MAX_TORN {
+                    self.is_due = true;
+                    context.request_repaint_after(std::time::Duration::from_millis(8));
+                }
                 return;
             }
             Taken::Frame => {}

@@ -123,7 +123,7 @@ fn a_part_of_a_component_has_overrides_of_its_own() {
     shop.window.get_by_label("Set overrides").click();
     shop.settle();
     let part = SelectedInstance {
-        instance: format!("{button}/12"),
+        instance: format!("{button}/ui.badge"),
         component: "ui.badge".into(),
         node: Some(button),
         file: "components/button.component.yaml".into(),
@@ -136,7 +136,7 @@ fn a_part_of_a_component_has_overrides_of_its_own() {
     shop.press(Key::Enter);
     let requests = shop.settle();
     let [Command::SetOverrides { set }] = commands(&requests)[..] else { panic!("{requests:?}") };
-    assert_eq!(set[0].key(), key(format!("{button}/12"), "/text"));
+    assert_eq!(set[0].key(), key(format!("{button}/ui.badge"), "/text"));
     assert_eq!(set[0].component.as_deref(), Some("ui.badge"));
 }
 
@@ -207,4 +207,67 @@ fn what_is_dragged_is_tried_and_kept_once() {
     assert!(tried.len() > 2, "live while it is dragged: {tried:?}");
     assert_eq!(tried.last(), Some(&Vec::<Tried>::new()), "then what is kept counts");
     assert_eq!(kept, 1, "one command");
+}
+
+/// A component by itself has overrides of its own, in its own list; so has each of its variants.
+#[test]
+fn a_component_by_itself_is_overridden_from_the_inspector() {
+    use shared_protocol::previews::Shown;
+    let (mut shop, _) = previewing();
+    for (shows, instance) in [
+        (Shown::Component { component: "ui.badge".into() }, "ui.badge"),
+        (Shown::Variant { component: "ui.badge".into(), variant: "late".into() }, "ui.badge@late"),
+    ] {
+        let selected = Some(SelectedInstance {
+            instance: instance.into(),
+            component: "ui.badge".into(),
+            node: None,
+            file: "components/badge.component.yaml".into(),
+            line: 1,
+        });
+        let ready = session(&shop.main, SessionState::Ready);
+        let view = shared_protocol::previews::SessionView { shows, selected, route: None, ..ready };
+        let view = PreviewsView { sessions: vec![view], ..PreviewsView::default() };
+        shop.main.send(ToRenderer::Previews(Box::new(view)));
+        shop.window.run();
+        shop.settle();
+        assert!(shop.selected().is_empty(), "the inspector turns to what was chosen in the preview");
+        shop.retype("Text", "Tried");
+        shop.press(Key::Enter);
+        let requests = shop.settle();
+        let [Command::SetOverrides { set }] = commands(&requests)[..] else { panic!("{requests:?}") };
+        let path = JsonPointer::parse("/text").unwrap();
+        assert_eq!(set[0].key(), OverrideKey::new(OverrideScope::Component, instance, path));
+    }
+    // The variant is none that the workspace has, so that one was refused; the other is there and can be taken back.
+    let ready = session(&shop.main, SessionState::Ready);
+    let shows = Shown::Component { component: "ui.badge".into() };
+    let view = shared_protocol::previews::SessionView { shows, route: None, ..ready };
+    let view = PreviewsView { sessions: vec![view], ..PreviewsView::default() };
+    shop.main.send(ToRenderer::Previews(Box::new(view)));
+    shop.window.run();
+    shop.settle();
+    assert!(shop.shows("Overridden") && shop.shows("Overrides (1)"));
+    shop.window.get_by_label("Reset the override of Text").click();
+    shop.settle();
+    assert_eq!(shop.main.snapshot.overrides().count(), 0);
+}
+
+#[test]
+fn what_cannot_be_saved_says_why_at_its_place() {
+    let (mut shop, button) = previewing();
+    lay(&mut shop, button, "/label", Value::text("Tried"));
+    let path = JsonPointer::parse("/text").unwrap();
+    let key = OverrideKey::new(OverrideScope::Component, "ui.badge", path);
+    let OverrideKey { scope, instance, path } = key;
+    let one = SetOverride { scope, instance, path, value: Value::text("X"), component: None, locator: None };
+    shop.main.run(Command::SetOverrides { set: vec![one] });
+    shop.settle();
+    shop.window.get_by_label("Overrides (2)").click();
+    shop.settle();
+    // What stands in for main here knows no files.
+    shop.window.get_by_label("Save all to source").click();
+    shop.settle();
+    assert_eq!(shop.main.snapshot.overrides().count(), 2, "all or nothing");
+    assert!(shop.says("Not saved to source: it stands on no board"));
 }

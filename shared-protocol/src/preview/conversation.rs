@@ -6,6 +6,8 @@ use super::{FromPreview, InstanceBox, MAX_ID, MAX_INSTANCES, MAX_PROBLEMS_TOLD, 
 /// Messages that may come without one from us. Each message of ours allows as many again; every ping does, so a preview
 /// that only answers never runs out, and one that floods does at once.
 const ALLOWANCE: u32 = 256;
+/// What one press or key may lead to: a change, an action, a line in the log.
+const PER_EVENT: u32 = 4;
 
 /// Why a preview is ended. It is never believed again, and nothing is resynchronised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,8 +61,12 @@ impl Conversation {
     /// To be called with each message before it is sent.
     pub fn sending(&mut self, message: &super::ToPreview) {
         use super::ToPreview as To;
-        self.allowance = ALLOWANCE;
+        self.allowance = self.allowance.max(ALLOWANCE);
         match message {
+            To::Input { events } => {
+                let answers = u32::try_from(events.len()).unwrap_or(u32::MAX).saturating_mul(PER_EVENT);
+                self.allowance = ALLOWANCE.saturating_add(answers);
+            }
             To::Screen { generation, .. } => self.generation = *generation,
             To::Scene { revision, overrides, .. } | To::Overrides { revision, overrides } => {
                 self.revision = *revision;

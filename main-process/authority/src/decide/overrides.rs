@@ -1,10 +1,10 @@
 //! Overrides: setting, clearing, and making them what a board says itself.
 
 use super::{Draft, draft::counted, nodes};
-use crate::overrides::{lay_over, locator_of, node_of, words};
+use crate::overrides::{lay_over, locator_of, words};
 use shared_protocol::{
-    Change, Code, NodeId, Override, OverrideKey, OverrideScope, PropKey, Refusal, SetOverride, Standing,
-    TypeDef, TypeId, Value, WhichOverrides, limits::MAX_BATCH,
+    Change, Code, NodeId, Override, OverrideKey, PropKey, Refusal, SetOverride, Standing, Value,
+    WhichOverrides, limits::MAX_BATCH, overrides::NotPromoted, v0::ValidationCode,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -29,25 +29,31 @@ fn set_one(draft: &mut Draft, one: &SetOverride) -> Result<(), Refusal> {
         component: one.component.clone(),
         locator: one.locator.clone().filter(|locator| *locator != Value::Null),
     };
-    if let Some(node) = node_of(&key).and_then(|id| draft.state.node(id)).filter(|_| !key.is_within()) {
-        after.component.get_or_insert_with(|| Arc::from(node.type_id.as_str()));
-        if after.locator.is_none() {
-            after.locator = locator_of(&draft.state, node);
-        }
+    let (scope, instance) = (key.scope, Arc::clone(&key.instance));
+    if let Ok(found) = draft.state.instance(scope, &instance) {
+        after.component.get_or_insert_with(|| Arc::from(found.def.id.as_str()));
+    }
+    if after.locator.is_none() {
+        after.locator = locator_of(&draft.state, scope, &instance);
     }
     if let Standing::Orphaned(reason) = draft.state.standing(&key, &after) {
         let message = format!("{} cannot be overridden: {}", words(&draft.state, &key), reason.words());
         let refusal = Refusal::new(Code::NotFound, message).field(key.path.as_str());
         let first = key.path.tokens().next().unwrap_or_default();
-        return Err(match type_of(draft, &key, &after) {
-            Some(def) => {
-                let known = def.props.iter().map(|prop| prop.key.as_str());
+        return Err(match draft.state.instance(scope, &instance) {
+            Ok(found) => {
+                let known = found.def.props.iter().map(|prop| prop.key.as_str());
                 refusal.suggest(crate::rules::similar(&first, known))
             }
-            None => refusal,
+            Err(_) => refusal,
         });
     }
     check_value(draft, &key, &after)?;
+    // What another name found again is kept under this one from now on.
+    let former = draft.state.override_for(&key).filter(|(kept, _)| **kept != key);
+    if let Some((former, before)) = former.map(|(kept, over)| (kept.clone(), Arc::clone(over))) {
+        draft.push(Change::Override { key: former, before: Some(before), after: None })?;
+    }
     let before = draft.state.overrides.get(&key).cloned();
     if before.as_deref() == Some(&after) {
         return Ok(());
@@ -55,37 +61,18 @@ fn set_one(draft: &mut Draft, one: &SetOverride) -> Result<(), Refusal> {
     draft.push(Change::Override { key, before, after: Some(Arc::new(after)) })
 }
 
-/// The type that the values of an override must fit.
-fn type_of(draft: &Draft, key: &OverrideKey, over: &Override) -> Option<Arc<TypeDef>> {
-    let node = node_of(key).filter(|_| !key.is_within()).and_then(|id| draft.state.node(id));
-    let id = match (node, key.scope) {
-        (Some(node), _) => node.type_id.clone(),
-        (None, OverrideScope::Component) if !key.is_within() => TypeId::parse(key.owner()).ok()?,
-        _ => TypeId::parse(over.component.as_deref()?).ok()?,
-    };
-    draft.state.registry().require(&id).ok().cloned()
-}
-
 /// What the whole prop would be must be something that a person could have set there.
 fn check_value(draft: &Draft, key: &OverrideKey, over: &Override) -> Result<(), Refusal> {
-    let Some(def) = type_of(draft, key, over) else { return Ok(()) };
+    let Ok(mut found) = draft.state.instance(key.scope, &key.instance) else { return Ok(()) };
     let Some(prop) = key.path.tokens().next().and_then(|first| PropKey::parse(first).ok()) else {
         return Ok(());
     };
-    let node = node_of(key).filter(|_| !key.is_within()).and_then(|id| draft.state.node(id));
-    let mut props = match node {
-        Some(node) => draft.state.plain_props(node),
-        None => {
-            let default = def.prop(prop.as_str()).and_then(|prop| prop.default.clone());
-            default.map(|default| (prop.clone(), default)).into_iter().collect()
-        }
-    };
-    let laid = lay_over(&mut props, &key.path, &over.value);
-    match (laid, props.get(&prop)) {
+    let laid = lay_over(&mut found.props, &key.path, &over.value);
+    match (laid, found.props.get(&prop)) {
         // Null takes a value away.
         (Some(()), None | Some(Value::Null)) => Ok(()),
-        (Some(()), Some(value)) => crate::check_prop(draft.state.registry(), &def, &prop, value),
-        // What a component shows within another has props that only the preview knows.
+        (Some(()), Some(value)) => crate::check_prop(draft.state.registry(), found.def, &prop, value),
+        // What a component computes for another is known to the preview alone.
         (None, _) if key.is_within() => Ok(()),
         (None, _) => Err(no_place(draft, key)),
     }
@@ -110,22 +97,21 @@ pub(super) fn clear(draft: &mut Draft, which: &WhichOverrides) -> Result<String,
     })
 }
 
-/// Into the props of nodes. What is for a component by itself stands in that component's file, which is not ours to read.
+/// Into the props of nodes. What is for a component by itself or within one stands in a component's file, which is not ours
+/// to read.
 pub(super) fn promote(draft: &mut Draft, which: &WhichOverrides) -> Result<String, Refusal> {
     let keys = draft.state.chosen_overrides(which);
     if keys.is_empty() {
         return Err(Refusal::new(Code::NotFound, "there is no such override to promote"));
     }
-    let mut failed: Vec<String> = Vec::new();
+    let mut failed: Vec<NotPromoted> = Vec::new();
     for key in &keys {
-        if let Err(refusal) = promote_one(draft, key) {
-            failed.push(format!("{key}: {}", refusal.message));
+        if let Err((code, message)) = promote_one(draft, key) {
+            failed.push(NotPromoted::new(key, code, message));
         }
     }
     if !failed.is_empty() {
-        let message = format!("{} of {} cannot be promoted", failed.len(), counted(keys.len(), "override"));
-        let refusal = Refusal::new(Code::ValidationError, message).hint("Nothing was changed.");
-        return Err(failed.into_iter().take(20).fold(refusal, Refusal::hint));
+        return Err(Refusal::not_promoted(failed, keys.len()));
     }
     Ok(match &keys[..] {
         [key] => format!("Promote {}", words(&draft.state, key)),
@@ -133,29 +119,26 @@ pub(super) fn promote(draft: &mut Draft, which: &WhichOverrides) -> Result<Strin
     })
 }
 
-fn promote_one(draft: &mut Draft, key: &OverrideKey) -> Result<(), Refusal> {
-    let refuse = |message: &str| Err(Refusal::new(Code::ValidationError, message));
-    let Some(over) = draft.state.overrides.get(key).cloned() else {
-        return refuse("there is no such override");
-    };
+fn promote_one(draft: &mut Draft, key: &OverrideKey) -> Result<(), (ValidationCode, String)> {
+    let not_found = |message: &str| (ValidationCode::NotFound, message.to_owned());
+    let unfit = |refusal: Refusal| (ValidationCode::Unpromotable, refusal.message);
+    let over = draft.state.overrides.get(key).cloned();
+    let over = over.ok_or_else(|| not_found("there is no such override"))?;
     let instance = match draft.state.standing(key, &over) {
         Standing::Applies(instance) => instance,
-        Standing::Orphaned(reason) => return refuse(reason.words()),
+        Standing::Orphaned(reason) => return Err(not_found(reason.words())),
     };
-    if key.is_within() || key.scope == OverrideScope::Component {
-        return refuse("it stands on no board: change the component that shows it");
-    }
-    let Ok(node) = instance.parse::<NodeId>() else { return refuse("it stands on no board") };
-    let found = draft.node(node)?.clone();
+    let Ok(node) = instance.parse::<NodeId>() else {
+        let message = "it stands on no board: the file of its component says what it is";
+        return Err((ValidationCode::Unpromotable, message.to_owned()));
+    };
+    let found = draft.node(node).map_err(unfit)?.clone();
     let mut props = draft.state.plain_props(&found);
-    if lay_over(&mut props, &key.path, &over.value).is_none() {
-        return Err(no_place(draft, key));
-    }
     let first = key.path.tokens().next().and_then(|first| PropKey::parse(first).ok());
-    let Some((prop, value)) = first.and_then(|prop| props.remove_entry(&prop)) else {
-        return Err(no_place(draft, key));
-    };
-    let def = draft.type_of(&found)?;
-    nodes::set_props(draft, node, &def, &BTreeMap::from([(prop, value)]))?;
-    draft.push(Change::Override { key: key.clone(), before: Some(over), after: None })
+    let laid = lay_over(&mut props, &key.path, &over.value);
+    let entry = laid.and(first).and_then(|prop| props.remove_entry(&prop));
+    let (prop, value) = entry.ok_or_else(|| unfit(no_place(draft, key)))?;
+    let def = draft.type_of(&found).map_err(unfit)?;
+    nodes::set_props(draft, node, &def, &BTreeMap::from([(prop, value)])).map_err(unfit)?;
+    draft.push(Change::Override { key: key.clone(), before: Some(over), after: None }).map_err(unfit)
 }

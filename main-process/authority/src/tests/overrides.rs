@@ -1,10 +1,13 @@
 //! Overrides: what may be laid over what, what follows when the ground moves, and how they come back.
 
 use super::Bench;
-use crate::{overrides::lay_over, proposals::with_needs, rebase};
+use crate::{Registry, overrides::lay_over, proposals::with_needs, rebase};
 use shared_protocol::{
-    Change, Code, Orphaned, Override, OverrideKey, OverrideScope, Standing, Subject, Value, WhichOverrides,
-    change::inverse, v0::JsonPointer,
+    Change, Code, Command, Orphaned, Override, OverrideKey, OverrideScope, Standing, Subject, TypeDef, Value,
+    WhichOverrides,
+    change::inverse,
+    registry::{PartDef, VariantDef},
+    v0::{JsonPointer, ValidationCode},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -108,6 +111,104 @@ fn an_orphan_has_a_reason_and_is_bound_again() {
 }
 
 #[test]
+fn what_was_bound_again_counts_everywhere_and_is_kept_once() {
+    let mut bench = page();
+    let command = set(&bench, "go", "/label", r#""Open""#);
+    bench.json(&command);
+    bench.json(r#"{"remove":{"nodes":["go"]}}"#);
+    bench.json(r#"{"addNode":{"board":"app","type":"ui.button","parent":"card","name":"go"}}"#);
+    let label = |bench: &Bench| {
+        let node = bench.state.node(bench.node("go")).unwrap();
+        bench.state.effective_props(node).get("label").cloned()
+    };
+    assert_eq!(label(&bench), Some(Value::text("Open")));
+    let anew = key(&bench, "go", "/label");
+    assert!(bench.state.override_at(&anew).is_none() && bench.state.override_for(&anew).is_some());
+    let command = set(&bench, "go", "/label", r#""Again""#);
+    bench.json(&command);
+    assert_eq!((bench.state.overrides().count(), label(&bench)), (1, Some(Value::text("Again"))));
+    assert!(bench.state.override_at(&anew).is_some());
+
+    // Taken away by the name of the instance it found.
+    bench.json(r#"{"remove":{"nodes":["go"]}}"#);
+    bench.json(r#"{"addNode":{"board":"app","type":"ui.button","parent":"card","name":"go"}}"#);
+    let clear = Command::ClearOverrides(WhichOverrides::These(vec![key(&bench, "go", "/label")]));
+    bench.run(&clear).unwrap();
+    assert_eq!(bench.state.overrides().count(), 0);
+}
+
+/// With a card that shows a badge, and a list of buttons; and a variant.
+fn with_parts() -> Bench {
+    let mut bench = page();
+    let mut types: Vec<TypeDef> = super::catalogue().types().map(|def| TypeDef::clone(def)).collect();
+    let card = types.iter_mut().find(|def| def.id.as_str() == "ui.card").unwrap();
+    let part = |name: &str, component: &str, loops| PartDef {
+        name: name.to_owned(),
+        component: component.parse().unwrap(),
+        loops,
+        props: BTreeMap::from([("text".parse().unwrap(), Value::text("Fixed"))]),
+        computed: Vec::new(),
+    };
+    card.parts = vec![part("ui.badge", "ui.badge", 0), part("ui.button", "ui.button", 1)];
+    card.variants = vec![VariantDef { id: "wide".into(), props: BTreeMap::new() }];
+    let registry = Registry::from_parts(types, Vec::new(), Vec::new());
+    bench.state = bench.state.clone().with_registry(Arc::new(registry));
+    bench
+}
+
+#[test]
+fn parts_and_variants_are_known_without_a_preview() {
+    let mut bench = with_parts();
+    let card = bench.node("card");
+    let over = |instance: &str, path: &str, value: &str, scope: &str| {
+        format!(
+            r#"{{"setOverrides":{{"set":[{{"scope":"{scope}","instance":"{instance}","path":"{path}","value":{value}}}]}}}}"#
+        )
+    };
+    for (instance, path, scope) in [
+        (format!("{card}/ui.badge"), "/text", "app"),
+        (format!("{card}/ui.button[3]"), "/label", "app"),
+        ("ui.card/ui.badge".to_owned(), "/text", "component"),
+        ("ui.card@wide".to_owned(), "/title", "component"),
+    ] {
+        bench.json(&over(&instance, path, r#""X""#, scope));
+    }
+    let key = OverrideKey::new(
+        OverrideScope::App,
+        format!("{card}/ui.badge"),
+        JsonPointer::parse("/text").unwrap(),
+    );
+    let kept = bench.state.override_at(&key).unwrap();
+    assert_eq!(kept.component.as_deref(), Some("ui.badge"));
+    let Some(Value::Object(locator)) = &kept.locator else { panic!("{kept:?}") };
+    assert_eq!(
+        (locator["kind"].as_text(), locator["component"].as_text(), locator["path"].as_text()),
+        (Some("part"), Some("ui.card"), Some("ui.badge"))
+    );
+    for (instance, path, scope, code) in [
+        (format!("{card}/ui.toast"), "/text", "app", Code::NotFound),
+        (format!("{card}/ui.badge[0]"), "/text", "app", Code::NotFound),
+        (format!("{card}/ui.button"), "/label", "app", Code::NotFound),
+        (format!("{card}/ui.badge"), "/nothing", "app", Code::NotFound),
+        ("ui.card@narrow".to_owned(), "/title", "component", Code::NotFound),
+        ("ui.nothing".to_owned(), "/title", "component", Code::NotFound),
+    ] {
+        assert_eq!(bench.refused(&over(&instance, path, r#""X""#, scope)).code, code, "{instance}{path}");
+    }
+    // The component does not show it any more: an orphan, with its reason, and kept.
+    bench.state = bench.state.clone().with_registry(super::catalogue());
+    assert_eq!(standing(&bench, &key), Standing::Orphaned(Orphaned::InstanceMissing));
+    // The card is made anew, and so is its part.
+    bench.state = bench.state.clone().with_registry(Arc::clone(with_parts().state.registry()));
+    bench.json(r#"{"remove":{"nodes":["go"]}}"#);
+    bench.json(r#"{"remove":{"nodes":["card"]}}"#);
+    assert_eq!(standing(&bench, &key), Standing::Orphaned(Orphaned::InstanceMissing));
+    bench.json(r#"{"addNode":{"board":"app","type":"ui.card","parent":"home","name":"card"}}"#);
+    let anew = format!("{}/ui.badge", bench.node("card"));
+    assert_eq!(standing(&bench, &key), Standing::Applies(Arc::from(anew)));
+}
+
+#[test]
 fn a_type_or_a_path_that_is_no_more_is_told_apart() {
     let mut bench = page();
     let put = |bench: &mut Bench, node: &str, path: &str, component: &str| {
@@ -151,7 +252,9 @@ fn promoting_is_all_or_nothing_and_one_operation() {
     let component = r#"{"setOverrides":{"set":[{"scope":"component","instance":"ui.badge","path":"/text","value":"Hot"}]}}"#;
     bench.json(component);
     let refusal = bench.refused(r#"{"promoteOverrides":"all"}"#);
-    assert!(refusal.message.contains("1 of 3") && refusal.hints[1].contains("ui.badge"), "{refusal:?}");
+    assert!(refusal.message.contains("1 of 3"), "{refusal:?}");
+    let [failed] = &refusal.failed[..] else { panic!("{refusal:?}") };
+    assert_eq!((failed.address.owner(), failed.code), ("ui.badge", ValidationCode::Unpromotable));
 
     let decision = bench.json(r#"{"promoteOverrides":{"scope":"app"}}"#);
     assert_eq!(decision.summary, "Promote 2 overrides");

@@ -10,7 +10,7 @@ use super::{
     scalar::{double_quoted, is_safe_plain, single_quoted},
     tree::{Entry, Kind, Node, tree},
     write,
-    write::{Written, after_dash, after_key, entry, item, one_line},
+    write::{Written, after_dash, after_key, entry, item, key as written_key, one_line},
 };
 use crate::Data;
 use saphyr_parser::ScalarStyle;
@@ -69,7 +69,8 @@ impl Editor<'_> {
                     let same_keys =
                         before.len() == after.len() && after.iter().all(|(key, _)| before.get(key).is_some());
                     let some_stay = entries.iter().any(|entry| after.get(&entry.key_text).is_some());
-                    if same_keys || (!flow && some_stay) {
+                    let none_goes = before.iter().all(|(key, _)| after.get(key).is_some());
+                    if same_keys || (some_stay && (!flow || none_goes)) {
                         return self.reconcile_map(*flow, entries, old, new);
                     }
                 }
@@ -112,6 +113,11 @@ impl Editor<'_> {
         let added = new.as_map()?.iter().filter(|(key, _)| old.get(key).is_none());
         for (key, value) in added {
             let last = last_kept?;
+            if flow {
+                let at = last.value.end;
+                self.edit(at, at, format!(", {}: {}", written_key(key), one_line(value, true)));
+                continue;
+            }
             let indent = self.column(last.key.start);
             let text = format!("{}{}", self.newline, entry(key, value, indent, self.newline));
             let at = self.line_end(last.value.end);
@@ -315,6 +321,18 @@ pub(super) mod tests {
         let text = rewrite(source, &data).unwrap();
         assert_eq!(read(&text).unwrap(), data, "{text}");
         text
+    }
+
+    #[test]
+    fn what_is_added_between_braces_leaves_quotes_and_comments() {
+        let source = "a:\n  - { x: \"1\", y: [2] } # kept\n  - { z: 3 }\n";
+        let text = edited(source, |data| {
+            let Data::Map(members) = data else { panic!() };
+            let Some(Data::List(items)) = members.get_mut("a") else { panic!() };
+            let Data::Map(first) = &mut items[0] else { panic!() };
+            first.set("w", Data::from(&serde_json::json!({ "v": "4" })));
+        });
+        assert_eq!(text, "a:\n  - { x: \"1\", y: [2], w: { v: \"4\" } } # kept\n  - { z: 3 }\n");
     }
 
     fn set(key: &'static str, value: &'static str) -> impl FnOnce(&mut Data) {

@@ -80,7 +80,7 @@ impl<'a> Builder<'a> {
                 loop {
                     let (event, span) = self.next()?;
                     if event == Event::SequenceEnd {
-                        end = if is_flow { self.offsets.byte(span.end) } else { end_of(items.last(), end) };
+                        end = if is_flow { self.behind(']', span) } else { end_of(items.last(), end) };
                         break;
                     }
                     items.push(self.node(event, span, depth + 1)?);
@@ -93,7 +93,7 @@ impl<'a> Builder<'a> {
                     let (event, span) = self.next()?;
                     if event == Event::MappingEnd {
                         let last = entries.last().map(|entry| &entry.value);
-                        end = if is_flow { self.offsets.byte(span.end) } else { end_of(last, end) };
+                        end = if is_flow { self.behind('}', span) } else { end_of(last, end) };
                         break;
                     }
                     let key_text = match &event {
@@ -114,6 +114,16 @@ impl<'a> Builder<'a> {
             _ => return Err(YamlError::at(span.start, "The file ends too early")),
         };
         Ok(Node { start, end, kind, decorated })
+    }
+
+    /// Where a collection ends that a bracket closes; what the parser calls its end may lie behind a comment.
+    fn behind(&self, bracket: char, span: Span) -> usize {
+        let at = self.offsets.byte(span.start);
+        if self.text.get(at..).is_some_and(|rest| rest.starts_with(bracket)) {
+            at + bracket.len_utf8()
+        } else {
+            self.offsets.byte(span.end)
+        }
     }
 }
 

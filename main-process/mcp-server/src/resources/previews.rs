@@ -5,10 +5,12 @@ use crate::{WorkspaceView, shown, tools::shape};
 use authority::overrides::locator_of;
 use serde_json::{Map, Value, json};
 use shared_protocol::{
-    Node, Override, OverrideKey, Standing, TypeId,
+    Override, OverrideKey, OverrideScope, PropKey, Standing, TypeDef, TypeId,
     overrides::to_file,
     previews::{SelectedInstance, SessionState, SessionView, Shown},
 };
+
+use std::collections::BTreeMap;
 
 const NO_PREVIEW: &str = "no preview is running";
 
@@ -191,9 +193,11 @@ fn selected_shape(workspace: &WorkspaceView, session: &SessionView, selected: &S
     let snapshot = &workspace.snapshot;
     let def = TypeId::parse(selected.component.as_str()).ok();
     let def = def.and_then(|id| snapshot.registry().get(&id));
-    // A part of a component is on no board, and has no props that a board knows.
+    let scope = scope_of(&session.shows);
+    // A part of a component is on no board.
     let own = selected.node.filter(|_| !selected.instance.contains('/')).and_then(|id| snapshot.node(id));
-    let props = own.map(|node| effective(workspace, node));
+    // Of a part, what the component around it computes is known to the preview alone and left out.
+    let props = snapshot.effective_props_of(scope, &selected.instance).map(|props| effective(def, &props));
     let source = (!selected.file.is_empty())
         .then(|| json!({ "filePath": shown(&selected.file), "line": selected.line.max(1) }));
     let mut descriptor = json!({
@@ -202,7 +206,7 @@ fn selected_shape(workspace: &WorkspaceView, session: &SessionView, selected: &S
         "componentTypeId": shown(&selected.component),
     });
     let name = own.map(|node| node.label.as_str()).or(def.map(|def| def.title.as_str()));
-    let locator = own.and_then(|node| locator_of(snapshot, node));
+    let locator = locator_of(snapshot, scope, &selected.instance);
     let locator = locator.and_then(|locator| serde_json::to_value(locator).ok());
     for (key, value) in [
         ("displayName", name.map(|name| json!(shown(name)))),
@@ -230,13 +234,15 @@ fn selected_shape(workspace: &WorkspaceView, session: &SessionView, selected: &S
     })
 }
 
-fn effective(workspace: &WorkspaceView, node: &Node) -> Value {
-    let def = workspace.snapshot.type_of(node);
-    let props: Map<String, Value> = workspace
-        .snapshot
-        .effective_props(node)
-        .iter()
-        .map(|(key, value)| (key.to_string(), shape::property(def, key, value)))
-        .collect();
+fn scope_of(shows: &Shown) -> OverrideScope {
+    match shows {
+        Shown::Route(_) => OverrideScope::App,
+        Shown::Component { .. } | Shown::Variant { .. } => OverrideScope::Component,
+    }
+}
+
+fn effective(def: Option<&TypeDef>, props: &BTreeMap<PropKey, shared_protocol::Value>) -> Value {
+    let props: Map<String, Value> =
+        props.iter().map(|(key, value)| (key.to_string(), shape::property(def, key, value))).collect();
     Value::Object(props)
 }

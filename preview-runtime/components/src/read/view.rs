@@ -5,17 +5,22 @@ use super::{
     props::{is_name, one_of_props},
 };
 use crate::{
-    Bound, Expected, Expression, Kind, KindName, MAX_NODES, Node, Place, Prop, States, Style, StyleKey,
+    Bound, Expected, Expression, Kind, KindName, MAX_NODES, Node, Part, Place, Prop, States, Style, StyleKey,
     StyleSheet,
     problem::Findings,
     source::{Data, Source},
 };
 use minijinja::{Value, value::Serde};
 use shared_protocol::{TypeId, v0::ControlDefinition, v0::PropExposure};
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 pub(super) fn view(source: &Source, props: &[Prop], findings: &mut Findings<'_>) -> Option<Node> {
-    Reader { props, findings, names: Vec::new(), nodes: 0 }.node(source)
+    let way = vec!["view".to_owned()];
+    let (uses, ids) = (BTreeMap::new(), BTreeSet::new());
+    Reader { props, findings, names: Vec::new(), nodes: 0, way, uses, ids }.node(source)
 }
 
 struct Reader<'r, 'f> {
@@ -24,6 +29,12 @@ struct Reader<'r, 'f> {
     /// What loops around the present node give.
     names: Vec<Arc<str>>,
     nodes: usize,
+    /// To the present node, from the root of the file.
+    way: Vec<String>,
+    /// How often each component was used so far.
+    uses: BTreeMap<String, usize>,
+    /// What uses of components are called.
+    ids: BTreeSet<String>,
 }
 
 impl Reader<'_, '_> {
@@ -54,7 +65,8 @@ impl Reader<'_, '_> {
         let kind = self.kind(kind, &mut fields);
         let children_key = if matches!(kind, Some(Kind::If { .. })) { "then" } else { "children" };
         let holds = kind.as_ref().is_none_or(holds_children);
-        let children = if holds { fields.take(children_key).map(|list| self.nodes(list)) } else { None };
+        let children =
+            if holds { fields.take(children_key).map(|list| self.nodes(list, children_key)) } else { None };
         self.names.truncate(given);
         let styled = kind.as_ref().is_none_or(is_styled);
         let style = styled.then(|| fields.take("style")).flatten().map(|source| self.style(source));
@@ -69,9 +81,18 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn nodes(&mut self, source: &Source) -> Vec<Node> {
+    fn nodes(&mut self, source: &Source, key: &str) -> Vec<Node> {
         match &source.data {
-            Data::List(items) => items.iter().filter_map(|item| self.node(item)).collect(),
+            Data::List(items) => {
+                let here = self.way.len();
+                let mut nodes = Vec::new();
+                for (index, item) in items.iter().enumerate() {
+                    self.way.extend([key.to_owned(), index.to_string()]);
+                    nodes.extend(self.node(item));
+                    self.way.truncate(here);
+                }
+                nodes
+            }
             other => {
                 self.findings.add(
                     source.place,
@@ -130,7 +151,8 @@ impl Reader<'_, '_> {
             KindName::If => {
                 let condition =
                     self.required(fields, "condition", "an expression such as \"=props.open\"")?;
-                let otherwise = fields.take("else").map(|source| self.nodes(source)).unwrap_or_default();
+                let otherwise =
+                    fields.take("else").map(|source| self.nodes(source, "else")).unwrap_or_default();
                 Kind::If { condition, otherwise }
             }
             KindName::Slot => self.slot(fields)?,
@@ -184,6 +206,7 @@ impl Reader<'_, '_> {
         if TypeId::parse(id).is_err() {
             self.findings.add(source.place, format!("{id:.60?} is no id of a component"), expected);
         }
+        let part = self.part(id, fields)?;
         let mut props = Vec::new();
         if let Some(source) = fields.take("props") {
             let Data::Map(entries) = &source.data else {
@@ -206,11 +229,37 @@ impl Reader<'_, '_> {
                 return None;
             };
             for (key, value) in entries {
-                let nodes = self.nodes(value);
+                self.way.push("slots".to_owned());
+                let nodes = self.nodes(value, &key.text);
+                self.way.pop();
                 slots.push((Arc::from(key.text.as_str()), nodes));
             }
         }
-        Some(Kind::Component { component: id.into(), props, slots })
+        Some(Kind::Component { component: id.into(), props, slots, part })
+    }
+
+    /// What this use of a component is called from outside.
+    fn part(&mut self, component: &str, fields: &mut Fields<'_>) -> Option<Part> {
+        let way = self.way.as_slice().into();
+        if let Some(source) = fields.take("id") {
+            let id = text(source, "the id", self.findings)?;
+            if !is_name(id) {
+                let message = format!("{id:.40?} cannot be an id here");
+                self.findings.add(source.place, message, "a name such as total");
+                return None;
+            }
+            if !self.ids.insert(id.to_owned()) {
+                let message = format!("a second `{id}`");
+                self.findings.add(source.place, message, "each id once in a component");
+            }
+            return Some(Part { name: format!("#{id}").into(), way });
+        }
+        // What is within what is told by a slash.
+        let component = component.replace('/', ".");
+        let uses = self.uses.entry(component.clone()).or_default();
+        *uses += 1;
+        let name = if *uses == 1 { component } else { format!("{component}:{uses}") };
+        Some(Part { name: name.into(), way })
     }
 
     fn required(&mut self, fields: &mut Fields<'_>, key: &'static str, expected: &str) -> Option<Bound> {

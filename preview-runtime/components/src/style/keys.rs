@@ -42,6 +42,7 @@ keys! {
     Weight = "weight",
     TextAlign = "textAlign",
     Lines = "lines",
+    LineHeight = "lineHeight",
     Radius = "radius",
     Border = "border",
     BorderColour = "borderColour",

@@ -10,8 +10,8 @@ pub use colour::{Colour, TOKENS, Token};
 pub use keys::StyleKey;
 pub use sheet::StyleSheet;
 pub use values::{
-    Align, Border, Count, Expected, Justify, Length, Opacity, Placement, Radius, Ratio, Shadow, Share, Sides,
-    Space, TextAlign, TypeStep, Weight,
+    Align, Border, Count, Expected, Justify, Leading, Length, Opacity, Placement, Radius, RadiusStep, Ratio,
+    Shadow, Share, Sides, Space, TextAlign, TypeStep, Weight,
 };
 
 use minijinja::Value;
@@ -74,6 +74,7 @@ style! {
     text_align: TextAlign = TextAlign,
     /// A text is cut after so many.
     lines: Count = Lines,
+    line_height: Leading = LineHeight,
     radius: Radius = Radius,
     border: Border = Border,
     border_colour: Colour = BorderColour,

@@ -56,6 +56,8 @@ numbers! {
     /// How many.
     Count(u16), 1.0, 1000.0, "a count";
     Opacity(f32), 0.0, 1.0, "an opacity";
+    /// How high a line is, in heights of its letters.
+    Leading(f32), 0.5, 4.0, "a number of heights of the letters";
 }
 
 /// A distance in points, written in steps of four.
@@ -174,7 +176,24 @@ tokens! {
     }
     Weight { Regular = "regular", Bold = "bold", }
     TextAlign { Left = "left", Center = "center", Right = "right", }
-    Radius { None = "none", Small = "small", Medium = "medium", Large = "large", Huge = "huge", Full = "full", }
+    RadiusStep { None = "none", Small = "small", Medium = "medium", Large = "large", Huge = "huge", Full = "full", }
     Border { None = "none", Thin = "thin", Thick = "thick", }
     Shadow { None = "none", Small = "small", Medium = "medium", Large = "large", }
+}
+
+/// How round corners are: a step of the scale, or points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Radius {
+    Step(RadiusStep),
+    Points(f32),
+}
+
+impl FromValue for Radius {
+    fn from_value(value: &Value) -> Result<Self, Expected> {
+        if value.kind() == ValueKind::Number {
+            return number(value, 0.0, 255.0, "points").map(Self::Points);
+        }
+        let step = RadiusStep::from_value(value).map(Self::Step);
+        step.map_err(|Expected(expected)| Expected(format!("{expected}, or points from 0 to 255")))
+    }
 }

@@ -23,6 +23,8 @@ use std::{
 pub(crate) enum Subject {
     /// All of one type when there are several.
     Nodes(Vec<NodeId>),
+    /// A component in a preview of its own, or something within it, as overrides name it.
+    Alone(String),
     Edge(EdgeId),
     Board(BoardId),
 }
@@ -93,12 +95,27 @@ pub(crate) fn interpret(view: &View<'_>, field: &Field, text: &str) -> Result<Co
             }
             Ok(for_each(nodes, |node| Update { name: Some(name.clone()), ..Update::new(node) }))
         }
-        (Subject::Nodes(nodes), part) => interpret_prop(view, nodes, part, text),
+        (Subject::Nodes(nodes), part) => {
+            let node = nodes.first().and_then(|id| view.snapshot.node(*id)).ok_or("The node is gone.")?;
+            interpret_prop(view, nodes, node, part, text)
+        }
+        (Subject::Alone(instance), part) => {
+            let view = &View { is_overriding: true, ..*view };
+            let is_shown = view.alone().is_some_and(|alone| alone.instance == *instance);
+            let node = overrides::as_node(view).filter(|_| is_shown);
+            let node = node.ok_or("The preview shows something else now.")?;
+            interpret_prop(view, &[node.id], &node, part, text)
+        }
     }
 }
 
-fn interpret_prop(view: &View<'_>, nodes: &[NodeId], part: &Part, text: &str) -> Result<Command, String> {
-    let node = nodes.first().and_then(|id| view.snapshot.node(*id)).ok_or("The node is gone.")?;
+fn interpret_prop(
+    view: &View<'_>,
+    nodes: &[NodeId],
+    node: &Node,
+    part: &Part,
+    text: &str,
+) -> Result<Command, String> {
     let def = overrides::part_type(view).or_else(|| view.snapshot.type_of(node));
     let def = def.ok_or("The type of this node is unknown.")?;
     let key = match part {

@@ -11,11 +11,11 @@ use crate::{
     dialogs::kind_title,
     panels::{menu_bar::kind_icon, status_bar::counted},
     terraform::findings,
-    view::{Action, View},
+    view::{Action, Alone, View},
     widgets::{icon_ui, muted_ui, paint_severity, paint_type_mark},
 };
 use egui::{RichText, Sense, Ui, Vec2};
-use shared_protocol::{EdgeId, ElementId, Node, NodeId, messages::Problem};
+use shared_protocol::{EdgeId, ElementId, Node, NodeId, TypeDef, messages::Problem};
 
 impl Inspector {
     pub(super) fn header_ui(
@@ -26,29 +26,17 @@ impl Inspector {
         actions: &mut Vec<Action>,
     ) {
         let (theme, def) = (view.theme, subjects.def);
-        ui.add_space(2.0);
-        ui.horizontal(|ui| {
-            let (mark, _) = ui.allocate_exact_size(Vec2::splat(32.0), Sense::hover());
-            paint_type_mark(ui.painter(), mark, theme, Some(def));
-            ui.vertical(|ui| {
-                ui.spacing_mut().item_spacing.y = 0.0;
-                let title = match subjects.nodes.len() {
-                    1 => def.title.clone(),
-                    count => format!("{count} × {}", def.title),
-                };
-                ui.add(egui::Label::new(RichText::new(title).strong().color(theme.text)).truncate());
-                ui.add(
-                    egui::Label::new(RichText::new(def.id.as_str()).small().color(theme.text_subtle))
-                        .truncate(),
-                );
-            });
-        });
+        let title = match subjects.nodes.len() {
+            1 => def.title.clone(),
+            count => format!("{count} × {}", def.title),
+        };
+        type_ui(ui, view, def, title);
         if !def.description.is_empty() {
             muted_ui(ui, theme, def.description.as_str());
         }
         ui.add_space(4.0);
         if let [node] = subjects.nodes {
-            let subject = Subject::Nodes(subjects.ids.to_vec());
+            let subject = subjects.subject.clone();
             self.labelled_text_ui(
                 ui,
                 view,
@@ -70,6 +58,20 @@ impl Inspector {
         } else {
             muted_ui(ui, theme, "A change here applies to all of them.");
         }
+    }
+
+    /// Of a component in a preview of its own.
+    pub(super) fn alone_header_ui(&self, ui: &mut Ui, view: &View<'_>, alone: &Alone<'_>, def: &TypeDef) {
+        type_ui(ui, view, def, def.title.clone());
+        let what = match (alone.part, alone.instance.split_once('@')) {
+            (Some(part), _) => format!("A part of it · {}:{}", part.file, part.line),
+            (None, Some((_, variant))) => format!("The variant {variant}, by itself"),
+            (None, None) => "By itself, with its defaults".to_owned(),
+        };
+        muted_ui(ui, view.theme, what);
+        let text = "What is set here is laid over it in previews; Save to source writes it into its file.";
+        muted_ui(ui, view.theme, text);
+        ui.add_space(4.0);
     }
 
     pub(super) fn unknown_type_ui(
@@ -188,6 +190,21 @@ impl Inspector {
             self.text_ui(ui, view, label, field, current, &TextLook::default(), actions);
         });
     }
+}
+
+fn type_ui(ui: &mut Ui, view: &View<'_>, def: &TypeDef, title: String) {
+    let theme = view.theme;
+    ui.add_space(2.0);
+    ui.horizontal(|ui| {
+        let (mark, _) = ui.allocate_exact_size(Vec2::splat(32.0), Sense::hover());
+        paint_type_mark(ui.painter(), mark, theme, Some(def));
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            ui.add(egui::Label::new(RichText::new(title).strong().color(theme.text)).truncate());
+            let id = RichText::new(def.id.as_str()).small().color(theme.text_subtle);
+            ui.add(egui::Label::new(id).truncate());
+        });
+    });
 }
 
 fn problems_ui(ui: &mut Ui, view: &View<'_>, problems: &[Problem]) {

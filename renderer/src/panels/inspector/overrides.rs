@@ -2,18 +2,38 @@
 //! to the board and the components.
 
 use super::controls::small_button_ui;
-use crate::view::{Action, View};
+use crate::view::{Action, Alone, View};
 use authority::overrides::lay_over as lay_into;
 use egui::{Label, RichText, Ui};
 use shared_protocol::{
-    BoardKind, Command, Node, NodeId, Override, OverrideKey, OverrideScope, PropKey, SetOverride, Standing,
-    TypeDef, TypeId, Value, WhichOverrides, registry::PropDef, v0::JsonPointer,
+    BoardKind, Command, Name, Node, NodeId, Override, OverrideKey, OverrideScope, PropKey, SetOverride,
+    Standing, TypeDef, TypeId, Value, WhichOverrides, registry::PropDef, v0::JsonPointer,
 };
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-/// The instance that an override of this node is for: the node itself, or the part of it that is chosen in the preview.
+/// What a component by itself is called where a node is meant: it stands on no board.
+const STAND_IN: NodeId = NodeId::from_bits(0);
+
+fn alone_at<'a>(view: &View<'a>, node: NodeId) -> Option<Alone<'a>> {
+    view.alone().filter(|_| node == STAND_IN)
+}
+
+/// Which of the two lists what is set goes into: a component by itself has its own.
+fn scope_of(node: NodeId) -> OverrideScope {
+    if node == STAND_IN { OverrideScope::Component } else { OverrideScope::App }
+}
+
+/// The instance that an override is for: what is seen of a component by itself, or the node, or the part of it that is
+/// chosen in the preview.
 pub(super) fn instance_of(view: &View<'_>, node: NodeId) -> Arc<str> {
-    view.part().map_or_else(|| Arc::from(node.to_string()), |part| Arc::from(part.instance.as_str()))
+    match (alone_at(view, node), view.part()) {
+        (Some(alone), _) => Arc::from(alone.instance),
+        (None, Some(part)) => Arc::from(part.instance.as_str()),
+        (None, None) => Arc::from(node.to_string()),
+    }
 }
 
 /// The type of the part that is chosen in the preview.
@@ -22,9 +42,52 @@ pub(super) fn part_type<'a>(view: &View<'a>) -> Option<&'a TypeDef> {
     view.snapshot.registry().get(&id)
 }
 
+/// What is seen of a component by itself, as if it stood on a board, with what is laid over it.
+pub(super) fn as_node(view: &View<'_>) -> Option<Node> {
+    let alone = view.alone()?;
+    let type_id = TypeId::parse(alone.component).ok()?;
+    let def = view.snapshot.registry().get(&type_id)?;
+    let mut node = Node {
+        id: STAND_IN,
+        board: view.board?,
+        name: Name::parse("component").ok()?,
+        label: def.title.clone(),
+        parent: None,
+        type_id,
+        props: BTreeMap::new(),
+        references: BTreeMap::new(),
+        variables: BTreeSet::new(),
+    };
+    lay_on(view, &mut node);
+    Some(node)
+}
+
+/// What the instance is without overrides, where that is not the default, and what is laid over it.
+fn lay_on(view: &View<'_>, node: &mut Node) {
+    let (scope, instance) = (scope_of(node.id), instance_of(view, node.id));
+    let is_on_board = node.id != STAND_IN && view.part().is_none();
+    if !is_on_board {
+        node.props.clear();
+    }
+    if !is_on_board && let Ok(found) = view.snapshot.instance(scope, &instance) {
+        let is_default = |key: &PropKey, value: &Value| {
+            found.def.prop(key.as_str()).is_some_and(|prop| prop.default.as_ref() == Some(value))
+        };
+        node.props = found.props.iter().filter(|(key, value)| !is_default(key, value)).map(owned).collect();
+    }
+    for (key, over) in view.snapshot.overrides_for(scope, &instance) {
+        // What cannot be laid is an orphan, and named as one below.
+        let _ = lay_into(&mut node.props, &key.path, &over.value);
+    }
+}
+
+fn owned((key, value): (&PropKey, &Value)) -> (PropKey, Value) {
+    (key.clone(), value.clone())
+}
+
 fn key_of(view: &View<'_>, node: NodeId, key: &PropKey) -> Option<OverrideKey> {
     let path = JsonPointer::parse(format!("/{key}")).ok()?;
-    Some(OverrideKey::new(OverrideScope::App, instance_of(view, node), path))
+    Some(OverrideKey::new(scope_of(node), instance_of(view, node), path))
 }
 
 /// Lays a value over a prop of all these, or takes it away again.
@@ -33,7 +96,11 @@ pub(super) fn lay_over(view: &View<'_>, nodes: &[NodeId], key: &PropKey, value: 
     match value {
         None => Command::ClearOverrides(WhichOverrides::These(keys.collect())),
         Some(value) => {
-            let component = view.part().map(|part| Arc::from(part.component.as_str()));
+            let alone = nodes.first().and_then(|node| alone_at(view, *node));
+            let component = match (alone, view.part()) {
+                (Some(alone), _) => Some(Arc::from(alone.component)),
+                (None, part) => part.map(|part| Arc::from(part.component.as_str())),
+            };
             let set = keys.map(|key| SetOverride {
                 scope: key.scope,
                 instance: key.instance,
@@ -50,23 +117,16 @@ pub(super) fn lay_over(view: &View<'_>, nodes: &[NodeId], key: &PropKey, value: 
 /// What lies over a whole prop while overrides are set.
 pub(super) fn laid_over<'a>(view: &View<'a>, node: NodeId, key: &PropKey) -> Option<&'a Value> {
     let key = key_of(view, node, key).filter(|_| view.is_overriding)?;
-    view.snapshot.override_at(&key).map(|over| &over.value)
+    view.snapshot.override_for(&key).map(|(_, over)| &over.value)
 }
 
-/// The node with what is laid over it; of a part, nothing but that.
+/// The node with what is laid over it; of a part, what the component around it says and what is laid over that.
 pub(super) fn as_shown(view: &View<'_>, node: &Node) -> Node {
     let mut shown = node.clone();
-    if let Some(part) = view.part() {
-        shown.props.clear();
-        if let Ok(type_id) = TypeId::parse(part.component.as_str()) {
-            shown.type_id = type_id;
-        }
+    if let Some(type_id) = view.part().and_then(|part| TypeId::parse(part.component.as_str()).ok()) {
+        shown.type_id = type_id;
     }
-    let instance = instance_of(view, node.id);
-    for (key, over) in view.snapshot.overrides_of(OverrideScope::App, &instance) {
-        // What cannot be laid is an orphan, and named as one below.
-        let _ = lay_into(&mut shown.props, &key.path, &over.value);
-    }
+    lay_on(view, &mut shown);
     shown
 }
 
@@ -107,7 +167,7 @@ pub(super) fn badge_ui(
     let mut keys: Vec<OverrideKey> = Vec::new();
     for node in nodes {
         let instance = instance_of(view, *node);
-        let all = view.snapshot.overrides_of(OverrideScope::App, &instance).map(|(key, _)| key);
+        let all = view.snapshot.overrides_for(scope_of(*node), &instance).into_iter().map(|(key, _)| key);
         keys.extend(
             all.filter(|key| key.path.tokens().next().as_deref() == Some(prop.key.as_str())).cloned(),
         );
@@ -121,7 +181,7 @@ pub(super) fn badge_ui(
         ui.painter().circle_filled(dot.center(), 3.0, colour);
         ui.label(RichText::new("Overridden").small().color(colour));
         if !view.is_overriding
-            && let Some(over) = keys.first().and_then(|key| view.snapshot.override_at(key))
+            && let Some(over) = keys.last().and_then(|key| view.snapshot.override_at(key))
         {
             let text = RichText::new(short(&over.value)).small().color(view.theme.text_muted);
             ui.add(Label::new(text).truncate());
@@ -132,14 +192,20 @@ pub(super) fn badge_ui(
     });
 }
 
-/// All overrides of the selected node and of what is within it.
+/// All overrides of what the inspector is about, and of what is within it.
 pub(super) fn section_ui(ui: &mut Ui, view: &View<'_>, node: NodeId, actions: &mut Vec<Action>) {
-    let owner = node.to_string();
-    let all: Vec<(&OverrideKey, &Arc<Override>)> = view
-        .snapshot
-        .overrides()
-        .filter(|(key, _)| key.scope == OverrideScope::App && key.owner() == owner)
-        .collect();
+    let scope = scope_of(node);
+    let instance = instance_of(view, node);
+    let owner = instance.split('/').next().unwrap_or_default();
+    let is_bound = |key: &OverrideKey, over: &Override| {
+        let applies = match view.snapshot.standing(key, over) {
+            Standing::Applies(instance) => instance,
+            Standing::Orphaned(_) => Arc::clone(&key.instance),
+        };
+        applies.split('/').next() == Some(owner)
+    };
+    let all: Vec<(&OverrideKey, &Arc<Override>)> =
+        view.snapshot.overrides().filter(|(key, over)| key.scope == scope && is_bound(key, over)).collect();
     if all.is_empty() {
         return;
     }
@@ -201,6 +267,12 @@ pub(crate) fn row_ui(
             ui.add_space(26.0);
             let text = format!("Applies to nothing: {}.", reason.words());
             ui.add(Label::new(RichText::new(text).small().color(theme.warning)).wrap());
+        });
+    } else if let Some(why) = view.unsaved.get(key) {
+        ui.horizontal(|ui| {
+            ui.add_space(26.0);
+            let text = format!("Not saved to source: {why}.");
+            ui.add(Label::new(RichText::new(text).small().color(theme.danger)).wrap());
         });
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     Inspector, Subjects,
     controls::push,
-    fields::{Field, Part, Shown, Subject, set, shown},
+    fields::{Field, Part, Shown, set, shown},
     text::TextLook,
 };
 use crate::{
@@ -31,7 +31,7 @@ impl Inspector {
             Some(Value::List(items)) => items,
             _ => Vec::new(),
         };
-        let subject = Subject::Nodes(subjects.ids.to_vec());
+        let subject = subjects.subject.clone();
         for (index, item) in items.iter().enumerate() {
             ui.push_id(index, |ui| {
                 let name = format!("{} {}", prop.label, index + 1);
@@ -66,7 +66,7 @@ impl Inspector {
             Some(Value::Object(tags)) => tags,
             _ => BTreeMap::new(),
         };
-        let subject = Subject::Nodes(subjects.ids.to_vec());
+        let subject = subjects.subject.clone();
         for (key, value) in &tags {
             ui.push_id(key, |ui| {
                 let remove = with_remove_ui(ui, view, &format!("{} {key}", prop.label), |ui| {

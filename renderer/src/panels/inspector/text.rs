@@ -2,7 +2,7 @@
 
 use super::{
     Inspector, Subjects,
-    fields::{Editing, Field, Part, Shown, Subject, interpret, shown},
+    fields::{Editing, Field, Part, Shown, interpret, shown},
 };
 use crate::view::{Action, View};
 use egui::{Key, RichText, TextEdit, Ui};
@@ -60,7 +60,7 @@ impl Inspector {
             spare,
             grab_focus: self.wanted.as_ref() == Some(&prop.key),
         };
-        let field = Field::new(Subject::Nodes(subjects.ids.to_vec()), Part::Prop(prop.key.clone()));
+        let field = Field::new(subjects.subject.clone(), Part::Prop(prop.key.clone()));
         self.text_ui(ui, view, &prop.label, field, &current, &look, actions);
     }
 

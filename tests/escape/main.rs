@@ -1,9 +1,10 @@
-//! The escape matrix: a process that has locked itself in exactly as the preview does tries to get out, one way after
-//! another. Every attempt must fail, as root, as an ordinary user, and without Landlock. The same attempts without the
-//! sandbox show that they would work: else their failure would prove nothing.
+//! The escape matrix: the preview as the executable runs it, started by main's own code, locked in and greeted, tries to get
+//! out, one way after another. Every attempt must fail, as root, as an ordinary user, and without Landlock. The same attempts
+//! without the sandbox show that they would work: else their failure would prove nothing.
 //!
-//! This binary plays three parts: the test (prints the table), a column (one user and one sandbox, with its own targets to
-//! attack), and the probe (one attempt). The probe is in no other binary.
+//! `cargo test --features probe --test escape`. The feature compiles the attempts into the preview; no other build has them,
+//! which `tests/preview.rs` checks. This binary plays two parts: the test (prints the table) and a column (one user and one
+//! sandbox, with its own targets to attack).
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,25 +14,23 @@
     reason = "a test"
 )]
 
-mod attempts;
 mod column;
+#[path = "../support/mod.rs"]
+mod support;
 
+use preview_runtime::probe;
 use std::{os::unix::process::CommandExt, process::Command};
-
-/// As in the executable: the allocator is part of what the sandbox has to let work.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+use support::home::{Home, Running, serving};
 
 const NOBODY: u32 = 65_534;
 
 /// Attempts that work without a sandbox, at least. Some never do for an ordinary user.
-const WORKING_WITHOUT: usize = 28;
+const WORKING_WITHOUT: usize = 26;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
-        Some("--column") => column::run(&arguments[1]),
-        Some("--probe") => attempts::probe(&arguments[1..]),
+        Some("--column") => column::run(&arguments[1], &arguments[2], &arguments[3]),
         // What test runners ask for.
         Some("--list") => {}
         _ => matrix(),
@@ -48,10 +47,18 @@ fn matrix() {
     // Where an ordinary user can start it.
     let folder = std::env::temp_dir().join(format!("escape-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let exe = folder.join("escape");
+    let (exe, draftboard) = (folder.join("escape"), folder.join("draftboard"));
     std::fs::copy(std::env::current_exe().unwrap(), &exe).unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_draftboard"), &draftboard).unwrap();
+    // What no preview may reach: the agents' port of a Draftboard that runs.
+    let home = Home::new();
+    let workspace = home.workspace("app", "blank");
+    let running = Running::start(serving(&home, &workspace));
+    let ready: serde_json::Value = serde_json::from_str(&running.line().unwrap()).unwrap();
+    let address = ready["mcp"].as_str().unwrap();
+    let mcp = address.strip_prefix("http://").unwrap().split('/').next().unwrap();
     use std::os::unix::fs::PermissionsExt;
-    for path in [&folder, &exe] {
+    for path in [&folder, &exe, &draftboard] {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let root = rustix::process::geteuid().is_root();
@@ -69,6 +76,8 @@ fn matrix() {
             let mut command = Command::new(&exe);
             command
                 .args(["--column", column.sandbox])
+                .arg(&draftboard)
+                .arg(mcp)
                 .env_clear()
                 .env("SECRET", "of the parent")
                 .current_dir("/");
@@ -79,7 +88,7 @@ fn matrix() {
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
             let lines: Vec<String> = text.lines().map(str::to_owned).collect();
             let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!(lines.len(), attempts::ALL.len(), "{}: {text}\n{errors}", column.title);
+            assert_eq!(lines.len(), probe::ALL.len(), "{}: {text}\n{errors}", column.title);
             lines
         })
         .collect();
@@ -89,7 +98,7 @@ fn matrix() {
     println!("| Attempt | {} |", titles.join(" | "));
     println!("|---|{}", "---|".repeat(titles.len()));
     let mut escaped = Vec::new();
-    for (row, (name, _)) in attempts::ALL.iter().enumerate() {
+    for (row, (name, _)) in probe::ALL.iter().enumerate() {
         let cells: Vec<&str> = results.iter().map(|column| column[row].as_str()).collect();
         println!("| {name} | {} |", cells.join(" | "));
         for (column, cell) in columns.iter().zip(&cells) {
@@ -99,7 +108,7 @@ fn matrix() {
         }
     }
     let working = results[0].iter().filter(|cell| cell.starts_with("WORKED")).count();
-    println!("\n{working} of {} attempts work without the sandbox", attempts::ALL.len());
+    println!("\n{working} of {} attempts work without the sandbox", probe::ALL.len());
     assert!(escaped.is_empty(), "the sandbox does not hold: {escaped:#?}");
     assert!(
         working >= WORKING_WITHOUT,

@@ -1,19 +1,36 @@
-//! The attempts. Each says `WORKED` and what it got, or how it failed.
+//! Attempts to get out of the sandbox, for the escape matrix: in builds with the feature `probe` and in no other. The process
+//! is started, locked in and says hello as every preview does; then it is told what to try, once. Each attempt says `WORKED`
+//! and what it got, or how it failed.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    unsafe_code,
+    reason = "part of a test: whatever goes wrong here is seen there"
+)]
 
-use preview_runtime::sandbox;
+use crate::sandbox::{self, SandboxError};
+use preview_link::Channel;
+use serde_json::Value;
+use shared_protocol::{
+    frame::decode_json,
+    preview::{LandlockLevel, SandboxReport, ToPreview},
+};
 use std::{
     collections::BTreeMap,
     fmt::Display,
     io::{self, Write},
     os::{
-        fd::FromRawFd,
         linux::net::SocketAddrExt,
         unix::net::{SocketAddr, UnixDatagram, UnixStream},
     },
 };
 
+/// Found in an executable exactly if this is compiled in.
+pub const MARK: &str = "draftboard-escape-probe-7c1f";
+
 /// What the probe was told about its surroundings.
-pub(crate) struct Facts {
+pub struct Facts {
     tcp: String,
     udp: String,
     path: String,
@@ -21,12 +38,13 @@ pub(crate) struct Facts {
     leaked: i32,
     secret: usize,
     folder: String,
+    mcp: String,
     parent: i32,
 }
 
-pub(crate) type Attempt = fn(&Facts) -> String;
+pub type Attempt = fn(&Facts) -> String;
 
-pub(crate) const ALL: &[(&str, Attempt)] = &[
+pub const ALL: &[(&str, Attempt)] = &[
     ("open a file", |_| of(std::fs::File::open("/etc/passwd"))),
     ("create a file", |f| {
         of(std::fs::File::create(format!("{}/x", f.folder)).and_then(|mut file| file.write_all(b"x")))
@@ -49,6 +67,7 @@ pub(crate) const ALL: &[(&str, Attempt)] = &[
         call(unsafe { libc::syscall(libc::SYS_dup, f.leaked) })
     }),
     ("TCP to a port of this machine", |f| of(std::net::TcpStream::connect(&f.tcp))),
+    ("TCP to the MCP port of a running Draftboard", |f| of(std::net::TcpStream::connect(&f.mcp))),
     ("listen on a TCP port", |_| of(std::net::TcpListener::bind("127.0.0.1:0"))),
     ("UDP to a port of this machine", |f| {
         of(std::net::UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.send_to(b"x", &f.udp)))
@@ -149,12 +168,10 @@ pub(crate) const ALL: &[(&str, Attempt)] = &[
         "WORKED".to_owned()
     }),
     ("a loop without end", |_| {
-        sandbox::within_deadline(|| {
-            let started = std::time::Instant::now();
-            while started.elapsed().as_secs() < 60 {
-                std::hint::black_box(0);
-            }
-        });
+        let started = std::time::Instant::now();
+        while started.elapsed().as_secs() < 60 {
+            std::hint::black_box(0);
+        }
         "WORKED".to_owned()
     }),
     ("writable memory with code", |_| {
@@ -232,42 +249,64 @@ pub(crate) const ALL: &[(&str, Attempt)] = &[
     }),
 ];
 
-pub(crate) fn probe(arguments: &[String]) {
-    let [attempt, sandbox, tcp, udp, path, name, leaked, secret, folder] = arguments else {
-        panic!("{arguments:?}")
-    };
-    let facts = Facts {
-        tcp: tcp.clone(),
-        udp: udp.clone(),
-        path: path.clone(),
-        name: name.clone(),
-        leaked: leaked.parse().unwrap(),
-        secret: secret.parse().unwrap(),
-        folder: folder.clone(),
-        parent: unsafe { libc::getppid() },
-    };
-    // SAFETY: descriptor 3 is the channel that the column placed there.
-    let mut channel = unsafe { UnixStream::from_raw_fd(3) };
-    match sandbox.as_str() {
-        "open" => {}
-        "locked" => check(&sandbox::enter().unwrap(), true),
-        "no-landlock" => {
-            hide_landlock();
-            check(&sandbox::enter().unwrap(), false);
-        }
-        other => panic!("{other}"),
-    }
-    let run = ALL.iter().find(|(name, _)| name == attempt).unwrap().1;
-    let answer = run(&facts);
-    channel.write_all(answer.as_bytes()).unwrap();
+/// What is to be tried, and in which sandbox.
+pub(crate) struct Asked {
+    attempt: Attempt,
+    sandbox: String,
+    facts: Facts,
 }
 
-/// The report says what is so.
-fn check(report: &shared_protocol::preview::SandboxReport, landlock: bool) {
-    use shared_protocol::preview::LandlockLevel;
-    assert!(report.no_new_privileges && report.not_dumpable && report.limits && report.system_calls);
-    // Whether this kernel has it at all is not for us to say.
-    assert!(landlock || report.landlock == LandlockLevel::None);
+/// The order, if this process was started to be given one.
+pub(crate) fn asked(channel: &mut Channel) -> Option<Asked> {
+    if std::env::args().nth(3).as_deref() != Some(MARK) {
+        return None;
+    }
+    let ToPreview::Welcome { session } = decode_json(&channel.receive().unwrap()).unwrap() else { panic!() };
+    let order: Value = serde_json::from_str(&session).unwrap();
+    let text = |field: &str| order[field].as_str().unwrap().to_owned();
+    let number = |field: &str| text(field).parse::<usize>().unwrap();
+    let wanted = text("attempt");
+    let facts = Facts {
+        tcp: text("tcp"),
+        udp: text("udp"),
+        path: text("path"),
+        name: text("name"),
+        leaked: number("leaked") as i32,
+        secret: number("secret"),
+        folder: text("folder"),
+        mcp: text("mcp"),
+        parent: unsafe { libc::getppid() },
+    };
+    let attempt = ALL.iter().find(|(name, _)| *name == wanted).unwrap().1;
+    Some(Asked { attempt, sandbox: text("sandbox"), facts })
+}
+
+impl Asked {
+    /// Locks the process in as it is to be for this attempt.
+    pub(crate) fn enter(&self) -> Result<SandboxReport, SandboxError> {
+        match self.sandbox.as_str() {
+            "locked" => sandbox::enter(),
+            "no-landlock" => {
+                hide_landlock();
+                sandbox::enter()
+            }
+            "open" => Ok(SandboxReport {
+                no_new_privileges: false,
+                not_dumpable: false,
+                no_new_executable_memory: false,
+                landlock: LandlockLevel::None,
+                limits: false,
+                system_calls: false,
+            }),
+            other => panic!("{other}"),
+        }
+    }
+
+    /// Under the deadline that all work of a preview is under, where there is a sandbox.
+    pub(crate) fn attempt(&self) -> String {
+        let attempt = || (self.attempt)(&self.facts);
+        if self.sandbox == "open" { attempt() } else { sandbox::within_deadline(attempt) }
+    }
 }
 
 /// As on a kernel that does not know Landlock.

@@ -1,0 +1,72 @@
+//! Components that come with the product, one for every built-in type of interface boards, so that whatever the palette
+//! offers can be seen in a workspace that brings no components. A file of the workspace with the same id takes its place,
+//! whole. The types themselves are the catalogue's: nothing here changes what a board may say.
+
+use components::BUILT_IN;
+use include_dir::{Dir, include_dir};
+use std::sync::{Arc, LazyLock};
+
+static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/kit");
+
+/// Where each claims to be, and its text.
+pub fn kit() -> &'static [(String, Arc<str>)] {
+    static KIT: LazyLock<Vec<(String, Arc<str>)>> = LazyLock::new(|| {
+        let text = |file: &include_dir::File<'_>| {
+            Some((format!("{BUILT_IN}{}", file.path().display()), Arc::from(file.contents_utf8()?)))
+        };
+        let mut files: Vec<(String, Arc<str>)> = FILES.files().filter_map(text).collect();
+        files.sort();
+        files
+    });
+    &KIT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use authority::Registry;
+    use components::Library;
+    use shared_protocol::BoardKind;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn every_type_of_interface_boards_has_a_component_with_its_own_props() {
+        let mut library = Library::default();
+        kit().iter().for_each(|(file, text)| library.put(file, text));
+        library.settle();
+        let problems: Vec<String> = library.problems().map(ToString::to_string).collect();
+        assert!(problems.is_empty(), "{problems:?}");
+        let registry = Registry::compose(&catalogue::built_in(), &BTreeMap::new());
+        let types: Vec<_> = registry.types().filter(|def| def.boards == [BoardKind::Interface]).collect();
+        assert!(types.len() >= 17, "{}", types.len());
+        for def in types {
+            let component = library.get(def.id.as_str()).unwrap_or_else(|| panic!("{} has none", def.id));
+            for prop in &component.props {
+                let known = def.prop(&prop.name).unwrap_or_else(|| panic!("{}.{}", def.id, prop.name));
+                // Where the board says nothing, what is shown is what the inspector calls the default.
+                let is_same = match (&prop.default, &known.default) {
+                    (Some(default), Some(known)) => {
+                        shared_protocol::Value::from_json(default).unwrap() == *known
+                    }
+                    (Some(_), None) => false,
+                    (None, _) => true,
+                };
+                assert!(is_same, "{}.{}: {:?} {:?}", def.id, prop.name, prop.default, known.default);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_of_the_workspace_takes_the_place_of_one_that_is_built_in() {
+        let mut library = Library::default();
+        kit().iter().for_each(|(file, text)| library.put(file, text));
+        let own = "format: 1\nid: ui.button\ntitle: Mine\nview: { type: text, text: Mine }\n";
+        library.put("components/mine.component.yaml", own);
+        library.settle();
+        assert_eq!(library.get("ui.button").unwrap().title, "Mine");
+        assert_eq!(library.problems().count(), 0);
+        library.remove("components/mine.component.yaml");
+        library.settle();
+        assert_eq!(library.get("ui.button").unwrap().file, "built-in/button.component.yaml");
+    }
+}
