@@ -145,7 +145,7 @@ impl Last {
         let old = std::mem::replace(&mut self.tree, Arc::clone(tree));
         for (index, (before, now)) in old.elements.iter().zip(&tree.elements).enumerate() {
             let Some(node) = self.nodes.get(index) else { continue };
-            let restyled = before.style != now.style;
+            let restyled = before.style != now.style || before.float != now.float;
             if restyled {
                 let is_stacked = stacked.get(index) == Some(&true);
                 let style = style_in(now, is_stacked);
@@ -193,6 +193,10 @@ fn stacked(tree: &Tree) -> Vec<bool> {
 
 fn style_in(element: &Element, is_stacked: bool) -> taffy::Style {
     let style = style_of(element);
+    if let Some([x, y]) = element.float {
+        let inset = taffy::Rect { left: length(x), right: auto(), top: length(y), bottom: auto() };
+        return taffy::Style { position: taffy::Position::Absolute, inset, ..style };
+    }
     if is_stacked { in_stack(style, element.style.place) } else { style }
 }
 

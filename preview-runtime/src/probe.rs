@@ -39,6 +39,8 @@ pub struct Facts {
     secret: usize,
     folder: String,
     mcp: String,
+    /// After which a loop counts as one without end.
+    seconds: u64,
     parent: i32,
 }
 
@@ -167,9 +169,9 @@ pub const ALL: &[(&str, Attempt)] = &[
         }
         "WORKED".to_owned()
     }),
-    ("a loop without end", |_| {
+    ("a loop without end", |f| {
         let started = std::time::Instant::now();
-        while started.elapsed().as_secs() < 60 {
+        while started.elapsed().as_secs() < f.seconds {
             std::hint::black_box(0);
         }
         "WORKED".to_owned()
@@ -275,6 +277,7 @@ pub(crate) fn asked(channel: &mut Channel) -> Option<Asked> {
         secret: number("secret"),
         folder: text("folder"),
         mcp: text("mcp"),
+        seconds: number("seconds") as u64,
         parent: unsafe { libc::getppid() },
     };
     let attempt = ALL.iter().find(|(name, _)| *name == wanted).unwrap().1;

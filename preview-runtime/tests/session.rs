@@ -269,6 +269,12 @@ fn interaction() {
     assert_eq!(last, Some(("field".into(), "change".into(), json!("abd"))));
     let [x, y, _, height] = host.of("choice").rect;
     let (x, y) = (x + 20.0, y + height - 10.0);
+    let closed = host.pixels.clone();
+    let opened = host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x, y }]);
+    assert_eq!(action(opened), None, "a list opens, and nothing is chosen yet");
+    assert_ne!(host.pixels, closed);
+    // The first choice lies below the select.
+    let (x, y) = (x, y + 10.0 + 4.0 + 4.0 + 17.0);
     let chosen = host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x, y }]);
     assert_eq!(action(chosen), Some(("choice".into(), "change".into(), json!("x"))));
     host.input(vec![InputEvent::Key { key: EditKey::Tab }]);

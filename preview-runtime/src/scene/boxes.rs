@@ -237,6 +237,7 @@ impl Builder<'_> {
             children: Vec::new(),
             control: None,
             ring: false,
+            float: None,
         });
         Some(self.tree.elements.len() - 1)
     }

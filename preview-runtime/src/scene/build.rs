@@ -105,6 +105,8 @@ fn build_with(
         Target::Variant { component, variant } => builder.alone(component, Some(variant)),
     };
     builder.tree.roots = roots;
+    let list = builder.open_list();
+    builder.tree.roots.extend(list);
     if let Some(kept) = builder.kept.as_mut().filter(|kept| kept.len() > scene.instances.len()) {
         kept.retain(|id| seen.contains(id));
     }

@@ -1,7 +1,8 @@
 //! How controls look before their component says otherwise.
 
 use components::{
-    Align, Border, Colour, Justify, Kind, Length, Radius, RadiusStep, Share, Sides, Space, Style, Token,
+    Align, Border, Colour, Justify, Kind, Length, Radius, RadiusStep, Shadow, Share, Sides, Space, Style,
+    Token,
 };
 
 /// Choices of one select.
@@ -68,6 +69,40 @@ pub(super) fn caret() -> Style {
         height: Some(Length::Points(18.0)),
         shrink: Some(Share(0.0)),
         background: Some(Colour::Token(Token::Primary)),
+        ..Style::default()
+    }
+}
+
+pub(super) const CHOICE_HEIGHT: f32 = 34.0;
+/// Padding and border of a list, above and below.
+pub(super) const LIST_EDGES: f32 = 10.0;
+
+/// The list of a select, over the page.
+pub(super) fn list(width: f32) -> Style {
+    Style {
+        width: Some(Length::Points(width)),
+        padding: Some(Sides { top: 4.0, right: 4.0, bottom: 4.0, left: 4.0 }),
+        background: Some(Colour::Token(Token::Raised)),
+        border: Some(Border::Thin),
+        border_colour: Some(Colour::Token(Token::BorderStrong)),
+        radius: Some(Radius::Step(RadiusStep::Medium)),
+        shadow: Some(Shadow::Medium),
+        ..Style::default()
+    }
+}
+
+pub(super) fn choice(is_chosen: bool, is_hovered: bool) -> Style {
+    let ground = match (is_chosen, is_hovered) {
+        (_, true) => Some(Token::Sunken),
+        (true, false) => Some(Token::PrimarySoft),
+        (false, false) => None,
+    };
+    Style {
+        align: Some(Align::Center),
+        height: Some(Length::Points(CHOICE_HEIGHT)),
+        padding: Some(Sides { top: 0.0, right: 8.0, bottom: 0.0, left: 8.0 }),
+        radius: Some(Radius::Step(RadiusStep::Small)),
+        background: ground.map(Colour::Token),
         ..Style::default()
     }
 }

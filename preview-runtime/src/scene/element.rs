@@ -72,6 +72,11 @@ pub(crate) enum ControlKind {
         value: Arc<str>,
         options: Vec<Arc<str>>,
     },
+    /// A row of the list of a select.
+    Choice {
+        of: Key,
+        value: Arc<str>,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -86,6 +91,8 @@ pub(crate) struct Element {
     pub(crate) control: Option<Control>,
     /// Has the focus, and no style of its own for that.
     pub(crate) ring: bool,
+    /// It lies over the page, at this point of it.
+    pub(crate) float: Option<[f32; 2]>,
 }
 
 /// An instance on the page, or one that a component shows.

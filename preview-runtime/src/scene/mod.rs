@@ -8,6 +8,7 @@ mod build;
 mod controls;
 mod element;
 mod kept;
+mod list;
 mod overrides;
 mod state;
 
@@ -15,9 +16,10 @@ pub use build::{Limits, build, build_again};
 pub(crate) use element::{Content, Control, ControlKind, Element, Fit, Flow};
 pub use element::{Placed, Tree};
 pub use kept::Kept;
+pub(crate) use list::list_height;
 pub(crate) use overrides::props_of;
 pub(crate) use state::MAX_TYPED;
-pub use state::{Caret, Interaction, Key, Typed};
+pub use state::{Caret, Interaction, Key, Open, Typed};
 
 use shared_protocol::preview::{SceneInstance, SceneOverride, Target};
 

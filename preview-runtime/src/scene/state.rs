@@ -61,12 +61,23 @@ impl Caret {
     }
 }
 
+/// A list that lies over the page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Open {
+    pub select: Key,
+    /// Where it begins, in points of the page, and how wide it is.
+    pub at: [f32; 2],
+    pub width: f32,
+}
+
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Interaction {
     /// The element under the pointer and those around it.
     pub hovered: BTreeSet<Key>,
     pub pressed: Option<Key>,
     pub focused: Option<Key>,
+    /// The select whose list is open.
+    pub open: Option<Open>,
     /// In the field that has the focus; none is behind its last character.
     pub caret: Option<Caret>,
     pub typed: BTreeMap<Key, Typed>,

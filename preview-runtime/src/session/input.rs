@@ -1,13 +1,15 @@
 //! What a person does: hovering, pressing, typing; or choosing an instance, in inspect mode.
 
 use super::{Session, hit};
-use crate::scene::{Caret, Control, ControlKind, Key, MAX_TYPED, Typed};
+use crate::scene::{Caret, Control, ControlKind, Key, MAX_TYPED, Open, Typed, list_height};
 use components::{MAX_TEXT, invisible};
 use egui::{Pos2, pos2};
 use serde_json::Value;
 use shared_protocol::preview::{EditKey, FromPreview, InputEvent, MAX_ID, MAX_TOLD, Mode};
 use std::{collections::BTreeSet, ops::Range};
 
+/// Between a select and its list.
+const LIST_GAP: f32 = 4.0;
 /// Characters of one field.
 const MAX_FIELD: usize = 2_000;
 
@@ -77,8 +79,19 @@ impl Session {
     fn press(&mut self, at: Option<Pos2>) {
         self.hover(at);
         let control = self.control_at(at);
+        // Wherever it is pressed, an open list is done with once that is over; a choice is made when it is let go.
+        let is_choice =
+            control.as_ref().is_some_and(|control| matches!(control.kind, ControlKind::Choice { .. }));
+        self.closed = self.interaction.open.map(|open| open.select);
+        if !is_choice {
+            self.interaction.open = None;
+        }
         self.interaction.pressed = control.as_ref().map(|control| control.key);
         self.interaction.caret = None;
+        if is_choice {
+            self.dirty = true;
+            return;
+        }
         self.interaction.focused =
             control.filter(|control| !matches!(control.kind, ControlKind::Plain)).map(|control| control.key);
         self.dirty = true;
@@ -93,6 +106,9 @@ impl Session {
         self.dirty = true;
         if let Some(control) = self.control_at(at).filter(|control| Some(control.key) == pressed) {
             self.activate(&control);
+            if matches!(control.kind, ControlKind::Choice { .. }) {
+                self.interaction.open = None;
+            }
         }
     }
 
@@ -104,16 +120,34 @@ impl Session {
                 self.put(control.key, Typed::Ticked(ticked));
                 self.act(control, "change", Value::Bool(ticked));
             }
-            ControlKind::Select { value, options } => {
-                let present = options.iter().position(|option| option == value);
-                let next = present.map_or(0, |present| (present + 1) % options.len().max(1));
-                if let Some(option) = options.get(next) {
-                    self.put(control.key, Typed::Text(option.to_string()));
-                    self.act(control, "change", Value::from(&**option));
-                }
+            ControlKind::Select { .. } => self.open_list(control),
+            ControlKind::Choice { of, value } => {
+                self.put(*of, Typed::Text(value.to_string()));
+                self.act(control, "change", Value::from(&**value));
             }
             ControlKind::Input { .. } | ControlKind::Plain => {}
         }
+    }
+
+    /// Below the select, as wide as it is; pressed again, it is closed.
+    fn open_list(&mut self, control: &Control) {
+        if self.closed == Some(control.key) {
+            return;
+        }
+        let elements = self.shown.tree.elements.iter();
+        let found = elements
+            .zip(&self.shown.layout.rects)
+            .find(|(element, _)| element.control.as_ref().is_some_and(|other| other.key == control.key));
+        let Some((_, rect)) = found else { return };
+        let ControlKind::Select { options, .. } = &control.kind else { return };
+        let height = list_height(options.len());
+        let room = self.painter.as_ref().map_or(0.0, |painter| painter.screen().height as f32);
+        // Above it where there is no room below.
+        let is_below = rect.bottom() + LIST_GAP + height <= room || rect.top() < LIST_GAP + height;
+        let y = if is_below { rect.bottom() + LIST_GAP } else { rect.top() - LIST_GAP - height };
+        let at = [rect.left(), y + self.interaction.scroll];
+        self.interaction.open = Some(Open { select: control.key, at, width: rect.width() });
+        self.dirty = true;
     }
 
     fn put(&mut self, key: Key, typed: Typed) {
@@ -173,6 +207,10 @@ impl Session {
 
     fn key(&mut self, key: EditKey) {
         match key {
+            EditKey::Escape if self.interaction.open.is_some() => {
+                self.interaction.open = None;
+                self.dirty = true;
+            }
             EditKey::Escape => {
                 (self.interaction.focused, self.interaction.caret) = (None, None);
                 self.dirty = true;
@@ -182,7 +220,13 @@ impl Session {
                 if let Some(control) = self.focused() {
                     match control.kind {
                         ControlKind::Input { .. } => self.act(&control, "submit", Value::Null),
-                        _ => self.activate(&control),
+                        ControlKind::Select { .. } if self.interaction.open.take().is_some() => {
+                            self.dirty = true;
+                        }
+                        _ => {
+                            self.closed = None;
+                            self.activate(&control);
+                        }
                     }
                 }
             }
@@ -252,7 +296,10 @@ impl Session {
             .elements
             .iter()
             .filter_map(|element| element.control.as_ref())
-            .filter(|control| !control.disabled && !matches!(control.kind, ControlKind::Plain))
+            .filter(|control| {
+                let is_passed = matches!(control.kind, ControlKind::Plain | ControlKind::Choice { .. });
+                !control.disabled && !is_passed
+            })
             .map(|control| control.key)
             .collect();
         let present = keys.iter().position(|key| Some(*key) == self.interaction.focused);
@@ -263,7 +310,7 @@ impl Session {
             (Some(present), true) => (present + keys.len() - 1) % keys.len(),
         };
         self.interaction.focused = keys.get(next).copied();
-        self.interaction.caret = None;
+        (self.interaction.caret, self.interaction.open) = (None, None);
         self.dirty = true;
     }
 }

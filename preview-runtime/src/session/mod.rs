@@ -9,7 +9,7 @@ mod input;
 use crate::{
     PaintError, Painter,
     layout::Layout,
-    scene::{Interaction, Kept, Limits, Scene, Tree, build_again},
+    scene::{Interaction, Kept, Key, Limits, Scene, Tree, build_again},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use components::{Library, visible};
@@ -49,6 +49,8 @@ pub struct Session {
     library: Library,
     scene: Scene,
     interaction: Interaction,
+    /// The select whose list was open when something was last pressed.
+    closed: Option<Key>,
     kept: Kept,
     limits: Limits,
     mode: Mode,
@@ -84,6 +86,7 @@ impl Session {
             library: Library::default(),
             scene: Scene::default(),
             interaction: Interaction::default(),
+            closed: None,
             kept: Kept::default(),
             limits,
             mode: Mode::default(),

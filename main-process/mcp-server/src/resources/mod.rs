@@ -14,6 +14,9 @@ const NO_WORKSPACE: &str = "no workspace is open";
 /// Bytes of a resource: with its quotes escaped it still fits into what clients take in one message.
 pub(crate) const MOST_BYTES: usize = 700 * 1024;
 
+/// As published for editors.
+const COMPONENT_SCHEMA: &str = include_str!("../../../../schemas/component.schema.json");
+
 pub(crate) use previews::in_brief as sessions_in_brief;
 
 use Depends::{Config, Content, Deployment, Mode, Presence, Previews, Review, Status, Types};
@@ -94,6 +97,19 @@ pub(crate) fn all() -> Vec<Resource> {
             ],
             &[Previews, Content, Types],
             |call| in_workspace(call, json!({ "selected": null, "sessions": [] }), previews::selection),
+        ),
+        resource(
+            ["draftboard://schemas/component", ""],
+            [
+                "component-schema",
+                "Schema of component files",
+                "JSON Schema of components/*.component.yaml and .json: props, variants, view, styles, expressions.",
+            ],
+            &[],
+            |_| {
+                serde_json::from_str(COMPONENT_SCHEMA)
+                    .map_err(|error| Failure::new(Code::Internal, format!("the schema is no JSON: {error}")))
+            },
         ),
         resource(
             ["draftboard://diagram/current", "terrastudio://diagram/current"],

@@ -64,6 +64,8 @@ impl Inspector {
     pub(super) fn alone_header_ui(&self, ui: &mut Ui, view: &View<'_>, alone: &Alone<'_>, def: &TypeDef) {
         type_ui(ui, view, def, def.title.clone());
         let what = match (alone.part, alone.instance.split_once('@')) {
+            // What is built in is in no file that could be opened.
+            (Some(part), _) if part.file.is_empty() => "A part of it".to_owned(),
             (Some(part), _) => format!("A part of it · {}:{}", part.file, part.line),
             (None, Some((_, variant))) => format!("The variant {variant}, by itself"),
             (None, None) => "By itself, with its defaults".to_owned(),
