@@ -5,12 +5,13 @@ mod support;
 
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     process::Command,
 };
 use support::{
-    home::{DRAFTBOARD, Home, Running, finished},
+    home::{DRAFTBOARD, Home, Running, finished, serving},
     mcp::{Endpoint, foreign_clients, node},
 };
 
@@ -128,4 +129,66 @@ fn inspector_finds_nothing_wrong_with_the_tools() {
         assert_eq!(outcome.code, Some(0), "{outcome:?}");
         assert!(outcome.out.contains("get_diagram"), "{outcome:?}");
     }
+}
+
+/// Twenty calls as fast as they are answered and fifty at once, by a client in a session and by one that has none: each is
+/// there once, those that came one after the other in their order, and nothing stands over anything else.
+#[test]
+fn a_crowd_of_calls_into_one_draft() {
+    let Some(clients) = foreign_clients() else { return };
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    let mut command = serving(&home, &workspace);
+    command.args(["--mode", "guarded"]);
+    let main = Running::start(command);
+    assert!(main.line().unwrap().contains("ready"));
+    let Endpoint { url, token } = Endpoint::of(&home, &workspace);
+    for mode in ["legacy", "2026-07-28"] {
+        let mut client = Command::new(clients.join("venv/bin/python"));
+        client.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/crowd.py")).arg(mode);
+        client.env("DRAFTBOARD_URL", &url).env("DRAFTBOARD_TOKEN", &token);
+        let outcome = finished(client);
+        assert_eq!(outcome.code, Some(0), "{mode}: {}", outcome.err);
+        let said = outcome.json();
+        let list = |key: &str| said[key].as_array().unwrap().clone();
+        let answers = [list("rapid"), list("many")].concat();
+        let told: BTreeSet<String> = answers.iter().map(|data| data["instanceId"].to_string()).collect();
+        let there: BTreeSet<String> =
+            list("nodes").iter().map(|node| node["instanceId"].to_string()).collect();
+        assert_eq!((told.len(), &told), (70, &there), "{mode}");
+        let drafts: BTreeSet<String> =
+            answers.iter().map(|data| data["proposal"]["id"].to_string()).collect();
+        assert_eq!(drafts.len(), 1, "{mode}");
+        // The order: as they were called, and each with a number of its own.
+        let steps = said["proposal"]["steps"].as_array().unwrap().clone();
+        let last = |step: &Value| step["summary"].as_str().unwrap().rsplit(' ').next().unwrap().to_owned();
+        let names: Vec<String> = steps.iter().map(last).collect();
+        assert_eq!(names[..20], (0..20).map(|index| format!("rapid{index}")).collect::<Vec<_>>(), "{mode}");
+        let many: BTreeSet<&String> = names[20..].iter().collect();
+        assert_eq!((names.len(), many.len()), (70, 50), "{mode}");
+        let mut calls: Vec<u64> =
+            answers.iter().map(|data| data["proposal"]["calls"].as_u64().unwrap()).collect();
+        assert!(calls[..20].is_sorted(), "{mode}: {calls:?}");
+        calls.sort_unstable();
+        assert_eq!(calls, (1..=70).collect::<Vec<_>>(), "{mode}");
+        let nodes = list("nodes");
+        for (index, node) in nodes.iter().enumerate() {
+            for other in &nodes[index + 1..] {
+                assert!(!overlap(node, other), "{mode}: {node} {other}");
+            }
+        }
+    }
+    assert_eq!(main.stop().code, Some(0));
+}
+
+fn overlap(one: &Value, other: &Value) -> bool {
+    let along = |at: &str, side: &str| {
+        let span = |node: &Value| {
+            let start = node["position"][at].as_f64().unwrap();
+            (start, start + node["size"][side].as_f64().unwrap())
+        };
+        let ((a, b), (c, d)) = (span(one), span(other));
+        a < d && c < b
+    };
+    along("x", "w") && along("y", "h")
 }

@@ -10,7 +10,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     io::Read,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
     time::Duration,
@@ -18,68 +18,14 @@ use std::{
 use support::{
     chance::Chance,
     client::Client,
+    desk::Desk,
     home::{Home, Running, serving},
     mcp::{Agent, Endpoint, Era},
     over_http::{post, try_post},
-    terminal::Terminal,
     wait_for,
 };
 
 // ---- at terminals ----------------------------------------------------------------------------------------------------
-
-/// A `serve` at a terminal, and reviewers at others.
-struct Desk {
-    home: Home,
-    workspace: PathBuf,
-    serve: Terminal,
-}
-
-impl Desk {
-    fn new() -> Option<Self> {
-        let home = Home::new();
-        let workspace = home.workspace("workspace", "blank");
-        let mut command = serving(&home, &workspace);
-        command.args(["--mode", "guarded"]);
-        let serve = Terminal::open(&command)?;
-        serve.wait_for("ready");
-        Some(Self { home, workspace, serve })
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.home.command();
-        command.arg("review").args(arguments).arg("-w").arg(&self.workspace);
-        command
-    }
-
-    fn reviewer(&self, arguments: &[&str]) -> Terminal {
-        Terminal::open(&self.command(arguments)).unwrap()
-    }
-
-    /// The newest code that the terminal of `serve` shows, after so many.
-    fn code(&self, shown_before: usize) -> String {
-        const WORDS: &str = "Code (holds for one minute): ";
-        wait_for("a code", || {
-            let screen = self.serve.screen();
-            let mut codes = screen.split(WORDS).skip(1 + shown_before);
-            codes.next().map(|rest| rest.chars().take(8).collect::<String>()).filter(|code| code.len() == 8)
-        })
-    }
-
-    fn audit(&self) -> Vec<AuditEntry> {
-        audit(&mut Client::connect(&self.home, &self.workspace).unwrap())
-    }
-
-    fn names(&self) -> BTreeSet<String> {
-        let mut client = Client::connect(&self.home, &self.workspace).unwrap();
-        let document = client.request(json!("document")).unwrap().unwrap()["document"].clone();
-        document["nodes"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|node| node["name"].as_str().unwrap().to_owned())
-            .collect()
-    }
-}
 
 /// The audit, whose chain holds.
 fn audit(client: &mut Client) -> Vec<AuditEntry> {
@@ -104,7 +50,7 @@ fn propose(agent: &mut Agent, names: &[&str], title: &str) -> Vec<String> {
 
 #[test]
 fn a_person_reviews_at_a_terminal_with_the_code_that_another_terminal_shows() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = Desk::new("blank") else { return };
     let mut agent = Agent::greeted(&desk.home, &desk.workspace, Era::Handshake, &[]);
     let ids = propose(&mut agent, &["first", "second", "third"], "Three notes");
     propose(&mut agent, &["fourth"], "A fourth");
@@ -143,7 +89,10 @@ fn a_person_reviews_at_a_terminal_with_the_code_that_another_terminal_shows() {
     let refused = wrong.end();
     assert_ne!(refused.code, Some(0), "{refused:?}");
     assert_eq!(desk.names().len(), 1);
-    assert_eq!(desk.audit().iter().filter(|entry| entry.event == AuditEvent::WrongCode).count(), 1);
+    assert_eq!(
+        audit(&mut desk.client()).iter().filter(|entry| entry.event == AuditEvent::WrongCode).count(),
+        1
+    );
 
     // All of the rest; then a no.
     let mut rest = desk.reviewer(&["accept", "1"]);
@@ -181,7 +130,7 @@ fn a_person_reviews_at_a_terminal_with_the_code_that_another_terminal_shows() {
     assert!(!desk.names().contains("fifth"));
 
     let ways: Vec<(AuditEvent, String)> =
-        desk.audit().iter().map(|entry| (entry.event, entry.way.clone())).collect();
+        audit(&mut desk.client()).iter().map(|entry| (entry.event, entry.way.clone())).collect();
     let count = |event: AuditEvent| ways.iter().filter(|(known, _)| *known == event).count();
     assert_eq!((count(AuditEvent::Accept), count(AuditEvent::Reject)), (2, 1));
     assert!(count(AuditEvent::CodeShown) >= 4 && count(AuditEvent::WrongCode) >= 2);

@@ -18,7 +18,7 @@ use support::{
     designer::Designer,
     home::Home,
     mcp::{Endpoint, foreign_clients},
-    screen::Screen,
+    screen::{Screen, without},
     wait_for,
 };
 
@@ -111,6 +111,10 @@ fn names(client: &mut Client) -> BTreeSet<String> {
         .collect()
 }
 
+fn revision(client: &mut Client) -> u64 {
+    client.request(json!("document")).unwrap().unwrap()["document"]["revision"].as_u64().unwrap()
+}
+
 fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
@@ -125,10 +129,8 @@ fn an_agent_builds_three_tiers_and_a_reviewer_takes_all_but_one_by_mouse() {
     let workspace = home.workspace("shop", "blank");
     let Some(screen) = Screen::open(&home, SIZE) else { return };
     let Some(designer) = Designer::sit_down(&screen, &home, &workspace, SIZE) else { return };
-    let Some(mut before) = screen.picture() else {
-        println!("SKIPPED: `import` of ImageMagick is not installed");
-        return;
-    };
+    let picture = screen.picture().or_else(|| without("`import` of ImageMagick is not installed"));
+    let Some(mut before) = picture else { return };
     let mut client = Client::connect(&home, &workspace).unwrap();
     let mut agent = Agent::start(&clients, &home, &workspace);
     agent.call("get_workbench_context", json!({}));
@@ -200,16 +202,24 @@ fn an_agent_builds_three_tiers_and_a_reviewer_takes_all_but_one_by_mouse() {
     let file = fs::read_to_string(workspace.join("boards/infrastructure.board.json")).unwrap();
     assert!(file.contains("shop_db") && !file.contains("shop_key"), "{file}");
 
-    // One undo takes all of it back, redo brings it again, and a revert works after later work.
+    // At the window, one undo takes all of it back, redo brings it again, and a revert works after somebody's later work.
     let applied = mine["decisions"][0]["revision"].as_u64().unwrap();
-    client.request(json!("undo")).unwrap().unwrap();
-    assert!(names(&mut client).is_empty(), "one step");
-    client.request(json!("redo")).unwrap().unwrap();
-    assert_eq!(names(&mut client), all_but_one);
+    let mut until = |keys: &str, wanted: &BTreeSet<String>| {
+        designer.press(keys);
+        wait_for(keys, || (names(&mut client) == *wanted).then_some(()));
+        revision(&mut client)
+    };
+    assert_eq!(until("ctrl+z", &BTreeSet::new()), applied + 1, "one step");
+    assert_eq!(until("ctrl+shift+z", &all_but_one), applied + 2, "and one forward");
     let later = json!({"addNode": {"board": "infrastructure", "type": "notes/sticky", "name": "later", "at": {"x": 3000, "y": 0}}});
     client.request(json!({ "run": later })).unwrap().unwrap();
-    client.request(json!({"revert": {"revision": applied, "partial": false}})).unwrap().unwrap();
-    assert_eq!(names(&mut client), set(&["later"]), "later work stays");
+    designer.press("ctrl+shift+h");
+    settled(&screen);
+    // The log, newest first, each operation with its button at the end of its line.
+    let line = i32::try_from(revision(&mut client) - applied).unwrap();
+    designer.click_at(right - 47, bottom - 280 + 28 * line);
+    wait_for("the revert", || (names(&mut client) == set(&["later"])).then_some(()));
+    assert_eq!(revision(&mut client), applied + 4, "one operation, and later work stays");
     drop(agent);
     assert_eq!(designer.leave().code, Some(0));
     home.assert_deserted();

@@ -1,10 +1,13 @@
 //! A board as a file: a picture, an SVG or a Markdown document. The canvas draws all of them; no window is needed.
 
 use authority::{Problems, Snapshot};
-use canvas::{Camera, MIN_ZOOM, Scene, Theme, board_bounds, draw_board, to_markdown, to_svg};
+use canvas::{
+    Camera, Layer, MIN_ZOOM, ProposedBoard, Scene, ShownProposal, Theme, board_bounds, draw_board,
+    to_markdown, to_svg,
+};
 use mcp_server::{Picture, PictureOf};
 use shared_protocol::{BoardId, Code, ElementId, Placement, Refusal};
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 const MARGIN: f32 = 32.0;
 /// Pixels for one unit of the board, when it is not too large for that.
@@ -42,10 +45,11 @@ pub(crate) fn export(snapshot: &Snapshot, board: BoardId, path: &Path) -> Result
 }
 
 fn picture(scene: &Scene<'_>) -> Result<Vec<u8>, Refusal> {
-    draw(scene, board_bounds(scene.snapshot, scene.board), MAX_SIDE)
+    draw(scene, board_bounds(scene.snapshot, scene.board), MAX_SIDE, None)
 }
 
-/// A picture as an agent asked for it: the whole board, or some elements with what is around them.
+/// A picture as an agent asked for it: the whole board, some elements with what is around them, or what a proposal would
+/// change, drawn as a reviewer sees it.
 pub(crate) fn picture_for_agents(snapshot: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal> {
     let theme = if picture.dark { Theme::dark() } else { Theme::light() };
     let (problems, selection) = (Problems::default(), picture.selection.iter().copied().collect());
@@ -57,7 +61,19 @@ pub(crate) fn picture_for_agents(snapshot: &Snapshot, picture: &Picture) -> Resu
         theme: &theme,
         read_only: true,
     };
+    let mut proposal = None;
     let bounds = match &picture.of {
+        PictureOf::Proposal { after, elements } => {
+            let board = ProposedBoard::of(snapshot, after, picture.board, elements, 1);
+            let chosen = elements.iter().map(|element| element.subject.clone()).collect();
+            let shown = ShownProposal {
+                board: Arc::new(board),
+                chosen: Arc::new(chosen),
+                focus: None,
+                layer: Layer::Over,
+            };
+            proposal.insert(shown).board.bounds().map(|touched| touched.grown(AROUND))
+        }
         // A page is drawn by a preview; here it is a box on its board.
         PictureOf::Board | PictureOf::Page(_) => board_bounds(snapshot, picture.board),
         PictureOf::Elements(elements) => {
@@ -67,7 +83,7 @@ pub(crate) fn picture_for_agents(snapshot: &Snapshot, picture: &Picture) -> Resu
             Some(around.ok_or_else(nothing)?.grown(AROUND))
         }
     };
-    draw(&scene, bounds, picture.longest as f32)
+    draw(&scene, bounds, picture.longest as f32, proposal.as_ref())
 }
 
 fn places(snapshot: &Snapshot, element: ElementId) -> Vec<Placement> {
@@ -81,7 +97,12 @@ fn places(snapshot: &Snapshot, element: ElementId) -> Vec<Placement> {
     nodes.into_iter().filter_map(|node| snapshot.absolute(node)).collect()
 }
 
-fn draw(scene: &Scene<'_>, bounds: Option<Placement>, longest: f32) -> Result<Vec<u8>, Refusal> {
+fn draw(
+    scene: &Scene<'_>,
+    bounds: Option<Placement>,
+    longest: f32,
+    proposal: Option<&ShownProposal>,
+) -> Result<Vec<u8>, Refusal> {
     let failed = |error: rasteriser::RasterError| {
         Refusal::new(Code::Internal, format!("the board was not drawn: {error}"))
     };
@@ -96,7 +117,7 @@ fn draw(scene: &Scene<'_>, bounds: Option<Placement>, longest: f32) -> Result<Ve
     let surface = rasteriser::render_ui(size, SCALE, scene.theme.canvas, |ui| {
         let view = egui::Rect::from_min_size(egui::Pos2::ZERO, size);
         if let Some(bounds) = bounds {
-            draw_board(ui.painter(), scene, Camera::fit(bounds, view, MARGIN * shrink));
+            draw_board(ui.painter(), scene, Camera::fit(bounds, view, MARGIN * shrink), proposal);
         }
     });
     surface.and_then(rasteriser::Surface::into_png).map_err(failed)
@@ -106,24 +127,83 @@ fn draw(scene: &Scene<'_>, bounds: Option<Placement>, longest: f32) -> Result<Ve
 mod tests {
     use super::*;
     use authority::{Registry, decide};
-    use std::{collections::BTreeMap, sync::Arc};
+    use std::collections::BTreeMap;
 
-    #[test]
-    fn a_board_too_large_for_a_picture_is_refused_and_not_cut() {
+    fn board_with(commands: &[&str]) -> Snapshot {
         let registry = Registry::compose(&catalogue::built_in(), &BTreeMap::new());
         let mut snapshot = Snapshot::new(Arc::new(registry));
-        for (seed, command) in [
+        for (seed, command) in commands.iter().enumerate() {
+            let command = serde_json::from_str(command).unwrap();
+            let decision = decide(&snapshot, &command, seed as u64).unwrap();
+            snapshot.apply(snapshot.revision().next(), &decision.changes).unwrap();
+        }
+        snapshot
+    }
+
+    #[test]
+    fn a_proposal_is_drawn_over_the_board_as_it_is() {
+        use authority::proposals::{Client, Draft, Queue, open};
+        let snapshot = board_with(&[
             r#"{"addBoard":{"kind":"infrastructure","title":"Main"}}"#,
-            r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","at":{"x":0,"y":0}}}"#,
-            r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","at":{"x":500000,"y":0}}}"#,
+            r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"stays","at":{"x":0,"y":0}}}"#,
+            r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"goes","at":{"x":300,"y":0}}}"#,
+        ]);
+        let proposer = shared_protocol::proposal::Proposer {
+            key: "k".to_owned(),
+            name: "a".to_owned(),
+            version: String::new(),
+        };
+        let client = Client { proposer, connected: true, inherits: None };
+        let mut queue = Queue::default();
+        let mut drafted = None;
+        for (seed, command) in [
+            r#"{"remove":{"nodes":["main/goes"]}}"#,
+            r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"comes","at":{"x":600,"y":0}}}"#,
         ]
         .into_iter()
         .enumerate()
         {
             let command = serde_json::from_str(command).unwrap();
-            let decision = decide(&snapshot, &command, seed as u64).unwrap();
-            snapshot.apply(snapshot.revision().next(), &decision.changes).unwrap();
+            drafted = Some(queue.propose(&snapshot, &client, Draft::Current, &command, (1, 100 + seed as u64)).unwrap());
         }
+        let drafted = drafted.unwrap();
+        let elements = open(&queue, &snapshot, &drafted.proposal, 0).unwrap().elements;
+        let board = snapshot.boards().next().unwrap().id;
+        let draw = |snapshot: &Snapshot, of: PictureOf| {
+            let picture = Picture { board, of, selection: Vec::new(), longest: 600, dark: false };
+            let png = picture_for_agents(snapshot, &picture).unwrap();
+            assert!(png.starts_with(b"\x89PNG"));
+            png
+        };
+        let after = Box::new(drafted.state.clone());
+        let over = draw(&snapshot, PictureOf::Proposal { after: after.clone(), elements: elements.clone() });
+        assert_eq!(
+            over,
+            draw(&snapshot, PictureOf::Proposal { after: after.clone(), elements: elements.clone() })
+        );
+        // Neither the board as it is, nor as it would be, nor one of the two changes alone.
+        let fewer = |left_out: usize| {
+            let mut some = elements.clone();
+            some.remove(left_out);
+            PictureOf::Proposal { after: after.clone(), elements: some }
+        };
+        for other in [
+            draw(&snapshot, PictureOf::Board),
+            draw(&drafted.state, PictureOf::Board),
+            draw(&snapshot, fewer(0)),
+            draw(&snapshot, fewer(1)),
+        ] {
+            assert_ne!(over, other);
+        }
+    }
+
+    #[test]
+    fn a_board_too_large_for_a_picture_is_refused_and_not_cut() {
+        let snapshot = board_with(&[
+            r#"{"addBoard":{"kind":"infrastructure","title":"Main"}}"#,
+            r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","at":{"x":0,"y":0}}}"#,
+            r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","at":{"x":500000,"y":0}}}"#,
+        ]);
         let board = snapshot.boards().next().unwrap().id;
         let folder = tempfile::tempdir().unwrap();
         let refusal = export(&snapshot, board, &folder.path().join("main.png")).unwrap_err();

@@ -4,7 +4,7 @@
 use super::{
     client::Client,
     home::{Home, Outcome, Running},
-    screen::Screen,
+    screen::{Screen, without},
     wait_for,
 };
 use serde_json::{Value, json};
@@ -42,8 +42,7 @@ impl<'a> Designer<'a> {
         let main = Running::start(screen.command(home, workspace));
         let renderer = screen.renderer_shown(main.pid(), None);
         let Ok(window) = screen.window_of(renderer) else {
-            println!("skipped: xdotool is not installed");
-            return None;
+            return without("xdotool is not installed");
         };
         let window = window.expect("it is shown");
         let client = wait_for("an answer", || Client::connect(home, workspace).ok());

@@ -4,6 +4,7 @@
 pub(crate) mod chance;
 pub(crate) mod client;
 pub(crate) mod designer;
+pub(crate) mod desk;
 pub(crate) mod home;
 pub(crate) mod mcp;
 pub(crate) mod over_http;

@@ -194,6 +194,21 @@ fn a_call_goes_by_its_policy_and_is_audited() {
     let reasons: Vec<&str> = audited.iter().map(|entry| entry.reason.as_deref().unwrap()).collect();
     assert!(reasons.contains(&"plain__echo: it answered"), "{reasons:?}");
     assert!(!format!("{reasons:?}").contains("hello"), "what was said is private");
+    // In mode observe neither ours nor theirs does anything.
+    let all = tool_names(&mut agent);
+    let mut client = Client::connect(&home, &workspace).unwrap();
+    client.request(json!({"mcp": {"setMode": "observe"}})).unwrap().unwrap();
+    let observed = tool_names(&mut agent);
+    let guarded: Vec<&String> = all.iter().filter(|name| !observed.contains(name)).collect();
+    assert!(guarded.len() > 15 && guarded.iter().any(|name| *name == "plain__echo"), "{guarded:?}");
+    for name in guarded {
+        let refused = agent.ask("observe", "tools/call", call(name, json!({"text": "hello"})));
+        assert_eq!(
+            refused["result"]["structuredContent"]["error"]["code"], "ACTUATION_DISABLED",
+            "{name}: {refused}"
+        );
+    }
+    client.request(json!({"mcp": {"setMode": "guarded"}})).unwrap().unwrap();
     // It is gone from the surface when its server is.
     let stopped = home.run(&["upstream", "stop", "plain", "-w", workspace.to_str().unwrap()]);
     assert_eq!(stopped.code, Some(0), "{stopped:?}");

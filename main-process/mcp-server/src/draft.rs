@@ -2,7 +2,7 @@
 
 use crate::{Call, Code, Failure, View, WorkspaceView};
 use serde_json::Value;
-use shared_protocol::ProposalId;
+use shared_protocol::{Proposal, ProposalId};
 use std::sync::Arc;
 
 /// The call as it is meant: with `view: "draft"` it sees the client's draft, or the proposal of its own that it names.
@@ -21,24 +21,8 @@ pub(crate) fn resolve(mut call: Call) -> Result<(Call, bool), Failure> {
         }
         _ => return Err(wrong("view", "view is \"current\" or \"draft\"")),
     }
-    let id = match &named {
-        Value::Null => None,
-        named => {
-            let id: Option<ProposalId> = named.as_str().and_then(|text| text.parse().ok());
-            Some(id.ok_or_else(|| wrong("proposal", "this is not the id of a proposal"))?)
-        }
-    };
     let workspace = call.workspace()?;
-    let review = &call.view.review;
-    let proposal = match id {
-        Some(id) => Some(review.own(id, &call.client)?),
-        None => review.draft(None, &call.client)?,
-    };
-    let Some(proposal) = proposal else {
-        let failure = Failure::new(Code::NotFound, "there is no draft of yours").field("view");
-        let hint = "A tool that changes something begins one; name it with proposal if you have its id.";
-        return Err(failure.hint(hint));
-    };
+    let (review, proposal) = (&call.view.review, self::named(&call, Some(&named))?);
     let snapshot = review.overlay(&workspace.snapshot, proposal)?;
     let workspace = WorkspaceView {
         root: workspace.root.clone(),
@@ -53,13 +37,29 @@ pub(crate) fn resolve(mut call: Call) -> Result<(Call, bool), Failure> {
     };
     // Cursors belong to one state of one draft.
     let state = (call.view.review_stamp << 20) ^ proposal.id.bits() ^ (1 << 63);
+    let specs = call.view.specs.as_ref();
     call.view = Arc::new(View {
         generation: call.view.generation ^ state,
         workspace: Some(Arc::new(workspace)),
-        specs: call.view.specs.clone(),
+        specs: specs.map(|specs| specs.drafted(&proposal.changes).unwrap_or_else(|| Arc::clone(specs))),
         review: call.view.review.clone(),
         review_stamp: call.view.review_stamp,
         guests: call.view.guests.clone(),
     });
     Ok((call, true))
+}
+
+/// The proposal that an argument names, or the client's draft; never one of somebody else.
+pub(crate) fn named<'a>(call: &'a Call, named: Option<&Value>) -> Result<&'a Arc<Proposal>, Failure> {
+    let review = &call.view.review;
+    let id = match named {
+        None | Some(Value::Null) => {
+            let failure = Failure::new(Code::NotFound, "there is no draft of yours").field("view");
+            let hint = "A tool that changes something begins one; name it with proposal if you have its id.";
+            return review.draft(None, &call.client)?.ok_or_else(|| failure.hint(hint));
+        }
+        Some(named) => named.as_str().and_then(|text| text.parse::<ProposalId>().ok()),
+    };
+    let wrong = || Failure::new(Code::BadRequest, "this is not the id of a proposal").field("proposal");
+    Ok(review.own(id.ok_or_else(wrong)?, &call.client)?)
 }

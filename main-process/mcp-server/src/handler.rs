@@ -196,13 +196,8 @@ impl Agent {
         self.result(Kept { text, json: json.into() }, Vec::new(), is_error)
     }
 
-    async fn answer(&self, tool: &Tool, call: Call) -> CallToolResult {
+    async fn answer(&self, tool: &Tool, call: Call, is_draft: bool) -> CallToolResult {
         let inner = self.inner();
-        let (call, is_draft) = match tool.of_drafts.then(|| draft::resolve(call.clone())) {
-            None => (call, false),
-            Some(Ok(resolved)) => resolved,
-            Some(Err(failure)) => return self.failed(tool.name(), failure),
-        };
         let generation = call.view.generation;
         let question = (tool.lasting && !is_draft).then(|| question(tool.name(), &call.arguments));
         if let Some(kept) = question.as_ref().and_then(|question| inner.cache.get(generation, question)) {
@@ -399,10 +394,15 @@ impl ServerHandler for Agent {
             return Err(ErrorData::invalid_params(message, Some(json!({ "suggestions": similar }))));
         };
         let call = self.call(arguments, &cx);
+        let (call, is_draft) = match tool.of_drafts.then(|| draft::resolve(call.clone())) {
+            None => (call, false),
+            Some(Ok(resolved)) => resolved,
+            Some(Err(failure)) => return Ok(self.failed(&name, failure).into()),
+        };
         match &tool.run {
             Run::Own(run) => self.own(|call| run(call), call, input_responses.as_ref(), &cx).await,
             Run::Passed(run) => Ok(guests::result(&name, run(call).await).into()),
-            _ => Ok(self.answer(&tool, call).await.into()),
+            _ => Ok(self.answer(&tool, call, is_draft).await.into()),
         }
     }
 

@@ -128,6 +128,13 @@ pub(crate) fn array(items: &[String]) -> String {
     format!("[{}]", items.join(","))
 }
 
+/// An object that ends with a list which is written already.
+pub(crate) fn with_list(object: &impl Serialize, key: &str, list: &str) -> Result<String, Failure> {
+    let text = crate::envelope::to_json(object)?;
+    let open = text.strip_suffix('}').unwrap_or(&text);
+    Ok(format!(r#"{open},"{key}":{list}}}"#))
+}
+
 /// FNV-1a: only tells lists apart, nothing depends on it being hard to forge.
 fn fingerprint(text: &str) -> u64 {
     text.bytes()

@@ -295,14 +295,14 @@ fn input_schema(properties: Value) -> Value {
 fn output_schema(data: Value) -> Value {
     json!({
         "type": "object",
-        "properties": { "ok": { "type": "boolean" }, "data": data, "error": { "type": "object" }, "meta": { "type": "object" } },
+        "properties": { "ok": { "type": "boolean" }, "data": data },
         "required": ["ok", "tool"]
     })
 }
 
 /// What an envelope of another contract has in common with ours.
 fn own_output_schema() -> Value {
-    json!({ "type": "object", "properties": { "ok": { "type": "boolean" } }, "required": ["ok", "tool"] })
+    json!({ "type": "object", "required": ["ok", "tool"] })
 }
 
 fn object(value: Value) -> JsonObject {

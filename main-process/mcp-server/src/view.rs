@@ -6,10 +6,11 @@ use authority::{
     proposals::{AgentAsk, AgentOutcome, Client, Queue},
 };
 use shared_protocol::{
-    BoardId, BoardKind, ElementId, NodeId, Refusal, Revision,
+    BoardId, BoardKind, Change, ElementId, NodeId, Refusal, Revision,
     messages::{Patch, Presence, Status},
     previews::PreviewsView,
     proposal::Act,
+    review::Element,
     terraform::{CostView, Deployment, Finding},
 };
 use std::{
@@ -42,6 +43,9 @@ pub trait Specs: Any + fmt::Debug + Send + Sync {
 
     /// A change of a file in the words of those who wrote what is in it; nothing for one that is none of theirs.
     fn words_of_change(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String>;
+
+    /// The same as these changes would have them; nothing when they leave all of them as they are.
+    fn drafted(&self, changes: &[Change]) -> Option<Arc<dyn Specs>>;
 
     /// Entities that a query finds, best first.
     fn find(&self, query: &str, most: usize) -> Vec<FoundEntity>;
@@ -122,13 +126,18 @@ pub struct Picture {
     pub dark: bool,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum PictureOf {
     Board,
     /// Only the part of the board around these.
     Elements(Vec<ElementId>),
     /// A page of an interface board as it really looks.
     Page(NodeId),
+    /// What a proposal would change, over the board as it is and around what it touches.
+    Proposal {
+        after: Box<Snapshot>,
+        elements: Vec<Element>,
+    },
 }
 
 /// A board's Terraform files as they would be written, and what is wrong with them.

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Bench, TOKEN, Talk, edge, exchange, request, service, service_in};
+use common::{Bench, TOKEN, Talk, call_over_http, edge, exchange, request, service, service_in};
 use mcp_server::{Service, Surface, Workbench, http::Limits};
 use serde_json::{Value, json};
 use shared_protocol::{ProposalState, mcp::McpMode};
@@ -225,10 +225,7 @@ async fn submitting_at_once_is_a_proposal_of_one_and_errors_never_reach_the_queu
     one["title"] = json!("One bucket");
     let alone = ok(&mut talk, "add_resource", one).await;
     assert_eq!((&alone["status"], &alone["proposal"]["number"]), (&json!("submitted"), &json!(2)));
-    // Without a title nothing is kept, and without what its type requires neither.
-    let mut untitled = bucket("untitled");
-    untitled["submit"] = json!(true);
-    assert_eq!(refused(&mut talk, "add_resource", untitled).await["field"], json!("title"));
+    // Without what its type requires nothing is kept.
     let faulty = json!({ "typeId": "aws/storage/s3_bucket", "submit": true, "title": "Faulty" });
     let error = refused(&mut talk, "add_resource", faulty).await;
     assert_eq!(error["code"], json!("VALIDATION_ERROR"), "{error}");
@@ -316,29 +313,7 @@ async fn without_a_connection_the_id_is_what_leads_to_a_draft() {
     let bench = Bench::new();
     let service = guarded(&bench);
     let edge = edge(&service, Limits::default());
-    let call = async |tool: &str, arguments: Value| {
-        let body = json!({
-            "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": { "name": tool, "arguments": arguments, "_meta": common::meta() }
-        });
-        let bearer = format!("Bearer {TOKEN}");
-        let headers = [
-            ("content-type", "application/json"),
-            ("accept", "application/json, text/event-stream"),
-            ("mcp-protocol-version", "2026-07-28"),
-            ("mcp-method", "tools/call"),
-            ("mcp-name", tool),
-            ("authorization", bearer.as_str()),
-        ];
-        let text = request(edge.address(), "POST", "/mcp", &headers, &body.to_string());
-        let answer = exchange(edge.address(), text.as_bytes()).await;
-        let line = answer
-            .body
-            .lines()
-            .find_map(|line| line.strip_prefix("data:").or(line.starts_with('{').then_some(line)));
-        let message: Value = serde_json::from_str(line.expect(&answer.body)).unwrap();
-        message["result"]["structuredContent"].clone()
-    };
+    let call = async |tool: &str, arguments: Value| call_over_http(edge.address(), tool, arguments).await;
     let first = call("add_resource", bucket("first")).await;
     let id = &first["data"]["proposal"]["id"];
     let second = call("add_resource", bucket("second")).await;

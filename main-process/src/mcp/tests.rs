@@ -1,5 +1,6 @@
 //! The agents' side in a running process: a bridge over the terminals' socket, the address in the discovery record, modes.
 
+mod deciding;
 mod review;
 mod runs;
 

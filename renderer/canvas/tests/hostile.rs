@@ -91,7 +91,7 @@ fn odd_boards_are_exported() {
     for view in [Rect::NOTHING, Rect::EVERYTHING, Rect::NAN, Rect::ZERO] {
         let camera = Camera::new(Viewport { x: 0.0, y: 0.0, zoom: 1.0 }, view, 1.0);
         let drawn = rasteriser::render_ui(vec2(64.0, 64.0), 1.0, theme.canvas, |ui| {
-            draw_board(ui.painter(), &scene, camera)
+            draw_board(ui.painter(), &scene, camera, None)
         });
         assert!(drawn.is_ok());
     }

@@ -30,7 +30,7 @@ fn draw(theme: &Theme, zoom: f32, selection: &BTreeSet<ElementId>) -> Surface {
     let viewport = Viewport { x: 690.0, y: 260.0, zoom };
     let surface = render_ui(size, 1.0, theme.canvas, |ui| {
         let view = Rect::from_min_size(Pos2::ZERO, size);
-        draw_board(ui.painter(), &scene, Camera::new(viewport, view, ui.pixels_per_point()));
+        draw_board(ui.painter(), &scene, Camera::new(viewport, view, ui.pixels_per_point()), None);
     });
     surface.unwrap()
 }

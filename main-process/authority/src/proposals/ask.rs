@@ -100,8 +100,9 @@ impl Queue {
                 let began = self.proposals.len() > known;
                 let mut superseded = None;
                 if let Some(submission) = submit {
-                    proposal = self.submit(snapshot, client, Some(proposal.id), submission, time)?;
-                    superseded = self.gave_way_to(submission, proposal.id);
+                    let submission = submission.titled_or(&decision.summary);
+                    proposal = self.submit(snapshot, client, Some(proposal.id), &submission, time)?;
+                    superseded = self.gave_way_to(&submission, proposal.id);
                 }
                 let Decision { summary, created, .. } = decision;
                 let step = Some(StepDone { summary, created, state, findings });
@@ -109,7 +110,8 @@ impl Queue {
             }
             AgentAsk::Act { act, submission } => {
                 let proposal = self.propose_act(snapshot, client, act.clone(), submission, (time, seed))?;
-                Ok(AgentDone { began: true, ..quiet(proposal) })
+                let superseded = self.gave_way_to(submission, proposal.id);
+                Ok(AgentDone { began: true, superseded, ..quiet(proposal) })
             }
             AgentAsk::Submit { draft, submission } => {
                 let proposal = self.submit(snapshot, client, *draft, submission, time)?;

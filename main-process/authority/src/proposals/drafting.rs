@@ -34,6 +34,14 @@ pub struct Submission {
     pub supersedes: Option<ProposalId>,
 }
 
+impl Submission {
+    /// The same; without a title it is called by what it does.
+    pub(super) fn titled_or(&self, words: &str) -> Self {
+        let title = if self.title.trim().is_empty() { words } else { &self.title };
+        Self { title: title.to_owned(), ..self.clone() }
+    }
+}
+
 impl Queue {
     /// Runs a command on the client's draft.
     pub fn propose(
@@ -75,6 +83,7 @@ impl Queue {
         let mut proposal = self.begin(snapshot, client, time, seed)?;
         proposal.steps.push(Step { summary: act.words(), by_reviewer: None });
         proposal.act = Some(act);
+        self.supersede(client, submission, proposal.id)?;
         self.opened(proposal, submission, time)
     }
 
@@ -112,7 +121,9 @@ impl Queue {
         proposal.changes = changes;
         proposal.base = snapshot.revision();
         proposal.proposer = client.proposer.clone();
-        proposal.expires = time.saturating_add(self.terms.draft_lifetime);
+        let is_loose = proposal.steps.is_empty() && !client.connected;
+        let lifetime = if is_loose { self.terms.loose_lifetime } else { self.terms.draft_lifetime };
+        proposal.expires = time.saturating_add(lifetime);
         proposal.steps.push(Step { summary: decision.summary.clone(), by_reviewer: None });
         self.check_size(&proposal, bytes)?;
         let mut findings = Problems::default();
@@ -128,8 +139,14 @@ impl Queue {
         let own = undecided().filter(|p| p.proposer.key == client.proposer.key).count();
         if own >= self.terms.most_open {
             let message = format!("{own} proposals of yours wait already");
-            return Err(Refusal::new(Code::LimitExceeded, message)
-                .hint("Wait for decisions, or withdraw some: withdraw_proposal."));
+            let refusal = Refusal::new(Code::LimitExceeded, message);
+            return Err(match client.connected {
+                true => refusal.hint("Wait for decisions, or withdraw some: withdraw_proposal."),
+                // Most likely it never named one.
+                false => refusal
+                    .hint("Go on with one of your drafts: pass its id as proposal. Without it each call begins another.")
+                    .hint("Or withdraw some: withdraw_proposal. A draft of a single call is let go after an hour."),
+            });
         }
         let lately =
             |p: &Proposal| p.state == ProposalState::Withdrawn && time.saturating_sub(p.created) < HOUR;
@@ -234,20 +251,25 @@ impl Queue {
         proposal.changes = overlay.changes;
         proposal.base = snapshot.revision();
         proposal.proposer = client.proposer.clone();
-        let superseded = submission
-            .supersedes
-            .map(|old| self.own(old, client).map(|old| Proposal::clone(old)))
-            .transpose()?;
-        if let Some(mut old) = superseded {
-            if old.id == proposal.id || is_over(&old.state) {
-                let message = format!("{} is {} and cannot be replaced", old.id, old.state.word());
-                return Err(Refusal::new(Code::Conflict, message).field("supersedes"));
-            }
-            old.state = ProposalState::Superseded { by: proposal.id };
-            old.changes.clear();
-            self.put(old);
-        }
+        self.supersede(client, submission, proposal.id)?;
         self.opened(proposal, submission, time)
+    }
+
+    /// Lets the one go that a submission takes the place of, if it names one.
+    fn supersede(&mut self, client: &Client, submission: &Submission, by: ProposalId) -> Result<(), Refusal> {
+        let Some(old) = submission.supersedes else { return Ok(()) };
+        let mut old = self
+            .own(old, client)
+            .map(|old| Proposal::clone(old))
+            .map_err(|refusal| refusal.field("supersedes"))?;
+        if old.id == by || is_over(&old.state) {
+            let message = format!("{} is {} and cannot be replaced", old.id, old.state.word());
+            return Err(Refusal::new(Code::Conflict, message).field("supersedes"));
+        }
+        old.state = ProposalState::Superseded { by };
+        old.changes.clear();
+        self.put(old);
+        Ok(())
     }
 
     fn opened(

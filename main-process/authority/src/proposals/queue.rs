@@ -27,6 +27,8 @@ pub struct Terms {
     pub lifetime: u64,
     /// The same for a draft that nobody goes on with.
     pub draft_lifetime: u64,
+    /// The same for a draft of one call that only its id leads to: whoever does not name it has lost it.
+    pub loose_lifetime: u64,
     pub most_text: usize,
 }
 
@@ -43,6 +45,7 @@ impl Default for Terms {
             most_bytes: 8 << 20,
             lifetime: 14 * 24 * HOUR,
             draft_lifetime: 24 * HOUR,
+            loose_lifetime: HOUR,
             most_text: 10_000,
         }
     }

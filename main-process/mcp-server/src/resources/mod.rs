@@ -154,7 +154,7 @@ pub(crate) fn all() -> Vec<Resource> {
             &[Review, Content],
             |call| {
                 let id = call.arguments.get("id").and_then(Value::as_str).unwrap_or_default();
-                tools::proposal_shape(call, id, false)
+                tools::proposal_shape(call, id)
             },
         ),
     ]

@@ -2,17 +2,20 @@
 
 use super::shape;
 use crate::{
-    Call, Code, Failure, Meta, Reply, Tool, WorkspaceView,
-    page::{BYTE_BUDGET, MOST_LIMIT},
+    Call, Code, Failure, Meta, Reply, Tool, WorkspaceView, draft,
+    page::{self, Asked, BYTE_BUDGET, MOST_LIMIT, Page},
     shown,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{Change, Node, NodeId, Override, PropKey, Revision, TypeId, messages::Patch};
-use std::collections::BTreeMap;
+use shared_protocol::{Change, Node, NodeId, Override, PropKey, Proposal, Revision, TypeId, messages::Patch};
+use std::{
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+};
 
 const USUAL_LIMIT: u64 = 50;
-/// Changes of one operation that are told in full.
+/// Changes of one operation that are told in full, and of a proposal unless a limit is given.
 const MOST_CHANGES: usize = 200;
 
 #[derive(Debug, Deserialize)]
@@ -23,6 +26,7 @@ struct Arguments {
     #[serde(default)]
     view: Seen,
     proposal: Option<String>,
+    cursor: Option<String>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -39,12 +43,13 @@ pub(super) fn tool() -> Tool {
         "workbench",
         "get_changes_since",
         "Changes since a revision",
-        "The operations after a revision, oldest first. While hasMore, ask again with data.to. resync: true means: too old, read everything again.",
+        "The operations after a revision, oldest first. While hasMore, ask again with data.to. resync: true means: too old, read everything again. cursor: more of what a draft changes.",
         json!({
             "revision": { "type": "integer", "minimum": 0 },
             "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
             "view": { "enum": ["current", "draft"] },
-            "proposal": { "type": "string" }
+            "proposal": { "type": "string" },
+            "cursor": { "type": "string" }
         }),
         json!({ "type": "object", "properties": { "to": { "type": "integer" }, "resync": { "type": "boolean" }, "operations": { "type": "array" } } }),
         |call| {
@@ -58,12 +63,18 @@ pub(super) fn tool() -> Tool {
 
 fn changes(call: &Call) -> Result<Reply, Failure> {
     let workspace = call.workspace()?;
-    let Arguments { revision, limit, view, proposal } = call.arguments()?;
+    let Arguments { revision, limit, view, proposal, cursor } = call.arguments()?;
+    let present = workspace.revision();
+    let mut meta = Meta { revision: present.0, ..Meta::default() };
     let draft = match view {
-        Seen::Draft => Some(draft(call, proposal.as_deref())?),
+        Seen::Draft => Some(drafted(call, proposal, (limit, cursor), &mut meta)?),
+        Seen::Current if proposal.is_some() || cursor.is_some() => {
+            let field = if proposal.is_some() { "proposal" } else { "cursor" };
+            let message = format!("{field} goes with view: \"draft\"");
+            return Err(Failure::new(Code::BadRequest, message).field(field));
+        }
         Seen::Current => None,
     };
-    let present = workspace.revision();
     if revision > present.0 {
         let message = format!("revision {revision} is ahead of {present}");
         return Err(Failure::new(Code::BadRequest, message)
@@ -76,11 +87,13 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
             Failure::new(Code::BadRequest, format!("limit goes from 1 to {MOST_LIMIT}")).field("limit")
         );
     }
-    let mut meta = Meta { revision: present.0, ..Meta::default() };
     let Some(patches) = call.workbench.changes_since(Revision(revision))? else {
-        let data =
-            json!({ "from": revision, "to": present, "resync": true, "operations": [], "draft": draft });
-        return Ok(Reply::new(&data, meta)?.summary("The changes are no longer kept: read everything again."));
+        let data = format!(
+            r#"{{"from":{revision},"to":{present},"resync":true,"operations":[]{}}}"#,
+            beside(draft.as_deref())
+        );
+        let summary = "The changes are no longer kept: read everything again.";
+        return Ok(Reply { data, meta, ..Reply::default() }.summary(summary));
     };
     // Newer ones belong to a later answer.
     let patches: Vec<Patch> = patches.into_iter().filter(|patch| patch.revision <= present).collect();
@@ -103,38 +116,58 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
         format!("{} operations after revision {revision}, up to {to} of {present}.", operations.len());
     let data = format!(
         r#"{{"from":{revision},"to":{to},"resync":false,"operations":{}{}}}"#,
-        crate::page::array(&operations),
-        draft.map_or_else(String::new, |draft| format!(r#","draft":{draft}"#)),
+        page::array(&operations),
+        beside(draft.as_deref()),
     );
     Ok(Reply { data, meta, ..Reply::default() }.summary(summary))
 }
 
-/// What the client's draft changes, over the present state.
-fn draft(call: &Call, named: Option<&str>) -> Result<Value, Failure> {
-    let workspace = call.workspace()?;
-    let unknown = || Failure::new(Code::NotFound, "there is no draft of yours").field("view");
-    let review = &call.view.review;
-    let proposal = match named {
-        Some(text) => Some(review.own(text.parse().map_err(|_| unknown())?, &call.client)?),
-        None => review.draft(None, &call.client)?,
-    };
-    let proposal = proposal.ok_or_else(unknown)?;
-    Ok(json!({
-        "proposal": proposal.id, "version": proposal.version, "state": proposal.state.word(),
-        "changes": changed(workspace, &proposal.changes),
-    }))
+fn beside(draft: Option<&str>) -> String {
+    draft.map_or_else(String::new, |draft| format!(r#","draft":{draft}"#))
 }
 
-/// Changes as an agent may read them, as many as are told at once.
-pub(super) fn changed(workspace: &WorkspaceView, changes: &[Change]) -> Value {
-    let types = types_of(changes);
-    let told = changes.iter().take(MOST_CHANGES).map(|change| change_shape(workspace, &types, change));
-    let omitted = changes.len().saturating_sub(MOST_CHANGES);
-    let mut told: Vec<Value> = told.collect();
-    if omitted > 0 {
-        told.push(json!({ "omitted": omitted }));
-    }
-    Value::Array(told)
+/// What the client's draft changes, over the present state, as JSON. Its pages are its own: how many operations there are is
+/// told apart from that, and a cursor leads to more of the draft alone.
+fn drafted(
+    call: &Call,
+    named: Option<String>,
+    (limit, cursor): (Option<u64>, Option<String>),
+    meta: &mut Meta,
+) -> Result<String, Failure> {
+    let proposal = draft::named(call, named.map(Value::String).as_ref())?;
+    let page = changed(call, proposal, limit, cursor)?;
+    let mut own = Meta::default();
+    page.describe(&mut own);
+    meta.cursor = own.cursor;
+    let head = json!({
+        "proposal": proposal.id, "version": proposal.version, "state": proposal.state.word(),
+        "total": own.total, "hasMore": own.has_more,
+    });
+    page::with_list(&head, "changes", &page.json())
+}
+
+/// A page of what a proposal changes, as an agent may read it. The same list for every tool that tells it.
+pub(super) fn changed(
+    call: &Call,
+    proposal: &Proposal,
+    limit: Option<u64>,
+    cursor: Option<String>,
+) -> Result<Page, Failure> {
+    let workspace = call.workspace()?;
+    let types = types_of(&proposal.changes);
+    let mut state = DefaultHasher::new();
+    // What others propose meanwhile does not matter to it.
+    (proposal.version, proposal.steps.len(), proposal.changes.len()).hash(&mut state);
+    call.view.review.base(proposal).hash(&mut state);
+    let asked = Asked {
+        limit,
+        usual: MOST_CHANGES,
+        cursor,
+        offset: None,
+        list: format!("changes of {}", proposal.id),
+        state: state.finish(),
+    };
+    page::take(asked, proposal.changes.iter(), |change| change_shape(workspace, &types, change))
 }
 
 /// The types of nodes that came or went in these changes, and may not be there now.

@@ -9,7 +9,7 @@ pub(super) fn tool() -> Tool {
         "diagram",
         "get_project_config",
         "Get project config",
-        "The project's configuration (draftboard.toml). Sensitive fields are redacted.",
+        "The project's configuration (draftboard.toml). Sensitive fields are redacted. No draft changes it.",
         json!({}),
         json!({ "type": "object" }),
         |call: &Call| {
@@ -18,6 +18,7 @@ pub(super) fn tool() -> Tool {
             Reply::new(&redacted(&workspace.config), meta)
         },
     )
+    .of_drafts()
 }
 
 /// A copy in which the values of fields that sound secret are not shown, at any depth.

@@ -20,6 +20,7 @@ pub(super) fn tool() -> Tool {
             Reply::new(&data, meta)
         },
     )
+    .of_drafts()
 }
 
 /// The same for the tool and the resource.

@@ -1,14 +1,19 @@
 //! A board as a picture.
 
 use super::board;
-use crate::{Call, Code, Failure, Meta, Picture, PictureOf, Reply, Tool, WorkspaceView};
-use authority::Snapshot;
+use crate::{Call, Code, Failure, Meta, Picture, PictureOf, Reply, Tool, WorkspaceView, draft};
+use authority::{
+    Snapshot,
+    proposals::{Overlay, open},
+};
 use base64::Engine as _;
 use rmcp::model::ContentBlock;
 use serde::Deserialize;
-use serde_json::json;
-use shared_protocol::{Board, BoardKind, ElementId, Node, NodeId, PropKey};
-use std::sync::Arc;
+use serde_json::{Value, json};
+use shared_protocol::{
+    Board, BoardId, BoardKind, ElementId, Node, NodeId, PropKey, Subject, review::Element,
+};
+use std::{collections::BTreeSet, sync::Arc};
 
 const USUAL_SIDE: u32 = 1_400;
 const SIDES: std::ops::RangeInclusive<u32> = 128..=4_096;
@@ -22,6 +27,8 @@ enum Of {
     #[default]
     Board,
     Selection,
+    /// What a proposal would change, over the board as it is.
+    Proposal,
 }
 
 #[derive(Debug, Deserialize)]
@@ -44,14 +51,16 @@ pub(super) fn tool() -> Tool {
         "workbench",
         "get_board_image",
         "Board image",
-        "A PNG of a board, of the designer's selection, or of given nodes with their surroundings. With page, a page of an interface board as it really looks, rendered with its components.",
+        "A PNG of a board, of the designer's selection, of given nodes with their surroundings, or of what a proposal of yours changes (of: proposal). With page, a page of an interface board as it really looks, rendered with its components.",
         json!({
             "board": { "type": "string", "description": "name or id; default: the active board" },
-            "of": { "enum": ["board", "selection"] },
+            "of": { "enum": ["board", "selection", "proposal"] },
             "nodes": { "type": "array", "items": { "type": "string" }, "maxItems": MOST_NODES },
             "page": { "type": "string", "description": "a ui.route: name, id or path such as /orders" },
             "longestSide": { "type": "integer", "minimum": SIDES.start(), "maximum": SIDES.end(), "description": "pixels" },
-            "dark": { "type": "boolean" }
+            "dark": { "type": "boolean" },
+            "view": { "enum": ["current", "draft"] },
+            "proposal": { "type": "string" }
         }),
         json!({ "type": "object" }),
         |call| {
@@ -61,7 +70,6 @@ pub(super) fn tool() -> Tool {
             })
         },
     )
-    .of_drafts()
 }
 
 /// A page by its path, name or id.
@@ -97,9 +105,24 @@ fn page_at(snapshot: &Snapshot, board: &Board, path: &str) -> Option<NodeId> {
     pages.find(is_there).map(|node| node.id)
 }
 
+/// What a picture is of, before it is drawn.
+struct Wanted {
+    board: Board,
+    of: PictureOf,
+}
+
 fn draw(call: &Call) -> Result<Reply, Failure> {
-    let workspace = call.workspace()?;
-    let arguments: Arguments = call.arguments()?;
+    // What a proposal changes is drawn over the board as it is, so the draft does not take its place.
+    let is_diff = call.arguments.get("of") == Some(&json!("proposal"));
+    let named = if is_diff { call.arguments.get("proposal").cloned() } else { None };
+    let mut call = call.clone();
+    if is_diff {
+        call.arguments.remove("proposal");
+        call.arguments.remove("view");
+    } else {
+        (call, _) = draft::resolve(call)?;
+    }
+    let (workspace, arguments): (_, Arguments) = (call.workspace()?, call.arguments()?);
     let longest = arguments.longest_side.unwrap_or(USUAL_SIDE);
     if !SIDES.contains(&longest) {
         let message = format!("longestSide goes from {} to {}", SIDES.start(), SIDES.end());
@@ -108,22 +131,10 @@ fn draw(call: &Call) -> Result<Reply, Failure> {
     if arguments.nodes.len() > MOST_NODES {
         return Err(Failure::new(Code::BadRequest, format!("{MOST_NODES} nodes at most")).field("nodes"));
     }
-    let board = board::find(workspace, arguments.board.as_deref())?;
     let selection = workspace.presence.selection.clone();
-    let page = arguments.page.as_deref().map(|named| find_page(workspace, board, named)).transpose()?;
-    let of = match arguments.of {
-        _ if page.is_some() => page.map_or(PictureOf::Board, PictureOf::Page),
-        _ if !arguments.nodes.is_empty() => {
-            let node = |named: &String| {
-                board::find_node(workspace, board, named, "nodes").map(|n| ElementId::Node(n.id))
-            };
-            PictureOf::Elements(arguments.nodes.iter().map(node).collect::<Result<_, _>>()?)
-        }
-        Of::Board => PictureOf::Board,
-        Of::Selection if selection.is_empty() => {
-            return Err(Failure::new(Code::NotFound, "nothing is selected").field("of"));
-        }
-        Of::Selection => PictureOf::Elements(selection.clone()),
+    let Wanted { board, of } = match arguments.of {
+        Of::Proposal => proposed(&call, named.as_ref(), &arguments)?,
+        _ => wanted(workspace, &arguments)?,
     };
     let mut picture = Picture { board: board.id, of, selection, longest, dark: arguments.dark };
     let mut png = call.workbench.picture(&workspace.snapshot, &picture)?;
@@ -143,4 +154,62 @@ fn draw(call: &Call) -> Result<Reply, Failure> {
     let encoded = base64::engine::general_purpose::STANDARD.encode(png);
     reply.content.push(ContentBlock::image(encoded, "image/png"));
     Ok(reply)
+}
+
+fn wanted(workspace: &WorkspaceView, arguments: &Arguments) -> Result<Wanted, Failure> {
+    let board = board::find(workspace, arguments.board.as_deref())?;
+    let selection = &workspace.presence.selection;
+    let page = arguments.page.as_deref().map(|named| find_page(workspace, board, named)).transpose()?;
+    let of = match page {
+        Some(page) => PictureOf::Page(page),
+        None if !arguments.nodes.is_empty() => {
+            let node = |named: &String| {
+                board::find_node(workspace, board, named, "nodes").map(|n| ElementId::Node(n.id))
+            };
+            PictureOf::Elements(arguments.nodes.iter().map(node).collect::<Result<_, _>>()?)
+        }
+        None if arguments.of == Of::Board => PictureOf::Board,
+        None if selection.is_empty() => {
+            return Err(Failure::new(Code::NotFound, "nothing is selected").field("of"));
+        }
+        None => PictureOf::Elements(selection.clone()),
+    };
+    Ok(Wanted { board: board.clone(), of })
+}
+
+/// A proposal of the client's own, on the named board, on the active one, or on the first that it touches.
+fn proposed(call: &Call, named: Option<&Value>, arguments: &Arguments) -> Result<Wanted, Failure> {
+    let (workspace, review) = (call.workspace()?, &call.view.review);
+    if arguments.page.is_some() || !arguments.nodes.is_empty() {
+        let message = "a picture of a proposal is of all that it touches on a board";
+        return Err(Failure::new(Code::BadRequest, message).field("of").hint("Leave out page and nodes."));
+    }
+    let proposal = draft::named(call, named)?;
+    let opened = open(review, &workspace.snapshot, proposal, 0)?;
+    if let Some(why) = opened.conflicts.first() {
+        let message = format!("the workspace changed under this proposal: {why}");
+        return Err(Failure::new(Code::Stale, message).field("proposal"));
+    }
+    let is_drawn = |element: &&Element| matches!(element.subject, Subject::Node(_) | Subject::Edge(_));
+    let drawn: BTreeSet<BoardId> =
+        opened.elements.iter().filter(is_drawn).filter_map(|element| element.board).collect();
+    let touched = |board: &Board| drawn.contains(&board.id);
+    let snapshot = &workspace.snapshot;
+    let board = match arguments.board.as_deref() {
+        Some(named) => Some(board::find(workspace, Some(named))?).filter(|board| touched(board)),
+        None => {
+            let active = workspace.active_board().and_then(|id| snapshot.board(id)).filter(|b| touched(b));
+            active.or_else(|| snapshot.boards().map(|board| &**board).find(|board| touched(board)))
+        }
+    };
+    let nothing = || {
+        Failure::new(Code::NotFound, "the proposal changes nothing there that a picture shows")
+            .field("board")
+            .hint("get_proposal tells in words what it changes.")
+    };
+    let board = board.ok_or_else(nothing)?.clone();
+    let overlay = Overlay::lenient(snapshot, &opened.changes);
+    let after =
+        overlay.map_err(|_| Failure::new(Code::Stale, "the workspace changed under this proposal"))?;
+    Ok(Wanted { board, of: PictureOf::Proposal { after: Box::new(after.state), elements: opened.elements } })
 }

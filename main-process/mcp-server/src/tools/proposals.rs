@@ -1,7 +1,11 @@
 //! The review queue as agents may see it: their own proposals in full, the number of the others.
 
 use super::changes::changed;
-use crate::{Call, Code, Failure, Meta, Reply, Tool, WorkspaceView, shown};
+use crate::{
+    Call, Code, Failure, Meta, Reply, Tool, WorkspaceView,
+    page::{MOST_LIMIT, with_list},
+    shown,
+};
 use authority::{
     Snapshot,
     proposals::{Queue, lines, risks},
@@ -40,6 +44,8 @@ struct Arguments {
     id: String,
     #[serde(default)]
     changes: bool,
+    limit: Option<u64>,
+    cursor: Option<String>,
 }
 
 pub(super) fn get() -> Tool {
@@ -47,16 +53,33 @@ pub(super) fn get() -> Tool {
         "proposals",
         "get_proposal",
         "Get proposal",
-        "One of your proposals: state, decisions, the reviewer's reason and comments, what it changes in words; with changes: true also each change.",
-        json!({ "id": { "type": "string" }, "changes": { "type": "boolean" } }),
+        "One of your proposals: state, decisions, the reviewer's reason and comments, what it changes in words; with changes: true also each change, in pages.",
+        json!({
+            "id": { "type": "string" }, "changes": { "type": "boolean" },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT }, "cursor": { "type": "string" }
+        }),
         json!({ "type": "object" }),
-        |call| {
-            let workspace = call.workspace()?;
-            let Arguments { id, changes } = call.arguments()?;
-            let meta = Meta { revision: workspace.revision().0, ..Meta::default() };
-            Reply::new(&one(call, &id, changes)?, meta)
-        },
+        get_one,
     )
+}
+
+fn get_one(call: &Call) -> Result<Reply, Failure> {
+    let workspace = call.workspace()?;
+    let Arguments { id, changes, limit, cursor } = call.arguments()?;
+    let mut meta = Meta { revision: workspace.revision().0, ..Meta::default() };
+    let data = one(call, &id)?;
+    if !changes && (limit.is_some() || cursor.is_some()) {
+        let field = if limit.is_some() { "limit" } else { "cursor" };
+        let message = format!("{field} goes with changes: true");
+        return Err(Failure::new(Code::BadRequest, message).field(field));
+    }
+    if !changes {
+        return Reply::new(&data, meta);
+    }
+    let page = changed(call, own(call, &id)?, limit, cursor)?;
+    page.describe(&mut meta);
+    let data = with_list(&data, "changes", &page.json())?;
+    Ok(Reply { data, meta, ..Reply::default() }.summary(page.summary("changes")))
 }
 
 /// The same for the tool and the resource.
@@ -109,13 +132,17 @@ fn brief(review: &Queue, proposal: &Proposal) -> Value {
 }
 
 /// One of the client's own; one of somebody else is as if it were not there.
-pub(crate) fn one(call: &Call, id: &str, with_changes: bool) -> Result<Value, Failure> {
-    let workspace: &WorkspaceView = call.workspace()?;
-    let review = &call.view.review;
+fn own<'a>(call: &'a Call, id: &str) -> Result<&'a Arc<Proposal>, Failure> {
     let unknown =
         || Failure::new(Code::NotFound, format!("there is no proposal `{}`", shown(id))).field("id");
     let id = id.parse().map_err(|_| unknown())?;
-    let proposal = review.own(id, &call.client).map_err(|_| unknown())?;
+    call.view.review.own(id, &call.client).map_err(|_| unknown())
+}
+
+/// All about one but each of its changes.
+pub(crate) fn one(call: &Call, id: &str) -> Result<Value, Failure> {
+    let workspace: &WorkspaceView = call.workspace()?;
+    let (review, proposal) = (&call.view.review, own(call, id)?);
     let mut data = brief(review, proposal);
     data["rationale"] = json!(shown(&proposal.rationale));
     data["steps"] = proposal
@@ -164,9 +191,6 @@ pub(crate) fn one(call: &Call, id: &str, with_changes: bool) -> Result<Value, Fa
         .collect();
     if all.len() > MOST_LINES {
         data["omitted"] = json!(all.len() - MOST_LINES);
-    }
-    if with_changes {
-        data["changes"] = changed(workspace, &proposal.changes);
     }
     Ok(data)
 }

@@ -243,6 +243,7 @@ pub(super) fn get_deployment_status() -> Tool {
         status,
     )
     .lasting()
+    .of_drafts()
 }
 
 fn status(call: &Call) -> Result<Reply, Failure> {

@@ -480,3 +480,27 @@ pub(crate) fn tool_call(address: SocketAddr, tool: &str, headers: &[(&str, &str)
     all.extend_from_slice(headers);
     request(address, "POST", "/mcp", &all, &body.to_string())
 }
+
+/// Calls a tool as a client without a connection of its own does, and gives the envelope.
+pub(crate) async fn call_over_http(address: SocketAddr, tool: &str, arguments: Value) -> Value {
+    let body = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": tool, "arguments": arguments, "_meta": meta() }
+    });
+    let bearer = format!("Bearer {TOKEN}");
+    let headers = [
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", tool),
+        ("authorization", bearer.as_str()),
+    ];
+    let text = request(address, "POST", "/mcp", &headers, &body.to_string());
+    let answer = exchange(address, text.as_bytes()).await;
+    let is_message = |line: &str| line.starts_with('{');
+    let line = answer.body.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
+    let message: Value =
+        serde_json::from_str(line.clone().find(|l| is_message(l)).expect(&answer.body)).unwrap();
+    message["result"]["structuredContent"].clone()
+}

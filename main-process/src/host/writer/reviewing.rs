@@ -242,6 +242,10 @@ impl Writer {
     fn decided(&mut self, decision: &Decision) -> ReviewAnswer {
         let Decision { proposal, applied, act } = decision;
         let brief = Box::new(self.session.workspace.brief(proposal));
+        if act.is_some() {
+            // Whoever waits for what comes of it finds the decision as well.
+            self.publish();
+        }
         let notice = act.as_ref().map(|act| self.carry_out(proposal, act));
         ReviewAnswer::Decided { proposal: brief, applied: applied.clone(), notice }
     }
@@ -308,15 +312,19 @@ impl Writer {
         if done.result.is_err() {
             return self.finished(id, done);
         }
-        let words = done.words.clone();
-        self.agents.doings.done(id, done);
-        words
+        self.tell_done(id, done)
     }
 
     /// What came of it is on record and with whoever waits for it.
     fn finished(&mut self, id: ProposalId, done: Done) -> String {
+        self.came_of(id, done.words.clone());
+        self.tell_done(id, done)
+    }
+
+    /// Shows what there is now first: whoever hears of it looks at that.
+    fn tell_done(&self, id: ProposalId, done: Done) -> String {
         let words = done.words.clone();
-        self.came_of(id, words.clone());
+        self.publish();
         self.agents.doings.done(id, done);
         words
     }

@@ -17,7 +17,7 @@ pub(crate) use proposing::Proposing;
 use bundles::{Answer, Bundle, Bundles, Plan, Refusal};
 use mcp_server::{Call, FoundEntity, Surface, View, shown};
 use serde_json::{Value, json};
-use shared_protocol::link::LinksView;
+use shared_protocol::{Change, link::LinksView};
 use std::sync::{Arc, LazyLock};
 
 /// The bundles in a view, and what their entities are linked to.
@@ -40,6 +40,11 @@ pub(crate) trait Changes: Send + Sync + 'static {
     }
 
     fn apply(&self, call: &Call, plan: &Plan) -> Result<Answer, Refusal>;
+
+    /// Whether what is changed waits in a draft, which can be read as well.
+    fn has_drafts(&self) -> bool {
+        false
+    }
 }
 
 /// Adds all that there is for bundles.
@@ -68,6 +73,12 @@ impl mcp_server::Specs for Shown {
 
     fn words_of_change(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String> {
         self.0.words_of_change(path, before, after)
+    }
+
+    /// Links across domains are told as they are: a draft is judged against them when somebody reviews it.
+    fn drafted(&self, changes: &[Change]) -> Option<Arc<dyn mcp_server::Specs>> {
+        let bundles = proposing::with_draft(&self.0, changes)?;
+        Some(Arc::new(Self(Arc::new(bundles), Arc::clone(&self.1))))
     }
 
     fn find(&self, query: &str, most: usize) -> Vec<FoundEntity> {

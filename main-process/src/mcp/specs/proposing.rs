@@ -8,7 +8,7 @@ use authority::{
 use bundles::{Answer, Bundles, Code, Data, Plan, Refusal};
 use mcp_server::{Call, Failure};
 use serde_json::{Value, json};
-use shared_protocol::{Change, Proposal, ProposalId, SourcePath, mcp::McpMode};
+use shared_protocol::{Change, ProposalId, SourcePath, mcp::McpMode};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Arguments that are about the proposal and not about the changes.
@@ -23,8 +23,10 @@ impl Changes for Proposing {
             let text = |what: &str| json!({ "type": "string", "description": what });
             properties.insert("proposal".to_owned(), text("draft to add to; default: this connection's"));
             properties.insert("submit".to_owned(), json!({ "type": "boolean" }));
-            properties.insert("title".to_owned(), json!({ "type": "string" }));
+            properties.insert("title".to_owned(), text("default: what it does, in words"));
             properties.insert("rationale".to_owned(), json!({ "type": "string" }));
+            properties
+                .insert("supersedes".to_owned(), text("with submit: a proposal of yours that this replaces"));
         }
     }
 
@@ -41,7 +43,7 @@ impl Changes for Proposing {
         let draft =
             review.draft(Asked::of(call)?.proposal, &call.client).map_err(|error| refused(error.into()))?;
         let shown = call.view.specs::<Shown>();
-        Ok(draft.zip(shown).and_then(|(draft, shown)| with_draft(&shown.0, draft)))
+        Ok(draft.zip(shown).and_then(|(draft, shown)| with_draft(&shown.0, &draft.changes)))
     }
 
     fn apply(&self, call: &Call, plan: &Plan) -> Result<Answer, Refusal> {
@@ -56,14 +58,22 @@ impl Changes for Proposing {
             (None, true) => Draft::New,
             (None, false) => Draft::Current,
         };
+        if asked.supersedes.is_some() && !asked.submit {
+            let message = "a draft replaces nothing before it is submitted: give supersedes with submit: true, or to submit_proposal";
+            return Err(refusal(Code::BadRequest, message.to_owned(), "supersedes"));
+        }
         let what = Wanted::Changes(decision(call, plan)?);
         let submit = asked.submit.then(|| Submission {
-            title: asked.title.unwrap_or_else(|| plan.summary()),
+            title: asked.title.unwrap_or_default(),
             rationale: asked.rationale,
             supersedes: asked.supersedes,
         });
         let proposed = call.ask_and_wait(AgentAsk::Propose { draft, what, submit }).map_err(refused)?;
-        answer(plan, &proposed)
+        answer(call, plan, &proposed)
+    }
+
+    fn has_drafts(&self) -> bool {
+        true
     }
 }
 
@@ -104,9 +114,9 @@ impl Asked {
 }
 
 /// The bundles with what a draft does to their files; nothing when it does nothing to them.
-fn with_draft(bundles: &Bundles, draft: &Proposal) -> Option<Bundles> {
+pub(super) fn with_draft(bundles: &Bundles, changes: &[Change]) -> Option<Bundles> {
     let mut texts: BTreeMap<&SourcePath, Option<Arc<str>>> = BTreeMap::new();
-    for change in &draft.changes {
+    for change in changes {
         if let Change::Source { path, after, .. } = change {
             texts.insert(path, after.clone());
         }
@@ -148,9 +158,9 @@ fn decision(call: &Call, plan: &Plan) -> Result<Decision, Refusal> {
 }
 
 /// The tool's own answer, with what became of the proposal. What only waits is not told as done.
-fn answer(plan: &Plan, outcome: &AgentOutcome) -> Result<Answer, Refusal> {
+fn answer(call: &Call, plan: &Plan, outcome: &AgentOutcome) -> Result<Answer, Refusal> {
     let mut answer = plan.answer_as(outcome.accepted.is_some())?;
-    let proposal = mcp_server::proposal_fields(outcome);
+    let proposal = mcp_server::proposal_fields(&call.client, outcome);
     if let (Data::Map(members), Value::Object(fields)) = (&mut answer.data, &proposal) {
         for (key, value) in fields {
             members.set(key, Data::from(value));

@@ -7,6 +7,8 @@ use serde_json::Value;
 use std::sync::Arc;
 
 const CRITIQUE: &str = "critique_bundle";
+/// What no draft changes: agents propose entities, and schemas are people's.
+const OF_SCHEMAS: [&str; 2] = ["get_bundle_schema", "get_entity_schema"];
 
 pub(super) fn all(changes: &Arc<dyn Changes>) -> impl Iterator<Item = Tool> {
     TOOLS.iter().map(|tool| {
@@ -14,10 +16,14 @@ pub(super) fn all(changes: &Arc<dyn Changes>) -> impl Iterator<Item = Tool> {
         let hints = Hints { read_only: tool.is_read_only, idempotent: tool.is_idempotent };
         let words = [tool.name, tool.title, tool.description];
         let mut input = tool.input_schema();
-        if tool.name == "apply_changes" {
+        let writes = tool.name == "apply_changes";
+        if writes {
             changes.extend(&mut input);
         }
-        Tool::own("bundles", words, input, hints, move |call| step(tool.name, call, Arc::clone(&changes)))
+        let has_drafts = changes.has_drafts() && !writes && !OF_SCHEMAS.contains(&tool.name);
+        let run = move |call| step(tool.name, call, Arc::clone(&changes));
+        let tool = Tool::own("bundles", words, input, hints, run);
+        if has_drafts { tool.of_drafts() } else { tool }
     })
 }
 

@@ -266,7 +266,7 @@ fn files_of_a_draft_and_of_the_workspace_are_never_mixed_up() {
 const MANIFEST: &str = "metadata: {name: lockers}\nspec:\n  bundleTypeDefinition: types.json\n  schemas: {documents: {Requirement: req.json}}\n  layout: {documents: {Requirement: {dir: reqs, filePattern: '{id}.yaml'}}}\n";
 
 /// A bundle with one requirement.
-fn with_bundle(agents: &Agents) {
+pub(super) fn with_bundle(agents: &Agents) {
     let root = &agents.running().root;
     let folder = root.join("specs/lockers");
     std::fs::create_dir_all(folder.join("reqs")).unwrap();
@@ -306,6 +306,7 @@ fn entities_are_changed_through_the_queue_and_shown_in_their_own_words() {
     let create = json!([{ "operation": "create", "entityType": "Requirement", "entityId": "REQ-2", "data": { "title": "Keys" } }]);
     ok(&stream, "apply_changes", json!({ "changes": create, "dryRun": false }));
     ok(&stream, "apply_changes", json!({ "changes": update("Hatches"), "dryRun": false }));
+    assert_the_draft_is_read(&stream, &id_of(&proposed).to_string());
     let id = id_of(&ok(&stream, "submit_proposal", json!({ "title": "Requirements" })));
     assert_eq!(id, id_of(&proposed), "one draft");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before, "the file waits");
@@ -334,6 +335,55 @@ fn entities_are_changed_through_the_queue_and_shown_in_their_own_words() {
     assert_eq!(refused["error"]["code"], json!("ACTUATION_DISABLED"), "{refused}");
     let dry = call(&stream, "apply_changes", json!({ "changes": update("Gates") }));
     assert_eq!(dry["ok"], json!(true), "a dry run is for observers, too: {dry}");
+}
+
+/// Every tool that reads entities sees the draft when it is asked to, and what is there otherwise.
+fn assert_the_draft_is_read(stream: &UnixStream, id: &str) {
+    let one = |id: &str| json!({ "entityType": "Requirement", "id": id });
+    let of_type = json!({ "entityType": "Requirement" });
+    let target = json!({ "entityType": "Requirement", "entityId": "REQ-2" });
+    // The tool, what it is asked, and words that only the draft has.
+    let cases = [
+        ("read_entity", one("REQ-2"), "Keys"),
+        ("read_entity", one("REQ-1"), "Hatches"),
+        ("read_entities", json!({ "entityType": "Requirement", "ids": ["REQ-1", "REQ-2"] }), "Hatches"),
+        ("list_entities", of_type.clone(), "REQ-2"),
+        ("list_entity_summaries", of_type, "REQ-2"),
+        ("search_entities", json!({ "query": "keys" }), "REQ-2"),
+        ("search", json!({ "query": "keys", "kind": "entities" }), "REQ-2"),
+        ("get_context", one("REQ-2"), "Keys"),
+        ("get_bundle_snapshot", json!({}), "Hatches"),
+        ("export_entity_markdown", target.clone(), "Keys"),
+        ("export_context", json!({ "targets": [target] }), "Keys"),
+    ];
+    for (tool, arguments, words) in cases {
+        let now = call(stream, tool, arguments.clone());
+        let told =
+            |envelope: &Value| envelope["ok"] == json!(true) && envelope["data"].to_string().contains(words);
+        assert!(!told(&now), "{tool}: {now}");
+        for named in [Value::Null, json!(id)] {
+            let mut asked = arguments.clone();
+            (asked["view"], asked["proposal"]) = (json!("draft"), named);
+            let drafted = call(stream, tool, asked);
+            assert!(told(&drafted), "{tool}: {drafted}");
+        }
+    }
+    let count = |view: &str| {
+        let context = ok(stream, "get_workbench_context", json!({ "view": view }));
+        let bundles = ok(stream, "list_bundles", json!({ "view": view }));
+        (context["bundles"][0]["entities"].clone(), bundles)
+    };
+    let (now, drafted) = (count("current"), count("draft"));
+    assert_eq!((&now.0, &drafted.0), (&json!(1), &json!(2)));
+    assert_ne!(now.1, drafted.1);
+    let valid = ok(stream, "validate_bundle", json!({ "view": "draft" }));
+    assert_ne!(valid, ok(stream, "validate_bundle", json!({})), "it counts what it looked at: {valid}");
+    let strange = call(
+        stream,
+        "read_entity",
+        json!({ "entityType": "Requirement", "id": "REQ-1", "view": "draft", "proposal": "p-000000000011" }),
+    );
+    assert_eq!(strange["error"]["code"], json!("NOT_FOUND"), "{strange}");
 }
 
 #[test]

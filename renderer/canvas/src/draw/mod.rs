@@ -16,7 +16,7 @@ pub(crate) mod proposed;
 pub(crate) mod standing;
 
 use crate::{
-    Camera, Scene,
+    Camera, Scene, ShownProposal,
     batch::Batch,
     hit::Hit,
     icons::IconCache,
@@ -177,10 +177,14 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store) {
 }
 
 /// Draws a board without a window or any interaction: what an exported picture shows.
-pub fn draw_board(painter: &Painter, scene: &Scene<'_>, camera: Camera) {
+pub fn draw_board(painter: &Painter, scene: &Scene<'_>, camera: Camera, proposal: Option<&ShownProposal>) {
     let index = BoardIndex::of(scene.snapshot, scene.board);
     let marks = Marks::default();
     let painter = painter.with_clip_rect(painter.clip_rect().intersect(camera.view()));
     let pen = Pen { patient: true, ..Pen::new(&painter, camera, scene, &index, &marks) };
-    draw(&pen, &mut Store::default());
+    let mut store = Store::default();
+    draw(&pen, &mut store);
+    if let Some(proposal) = proposal {
+        proposed::draw(&pen, &mut store, proposal);
+    }
 }

@@ -29,7 +29,7 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, shown: &ShownProposal) {
     let after = Pen::new(pen.painter, pen.camera, &scene, pen.index, pen.marks);
     // Texts of their own: what is moved is written twice.
     std::mem::swap(&mut store.texts, &mut store.proposed.texts);
-    store.texts.start(pen.painter, pen.zoom(), false);
+    store.texts.start(pen.painter, pen.zoom(), pen.patient);
     let view = pen.camera.visible().grown((24.0 / pen.zoom()) as i32 + 1);
     let layer = shown.layer;
     let nodes = board.nodes.iter().filter(|node| layer.has(node.sign) && is_near(node, view));

@@ -64,13 +64,12 @@ async fn run(call: Call) -> Result<Reply, Failure> {
         commands.extend(own);
     }
     let makes: Vec<bool> = commands.iter().map(makes_something).collect();
-    let title = format!("{} changes", operations.len());
-    let outcome = common.propose(&call, commands, &title).await?;
+    let outcome = common.propose(&call, commands).await?;
     let results = match &outcome.done.step {
         Some(step) => results(&step.state, &step.created, &operations, (&lengths, &makes)),
         None => Vec::new(),
     };
-    reply(&outcome, json!({ "results": results }))
+    reply(&call, &outcome, json!({ "results": results }))
 }
 
 /// These make one element each, and the others none.

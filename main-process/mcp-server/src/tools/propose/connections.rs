@@ -40,13 +40,13 @@ pub(super) fn all() -> Vec<Tool> {
 async fn one(call: Call, tool: &'static str) -> Result<Reply, Failure> {
     let (common, own) = Common::split(&call)?;
     call.workspace()?;
-    let outcome = common.propose(&call, commands(tool, &own)?, "").await?;
+    let outcome = common.propose(&call, commands(tool, &own)?).await?;
     let created = outcome.done.step.as_ref().and_then(|step| step.created.first());
     let edge = match created {
         Some(ElementId::Edge(id)) => json!(id),
         _ => json!(own.get("edgeId")),
     };
-    reply(&outcome, json!({ "edgeId": edge }))
+    reply(&call, &outcome, json!({ "edgeId": edge }))
 }
 
 #[derive(Debug, Deserialize)]

@@ -113,8 +113,8 @@ async fn apply(call: Call) -> Result<Reply, Failure> {
         })
         .collect::<Result<_, _>>()?;
     let count = commands.len();
-    let outcome = common.propose(&call, commands, "Apply overrides").await?;
-    reply(&outcome, json!({ "ops": count }))
+    let outcome = common.propose(&call, commands).await?;
+    reply(&call, &outcome, json!({ "ops": count }))
 }
 
 fn command(op: OverrideOp, scope: OverrideScope) -> Result<Command, String> {

@@ -50,8 +50,8 @@ pub(super) fn all() -> Vec<Tool> {
 async fn submit(call: Call) -> Result<Reply, Failure> {
     let common: Common = call.arguments()?;
     call.workspace()?;
-    let ask = AgentAsk::Submit { draft: common.named()?, submission: common.submission("")? };
-    reply(&call.ask(ask).await.map_err(in_our_words)?, json!({}))
+    let ask = AgentAsk::Submit { draft: common.named()?, submission: common.submission()? };
+    reply(&call, &call.ask(ask).await.map_err(in_our_words)?, json!({}))
 }
 
 #[derive(Debug, Deserialize)]
@@ -64,5 +64,5 @@ async fn named(call: Call, ask: impl Fn(shared_protocol::ProposalId) -> AgentAsk
     let Named { id } = parsed(&call.arguments)?;
     call.workspace()?;
     let id = proposal_id(&id, "id")?;
-    reply(&call.ask(ask(id)).await?, json!({}))
+    reply(&call, &call.ask(ask(id)).await?, json!({}))
 }

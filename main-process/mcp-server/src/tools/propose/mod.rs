@@ -11,7 +11,7 @@ mod runs;
 use crate::{Call, Code, Diagnostic, Failure, Meta, Reply, Tool, shown, surface::parsed};
 use authority::{
     Snapshot,
-    proposals::{AgentAsk, AgentOutcome, Draft, StepDone, Submission, Wanted},
+    proposals::{AgentAsk, AgentDone, AgentOutcome, Client, Draft, StepDone, Submission, Wanted},
 };
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -60,10 +60,22 @@ fn with_common(mut own: Value) -> Value {
             "submit".to_owned(),
             json!({ "type": "boolean", "description": "a proposal of its own, for review at once" }),
         );
-        fields.insert("title".to_owned(), json!({ "type": "string" }));
-        fields.insert("rationale".to_owned(), json!({ "type": "string" }));
+        of_submission(fields);
     }
     own
+}
+
+/// What an agent may say about what it submits.
+fn of_submission(fields: &mut JsonObject) {
+    fields.insert(
+        "title".to_owned(),
+        json!({ "type": "string", "description": "default: what it does, in words" }),
+    );
+    fields.insert("rationale".to_owned(), json!({ "type": "string" }));
+    fields.insert(
+        "supersedes".to_owned(),
+        json!({ "type": "string", "description": "a proposal of yours that this replaces once submitted" }),
+    );
 }
 
 impl Common {
@@ -87,13 +99,28 @@ impl Common {
         })
     }
 
-    fn submission(&self, title: &str) -> Result<Submission, Failure> {
+    /// What is said about it; without a title the queue takes its own words.
+    fn submission(&self) -> Result<Submission, Failure> {
         let supersedes = self.supersedes.as_deref().map(|text| proposal_id(text, "supersedes"));
         Ok(Submission {
-            title: self.title.clone().unwrap_or_else(|| title.to_owned()),
+            title: self.title.clone().unwrap_or_default(),
             rationale: self.rationale.clone(),
             supersedes: supersedes.transpose()?,
         })
+    }
+
+    /// The same for something that waits at once, alone.
+    fn submission_of_act(&self, title: &str) -> Result<Submission, Failure> {
+        let wrong = [("proposal", self.proposal.is_some()), ("submit", self.submit)];
+        if let Some((field, _)) = wrong.iter().find(|(_, is_given)| *is_given) {
+            let message = "this is never a part of a draft: it waits at once, alone";
+            return Err(Failure::new(Code::BadRequest, message).field(*field).hint("Leave it out."));
+        }
+        let mut submission = self.submission()?;
+        if submission.title.trim().is_empty() {
+            title.clone_into(&mut submission.title);
+        }
+        Ok(submission)
     }
 
     /// The workspace as the draft has it, to find what arguments name.
@@ -111,17 +138,18 @@ impl Common {
     }
 
     /// Has the commands decided on the draft, all or none.
-    async fn propose(
-        &self,
-        call: &Call,
-        mut commands: Vec<Command>,
-        title: &str,
-    ) -> Result<AgentOutcome, Failure> {
+    async fn propose(&self, call: &Call, mut commands: Vec<Command>) -> Result<AgentOutcome, Failure> {
+        if self.supersedes.is_some() && !self.submit {
+            let message = "a draft replaces nothing before it is submitted";
+            return Err(Failure::new(Code::BadRequest, message)
+                .field("supersedes")
+                .hint("Give it with submit: true, or to submit_proposal."));
+        }
         let command = match commands.len() {
             1 => commands.remove(0),
             _ => Command::Batch { summary: None, commands },
         };
-        let submit = self.submit.then(|| self.submission(title)).transpose()?;
+        let submit = self.submit.then(|| self.submission()).transpose()?;
         let what = Wanted::Command(Box::new(command));
         call.ask(AgentAsk::Propose { draft: self.draft()?, what, submit }).await.map_err(in_our_words)
     }
@@ -187,8 +215,8 @@ fn node_ref(text: &str, field: &str) -> Result<NodeRef, Failure> {
 }
 
 /// The answer to a tool that added to a proposal: its own data, and what became of the proposal.
-fn reply(outcome: &AgentOutcome, own: Value) -> Result<Reply, Failure> {
-    let mut data = proposal_fields(outcome);
+fn reply(call: &Call, outcome: &AgentOutcome, own: Value) -> Result<Reply, Failure> {
+    let mut data = proposal_fields(&call.client, outcome);
     if let (Value::Object(data), Value::Object(own)) = (&mut data, own) {
         data.extend(own);
     }
@@ -202,8 +230,16 @@ fn reply(outcome: &AgentOutcome, own: Value) -> Result<Reply, Failure> {
 }
 
 /// What became of the proposal, as every tool that adds to one tells it.
-pub fn proposal_fields(outcome: &AgentOutcome) -> Value {
-    let mut fields = json!({ "status": status(outcome), "proposal": in_brief(&outcome.done.proposal) });
+pub fn proposal_fields(client: &Client, outcome: &AgentOutcome) -> Value {
+    let AgentDone { proposal, began, .. } = &outcome.done;
+    let mut fields = json!({ "status": status(outcome), "proposal": in_brief(proposal) });
+    // Nothing but its id leads back to this draft.
+    if *began && !client.connected && proposal.state == ProposalState::Draft {
+        fields["hint"] = json!(format!(
+            "Pass proposal: \"{}\" in every further call of this piece of work: without it each call begins a draft of its own.",
+            proposal.id
+        ));
+    }
     if let Some(granted) = &outcome.accepted {
         fields["approval"] = json!(granted.approval);
         if let Some(applied) = &granted.applied {

@@ -81,9 +81,9 @@ pub(super) async fn ask(
         None => Waiting::default(),
     };
     call.workspace()?;
-    let (act, submission) = (act(&call, &own)?, common.submission(title)?);
+    let (act, submission) = (act(&call, &own)?, common.submission_of_act(title)?);
     if wait_seconds == 0.0 {
-        return reply(&call.ask(AgentAsk::Act { act, submission }).await?, json!({}));
+        return reply(&call, &call.ask(AgentAsk::Act { act, submission }).await?, json!({}));
     }
     let wait = wait_of(Some(wait_seconds))?;
     let is_of_project = matches!(act, Act::Save | Act::Open { .. } | Act::New { .. } | Act::Config { .. });

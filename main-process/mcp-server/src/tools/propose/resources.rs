@@ -81,8 +81,8 @@ async fn one(call: Call, tool: &'static str) -> Result<Reply, Failure> {
     let state = common.state(&call)?;
     let asked = Asked { workspace: call.workspace()?, state: &state };
     let commands = asked.commands(tool, &own)?;
-    let outcome = common.propose(&call, commands, "").await?;
-    reply(&outcome, told(&outcome, &own))
+    let outcome = common.propose(&call, commands).await?;
+    reply(&call, &outcome, told(&outcome, &own))
 }
 
 /// What the tool itself answers.

@@ -1,7 +1,7 @@
 //! Terraform for agents: a run is asked for like anything else, waits for a person unless one has allowed it, and is
 //! followed line by line.
 
-use super::{Common, proposal_id};
+use super::{Common, of_submission, proposal_id};
 use crate::{
     Acted, Asking, Call, Code, Failure, Meta, Reply, Said, Seen, Tool, doings::Done, shown, surface::parsed,
     tools::terraform, wait_of,
@@ -17,23 +17,22 @@ const MOST_LINES: usize = 1_000;
 
 pub(super) fn all() -> Vec<Tool> {
     let wait = json!({ "type": "number", "description": "for a person's decision; default 45, at most 600" });
+    let mut input = json!({
+        "command": { "enum": ["init", "validate", "plan", "apply", "destroy"] },
+        "confirmed": { "type": "boolean", "description": "must be true for apply and destroy" },
+        "board": { "type": "string" },
+        "waitSeconds": wait
+    });
+    if let Value::Object(fields) = &mut input {
+        of_submission(fields);
+    }
     let run = Tool::guarded(
         "terraform",
         "run_terraform",
         "Run Terraform",
         "Runs Terraform on a board once a person allows it. apply and destroy change real resources and need confirmed: true. \
          One progress notification for each line of output. AWAITING_REVIEW gives a runId for get_run.",
-        (
-            json!({
-                "command": { "enum": ["init", "validate", "plan", "apply", "destroy"] },
-                "confirmed": { "type": "boolean", "description": "must be true for apply and destroy" },
-                "board": { "type": "string" },
-                "waitSeconds": wait,
-                "title": { "type": "string" },
-                "rationale": { "type": "string" }
-            }),
-            &["command"],
-        ),
+        (input, &["command"]),
         json!({ "type": "object", "properties": {
             "exitCode": { "type": "integer" }, "success": { "type": "boolean" },
             "diagnostics": { "type": "array" }, "resourceChanges": { "type": "array" }, "runId": { "type": "string" }
@@ -106,7 +105,8 @@ async fn run(call: Call) -> Result<Reply, Failure> {
     }
     let workspace = call.workspace()?;
     let board = terraform::find(workspace, board.as_deref())?;
-    let submission = common.submission(&format!("Run terraform {} on {}", operation.word(), board.name))?;
+    let submission =
+        common.submission_of_act(&format!("Run terraform {} on {}", operation.word(), board.name))?;
     let asking = Asking {
         act: Act::Run { board: board.id, operation },
         submission,
