@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "only tests use it")]
 
 use crate::{
-    host::{Host, InHost, Job, Launch, Parts, Session, Signal},
+    host::{Host, InHost, InPreviews, Job, Launch, Parts, Session, Signal},
     mcp::Link,
     preview,
     processes::RuntimeDir,
@@ -29,6 +29,7 @@ pub(crate) struct Running {
     signals: Receiver<Signal>,
     writer: Option<JoinHandle<()>>,
     pub(crate) terraform: Option<(terraform::Link, JoinHandle<()>)>,
+    previews: Option<(preview::Link, JoinHandle<()>)>,
     _folder: tempfile::TempDir,
 }
 
@@ -38,29 +39,43 @@ impl Running {
     }
 
     pub(crate) fn with_agents(agents: Link) -> Self {
-        Self::with(agents, terraform::Link::new().0)
+        Self::with(agents, terraform::Link::new().0, Template::Blank, preview::Link::new().unwrap().0)
     }
 
     /// With the part that runs Terraform, whose programs are in groups of their own.
     pub(crate) fn with_terraform(agents: Link) -> Self {
+        Self::with_both(agents, Template::Blank, preview::Link::new().unwrap().0)
+    }
+
+    /// On an interface, with previews that this starts.
+    pub(crate) fn with_previews(agents: Link, spawner: Box<dyn preview::Spawner>) -> Self {
+        let (link, orders) = preview::Link::new().unwrap();
+        let mut running = Self::with_both(agents.clone(), Template::Interface, link.clone());
+        let around = Arc::new(InPreviews { host: running.host.clone(), agents });
+        let thread = preview::start(link.clone(), orders, around, spawner).unwrap();
+        running.previews = Some((link, thread));
+        running
+    }
+
+    fn with_both(agents: Link, template: Template, previews: preview::Link) -> Self {
         let (link, questions) = terraform::Link::new();
-        let mut running = Self::with(agents.clone(), link.clone());
+        let mut running = Self::with(agents.clone(), link.clone(), template, previews);
         let around = Arc::new(InHost { host: running.host.clone(), agents });
         let worker = terraform::start(link.clone(), questions, around, Arc::new(OwnGroup)).unwrap();
         running.terraform = Some((link, worker));
         running
     }
 
-    fn with(agents: Link, terraform: terraform::Link) -> Self {
+    fn with(agents: Link, terraform: terraform::Link, template: Template, previews: preview::Link) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("workspace");
-        create(&root, Template::Blank, BoardId::from_bits(7)).unwrap();
+        create(&root, template, BoardId::from_bits(7)).unwrap();
         let runtime = RuntimeDir::at(&folder.path().join("run")).unwrap();
         let session = Session::open_in(&root, &runtime).unwrap();
-        let (previews, _) = preview::Link::new().unwrap();
         let parts = Parts { agents, terraform, previews, upstreams: upstreams::Link::new().0 };
         let (host, signals, writer) = Host::start(Launch::of(session), true, parts).unwrap();
-        Self { host, root, runtime, signals, writer: Some(writer), terraform: None, _folder: folder }
+        let (writer, terraform, previews) = (Some(writer), None, None);
+        Self { host, root, runtime, signals, writer, terraform, previews, _folder: folder }
     }
 
     pub(crate) fn ask(&self, request: Request) -> Result<Answer, Refusal> {
@@ -88,7 +103,11 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // After a failed test, too: the thread must not outlive its folder.
+        // After a failed test, too: the threads must not outlive their folder.
+        if let Some((link, thread)) = self.previews.take() {
+            link.stop();
+            drop(thread.join());
+        }
         if let Some((link, worker)) = self.terraform.take() {
             link.stop();
             drop(worker.join());

@@ -11,7 +11,9 @@ use crate::{
     preview::Screen,
     previews::{PreviewAnswer, PreviewGesture, PreviewRequest, PreviewsView, SessionId, ShownInstance},
     registry::{ConnectionRule, RegistryProblem, TypeDef},
-    review::{AuditLine, ReviewAnswer, ReviewRequest, ReviewView, TerminalReview, TerminalReviewAnswer},
+    review::{
+        AuditLine, AuditView, ReviewAnswer, ReviewRequest, ReviewView, TerminalReview, TerminalReviewAnswer,
+    },
     terraform::{RunId, RunLine, TerraformAnswer, TerraformRequest, TerraformView},
     upstreams::{UpstreamAnswer, UpstreamDecision, UpstreamRequest, UpstreamsView},
 };
@@ -379,6 +381,16 @@ pub enum Request {
         after: u64,
         limit: u32,
     },
+    /// The newest lines of the audit before a number (all when absent), newest first, and whether the whole of it holds
+    /// together. Answered by [`Answer::AuditView`].
+    AuditView {
+        before: Option<u64>,
+        limit: u32,
+    },
+    /// Writes every line of the audit into a file, oldest first, as `draftboard audit export` prints them.
+    AuditExport {
+        path: String,
+    },
     /// Brings the window to the front.
     Raise,
     /// Ends the workbench, journal intact.
@@ -414,6 +426,7 @@ pub enum Answer {
     Upstream(UpstreamAnswer),
     Review(ReviewAnswer),
     Audit(Vec<AuditLine>),
+    AuditView(Box<AuditView>),
     Text(String),
 }
 

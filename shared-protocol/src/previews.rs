@@ -3,7 +3,7 @@
 
 use crate::{
     NodeId, Value,
-    preview::{InputEvent, Mode, Screen},
+    preview::{InputEvent, MAX_SCREEN, MAX_SCREEN_PIXELS, Mode, Screen},
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -30,6 +30,34 @@ impl std::str::FromStr for SessionId {
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "preview-{}", self.0)
+    }
+}
+
+/// A picture that a preview drew, as data: rows from the top, four bytes a pixel, colours multiplied by their alpha.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pixels {
+    pub width: u32,
+    pub height: u32,
+    pub rgba: Vec<u8>,
+}
+
+impl Pixels {
+    /// Columns and rows, if there are exactly the bytes for them and no more than a screen has.
+    pub fn size(&self) -> Option<[usize; 2]> {
+        let side = 1..=MAX_SCREEN;
+        let [width, height] = [self.width, self.height].map(|side| side as usize);
+        let is_screen = side.contains(&self.width)
+            && side.contains(&self.height)
+            && width * height <= MAX_SCREEN_PIXELS
+            && self.rgba.len() == width * height * 4;
+        is_screen.then_some([width, height])
+    }
+}
+
+impl fmt::Debug for Pixels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pixels({} × {})", self.width, self.height)
     }
 }
 
@@ -239,4 +267,25 @@ pub struct ShownInstance {
     pub rect: [f32; 4],
     /// The part of the screen in which it can be seen.
     pub clip: [f32; 4],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pixels_have_a_size_only_if_they_are_all_there() {
+        let of = |width, height, bytes| Pixels { width, height, rgba: vec![0; bytes] }.size();
+        assert_eq!(of(3, 2, 24), Some([3, 2]));
+        for (width, height, bytes) in [
+            (3, 2, 23),
+            (3, 2, 25),
+            (0, 2, 0),
+            (2, 0, 0),
+            (MAX_SCREEN + 1, 1, 16_388),
+            (u32::MAX, u32::MAX, 4),
+        ] {
+            assert_eq!(of(width, height, bytes), None, "{width} × {height} of {bytes} bytes");
+        }
+    }
 }

@@ -3,9 +3,12 @@
 //! [`crate::messages::Request`] carries none of them, so no terminal, bridge or agent can decide by asking.
 
 use crate::{
-    BoardId, Change, Command, ProposalId, ProposalState, Revision, Subject,
+    BoardId, Change, Command, NodeId, ProposalId, ProposalState, Revision, Subject,
     messages::{Applied, Problem},
+    preview::Screen,
+    previews::Pixels,
     proposal::{Act, Comment, ContentHash, Decided, Kind, Proposer, Risk, Step, Verdict},
+    terraform::RunId,
     upstreams::{UpstreamAnswer, UpstreamDecision},
 };
 use serde::{Deserialize, Serialize};
@@ -23,6 +26,8 @@ pub const MAX_AUDIT: u32 = 1_000;
 pub const MAX_SHOWN_TEXT: usize = 64 << 10;
 /// Commands of one edit of a reviewer.
 pub const MAX_EDITS: usize = 200;
+/// Pages that are shown before and after.
+pub const MAX_PAGES: usize = 4;
 
 // ---- what the window is told -----------------------------------------------------------------------------------------
 
@@ -178,6 +183,39 @@ pub struct Consequences {
     pub boards: Vec<BoardConsequences>,
     /// Links whose ends it touches, in words.
     pub links: Vec<String>,
+    /// Pages that would look different, at most [`MAX_PAGES`]. Their pictures are asked for one by one.
+    pub pages: Vec<TouchedPage>,
+    pub more_pages: u64,
+}
+
+/// A page of an interface board that would show something else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TouchedPage {
+    pub page: NodeId,
+    pub title: String,
+}
+
+/// A page as it is and as it would be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PagePictures {
+    pub proposal: ProposalId,
+    /// Of the content that it is a picture of.
+    pub hash: ContentHash,
+    pub page: NodeId,
+    pub now: PageLook,
+    pub proposed: PageLook,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PageLook {
+    /// There is no such page.
+    Absent,
+    Drawn(Pixels),
+    /// Why there is no picture.
+    Failed(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -269,6 +307,22 @@ pub enum ReviewRequest {
     DropCode(String),
     /// What follows from one beside what it says. Answered by [`ReviewAnswer::Consequences`].
     Consequences(ProposalId),
+    /// One of the pages that would look different. Answered by [`ReviewAnswer::PagePictures`].
+    PagePictures {
+        proposal: ProposalId,
+        hash: ContentHash,
+        page: NodeId,
+        screen: Screen,
+    },
+    /// Plans a board as it would be, beside the board's own folder and state; nothing of it can be applied. What comes of
+    /// it is in [`crate::terraform::TerraformView::trials`]. Answered by [`ReviewAnswer::Planning`].
+    Plan {
+        proposal: ProposalId,
+        hash: ContentHash,
+        board: BoardId,
+        /// Values of sensitive variables; kept in memory for later runs and written nowhere.
+        secrets: Vec<(String, String)>,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -286,6 +340,16 @@ pub enum ReviewAnswer {
     History(Vec<ProposalBrief>),
     Origins(Vec<Origin>),
     Consequences(Box<Consequences>),
+    PagePictures(Box<PagePictures>),
+    Planning {
+        run: RunId,
+    },
+    /// Nothing runs: these variables need a value from a person first.
+    PlanNeeds {
+        proposal: ProposalId,
+        board: BoardId,
+        secrets: Vec<String>,
+    },
 }
 
 /// The proposal that an operation came from.
@@ -471,6 +535,18 @@ pub struct AuditLine {
     pub hash: String,
     /// An [`AuditEntry`] as JSON, byte for byte as it was written.
     pub text: String,
+}
+
+/// The audit as somebody reads it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditView {
+    /// Newest first.
+    pub lines: Vec<AuditLine>,
+    /// How many lines there are, of which `lines` is a part.
+    pub total: u64,
+    /// The first line that does not follow, and why; absent when every one of them does.
+    pub broken: Option<(u64, String)>,
 }
 
 /// What happened around the queue.

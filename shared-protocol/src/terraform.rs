@@ -1,10 +1,16 @@
 //! What window and terminals see of a board's Terraform, and what they may ask for. Agents do not speak this.
 
-use crate::{Actor, BoardId, NodeId, PropKey, Revision, messages::Severity};
+use crate::{
+    Actor, BoardId, NodeId, PropKey, ProposalId, Revision, messages::Severity, proposal::ContentHash,
+};
 use serde::{Deserialize, Serialize};
 
 /// Lines of a run that are sent or asked for at once.
 pub const MAX_RUN_LINES: usize = 2_000;
+
+/// Resources told of a plan of what is proposed, and attributes told of each.
+pub const MAX_TRIAL_CHANGES: usize = 500;
+pub const MAX_TRIAL_ATTRIBUTES: usize = 40;
 
 /// Numbered from one, over all boards of a workspace since it was opened.
 pub type RunId = u64;
@@ -193,6 +199,26 @@ pub struct TerraformView {
     pub program: Option<Result<String, String>>,
     /// Boards that something is known about.
     pub boards: Vec<BoardTerraform>,
+    /// Plans of what is only proposed, oldest first; a few of them.
+    pub trials: Vec<TrialView>,
+}
+
+/// A plan of a board as a proposal would leave it, made in a folder of its own. Nothing of it can be applied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrialView {
+    /// Gets ready first ([`RunOperation::Init`]), then plans.
+    pub run: RunView,
+    pub proposal: ProposalId,
+    pub version: u32,
+    /// Of the content that was planned.
+    pub hash: ContentHash,
+    /// The state of the workspace that the proposal was laid over.
+    pub over: Revision,
+    /// What would change, once that is known; at most [`MAX_TRIAL_CHANGES`].
+    pub changes: Option<Vec<PlanChange>>,
+    pub more_changes: u64,
+    pub findings: Vec<Finding>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -86,6 +86,20 @@ pub fn write(
     Ok(difference)
 }
 
+/// Files of others in the folder that Terraform reads together with ours, by their path in it.
+pub fn others(files: &WorkspaceFiles, board: &BoardName) -> Result<Vec<(String, Vec<u8>)>, FileError> {
+    const ENDINGS: [&str; 4] = [".tf", ".tf.json", ".tfvars", ".tfvars.json"];
+    let root = folder_of(board);
+    let mut found = Vec::new();
+    for (path, _) in ours_within(files, &root)?.iter().filter(|(_, text)| text.is_none()) {
+        let name = path.strip_prefix(&root).and_then(|name| name.strip_prefix('/'));
+        if let Some(name) = name.filter(|name| ENDINGS.iter().any(|ending| name.ends_with(ending))) {
+            found.push((name.to_owned(), files.read(&WorkspacePath::parse(path.as_str())?)?));
+        }
+    }
+    Ok(found)
+}
+
 /// Every file in the folder and its modules: the text of ours, nothing for those of others.
 fn ours_within(files: &WorkspaceFiles, root: &str) -> Result<BTreeMap<String, Option<String>>, FileError> {
     let mut found = BTreeMap::new();

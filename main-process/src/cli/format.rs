@@ -95,6 +95,7 @@ fn data(answer: &Answer) -> serde_json::Value {
         Answer::Upstream(answer) => value(serde_json::to_value(answer)),
         Answer::Review(answer) => value(serde_json::to_value(answer)),
         Answer::Audit(lines) => value(serde_json::to_value(lines)),
+        Answer::AuditView(view) => value(serde_json::to_value(view)),
         Answer::Text(text) => serde_json::json!(text),
     }
 }
@@ -128,6 +129,7 @@ fn words(answer: &Answer) -> String {
         | Answer::Upstream(_)
         | Answer::Review(_)
         | Answer::Audit(_)
+        | Answer::AuditView(_)
         | Answer::Links(_) => data(answer).to_string(),
     }
 }

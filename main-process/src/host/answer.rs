@@ -79,6 +79,8 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         | Request::Terraform(_)
         | Request::Preview(_)
         | Request::Upstream(_)
+        | Request::AuditView { .. }
+        | Request::AuditExport { .. }
         | Request::Raise
         | Request::Quit => Err(Refusal::new(Code::BadRequest, "no Draftboard is running that could do this")),
     };

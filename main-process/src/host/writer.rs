@@ -1,6 +1,9 @@
 //! The writer's thread. Jobs that wait together are decided together and share one write to the disk.
 
+mod aside;
+mod audit;
 mod consequences;
+mod page_pictures;
 mod reviewing;
 
 use super::{
@@ -28,7 +31,7 @@ use reviewing::Reviewed;
 use shared_protocol::{
     Actor, ActorKind, Code, ElementId, NodeId, Refusal,
     messages::{Answer, Applied, InstanceView, Patch, Presence, Request, ToRenderer},
-    review::{AuditEvent, ReviewRequest},
+    review::AuditEvent,
 };
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -209,10 +212,8 @@ impl Writer {
             Job::RunLines { run, first, lines } => {
                 self.renderer.tell(ToRenderer::RunLines { run, first, lines });
             }
-            Job::Review { request: ReviewRequest::Consequences(id), reply, .. } => {
-                self.consequences(id, reply);
-            }
             Job::Review { request, name, reply } => {
+                let Some((request, reply)) = self.review_aside(request, &name, reply) else { return false };
                 let result = self.review(request, name);
                 self.publish();
                 self.renderer.tell_status(&self.session.workspace);
@@ -339,6 +340,12 @@ impl Writer {
                 Ok(Answer::Instance(InstanceView { pid, window, on_screen, ..answer::at_rest(workspace) }))
             }
             Request::Export { board, path } => return export_aside(workspace, board, path, reply),
+            Request::AuditView { before, limit } => {
+                return audit::view_aside(self.host.clone(), actor.clone(), (before, limit), reply);
+            }
+            Request::AuditExport { path } => {
+                return audit::export_aside(self.host.clone(), actor.clone(), path, reply);
+            }
             Request::Mcp(request) => return self.agents.request(request, reply),
             Request::Terraform(request) => return self.terraform.request(request, actor.clone(), reply),
             Request::Preview(request) => return self.host.previews.request(request, reply),

@@ -1,7 +1,7 @@
 //! The workbench as the MCP server sees it.
 
 use super::Published;
-use crate::{export, host::Host, moment::now, renderer_link::user_name, terraform};
+use crate::{export, host::Host, moment::now, preview, renderer_link::user_name, terraform};
 use authority::{
     Snapshot,
     proposals::{AgentAsk, Client},
@@ -41,9 +41,10 @@ impl Bench {
         let (done, answered) = crossbeam_channel::bounded(1);
         let reply = Box::new(move |result| drop(done.send(result)));
         self.host.previews.picture(ground, route, screen, reply);
-        answered.recv_timeout(PAGE_LIMIT).unwrap_or_else(|_| {
+        let drawn = answered.recv_timeout(PAGE_LIMIT).unwrap_or_else(|_| {
             Err(Refusal::new(Code::Timeout, "the page was not drawn in time").hint("Try again in a moment."))
-        })
+        });
+        drawn.and_then(|pixels| preview::png(&pixels))
     }
 }
 

@@ -1,8 +1,11 @@
 //! The agents' side in a running process: a bridge over the terminals' socket, the address in the discovery record, modes.
 
+mod audit;
 mod deciding;
+mod pages;
 mod review;
 mod runs;
+mod trials;
 
 use super::{Link, Overrides, controller::start_with};
 use crate::{
@@ -35,9 +38,13 @@ struct Agents {
 
 impl Agents {
     fn start() -> Self {
+        Self::with(Running::with_terraform)
+    }
+
+    fn with(run: impl FnOnce(Link) -> Running) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (link, orders) = Link::new();
-        let running = Running::with_terraform(link.clone());
+        let running = run(link.clone());
         let (terraform, _) = running.terraform.as_ref().unwrap();
         let overrides = Overrides { mode: None, port: Some(0) };
         let path = folder.path().join("settings.toml");

@@ -1,6 +1,6 @@
 //! The workspace as the writer showed it last.
 
-use crate::workspace::{Workspace, component_texts, kit};
+use crate::workspace::{Workspace, component_texts, components_of, kit};
 use authority::Snapshot;
 use journal::WorkspaceFiles;
 use shared_protocol::{BoardKind, Node, NodeId, PropKey, Value, previews::ComponentView};
@@ -25,9 +25,13 @@ impl Ground {
         }
     }
 
-    /// The same workspace in another state, such as a draft.
+    /// The same workspace in another state, such as a draft, which may bring components of its own.
     pub(crate) fn with(&self, snapshot: Snapshot) -> Self {
-        Self { snapshot, ..self.clone() }
+        let components = match component_texts(&snapshot).eq(component_texts(&self.snapshot)) {
+            true => Arc::clone(&self.components),
+            false => Arc::new(components_of(&snapshot)),
+        };
+        Self { files: Arc::clone(&self.files), snapshot, components }
     }
 
     pub(super) fn is_same(&self, other: &Self) -> bool {
@@ -54,7 +58,7 @@ impl Ground {
     }
 
     /// A page: a route on an interface board.
-    pub(super) fn page(&self, id: NodeId) -> Option<&Node> {
+    pub(crate) fn page(&self, id: NodeId) -> Option<&Node> {
         let node = self.snapshot.node(id).filter(|node| node.type_id.as_str() == PAGE)?;
         let board = self.snapshot.board(node.board)?;
         (board.kind == BoardKind::Interface).then_some(node)

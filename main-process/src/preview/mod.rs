@@ -22,13 +22,18 @@ mod shot;
 mod spawner;
 #[cfg(test)]
 mod tests;
+mod touched;
 mod views;
 mod window;
 mod worker;
 
 pub(crate) use around::Around;
 pub(crate) use ground::Ground;
+pub(crate) use shot::png;
+#[cfg(test)]
+pub(crate) use spawner::Spawned;
 pub(crate) use spawner::{Roles, Spawner};
+pub(crate) use touched::pages_touched;
 pub(crate) use window::{MAX_QUEUED, ToWindow};
 
 use crate::{host::Reply, workspace::Workspace};
@@ -38,7 +43,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use shared_protocol::{
     Code, NodeId, Refusal,
     preview::Screen,
-    previews::{PreviewGesture, PreviewRequest, SessionId},
+    previews::{Pixels, PreviewGesture, PreviewRequest, SessionId},
 };
 use std::{
     io,
@@ -53,8 +58,8 @@ use std::{
 /// Orders that may wait.
 const MAX_ORDERS: usize = 1_024;
 
-/// What a picture of a page is given to, encoded.
-pub(crate) type PictureReply = Box<dyn FnOnce(Result<Vec<u8>, Refusal>) + Send>;
+/// What a picture of a page is given to.
+pub(crate) type PictureReply = Box<dyn FnOnce(Result<Pixels, Refusal>) + Send>;
 
 pub(crate) enum Order {
     Request {

@@ -117,7 +117,7 @@ fn alone(ground: &Ground, component: &str) -> (String, Option<String>) {
 }
 
 /// What stands on a page, outer instances before those within, neighbours as one reads them.
-fn instances(snapshot: &Snapshot, page: &Node, with_page: bool) -> Vec<SceneInstance> {
+pub(super) fn instances(snapshot: &Snapshot, page: &Node, with_page: bool) -> Vec<SceneInstance> {
     let mut found: Vec<SceneInstance> = Vec::new();
     let mut waiting: Vec<(NodeId, Option<String>)> = if with_page {
         vec![(page.id, None)]
@@ -170,7 +170,7 @@ fn json(value: &Value) -> serde_json::Value {
 }
 
 /// What is kept, then what is being tried: the later counts.
-fn overrides(snapshot: &Snapshot, shows: &Shown, tried: &[Tried]) -> Vec<SceneOverride> {
+pub(super) fn overrides(snapshot: &Snapshot, shows: &Shown, tried: &[Tried]) -> Vec<SceneOverride> {
     let (scope, owner) = match shows {
         Shown::Route(_) => (OverrideScope::App, None),
         Shown::Component { component } => (OverrideScope::Component, Some(component.clone())),

@@ -3,8 +3,12 @@
 use super::PictureReply;
 use crate::host::Reply;
 use preview_link::{FrameMemory, Taken};
-use shared_protocol::{Code, Refusal, messages::Answer, preview::Screen};
-use std::{path::PathBuf, sync::Arc, time::Instant};
+use shared_protocol::{Code, Refusal, messages::Answer, preview::Screen, previews::Pixels};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
 
 /// Copies that are tried while frames are being made.
 const ATTEMPTS: usize = 50;
@@ -17,48 +21,52 @@ pub(super) struct Shot {
 
 pub(super) enum To {
     File { path: PathBuf, reply: Reply },
-    Bytes(PictureReply),
+    Pixels(PictureReply),
 }
 
 impl Shot {
     pub(super) fn refuse(self, refusal: Refusal) {
         match self.to {
             To::File { reply, .. } => reply(Err(refusal)),
-            To::Bytes(reply) => reply(Err(refusal)),
+            To::Pixels(reply) => reply(Err(refusal)),
         }
     }
 
-    /// Copies the newest frame, then encodes and hands it out on a thread of its own.
+    /// Copies the newest frame and hands it out, on a thread of its own.
     pub(super) fn take(self, memory: &Arc<FrameMemory>, screen: Screen) {
         let memory = Arc::clone(memory);
-        let refusal = |what: String| Refusal::new(Code::Internal, format!("there is no picture: {what}"));
         let work = move || match picture(&memory, screen) {
-            Ok(bytes) => self.deliver(bytes),
-            Err(error) => self.refuse(refusal(error)),
+            Ok(pixels) => self.deliver(pixels),
+            Err(error) => self.refuse(no_picture(&error)),
         };
         if let Err(error) = std::thread::Builder::new().name("preview-shot".to_owned()).spawn(work) {
             tracing::error!(%error, "no thread for a picture of a preview");
         }
     }
 
-    fn deliver(self, bytes: Vec<u8>) {
+    fn deliver(self, pixels: Pixels) {
         match self.to {
-            To::Bytes(reply) => reply(Ok(bytes)),
-            To::File { path, reply } => reply(match std::fs::write(&path, &bytes) {
-                Ok(()) => {
-                    Ok(Answer::Exported { path: path.display().to_string(), bytes: bytes.len() as u64 })
-                }
-                Err(error) => {
-                    let message = format!("{} could not be written: {error}", path.display());
-                    Err(Refusal::new(Code::StorageError, message)
-                        .hint("Choose another place, or free some space."))
-                }
-            }),
+            To::Pixels(reply) => reply(Ok(pixels)),
+            To::File { path, reply } => reply(png(&pixels).and_then(|bytes| write(&path, &bytes))),
         }
     }
 }
 
-fn picture(memory: &FrameMemory, screen: Screen) -> Result<Vec<u8>, String> {
+fn no_picture(why: &str) -> Refusal {
+    Refusal::new(Code::Internal, format!("there is no picture: {why}"))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<Answer, Refusal> {
+    match std::fs::write(path, bytes) {
+        Ok(()) => Ok(Answer::Exported { path: path.display().to_string(), bytes: bytes.len() as u64 }),
+        Err(error) => {
+            let message = format!("{} could not be written: {error}", path.display());
+            Err(Refusal::new(Code::StorageError, message).hint("Choose another place, or free some space."))
+        }
+    }
+}
+
+fn picture(memory: &FrameMemory, screen: Screen) -> Result<Pixels, String> {
     let [width, height] = screen.pixels();
     if (memory.width(), memory.height()) != (width, height) {
         return Err("the screen changed meanwhile".to_owned());
@@ -67,15 +75,21 @@ fn picture(memory: &FrameMemory, screen: Screen) -> Result<Vec<u8>, String> {
     let mut pixels = vec![[0; 4]; width * height];
     for _ in 0..ATTEMPTS {
         match reader.take(&mut pixels) {
-            Taken::Frame => return encode(width, height, &pixels),
+            Taken::Frame => {
+                // A screen has no more than some thousand of each.
+                let [width, height] = [width, height].map(|side| side as u32);
+                return Ok(Pixels { width, height, rgba: pixels.into_flattened() });
+            }
             Taken::Torn | Taken::Nothing => std::thread::sleep(std::time::Duration::from_millis(5)),
         }
     }
     Err("the preview draws without end".to_owned())
 }
 
-fn encode(width: usize, height: usize, pixels: &[[u8; 4]]) -> Result<Vec<u8>, String> {
-    let surface =
-        rasteriser::Surface::from_pixels(width, height, pixels).map_err(|error| error.to_string())?;
-    surface.into_png().map_err(|error| error.to_string())
+/// As a file has it.
+pub(crate) fn png(pixels: &Pixels) -> Result<Vec<u8>, Refusal> {
+    let [width, height] = pixels.size().ok_or_else(|| no_picture("its size is wrong"))?;
+    let (rows, _) = pixels.rgba.as_chunks::<4>();
+    let surface = rasteriser::Surface::from_pixels(width, height, rows);
+    surface.and_then(rasteriser::Surface::into_png).map_err(|error| no_picture(&error.to_string()))
 }

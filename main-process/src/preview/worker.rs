@@ -178,7 +178,7 @@ impl Worker {
         }
         let id = self.add(shows, screen);
         if let Some(session) = self.sessions.get_mut(&id) {
-            session.shots.push(Shot { until: now + SHOT_LIMIT, to: To::Bytes(reply) });
+            session.shots.push(Shot { until: now + SHOT_LIMIT, to: To::Pixels(reply) });
             session.apart = Some(ground.clone());
             session.start(&ground, &*self.spawner, now);
         }

@@ -24,6 +24,7 @@ mod site;
 mod spawner;
 #[cfg(test)]
 mod tests;
+mod trial;
 mod views;
 mod worker;
 
@@ -31,6 +32,7 @@ pub(crate) use around::{Around, Told};
 pub(crate) use follower::{Follower, Outcome};
 pub(crate) use import::import;
 pub(crate) use spawner::Wardens;
+pub(crate) use trial::{About, TrialAsked};
 
 use crate::{
     host::Reply,
@@ -70,6 +72,11 @@ pub(crate) enum Order {
         reply: Reply,
         /// Hears of the run that this starts.
         follower: Option<Arc<dyn Follower>>,
+    },
+    /// A plan of what is only proposed.
+    Trial {
+        asked: Box<TrialAsked>,
+        reply: Reply,
     },
     /// Something is not as it was.
     Look,
@@ -131,6 +138,11 @@ impl Link {
         self.order(Order::Request { request, actor, reply, follower: Some(follower) });
     }
 
+    /// Plans what is only proposed, beside the board's own folder. Answers when it has begun.
+    pub(crate) fn trial(&self, asked: TrialAsked, reply: Reply) {
+        self.order(Order::Trial { asked: Box::new(asked), reply });
+    }
+
     fn order(&self, order: Order) {
         let refused = match self.orders.try_send(order) {
             Ok(()) => return,
@@ -143,7 +155,7 @@ impl Link {
                 (order, Refusal::new(Code::NoWorkspace, "Draftboard is closing"))
             }
         };
-        if let (Order::Request { reply, .. }, refusal) = refused {
+        if let (Order::Request { reply, .. } | Order::Trial { reply, .. }, refusal) = refused {
             reply(Err(refusal));
         }
     }

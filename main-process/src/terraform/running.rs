@@ -13,7 +13,7 @@ use super::{
 use crate::{host::Reply, moment::now};
 use infrastructure::run::{Event, Program, Request, Run, Spawner};
 use shared_protocol::{
-    Actor, Code, Refusal,
+    Actor, Board, Code, Refusal,
     messages::Answer,
     terraform::{Counts, RunId, RunOperation, RunState, RunView, TerraformAnswer},
 };
@@ -45,6 +45,8 @@ pub(super) struct Starting {
     pub(super) around: Arc<dyn Around>,
     pub(super) spawner: Arc<dyn Spawner>,
     pub(super) follower: Option<Arc<dyn Follower>>,
+    /// It is asked to end then.
+    pub(super) until: Option<Instant>,
 }
 
 pub(super) fn start(starting: Starting, reserved: Reserved, reply: Reply) {
@@ -89,46 +91,14 @@ impl Starting {
 
     fn write(&self) -> Result<(), Refusal> {
         let draft = &self.draft;
-        // What is left out of the files because of an error would be planned to go.
-        let builds = matches!(self.operation, RunOperation::Plan | RunOperation::Apply);
-        if builds && let Some(error) = draft.generated.findings.iter().find(|found| is_error(found)) {
-            let message = format!("{} is not finished: {}", draft.board.name, error.message);
-            return Err(Refusal::new(Code::ValidationError, message)
-                .hint("`draftboard hcl` and the Terraform panel list all of it."));
-        }
-        if builds {
-            self.refuse_left_behind()?;
+        if matches!(self.operation, RunOperation::Plan | RunOperation::Apply) {
+            refuse_unfinished(draft)?;
+            refuse_left_behind(&self.site, &draft.board)?;
         }
         let files = &draft.ground.files;
         let written = infrastructure::write::write(files, &draft.board.name, &draft.generated)
             .map_err(|error| storage(&error))?;
-        match written.in_the_way.as_slice() {
-            [] => Ok(()),
-            others => {
-                let message = format!("{} was not made by Draftboard and is left alone", others.join(", "));
-                Err(Refusal::new(Code::Conflict, message)
-                    .hint("Move it away, or import its folder as a board."))
-            }
-        }
-    }
-
-    /// A board that was renamed has its state under its old name; without it, everything would be made a second time.
-    fn refuse_left_behind(&self) -> Result<(), Refusal> {
-        let (site, board) = (&self.site, &self.draft.board);
-        if site.state_file(board).is_some() {
-            return Ok(());
-        }
-        let folder = |name: &str| site.files.root().join("terraform").join(name);
-        let names = history::other_names(&site.files.state_folder(), board);
-        match names.iter().find(|name| folder(name).join("terraform.tfstate").is_file()) {
-            None => Ok(()),
-            Some(name) => {
-                let message =
-                    format!("{} was called {name} when it was run, and its state is there", board.name);
-                let hint = format!("Move terraform/{name} to terraform/{}, then try again.", board.name);
-                Err(Refusal::new(Code::Conflict, message).hint(hint))
-            }
-        }
+        refuse_in_the_way(&written.in_the_way)
     }
 
     fn follow(&self, reserved: Reserved, program: &Program, run: Run, reply: Reply) {
@@ -171,9 +141,16 @@ impl Starting {
     }
 
     /// Until the run has ended.
-    fn pass_on(&self, id: RunId, run: &Run, cancel: &AtomicBool, gathered: &mut Gathered) -> RunState {
+    pub(super) fn pass_on(
+        &self,
+        id: RunId,
+        run: &Run,
+        cancel: &AtomicBool,
+        gathered: &mut Gathered,
+    ) -> RunState {
         loop {
-            if cancel.load(Ordering::Acquire) {
+            let is_late = self.until.is_some_and(|until| Instant::now() > until);
+            if is_late || cancel.load(Ordering::Acquire) {
                 run.cancel();
             }
             let first = match run.events.recv_timeout(GLANCE) {
@@ -243,10 +220,47 @@ impl Starting {
         }
     }
 
-    fn complain(&self, id: RunId, text: &str) {
+    pub(super) fn complain(&self, id: RunId, text: &str) {
         let stream = infrastructure::run::Stream::Err;
         self.tell(id, &[Event::Line { stream, text: text.to_owned() }]);
     }
+}
+
+/// What is left out of the files because of an error would be planned to go.
+pub(super) fn refuse_unfinished(draft: &Draft) -> Result<(), Refusal> {
+    match draft.generated.findings.iter().find(|found| is_error(found)) {
+        None => Ok(()),
+        Some(error) => {
+            let message = format!("{} is not finished: {}", draft.board.name, error.message);
+            Err(Refusal::new(Code::ValidationError, message)
+                .hint("`draftboard hcl` and the Terraform panel list all of it."))
+        }
+    }
+}
+
+/// A board that was renamed has its state under its old name; without it, everything would be made a second time.
+pub(super) fn refuse_left_behind(site: &Site, board: &Board) -> Result<(), Refusal> {
+    if site.state_file(board).is_some() {
+        return Ok(());
+    }
+    let folder = |name: &str| site.files.root().join("terraform").join(name);
+    let names = history::other_names(&site.files.state_folder(), board);
+    match names.iter().find(|name| folder(name).join("terraform.tfstate").is_file()) {
+        None => Ok(()),
+        Some(name) => {
+            let message = format!("{} was called {name} when it was run, and its state is there", board.name);
+            let hint = format!("Move terraform/{name} to terraform/{}, then try again.", board.name);
+            Err(Refusal::new(Code::Conflict, message).hint(hint))
+        }
+    }
+}
+
+pub(super) fn refuse_in_the_way(others: &[String]) -> Result<(), Refusal> {
+    if others.is_empty() {
+        return Ok(());
+    }
+    let message = format!("{} was not made by Draftboard and is left alone", others.join(", "));
+    Err(Refusal::new(Code::Conflict, message).hint("Move it away, or import its folder as a board."))
 }
 
 /// What comes together is passed on together; a line waits no longer for it than a moment.

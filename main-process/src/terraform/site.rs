@@ -7,17 +7,18 @@ use super::{
     history,
     kept_plan::KeptPlan,
     lines::{Lines, Waiting, read_log},
+    trial::{self, About, Place},
     views,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
-use infrastructure::run::{Event, Program, RunError, Runs, Spawner, Stream, Tracker};
+use infrastructure::run::{Event, Program, RunError, Runs, Scratch, Spawner, Stream, Tracker};
 use journal::{FileError, WorkspaceFiles, WorkspacePath};
 use shared_protocol::{
     Board, BoardId, Code, Refusal,
     messages::Answer,
     terraform::{
-        BoardTerraform, Finding, PlanState, PlanView, RunId, RunLine, RunOperation, RunState, RunView,
-        TerraformAnswer, TerraformView,
+        BoardTerraform, Finding, PlanChange, PlanState, PlanView, RunId, RunLine, RunOperation, RunState,
+        RunView, TerraformAnswer, TerraformView, TrialView,
     },
 };
 use std::{
@@ -33,6 +34,8 @@ use std::{
 /// Runs remembered for each board; as many logs are kept.
 const MOST_RUNS: usize = 20;
 const MOST_FINDINGS: usize = 1_000;
+/// Plans of proposals that are remembered.
+const MOST_TRIALS: usize = 4;
 /// How long somebody waits for a line before they are told that there is none yet.
 const LINE_WAIT: Duration = Duration::from_secs(1);
 
@@ -53,6 +56,16 @@ struct State {
     programs: BTreeMap<Option<String>, Program>,
     boards: BTreeMap<BoardId, BoardState>,
     runs: BTreeMap<RunId, Record>,
+    /// Those of the runs that plan what is only proposed.
+    trials: BTreeMap<RunId, Trial>,
+    is_trying: bool,
+}
+
+struct Trial {
+    about: About,
+    tracker: Tracker,
+    changes: Option<Vec<PlanChange>>,
+    more_changes: u64,
 }
 
 #[derive(Default)]
@@ -127,6 +140,9 @@ impl Site {
                     run.log
                 )
             });
+        }
+        if let Err(error) = Scratch::clear(&ground.files.state_folder()) {
+            tracing::warn!(%error, "what a plan of a proposal left could not be removed");
         }
         for cut in runs.interrupted() {
             tracing::warn!(board = cut.board, operation = cut.operation, log = %cut.log.display(), "a run was cut off");
@@ -296,9 +312,9 @@ impl Site {
         let record =
             Record { view, log, lines: Lines::default(), cancel: Arc::clone(&cancel), total, done: 0 };
         state.runs.insert(id, record);
-        let old =
-            state.runs.values().filter(|record| record.view.board == of_board).map(|record| record.view.id);
-        let old: Vec<RunId> = old.collect();
+        let is_old =
+            |record: &&Record| record.view.board == of_board && !state.trials.contains_key(&record.view.id);
+        let old: Vec<RunId> = state.runs.values().filter(is_old).map(|record| record.view.id).collect();
         for id in old.iter().rev().skip(MOST_RUNS) {
             state.runs.remove(id);
         }
@@ -308,9 +324,13 @@ impl Site {
     /// Takes in what a run did. Gives the number of the first new line, and the new lines.
     pub(super) fn take(&self, run: RunId, events: &[Event], draft: &Draft) -> (u64, Vec<RunLine>) {
         let mut state = self.lock();
-        let State { runs, boards, .. } = &mut *state;
+        let State { runs, boards, trials, .. } = &mut *state;
         let Some(record) = runs.get_mut(&run) else { return (0, Vec::new()) };
-        let board = boards.entry(record.view.board).or_default();
+        // What is only proposed says nothing about the board.
+        let tracker = match trials.get_mut(&run) {
+            Some(trial) => &mut trial.tracker,
+            None => &mut boards.entry(record.view.board).or_default().tracker,
+        };
         let first = record.lines.count();
         let mut lines = Vec::new();
         for event in events {
@@ -326,11 +346,11 @@ impl Site {
                 }
                 _ => {}
             }
-            board.tracker.take(event, &draft.generated, &draft.ground.snapshot);
+            tracker.take(event, &draft.generated, &draft.ground.snapshot);
         }
         let view = &mut record.view;
         view.lines = record.lines.count();
-        view.summary = board.tracker.summary.map(views::counts);
+        view.summary = tracker.summary.map(views::counts);
         view.progress = record
             .total
             .filter(|_| view.operation.needs_confirmation())
@@ -382,8 +402,72 @@ impl Site {
 
     pub(super) fn history(&self, board: BoardId) -> Vec<RunView> {
         let state = self.lock();
-        let runs = state.runs.values().rev().filter(|record| record.view.board == board);
+        let is_own =
+            |record: &&Record| record.view.board == board && !state.trials.contains_key(&record.view.id);
+        let runs = state.runs.values().rev().filter(is_own);
         runs.map(|record| record.view.clone()).collect()
+    }
+
+    // ---- plans of what is only proposed -------------------------------------------------------------------------------
+
+    /// One at a time, and not while a run may be writing the state that is to be copied.
+    pub(super) fn take_place(self: &Arc<Self>, board: BoardId) -> Result<Place, Refusal> {
+        let mut state = self.lock();
+        if state.is_trying {
+            return Err(trial::busy());
+        }
+        if state.is_busy(board) {
+            let message = "a run is going on for this board, and its state may be changing";
+            return Err(Refusal::new(Code::Conflict, message).hint("Wait for it, or cancel it."));
+        }
+        state.is_trying = true;
+        Ok(Place(Arc::clone(self)))
+    }
+
+    pub(super) fn trial_over(&self) {
+        self.lock().is_trying = false;
+    }
+
+    /// Gives its number, and what tells it to end.
+    pub(super) fn trial_started(&self, about: About, view: RunView) -> (RunId, Arc<AtomicBool>) {
+        let mut state = self.lock();
+        let id = state.runs.last_key_value().map_or(1, |(last, _)| last + 1);
+        let cancel = Arc::new(AtomicBool::new(self.is_closed()));
+        let record = Record {
+            view: RunView { id, ..view },
+            log: PathBuf::new(),
+            lines: Lines::default(),
+            cancel: Arc::clone(&cancel),
+            total: None,
+            done: 0,
+        };
+        state.runs.insert(id, record);
+        let trial = Trial { about, tracker: Tracker::default(), changes: None, more_changes: 0 };
+        state.trials.insert(id, trial);
+        while state.trials.len() > MOST_TRIALS
+            && let Some((old, _)) = state.trials.pop_first()
+        {
+            state.runs.remove(&old);
+        }
+        (id, cancel)
+    }
+
+    /// What it is at.
+    pub(super) fn trial_does(&self, run: RunId, operation: RunOperation) {
+        if let Some(record) = self.lock().runs.get_mut(&run) {
+            record.view.operation = operation;
+        }
+    }
+
+    pub(super) fn trial_ended(&self, run: RunId, ended: RunState, changes: Option<(Vec<PlanChange>, u64)>) {
+        let mut state = self.lock();
+        let State { runs, trials, .. } = &mut *state;
+        if let (Some(record), Some(trial)) = (runs.get_mut(&run), trials.get_mut(&run)) {
+            record.view.state = ended;
+            if let Some((changes, more)) = changes {
+                (trial.changes, trial.more_changes) = (Some(changes), more);
+            }
+        }
     }
 
     // ---- lines ------------------------------------------------------------------------------------------------------
@@ -446,9 +530,11 @@ impl Site {
             ground.snapshot.board(*id)?;
             Some(board.view(*id, &state.runs, ground))
         };
+        let trial = |(id, trial): (&RunId, &Trial)| Some(trial.view(&state.runs.get(id)?.view));
         TerraformView {
             program: state.program.clone(),
             boards: state.boards.iter().filter_map(known).collect(),
+            trials: state.trials.iter().filter_map(trial).collect(),
         }
     }
 }
@@ -459,6 +545,23 @@ impl State {
             let run = board.run.and_then(|run| self.runs.get(&run));
             board.is_starting || run.is_some_and(Record::is_going_on)
         })
+    }
+}
+
+impl Trial {
+    fn view(&self, run: &RunView) -> TrialView {
+        let About { proposal, version, hash, over } = self.about;
+        let complaints = self.tracker.diagnostics.iter().take(MOST_FINDINGS).map(views::complaint);
+        TrialView {
+            run: run.clone(),
+            proposal,
+            version,
+            hash,
+            over,
+            changes: self.changes.clone(),
+            more_changes: self.more_changes,
+            findings: complaints.collect(),
+        }
     }
 }
 
@@ -500,6 +603,7 @@ pub(super) fn refusal(error: &RunError) -> Refusal {
         RunError::TooSlow { .. } => Code::Timeout,
         RunError::TooMuch { .. } => Code::LimitExceeded,
         RunError::Start { .. } | RunError::Files { .. } | RunError::Plan(_) => Code::StorageError,
+        RunError::NoTrial(_) => Code::BadRequest,
     };
     Refusal::new(code, error.to_string())
 }

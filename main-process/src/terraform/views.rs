@@ -84,6 +84,11 @@ pub(super) fn planned(plan: &Plan) -> Vec<(NodeId, PlannedAction)> {
 }
 
 pub(super) fn plan(plan: &Plan, board: BoardId, counts: Counts) -> PlanView {
+    PlanView { board, counts, outdated: false, changes: changes(plan) }
+}
+
+/// What does nothing is left out.
+pub(super) fn changes(plan: &Plan) -> Vec<PlanChange> {
     let attribute = |difference: &infrastructure::run::AttributeDifference| PlanAttribute {
         path: difference.path.clone(),
         before: shown(&difference.before),
@@ -99,7 +104,7 @@ pub(super) fn plan(plan: &Plan, board: BoardId, counts: Counts) -> PlanView {
             attributes: change.attributes.iter().map(attribute).collect(),
         })
     };
-    PlanView { board, counts, outdated: false, changes: plan.changes.iter().filter_map(change).collect() }
+    plan.changes.iter().filter_map(change).collect()
 }
 
 fn shown(value: &Shown) -> Option<String> {

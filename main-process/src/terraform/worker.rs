@@ -7,6 +7,7 @@ use super::{
     import::import,
     running::{self, Starting},
     site::Site,
+    trial::{self, TrialAsked},
     views,
 };
 use crate::{host::Reply, moment::now};
@@ -16,6 +17,7 @@ use journal::{FileError, WorkspacePath};
 use shared_protocol::{
     Actor, BoardId, Code, Refusal, Revision,
     messages::Answer,
+    review::ReviewAnswer,
     terraform::{HclFile, HclView, RunOperation, TerraformAnswer, TerraformRequest, TerraformView},
 };
 use std::{
@@ -73,6 +75,11 @@ impl Worker {
                 Ok(Order::Request { request, actor, reply, follower }) => {
                     self.follow();
                     self.answer(request, actor, reply, follower);
+                    self.is_news = true;
+                }
+                Ok(Order::Trial { asked, reply }) => {
+                    self.follow();
+                    self.trial(*asked, reply);
                     self.is_news = true;
                 }
                 Ok(Order::Look) => {
@@ -244,7 +251,35 @@ impl Worker {
             around: Arc::clone(&self.around),
             spawner: Arc::clone(&self.spawner),
             follower: None,
+            until: None,
         })
+    }
+
+    /// Plans what is only proposed, unless a person has to say more first.
+    fn trial(&self, asked: TrialAsked, reply: Reply) {
+        let TrialAsked { about, board, state, secrets, actor } = asked;
+        let Some((ground, site)) = &self.here else {
+            return reply(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
+        };
+        let proposed = Ground { files: Arc::clone(&ground.files), snapshot: state };
+        let operation = RunOperation::Plan;
+        let starting = match self.starting(&proposed, site, board, operation, false, secrets, actor) {
+            Ok(starting) => Starting { until: Some(Instant::now() + trial::LIMIT), ..starting },
+            Err(refusal) => return reply(Err(refusal)),
+        };
+        let secrets = missing_secrets(site, &starting.draft);
+        if !secrets.is_empty() {
+            let needs = ReviewAnswer::PlanNeeds { proposal: about.proposal, board, secrets };
+            return reply(Ok(Answer::Review(needs)));
+        }
+        match site.take_place(board) {
+            Ok(place) => {
+                // A board that the proposal brings is not there yet.
+                let now = self.draft(ground, board).ok();
+                trial::start(about, starting, now, place, reply);
+            }
+            Err(refusal) => reply(Err(refusal)),
+        }
     }
 
     fn hcl(&self, ground: &Ground, site: &Arc<Site>, board: BoardId) -> Result<Answer, Refusal> {

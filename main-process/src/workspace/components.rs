@@ -53,12 +53,7 @@ impl Workspace {
 
     /// Reads all of them.
     pub(super) fn read_components(&mut self) {
-        let mut library = Library::default();
-        kit().iter().for_each(|(file, text)| library.put(file, text));
-        for (path, text) in component_texts(&self.snapshot) {
-            library.put(path.as_str(), text);
-        }
-        self.shelf.library = library;
+        self.shelf.library = library_of(&self.snapshot);
         self.settle_components();
     }
 
@@ -85,12 +80,6 @@ impl Workspace {
 
     fn settle_components(&mut self) {
         self.shelf.library.settle();
-        let view = |component: &Arc<Component>| ComponentView {
-            id: component.id.clone(),
-            title: component.title.clone(),
-            variants: component.variants.iter().map(|variant| variant.id.clone()).collect(),
-            file: component.file.clone(),
-        };
         self.shelf.view = Arc::new(self.shelf.library.components().map(view).collect());
         self.notices.retain(|about, _| !matches!(about, About::Component(..)));
         let problems: Vec<_> = self.shelf.library.problems().take(MOST_TOLD).cloned().collect();
@@ -110,6 +99,32 @@ impl Workspace {
         }
         self.snapshot = self.snapshot.clone().with_registry(registry);
     }
+}
+
+/// What is built in, and over it the files of a state.
+fn library_of(snapshot: &Snapshot) -> Library {
+    let mut library = Library::default();
+    kit().iter().for_each(|(file, text)| library.put(file, text));
+    for (path, text) in component_texts(snapshot) {
+        library.put(path.as_str(), text);
+    }
+    library
+}
+
+fn view(component: &Arc<Component>) -> ComponentView {
+    ComponentView {
+        id: component.id.clone(),
+        title: component.title.clone(),
+        variants: component.variants.iter().map(|variant| variant.id.clone()).collect(),
+        file: component.file.clone(),
+    }
+}
+
+/// The components of a state that is not the workspace's own, such as a draft.
+pub fn components_of(snapshot: &Snapshot) -> Vec<ComponentView> {
+    let mut library = library_of(snapshot);
+    library.settle();
+    library.components().map(view).collect()
 }
 
 /// The component files of a state.

@@ -27,7 +27,7 @@ mod sources;
 mod take_in;
 
 pub use bundles::SpecBundles;
-pub use components::{SLOT, component_texts};
+pub use components::{SLOT, component_texts, components_of};
 pub use error::OpenError;
 pub use external::Noticed;
 pub use group::{Group, Moment, Mutation};

@@ -12,11 +12,7 @@ impl Workbench {
     pub(super) fn keys(&mut self, context: &Context, actions: &mut Vec<Action>) {
         // A drag under way takes Esc and everything else for itself.
         let dragging = context.input(|input| input.pointer.any_down());
-        if self.dialogs.is_open()
-            || self.overlays.take_keys()
-            || dragging
-            || egui::Popup::is_any_open(context)
-        {
+        if self.has_popup() || dragging || egui::Popup::is_any_open(context) {
             return;
         }
         // Somewhere text is typed; a field of the inspector that nothing was typed into does not mind.

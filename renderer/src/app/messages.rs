@@ -54,7 +54,10 @@ impl Workbench {
             Received::Terraform => self.terraform_told(),
             Received::RunLines { run, first, lines } => self.session.terraform.lines.push(run, first, lines),
             // Asked for before the next frame.
-            Received::Review => context.request_repaint_after(std::time::Duration::from_millis(1)),
+            Received::Review => {
+                self.panels.audit.changed();
+                context.request_repaint_after(std::time::Duration::from_millis(1));
+            }
             Received::Previews => self.previews_told(context),
             Received::PreviewFrame { session, generation } => {
                 self.panels.preview.screens.announced(session, generation);
@@ -117,6 +120,7 @@ impl Workbench {
             self.restore(&presence.window, context);
         }
         self.panels.log.reset();
+        self.panels.audit.reset();
         self.panels.inspector.operations = Default::default();
         self.redraw_all(None);
         self.keep_what_exists();
@@ -171,6 +175,7 @@ impl Workbench {
             Err(refusal) => {
                 match pending {
                     Some(Pending::Log) => self.panels.log.forget_asking(),
+                    Some(Pending::Audit) => self.panels.audit.forget_asking(),
                     Some(Pending::Nudge) => self.nudge.give_up(),
                     Some(Pending::Operations) => self.panels.inspector.operations.receive(Vec::new()),
                     Some(Pending::Review(asked)) => self.review_refused(asked),
@@ -236,6 +241,7 @@ impl Workbench {
                 self.panels.inspector.operations.receive(entries);
             }
             Answer::Log(entries) => self.panels.log.receive(entries),
+            Answer::AuditView(view) => self.panels.audit.receive(*view),
             Answer::Recents(recents) => {
                 if let Some(launcher) = &mut self.overlays.launcher {
                     launcher.receive(recents);
@@ -263,6 +269,10 @@ impl Workbench {
             Answer::Review(answer) => {
                 let asked = if let Some(Pending::Review(asked)) = pending { Some(asked) } else { None };
                 self.review_answered(answer, asked, context);
+            }
+            Answer::Exported { path, .. } if pending == Some(Pending::AuditExport) => {
+                let next = format!("`draftboard audit verify {path}` checks it anywhere.");
+                self.notices.tell(Tone::Good, "Exported the audit", vec![path, next]);
             }
             Answer::Exported { path, .. } => self.notices.tell(Tone::Good, "Exported the board", vec![path]),
             _ => {}
@@ -351,7 +361,7 @@ impl Workbench {
 
     /// Something lies over the window and has the keyboard.
     pub(super) fn has_popup(&self) -> bool {
-        self.dialogs.is_open() || self.overlays.take_keys()
+        self.dialogs.is_open() || self.overlays.take_keys() || self.review.is_enlarging()
     }
 
     pub(super) fn notice_doing(&mut self, context: &Context, had_popup: bool) {

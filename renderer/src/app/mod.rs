@@ -93,6 +93,8 @@ enum Pending {
     Revert(Revision),
     Nudge,
     Log,
+    Audit,
+    AuditExport,
     /// Where something comes from.
     Operations,
     /// Another workspace, or a list of them.

@@ -28,6 +28,8 @@ impl Workbench {
                 let pending = match request {
                     Request::Terraform(ref request) => Pending::Terraform(Asked::of(request)),
                     Request::Log { .. } => Pending::Log,
+                    Request::AuditView { .. } => Pending::Audit,
+                    Request::AuditExport { .. } => Pending::AuditExport,
                     Request::Preview(PreviewRequest::Log { session, .. }) => Pending::PreviewLog(session),
                     Request::Mcp(McpRequest::ClientConfig { .. }) => Pending::Agents { copy: true },
                     Request::Mcp(_) => Pending::Agents { copy: false },

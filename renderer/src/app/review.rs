@@ -27,6 +27,8 @@ pub(super) enum Asked {
     Decision,
     Origins,
     Consequences,
+    Page,
+    Plan,
     Other,
 }
 
@@ -38,6 +40,8 @@ impl Asked {
             ReviewRequest::Accept(_) | ReviewRequest::Reject { .. } => Self::Decision,
             ReviewRequest::Origins(_) => Self::Origins,
             ReviewRequest::Consequences(_) => Self::Consequences,
+            ReviewRequest::PagePictures { .. } => Self::Page,
+            ReviewRequest::Plan { .. } => Self::Plan,
             _ => Self::Other,
         }
     }
@@ -54,6 +58,9 @@ impl Workbench {
             Err(error) => {
                 self.review.give_up();
                 self.review.refused();
+                if matches!(asked, Asked::Consequences | Asked::Page | Asked::Plan) {
+                    self.review_refused(asked);
+                }
                 let more = vec!["Nothing was decided. Try again in a moment.".to_owned()];
                 self.notices.tell(Tone::Bad, super::perform::capitalised(&format!("{error}.")), more);
             }
@@ -102,6 +109,15 @@ impl Workbench {
                 if let Some(opened) = self.review.opened_mut() {
                     opened.receive_consequences(*all);
                 }
+            }
+            ReviewAnswer::PagePictures(pictures) => {
+                if let Some(opened) = self.review.opened_mut() {
+                    opened.receive_pages(*pictures, context);
+                }
+            }
+            ReviewAnswer::Planning { .. } => self.review.plan_answered(true),
+            ReviewAnswer::PlanNeeds { proposal, board, secrets } => {
+                self.review.plan_needs(proposal, board, secrets);
             }
             ReviewAnswer::Origins(origins) => self.panels.inspector.operations.receive_origins(origins),
         }
@@ -160,6 +176,12 @@ impl Workbench {
                     opened.without_consequences();
                 }
             }
+            Asked::Page => {
+                if let Some(opened) = self.review.opened_mut() {
+                    opened.without_page();
+                }
+            }
+            Asked::Plan => self.review.plan_answered(false),
             Asked::Other => {}
         }
     }

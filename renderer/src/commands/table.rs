@@ -193,6 +193,7 @@ pub(crate) const TABLE: &[CommandDef] = &[
     panel(PanelId::Review, "Review", &[Keys::ctrl_shift(Key::R)]),
     panel(PanelId::Proposal, "Proposal", &[]),
     panel(PanelId::Agents, "Agents", &[]),
+    panel(PanelId::Audit, "Audit", &[]),
     panel(PanelId::Log, "Log", &[Keys::ctrl_shift(Key::H)]),
     group(side(Side::Left, "Left panels", &[Keys::ctrl(Key::Num1)])),
     side(Side::Right, "Right panels", &[Keys::ctrl(Key::Num2)]),

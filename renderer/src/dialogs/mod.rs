@@ -30,15 +30,21 @@ pub(crate) enum Purpose {
     },
     /// A folder of Terraform files, or of a TerraStudio project.
     ImportTerraform,
+    /// Every line of the audit.
+    ExportAudit,
 }
 
 impl Purpose {
+    /// What an exported audit is called, unless somebody calls it otherwise.
+    const AUDIT_FILE: &str = "audit.jsonl";
+
     fn request(&self, path: String) -> Request {
         match self {
             Self::OpenWorkspace => Request::Open(path),
             Self::NewWorkspace { template } => Request::New { path, template: *template },
             Self::Export { board, .. } => Request::Export { board: *board, path },
             Self::ImportTerraform => Request::Terraform(TerraformRequest::Import { path, name: None }),
+            Self::ExportAudit => Request::AuditExport { path },
         }
     }
 }

@@ -65,6 +65,7 @@ impl Modal {
             Purpose::OpenWorkspace | Purpose::ImportTerraform => root.to_owned(),
             Purpose::NewWorkspace { .. } => format!("{root}-new"),
             Purpose::Export { suggestion, .. } => format!("{root}/{suggestion}"),
+            Purpose::ExportAudit => format!("{root}/{}", Purpose::AUDIT_FILE),
         };
         Self::Path { purpose, path, why }
     }
@@ -80,6 +81,7 @@ impl Modal {
             Self::Path { purpose: Purpose::NewWorkspace { .. }, .. } => "New workspace",
             Self::Path { purpose: Purpose::Export { .. }, .. } => "Export board",
             Self::Path { purpose: Purpose::ImportTerraform, .. } => "Import Terraform folder",
+            Self::Path { purpose: Purpose::ExportAudit, .. } => "Export audit",
             Self::Run(run) => run.title(),
         }
     }
@@ -93,7 +95,7 @@ impl Modal {
             Self::DrawMap { .. } => "Draw",
             Self::Path { purpose: Purpose::OpenWorkspace, .. } => "Open",
             Self::Path { purpose: Purpose::NewWorkspace { .. }, .. } => "Create",
-            Self::Path { purpose: Purpose::Export { .. }, .. } => "Export",
+            Self::Path { purpose: Purpose::Export { .. } | Purpose::ExportAudit, .. } => "Export",
             Self::Path { purpose: Purpose::ImportTerraform, .. } => "Import",
             Self::Run(run) => run.button(),
         }

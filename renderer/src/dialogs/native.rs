@@ -63,6 +63,12 @@ fn ask(purpose: &Purpose, root: &str) -> Option<PathBuf> {
         Purpose::ImportTerraform => {
             dialog.set_title("Import Terraform folder").set_directory(root).pick_folder()
         }
+        Purpose::ExportAudit => dialog
+            .set_title("Export audit")
+            .set_directory(root)
+            .set_file_name(Purpose::AUDIT_FILE)
+            .add_filter("Lines of JSON", &["jsonl"])
+            .save_file(),
         Purpose::Export { suggestion, .. } => dialog
             .set_title("Export board")
             .set_directory(root)

@@ -2,6 +2,7 @@
 //! nobody else's business: what is typed, open, or scrolled.
 
 pub(crate) mod agents;
+pub(crate) mod audit;
 pub(crate) mod hcl;
 pub(crate) mod inspector;
 pub(crate) mod log;
@@ -40,6 +41,7 @@ pub(crate) enum PanelId {
     Preview,
     Agents,
     Upstreams,
+    Audit,
     Log,
 }
 
@@ -96,6 +98,7 @@ pub(crate) const PANELS: &[PanelDef] = &[
     panel(PanelId::Review, "review", "Review", Side::Bottom),
     panel(PanelId::Agents, "agents", "Agents", Side::Bottom),
     panel(PanelId::Upstreams, "upstreams", "Upstreams", Side::Bottom),
+    panel(PanelId::Audit, "audit", "Audit", Side::Bottom),
     panel(PanelId::Log, "log", "Log", Side::Bottom),
 ];
 
@@ -119,6 +122,7 @@ pub(crate) struct Panels {
     pub(crate) palette: palette::Palette,
     pub(crate) outline: outline::Outline,
     pub(crate) inspector: inspector::Inspector,
+    pub(crate) audit: audit::AuditPanel,
     pub(crate) log: log::Log,
     pub(crate) problems: problems::ProblemList,
     pub(crate) specs: Specs,
@@ -153,6 +157,7 @@ impl Panels {
             PanelId::Preview => self.preview.show_ui(ui, view, actions),
             PanelId::Agents => agents::agents_ui(ui, view, actions),
             PanelId::Upstreams => self.upstreams.show_ui(ui, view, actions),
+            PanelId::Audit => self.audit.show_ui(ui, view, actions),
             PanelId::Log => self.log.show_ui(ui, view, actions),
         }
     }

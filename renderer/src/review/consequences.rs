@@ -1,7 +1,12 @@
 //! What follows from a proposal beside what it says: problems that it brings, what it would cost, its Terraform files against
-//! those of now, and links whose ends it touches. Main works it out when a person looks; it is asked for once a version.
+//! those of now, a plan if somebody wants one, links whose ends it touches, pages before and after. Main works it out when a
+//! person looks; it is asked for once a version.
 
-use super::{Opened, Typed, words};
+use super::{
+    Opened, Typed,
+    trial::{Planned, trial_ui},
+    words,
+};
 use crate::{
     panels::status_bar::counted,
     terraform::money,
@@ -94,7 +99,10 @@ impl Opened {
                 muted_ui(ui, view.theme, "Costs and files are not known while it does not fit.");
             }
             Known::Nothing => {}
-            Known::All(all) => all_ui(ui, view, all, typed, actions),
+            Known::All(all) => {
+                all_ui(ui, view, all, typed, actions);
+                self.pages.show_ui(ui, view, all, actions);
+            }
         }
     }
 
@@ -120,13 +128,8 @@ impl Opened {
 fn all_ui(ui: &mut Ui, view: &View<'_>, all: &Consequences, typed: &mut Typed, actions: &mut Vec<Action>) {
     for board in &all.boards {
         board_ui(ui, view, board, all.boards.len() > 1, typed);
-    }
-    if !all.boards.is_empty() {
-        muted_ui(
-            ui,
-            view.theme,
-            "A plan is made of what is there: accept, plan, and undo what is not meant.",
-        );
+        let Consequences { proposal, version, hash, .. } = *all;
+        trial_ui(ui, view, Planned { proposal, version, hash, board: board.board }, typed, actions);
     }
     if !all.links.is_empty() {
         ui.label(format!("{} would have to be looked at", counted(all.links.len(), "link")));

@@ -22,10 +22,12 @@ mod elements;
 mod header;
 mod list;
 pub(crate) mod opened;
+mod pages;
 mod proposal;
 pub(crate) mod proposed;
 mod queue;
 pub(crate) mod strip;
+mod trial;
 pub(crate) mod words;
 
 use crate::replica::Workspace;
@@ -73,6 +75,7 @@ struct Typed {
     shows: BTreeSet<&'static str>,
     /// Files whose difference was opened or folded by hand.
     turned: BTreeSet<(BoardId, String)>,
+    plan: trial::Form,
 }
 
 impl Review {
@@ -187,6 +190,23 @@ impl Review {
     pub(crate) fn refused(&mut self) {
         if let Some(opened) = &mut self.opened {
             opened.deciding = opened::Deciding::Not;
+        }
+    }
+
+    /// Pages are shown large, over everything else.
+    pub(crate) fn is_enlarging(&self) -> bool {
+        self.opened.as_ref().is_some_and(|opened| opened.pages.is_enlarging())
+    }
+
+    /// A plan of what is proposed has begun, or was refused.
+    pub(crate) fn plan_answered(&mut self, has_begun: bool) {
+        self.typed.plan.answered(has_begun);
+    }
+
+    /// Before it can be planned, a person has to give these values.
+    pub(crate) fn plan_needs(&mut self, proposal: ProposalId, board: BoardId, secrets: Vec<String>) {
+        if self.opened.as_ref().is_some_and(|opened| opened.id() == proposal) {
+            self.typed.plan.needs(board, secrets);
         }
     }
 

@@ -71,6 +71,7 @@ pub(crate) struct Opened {
     /// Ghosts of somebody who is writing, shown without having been asked for.
     pub(crate) is_followed: bool,
     pub(super) consequences: super::consequences::Known,
+    pub(super) pages: super::pages::Pages,
 }
 
 impl Opened {
@@ -93,6 +94,7 @@ impl Opened {
             proposed: None,
             is_followed: false,
             consequences: super::consequences::Known::default(),
+            pages: super::pages::Pages::default(),
         };
         opened.sort();
         opened.tick_all(true);

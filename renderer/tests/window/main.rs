@@ -9,7 +9,9 @@
 )]
 
 mod agents;
+mod audit;
 mod canvas_area;
+mod consequences;
 mod controls;
 mod deployment;
 mod dock;

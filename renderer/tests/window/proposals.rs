@@ -6,12 +6,12 @@ use authority::{
     proposals::{lines, with_needs},
 };
 use shared_protocol::{
-    Command, Proposal, ProposalId, ProposalState, Refusal, Revision, Subject,
+    Command, NodeId, Proposal, ProposalId, ProposalState, Refusal, Revision, Subject,
     messages::{Answer, Applied, Patch, ToRenderer},
     proposal::{Decided, Kind, Proposer, Risk, Step, Verdict},
     review::{
-        CodeShown, Counts, Difference, Element, OpenedProposal, Origin, ProposalBrief, ReviewAnswer,
-        ReviewRequest, ReviewView, StandingApproval,
+        CodeShown, Consequences, Counts, Difference, Element, OpenedProposal, Origin, PagePictures,
+        ProposalBrief, ReviewAnswer, ReviewRequest, ReviewView, StandingApproval,
     },
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +26,11 @@ pub(crate) struct Reviews {
     pub(crate) origins: Vec<Origin>,
     /// Everything the window asked for since the last time.
     pub(crate) heard: Vec<ReviewRequest>,
+    pub(crate) consequences: BTreeMap<ProposalId, Consequences>,
+    /// By page.
+    pub(crate) pictures: BTreeMap<NodeId, PagePictures>,
+    /// What comes of a wish to plan.
+    pub(crate) planning: Option<Result<ReviewAnswer, Refusal>>,
     /// Main takes its time.
     pub(crate) silent: bool,
     stamps: u64,
@@ -131,6 +136,13 @@ impl Main {
             ReviewRequest::History { .. } => ReviewAnswer::History(
                 self.reviews.opened.values().map(|opened| opened.brief.clone()).collect(),
             ),
+            ReviewRequest::Consequences(id) if self.reviews.consequences.contains_key(&id) => {
+                ReviewAnswer::Consequences(Box::new(self.reviews.consequences[&id].clone()))
+            }
+            ReviewRequest::PagePictures { page, .. } => ReviewAnswer::PagePictures(Box::new(
+                self.reviews.pictures.get(&page).cloned().ok_or_else(stale)?,
+            )),
+            ReviewRequest::Plan { .. } => self.reviews.planning.take().ok_or_else(stale)??,
             _ => return Ok(Answer::Done),
         };
         Ok(Answer::Review(answer))

@@ -27,6 +27,8 @@ pub(crate) struct Main {
     pub(crate) status: Status,
     pub(crate) presence: Presence,
     pub(crate) log: Vec<LogEntry>,
+    /// Newest first.
+    pub(crate) audit: shared_protocol::review::AuditView,
     pub(crate) terraform: Terraform,
     pub(crate) reviews: crate::proposals::Reviews,
     pub(crate) upstreams: crate::upstreams_answers::Upstreams,
@@ -51,6 +53,7 @@ impl Main {
             status: Status::default(),
             presence: Presence::default(),
             log: Vec::new(),
+            audit: Default::default(),
             terraform: Terraform::default(),
             reviews: Default::default(),
             upstreams: Default::default(),
@@ -199,6 +202,13 @@ impl Main {
                     Answer::Applied(applied)
                 }),
                 Request::Log { .. } => Ok(Answer::Log(self.log.clone())),
+                Request::AuditView { before, limit } => {
+                    let mut view = self.audit.clone();
+                    view.lines.retain(|line| before.is_none_or(|before| line.number < before));
+                    view.lines.truncate(*limit as usize);
+                    Ok(Answer::AuditView(Box::new(view)))
+                }
+                Request::AuditExport { path } => Ok(Answer::Exported { path: path.clone(), bytes: 7 }),
                 Request::Operations(wanted) => {
                     let found = self.log.iter().filter(|entry| wanted.contains(&entry.revision));
                     Ok(Answer::Log(found.cloned().collect()))
@@ -228,6 +238,7 @@ fn is_lookup(request: &Request) -> bool {
     matches!(
         request,
         Request::Operations(_)
+            | Request::AuditView { .. }
             | Request::Upstream(UpstreamRequest::Show { .. } | UpstreamRequest::Log { .. })
             | Request::Terraform(Cost { .. } | Hcl { .. } | Plan { .. } | History { .. } | Lines { .. })
     )

@@ -66,7 +66,7 @@ fn what_changes_nothing_is_run_at_once() {
 fn without_a_program_every_button_says_what_to_do() {
     let mut shop = with(|shop| {
         let why = "Neither terraform nor tofu is on the path. Install one, or set `program`.".to_owned();
-        let view = TerraformView { program: Some(Err(why)), boards: Vec::new() };
+        let view = TerraformView { program: Some(Err(why)), ..TerraformView::default() };
         shop.main.send(ToRenderer::Terraform(Box::new(view)));
     });
     assert!(shop.shows("Install one, or set"));

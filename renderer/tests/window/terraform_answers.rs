@@ -86,7 +86,11 @@ pub(crate) fn told(board: BoardId) -> BoardTerraform {
 /// Main tells this, with a program that works.
 pub(crate) fn tell(shop: &mut Shop, told: BoardTerraform) {
     let program = Some(Ok("Terraform 1.11.0".to_owned()));
-    shop.main.send(ToRenderer::Terraform(Box::new(TerraformView { program, boards: vec![told] })));
+    shop.main.send(ToRenderer::Terraform(Box::new(TerraformView {
+        program,
+        boards: vec![told],
+        trials: Vec::new(),
+    })));
     shop.window.run();
 }
 

@@ -59,6 +59,10 @@ pub enum RunError {
     Files { path: PathBuf, source: io::Error },
     #[error("the plan could not be read: {0}")]
     Plan(String),
+    #[error(
+        "this cannot be planned beside the board's own folder, because {0}: accept it, plan, and undo what is not meant"
+    )]
+    NoTrial(String),
 }
 
 /// Where runs are kept track of: `.draftboard/terraform` of a workspace.

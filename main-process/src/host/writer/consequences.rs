@@ -1,16 +1,23 @@
 //! What follows from a proposal beside what it says: its Terraform files against those of now, what it would cost, links that
-//! would have to be looked at. Worked out aside, since files of a large board take a moment.
+//! would have to be looked at, pages that would look different. Worked out aside, since files of a large board take a moment.
 
-use super::Writer;
-use crate::{difference::difference, host::Reply, terraform};
+use super::{Writer, aside::Laid};
+use crate::{
+    difference::difference,
+    preview::{self, pages_touched},
+    terraform,
+};
 use authority::{Snapshot, boards_touched, proposals::Overlay};
 use bundles::Bundles;
 use shared_protocol::{
-    Board, BoardKind, Change, Code, Proposal, ProposalId, Refusal, Subject,
+    Board, BoardKind, Change, Proposal, Refusal, Subject,
     link::{LinkEnd, LinksView},
     messages::Answer,
     proposal::ContentHash,
-    review::{BoardConsequences, Consequences, CostDelta, FileDelta, MAX_SHOWN_TEXT, ReviewAnswer},
+    review::{
+        BoardConsequences, Consequences, CostDelta, FileDelta, MAX_PAGES, MAX_SHOWN_TEXT, ReviewAnswer,
+        TouchedPage,
+    },
     terraform::CostView,
 };
 use std::{collections::BTreeSet, sync::Arc};
@@ -20,7 +27,36 @@ const MOST_BOARDS: usize = 8;
 const MOST_FILES: usize = 40;
 const MOST_LINKS: usize = 200;
 
-/// All that is looked at, taken at one moment.
+/// What a proposal is compared with, taken at one moment.
+pub(super) struct Around {
+    bundles: Arc<Bundles>,
+    links: Arc<LinksView>,
+    terraform: terraform::Link,
+    previews: preview::Link,
+}
+
+impl Writer {
+    pub(super) fn around_consequences(&self) -> Around {
+        let workspace = &self.session.workspace;
+        Around {
+            bundles: Arc::clone(workspace.bundles().loaded()),
+            links: Arc::clone(workspace.links()),
+            terraform: self.terraform.clone(),
+            previews: self.host.previews.clone(),
+        }
+    }
+}
+
+impl Around {
+    pub(super) fn of(self, laid: Laid) -> Answer {
+        let Laid { proposal, hash, before, overlay: Overlay { state: after, changes } } = laid;
+        let Self { bundles, links, terraform, previews } = self;
+        let ground = Ground { before, after, changes, bundles, links, terraform, previews };
+        Answer::Review(ReviewAnswer::Consequences(Box::new(ground.consequences(&proposal, hash))))
+    }
+}
+
+/// All that is looked at.
 struct Ground {
     before: Snapshot,
     after: Snapshot,
@@ -28,34 +64,7 @@ struct Ground {
     bundles: Arc<Bundles>,
     links: Arc<LinksView>,
     terraform: terraform::Link,
-}
-
-impl Writer {
-    /// Answers later, from another thread.
-    pub(super) fn consequences(&self, id: ProposalId, reply: Reply) {
-        let workspace = &self.session.workspace;
-        let Some(proposal) = workspace.desk().queue.get(id).map(Arc::clone) else {
-            return reply(Err(Refusal::new(Code::NotFound, format!("there is no proposal {id}"))));
-        };
-        let before = workspace.snapshot().clone();
-        let (bundles, links) = (Arc::clone(workspace.bundles().loaded()), Arc::clone(workspace.links()));
-        let terraform = self.terraform.clone();
-        let work = move || {
-            let worked_out = proposal.content_hash().and_then(|hash| {
-                let fitted = Overlay::lenient(&before, &proposal.changes);
-                let Overlay { state: after, changes } = fitted.map_err(|why| {
-                    Refusal::new(Code::Stale, why.first().cloned().unwrap_or_default())
-                        .hint("Look again, then ask for what follows from it.")
-                })?;
-                let ground = Ground { before, after, changes, bundles, links, terraform };
-                Ok(ground.consequences(&proposal, hash))
-            });
-            reply(worked_out.map(|all| Answer::Review(ReviewAnswer::Consequences(Box::new(all)))));
-        };
-        if let Err(error) = std::thread::Builder::new().name("consequences".to_owned()).spawn(work) {
-            tracing::error!(%error, "no thread for what follows from a proposal");
-        }
-    }
+    previews: preview::Link,
 }
 
 impl Ground {
@@ -67,13 +76,25 @@ impl Ground {
         let known = |id| self.after.board(id).or_else(|| self.before.board(id));
         let boards = touched.into_iter().filter_map(known);
         let described = boards.filter(|board| board.kind == BoardKind::Infrastructure).take(MOST_BOARDS);
+        let mut pages = self.pages();
+        let more_pages = pages.len().saturating_sub(MAX_PAGES) as u64;
+        pages.truncate(MAX_PAGES);
         Consequences {
             proposal: proposal.id,
             version: proposal.version,
             hash,
             boards: described.map(|board| self.board(board)).collect(),
             links: self.links(),
+            pages,
+            more_pages,
         }
+    }
+
+    fn pages(&self) -> Vec<TouchedPage> {
+        let shown = self.previews.ground();
+        shown.map_or_else(Vec::new, |ground| {
+            pages_touched(&ground.with(self.before.clone()), &ground.with(self.after.clone()))
+        })
     }
 
     fn board(&self, board: &Board) -> BoardConsequences {

@@ -79,7 +79,9 @@ impl Writer {
             ReviewRequest::Origins(revisions) => {
                 ReviewAnswer::Origins(self.session.workspace.origins(&revisions)?)
             }
-            ReviewRequest::Consequences(_) => {
+            ReviewRequest::Consequences(_)
+            | ReviewRequest::PagePictures { .. }
+            | ReviewRequest::Plan { .. } => {
                 return Err(Refusal::new(Code::Internal, "this is worked out aside"));
             }
             ReviewRequest::DropCode(code) => {

@@ -21,7 +21,10 @@ use std::{
 };
 
 pub(super) fn guarded() -> Agents {
-    let agents = Agents::start();
+    guarding(Agents::start())
+}
+
+pub(super) fn guarding(agents: Agents) -> Agents {
     agents.view(McpRequest::SetMode(McpMode::Guarded));
     agents
 }

@@ -19,7 +19,7 @@ use std::{
 };
 
 /// Where Terraform has to be there, its absence is a failure.
-fn has_terraform() -> bool {
+pub(super) fn has_terraform() -> bool {
     let found = ["terraform", "tofu"]
         .iter()
         .any(|name| std::process::Command::new(name).arg("version").output().is_ok());
@@ -30,7 +30,7 @@ fn has_terraform() -> bool {
     found
 }
 
-fn add(agents: &Agents, name: &str) {
+pub(super) fn add(agents: &Agents, name: &str) {
     let add = json!({ "addNode": {
         "board": "infrastructure", "type": "terraform/core/terraform_data", "name": name, "props": { "input": name }
     } });

@@ -1,0 +1,202 @@
+//! Pages before and after a proposal, through the real writer and the part that keeps previews. Each preview is a thread that
+//! paints its screen in a colour that follows from what it is told to show.
+
+use super::{Agents, review::guarding};
+use crate::{
+    preview::{Spawned, Spawner},
+    testing::Running,
+};
+use authority::proposals::{AgentAsk, Client, Draft, Submission, Wanted};
+use crossbeam_channel::bounded;
+use preview_link::{Channel, FrameWriter};
+use serde_json::json;
+use shared_protocol::{
+    Code, Command, NodeId, ProposalId,
+    frame::{decode_json, encode_json},
+    messages::Answer,
+    preview::{
+        FromPreview, LandlockLevel, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, PREVIEW_PROTOCOL, SandboxReport,
+        Screen, ToPreview,
+    },
+    proposal::Proposer,
+    review::{Consequences, PageLook, PagePictures, ReviewAnswer, ReviewRequest},
+};
+use std::{
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    os::unix::net::UnixStream,
+};
+
+struct Painters {
+    /// It greets with another build, so nobody believes it.
+    is_foreign: bool,
+}
+
+impl Spawner for Painters {
+    fn spawn(&self) -> Result<Spawned, String> {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let build = if self.is_foreign { "another" } else { "test" };
+        std::thread::spawn(move || paint(theirs, build));
+        Ok(Spawned { channel: ours, stderr: None, child: None })
+    }
+
+    fn build(&self) -> String {
+        "test".to_owned()
+    }
+}
+
+fn paint(stream: UnixStream, build: &str) {
+    let mut channel = Channel::new(stream, MAX_TO_PREVIEW);
+    let sandbox = SandboxReport {
+        no_new_privileges: true,
+        not_dumpable: true,
+        no_new_executable_memory: true,
+        landlock: LandlockLevel::None,
+        limits: true,
+        system_calls: true,
+    };
+    let say = |channel: &Channel, message: &FromPreview| {
+        // Main may have ended it.
+        let _ = channel.send(&encode_json(message, MAX_FROM_PREVIEW).unwrap(), None);
+    };
+    say(&channel, &FromPreview::Hello { protocol: PREVIEW_PROTOCOL, build: build.to_owned(), sandbox });
+    let (mut memory, mut scene, mut files) = (None, None, BTreeMap::new());
+    let mut is_drawn = true;
+    while let Ok(frame) = channel.receive() {
+        match decode_json::<ToPreview>(&frame).unwrap() {
+            ToPreview::Screen { generation, screen } => {
+                let [width, height] = screen.pixels();
+                let writer = FrameWriter::new(channel.take_descriptor().unwrap(), width, height).unwrap();
+                memory = Some((writer, generation, width * height));
+                is_drawn = false;
+            }
+            ToPreview::Component { file, text } => drop(files.insert(file, text)),
+            ToPreview::Scene { revision, instances, overrides, .. } => {
+                scene = Some((revision, format!("{instances:?} {overrides:?}")));
+                is_drawn = false;
+            }
+            ToPreview::Ping { number } => {
+                if let (false, Some((writer, generation, count)), Some((revision, shown))) =
+                    (is_drawn, &mut memory, &scene)
+                {
+                    let mut colour = DefaultHasher::new();
+                    (shown, &files).hash(&mut colour);
+                    let [red, green, blue, ..] = colour.finish().to_be_bytes();
+                    let sequence = writer.put(&vec![[red, green, blue, 255]; *count]);
+                    let (generation, revision) = (*generation, *revision);
+                    say(&channel, &FromPreview::Frame { generation, sequence, revision, micros: 1 });
+                    is_drawn = true;
+                }
+                say(&channel, &FromPreview::Pong { number });
+            }
+            _ => {}
+        }
+    }
+}
+
+fn agents(is_foreign: bool) -> Agents {
+    guarding(Agents::with(|link| Running::with_previews(link, Box::new(Painters { is_foreign }))))
+}
+
+impl Agents {
+    fn node(&self, name: &str) -> NodeId {
+        self.running().document().nodes.iter().find(|node| node.name.as_str() == name).unwrap().id
+    }
+
+    fn propose(&self, command: serde_json::Value) -> ProposalId {
+        let command: Command = serde_json::from_value(command).unwrap();
+        let proposer = Proposer { key: "k".into(), name: "claude".into(), version: "2".into() };
+        let client = Client { proposer, connected: true, inherits: None };
+        let ask = AgentAsk::Propose {
+            draft: Draft::New,
+            what: Wanted::Command(Box::new(command)),
+            submit: Some(Submission { title: "Other".into(), ..Submission::default() }),
+        };
+        let (done, answered) = bounded(1);
+        self.running().host.ask(client, ask, Box::new(move |result| drop(done.send(result))));
+        answered.recv_timeout(super::PATIENCE).unwrap().unwrap().done.proposal.id
+    }
+
+    fn consequences(&self, id: ProposalId) -> Consequences {
+        match self.review(ReviewRequest::Consequences(id)).unwrap() {
+            Answer::Review(ReviewAnswer::Consequences(all)) => *all,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn pictures(&self, all: &Consequences, place: usize) -> PagePictures {
+        let screen = Screen::new(64, 40, 1.0, false).unwrap();
+        let (proposal, hash, page) = (all.proposal, all.hash, all.pages[place].page);
+        match self.review(ReviewRequest::PagePictures { proposal, hash, page, screen }).unwrap() {
+            Answer::Review(ReviewAnswer::PagePictures(pictures)) => *pictures,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn colour(look: &PageLook) -> [u8; 4] {
+    let PageLook::Drawn(pixels) = look else { panic!("{look:?}") };
+    assert_eq!(pixels.size(), Some([64, 40]));
+    let (rows, _) = pixels.rgba.as_chunks::<4>();
+    assert!(rows.iter().all(|pixel| *pixel == rows[0]));
+    rows[0]
+}
+
+#[test]
+fn a_page_is_drawn_before_and_after_and_only_pages_that_would_look_different_are() {
+    let agents = agents(false);
+    let (home, open) = (agents.node("home"), agents.node("open"));
+    let id = agents.propose(json!({ "updateNode": { "node": open, "set": { "label": "Open sesame" } } }));
+    let all = agents.consequences(id);
+    let pages: Vec<NodeId> = all.pages.iter().map(|page| page.page).collect();
+    assert_eq!((pages, all.more_pages), (vec![home], 0));
+    let pictures = agents.pictures(&all, 0);
+    assert_eq!((pictures.proposal, pictures.hash, pictures.page), (id, all.hash, home));
+    assert_ne!(colour(&pictures.now), colour(&pictures.proposed));
+    assert_eq!(colour(&pictures.now), colour(&agents.pictures(&all, 0).now), "the same is drawn the same");
+
+    let set = json!([{ "instance": open, "path": "/label", "value": "Overridden" }]);
+    let over = agents.propose(json!({ "setOverrides": { "set": set } }));
+    let all = agents.consequences(over);
+    assert_eq!(
+        all.pages.iter().map(|page| page.page).collect::<Vec<_>>(),
+        [home],
+        "an override is on a page"
+    );
+    let pictures = agents.pictures(&all, 0);
+    assert_ne!(colour(&pictures.now), colour(&pictures.proposed));
+
+    let gone = agents.propose(json!({ "remove": { "nodes": [home] } }));
+    let all = agents.consequences(gone);
+    let place = all.pages.iter().position(|page| page.page == home).unwrap();
+    let pictures = agents.pictures(&all, place);
+    assert_eq!(pictures.proposed, PageLook::Absent);
+    colour(&pictures.now);
+
+    let note = agents.propose(json!({ "addNode": { "board": "locker-app", "type": "notes/sticky" } }));
+    assert_eq!(agents.consequences(note).pages, [], "a note is for those who draw");
+}
+
+#[test]
+fn a_picture_is_of_what_was_seen_and_of_a_size_that_can_be() {
+    let agents = agents(false);
+    let open = agents.node("open");
+    let ids = ["one", "two"]
+        .map(|label| agents.propose(json!({ "updateNode": { "node": open, "set": { "label": label } } })));
+    let [one, two] = ids.map(|id| agents.consequences(id));
+    let screen = Screen::new(64, 40, 1.0, false).unwrap();
+    let ask = |hash, screen| {
+        let (proposal, page) = (one.proposal, one.pages[0].page);
+        agents.review(ReviewRequest::PagePictures { proposal, hash, page, screen })
+    };
+    assert_eq!(ask(two.hash, screen).unwrap_err().code, Code::Stale);
+    let huge = Screen { width: 4_096, height: 4_096, ..screen };
+    assert_eq!(ask(one.hash, huge).unwrap_err().code, Code::BadRequest);
+    let unknown = ReviewRequest::PagePictures {
+        proposal: ProposalId::from_bits(1),
+        hash: one.hash,
+        page: one.pages[0].page,
+        screen,
+    };
+    assert_eq!(agents.review(unknown).unwrap_err().code, Code::NotFound);
+}

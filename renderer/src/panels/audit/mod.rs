@@ -1,0 +1,255 @@
+//! The audit: what happened around the review queue, newest first, in plain words, and whether its lines hold together. Main
+//! reads and checks it; nothing here can change a line.
+
+mod words;
+
+use crate::{
+    dialogs::Purpose,
+    panels::{
+        log::{ago, now},
+        status_bar::counted,
+    },
+    view::{Action, View},
+    widgets::{
+        body_font, empty_state_ui, focus_ring, muted_ui, paint_line, paint_severity, search_field_ui,
+        small_font,
+    },
+};
+use canvas::theme::Theme;
+use egui::{Align2, ComboBox, CornerRadius, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use shared_protocol::{
+    messages::{Request, Severity},
+    review::AuditView,
+};
+use words::{Kind, Told};
+
+/// Lines asked for at once, and as many as are kept.
+const PAGE: u32 = 200;
+const MOST: usize = 5_000;
+const ROW: f32 = 40.0;
+/// Under this width the controls stand below each other.
+const NARROW: f32 = 420.0;
+
+#[derive(Default)]
+pub(crate) struct AuditPanel {
+    /// Newest first.
+    lines: Vec<Told>,
+    /// How many there are in all, and the first that does not follow; absent until main has said so.
+    checked: Option<(u64, Option<(u64, String)>)>,
+    /// Something may have happened since.
+    stale: bool,
+    asked: Option<Asked>,
+    query: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Newest,
+    Older,
+}
+
+impl AuditPanel {
+    pub(crate) fn changed(&mut self) {
+        self.stale = true;
+    }
+
+    pub(crate) fn reset(&mut self) {
+        *self = Self { stale: true, ..Self::default() };
+    }
+
+    /// Asking failed; it may be tried again.
+    pub(crate) fn forget_asking(&mut self) {
+        self.asked = None;
+    }
+
+    pub(crate) fn receive(&mut self, view: AuditView) {
+        let told: Vec<Told> = view.lines.iter().map(Told::of).collect();
+        match self.asked.take() {
+            Some(Asked::Older) => {
+                let end = self.lines.last().map_or(u64::MAX, |last| last.number);
+                self.lines.extend(told.into_iter().filter(|line| line.number < end));
+            }
+            // What was read further back stays, unless there is a gap.
+            _ => {
+                let before = std::mem::replace(&mut self.lines, told);
+                if let Some(last) = self.lines.last().map(|last| last.number) {
+                    let older = before.into_iter().filter(|line| line.number < last);
+                    let older: Vec<Told> = older.collect();
+                    if older.first().is_some_and(|first| first.number + 1 == last) {
+                        self.lines.extend(older);
+                    }
+                }
+            }
+        }
+        self.lines.truncate(MOST);
+        self.checked = Some((view.total, view.broken));
+    }
+
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        if self.stale && self.asked.is_none() {
+            self.stale = false;
+            self.ask(Asked::Newest, actions);
+        }
+        match &self.checked {
+            None => return drop(muted_ui(ui, view.theme, "Reading the audit…")),
+            Some((0, None)) => {
+                return empty_state_ui(
+                    ui,
+                    view.theme,
+                    "Nothing has been written down yet",
+                    "Every proposal, decision and call of an agent is listed here, with who and when.",
+                );
+            }
+            Some(_) => {}
+        }
+        self.controls_ui(ui, view.theme, actions);
+        self.verdict_ui(ui, view.theme);
+        self.lines_ui(ui, view, actions);
+    }
+
+    fn ask(&mut self, asked: Asked, actions: &mut Vec<Action>) {
+        self.asked = Some(asked);
+        let before = self.lines.last().filter(|_| asked == Asked::Older).map(|last| last.number);
+        actions.push(Action::Ask(Request::AuditView { before, limit: PAGE }));
+    }
+
+    fn controls_ui(&mut self, ui: &mut Ui, theme: &Theme, actions: &mut Vec<Action>) {
+        let is_narrow = ui.available_width() < NARROW;
+        if is_narrow {
+            search_field_ui(ui, theme, &mut self.query, "Filter", "Filter the audit");
+        }
+        ui.horizontal(|ui| {
+            let kinds = ComboBox::from_id_salt("audit kinds").selected_text(self.kind.words()).width(120.0);
+            let chosen = kinds.show_ui(ui, |ui| {
+                for kind in Kind::ALL {
+                    ui.selectable_value(&mut self.kind, kind, kind.words());
+                }
+            });
+            chosen.response.widget_info(|| {
+                WidgetInfo::labeled(Role::ComboBox, true, format!("Lines about {}", self.kind.words()))
+            });
+            if ui.button("Export…").on_hover_text("Every line, to be kept or checked elsewhere").clicked() {
+                actions.push(Action::AskPath(Purpose::ExportAudit));
+            }
+            let again = ui.add_enabled(self.asked.is_none(), egui::Button::new("Check again"));
+            if again.on_hover_text("Reads all of it and checks each line against the one before").clicked() {
+                self.stale = true;
+            }
+            if !is_narrow {
+                search_field_ui(ui, theme, &mut self.query, "Filter", "Filter the audit");
+            }
+        });
+    }
+
+    /// Whether the lines hold together.
+    fn verdict_ui(&self, ui: &mut Ui, theme: &Theme) {
+        let Some((total, broken)) = &self.checked else { return };
+        ui.horizontal_wrapped(|ui| {
+            let (mark, _) = ui.allocate_exact_size(vec2(14.0, 16.0), Sense::hover());
+            let text = match broken {
+                None => {
+                    paint_tick(ui, mark, theme);
+                    match total {
+                        1 => "Checked: the one line is as it was written".to_owned(),
+                        total => format!("Checked: all {total} lines follow each other"),
+                    }
+                }
+                Some((number, problem)) => {
+                    paint_severity(ui.painter(), mark.center(), theme, Severity::Error);
+                    let next = "Somebody changed it, or a disk failed: compare it with a backup.";
+                    format!("Line {number} {problem}. {next}")
+                }
+            };
+            ui.add(egui::Label::new(egui::RichText::new(text).small()).wrap());
+        });
+    }
+
+    fn lines_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        let query = self.query.trim().to_lowercase();
+        let fits = |line: &&Told| self.kind.holds(line) && line.contains(&query);
+        let shown: Vec<&Told> = self.lines.iter().filter(fits).collect();
+        let broken = self.checked.as_ref().and_then(|(_, broken)| broken.as_ref()).map(|(number, _)| *number);
+        let first = self.lines.last().map_or(0, |last| last.number);
+        let has_older = first > 1 && self.lines.len() < MOST;
+        let is_filtered = shown.len() < self.lines.len();
+        let now = now();
+        // One row more for what is below the lines.
+        let rows = shown.len() + 1;
+        let mut older = false;
+        ui.spacing_mut().item_spacing.y = 0.0;
+        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, ROW, rows, |ui, range| {
+            for place in range {
+                match shown.get(place) {
+                    Some(line) => row_ui(ui, view, line, broken == Some(line.number), now, actions),
+                    None => {
+                        older =
+                            below_ui(ui, view.theme, (shown.len(), self.lines.len(), is_filtered), has_older)
+                    }
+                }
+            }
+        });
+        if older && self.asked.is_none() {
+            self.ask(Asked::Older, actions);
+        }
+    }
+}
+
+/// What there is beyond the lines that are shown. True when somebody wants to see older ones.
+fn below_ui(
+    ui: &mut Ui,
+    theme: &Theme,
+    (shown, read, is_filtered): (usize, usize, bool),
+    has_older: bool,
+) -> bool {
+    ui.horizontal(|ui| {
+        ui.set_height(ROW);
+        if is_filtered {
+            muted_ui(ui, theme, format!("{shown} of the newest {}", counted(read, "line")));
+        }
+        has_older && ui.button("Show older lines").clicked()
+    })
+    .inner
+}
+
+fn row_ui(ui: &mut Ui, view: &View<'_>, line: &Told, is_broken: bool, now: u64, actions: &mut Vec<Action>) {
+    let theme = view.theme;
+    let sense = if line.proposal.is_some() { Sense::click() } else { Sense::hover() };
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), sense);
+    if !ui.is_rect_visible(rect) {
+        return;
+    }
+    let role = if line.proposal.is_some() { Role::Button } else { Role::ListItem };
+    response.widget_info(|| WidgetInfo::labeled(role, true, format!("Line {}: {}", line.number, line.what)));
+    if response.sense.senses_click() && response.hovered() {
+        ui.painter().rect_filled(rect, CornerRadius::same(4), theme.hover);
+    }
+    focus_ring(ui, theme, rect, &response);
+    if response.clicked()
+        && let Some(proposal) = line.proposal
+    {
+        actions.push(Action::OpenProposal(proposal));
+    }
+    let room = rect.shrink2(vec2(6.0, 3.0));
+    let number = room.with_max_x(room.left() + 44.0);
+    paint_line(ui, number, Align2::LEFT_CENTER, &line.number.to_string(), small_font(ui), theme.text_subtle);
+    if is_broken {
+        paint_severity(ui.painter(), pos2(number.right() - 8.0, rect.center().y), theme, Severity::Error);
+    }
+    let text = room.with_min_x(number.right() + 4.0);
+    let (top, bottom) = (text.with_max_y(text.center().y), text.with_min_y(text.center().y));
+    let age = line.time.map_or_else(String::new, |time| ago(now, time));
+    let width = paint_line(ui, top, Align2::RIGHT_CENTER, &age, small_font(ui), theme.text_muted);
+    let top = top.with_max_x(top.right() - width - 10.0);
+    paint_line(ui, top, Align2::LEFT_CENTER, &line.what, body_font(ui), theme.text);
+    paint_line(ui, bottom, Align2::LEFT_CENTER, &line.more, small_font(ui), theme.text_muted);
+    let moment = line.time.map_or_else(String::new, words::moment);
+    response.on_hover_text([line.what.as_str(), &line.more, &moment].join("\n").trim().to_owned());
+}
+
+/// A tick, drawn: the fonts have none.
+fn paint_tick(ui: &Ui, rect: egui::Rect, theme: &Theme) {
+    let (c, line) = (rect.center(), egui::Stroke::new(1.8, theme.success));
+    ui.painter().line_segment([c + vec2(-4.5, 0.5), c + vec2(-1.5, 3.5)], line);
+    ui.painter().line_segment([c + vec2(-1.5, 3.5), c + vec2(4.5, -3.5)], line);
+}

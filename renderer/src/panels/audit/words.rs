@@ -1,0 +1,227 @@
+//! Lines of the audit in plain words. What agents wrote in them is made harmless.
+
+use crate::review::words::{claimed, line};
+use shared_protocol::{
+    ProposalId,
+    review::{AuditEntry, AuditEvent, AuditLine},
+};
+
+/// A line as a person reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) number: u64,
+    pub(super) time: Option<u64>,
+    /// Who did what.
+    pub(super) what: String,
+    /// Which way it came, and why.
+    pub(super) more: String,
+    pub(super) proposal: Option<ProposalId>,
+    event: Option<AuditEvent>,
+}
+
+/// What lines are about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    #[default]
+    Everything,
+    Decisions,
+    Proposals,
+    Trust,
+    Servers,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 5] =
+        [Self::Everything, Self::Decisions, Self::Proposals, Self::Trust, Self::Servers];
+
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Everything => "everything",
+            Self::Decisions => "decisions",
+            Self::Proposals => "what agents propose",
+            Self::Trust => "approvals and codes",
+            Self::Servers => "servers and calls",
+        }
+    }
+
+    pub(super) fn holds(self, line: &Told) -> bool {
+        use AuditEvent as E;
+        let kind = match line.event {
+            // What cannot be read is in no list but the whole one.
+            None => Self::Everything,
+            Some(E::Accept | E::Reject | E::Refused | E::LookAgain | E::Edit | E::Comment) => Self::Decisions,
+            Some(E::Begin | E::Submit | E::Revise | E::Withdraw | E::Supersede | E::Expire | E::Stale) => {
+                Self::Proposals
+            }
+            Some(E::Grant | E::Revoke | E::CodeShown | E::WrongCode) => Self::Trust,
+            Some(E::Call | E::Upstream) => Self::Servers,
+        };
+        self == Self::Everything || self == kind
+    }
+}
+
+impl Told {
+    pub(super) fn of(read: &AuditLine) -> Self {
+        let number = read.number;
+        match serde_json::from_str::<AuditEntry>(&read.text) {
+            Ok(entry) => Self {
+                number,
+                time: Some(entry.time),
+                what: what(&entry),
+                more: more(&entry),
+                proposal: entry.proposal.as_ref().map(|proposal| proposal.id),
+                event: Some(entry.event),
+            },
+            Err(_) => Self {
+                number,
+                time: None,
+                what: "A line that cannot be read".to_owned(),
+                more: line(&read.text),
+                proposal: None,
+                event: None,
+            },
+        }
+    }
+
+    /// `query` is in small letters.
+    pub(super) fn contains(&self, query: &str) -> bool {
+        query.is_empty() || [&self.what, &self.more].iter().any(|text| text.to_lowercase().contains(query))
+    }
+}
+
+fn what(entry: &AuditEntry) -> String {
+    use AuditEvent as E;
+    let by = entry.by.as_deref().map_or_else(|| "Somebody".to_owned(), line);
+    let it = entry.proposal.as_ref().map_or_else(
+        || "a proposal".to_owned(),
+        |proposal| format!("proposal {}, version {}", proposal.number, proposal.version),
+    );
+    let agent = entry.proposal.as_ref().map_or_else(
+        || "An agent".to_owned(),
+        |proposal| format!("An agent that {}", claimed(&proposal.proposer)),
+    );
+    let approval = entry
+        .approval
+        .map_or_else(|| "a standing approval".to_owned(), |number| format!("standing approval {number}"));
+    match entry.event {
+        E::Begin => format!("{agent} began {it}"),
+        E::Submit => format!("{agent} submitted {it}"),
+        E::Revise => format!("{agent} wrote {it}"),
+        E::Withdraw => format!("{agent} withdrew {it}"),
+        E::Supersede => format!("A newer one took the place of {it}"),
+        E::Expire => capital(&format!("{it} expired")),
+        E::Stale => format!("What {it} touches was changed"),
+        E::LookAgain => format!("{by} looked again at {it}"),
+        E::Edit => format!("{by} edited {it}"),
+        E::Comment => format!("{by} commented on {it}"),
+        E::Accept => {
+            let who = match entry.approval {
+                Some(_) => capital(&approval),
+                None => by,
+            };
+            match entry.revision {
+                Some(revision) => format!("{who} accepted {it}, as revision {revision}"),
+                None => format!("{who} accepted {it}"),
+            }
+        }
+        E::Reject => format!("{by} rejected {it}"),
+        E::Refused => format!("A decision of {by} about {it} was not carried out"),
+        E::Grant => format!("{by} gave {approval}"),
+        E::Revoke => format!("{by} took back {approval}"),
+        E::Call => format!("{by} called a tool"),
+        E::Upstream => format!("{by} decided about a managed server"),
+        E::CodeShown => format!("{by} asked for a code"),
+        E::WrongCode => format!("{by} gave a wrong code"),
+    }
+}
+
+fn more(entry: &AuditEntry) -> String {
+    let way = match entry.way.as_str() {
+        "clock" => "by the clock".to_owned(),
+        "agent" => "over the agents' connection".to_owned(),
+        "standing approval" => "without asking anybody".to_owned(),
+        "window" => "in the window".to_owned(),
+        "terminal" => "in a terminal".to_owned(),
+        other => line(other),
+    };
+    match &entry.reason {
+        Some(reason) if !reason.trim().is_empty() => format!("{way} · {}", line(reason)),
+        _ => way,
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// `2026-01-31 09:15:02 UTC`, from milliseconds since 1970.
+pub(super) fn moment(time: u64) -> String {
+    let seconds = time / 1_000;
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Counted from the first of March of the year 0, so that the day that comes every four years is the last of one.
+    let z = days + 719_468;
+    let (era, day_of_era) = (z / 146_097, z % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Told {
+        let (previous, hash) = (String::new(), String::new());
+        Told::of(&AuditLine { number: 3, previous, hash, text: text.to_owned() })
+    }
+
+    fn proposal() -> String {
+        let id = ProposalId::from_bits(1);
+        format!(
+            r#""proposal":{{"id":"{id}","number":4,"version":2,"hash":null,"proposer":{{"key":"k","name":"claude","version":"2"}}}}"#
+        )
+    }
+
+    #[test]
+    fn lines_are_told_in_words() {
+        let proposal = proposal();
+        let accepted = told(&format!(
+            r#"{{"time":1,"event":"accept","by":"ada","way":"window",{proposal},"revision":9}}"#
+        ));
+        assert_eq!(accepted.what, "ada accepted proposal 4, version 2, as revision 9");
+        assert_eq!(accepted.more, "in the window");
+        assert!(accepted.proposal.is_some());
+        let rejected = told(&format!(
+            r#"{{"time":1,"event":"reject","by":"ada","way":"terminal",{proposal},"reason":"too dear\u202e"}}"#
+        ));
+        assert_eq!(rejected.more, "in a terminal · too dear\\u{202e}");
+        let begun = told(&format!(r#"{{"time":1,"event":"begin","way":"agent",{proposal}}}"#));
+        assert_eq!(begun.what, "An agent that calls itself claude 2 began proposal 4, version 2");
+        let approved = told(&format!(
+            r#"{{"time":1,"event":"accept","by":"ada","way":"standing approval","approval":1,{proposal}}}"#
+        ));
+        assert!(approved.what.starts_with("Standing approval 1 accepted"), "{}", approved.what);
+        let other = told("no JSON");
+        assert_eq!((other.what.as_str(), other.time), ("A line that cannot be read", None));
+
+        assert!(Kind::Decisions.holds(&accepted) && !Kind::Proposals.holds(&accepted));
+        assert!(Kind::Everything.holds(&other) && !Kind::Decisions.holds(&other));
+        assert!(
+            rejected.contains("too dear") && rejected.contains("rejected") && !rejected.contains("accept")
+        );
+    }
+
+    #[test]
+    fn moments_are_days_of_the_calendar() {
+        assert_eq!(moment(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(moment(951_782_400_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(moment(1_735_689_599_000), "2024-12-31 23:59:59 UTC");
+        assert_eq!(moment(1_769_850_902_000), "2026-01-31 09:15:02 UTC");
+    }
+}

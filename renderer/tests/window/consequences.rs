@@ -1,0 +1,358 @@
+//! What a reviewer sees of consequences: pages before and after, and a plan that somebody asked for.
+
+use crate::shop::Shop;
+use egui::{Key, Theme};
+use egui_kittest::kittest::{NodeT, Queryable};
+use shared_protocol::{
+    Actor, ActorKind, BoardId, Code, Command, NodeId, PropKey, ProposalId, Refusal, Revision, Value,
+    messages::{Request, Severity, ToRenderer},
+    preview::Screen,
+    previews::Pixels,
+    review::{
+        BoardConsequences, Consequences, PageLook, PagePictures, ReviewAnswer, ReviewRequest, TouchedPage,
+    },
+    terraform::{
+        Counts, Finding, PlanAttribute, PlanChange, PlannedAction, RunLine, RunOperation, RunState, RunView,
+        TerraformRequest, TerraformView, TrialView,
+    },
+};
+
+fn size(node: NodeId, value: &str) -> Command {
+    Command::UpdateNode {
+        node: node.into(),
+        label: None,
+        name: None,
+        set: [(PropKey::parse("instance_type").unwrap(), Value::text(value))].into(),
+        unset: Default::default(),
+        references: Default::default(),
+    }
+}
+
+/// A page of a colour, with a bar so that one sees where its top is.
+fn page(colour: [u8; 4]) -> PageLook {
+    let (width, height) = (96, 60);
+    let pixel = |place: usize| if place < width * 12 { [40, 40, 60, 255] } else { colour };
+    let rgba = (0..width * height).flat_map(pixel).collect();
+    PageLook::Drawn(Pixels { width: 96, height: 60, rgba })
+}
+
+const PROPOSAL: u64 = 17;
+
+struct Case {
+    shop: Shop,
+    id: ProposalId,
+    home: NodeId,
+}
+
+impl Case {
+    /// A proposal with these consequences, before anybody looks at it.
+    fn new(window: (f32, f32), theme: Theme) -> Self {
+        let mut shop = Shop::open_as(window, theme, |_| {});
+        let home = shop.main.snapshot.nodes().find(|node| node.label == "Home").unwrap().id;
+        let id = shop.main.propose(PROPOSAL, "A larger server", &[size(shop.web, "t3.large")]);
+        let mut case = Self { shop, id, home };
+        case.follows(|_| {});
+        case
+    }
+
+    fn follows(&mut self, change: impl FnOnce(&mut Consequences)) {
+        let Self { shop, id, home } = self;
+        let opened = &shop.main.reviews.opened[id];
+        let mut all = Consequences {
+            proposal: *id,
+            version: opened.brief.version,
+            hash: opened.hash,
+            boards: vec![BoardConsequences {
+                board: shop.infrastructure,
+                name: "production".into(),
+                files: Vec::new(),
+                more_files: 0,
+                cost: None,
+                problem: None,
+            }],
+            links: Vec::new(),
+            pages: vec![TouchedPage { page: *home, title: "Home".into() }],
+            more_pages: 0,
+        };
+        change(&mut all);
+        shop.main.reviews.consequences.insert(*id, all);
+    }
+
+    fn drawn(&mut self, now: PageLook, proposed: PageLook) {
+        let hash = self.shop.main.reviews.opened[&self.id].hash;
+        let (proposal, page) = (self.id, self.home);
+        let pictures = PagePictures { proposal, hash, page, now, proposed };
+        self.shop.main.reviews.pictures.insert(page, pictures);
+    }
+
+    fn open(&mut self) {
+        self.shop.settle();
+        self.shop.press_with(egui::Modifiers::COMMAND | egui::Modifiers::SHIFT, Key::R);
+        self.shop.settle();
+        self.click("Review proposal 17");
+    }
+
+    fn click(&mut self, label: &str) {
+        self.shop.window.get_by_label(label).click();
+        self.shop.settle();
+    }
+
+    fn asked(&mut self) -> Vec<ReviewRequest> {
+        std::mem::take(&mut self.shop.main.reviews.heard)
+    }
+
+    fn trial(&self, run: u64, state: RunState) -> TrialView {
+        let opened = &self.shop.main.reviews.opened[&self.id];
+        TrialView {
+            run: RunView {
+                id: run,
+                board: self.shop.infrastructure,
+                operation: RunOperation::Plan,
+                by: Actor::new(ActorKind::Window, "ada"),
+                started: 1,
+                state,
+                summary: None,
+                progress: None,
+                lines: 0,
+                log: String::new(),
+            },
+            proposal: self.id,
+            version: opened.brief.version,
+            hash: opened.hash,
+            over: self.shop.main.snapshot.revision(),
+            changes: None,
+            more_changes: 0,
+            findings: Vec::new(),
+        }
+    }
+
+    fn tell(&mut self, trial: TrialView) {
+        let view = TerraformView { trials: vec![trial], ..TerraformView::default() };
+        self.shop.main.send(ToRenderer::Terraform(Box::new(view)));
+        self.shop.settle();
+    }
+
+    fn planned(&self, run: u64) -> TrialView {
+        let change = |address: &str, action, node, attributes| PlanChange {
+            address: address.into(),
+            node,
+            action,
+            reason: (action == PlannedAction::Delete).then(|| "it is no longer on the board".to_owned()),
+            attributes,
+        };
+        let attribute = PlanAttribute {
+            path: "instance_type".into(),
+            before: Some("t3.small".into()),
+            after: Some("t3.large".into()),
+            forces_replacement: false,
+        };
+        let mut trial = self.trial(run, RunState::Succeeded { ended: 9_000 });
+        trial.run.summary = Some(Counts { add: 1, change: 1, remove: 1 });
+        trial.changes = Some(vec![
+            change("aws_instance.cache", PlannedAction::Create, None, Vec::new()),
+            change("aws_instance.web", PlannedAction::Update, Some(self.shop.web), vec![attribute]),
+            change("aws_instance.worker", PlannedAction::Delete, None, Vec::new()),
+        ]);
+        trial
+    }
+}
+
+fn case() -> Case {
+    Case::new((1440.0, 1000.0), Theme::Light)
+}
+
+#[test]
+fn a_page_is_asked_for_once_shown_side_by_side_and_enlarged() {
+    let mut case = case();
+    case.drawn(page([250, 250, 250, 255]), page([210, 235, 255, 255]));
+    case.open();
+    let asked: Vec<(NodeId, Screen)> = case
+        .asked()
+        .iter()
+        .filter_map(|request| match request {
+            ReviewRequest::PagePictures { page, screen, .. } => Some((*page, *screen)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(asked.len(), 1);
+    assert!(asked[0].0 == case.home && asked[0].1.is_valid() && !asked[0].1.dark);
+    for words in ["1 page would look different", "Now", "As proposed"] {
+        assert!(case.shop.shows(words), "{words}");
+    }
+    let [now, proposed] =
+        ["Home now", "Home as proposed"].map(|name| case.shop.window.get_by_label(name).rect());
+    assert!((now.top() - proposed.top()).abs() < 1.0 && now.right() < proposed.left(), "side by side");
+    case.click("Home as proposed");
+    let larger = case.shop.window.query_all_by_label("Home now").map(|node| node.rect().width());
+    assert!(larger.fold(0.0, f32::max) > now.width() * 2.0, "much larger");
+    case.click("Close");
+    assert_eq!(case.shop.window.query_all_by_label("Home now").count(), 1);
+    assert!(case.asked().is_empty(), "nothing is drawn twice");
+}
+
+#[test]
+fn what_is_not_there_what_failed_and_what_is_no_picture_is_told() {
+    let mut case = case();
+    case.drawn(PageLook::Absent, PageLook::Failed("a component ended the preview".into()));
+    case.open();
+    assert!(case.shop.shows("Home now: It is not there yet"));
+    assert!(case.shop.shows("Home as proposed: No picture: a component ended the preview"));
+
+    let mut case = Case::new((1440.0, 1000.0), Theme::Light);
+    let lie = PageLook::Drawn(Pixels { width: 4_000, height: 4_000, rgba: vec![0; 16] });
+    case.drawn(lie, PageLook::Absent);
+    case.open();
+    assert!(case.shop.shows("Home now: No picture: The picture is not as large as it says."));
+    assert!(case.shop.shows("Home as proposed: It would be gone"));
+
+    let mut case = Case::new((1440.0, 1000.0), Theme::Light);
+    case.open();
+    assert!(case.shop.shows("There is no picture of it now."), "main refused");
+    case.drawn(page([1, 2, 3, 255]), page([1, 2, 3, 255]));
+    case.click("Draw it");
+    assert!(case.shop.shows("No pixel of it differs on this screen."));
+}
+
+#[test]
+fn pictures_of_another_version_are_not_shown() {
+    let mut case = case();
+    case.drawn(page([250, 250, 250, 255]), page([210, 235, 255, 255]));
+    for pictures in case.shop.main.reviews.pictures.values_mut() {
+        pictures.proposal = ProposalId::from_bits(99);
+    }
+    case.open();
+    assert!(case.shop.shows("Home now: Being drawn…"));
+}
+
+#[test]
+fn nothing_is_planned_before_a_person_says_so_twice() {
+    let mut case = case();
+    case.open();
+    let plans = |case: &mut Case| {
+        case.asked().into_iter().filter(|request| matches!(request, ReviewRequest::Plan { .. })).count()
+    };
+    assert_eq!(plans(&mut case), 0);
+    case.click("Plan…");
+    assert!(case.shop.shows("Runs Terraform's plan with your credentials"));
+    assert_eq!(plans(&mut case), 0, "it says what it does first");
+    case.click("Do not plan");
+    case.click("Plan…");
+    case.shop.main.reviews.planning = Some(Ok(ReviewAnswer::Planning { run: 4 }));
+    let (hash, board) = (case.shop.main.reviews.opened[&case.id].hash, case.shop.infrastructure);
+    case.click("Plan now");
+    let asked = case.asked();
+    let wanted = ReviewRequest::Plan { proposal: case.id, hash, board, secrets: Vec::new() };
+    assert_eq!(asked.iter().filter(|request| **request == wanted).count(), 1, "{asked:?}");
+    assert!(!case.shop.shows("Plan now"), "the question is answered");
+}
+
+#[test]
+fn a_plan_is_followed_cancelled_and_its_result_listed_with_what_goes_first() {
+    let mut case = case();
+    case.open();
+    let going = case.trial(4, RunState::Running);
+    case.tell(going);
+    let line = RunLine { error: false, text: "terraform_data.first: Refreshing state…".into() };
+    case.shop.main.send(ToRenderer::RunLines { run: 4, first: 0, lines: vec![line] });
+    case.shop.settle();
+    assert!(case.shop.shows("Plan: Terraform is planning"));
+    assert!(!case.shop.shows("Plan again…"));
+    case.click("What Terraform says");
+    assert!(case.shop.shows("Refreshing state"));
+    case.shop.window.get_by_label("Cancel the plan").click();
+    let asked = case.shop.settle();
+    assert_eq!(asked, [Request::Terraform(TerraformRequest::Cancel { run: 4 })]);
+
+    let planned = case.planned(4);
+    case.tell(planned);
+    assert!(case.shop.shows("Plan: 1 to add, 1 to change, 1 to remove"));
+    let top = |name: &str| case.shop.rect_of(name).top();
+    assert!(top("aws_instance.worker") < top("aws_instance.web"), "what goes stands first");
+    assert!(top("aws_instance.web") < top("aws_instance.cache"));
+    case.click("1 attribute");
+    assert!(case.shop.shows("instance_type: t3.small -> t3.large"));
+    assert!(case.shop.shows("Plan again…"));
+}
+
+#[test]
+fn a_plan_of_another_version_says_so_and_so_does_one_that_failed() {
+    let mut case = case();
+    case.open();
+    let mut old = case.planned(4);
+    let before = case.shop.main.reviews.opened[&case.id].clone();
+    old.hash = {
+        let other =
+            crate::proposals::opened(&case.shop.main.snapshot, case.id, 2, &[size(case.shop.web, "t3.nano")]);
+        assert_ne!(other.hash, before.hash);
+        other.hash
+    };
+    old.version = 3;
+    case.tell(old);
+    assert!(case.shop.shows("This plan is of version 3, and what is shown is version 1. Plan again."));
+
+    let mut failed = case.trial(5, RunState::Failed { ended: 2, code: Some(1) });
+    failed.findings = vec![Finding {
+        severity: Severity::Error,
+        node: None,
+        prop: None,
+        message: "No valid credential sources found".into(),
+        detail: "Set AWS_PROFILE.".into(),
+    }];
+    case.tell(failed);
+    for words in ["Plan: Terraform failed", "No valid credential sources found", "Set AWS_PROFILE."] {
+        assert!(case.shop.shows(words), "{words}");
+    }
+
+    let mut moved = case.planned(6);
+    moved.over = Revision(1);
+    case.tell(moved);
+    assert!(case.shop.shows("The workspace has changed since this plan was made."));
+}
+
+#[test]
+fn values_that_a_plan_needs_are_asked_for_and_sent_once() {
+    let mut case = case();
+    case.open();
+    case.click("Plan…");
+    let (proposal, board): (ProposalId, BoardId) = (case.id, case.shop.infrastructure);
+    let secrets = vec!["db_password".to_owned()];
+    case.shop.main.reviews.planning = Some(Ok(ReviewAnswer::PlanNeeds { proposal, board, secrets }));
+    case.click("Plan now");
+    assert!(case.shop.shows("db_password"));
+    assert!(case.shop.window.get_by_label("Plan now").accesskit_node().is_disabled());
+    case.shop.window.get_by_role_and_label(egui::accesskit::Role::PasswordInput, "db_password").focus();
+    case.shop.window.run();
+    case.shop.type_keys("hush");
+    case.shop.main.reviews.planning =
+        Some(Err(Refusal::new(Code::Conflict, "a run is going on for this board")));
+    case.asked();
+    case.click("Plan now");
+    let given = case.asked().into_iter().find_map(|request| match request {
+        ReviewRequest::Plan { secrets, .. } => Some(secrets),
+        _ => None,
+    });
+    assert_eq!(given.unwrap(), [("db_password".to_owned(), "hush".to_owned())]);
+    assert!(case.shop.shows("A run is going on for this board"), "refused, and told");
+    assert!(
+        !case.shop.window.get_by_label("Plan now").accesskit_node().is_disabled(),
+        "it can be tried again"
+    );
+}
+
+#[test]
+fn draws_consequences_in_both_themes_and_a_narrow_dock() {
+    for (theme, word) in [(Theme::Light, "light"), (Theme::Dark, "dark")] {
+        for window in [(1440.0, 1900.0), (900.0, 1900.0)] {
+            let mut case = Case::new(window, theme);
+            case.drawn(page([250, 250, 250, 255]), page([210, 235, 255, 255]));
+            case.open();
+            let planned = case.planned(4);
+            case.tell(planned);
+            case.shop.picture(&format!("consequences-{word}-{}", window.0));
+            case.click("Plan again…");
+            case.shop.picture(&format!("consequences-plan-{word}-{}", window.0));
+            case.click("Home now");
+            case.shop.picture(&format!("consequences-enlarged-{word}-{}", window.0));
+        }
+    }
+}
