@@ -134,6 +134,7 @@ impl Writer {
                 return Reviewed::Upstream(Box::new(decision));
             }
             Given::Right(decision) => self.confirmed(decision, reviewer),
+            Given::Again(refusal) => Err(refusal),
             Given::Wrong(refusal) => {
                 let why = refusal.message.clone();
                 let noted = self.in_group(|group| {
