@@ -55,7 +55,7 @@ impl Group<'_> {
             [key] if count == 1 => format!("Promote {}", authority::overrides::words(&self.state, key)),
             _ => format!("Promote {count} overrides"),
         };
-        Ok(Decision { summary, changes, created: Vec::new() })
+        Ok(Decision { summary, changes, ..Decision::default() })
     }
 
     /// The default of a prop, in the text of its component's file.

@@ -12,6 +12,7 @@
 //! ```
 
 mod call;
+mod clashes;
 mod closure;
 pub(crate) mod codes;
 mod comments;
@@ -19,6 +20,7 @@ mod consequences;
 mod decide;
 mod details;
 mod elements;
+mod files;
 mod header;
 mod list;
 pub(crate) mod opened;
@@ -69,6 +71,8 @@ struct Typed {
     /// The name of a destructive element.
     name: String,
     comment: String,
+    /// The comment that main was asked to take and has not answered for yet.
+    said: Option<String>,
     /// Headings that are open.
     shows: BTreeSet<&'static str>,
     /// Files whose difference was opened or folded by hand.
@@ -187,6 +191,14 @@ impl Review {
     pub(crate) fn refused(&mut self) {
         if let Some(opened) = &mut self.opened {
             opened.deciding = opened::Deciding::Not;
+        }
+    }
+
+    /// A comment was taken, or it was not and stays where it was typed.
+    pub(crate) fn commented(&mut self, taken: bool) {
+        let said = self.typed.said.take();
+        if let Some(said) = said.filter(|_| !taken && self.typed.comment.is_empty()) {
+            self.typed.comment = said;
         }
     }
 

@@ -2,8 +2,8 @@
 //! would have to be looked at. Worked out aside, since files of a large board take a moment.
 
 use super::Writer;
-use crate::{difference::difference, host::Reply, terraform};
-use authority::{Snapshot, boards_touched, proposals::Overlay};
+use crate::{host::Reply, terraform};
+use authority::{Snapshot, boards_touched, difference, proposals::Overlay};
 use bundles::Bundles;
 use shared_protocol::{
     Board, BoardKind, Change, Code, Proposal, ProposalId, Refusal, Subject,
@@ -113,12 +113,8 @@ impl Ground {
             if old == new {
                 return None;
             }
-            let shown = difference(path, &old, &new);
-            let count = |sign: char| {
-                let lines = shown.lines().skip(2);
-                lines.filter(|line| line.starts_with(sign)).count() as u64
-            };
-            Some(FileDelta { path: path.clone(), added: count('+'), removed: count('-'), text: cut(&shown) })
+            let delta = FileDelta::of(path, difference(path, &old, &new));
+            Some(FileDelta { text: cut(&delta.text), ..delta })
         };
         Ok(paths.into_iter().filter_map(delta).collect())
     }
