@@ -78,7 +78,7 @@ fn a_person_reviews_at_a_terminal_with_the_code_that_another_terminal_shows() {
     assert!(!only.screen().contains(&code), "the code is nowhere on the terminal that asks");
     only.write(&code);
     let taken = only.end();
-    assert!(taken.code == Some(0) && taken.out.contains("Proposal 1 is open"), "{taken:?}");
+    assert!(taken.code == Some(0) && taken.out.contains("Proposal 1 is partly accepted, open"), "{taken:?}");
     assert_eq!(desk.names(), BTreeSet::from(["second".to_owned()]));
 
     // Wrong codes: nothing happens, all of it is on record, and the right one comes too late.

@@ -5,7 +5,6 @@
 
 pub mod cli;
 mod connect;
-mod difference;
 mod export;
 mod host;
 mod mcp;

@@ -9,7 +9,7 @@ use main_process::workspace::{Group, Moment, Mutation, Reviewer};
 use shared_protocol::{
     Change, Code, Proposal, ProposalId, ProposalState, Refusal, Subject,
     messages::Applied,
-    proposal::{Proposer, Verdict},
+    proposal::{Act, Proposer, Verdict},
     review::{AuditEntry, AuditEvent, Grant, OpenedProposal},
 };
 use std::collections::BTreeSet;
@@ -131,6 +131,67 @@ fn a_yes_is_one_operation_with_its_origin_and_one_undo_takes_it_back() {
     bench.mutate(&Mutation::Revert { revision: applied.revision, partial: false }).unwrap();
     assert!(has(&bench, "later") && !has(&bench, "a"));
     assert_eq!(events(&bench), [AuditEvent::Begin, AuditEvent::Submit, AuditEvent::Accept]);
+}
+
+fn revert(bench: &mut Bench, id: ProposalId, partial: bool) -> Result<Applied, Refusal> {
+    step(bench, |group, moment| group.reverts(id, partial, &ada(), moment))
+}
+
+#[test]
+fn reverting_what_was_only_done_touches_nothing() {
+    let mut bench = Bench::new();
+    bench.add("main", "mine");
+    let submission = Submission { title: "Save".to_owned(), ..Submission::default() };
+    let asked = AgentAsk::Act { act: Act::Save, submission };
+    let id = ask(&mut bench, "one", &asked).unwrap().done.proposal.id;
+    assert!(accept_all(&mut bench, id).unwrap().is_none());
+    let (before, brief) = (bench.content(), opened(&bench, id).brief);
+    assert_eq!((brief.revisions, brief.decided.unwrap().revision), (vec![], None));
+    assert_eq!(revert(&mut bench, id, false).unwrap_err().code, Code::BadRequest);
+    assert_eq!(bench.content(), before, "the newest operation was somebody's own work");
+}
+
+#[test]
+fn what_was_accepted_in_parts_is_reverted_as_one_and_later_work_stays() {
+    let mut bench = Bench::new();
+    for name in ["a", "b", "c"] {
+        propose(&mut bench, "one", &note(name));
+    }
+    let id = submit(&mut bench, "one");
+    let take = |bench: &mut Bench, name: &str| {
+        let opened = opened(bench, id);
+        let found = opened.elements.iter().find(|element| element.text.ends_with(&format!(" {name}")));
+        let chosen = BTreeSet::from([found.unwrap().subject.clone()]);
+        accept(bench, &opened.verdict(Some(chosen), BTreeSet::new())).unwrap().unwrap().revision
+    };
+    let before = bench.content();
+    let first = take(&mut bench, "a");
+    bench.add("main", "between");
+    let second = take(&mut bench, "b");
+    bench.add("main", "later");
+    let version = opened(&bench, id).brief.version;
+    step(&mut bench, |group, moment| group.rejects((id, version), "The rest is too much", &ada(), moment))
+        .unwrap();
+    let brief = opened(&bench, id).brief;
+    assert_eq!(brief.revisions, [first, second]);
+    assert_eq!(brief.standing(), "partly accepted, rejected");
+    bench.reopen();
+    let applied = revert(&mut bench, id, false).unwrap();
+    assert!(!has(&bench, "a") && !has(&bench, "b") && has(&bench, "between") && has(&bench, "later"));
+    assert!(events(&bench).contains(&AuditEvent::Revert));
+    let again = revert(&mut bench, id, false).unwrap_err();
+    assert_eq!(again.code, Code::NotFound, "{again}");
+    bench.undo();
+    assert_eq!(bench.ws().snapshot().revision(), applied.revision.next(), "it was one operation");
+    assert!(has(&bench, "a") && has(&bench, "b"));
+    // What was built on since is named, and the rest can go.
+    bench.label("a", "Mine");
+    let refusal = revert(&mut bench, id, false).unwrap_err();
+    assert_eq!(refusal.code, Code::Conflict, "{refusal}");
+    assert!(has(&bench, "b"));
+    revert(&mut bench, id, true).unwrap();
+    assert!(has(&bench, "a") && !has(&bench, "b"));
+    assert_ne!(bench.content(), before);
 }
 
 #[test]
@@ -378,6 +439,37 @@ fn a_standing_approval_covers_what_it_says_and_nothing_else() {
     assert!(at_once(&mut bench, r#"{"remove":{"nodes":["old"]}}"#).accepted.is_some());
     bench.reopen();
     assert_eq!(bench.ws().desk().approvals.len(), 1);
+}
+
+#[test]
+fn the_audit_says_what_was_taken_and_what_was_allowed_for_how_long() {
+    let mut bench = Bench::new();
+    let id = waiting(&mut bench);
+    let taken = opened(&bench, id).elements[0].subject.to_string();
+    accept_all(&mut bench, id).unwrap();
+    let accepted = audit(&bench).into_iter().find(|entry| entry.event == AuditEvent::Accept).unwrap();
+    assert_eq!(accepted.elements, [taken]);
+    let main = bench.board("main");
+    let grant = Grant {
+        client: Some("Agent".to_owned()),
+        scope: "diagram".parse().unwrap(),
+        boards: vec![main],
+        expires: Some(workspace_bench::START + DAY),
+    };
+    let approval = step(&mut bench, |group, moment| group.grant(grant, false, &ada(), moment)).unwrap();
+    let granted = audit(&bench).into_iter().find(|entry| entry.event == AuditEvent::Grant).unwrap();
+    let words = granted.reason.unwrap();
+    for part in ["diagram", "\"Agent\"", "main (b-", "until 2023-11-15T"] {
+        assert!(words.contains(part), "{words}");
+    }
+    let late = Moment { time: workspace_bench::START + DAY, seed: 9 };
+    step_at(&mut bench, late, |group, moment| {
+        group.expire(moment.time);
+        Ok(())
+    })
+    .unwrap();
+    let over = audit(&bench).into_iter().find(|entry| entry.event == AuditEvent::Expire).unwrap();
+    assert_eq!((over.approval, over.way.as_str()), (Some(approval.id), "clock"));
 }
 
 #[test]

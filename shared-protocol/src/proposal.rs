@@ -80,6 +80,9 @@ pub struct Proposal {
     /// The revision that the changes were last fitted to. One that is open fits the queue's own revision.
     pub base: Revision,
     pub changes: Vec<Change>,
+    /// What of it was left to the workbench.
+    #[serde(default)]
+    pub chosen: Chosen,
     /// What it asks for that is no change of the workspace's content; then there are no changes.
     pub act: Option<Act>,
     /// What was asked for, one line each.
@@ -93,6 +96,23 @@ pub struct Proposal {
     /// Milliseconds since 1970, UTC.
     pub created: u64,
     pub expires: u64,
+}
+
+/// What the workbench chose because whoever asked left it open; where it is taken meanwhile, it is chosen again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Chosen {
+    /// Nodes that were given a name.
+    pub names: BTreeSet<NodeId>,
+    /// Nodes that were given a place.
+    pub places: BTreeSet<NodeId>,
+}
+
+impl Chosen {
+    pub fn extend(&mut self, more: &Self) {
+        self.names.extend(&more.names);
+        self.places.extend(&more.places);
+    }
 }
 
 /// Something that is done once a person says yes, and that undo does not take back.
@@ -219,8 +239,8 @@ pub struct Comment {
 pub struct Decided {
     pub version: u32,
     pub hash: ContentHash,
-    /// The operation that it became.
-    pub revision: Revision,
+    /// The operation that it became; none when nothing but an act was taken.
+    pub revision: Option<Revision>,
     pub subjects: Vec<Subject>,
     pub by: String,
     pub time: u64,
@@ -276,7 +296,8 @@ impl ProposalState {
 pub enum Risk {
     /// Something goes, or becomes something else.
     Destructive,
-    /// Who may reach or read what: ingress from everywhere, permissions, secrets.
+    /// Who may reach or read what, and what is run: ingress from everywhere, permissions, secrets, programs and where they
+    /// keep their state.
     Security,
     /// It would cost more; judged by whoever knows prices.
     CostUp,
@@ -412,6 +433,7 @@ impl Proposal {
             rationale: self.rationale.clone(),
             base: self.base,
             changes: Vec::new(),
+            chosen: self.chosen.clone(),
             act: self.act.clone(),
             steps: self.steps.clone(),
             comments: self.comments.clone(),

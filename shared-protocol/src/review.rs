@@ -22,7 +22,11 @@ use std::{
 pub const MAX_DECIDED: usize = 50;
 /// Entries of the audit in one answer.
 pub const MAX_AUDIT: u32 = 1_000;
-/// Bytes of one text in [`Difference`]; what is longer is cut, and says so.
+/// Clashes of one proposal that are told.
+pub const MAX_CLASHES: usize = 100;
+/// Elements that one line of the audit names.
+pub const MAX_AUDITED: usize = 200;
+/// Bytes of one text in [`BoardConsequences`]; what is longer is cut, and says so.
 pub const MAX_SHOWN_TEXT: usize = 64 << 10;
 /// Commands of one edit of a reviewer.
 pub const MAX_EDITS: usize = 200;
@@ -72,12 +76,25 @@ pub struct ProposalBrief {
     pub expires: u64,
     /// The newest decision about a part of it.
     pub decided: Option<Decided>,
+    /// The operations that accepted parts of it became, the oldest first.
+    pub revisions: Vec<Revision>,
 }
 
 impl ProposalBrief {
     /// A person can decide it, perhaps after another look.
     pub fn waits(&self) -> bool {
         matches!(self.state, ProposalState::Open | ProposalState::Stale { .. })
+    }
+
+    /// Some of it is in the workspace, and the rest is not.
+    pub fn is_partly_accepted(&self) -> bool {
+        self.decided.is_some() && self.state != ProposalState::Accepted
+    }
+
+    /// How it stands, in a word or two.
+    pub fn standing(&self) -> String {
+        let state = self.state.word();
+        if self.is_partly_accepted() { format!("partly accepted, {state}") } else { state.to_owned() }
     }
 }
 
@@ -111,6 +128,8 @@ pub struct OpenedProposal {
     pub checks: Vec<Problem>,
     /// Why it does not fit any more; empty when it does.
     pub conflicts: Vec<String>,
+    /// Fields that it would change and that are others than they were when it was proposed.
+    pub clashes: Vec<Clash>,
 }
 
 impl OpenedProposal {
@@ -155,6 +174,8 @@ pub struct Element {
     /// Where it is drawn.
     pub board: Option<BoardId>,
     pub differences: Vec<Difference>,
+    /// Texts of files that would be others, in full: nobody says yes to what they cannot see.
+    pub files: Vec<FileDelta>,
     pub risks: Vec<Risk>,
     /// It takes a deliberate gesture to accept this; never ticked beforehand.
     pub destructive: bool,
@@ -162,13 +183,31 @@ pub struct Element {
     pub needs: Vec<Subject>,
 }
 
-/// One field before and after; sensitive values are masked.
+/// One field before and after, in full; sensitive values are masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
     pub field: String,
     pub before: Option<String>,
     pub after: Option<String>,
+}
+
+/// One field that a proposal was made for another value of. Sensitive values are masked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Clash {
+    pub subject: Subject,
+    /// What people call the element.
+    pub name: String,
+    pub field: String,
+    /// When it was proposed.
+    pub before: Option<String>,
+    /// Nothing when it is not there any more.
+    pub now: Option<String>,
+    /// Nothing when the proposal would take it away.
+    pub proposed: Option<String>,
+    /// Who changed the element last, where that is known.
+    pub by: Option<String>,
 }
 
 /// What follows from a proposal, worked out on request.
@@ -234,13 +273,21 @@ pub struct BoardConsequences {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileDelta {
-    /// Within the board's folder.
+    /// Within the board's folder, or within the workspace for a file of its own.
     pub path: String,
     /// Lines.
     pub added: u64,
     pub removed: u64,
     /// As version control shows it.
     pub text: String,
+}
+
+impl FileDelta {
+    /// Of a difference as version control shows it, with its two lines of heading.
+    pub fn of(path: &str, text: String) -> Self {
+        let count = |sign: char| text.lines().skip(2).filter(|line| line.starts_with(sign)).count() as u64;
+        Self { path: path.to_owned(), added: count('+'), removed: count('-'), text }
+    }
 }
 
 /// A month, as far as prices are known.
@@ -294,6 +341,12 @@ pub enum ReviewRequest {
         proposal: ProposalId,
         about: Option<Subject>,
         text: String,
+    },
+    /// Takes back all that was accepted of one, in one operation, and keeps later work; `partial` leaves out what is in
+    /// conflict. Answered by [`crate::messages::Answer::Applied`].
+    Revert {
+        proposal: ProposalId,
+        partial: bool,
     },
     Grant(Grant),
     Revoke(u64),
@@ -571,6 +624,9 @@ pub struct AuditEntry {
     /// The standing approval that it is about.
     #[serde(default)]
     pub approval: Option<u64>,
+    /// What was accepted, by id or path; of very many, the first [`MAX_AUDITED`] and how many more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elements: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -612,6 +668,8 @@ pub enum AuditEvent {
     Upstream,
     CodeShown,
     WrongCode,
+    /// What was accepted of a proposal was taken back.
+    Revert,
 }
 
 #[cfg(test)]

@@ -4,10 +4,15 @@
 mod common;
 
 use common::{board_document, operation, operations, plain_operations, small_board};
-use journal::{Digest, Journal, JournalError, Recovered, VerifiedChain, WorkspacePath};
+use journal::{
+    Digest, Journal, JournalError, Recovered, ReviewWrite, VerifiedChain, WorkspacePath, WrittenProposal,
+};
 use proptest::prelude::*;
 use rusqlite::Connection;
-use shared_protocol::{Document, Operation, Revision};
+use shared_protocol::{
+    Document, Operation, Proposal, ProposalId, ProposalState, Revision,
+    proposal::{Chosen, Proposer},
+};
 use std::{os::unix::fs::PermissionsExt as _, path::Path};
 use tempfile::TempDir;
 
@@ -384,4 +389,50 @@ fn state_is_kept_by_key_and_never_in_the_way() {
     assert_eq!(journal.get_state::<String>("presence").unwrap(), None, "of another shape counts as absent");
     journal.append(&[operation(1, 1)]).unwrap();
     assert_eq!(journal.revision(), Revision(1));
+}
+
+#[test]
+fn a_proposal_is_written_over_the_one_that_was_looked_at_and_over_no_other() {
+    let folder = folder();
+    let mut journal = Journal::open(folder.path()).unwrap();
+    let proposer = Proposer { key: "one".to_owned(), name: "Agent".to_owned(), version: "1".to_owned() };
+    let first = Proposal {
+        id: ProposalId::from_bits(7),
+        number: 1,
+        version: 1,
+        proposer,
+        state: ProposalState::Open,
+        title: "First".to_owned(),
+        rationale: String::new(),
+        base: Revision::START,
+        changes: Vec::new(),
+        chosen: Chosen::default(),
+        act: None,
+        steps: Vec::new(),
+        comments: Vec::new(),
+        decisions: Vec::new(),
+        outcome: None,
+        created: 1,
+        expires: 2,
+    };
+    let accepted = Proposal { state: ProposalState::Accepted, ..first.clone() };
+    let write = |journal: &mut Journal, proposal: &Proposal, stamp: u64, over: Option<u64>| {
+        let proposals = vec![WrittenProposal { proposal, stamp, over, kept: None }];
+        let write = ReviewWrite { stamp, proposals, ..ReviewWrite::default() };
+        journal.append_with(&[operation(journal.revision().0 + 1, 20)], &write)
+    };
+    write(&mut journal, &first, 1, None).unwrap();
+    let refused = write(&mut journal, &accepted, 9, Some(5)).unwrap_err();
+    assert!(
+        matches!(refused, JournalError::AnotherProposal { proposal } if proposal == first.id),
+        "{refused}"
+    );
+    // Nothing of it was written, the operation of the yes included.
+    assert_eq!((journal.revision(), journal.review_stamp()), (Revision(1), 1));
+    assert_eq!(journal.review().unwrap().proposals[0].proposal, first);
+    write(&mut journal, &accepted, 9, Some(1)).unwrap();
+    drop(journal);
+    let journal = Journal::open(folder.path()).unwrap();
+    assert_eq!(journal.review().unwrap().proposals[0].proposal, accepted);
+    assert_eq!(journal.revision(), Revision(2));
 }

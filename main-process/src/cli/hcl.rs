@@ -5,7 +5,7 @@ use super::{
     board_at::{BoardAt, unasked},
     format,
 };
-use crate::difference::difference;
+use authority::difference;
 use serde_json::json;
 use shared_protocol::{
     Code, Refusal,

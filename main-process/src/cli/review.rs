@@ -3,11 +3,14 @@
 
 use super::{At, format, workspace_at};
 use crate::terminal::Client;
+use authority::difference;
 use clap::Subcommand;
 use shared_protocol::{
-    Code, Refusal, Subject,
+    Code, ProposalState, Refusal, Subject,
     proposal::Kind,
-    review::{AskedDecision, OpenedProposal, ProposalBrief, TerminalReview, TerminalReviewAnswer},
+    review::{
+        AskedDecision, Clash, Difference, OpenedProposal, ProposalBrief, TerminalReview, TerminalReviewAnswer,
+    },
 };
 use std::{
     collections::BTreeSet,
@@ -83,7 +86,7 @@ fn line(brief: &ProposalBrief) -> String {
     format!(
         "{:>4}  {:<6} {title}  by {}  +{} ~{} -{}{risks}",
         brief.number,
-        brief.state.word(),
+        brief.standing(),
         brief.proposer.name,
         counts.added,
         counts.changed,
@@ -115,11 +118,25 @@ fn print_opened(opened: &OpenedProposal) {
         true => format!("\x1b[{colour}m{}\x1b[0m", format::visible(text)),
         false => format::visible(text),
     };
+    let by_sign = |line: &str| match line.chars().next() {
+        Some('+') => paint("32", line),
+        Some('-') => paint("31", line),
+        Some('@') => paint("36", line),
+        _ => format::visible(line),
+    };
     let mut text = format!("{}\n", format::visible(&line(&opened.brief)));
     if !opened.rationale.is_empty() {
         let quoted =
             opened.rationale.lines().map(|line| format!("  | {line}")).collect::<Vec<_>>().join("\n");
         let _ = writeln!(text, "The agent says:\n{}", format::visible(&quoted));
+    }
+    if let ProposalState::Stale { why } = &opened.brief.state {
+        for reason in why {
+            let _ = writeln!(text, "{}", paint("33", &format!("! changed since: {reason}")));
+        }
+    }
+    for clash in &opened.clashes {
+        let _ = writeln!(text, "{}", paint("33", &clash_line(clash)));
     }
     for conflict in &opened.conflicts {
         let _ = writeln!(text, "{}", paint("31", &format!("! does not fit any more: {conflict}")));
@@ -136,20 +153,44 @@ fn print_opened(opened: &OpenedProposal) {
         };
         let _ = writeln!(text, "{}", paint(colour, &format!("{sign} {}  {}", element.subject, element.text)));
         for field in element.differences.iter().filter(|field| field.field != "place") {
-            let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
-            let _ = writeln!(
-                text,
-                "      {}: {} -> {}",
-                format::visible(&field.field),
-                format::visible(&shown(&field.before)),
-                format::visible(&shown(&field.after))
-            );
+            for line in field_lines(field) {
+                let _ = writeln!(text, "      {}", by_sign(&line));
+            }
+        }
+        for file in &element.files {
+            for line in file.text.lines() {
+                let _ = writeln!(text, "      {}", by_sign(line));
+            }
         }
     }
     if places > 0 {
         let _ = writeln!(text, "~ {places} are moved or resized");
     }
     format::print(&text);
+}
+
+fn clash_line(clash: &Clash) -> String {
+    let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    let by = clash.by.as_ref().map_or_else(String::new, |by| format!(" (by {by})"));
+    let Clash { name, field, before, now, proposed, .. } = clash;
+    format!(
+        "! {field} of {name}: was {}, is now {}{by}, proposed {}",
+        shown(before),
+        shown(now),
+        shown(proposed)
+    )
+}
+
+/// One line for what is short; what has lines of its own is compared line by line.
+fn field_lines(field: &Difference) -> Vec<String> {
+    let Difference { field, before, after } = field;
+    let is_short = |value: &Option<String>| value.as_ref().is_none_or(|value| !value.contains('\n'));
+    if is_short(before) && is_short(after) {
+        let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+        return vec![format!("{field}: {} -> {}", shown(before), shown(after))];
+    }
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    difference(field, &text(before), &text(after)).lines().map(str::to_owned).collect()
 }
 
 fn accept(mut client: Client, proposal: String, only: &[String], json: bool) -> Result<(), Refusal> {
@@ -219,7 +260,7 @@ fn decide(mut client: Client, decision: AskedDecision, json: bool) -> Result<(),
         format::print_json(&serde_json::json!({ "ok": true, "data": data }));
         return Ok(());
     }
-    let mut text = format!("Proposal {} is {}", proposal.number, proposal.state.word());
+    let mut text = format!("Proposal {} is {}", proposal.number, proposal.standing());
     if let Some(applied) = applied {
         let _ = write!(text, " (revision {}); `draftboard undo` takes it back", applied.revision);
     }

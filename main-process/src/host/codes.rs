@@ -22,12 +22,17 @@ const WRONG: usize = 6;
 const LOCK: u64 = 10 * 60 * 1000;
 /// Decisions that may wait for their codes.
 const WAITING: usize = 4;
+/// Decisions that may be asked for within [`LOCK`]: each is shown to a person and leaves a line in the audit.
+const ASKED: usize = 100;
 const DIGITS: u32 = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Codes {
     waiting: BTreeMap<u64, Waiting>,
     wrong: VecDeque<u64>,
+    asked: VecDeque<u64>,
+    /// Codes that came when none was expected.
+    void: VecDeque<u64>,
 }
 
 #[derive(Debug)]
@@ -43,8 +48,10 @@ struct Waiting {
 #[derive(Debug)]
 pub(super) enum Given {
     Right(AskedDecision),
-    /// With what to say, and whether it counts as a guess.
+    /// Worth a line of the audit, with what to say.
     Wrong(Refusal),
+    /// The same once more: anybody can go on with that, and the audit only grows.
+    Again(Refusal),
 }
 
 impl Codes {
@@ -62,12 +69,17 @@ impl Codes {
             let message = format!("{WAITING} decisions wait for their codes already");
             return Err(Refusal::new(Code::LimitExceeded, message).hint("Try again in a minute."));
         }
+        if self.asked.len() >= ASKED {
+            return Err(Refusal::new(Code::LimitExceeded, "too many decisions were asked for")
+                .hint("Decide in the window, or wait ten minutes."));
+        }
         let chance = getrandom::u64().map_err(|error| {
             Refusal::new(Code::Internal, format!("there is no chance to make a code of: {error}"))
         })?;
         let code = format!("{:0width$}", chance % 10_u64.pow(DIGITS), width = DIGITS as usize);
         let waiting = Waiting { code: code.clone(), purpose, decision, expires: now + LIFETIME, tries: 0 };
         self.waiting.insert(connection, waiting);
+        self.asked.push_back(now);
         Ok(code)
     }
 
@@ -76,11 +88,12 @@ impl Codes {
         self.forget(now);
         if let Err(refusal) = self.refuse_locked() {
             self.waiting.remove(&connection);
-            return Given::Wrong(refusal);
+            return self.void(refusal, now);
         }
         let Some(mut waiting) = self.waiting.remove(&connection) else {
             let message = "no decision waits for a code here, or its time is over";
-            return Given::Wrong(Refusal::new(Code::Stale, message).hint("Ask for the decision again."));
+            let refusal = Refusal::new(Code::Stale, message).hint("Ask for the decision again.");
+            return self.void(refusal, now);
         };
         if constant_time_eq(waiting.code.as_bytes(), code.trim().as_bytes()) {
             return Given::Right(waiting.decision);
@@ -100,6 +113,15 @@ impl Codes {
         )
     }
 
+    /// Nothing was asked here that a code could answer, or none is taken now.
+    fn void(&mut self, refusal: Refusal, now: u64) -> Given {
+        if self.void.len() >= WRONG {
+            return Given::Again(refusal);
+        }
+        self.void.push_back(now);
+        Given::Wrong(refusal)
+    }
+
     fn refuse_locked(&self) -> Result<(), Refusal> {
         if self.wrong.len() < WRONG {
             return Ok(());
@@ -110,8 +132,10 @@ impl Codes {
 
     fn forget(&mut self, now: u64) {
         self.waiting.retain(|_, waiting| waiting.expires > now);
-        while self.wrong.front().is_some_and(|time| time + LOCK <= now) {
-            self.wrong.pop_front();
+        for times in [&mut self.wrong, &mut self.asked, &mut self.void] {
+            while times.front().is_some_and(|time| time + LOCK <= now) {
+                times.pop_front();
+            }
         }
     }
 
@@ -198,6 +222,21 @@ mod tests {
             assert!(matches!(codes.give(1, &code, 1), Given::Wrong(_)), "round {round}: it is void");
         }
         assert_eq!(codes.issue(1, asked(1), 2).unwrap_err().code, Code::LimitExceeded);
+        for _ in 0..WRONG {
+            codes.give(1, "00000000", 2);
+        }
+        assert!(matches!(codes.give(1, "00000000", 2), Given::Again(_)), "it is not noted without end");
+        assert!(matches!(codes.give(1, "00000000", LOCK + 3), Given::Wrong(_)));
+        assert!(codes.issue(1, asked(1), LOCK + 3).is_ok());
+    }
+
+    #[test]
+    fn asking_is_bounded_too() {
+        let mut codes = Codes::default();
+        for _ in 0..ASKED {
+            codes.issue(1, asked(1), 0).unwrap();
+        }
+        assert_eq!(codes.issue(1, asked(1), 1).unwrap_err().code, Code::LimitExceeded);
         assert!(codes.issue(1, asked(1), LOCK + 1).is_ok());
     }
 }

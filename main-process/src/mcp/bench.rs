@@ -1,7 +1,15 @@
 //! The workbench as the MCP server sees it.
 
 use super::Published;
-use crate::{export, host::Host, moment::now, preview, renderer_link::user_name, terraform};
+use crate::{
+    export,
+    host::Host,
+    moment::now,
+    preview,
+    renderer_link::user_name,
+    terraform,
+    workspace::{guarded_settings, names_program},
+};
 use authority::{
     Snapshot,
     proposals::{AgentAsk, Client},
@@ -86,6 +94,12 @@ impl Workbench for Bench {
             return Err(
                 Refusal::new(Code::BadRequest, "the configuration is like that already").field("config")
             );
+        }
+        if let Some(setting) = guarded_settings(&before, &after).iter().find(|name| names_program(name)) {
+            let message = format!("`{setting}` says which program is run: it is for people alone to set");
+            return Err(Refusal::new(Code::ValidationError, message)
+                .field("config")
+                .hint("Leave it out, and ask the designer to write it into draftboard.toml."));
         }
         Ok(Act::Config { before, after })
     }

@@ -143,7 +143,9 @@ fn converse(mut stream: UnixStream, served: &Served, limit: Duration) -> Result<
             FromTerminal::Request(_) | FromTerminal::Review(_) | FromTerminal::Mcp if !greeted => {
                 return Err("a request before the hello".to_owned());
             }
-            FromTerminal::Request(_) | FromTerminal::Mcp if over.load(Ordering::SeqCst) => {
+            FromTerminal::Request(_) | FromTerminal::Review(_) | FromTerminal::Mcp
+                if over.load(Ordering::SeqCst) =>
+            {
                 let refusal = Refusal::new(Code::NoWorkspace, "the workspace was closed")
                     .hint("Connect again to reach the one that is open now.");
                 send(&mut stream, &ToTerminal::Refused(refusal))?;

@@ -21,6 +21,12 @@ pub enum Mutation {
         revision: Revision,
         partial: bool,
     },
+    /// Several operations at once, as one: what came of a proposal that was accepted in parts.
+    RevertAll {
+        summary: String,
+        revisions: Vec<Revision>,
+        partial: bool,
+    },
     /// Changes that were decided on the present state.
     Decided {
         summary: String,
@@ -130,6 +136,19 @@ impl Group<'_> {
                 let changes = if *partial { rebased.fitting } else { rebased.all(&summary)? };
                 (OperationKind::Revert(*revision), summary, changes, Vec::new())
             }
+            Mutation::RevertAll { summary, revisions, partial } => {
+                let mut newest_first = revisions.clone();
+                newest_first.sort_unstable_by_key(|revision| std::cmp::Reverse(*revision));
+                newest_first.dedup();
+                let newest = *newest_first.first().ok_or_else(|| nothing("revert"))?;
+                let mut back = Vec::new();
+                for revision in newest_first {
+                    back.extend(inverse(&self.operation(revision)?.changes));
+                }
+                let rebased = self.fit(&back);
+                let changes = if *partial { rebased.fitting } else { rebased.all(summary)? };
+                (OperationKind::Revert(newest), summary.clone(), changes, Vec::new())
+            }
             Mutation::Import { summary, changes } => {
                 let rebased = self.fit(changes);
                 if let Some((_, error)) = rebased.conflicts.first() {
@@ -150,7 +169,7 @@ impl Group<'_> {
         }
         let applied = self.push(kind, summary, changes, created, (actor, moment))?;
         if let Some(newest) = self.operations.pop() {
-            self.went_on(&newest.changes, moment.time);
+            self.went_on(&newest.changes, actor, moment.time);
             self.operations.push(newest);
         }
         Ok(applied)

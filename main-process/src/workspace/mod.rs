@@ -34,6 +34,7 @@ pub use group::{Group, Moment, Mutation};
 pub use kit::kit;
 pub use new::{NewError, create, unpack_example};
 pub use review::{Decision, Desk, Pricing, Reviewer, area_of};
+pub(crate) use review::{guarded_settings, names_program};
 pub use shared_protocol::messages::Template;
 pub use sources::SourceEdits;
 

@@ -67,7 +67,7 @@ impl Group<'_> {
             [key] if count == 1 => format!("Promote {}", authority::overrides::words(&self.state, key)),
             _ => format!("Promote {count} overrides"),
         };
-        Ok(Decision { summary, changes, created: Vec::new() })
+        Ok(Decision { summary, changes, ..Decision::default() })
     }
 
     /// A value, in the text of the file that says it.

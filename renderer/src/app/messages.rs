@@ -1,6 +1,6 @@
 //! What main said, and what the window tells it.
 
-use super::{Pending, Workbench};
+use super::{Pending, Workbench, review::Asked};
 use crate::{
     launcher::Launcher,
     link::Incoming,
@@ -14,6 +14,7 @@ use egui::{Context, ViewportCommand};
 use shared_protocol::{
     BoardId, Change, Code, ElementId, Refusal,
     messages::{Answer, Doing, Presence, Request},
+    review::ReviewRequest,
 };
 use std::collections::BTreeSet;
 
@@ -199,6 +200,10 @@ impl Workbench {
                     // What is in the way stays; the rest can still be taken back.
                     Some(Pending::Revert(revision)) if refusal.code == Code::Conflict => {
                         let partly = Action::Ask(Request::Revert { revision, partial: true });
+                        self.notices.offer(&refusal, "Revert what can be", partly);
+                    }
+                    Some(Pending::Review(Asked::Revert(proposal))) if refusal.code == Code::Conflict => {
+                        let partly = Action::Review(ReviewRequest::Revert { proposal, partial: true });
                         self.notices.offer(&refusal, "Revert what can be", partly);
                     }
                     _ => self.notices.refuse(&refusal),

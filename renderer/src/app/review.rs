@@ -25,6 +25,10 @@ pub(super) enum Asked {
     /// To see what the reviewer's own doing made of it.
     Own,
     Decision,
+    /// To say something to the agent.
+    Comment,
+    /// To take back what was accepted of it.
+    Revert(ProposalId),
     Origins,
     Consequences,
     Page,
@@ -38,6 +42,8 @@ impl Asked {
             ReviewRequest::Open(_) => Self::Open,
             ReviewRequest::LookAgain { .. } | ReviewRequest::Edit { .. } => Self::Own,
             ReviewRequest::Accept(_) | ReviewRequest::Reject { .. } => Self::Decision,
+            ReviewRequest::Comment { .. } => Self::Comment,
+            ReviewRequest::Revert { proposal, partial: false } => Self::Revert(*proposal),
             ReviewRequest::Origins(_) => Self::Origins,
             ReviewRequest::Consequences(_) => Self::Consequences,
             ReviewRequest::PagePictures { .. } => Self::Page,
@@ -89,6 +95,9 @@ impl Workbench {
     pub(super) fn review_answered(&mut self, answer: ReviewAnswer, asked: Option<Asked>, context: &Context) {
         match answer {
             ReviewAnswer::Opened(proposal) => {
+                if asked == Some(Asked::Comment) {
+                    self.review.commented(true);
+                }
                 let own = asked == Some(Asked::Own);
                 if self.review.receive(*proposal, own, self.replica.workspace()) {
                     self.go_to_proposal(context);
@@ -182,7 +191,8 @@ impl Workbench {
                 }
             }
             Asked::Plan => self.review.plan_answered(false),
-            Asked::Other => {}
+            Asked::Comment => self.review.commented(false),
+            Asked::Revert(_) | Asked::Other => {}
         }
     }
 

@@ -49,7 +49,8 @@ impl Opened {
         for comment in self.proposal().comments.iter().filter(|comment| comment.about.as_ref() == about) {
             said_ui(ui, view, &comment.by, comment.time, &comment.text);
         }
-        if self.proposal().brief.state.is_final() {
+        // The agent reads it while it waits; what is written or decided takes none.
+        if !self.proposal().brief.waits() {
             return;
         }
         ui.horizontal(|ui| {
@@ -63,6 +64,7 @@ impl Opened {
             let send = ui.add_enabled(says, egui::Button::new("Send")).accessible_name("Send the comment");
             if (send.clicked() || entered) && says {
                 let text = std::mem::take(&mut typed.comment).trim().to_owned();
+                typed.said = Some(text.clone());
                 let (proposal, about) = (self.id(), about.cloned());
                 actions.push(Action::Review(ReviewRequest::Comment { proposal, about, text }));
             }

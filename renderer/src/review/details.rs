@@ -1,22 +1,18 @@
 //! One element from near: each field before and after, why somebody should look twice, what it needs, what was said about
 //! it; and for what takes something away, the gesture that includes it.
 
-use super::{Opened, Typed, header::sign_ui, words};
+use super::{
+    Opened, Typed,
+    files::{files_ui, value_ui},
+    words,
+};
 use crate::{
     view::{Action, View},
     widgets::{focus_stroke, muted_ui},
 };
 use canvas::{Sign, theme::Theme};
 use egui::{CornerRadius, Frame, Margin, RichText, TextEdit, Ui};
-use shared_protocol::{
-    Subject,
-    review::{Difference, Element},
-};
-
-/// Fields of one element that are listed at once.
-const MOST_FIELDS: usize = 60;
-/// Characters of one value; texts of files are cut already.
-const MOST_CHARS: usize = 2_000;
+use shared_protocol::{Subject, review::Element};
 
 impl Opened {
     pub(super) fn details_ui(
@@ -41,7 +37,7 @@ impl Opened {
                 for risk in &element.risks {
                     muted_ui(ui, theme, format!("{}: {}", risk.word(), words::risk_words(*risk)));
                 }
-                differences_ui(ui, theme, &element.differences);
+                differences_ui(ui, theme, &element);
                 self.needs_ui(ui, theme, &element);
                 if element.destructive && self.can_tick() && !self.is_chosen(subject) {
                     confirmed = gesture_ui(ui, view, &element, typed);
@@ -80,34 +76,17 @@ impl Opened {
     }
 }
 
-/// Before, struck and with its sign; after, with its own.
-pub(super) fn differences_ui(ui: &mut Ui, theme: &Theme, differences: &[Difference]) {
-    for difference in differences.iter().take(MOST_FIELDS) {
-        muted_ui(ui, theme, difference.field.as_str());
-        value_ui(ui, theme, Sign::Removed, difference.before.as_deref());
-        value_ui(ui, theme, Sign::Added, difference.after.as_deref());
+/// Each field before, struck and with its sign, and after, with its own; then files line by line. All of it: what a yes
+/// takes can be read.
+pub(super) fn differences_ui(ui: &mut Ui, theme: &Theme, element: &Element) {
+    for difference in &element.differences {
+        ui.push_id(&difference.field, |ui| {
+            muted_ui(ui, theme, difference.field.as_str());
+            value_ui(ui, theme, Sign::Removed, difference.before.as_deref());
+            value_ui(ui, theme, Sign::Added, difference.after.as_deref());
+        });
     }
-    if differences.len() > MOST_FIELDS {
-        muted_ui(ui, theme, format!("and {} more fields", differences.len() - MOST_FIELDS));
-    }
-}
-
-fn value_ui(ui: &mut Ui, theme: &Theme, sign: Sign, value: Option<&str>) {
-    let Some(value) = value else { return };
-    let mut shown: String = value.chars().take(MOST_CHARS).collect();
-    if shown.len() < value.len() {
-        shown.push('…');
-    }
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = 5.0;
-        sign_ui(ui, theme, sign, 4.5);
-        let text = RichText::new(if shown.is_empty() { "empty".to_owned() } else { shown }).monospace();
-        let text = match sign {
-            Sign::Removed => text.strikethrough().color(theme.text_muted),
-            _ => text.color(theme.text),
-        };
-        ui.add(egui::Label::new(text).wrap());
-    });
+    files_ui(ui, theme, &element.files);
 }
 
 /// Holding, or typing the name: a click or a key alone includes nothing that takes something away.

@@ -83,6 +83,9 @@ pub(super) fn header_ui(ui: &mut Ui, theme: &Theme, opened: &Opened) {
     let number = format!("Proposal {}, version {}", brief.number, brief.version);
     muted_ui(ui, theme, format!("{number} · {}", words::claimed(&brief.proposer)));
     muted_ui(ui, theme, format!("{} · {}", ago(now, brief.created), words::expiry(now, brief.expires)));
+    if brief.is_partly_accepted() {
+        muted_ui(ui, theme, "Partly accepted: what is shown here is the rest");
+    }
     counts_ui(ui, theme, brief);
 }
 

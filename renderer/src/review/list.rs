@@ -66,9 +66,9 @@ fn element_ui(ui: &mut Ui, view: &View<'_>, opened: &Opened, element: &Element, 
         let mark = egui::Rect::from_min_size(rect.min - vec2(8.0, 0.0), vec2(3.0, rect.height()));
         ui.painter().rect_filled(mark, CornerRadius::same(1), theme.focus);
     }
-    if in_full && !element.differences.is_empty() {
+    if in_full && !(element.differences.is_empty() && element.files.is_empty()) {
         ui.push_id(("fields", &element.subject), |ui| {
-            ui.indent("fields", |ui| details::differences_ui(ui, theme, &element.differences));
+            ui.indent("fields", |ui| details::differences_ui(ui, theme, element));
         });
         ui.add_space(4.0);
     }

@@ -12,6 +12,7 @@
 //! ```
 
 mod call;
+mod clashes;
 mod closure;
 pub(crate) mod codes;
 mod comments;
@@ -19,6 +20,7 @@ mod consequences;
 mod decide;
 mod details;
 mod elements;
+mod files;
 mod header;
 mod list;
 pub(crate) mod opened;
@@ -71,6 +73,8 @@ struct Typed {
     /// The name of a destructive element.
     name: String,
     comment: String,
+    /// The comment that main was asked to take and has not answered for yet.
+    said: Option<String>,
     /// Headings that are open.
     shows: BTreeSet<&'static str>,
     /// Files whose difference was opened or folded by hand.
@@ -207,6 +211,14 @@ impl Review {
     pub(crate) fn plan_needs(&mut self, proposal: ProposalId, board: BoardId, secrets: Vec<String>) {
         if self.opened.as_ref().is_some_and(|opened| opened.id() == proposal) {
             self.typed.plan.needs(board, secrets);
+        }
+    }
+
+    /// A comment was taken, or it was not and stays where it was typed.
+    pub(crate) fn commented(&mut self, taken: bool) {
+        let said = self.typed.said.take();
+        if let Some(said) = said.filter(|_| !taken && self.typed.comment.is_empty()) {
+            self.typed.comment = said;
         }
     }
 

@@ -1,7 +1,7 @@
 //! The panel of the opened proposal: risk first, the agent's words set apart, the elements with their ticks, what follows
 //! from them, and below everything the decision.
 
-use super::{Opened, Review, Typed, call, decide, header};
+use super::{Opened, Review, Typed, call, clashes, decide, header};
 use crate::{
     panels::{PanelId, log::now, status_bar::counted},
     view::{Action, View},
@@ -69,7 +69,12 @@ fn banner_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened, actions: &mut Ve
     let conflicts = &opened.proposal().conflicts;
     let (title, reasons, can_look) = match &brief.state {
         _ if !conflicts.is_empty() => {
-            ("It does not fit on what is there now", conflicts.clone(), brief.waits())
+            let mut reasons = conflicts.clone();
+            if let ProposalState::Stale { why } = &brief.state {
+                reasons.splice(0..0, why.iter().cloned());
+                reasons.dedup();
+            }
+            ("It does not fit on what is there now", reasons, brief.waits())
         }
         ProposalState::Stale { why } => {
             ("What it touches was changed since it was proposed", why.clone(), true)
@@ -77,8 +82,10 @@ fn banner_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened, actions: &mut Ve
         ProposalState::Draft => ("Still being written; what you see follows along", Vec::new(), false),
         _ => return,
     };
+    let clashes = &opened.proposal().clashes;
     notice_ui(ui, view, title, |ui| {
         reasons_ui(ui, view, &reasons);
+        clashes::clashes_ui(ui, view.theme, clashes);
         if can_look {
             let again = ui.button("Look again");
             if again.on_hover_text("Fits it to what is there now, as a new version").clicked() {

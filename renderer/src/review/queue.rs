@@ -18,7 +18,6 @@ use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, WidgetInfo, po
 use shared_protocol::{
     ProposalState,
     mcp::{McpMode, McpRequest},
-    messages::Request,
     review::{MAX_DECIDED, ProposalBrief, ReviewRequest},
 };
 
@@ -185,12 +184,12 @@ fn row_ui(
 
 fn button_ui(ui: &mut Ui, brief: &ProposalBrief, size: egui::Vec2, actions: &mut Vec<Action>) {
     let button = |text: &str| egui::Button::new(RichText::new(text).small());
-    if let (ProposalState::Accepted, Some(decided)) = (&brief.state, &brief.decided) {
+    if !brief.waits() && brief.state != ProposalState::Draft && !brief.revisions.is_empty() {
         let name = format!("Revert proposal {}", brief.number);
         let revert = ui.add_sized(size, button("Revert")).accessible_name(name);
         if revert.on_hover_text("Takes back what it changed and keeps what came after").clicked() {
-            let revision = decided.revision;
-            actions.push(Action::Ask(Request::Revert { revision, partial: false }));
+            let proposal = brief.id;
+            actions.push(Action::Review(ReviewRequest::Revert { proposal, partial: false }));
         }
         return;
     }
@@ -220,6 +219,7 @@ fn standing(brief: &ProposalBrief, now: u64) -> String {
         }
         state => state.word().to_owned(),
     };
+    let state = if brief.is_partly_accepted() { format!("partly accepted · {state}") } else { state };
     let comments = match brief.comments {
         0 => String::new(),
         1 => " · 1 comment".to_owned(),

@@ -4,7 +4,7 @@
 use shared_protocol::{
     ProposalState,
     proposal::{Act, Proposer, Risk},
-    review::{Counts, OpenedProposal, ProposalBrief},
+    review::{Clash, Counts, OpenedProposal, ProposalBrief},
 };
 
 /// An agent's words on one line: breaks become spaces, what cannot be seen is spelt out.
@@ -68,12 +68,25 @@ pub(crate) fn harmless(mut proposal: OpenedProposal) -> OpenedProposal {
             difference.before = difference.before.as_deref().map(paragraph);
             difference.after = difference.after.as_deref().map(paragraph);
         }
+        for file in &mut element.files {
+            file.path = line(&file.path);
+            file.text = paragraph(&file.text);
+        }
     }
     for check in &mut proposal.checks {
         check.message = line(&check.message);
     }
     for conflict in &mut proposal.conflicts {
         *conflict = line(conflict);
+    }
+    for clash in &mut proposal.clashes {
+        let Clash { subject: _, name, field, before, now, proposed, by } = clash;
+        for text in [name, field].into_iter().chain(by.as_mut()) {
+            *text = line(text);
+        }
+        for value in [before, now, proposed].into_iter().flatten() {
+            *value = paragraph(value);
+        }
     }
     proposal
 }
@@ -132,7 +145,9 @@ pub(crate) fn expiry(now: u64, expires: u64) -> String {
 pub(crate) fn risk_words(risk: Risk) -> &'static str {
     match risk {
         Risk::Destructive => "Something goes, or becomes something else",
-        Risk::Security => "Who may reach or read what: ingress, permissions, secrets",
+        Risk::Security => {
+            "Who may reach or read what, and what is run: ingress, permissions, secrets, programs"
+        }
         Risk::CostUp => "It would cost more",
         Risk::Wide => "Many elements, or several boards",
         Risk::Cosmetic => "Places and labels alone",

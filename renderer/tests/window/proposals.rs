@@ -121,6 +121,9 @@ impl Main {
                 });
                 ReviewAnswer::Opened(Box::new(self.reviews.opened[&proposal].clone()))
             }
+            ReviewRequest::Comment { proposal, .. } if !self.reviews.opened[&proposal].brief.waits() => {
+                return Err(stale());
+            }
             ReviewRequest::Edit { proposal, commands, .. } => {
                 let before = self.reviews.opened[&proposal].clone();
                 let (after, changes) = run(&self.snapshot, &before.changes, &commands)?;
@@ -181,11 +184,12 @@ impl Main {
         now.brief.decided = Some(Decided {
             version: opened.brief.version,
             hash: opened.hash,
-            revision,
+            revision: Some(revision),
             subjects: Vec::new(),
             by: "ada".into(),
             time: NOW,
         });
+        now.brief.revisions = opened.brief.revisions.iter().copied().chain([revision]).collect();
         self.put(now);
         let proposal = Box::new(self.reviews.opened[&id].brief.clone());
         let applied = Some(Applied { revision, summary, created: Vec::new() });
@@ -263,6 +267,7 @@ fn shown(
                 text: line.text,
                 board,
                 differences,
+                files: Vec::new(),
                 risks,
                 destructive: line.destructive,
                 needs: needs.into_iter().collect(),
@@ -282,6 +287,7 @@ fn shown(
         rationale: String::new(),
         base: before.revision(),
         changes: changes.clone(),
+        chosen: Default::default(),
         act: None,
         steps: Vec::new(),
         comments: Vec::new(),
@@ -312,6 +318,7 @@ fn shown(
         created: now() - 12 * 60_000,
         expires: now() + 13 * 24 * 3_600_000,
         decided: None,
+        revisions: Vec::new(),
     };
     let rationale =
         "Orders are slow at noon.\nA cache in front of the database takes the load off it.".to_owned();
@@ -327,6 +334,7 @@ fn shown(
         changes,
         checks: Vec::new(),
         conflicts: Vec::new(),
+        clashes: Vec::new(),
     }
 }
 

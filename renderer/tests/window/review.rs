@@ -571,6 +571,85 @@ fn comments_go_to_an_element() {
 }
 
 #[test]
+fn a_comment_that_was_not_taken_stays_typed_and_what_is_decided_takes_none() {
+    let (mut shop, id) = reviewing();
+    look(&mut shop, "removes ec2 instance worker");
+    // Decided elsewhere, and the window was not told yet.
+    let rejected = ProposalState::Rejected { reason: "No".into(), by: "bob".into() };
+    shop.main.reviews.opened.get_mut(&id).unwrap().brief.state = rejected.clone();
+    shop.retype("Comment", "use a small one");
+    shop.press(Key::Enter);
+    shop.settle();
+    assert_eq!(shop.field("Comment"), "use a small one");
+    shop.main.change(id, |opened| opened.brief.state = rejected);
+    shop.settle();
+    assert!(shop.window.query_by_label("Comment").is_none());
+}
+
+#[test]
+fn texts_of_files_are_shown_line_by_line_and_in_full() {
+    let (mut shop, id) = reviewing();
+    let before: String = (1..=400).map(|line| format!("line {line} of many words that fill it\n")).collect();
+    let after = before.replace("line 390 of", "line 390 hidden in");
+    shop.main.change(id, |opened| {
+        let text = authority::difference("specs/a.yaml", &before, &after);
+        let path = shared_protocol::SourcePath::parse("specs/a.yaml").unwrap();
+        let like = opened.elements[0].clone();
+        opened.elements.push(shared_protocol::review::Element {
+            subject: Subject::Source(path),
+            text: "changes specs/a.yaml".into(),
+            board: None,
+            differences: vec![shared_protocol::review::Difference {
+                field: "script".into(),
+                before: None,
+                after: Some(format!("{}the end", "word ".repeat(2_000))),
+            }],
+            files: vec![shared_protocol::review::FileDelta::of("specs/a.yaml", text)],
+            risks: Vec::new(),
+            destructive: false,
+            needs: Vec::new(),
+            ..like
+        });
+    });
+    shop.settle();
+    click(&mut shop, "Look at version 1");
+    look(&mut shop, "changes specs/a.yaml");
+    assert!(shop.shows("specs/a.yaml  +1 −1, all of it"));
+    assert!(shop.shows("+line 390 hidden in many words that fill it"));
+    assert!(shop.shows("the end"), "a long value, too");
+}
+
+#[test]
+fn a_stale_one_shows_what_was_what_is_and_what_would_be() {
+    let (mut shop, id) = reviewing();
+    shop.main.change(id, |opened| {
+        opened.brief.state =
+            ProposalState::Stale { why: vec!["bob: instance_type of web: t3.micro → t3.nano".into()] };
+        opened.clashes = vec![shared_protocol::review::Clash {
+            subject: Subject::Node(shop.web),
+            name: "web".into(),
+            field: "instance_type".into(),
+            before: Some("t3.micro".into()),
+            now: Some("t3.nano".into()),
+            proposed: Some("t3.large".into()),
+            by: Some("bob".into()),
+        }];
+    });
+    shop.settle();
+    for text in [
+        "bob: instance_type of web: t3.micro -> t3.nano",
+        "instance_type of web",
+        "When it was proposed",
+        "Now, by bob",
+        "t3.nano",
+        "Proposed",
+        "t3.large",
+    ] {
+        assert!(shop.shows(text), "{text}");
+    }
+}
+
+#[test]
 fn codes_are_shown_with_what_they_are_for_and_can_be_cancelled() {
     let mut shop = Shop::open();
     let purpose = "accept 3 elements of proposal 17".into();
@@ -591,18 +670,44 @@ fn codes_are_shown_with_what_they_are_for_and_can_be_cancelled() {
 
 #[test]
 fn decided_ones_can_be_reverted() {
-    let (mut shop, _) = reviewing();
+    let (mut shop, id) = reviewing();
     look(&mut shop, "removes ec2 instance worker");
     hold(&mut shop, "Hold to include removes ec2 instance worker");
     click(&mut shop, "Accept all 6");
     click(&mut shop, "Decided");
     shop.window.get_by_label("Revert proposal 17").click();
-    let asked = shop.settle();
-    let accepted = shop.main.snapshot.revision();
+    assert_eq!(shop.settle(), [], "nothing but the proposal itself is taken back");
+    let last = shop.main.reviews.heard.last();
     assert!(
-        matches!(asked[..], [shared_protocol::messages::Request::Revert { revision, partial: false }] if revision == accepted),
-        "{asked:?}"
+        matches!(last, Some(ReviewRequest::Revert { proposal, partial: false }) if *proposal == id),
+        "{last:?}"
     );
+}
+
+#[test]
+fn what_was_only_done_has_no_revert_and_what_was_partly_accepted_has_one() {
+    let (mut shop, id) = reviewing();
+    click(&mut shop, "Accept 5 of 6");
+    assert!(shop.shows("Partly accepted: what is shown here is the rest"));
+    shop.main.change(id, |opened| opened.brief.state = ProposalState::Expired);
+    let done = shop.main.propose(18, "Save", &[]);
+    shop.main.change(done, |opened| {
+        opened.brief.act = Some(shared_protocol::proposal::Act::Save);
+        opened.brief.state = ProposalState::Accepted;
+        opened.brief.decided = Some(shared_protocol::proposal::Decided {
+            version: 1,
+            hash: opened.hash,
+            revision: None,
+            subjects: vec![Subject::Act],
+            by: "ada".into(),
+            time: NOW,
+        });
+    });
+    shop.settle();
+    click(&mut shop, "Decided");
+    assert!(shop.window.query_by_label("Revert proposal 17").is_some(), "a part of it is in the workspace");
+    assert!(shop.window.query_by_label("Revert proposal 18").is_none(), "it would take back something else");
+    assert!(shop.window.query_by_label("Look at proposal 18").is_some());
 }
 
 #[test]

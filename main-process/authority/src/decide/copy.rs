@@ -145,6 +145,7 @@ fn insert(
             placement
         };
         draft.place(id, placement)?;
+        draft.chosen.names.insert(id);
         if is_root {
             draft.created.push(ElementId::Node(id));
         }

@@ -7,6 +7,7 @@ use shared_protocol::{
     TypeDef,
     command::BoardRef,
     limits::{MAX_LABEL, MAX_SUGGESTIONS},
+    proposal::Chosen,
 };
 use std::sync::Arc;
 
@@ -14,16 +15,18 @@ pub(crate) struct Draft {
     pub(crate) state: Snapshot,
     pub(crate) changes: Vec<Change>,
     pub(crate) created: Vec<ElementId>,
+    pub(super) chosen: Chosen,
     entropy: u64,
 }
 
 impl Draft {
     pub(crate) fn new(snapshot: &Snapshot, seed: u64) -> Self {
-        Self { state: snapshot.clone(), changes: Vec::new(), created: Vec::new(), entropy: seed }
+        let (changes, created, chosen) = (Vec::new(), Vec::new(), Chosen::default());
+        Self { state: snapshot.clone(), changes, created, chosen, entropy: seed }
     }
 
     pub(super) fn finish(self, summary: String) -> Decision {
-        Decision { summary, changes: self.changes, created: self.created }
+        Decision { summary, changes: self.changes, created: self.created, chosen: self.chosen }
     }
 
     /// Takes a step; a step that the graph does not allow refuses the whole command.

@@ -15,16 +15,18 @@ mod remove;
 pub(crate) use draft::{Draft, refusal};
 
 use crate::Snapshot;
-use shared_protocol::{Change, Code, Command, ElementId, Refusal, limits::MAX_BATCH};
+use shared_protocol::{Change, Code, Command, ElementId, Refusal, limits::MAX_BATCH, proposal::Chosen};
 
 /// What a command would do.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Decision {
     /// One line for the log.
     pub summary: String,
     /// Empty when everything is already as asked.
     pub changes: Vec<Change>,
     pub created: Vec<ElementId>,
+    /// What was left open and may be chosen again.
+    pub chosen: Chosen,
 }
 
 /// Decides a command against a state. `seed` is where the ids of new elements come from.

@@ -54,6 +54,12 @@ pub(super) fn add(draft: &mut Draft, add: &AddNode) -> Result<String, Refusal> {
     check_applies(draft, id, &def, &add.props, &add.references)?;
     layout::make_room(draft, &[id])?;
     draft.created.push(ElementId::Node(id));
+    if add.name.is_none() {
+        draft.chosen.names.insert(id);
+    }
+    if add.at.is_none() {
+        draft.chosen.places.insert(id);
+    }
     Ok(summary)
 }
 

@@ -4,7 +4,7 @@ mod layers;
 mod room;
 
 pub(crate) use layers::layered;
-pub(crate) use room::{free_place, inside, least_size, make_room};
+pub(crate) use room::{free_place, inside, is_taken, least_size, make_room};
 
 /// Between nodes.
 const GAP: i32 = 24;

@@ -34,6 +34,12 @@ fn is_free(snapshot: &Snapshot, room: Room, area: Placement) -> bool {
     !near.any(|node| snapshot.placement(node).is_some_and(|other| other.overlaps(wide)))
 }
 
+/// Whether something else stands there.
+pub(crate) fn is_taken(snapshot: &Snapshot, room: Room, own: NodeId, area: Placement) -> bool {
+    let mut near = snapshot.occupancy.near(room, area).into_iter().filter(|node| *node != own);
+    near.any(|node| snapshot.placement(node).is_some_and(|other| other.overlaps(area)))
+}
+
 /// A place of this size that overlaps nothing: as near as possible to where it is wanted, else beside the newest content.
 pub(crate) fn free_place(snapshot: &Snapshot, room: Room, size: Size, wanted: Option<Point>) -> Point {
     let start = wanted.unwrap_or_else(|| beside_content(snapshot, room));

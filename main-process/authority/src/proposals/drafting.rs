@@ -1,15 +1,17 @@
 //! What agents may do with the queue: begin, extend, submit, revise, withdraw. An agent touches its own proposals alone.
 
 use super::{
-    overlay::Overlay,
+    moved::chosen_again,
+    overlay::{Overlay, stale},
     queue::{Client, Fitted, Proposed, Queue, is_over},
+    refit::{Refit, refit},
 };
 use crate::{Decision, Problems, Snapshot};
 use shared_protocol::{
     Change, Code, Command, ElementId, Proposal, ProposalId, ProposalState, Refusal,
     ids::one_way,
     messages::{Problem, Severity},
-    proposal::{Act, Step},
+    proposal::{Act, Chosen, Step},
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -110,7 +112,8 @@ impl Queue {
                 (Overlay { state: fitted.state.clone(), changes }, fitted.bytes)
             }
             None => {
-                let overlay = Overlay::lenient_or_stale(snapshot, &proposal.changes)?;
+                let Refit { overlay, notes, .. } = refit(snapshot, &proposal).map_err(stale)?;
+                proposal.steps.extend(notes.into_iter().map(chosen_again));
                 let bytes = overlay.changes.iter().map(weight).sum();
                 (overlay, bytes)
             }
@@ -119,6 +122,7 @@ impl Queue {
         let bytes = bytes + decision.changes.iter().map(weight).sum::<usize>();
         let Overlay { state, changes } = overlay;
         proposal.changes = changes;
+        proposal.chosen.extend(&decision.chosen);
         proposal.base = snapshot.revision();
         proposal.proposer = client.proposer.clone();
         let is_loose = proposal.steps.is_empty() && !client.connected;
@@ -174,6 +178,7 @@ impl Queue {
             rationale: String::new(),
             base: snapshot.revision(),
             changes: Vec::new(),
+            chosen: Chosen::default(),
             act: None,
             steps: Vec::new(),
             comments: Vec::new(),
@@ -234,7 +239,7 @@ impl Queue {
             return Err(Refusal::new(Code::BadRequest, "the draft changes nothing")
                 .hint("Propose something first, for example with add_resource."));
         }
-        let overlay = Overlay::lenient_or_stale(snapshot, &draft.changes)?;
+        let Refit { overlay, notes, .. } = refit(snapshot, draft).map_err(stale)?;
         let errors: Vec<Problem> = problems_brought(snapshot, &overlay)
             .into_iter()
             .filter(|problem| problem.severity == Severity::Error)
@@ -249,6 +254,7 @@ impl Queue {
         }
         let mut proposal = Proposal::clone(draft);
         proposal.changes = overlay.changes;
+        proposal.steps.extend(notes.into_iter().map(chosen_again));
         proposal.base = snapshot.revision();
         proposal.proposer = client.proposer.clone();
         self.supersede(client, submission, proposal.id)?;

@@ -6,17 +6,20 @@
 //! is: id, version, content hash, base revision, expiry, chosen elements, confirmations.
 
 mod ask;
+mod clashes;
 mod drafting;
 mod moved;
 mod needs;
 mod opened;
 mod overlay;
 mod queue;
+mod refit;
 mod review;
 mod risk;
 mod words;
 
 pub use ask::{AgentAsk, AgentDone, AgentOutcome, Granted, StepDone, Wanted};
+pub use clashes::clashes;
 pub use drafting::{Draft, Submission};
 pub use needs::with_needs;
 pub use opened::{brief, open};

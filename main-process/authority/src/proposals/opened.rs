@@ -1,18 +1,20 @@
 //! A proposal as a reviewer sees it: in brief for the queue, and opened with everything that a decision needs.
 
 use super::{
+    clashes::clashes,
     drafting::problems_brought,
     needs::direct,
     overlay::Overlay,
     queue::Queue,
+    refit::refit,
     risk::{Added, risks, risks_of},
     words::lines,
 };
-use crate::Snapshot;
+use crate::{Snapshot, difference};
 use shared_protocol::{
     BoardId, Change, Node, NodeId, Proposal, ProposalState, Refusal, Subject, Value,
     proposal::{Act, Kind, Line, Risk},
-    review::{Counts, Difference, Element, MAX_SHOWN_TEXT, OpenedProposal, ProposalBrief},
+    review::{Counts, Difference, Element, FileDelta, OpenedProposal, ProposalBrief},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,6 +40,7 @@ pub fn brief(queue: &Queue, snapshot: &Snapshot, proposal: &Proposal, stamp: u64
         created: proposal.created,
         expires: proposal.expires,
         decided: proposal.decisions.last().cloned(),
+        revisions: proposal.decisions.iter().filter_map(|decided| decided.revision).collect(),
     }
 }
 
@@ -51,7 +54,7 @@ pub fn open(
     let fitted = match proposal.state {
         // What is open was fitted already, and is shown exactly as a yes would take it.
         ProposalState::Open => Overlay::over(snapshot, &proposal.changes),
-        _ => Overlay::lenient(snapshot, &proposal.changes),
+        _ => refit(snapshot, proposal).map(|fitted| fitted.overlay),
     };
     let (overlay, conflicts) = match fitted {
         Ok(overlay) => (Some(overlay), Vec::new()),
@@ -76,20 +79,20 @@ pub fn open(
         changes: changes.iter().filter(|change| !matches!(change, Change::Source { .. })).cloned().collect(),
         checks,
         conflicts,
+        clashes: clashes(snapshot, proposal),
     })
 }
 
 fn act_element(snapshot: &Snapshot, act: &Act) -> Element {
     let differences = match act {
-        Act::Config { before, after } => vec![Difference {
-            field: "draftboard.toml".to_owned(),
-            before: Some(cut(before)),
-            after: Some(cut(after)),
-        }],
         Act::Call { arguments, .. } => {
-            vec![Difference { field: "arguments".to_owned(), before: None, after: Some(cut(arguments)) }]
+            vec![Difference { field: "arguments".to_owned(), before: None, after: Some(arguments.clone()) }]
         }
         _ => Vec::new(),
+    };
+    let files = match act {
+        Act::Config { before, after } => file("draftboard.toml", Some(before), Some(after)),
+        _ => None,
     };
     Element {
         subject: Subject::Act,
@@ -97,10 +100,17 @@ fn act_element(snapshot: &Snapshot, act: &Act) -> Element {
         text: words_of_act(snapshot, act),
         board: if let Act::Run { board, .. } = act { Some(*board) } else { None },
         differences,
+        files: files.into_iter().collect(),
         risks: act.is_grave().then_some(Risk::Destructive).into_iter().collect(),
         destructive: act.is_grave(),
         needs: Vec::new(),
     }
+}
+
+/// A text line by line; nothing when it stays as it is.
+fn file(path: &str, before: Option<&str>, after: Option<&str>) -> Option<FileDelta> {
+    let text = difference(path, before.unwrap_or_default(), after.unwrap_or_default());
+    (!text.is_empty()).then(|| FileDelta::of(path, text))
 }
 
 /// The act's own words, with the board as people call it.
@@ -187,6 +197,7 @@ impl Shown<'_> {
             Element {
                 board: self.board_of(&subject),
                 differences: self.differences(&subject, &own),
+                files: self.file(&subject).into_iter().collect(),
                 risks: risks.into_iter().collect(),
                 needs: needs.remove(&subject).unwrap_or_default().into_iter().collect(),
                 subject,
@@ -226,17 +237,20 @@ impl Shown<'_> {
                 let title = differing("title", title, new_title);
                 title.into_iter().chain(differing("name", name, new_name)).collect()
             }
-            Subject::Source(path) => {
-                let text = |state: &Snapshot| state.source(path).map(|text| cut(text));
-                differing(path.as_str(), text(self.before), text(self.after)).into_iter().collect()
-            }
             Subject::Override(key) => {
                 let value = |state: &Snapshot| state.override_at(key).map(|over| text_of(&over.value));
                 let (was, is) = (value(self.before), value(self.after));
                 differing(key.path.as_str(), was, is).into_iter().collect()
             }
-            Subject::Act => Vec::new(),
+            Subject::Source(_) | Subject::Act => Vec::new(),
         }
+    }
+
+    fn file(&self, subject: &Subject) -> Option<FileDelta> {
+        let Subject::Source(path) = subject else { return None };
+        let text = |state: &'_ Snapshot| state.source(path).cloned();
+        let (before, after) = (text(self.before), text(self.after));
+        file(path.as_str(), before.as_deref(), after.as_deref())
     }
 
     fn of_node(&self, id: NodeId, changes: &[&Change]) -> Vec<Difference> {
@@ -295,21 +309,13 @@ fn differing(field: &str, before: Option<String>, after: Option<String>) -> Opti
     (before != after).then(|| Difference { field: field.to_owned(), before, after })
 }
 
-fn name_of(state: &Snapshot, id: NodeId) -> String {
+pub(super) fn name_of(state: &Snapshot, id: NodeId) -> String {
     state.node(id).map_or_else(|| id.to_string(), |node| node.name.to_string())
 }
 
-fn text_of(value: &Value) -> String {
+pub(super) fn text_of(value: &Value) -> String {
     match value {
-        Value::Text(text) => cut(text),
-        other => cut(&other.to_string()),
+        Value::Text(text) => text.to_string(),
+        other => other.to_string(),
     }
-}
-
-fn cut(text: &str) -> String {
-    if text.len() <= MAX_SHOWN_TEXT {
-        return text.to_owned();
-    }
-    let end = (0..=MAX_SHOWN_TEXT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    format!("{}\n… {} more bytes", &text[..end], text.len() - end)
 }

@@ -1,7 +1,9 @@
 //! What the workspace would be with a proposal in it.
 
+use super::{clashes::reason, moved::mentioned};
 use crate::{ApplyError, Decision, Snapshot, decide, decide::refusal, rebase};
-use shared_protocol::{Change, Code, Command, Refusal};
+use shared_protocol::{Change, Code, Command, Refusal, Subject};
+use std::collections::BTreeSet;
 
 /// The present state with a proposal's changes over it.
 #[derive(Debug, Clone)]
@@ -32,14 +34,10 @@ impl Overlay {
         may_go: impl Fn(&Change) -> bool,
     ) -> Result<Self, Vec<String>> {
         let rebased = rebase(snapshot, changes);
-        let conflicts: Vec<String> = rebased
-            .conflicts
-            .iter()
-            .filter(|(change, _)| !may_go(change))
-            .map(|(_, error)| error.to_string())
-            .collect();
-        if !conflicts.is_empty() {
-            return Err(conflicts);
+        let serious: Vec<&(Change, ApplyError)> =
+            rebased.conflicts.iter().filter(|(change, _)| !may_go(change)).collect();
+        if !serious.is_empty() {
+            return Err(in_words(snapshot, &serious));
         }
         let mut state = snapshot.clone();
         let applied: Result<(), ApplyError> =
@@ -53,10 +51,6 @@ impl Overlay {
     /// As [`Self::over`], with a refusal that says what to do.
     pub(super) fn or_stale(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Refusal> {
         Self::over(snapshot, changes).map_err(stale)
-    }
-
-    pub(super) fn lenient_or_stale(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Refusal> {
-        Self::lenient(snapshot, changes).map_err(stale)
     }
 
     /// Decides a command on the overlay and adds what it does.
@@ -77,7 +71,29 @@ impl Overlay {
     }
 }
 
-fn stale(why: Vec<String>) -> Refusal {
+/// What cannot be added is reason enough: all that builds on it follows from that.
+fn in_words(snapshot: &Snapshot, conflicts: &[&(Change, ApplyError)]) -> Vec<String> {
+    let is_addition = |change: &Change| matches!(change, Change::Node { before: None, .. });
+    let missing: BTreeSet<Subject> = conflicts
+        .iter()
+        .filter(|(change, _)| is_addition(change))
+        .map(|(change, _)| Subject::of(change))
+        .collect();
+    let follows = |change: &Change| {
+        (!is_addition(change) && missing.contains(&Subject::of(change)))
+            || mentioned(change).iter().any(|subject| missing.contains(subject))
+    };
+    let words = |(change, error): &&(Change, ApplyError)| reason(snapshot, change, error);
+    let mut told: Vec<String> = conflicts.iter().filter(|(change, _)| !follows(change)).map(words).collect();
+    if told.is_empty() {
+        told = conflicts.iter().map(words).collect();
+    }
+    told.dedup();
+    told
+}
+
+/// That a proposal does not fit any more, with what to do.
+pub(super) fn stale(why: Vec<String>) -> Refusal {
     let shown = why.iter().take(5).cloned().collect::<Vec<_>>().join("; ");
     Refusal::new(Code::Stale, format!("the workspace changed under this proposal: {shown}"))
         .hint("Withdraw it and start again from what is there now.")

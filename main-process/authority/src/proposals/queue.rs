@@ -1,7 +1,8 @@
 //! The queue: who may see which proposal, which elements are spoken for, and how much may wait.
 
 use super::moved::Touching;
-use super::overlay::Overlay;
+use super::overlay::stale;
+use super::refit::refit;
 use crate::{Decision, Snapshot};
 use imbl::OrdMap;
 use shared_protocol::{
@@ -161,7 +162,7 @@ impl Queue {
     pub fn overlay(&self, snapshot: &Snapshot, proposal: &Proposal) -> Result<Snapshot, Refusal> {
         match self.fitted(snapshot, proposal.id) {
             Some(fitted) => Ok(fitted.state.clone()),
-            None => Ok(Overlay::lenient_or_stale(snapshot, &proposal.changes)?.state),
+            None => Ok(refit(snapshot, proposal).map_err(stale)?.overlay.state),
         }
     }
 

@@ -1,7 +1,14 @@
 //! What people decide. These functions are reached from the window's private channel and from a terminal with a code that
 //! only the window shows; no agent's call leads here.
 
-use super::{Queue, needs::with_needs, overlay::Overlay, risk::is_destructive};
+use super::{
+    Queue,
+    moved::chosen_again,
+    needs::with_needs,
+    overlay::{Overlay, stale},
+    refit::{Refit, refit},
+    risk::is_destructive,
+};
 use crate::Snapshot;
 use shared_protocol::{
     Change, Code, Command, Proposal, ProposalId, ProposalState, Refusal, Subject,
@@ -112,7 +119,7 @@ impl Queue {
         proposal.decisions.push(Decided {
             version: proposal.version,
             hash: verdict.hash,
-            revision: snapshot.revision(),
+            revision: (!acceptance.changes.is_empty()).then(|| snapshot.revision()),
             subjects: acceptance.subjects.iter().cloned().collect(),
             by: by.to_owned(),
             time,
@@ -131,7 +138,7 @@ impl Queue {
         };
         let id = proposal.id;
         self.put(proposal);
-        let mut others = self.moved(snapshot, &acceptance.changes);
+        let mut others = self.moved(snapshot, &acceptance.changes, by);
         others.retain(|other| other.id != id);
         Ok(self.get(id).cloned().into_iter().chain(others).collect())
     }
@@ -158,8 +165,9 @@ impl Queue {
         snapshot: &Snapshot,
     ) -> Result<Arc<Proposal>, Refusal> {
         let mut proposal = Proposal::clone(self.undecided_at(id, version)?);
-        let overlay = Overlay::lenient_or_stale(snapshot, &proposal.changes)?;
+        let Refit { overlay, notes, .. } = refit(snapshot, &proposal).map_err(stale)?;
         proposal.changes = overlay.changes;
+        proposal.steps.extend(notes.into_iter().map(chosen_again));
         proposal.base = snapshot.revision();
         proposal.version += 1;
         proposal.state = ProposalState::Open;
@@ -180,9 +188,11 @@ impl Queue {
             return Err(Refusal::new(Code::Stale, format!("{id} is not what was looked at"))
                 .hint("Look at it again, then decide."));
         }
-        let mut overlay = Overlay::lenient_or_stale(snapshot, &proposal.changes)?;
+        let Refit { mut overlay, notes, .. } = refit(snapshot, &proposal).map_err(stale)?;
         let decision = overlay.run(command, seed)?;
         proposal.changes = overlay.changes;
+        proposal.chosen.extend(&decision.chosen);
+        proposal.steps.extend(notes.into_iter().map(chosen_again));
         proposal.base = snapshot.revision();
         proposal.version += 1;
         proposal.state = ProposalState::Open;
@@ -196,6 +206,12 @@ impl Queue {
         if comment.text.trim().is_empty() || comment.text.len() > self.terms.most_text {
             let message = format!("a comment has 1 to {} bytes", self.terms.most_text);
             return Err(Refusal::new(Code::BadRequest, message).field("text"));
+        }
+        if let Some(about) = comment.about.as_ref().filter(|about| !proposal.subjects().contains(about)) {
+            let message = format!("{about} is not a part of {id}");
+            return Err(Refusal::new(Code::BadRequest, message)
+                .field("about")
+                .hint("Comment on one of its elements, or on the whole of it."));
         }
         if proposal.comments.len() >= MOST_COMMENTS {
             return Err(Refusal::new(Code::LimitExceeded, format!("more than {MOST_COMMENTS} comments")));

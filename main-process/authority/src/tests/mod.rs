@@ -1,5 +1,6 @@
 //! The core through `check`-style cases and through random command sequences.
 
+mod choosing_again;
 mod commands;
 mod extremes;
 mod integrity;
@@ -7,6 +8,7 @@ mod links;
 mod overrides;
 mod problems;
 mod properties;
+mod proposal_properties;
 mod proposals;
 mod random;
 mod registry;

@@ -1,27 +1,24 @@
 //! Agents propose, people decide: what a decision is bound to, and what stays whole when only a part is taken.
 
-use super::{Bench, integrity::check_whole, random};
+use super::Bench;
 use crate::{
-    Decision, Snapshot, decide,
-    proposals::{Acceptance, Client, Draft, Queue, Submission, Terms, lines, open, risks, with_needs},
-    rebase,
+    decide,
+    proposals::{Client, Draft, Queue, Submission, Terms, lines, open, risks, with_needs},
 };
-use proptest::prelude::*;
 use shared_protocol::{
     Change, Code, Command, Proposal, ProposalId, ProposalState, Refusal, Subject,
-    change::inverse,
-    proposal::{Kind, Proposer, Risk, Verdict},
+    proposal::{Act, Comment, Kind, Proposer, Risk, Verdict},
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-const NOW: u64 = 1_000_000;
+pub(super) const NOW: u64 = 1_000_000;
 
-fn agent(key: &str) -> Client {
+pub(super) fn agent(key: &str) -> Client {
     let proposer = Proposer { key: key.to_owned(), name: "Agent".to_owned(), version: "1".to_owned() };
     Client { proposer, connected: true, inherits: None }
 }
 
-fn verdict(queue: &Queue, proposal: &Proposal) -> Verdict {
+pub(super) fn verdict(queue: &Queue, proposal: &Proposal) -> Verdict {
     let destructive = proposal.changes.iter().map(Subject::of).collect();
     Verdict {
         proposal: proposal.id,
@@ -34,14 +31,14 @@ fn verdict(queue: &Queue, proposal: &Proposal) -> Verdict {
 }
 
 /// A workspace, a queue, and the process around them.
-struct Room {
-    bench: Bench,
-    queue: Queue,
+pub(super) struct Room {
+    pub(super) bench: Bench,
+    pub(super) queue: Queue,
     seed: u64,
 }
 
 impl Room {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut bench = Bench::with_board();
         bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
         bench
@@ -50,7 +47,7 @@ impl Room {
         Self { bench, queue, seed: 100 }
     }
 
-    fn propose(&mut self, who: &str, command: &str) -> Result<Arc<Proposal>, Refusal> {
+    pub(super) fn propose(&mut self, who: &str, command: &str) -> Result<Arc<Proposal>, Refusal> {
         self.seed += 1;
         let command: Command = serde_json::from_str(command).unwrap();
         let proposed =
@@ -58,7 +55,7 @@ impl Room {
         Ok(proposed.proposal)
     }
 
-    fn submit(&mut self, who: &str) -> Result<Arc<Proposal>, Refusal> {
+    pub(super) fn submit(&mut self, who: &str) -> Result<Arc<Proposal>, Refusal> {
         let submission = Submission {
             title: "More servers".to_owned(),
             rationale: "There is load".to_owned(),
@@ -68,7 +65,7 @@ impl Room {
     }
 
     /// A server in the subnet, waiting.
-    fn open(&mut self) -> Arc<Proposal> {
+    pub(super) fn open(&mut self) -> Arc<Proposal> {
         self.propose(
             "one",
             r#"{"addNode":{"board":"main","type":"aws/compute/instance","parent":"a","name":"web","props":{"ami":"ami-0123456789abcdef0"}}}"#,
@@ -78,12 +75,12 @@ impl Room {
     }
 
     /// A person's own edit, of which the queue is told.
-    fn edit(&mut self, command: &str) {
+    pub(super) fn edit(&mut self, command: &str) {
         let decision = self.bench.json(command);
-        self.queue.moved(&self.bench.state, &decision.changes);
+        self.queue.moved(&self.bench.state, &decision.changes, "ada");
     }
 
-    fn accept(&mut self, verdict: &Verdict) -> Result<Arc<Proposal>, Refusal> {
+    pub(super) fn accept(&mut self, verdict: &Verdict) -> Result<Arc<Proposal>, Refusal> {
         let acceptance = self.queue.accept(verdict, &self.bench.state, NOW)?;
         self.bench.state.apply(self.bench.state.revision().next(), &acceptance.changes).unwrap();
         self.bench.log.push(acceptance.changes.clone());
@@ -91,12 +88,12 @@ impl Room {
         Ok(Arc::clone(&changed[0]))
     }
 
-    fn get(&self, id: ProposalId) -> &Proposal {
+    pub(super) fn get(&self, id: ProposalId) -> &Proposal {
         self.queue.get(id).unwrap()
     }
 }
 
-fn code(result: Result<impl std::fmt::Debug, Refusal>) -> Code {
+pub(super) fn code(result: Result<impl std::fmt::Debug, Refusal>) -> Code {
     result.unwrap_err().code
 }
 
@@ -155,6 +152,34 @@ fn a_yes_is_bound_to_what_was_seen() {
     let unknown = Verdict { proposal: ProposalId::from_bits(1), ..yes };
     assert_eq!(code(room.accept(&unknown)), Code::NotFound);
     assert_eq!(room.bench.log.len(), 3, "none of them did anything");
+}
+
+#[test]
+fn the_version_counts_by_itself_and_so_does_the_state_that_it_is_applied_to() {
+    let mut room = Room::new();
+    let proposal = room.open();
+    let yes = verdict(&room.queue, &proposal);
+    for version in [0, proposal.version + 1] {
+        // Even with the hash of what is there.
+        assert_eq!(code(room.accept(&Verdict { version, ..yes.clone() })), Code::Stale);
+    }
+    // The queue was not told that the workspace went on: both know one base, and the state has another.
+    let told = room.bench.state.clone();
+    room.bench.json(r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"files"}}"#);
+    assert_eq!(code(room.queue.accept(&yes, &room.bench.state, NOW)), Code::Stale);
+    assert!(room.queue.accept(&yes, &told, NOW).is_ok(), "all else was in order");
+}
+
+#[test]
+fn what_was_only_done_became_no_operation() {
+    let mut room = Room::new();
+    let submission = Submission { title: "Save".to_owned(), ..Submission::default() };
+    let proposal =
+        room.queue.propose_act(&room.bench.state, &agent("one"), Act::Save, &submission, (NOW, 7)).unwrap();
+    let yes = verdict(&room.queue, &proposal);
+    let acceptance = room.queue.accept(&yes, &room.bench.state, NOW).unwrap();
+    let accepted = room.queue.accepted(&yes, &acceptance, &room.bench.state, ("ada", NOW)).unwrap().remove(0);
+    assert_eq!((&accepted.state, accepted.decisions[0].revision), (&ProposalState::Accepted, None));
 }
 
 #[test]
@@ -330,6 +355,17 @@ fn a_reviewers_edit_is_recorded_as_theirs() {
 }
 
 #[test]
+fn a_comment_is_on_the_whole_or_on_an_element_of_it() {
+    let mut room = Room::new();
+    let proposal = room.open();
+    let said = |about: Option<Subject>| Comment { by: "ada".into(), time: 1, about, text: "Why?".into() };
+    let (net, web) = (Subject::Node(room.bench.node("net")), proposal.subjects().remove(0));
+    assert_eq!(code(room.queue.comment(proposal.id, said(Some(net)))), Code::BadRequest);
+    room.queue.comment(proposal.id, said(Some(web))).unwrap();
+    assert_eq!(room.queue.comment(proposal.id, said(None)).unwrap().comments.len(), 2);
+}
+
+#[test]
 fn without_a_connection_a_draft_is_known_by_its_id_alone() {
     let mut room = Room::new();
     let mut propose = |client: &Client, draft: Draft, label: &str| {
@@ -445,128 +481,4 @@ fn lines_say_it_in_words() {
         lines.iter().filter(|line| line.kind != Kind::Placed).map(|line| line.text.as_str()).collect();
     assert!(texts[0].starts_with("adds ") && texts[0].ends_with("web in a"), "{texts:?}");
     assert!(texts[1].contains("cidr_block of net:") && texts[1].contains("10.9.0.0/16"), "{texts:?}");
-}
-
-/// A random workspace and a random proposal on it; nothing when nothing was accepted.
-fn proposed(seed: u64, commands: usize) -> Option<(Snapshot, Queue, Arc<Proposal>, random::Dice)> {
-    let mut bench = Bench::empty();
-    let mut dice = random::Dice::new(seed);
-    for _ in 0..25 {
-        let command = random::command(&mut dice, &bench.state);
-        let _ = bench.run(&command);
-    }
-    let mut queue = Queue::of([], Terms::default(), bench.state.revision());
-    let mut overlay = bench.state.clone();
-    let mut newest = None;
-    for step in 0..commands as u64 {
-        let command = random::command(&mut dice, &overlay);
-        let Ok(done) =
-            queue.propose(&bench.state, &agent("one"), Draft::Current, &command, (NOW, seed ^ (step << 32)))
-        else {
-            continue;
-        };
-        for change in &done.decision.changes {
-            overlay.apply_change(change).unwrap();
-        }
-        newest = Some(done.proposal);
-    }
-    let id = newest?.id;
-    // As if submitted: random props are often in error, which is not the point here.
-    let proposal = Proposal { state: ProposalState::Open, ..Proposal::clone(queue.get(id)?) };
-    if proposal.changes.is_empty() {
-        return None;
-    }
-    queue = Queue::of([proposal], Terms::default(), bench.state.revision());
-    let proposal = Arc::clone(queue.get(id)?);
-    Some((bench.state, queue, proposal, dice))
-}
-
-fn applied(state: &Snapshot, changes: &[Change]) -> Snapshot {
-    let mut state = state.clone();
-    state.apply(state.revision().next(), changes).unwrap();
-    state
-}
-
-fn content(state: &Snapshot) -> Vec<u8> {
-    let mut document = state.to_document();
-    document.revision = shared_protocol::Revision::START;
-    // The same content by another way.
-    document.provenance.clear();
-    serde_json::to_vec(&document).unwrap()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn accepting_all_is_the_same_as_doing_it(seed: u64) {
-        let Some((state, queue, proposal, _)) = proposed(seed, 8) else { return Ok(()) };
-        let acceptance: Acceptance = queue.accept(&verdict(&queue, &proposal), &state, NOW).unwrap();
-        prop_assert_eq!(content(&applied(&state, &acceptance.changes)), content(&applied(&state, &proposal.changes)));
-    }
-
-    #[test]
-    fn any_part_leaves_the_graph_whole_and_is_what_was_announced(seed: u64, which: u64) {
-        let Some((state, queue, proposal, _)) = proposed(seed, 10) else { return Ok(()) };
-        let chosen: BTreeSet<Subject> =
-            proposal.subjects().into_iter().enumerate().filter(|(i, _)| which >> (i % 64) & 1 == 1).map(|(_, s)| s).collect();
-        let announced = with_needs(&state, &proposal.changes, chosen.iter().cloned());
-        let yes = Verdict { chosen: Some(chosen.clone()), ..verdict(&queue, &proposal) };
-        match queue.accept(&yes, &state, NOW) {
-            Ok(acceptance) => {
-                prop_assert_eq!(&acceptance.subjects, &announced);
-                check_whole(&applied(&state, &acceptance.changes));
-            }
-            Err(refusal) => prop_assert!(chosen.is_empty(), "{}", refusal),
-        }
-    }
-
-    #[test]
-    fn a_no_leaves_every_byte_as_it_was(seed: u64) {
-        let Some((state, mut queue, proposal, _)) = proposed(seed, 8) else { return Ok(()) };
-        let bytes = |state: &Snapshot| serde_json::to_vec(&state.to_document()).unwrap();
-        let (before, yes) = (bytes(&state), verdict(&queue, &proposal));
-        queue.reject((proposal.id, proposal.version), "no", "ada").unwrap();
-        prop_assert_eq!(bytes(&state), before.clone());
-        prop_assert!(queue.accept(&yes, &state, NOW).is_err());
-        prop_assert_eq!(bytes(&state), before);
-    }
-
-    #[test]
-    fn independent_work_and_a_proposal_commute(seed: u64) {
-        let Some((state, mut queue, proposal, mut dice)) = proposed(seed, 6) else { return Ok(()) };
-        let command = random::command(&mut dice, &state);
-        let Ok(Decision { changes, .. }) = decide(&state, &command, seed) else { return Ok(()) };
-        let theirs = applied(&state, &changes);
-        queue.moved(&theirs, &changes);
-        let now = Arc::clone(queue.get(proposal.id).unwrap());
-        if now.state != ProposalState::Open { return Ok(()) }
-        let Ok(acceptance) = queue.accept(&verdict(&queue, &now), &theirs, NOW) else { return Ok(()) };
-        let one_way = applied(&theirs, &acceptance.changes);
-        check_whole(&one_way);
-        let after = applied(&state, &proposal.changes);
-        let other = rebase(&after, &changes);
-        if other.conflicts.is_empty() {
-            prop_assert_eq!(content(&one_way), content(&applied(&after, &other.fitting)));
-        }
-    }
-
-    #[test]
-    fn reverting_an_accepted_proposal_keeps_later_work(seed: u64) {
-        let Some((state, queue, proposal, mut dice)) = proposed(seed, 6) else { return Ok(()) };
-        let acceptance = queue.accept(&verdict(&queue, &proposal), &state, NOW).unwrap();
-        let accepted = applied(&state, &acceptance.changes);
-        let command = random::command(&mut dice, &accepted);
-        let Ok(later) = decide(&accepted, &command, seed) else { return Ok(()) };
-        let now = applied(&accepted, &later.changes);
-        let back = rebase(&now, &inverse(&acceptance.changes));
-        let reverted = applied(&now, &back.fitting);
-        check_whole(&reverted);
-        if back.conflicts.is_empty() {
-            let without = rebase(&state, &later.changes);
-            if without.conflicts.is_empty() {
-                prop_assert_eq!(content(&reverted), content(&applied(&state, &without.fitting)));
-            }
-        }
-    }
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 use authority::{
     Snapshot,
-    proposals::{Queue, lines, risks},
+    proposals::{Queue, clashes, lines, risks},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -114,6 +114,7 @@ fn brief(review: &Queue, proposal: &Proposal) -> Value {
         "number": proposal.number,
         "title": shown(&proposal.title),
         "state": proposal.state.word(),
+        "partlyAccepted": !proposal.decisions.is_empty() && proposal.state != ProposalState::Accepted,
         "version": proposal.version,
         "base": review.base(proposal),
         "elements": proposal.subjects().len(),
@@ -124,7 +125,9 @@ fn brief(review: &Queue, proposal: &Proposal) -> Value {
     });
     match &proposal.state {
         ProposalState::Rejected { reason, .. } => brief["reason"] = json!(shown(reason)),
-        ProposalState::Stale { why } => brief["why"] = json!(why),
+        ProposalState::Stale { why } => {
+            brief["why"] = why.iter().map(|reason| json!(shown(reason))).collect();
+        }
         ProposalState::Superseded { by } => brief["supersededBy"] = json!(by),
         _ => {}
     }
@@ -165,6 +168,18 @@ pub(crate) fn one(call: &Call, id: &str) -> Result<Value, Failure> {
         "version": decided.version, "revision": decided.revision, "by": shown(&decided.by), "time": decided.time,
         "elements": decided.subjects.len(),
     })).collect();
+    if matches!(proposal.state, ProposalState::Draft | ProposalState::Open | ProposalState::Stale { .. }) {
+        data["clashes"] = clashes(&workspace.snapshot, proposal)
+            .iter()
+            .map(|clash| {
+                json!({
+                    "element": clash.subject.to_string(), "name": shown(&clash.name), "field": shown(&clash.field),
+                    "before": clash.before.as_deref().map(shown), "now": clash.now.as_deref().map(shown),
+                    "proposed": clash.proposed.as_deref().map(shown),
+                })
+            })
+            .collect();
+    }
     data["risks"] =
         risks(&workspace.snapshot, &proposal.changes).into_iter().map(|risk| json!(risk)).collect();
     data["outcome"] = json!(proposal.outcome.as_deref().map(shown));

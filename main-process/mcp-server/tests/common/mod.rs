@@ -91,7 +91,7 @@ impl Bench {
         let generation = state.view.generation + 1;
         let (mut review, review_stamp) = (state.view.review.clone(), state.view.review_stamp + 1);
         if let Some(patch) = state.patches.last() {
-            review.moved(&workspace.snapshot, &patch.changes);
+            review.moved(&workspace.snapshot, &patch.changes, &patch.actor.name);
         }
         let workspace = Some(Arc::new(workspace));
         state.view = Arc::new(View {

@@ -3,11 +3,10 @@
 
 use super::{Writer, aside::Laid};
 use crate::{
-    difference::difference,
     preview::{self, pages_touched},
     terraform,
 };
-use authority::{Snapshot, boards_touched, proposals::Overlay};
+use authority::{Snapshot, boards_touched, difference, proposals::Overlay};
 use bundles::Bundles;
 use shared_protocol::{
     Board, BoardKind, Change, Proposal, Refusal, Subject,
@@ -134,12 +133,8 @@ impl Ground {
             if old == new {
                 return None;
             }
-            let shown = difference(path, &old, &new);
-            let count = |sign: char| {
-                let lines = shown.lines().skip(2);
-                lines.filter(|line| line.starts_with(sign)).count() as u64
-            };
-            Some(FileDelta { path: path.clone(), added: count('+'), removed: count('-'), text: cut(&shown) })
+            let delta = FileDelta::of(path, difference(path, &old, &new));
+            Some(FileDelta { text: cut(&delta.text), ..delta })
         };
         Ok(paths.into_iter().filter_map(delta).collect())
     }

@@ -68,6 +68,10 @@ impl Writer {
                 self.in_group(|group| group.comments(proposal, about, &text, &reviewer, now()))?;
                 return self.opened(proposal);
             }
+            ReviewRequest::Revert { proposal, partial } => {
+                let reverted = self.in_group(|group| group.reverts(proposal, partial, &reviewer, now()));
+                return reverted.map(Answer::Applied);
+            }
             ReviewRequest::Grant(grant) => {
                 ReviewAnswer::Approval(self.in_group(|group| group.grant(grant, false, &reviewer, now()))?)
             }
@@ -136,6 +140,7 @@ impl Writer {
                 return Reviewed::Upstream(Box::new(decision));
             }
             Given::Right(decision) => self.confirmed(decision, reviewer),
+            Given::Again(refusal) => Err(refusal),
             Given::Wrong(refusal) => {
                 let why = refusal.message.clone();
                 let noted = self.in_group(|group| {

@@ -154,7 +154,7 @@ fn decision(call: &Call, plan: &Plan) -> Result<Decision, Refusal> {
         let after = edit.after.as_deref().map(Arc::from);
         changes.push(Change::Source { path, before: edit.before.clone(), after });
     }
-    Ok(Decision { summary: plan.summary(), changes, created: Vec::new() })
+    Ok(Decision { summary: plan.summary(), changes, ..Decision::default() })
 }
 
 /// The tool's own answer, with what became of the proposal. What only waits is not told as done.

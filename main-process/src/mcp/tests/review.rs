@@ -8,10 +8,10 @@ use shared_protocol::{
     ProposalId, ProposalState, Refusal,
     mcp::{McpMode, McpRequest},
     messages::{Answer, FromTerminal, Request, ToRenderer, ToTerminal},
-    proposal::Verdict,
+    proposal::{Risk, Verdict},
     review::{
-        AskedDecision, AuditEntry, AuditEvent, OpenedProposal, ReviewAnswer, ReviewRequest, ReviewView,
-        TerminalReview, TerminalReviewAnswer,
+        AskedDecision, AuditEntry, AuditEvent, Grant, OpenedProposal, ReviewAnswer, ReviewRequest,
+        ReviewView, TerminalReview, TerminalReviewAnswer,
     },
 };
 use std::{
@@ -255,7 +255,7 @@ fn what_is_no_change_of_the_boards_is_done_once_a_person_says_so() {
     let id = id_of(&asked);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), before, "it waits");
     let opened = agents.opened(id);
-    assert!(opened.elements[0].differences[0].after.as_ref().unwrap().contains("By an agent"));
+    assert!(opened.elements[0].files[0].text.contains("+description = \"By an agent\""));
     agents.review(ReviewRequest::Accept(agents.yes(id))).unwrap();
     let after = std::fs::read_to_string(&path).unwrap();
     assert!(after.contains("By an agent") && after.contains("# A Draftboard project."), "{after}");
@@ -274,4 +274,61 @@ fn what_is_no_change_of_the_boards_is_done_once_a_person_says_so() {
     let open = ok(&stream, "open_project", json!({ "projectPath": "/nowhere/at/all" }));
     let careless = agents.opened(id_of(&open)).verdict(None, BTreeSet::new());
     assert!(agents.review(ReviewRequest::Accept(careless)).is_err());
+}
+
+#[test]
+fn no_standing_approval_lets_an_agent_say_what_is_run() {
+    let agents = guarded();
+    let grant =
+        Grant { client: None, scope: "all:destructive".parse().unwrap(), boards: Vec::new(), expires: None };
+    agents.review(ReviewRequest::Grant(grant)).unwrap();
+    let (stream, _) = agents.bridge();
+    let path = agents.running().root.join("draftboard.toml");
+    let set = |config: Value| call(&stream, "set_project_config", json!({ "config": config }));
+    let plain = set(json!({ "infrastructure": { "tags": { "team": "core" } } }));
+    assert_eq!(plain["data"]["status"], json!("accepted"), "{plain}");
+    let before = std::fs::read_to_string(&path).unwrap();
+    for program in [
+        json!({ "infrastructure": { "program": "/tmp/anything" } }),
+        json!({ "infrastructure": { "boards": { "main": { "program": "/tmp/anything" } } } }),
+        json!({ "infrastructure": { "tags": null, "program": "tofu" } }),
+    ] {
+        let refused = set(program);
+        assert_eq!(refused["error"]["code"], json!("VALIDATION_ERROR"), "{refused}");
+    }
+    for guarded in [
+        json!({ "infrastructure": { "backend": { "type": "http" } } }),
+        json!({ "infrastructure": { "providers": { "aws": { "endpoint": "http://x" } } } }),
+        json!({ "another": { "table": 1 } }),
+    ] {
+        let asked = set(guarded);
+        assert_eq!(asked["data"]["status"], json!("submitted"), "{asked}");
+        let opened = agents.opened(id_of(&asked["data"]));
+        assert!(opened.brief.risks.contains(&Risk::Security), "{opened:?}");
+        assert!(opened.elements[0].risks.contains(&Risk::Security));
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
+}
+
+#[test]
+fn agent_and_reviewer_are_told_what_went_apart() {
+    let agents = guarded();
+    let (stream, _) = agents.bridge();
+    agents.running().ask(Request::Run(crate::testing::add_note())).unwrap();
+    let node = agents.running().document().nodes[0].clone();
+    let label = json!({ "instanceId": node.id, "properties": {}, "label": "Theirs" });
+    ok(&stream, "update_resource", label);
+    let id = id_of(&ok(&stream, "submit_proposal", json!({ "title": "Relabel" })));
+    let mine = json!({ "updateNode": { "node": node.id, "label": "Mine" } });
+    agents.running().ask(Request::Run(serde_json::from_value(mine).unwrap())).unwrap();
+    let told = ok(&stream, "get_proposal", json!({ "id": id }));
+    assert_eq!(told["state"], json!("stale"), "{told}");
+    assert!(told["why"][0].as_str().unwrap().contains("“Mine”"), "{told}");
+    let clash = &told["clashes"][0];
+    assert_eq!((&clash["field"], &clash["name"]), (&json!("label"), &json!(node.name)), "{told}");
+    let moments = (&clash["before"], &clash["now"], &clash["proposed"]);
+    assert_eq!(moments, (&json!(node.label), &json!("Mine"), &json!("Theirs")), "{told}");
+    let opened = agents.opened(id);
+    assert_eq!(opened.clashes.len(), 1, "{opened:?}");
+    assert!(opened.clashes[0].by.is_some(), "the journal knows who");
 }

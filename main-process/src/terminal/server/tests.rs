@@ -9,6 +9,7 @@ use shared_protocol::{
     Code, Revision,
     frame::{FrameReader, MAX_TERMINAL, decode_json, encode_json, frame},
     messages::{Answer, FromTerminal, PROTOCOL_VERSION, Request, ToTerminal},
+    review::TerminalReview,
 };
 use std::{
     io::{Read, Write},
@@ -119,19 +120,30 @@ fn only_the_right_hello_opens_the_door() {
 #[test]
 fn a_terminal_does_not_reach_the_workspace_that_took_the_place_of_its_own() {
     let running = Running::start();
-    let (ours, theirs) = UnixStream::pair().unwrap();
-    let (host, token, over) =
-        (running.host.clone(), record(&running).token, Arc::new(AtomicBool::new(false)));
-    let served = Served { token, host, agents: crate::mcp::Link::new().0, over: Arc::clone(&over) };
-    let server = Server { _stop: UnixStream::pair().unwrap().0, over };
-    let ended = std::thread::spawn(move || converse(theirs, &served, PATIENCE));
-    let mut fake = Fake::over(ours);
-    assert!(fake.greet(&record(&running)));
-    drop(server);
-    fake.say(&FromTerminal::Request(Request::Run(add_note())));
-    let answer = fake.hear();
-    assert!(matches!(&answer, Some(ToTerminal::Refused(refusal)) if refusal.code == Code::NoWorkspace));
-    assert!(ended.join().unwrap().is_err());
+    let confirm = TerminalReview::Confirm { code: "12345678".to_owned() };
+    for message in [
+        FromTerminal::Request(Request::Run(add_note())),
+        FromTerminal::Review(TerminalReview::List),
+        FromTerminal::Review(confirm),
+        FromTerminal::Mcp,
+    ] {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (host, token, over) =
+            (running.host.clone(), record(&running).token, Arc::new(AtomicBool::new(false)));
+        let served = Served { token, host, agents: crate::mcp::Link::new().0, over: Arc::clone(&over) };
+        let server = Server { _stop: UnixStream::pair().unwrap().0, over };
+        let ended = std::thread::spawn(move || converse(theirs, &served, PATIENCE));
+        let mut fake = Fake::over(ours);
+        assert!(fake.greet(&record(&running)));
+        drop(server);
+        fake.say(&message);
+        let answer = fake.hear();
+        assert!(
+            matches!(&answer, Some(ToTerminal::Refused(refusal)) if refusal.code == Code::NoWorkspace),
+            "{message:?}: {answer:?}"
+        );
+        assert!(ended.join().unwrap().is_err());
+    }
     assert_eq!(running.finish().revision, Revision::START);
 }
 

@@ -1,14 +1,15 @@
 //! Standing approvals: what a person lets a client do without being asked each time. What fits goes through the same checks
 //! as any other yes, and is recorded as a proposal that was accepted by the approval.
 
-use super::{Reviewer, entry};
+use super::{Reviewer, config::guarded_settings, entry};
 use crate::workspace::{Moment, group::Group};
 use authority::{Snapshot, boards_touched, proposals::risks};
 use shared_protocol::{
-    BoardKind, Change, Code, Proposal, Refusal, Subject,
+    BoardId, BoardKind, Change, Code, Proposal, Refusal, Subject,
     proposal::{Act, Risk, Verdict},
     review::{Area, AuditEntry, AuditEvent, Grant, StandingApproval},
     terraform::RunOperation,
+    v0::UtcTimestamp,
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -42,7 +43,7 @@ impl Group<'_> {
         let approval = StandingApproval { id, grant, by, granted: moment.time, for_this_run, used: 0 };
         Arc::make_mut(&mut self.desk.approvals).push(approval.clone());
         self.changed_approvals();
-        let reason = Some(approval.grant.scope.to_string());
+        let reason = Some(self.words_of(&approval));
         let line = AuditEntry {
             by: Some(reviewer.name.clone()),
             approval: Some(id),
@@ -51,6 +52,27 @@ impl Group<'_> {
         };
         self.note(line);
         Ok(approval)
+    }
+
+    /// All that it says, so that the audit stands by itself.
+    fn words_of(&self, approval: &StandingApproval) -> String {
+        let StandingApproval { grant, for_this_run, .. } = approval;
+        let client = match &grant.client {
+            Some(name) => format!("clients that call themselves {name:?}"),
+            None => "all clients".to_owned(),
+        };
+        let name = |id: &BoardId| match self.state.board(*id) {
+            Some(board) => format!("{} ({id})", board.name),
+            None => id.to_string(),
+        };
+        let boards: Vec<String> = grant.boards.iter().map(name).collect();
+        let boards = if boards.is_empty() { "all boards".to_owned() } else { boards.join(", ") };
+        let end = match (grant.expires, *for_this_run) {
+            (Some(end), _) => format!("until {}", UtcTimestamp::of_millis(end).as_str()),
+            (None, true) => "for this run".to_owned(),
+            (None, false) => "until it is revoked".to_owned(),
+        };
+        format!("{} for {client} on {boards}, {end}", grant.scope)
     }
 
     pub fn revoke(&mut self, id: u64, reviewer: &Reviewer, moment: Moment) -> Result<(), Refusal> {
@@ -139,6 +161,7 @@ pub fn area_of(state: &Snapshot, proposal: &Proposal) -> Option<BTreeSet<Area>> 
         }) => {
             return Some(BTreeSet::from([Area::TerraformPlan]));
         }
+        Some(Act::Config { before, after }) if !guarded_settings(before, after).is_empty() => return None,
         Some(Act::Save | Act::Config { .. }) => return Some(BTreeSet::from([Area::Diagram])),
         Some(Act::StartPreview { .. } | Act::StopPreview { .. } | Act::NavigatePreview { .. }) => {
             return Some(BTreeSet::from([Area::Interface]));

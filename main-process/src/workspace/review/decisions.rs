@@ -1,10 +1,10 @@
 //! What people decide. Each yes is checked against all that is so now, in the same breath in which it is applied, and a
 //! decision that is refused is on record as well.
 
-use super::{audited, entry, origin_of};
-use crate::workspace::{Moment, group::Group};
+use super::{audited, entry, named, origin_of};
+use crate::workspace::{Moment, Mutation, group::Group};
 use shared_protocol::{
-    Actor, ActorKind, Code, Command, OperationKind, Proposal, ProposalId, Refusal, Subject,
+    Actor, ActorKind, Code, Command, OperationKind, Proposal, ProposalId, Refusal, Revision, Subject,
     messages::Applied,
     proposal::{Act, Comment, ContentHash, Verdict},
     review::{AuditEntry, AuditEvent, MAX_EDITS, StandingApproval},
@@ -91,6 +91,7 @@ impl Group<'_> {
             by: Some(by.to_owned()),
             proposal: Some(audited(&seen)),
             revision,
+            elements: named(acceptance.subjects.iter()),
             ..entry(AuditEvent::Accept, reviewer.way, moment.time)
         });
         Ok(Decision { proposal: Arc::clone(proposal), applied, act: acceptance.act })
@@ -108,6 +109,40 @@ impl Group<'_> {
         let proposal = rejected.inspect_err(|refusal| self.refused(id, refusal, reviewer, moment.time))?;
         self.decided(&proposal, AuditEvent::Reject, Some(reason), reviewer, moment.time);
         Ok(proposal)
+    }
+
+    /// Takes back all that was accepted of a proposal, the newest part first, as one operation.
+    pub fn reverts(
+        &mut self,
+        id: ProposalId,
+        partial: bool,
+        reviewer: &Reviewer,
+        moment: Moment,
+    ) -> Result<Applied, Refusal> {
+        let unknown = || Refusal::new(Code::NotFound, format!("there is no proposal {id}"));
+        let proposal = Arc::clone(self.desk.queue.get(id).ok_or_else(unknown)?);
+        let revisions: Vec<Revision> =
+            proposal.decisions.iter().filter_map(|decided| decided.revision).collect();
+        if revisions.is_empty() {
+            let message = format!("nothing of proposal {} became a change of the workspace", proposal.number);
+            return Err(Refusal::new(Code::BadRequest, message)
+                .hint("What it asked for to be done cannot be taken back here."));
+        }
+        let summary = format!("Revert proposal {}: {}", proposal.number, proposal.title);
+        let mutation = Mutation::RevertAll { summary, revisions, partial };
+        let before = self.state.revision();
+        let applied = self.run(&mutation, &Actor::new(reviewer.kind, &reviewer.name), moment)?;
+        if applied.revision == before {
+            let message = format!("nothing of proposal {} is left to take back", proposal.number);
+            return Err(Refusal::new(Code::NotFound, message));
+        }
+        self.note(AuditEntry {
+            by: Some(reviewer.name.clone()),
+            proposal: Some(audited(&proposal)),
+            revision: Some(applied.revision),
+            ..entry(AuditEvent::Revert, reviewer.way, moment.time)
+        });
+        Ok(applied)
     }
 
     pub fn looks_again(

@@ -3,10 +3,12 @@
 
 mod agents;
 mod approvals;
+mod config;
 mod costs;
 mod decisions;
 
 pub use approvals::area_of;
+pub(crate) use config::{guarded_settings, names_program};
 pub(crate) use costs::Costs;
 pub use costs::Pricing;
 pub use decisions::{Decision, Reviewer};
@@ -15,9 +17,13 @@ use super::{Workspace, group::Group, notices::About};
 use authority::proposals::{Queue, Terms, brief};
 use journal::{Journal, ReviewWrite, WrittenProposal};
 use shared_protocol::{
-    Change, Code, Proposal, ProposalId, Refusal, Revision, SourcePath, Subject,
-    proposal::Risk,
-    review::{AuditEntry, AuditEvent, AuditLine, AuditedProposal, Origin, ProposalBrief, StandingApproval},
+    Actor, ActorKind, Change, Code, ElementId, Proposal, ProposalId, Refusal, Revision, SourcePath, Subject,
+    messages::MAX_OPERATIONS,
+    proposal::{Act, Risk},
+    review::{
+        AuditEntry, AuditEvent, AuditLine, AuditedProposal, Clash, MAX_AUDITED, Origin, ProposalBrief,
+        StandingApproval,
+    },
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -127,8 +133,12 @@ impl Group<'_> {
     }
 
     /// The workspace went on: what waits moves along, or is stale.
-    pub(super) fn went_on(&mut self, changes: &[Change], time: u64) {
-        for proposal in self.desk.queue.moved(&self.state, changes) {
+    pub(super) fn went_on(&mut self, changes: &[Change], actor: &Actor, time: u64) {
+        let by = match actor.kind {
+            ActorKind::External => "an edit of the files",
+            ActorKind::Window | ActorKind::Terminal => actor.name.as_str(),
+        };
+        for proposal in self.desk.queue.moved(&self.state, changes, by) {
             self.moved_along(&proposal, time);
         }
     }
@@ -154,9 +164,14 @@ impl Group<'_> {
         }
         let expired = |approval: &StandingApproval| approval.grant.expires.is_some_and(|end| end <= now);
         if self.desk.approvals.iter().any(expired) {
+            let over: Vec<u64> =
+                self.desk.approvals.iter().filter(|known| expired(known)).map(|known| known.id).collect();
             Arc::make_mut(&mut self.desk.approvals).retain(|approval| !expired(approval));
             self.desk.stamp += 1;
             self.unwritten.approvals = true;
+            for id in over {
+                self.note(AuditEntry { approval: Some(id), ..entry(AuditEvent::Expire, "clock", now) });
+            }
         }
     }
 }
@@ -171,7 +186,15 @@ fn entry(event: AuditEvent, way: &str, time: u64) -> AuditEntry {
         reason: None,
         revision: None,
         approval: None,
+        elements: Vec::new(),
     }
+}
+
+/// What was taken, in a bounded list.
+fn named<'a>(subjects: impl ExactSizeIterator<Item = &'a Subject>) -> Vec<String> {
+    let more = subjects.len().saturating_sub(MAX_AUDITED);
+    let first = subjects.take(MAX_AUDITED).map(ToString::to_string);
+    first.chain((more > 0).then(|| format!("and {more} more"))).collect()
 }
 
 fn audited(proposal: &Proposal) -> AuditedProposal {
@@ -206,8 +229,12 @@ impl Workspace {
         let mut brief = brief(&self.desk.queue, &self.snapshot, proposal, self.desk.stamp_of(proposal.id));
         if self.costs.rise(&self.snapshot, proposal) {
             brief.risks.push(Risk::CostUp);
-            brief.risks.sort();
         }
+        if !guarded_in(proposal).is_empty() {
+            brief.risks.push(Risk::Security);
+        }
+        brief.risks.sort();
+        brief.risks.dedup();
         brief
     }
 
@@ -217,7 +244,13 @@ impl Workspace {
         let stamp = self.desk.stamp_of(id);
         let mut opened = authority::proposals::open(&self.desk.queue, &self.snapshot, proposal, stamp)?;
         opened.brief = self.brief(proposal);
+        self.name_who_changed(&mut opened.clashes)?;
+        let guarded = guarded_in(proposal);
         for element in &mut opened.elements {
+            if element.subject == Subject::Act && !guarded.is_empty() {
+                element.text = format!("{}: {}", element.text, guarded.join(", "));
+                element.risks.push(Risk::Security);
+            }
             if let Subject::Source(path) = &element.subject
                 && let Some(words) = self.words_of_source(path, proposal)
             {
@@ -225,6 +258,28 @@ impl Workspace {
             }
         }
         Ok(opened)
+    }
+
+    /// Who changed each element last, as far as the journal knows.
+    fn name_who_changed(&self, clashes: &mut [Clash]) -> Result<(), Refusal> {
+        let newest = |clash: &Clash| {
+            let element = match &clash.subject {
+                Subject::Board(id) => ElementId::Board(*id),
+                Subject::Node(id) => ElementId::Node(*id),
+                Subject::Edge(id) => ElementId::Edge(*id),
+                Subject::Source(_) | Subject::Override(_) | Subject::Act => return None,
+            };
+            self.snapshot.has(element).then(|| self.snapshot.provenance(element).changed)
+        };
+        let revisions: BTreeSet<Revision> = clashes.iter().filter_map(newest).collect();
+        let newest_first: Vec<Revision> = revisions.into_iter().rev().take(MAX_OPERATIONS).collect();
+        let entries = self.operations(&newest_first)?;
+        for clash in clashes {
+            let entry =
+                newest(clash).and_then(|revision| entries.iter().find(|known| known.revision == revision));
+            clash.by = entry.map(|entry| entry.actor.name.clone()).filter(|name| !name.is_empty());
+        }
+        Ok(())
     }
 
     /// What a proposal does to an entity's file, in the entity's own words.
@@ -242,7 +297,7 @@ impl Workspace {
 
     /// Which proposals operations came from; the others are left out.
     pub fn origins(&self, revisions: &[Revision]) -> Result<Vec<Origin>, Refusal> {
-        if revisions.len() > shared_protocol::messages::MAX_OPERATIONS {
+        if revisions.len() > MAX_OPERATIONS {
             return Err(Refusal::new(Code::LimitExceeded, "too many operations at once"));
         }
         let found = revisions.iter().filter_map(|revision| self.journal.origin(*revision).transpose());
@@ -261,6 +316,14 @@ impl Workspace {
         };
         let proposals = self.desk.queue.iter().filter(waits).map(|proposal| proposal.expires);
         proposals.chain(self.desk.approvals.iter().filter_map(|approval| approval.grant.expires)).min()
+    }
+}
+
+/// Settings that decide what is run, among those that a proposal would change.
+fn guarded_in(proposal: &Proposal) -> Vec<String> {
+    match &proposal.act {
+        Some(Act::Config { before, after }) => guarded_settings(before, after),
+        _ => Vec::new(),
     }
 }
 

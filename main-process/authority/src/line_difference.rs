@@ -11,12 +11,13 @@ enum Side {
     After,
 }
 
-/// Empty when they are equal.
-pub(crate) fn difference(path: &str, before: &str, after: &str) -> String {
+/// Empty when they are equal, and never when they are not: also a line's end is a part of the line.
+pub fn difference(path: &str, before: &str, after: &str) -> String {
     if before == after {
         return String::new();
     }
-    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
     let lines = compare(&old, &new);
     let is_near = |at: usize| {
         let window = at.saturating_sub(AROUND)..(at + AROUND + 1).min(lines.len());
@@ -34,7 +35,11 @@ pub(crate) fn difference(path: &str, before: &str, after: &str) -> String {
                 Side::Before => '-',
                 Side::After => '+',
             };
-            out.push_str(&format!("{sign}{line}\n"));
+            out.push(sign);
+            out.push_str(line);
+            if !line.ends_with('\n') {
+                out.push_str("\n\\ without a line break at the end\n");
+            }
         }
         is_open = is_near(at);
         old_at += usize::from(*side != Side::After);
@@ -105,5 +110,16 @@ mod tests {
         assert!(shown.contains("@@ -18 +18 @@\n 18\n 19\n 20\n+21\n"), "{shown}");
         assert_eq!(difference("x", "a\n", "a\n"), "");
         assert_eq!(difference("x", "", "a\n"), "--- x\n+++ x\n@@ -1 +1 @@\n+a\n");
+    }
+
+    #[test]
+    fn nothing_that_differs_is_left_out() {
+        assert_eq!(difference("x", "a\r\n", "a\n"), "--- x\n+++ x\n@@ -1 +1 @@\n-a\r\n+a\n");
+        let end = difference("x", "a\nb\n", "a\nb");
+        assert!(end.ends_with(" a\n-b\n+b\n\\ without a line break at the end\n"), "{end}");
+        let before: String = (1..=3_000).map(|line| format!("old {line}\n")).collect();
+        let after: String = (1..=3_000).map(|line| format!("new {line}\n")).collect();
+        let shown = difference("x", &before, &after);
+        assert_eq!(shown.lines().filter(|line| line.starts_with("+new")).count(), 3_000);
     }
 }
