@@ -41,16 +41,30 @@ fn a_call_that_waits_is_rejected_or_cancelled_and_tells_its_progress() {
     let answer = agent.hear("the answer", |message| message["id"] == 3);
     assert_eq!(text(&answer), "done");
 
+    // What has begun is ended when nobody waits for it any more.
+    let mut long = call("plain__steps", json!({"steps": 2_000, "ms": 50}));
+    long["_meta"] = json!({"progressToken": "q"});
+    agent.request(4, "tools/call", long);
+    let second = desk.waits("Call plain__steps");
+    assert_eq!(desk.decides(&["review", "accept", &second], &[]).code, Some(0));
+    agent
+        .hear("progress of the server", |message| step(message) && message["params"]["progressToken"] == "q");
+    agent.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4}}));
+
     // Each line says who asked and which proposal it was; what was rejected or withdrawn was never called.
-    let audited = calls(&home, &workspace);
+    let audited = crate::wait_for("the end of both calls", || {
+        Some(calls(&home, &workspace)).filter(|lines| lines.len() >= 4)
+    });
     let lines: Vec<(&str, &str)> = audited
         .iter()
         .map(|entry| (entry.by.as_deref().unwrap(), entry.reason.as_deref().unwrap()))
         .collect();
-    let begins = format!("plain__steps: accepted by a person as proposal {number}; it begins");
-    let ends = format!("plain__steps: proposal {number}: it answered");
-    assert_eq!(lines.len(), 2, "{lines:?}");
-    assert!(lines[0].1 == begins && lines[1].1 == ends, "{lines:?}");
+    let begins = |number: &str| format!("plain__steps: accepted by a person as proposal {number}; it begins");
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert_eq!(lines[0].1, begins(&number));
+    assert_eq!(lines[1].1, format!("plain__steps: proposal {number}: it answered"));
+    assert_eq!(lines[2].1, begins(&second));
+    assert!(lines[3].1.contains("the call was cancelled"), "{lines:?}");
     assert!(lines.iter().all(|(by, _)| by.contains("test")), "{lines:?}");
 }
 
