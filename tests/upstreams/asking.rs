@@ -107,3 +107,28 @@ fn a_tool_that_is_not_what_was_shown_or_is_forbidden_meanwhile_is_not_called() {
     assert!(answer["result"]["isError"] == true && text(&answer).contains("forbidden"), "{answer}");
     assert!(!ran.exists(), "nothing was run");
 }
+
+#[test]
+fn arguments_that_hold_a_secret_are_refused_whatever_the_policy() {
+    let policies = json!({"echo": {"enabled": true, "policy": "allow"}});
+    let home = home_with(&[("plain", "plain", policies)]);
+    let workspace = home.workspace("workspace", "blank");
+    let Some(mut desk) = Desk::open(&home, workspace.clone()) else { return };
+    until_running(&home, &workspace, &["plain"]);
+    assert_eq!(desk.decides(&["upstream", "edit", "plain", "--secret", "TOKEN"], &[]).code, Some(0));
+    crate::wait_for("the secret is missed", || {
+        desk.run(&["upstream", "list"]).out.contains("needs credentials: TOKEN").then_some(())
+    });
+    let typed = [("The secret TOKEN", "hunter2-hunter2")];
+    assert_eq!(desk.decides(&["upstream", "secret", "plain", "TOKEN"], &typed).code, Some(0));
+    assert_eq!(desk.run(&["upstream", "start", "plain"]).code, Some(0));
+    let mut agent = desk.agent();
+    until_offered(&mut agent, "plain__echo");
+    let refused = agent.ask(1, "tools/call", call("plain__echo", json!({"text": "it is hunter2-hunter2"})));
+    assert!(text(&refused).contains("hold a secret"), "{refused}");
+    let answer = agent.ask(2, "tools/call", call("plain__echo", json!({"text": "nothing to hide"})));
+    assert_eq!(text(&answer), "nothing to hide");
+    let lines = calls(&home, &workspace);
+    let reasons: Vec<&str> = lines.iter().map(|entry| entry.reason.as_deref().unwrap()).collect();
+    assert_eq!(reasons[0], "plain__echo: refused: its arguments hold a secret", "{reasons:?}");
+}
