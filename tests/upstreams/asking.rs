@@ -41,16 +41,30 @@ fn a_call_that_waits_is_rejected_or_cancelled_and_tells_its_progress() {
     let answer = agent.hear("the answer", |message| message["id"] == 3);
     assert_eq!(text(&answer), "done");
 
+    // What has begun is ended when nobody waits for it any more.
+    let mut long = call("plain__steps", json!({"steps": 2_000, "ms": 50}));
+    long["_meta"] = json!({"progressToken": "q"});
+    agent.request(4, "tools/call", long);
+    let second = desk.waits("Call plain__steps");
+    assert_eq!(desk.decides(&["review", "accept", &second], &[]).code, Some(0));
+    agent
+        .hear("progress of the server", |message| step(message) && message["params"]["progressToken"] == "q");
+    agent.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4}}));
+
     // Each line says who asked and which proposal it was; what was rejected or withdrawn was never called.
-    let audited = calls(&home, &workspace);
+    let audited = crate::wait_for("the end of both calls", || {
+        Some(calls(&home, &workspace)).filter(|lines| lines.len() >= 4)
+    });
     let lines: Vec<(&str, &str)> = audited
         .iter()
         .map(|entry| (entry.by.as_deref().unwrap(), entry.reason.as_deref().unwrap()))
         .collect();
-    let begins = format!("plain__steps: accepted by a person as proposal {number}; it begins");
-    let ends = format!("plain__steps: proposal {number}: it answered");
-    assert_eq!(lines.len(), 2, "{lines:?}");
-    assert!(lines[0].1 == begins && lines[1].1 == ends, "{lines:?}");
+    let begins = |number: &str| format!("plain__steps: accepted by a person as proposal {number}; it begins");
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert_eq!(lines[0].1, begins(&number));
+    assert_eq!(lines[1].1, format!("plain__steps: proposal {number}: it answered"));
+    assert_eq!(lines[2].1, begins(&second));
+    assert!(lines[3].1.contains("the call was cancelled"), "{lines:?}");
     assert!(lines.iter().all(|(by, _)| by.contains("test")), "{lines:?}");
 }
 
@@ -92,4 +106,29 @@ fn a_tool_that_is_not_what_was_shown_or_is_forbidden_meanwhile_is_not_called() {
     let answer = agent.hear("the answer", |message| message["id"] == 2);
     assert!(answer["result"]["isError"] == true && text(&answer).contains("forbidden"), "{answer}");
     assert!(!ran.exists(), "nothing was run");
+}
+
+#[test]
+fn arguments_that_hold_a_secret_are_refused_whatever_the_policy() {
+    let policies = json!({"echo": {"enabled": true, "policy": "allow"}});
+    let home = home_with(&[("plain", "plain", policies)]);
+    let workspace = home.workspace("workspace", "blank");
+    let Some(mut desk) = Desk::open(&home, workspace.clone()) else { return };
+    until_running(&home, &workspace, &["plain"]);
+    assert_eq!(desk.decides(&["upstream", "edit", "plain", "--secret", "TOKEN"], &[]).code, Some(0));
+    crate::wait_for("the secret is missed", || {
+        desk.run(&["upstream", "list"]).out.contains("needs credentials: TOKEN").then_some(())
+    });
+    let typed = [("The secret TOKEN", "hunter2-hunter2")];
+    assert_eq!(desk.decides(&["upstream", "secret", "plain", "TOKEN"], &typed).code, Some(0));
+    assert_eq!(desk.run(&["upstream", "start", "plain"]).code, Some(0));
+    let mut agent = desk.agent();
+    until_offered(&mut agent, "plain__echo");
+    let refused = agent.ask(1, "tools/call", call("plain__echo", json!({"text": "it is hunter2-hunter2"})));
+    assert!(text(&refused).contains("hold a secret"), "{refused}");
+    let answer = agent.ask(2, "tools/call", call("plain__echo", json!({"text": "nothing to hide"})));
+    assert_eq!(text(&answer), "nothing to hide");
+    let lines = calls(&home, &workspace);
+    let reasons: Vec<&str> = lines.iter().map(|entry| entry.reason.as_deref().unwrap()).collect();
+    assert_eq!(reasons[0], "plain__echo: refused: its arguments hold a secret", "{reasons:?}");
 }

@@ -33,10 +33,16 @@ use shared_protocol::{
     messages::{Answer, Applied, InstanceView, Patch, Presence, Request, ToRenderer},
     review::AuditEvent,
 };
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// Jobs taken at once.
 const MAX_GROUP: usize = 256;
+/// How long a line of the audit waits for others.
+const NOTES_WAIT: Duration = Duration::from_millis(5);
 /// How often a renderer that fell behind is looked at.
 const CATCH_UP: Duration = Duration::from_millis(50);
 
@@ -142,6 +148,7 @@ impl Writer {
             for job in std::iter::once(first).chain(jobs.try_iter()).take(MAX_GROUP) {
                 stop |= self.take(job, &mut waiting);
             }
+            self.gather_notes(jobs, &mut waiting, &mut stop);
             self.flush(&mut waiting);
             self.publish();
             self.renderer.catch_up(&self.session.workspace);
@@ -155,6 +162,20 @@ impl Writer {
             }
         }
         self.session.close();
+    }
+
+    /// Nobody waits for lines of the audit: they wait a moment for others, and go to the disk before anything else is done.
+    fn gather_notes(&mut self, jobs: &Receiver<Job>, waiting: &mut Vec<Waiting>, stop: &mut bool) {
+        let end = Instant::now() + NOTES_WAIT;
+        let are_notes = |waiting: &[Waiting]| {
+            !waiting.is_empty() && waiting.iter().all(|waiting| matches!(waiting, Waiting::Note { .. }))
+        };
+        while !*stop && are_notes(waiting) && waiting.len() < MAX_GROUP {
+            match jobs.recv_deadline(end) {
+                Ok(job) => *stop |= self.take(job, waiting),
+                Err(_) => return,
+            }
+        }
     }
 
     /// Mutations gather; anything else is done in its turn. True when it is time to stop.

@@ -160,24 +160,24 @@ impl Link {
     /// Calls what was accepted, once, and notes what came of it. A refusal means that nothing was called, and is told by whoever
     /// asked for this.
     pub(crate) fn accepted(&self, accepted: Accepted) -> Result<(), Refusal> {
-        self.leave(Order::Accepted(accepted)).map_err(|(_, refusal)| refusal)
+        self.leave(Order::Accepted(accepted)).map_err(|returned| returned.1)
     }
 
     fn order(&self, order: Order) {
-        if let Err((Order::Request { reply, .. } | Order::Decide { reply, .. }, refusal)) = self.leave(order)
-        {
+        let Err(returned) = self.leave(order) else { return };
+        if let (Order::Request { reply, .. } | Order::Decide { reply, .. }, refusal) = *returned {
             reply(Err(refusal));
         }
     }
 
     /// Leaves an order there, or gives it back with the reason.
-    fn leave(&self, order: Order) -> Result<(), (Order, Refusal)> {
+    fn leave(&self, order: Order) -> Result<(), Box<(Order, Refusal)>> {
         self.orders.try_send(order).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(order) => (order, too_much()),
+            mpsc::error::TrySendError::Full(order) => Box::new((order, too_much())),
             mpsc::error::TrySendError::Closed(order) => {
                 let refusal = Refusal::new(Code::ServiceUnavailable, "managed servers are not looked after")
                     .hint("Start Draftboard again; its log says why.");
-                (order, refusal)
+                Box::new((order, refusal))
             }
         })
     }

@@ -209,9 +209,11 @@ fn best(index: &Index, query: &str) -> Vec<RegistryEntry> {
         index.servers.iter().filter_map(Version::of).filter(|version| version.status() != "deleted")
     {
         match newest.entry(version.server.name.clone()) {
-            Entry::Occupied(mut known) if known.get().age() < version.age() => drop(known.insert(version)),
+            Entry::Occupied(mut known) if known.get().age() < version.age() => *known.get_mut() = version,
             Entry::Occupied(_) => {}
-            Entry::Vacant(place) => drop(place.insert(version)),
+            Entry::Vacant(place) => {
+                place.insert(version);
+            }
         }
     }
     let mut ranked: Vec<(u8, Version)> = Vec::new();

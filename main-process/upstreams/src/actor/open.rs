@@ -105,9 +105,12 @@ struct Start<'a> {
 impl Start<'_> {
     async fn run(&self, plan: &Plan) -> Result<Connection, Refusal> {
         if self.era.is_older() {
-            match self.run_once(plan, Eras::Older).await {
-                Err(Refusal::Ended(_) | Refusal::Passing(_) | Refusal::Lasting(_)) => self.era.forget(),
-                other => return other,
+            let started = self.run_once(plan, Eras::Older).await;
+            if let Err(Refusal::Ended(_)) = &started {
+                install::forget(plan);
+            }
+            if !self.is_newer_now(&started) {
+                return started;
             }
         }
         match self.run_once(plan, Eras::Both).await {
@@ -167,6 +170,20 @@ impl Start<'_> {
         }
     }
 
+    /// Whatever goes wrong, the next start asks in both eras; this one does only when the server was there and said no.
+    fn is_newer_now(&self, opened: &Result<Connection, Refusal>) -> bool {
+        let Err(refusal) = opened else { return false };
+        if matches!(refusal, Refusal::Quit | Refusal::Credentials { .. }) {
+            return false;
+        }
+        self.era.forget();
+        match refusal {
+            Refusal::Lasting(failure) => failure.code == Code::UnsupportedCapability,
+            Refusal::Passing(failure) => failure.code == Code::ServiceUnavailable,
+            _ => false,
+        }
+    }
+
     fn learn(&self, eras: Eras, talk: &Talk) {
         if eras == Eras::Both && talk.version < ProtocolVersion::V_2026_07_28 {
             self.era.found_older(talk.greeting, false);
@@ -175,9 +192,9 @@ impl Start<'_> {
 
     async fn reach(&self, url: &str, auth: &HttpAuth, secrets: &Resolved) -> Result<Connection, Refusal> {
         if self.era.is_older() {
-            match self.reach_once(url, auth, secrets, Eras::Older).await {
-                Err(Refusal::Ended(_) | Refusal::Passing(_) | Refusal::Lasting(_)) => self.era.forget(),
-                other => return other,
+            let reached = self.reach_once(url, auth, secrets, Eras::Older).await;
+            if !self.is_newer_now(&reached) {
+                return reached;
             }
         }
         self.reach_once(url, auth, secrets, Eras::Both).await
