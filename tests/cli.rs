@@ -573,3 +573,43 @@ fn a_conflict_is_decided_from_the_terminal() {
         assert!(fs::read_to_string(&path).unwrap().contains(label), "{keep}");
     }
 }
+
+/// What was promoted and what could not be, each with its address and the reason, for machines.
+#[test]
+fn promoting_answers_with_what_was_applied_and_what_failed() {
+    let bench = Bench::new();
+    let own = "format: 1\nid: ui.card\ntitle: Card\nprops:\n  title: { control: string, default: Old } # kept\nview: { type: text, text: =props.title }\n";
+    let file = bench.workspace.join("components/card.component.yaml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, own).unwrap();
+    let set = |instance: &str, path: &str, value: &str| {
+        bench.data(&["override", "set", instance, path, value, "--component"]);
+    };
+    set("ui.card", "/title", "New");
+    set("ui.row", "/gap", "4");
+    let outcome = bench.run(&["override", "promote", "--all", "--json"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let answer = outcome.json();
+    let failed = &answer["data"]["failed"];
+    assert_eq!((&answer["ok"], &answer["data"]["applied"]), (&json!(false), &json!([])), "{answer}");
+    assert_eq!(
+        (&failed[0]["address"]["instance"], &failed[0]["code"]),
+        (&json!("ui.row"), &json!("unpromotable"))
+    );
+    assert!(failed[0]["message"].as_str().unwrap().contains("built in") && failed[1].is_null(), "{answer}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), own, "all or nothing");
+    let listed = bench.data(&["override", "list"]);
+    assert_eq!(listed[0]["standing"], json!({ "applies": "ui.card" }), "{listed}");
+
+    let done = bench.data(&["override", "promote", "ui.card", "--component"]);
+    assert_eq!((&done["applied"][0]["instance"], &done["failed"]), (&json!("ui.card"), &json!([])), "{done}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), own.replace("Old", "New"));
+    assert_eq!(bench.data(&["override", "list"]).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_schema_of_component_files_is_printed() {
+    let printed = Home::new().run(&["schema", "component"]);
+    let schema: Value = serde_json::from_str(&printed.out).unwrap();
+    assert_eq!((printed.code, &schema["type"]), (Some(0), &json!("object")));
+}

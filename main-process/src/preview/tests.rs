@@ -592,3 +592,16 @@ fn orders_that_nobody_takes_are_refused() {
     }
     assert_eq!(answered.try_iter().filter(|refused| *refused).count(), 10);
 }
+
+/// A value that is being dragged must not stay for ever because its end found no room.
+#[test]
+fn the_end_of_a_try_is_never_lost() {
+    let (link, _orders): (Link, Receiver<Order>) = Link::new().unwrap();
+    let tried = || Tried { instance: "a".into(), path: "/b".into(), value: 1.into() };
+    for _ in 0..super::MAX_ORDERS + 10 {
+        link.gesture(SessionId(1), PreviewGesture::Try(vec![tried()]));
+    }
+    assert!(!link.take_ended(), "one that is replaced by the next may be lost");
+    link.gesture(SessionId(1), PreviewGesture::Try(Vec::new()));
+    assert!(link.take_ended() && !link.take_ended(), "told once");
+}
