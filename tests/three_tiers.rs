@@ -92,7 +92,11 @@ fn tiers() -> Vec<Value> {
             net,
             json!({ "instance_class": "db.t3.micro", "engine": "postgres", "identifier": "shop-db", "allocated_storage": 20, "username": "shop" }),
         ),
-        add("aws/security/secrets_manager", "shop_key", "Key store", None, json!({ "name": "shop-keys" })),
+        // Where it is in view: below the network there is no room on the screen.
+        json!({
+            "typeId": "aws/security/secrets_manager", "name": "shop_key", "label": "Key store",
+            "properties": { "name": "shop-keys" }, "position": { "x": -400, "y": 0 }
+        }),
     ]
 }
 

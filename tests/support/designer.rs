@@ -250,7 +250,9 @@ impl Drop for Designer<'_> {
             let test = std::thread::current().name().unwrap_or_default().to_owned();
             let path = format!("{}/{test}.png", env!("CARGO_TARGET_TMPDIR"));
             drop(self.screen.tool("import", &["-window", "root", &path]));
-            println!("the window as it was: {path}\n{:?}", self.sees());
+            // Main may be gone by now.
+            let seen = self.client.borrow_mut().request(json!("instance"));
+            println!("the window as it was: {path}\n{seen:?}");
         }
     }
 }
