@@ -38,7 +38,7 @@ fn name(block: &Block) -> String {
 fn is_more(file: &str, block: &Block) -> bool {
     match block.ident.as_str() {
         "resource" | "variable" | "output" | "locals" | "moved" | "removed" | "import" => false,
-        "terraform" => !file.rsplit('/').next().is_some_and(|name| name == TERRAFORM_FILE),
+        "terraform" => file.rsplit('/').next().is_none_or(|name| name != TERRAFORM_FILE),
         "provider" => !is_plain(&block.body),
         "data" => {
             let kind = block.labels.first().map_or("", |label| label.as_str());
