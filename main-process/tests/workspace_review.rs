@@ -188,6 +188,7 @@ fn what_was_accepted_in_parts_is_reverted_as_one_and_later_work_stays() {
     bench.label("a", "Mine");
     let refusal = revert(&mut bench, id, false).unwrap_err();
     assert_eq!(refusal.code, Code::Conflict, "{refusal}");
+    assert!(refusal.message.contains("label of a was changed since"), "{refusal}");
     assert!(has(&bench, "b"));
     revert(&mut bench, id, true).unwrap();
     assert!(has(&bench, "a") && !has(&bench, "b"));
@@ -334,7 +335,8 @@ fn while_the_base_moves_a_yes_is_void_and_what_was_touched_is_stale() {
     assert_eq!(bench.label_of("a"), "Mine");
     bench.reopen();
     assert!(matches!(state(&bench, id), ProposalState::Stale { .. }), "also after a restart");
-    assert!(events(&bench).contains(&AuditEvent::Stale));
+    let stale = audit(&bench).into_iter().find(|entry| entry.event == AuditEvent::Stale).unwrap();
+    assert!(stale.reason.unwrap().starts_with("ada: labels a “Mine”"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Putting changes onto a state they were not made on: for undo, for reverting an older operation, for external edits.
 
-use crate::{ApplyError, Snapshot};
+use crate::{ApplyError, Snapshot, proposals::reason};
 use shared_protocol::{BoardId, Change, Code, NodeId, Refusal};
 use std::collections::BTreeSet;
 
@@ -89,13 +89,14 @@ fn is_done(state: &Snapshot, change: &Change) -> bool {
 impl Rebased {
     /// All that has a meaning, or a refusal that names what stands in the way. Something that was moved or resized since
     /// stays where later work put it, unless the places are all there is to take back.
-    pub fn all(self, what: &str) -> Result<Vec<Change>, Refusal> {
+    pub fn all(self, snapshot: &Snapshot, what: &str) -> Result<Vec<Change>, Refusal> {
         let only_places = self.fitting.iter().all(Change::is_layout);
         let is_let_go = |change: &Change| matches!(change, Change::Placement { after: Some(_), .. });
         if self.conflicts.iter().all(|(change, _)| !only_places && is_let_go(change)) {
             return Ok(self.fitting);
         }
-        let shown: Vec<String> = self.conflicts.iter().take(5).map(|(_, error)| error.to_string()).collect();
+        let words = |(change, error): &(Change, ApplyError)| reason(snapshot, change, error);
+        let shown: Vec<String> = self.conflicts.iter().take(5).map(words).collect();
         let more = self.conflicts.len().saturating_sub(shown.len());
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
         let message = format!("{what} is in conflict with later work: {}{more}", shown.join("; "));

@@ -120,20 +120,20 @@ impl Group<'_> {
             Mutation::Undo => {
                 let of = self.history.to_undo().ok_or_else(|| nothing("undo"))?;
                 let undone = self.operation(of)?;
-                let changes = self.fit(&inverse(&undone.changes)).all("undoing this")?;
+                let changes = self.fit(&inverse(&undone.changes)).all(&self.state, "undoing this")?;
                 (OperationKind::Undo(of), format!("Undo: {}", plain(&undone.summary)), changes, Vec::new())
             }
             Mutation::Redo => {
                 let of = self.history.to_redo().ok_or_else(|| nothing("redo"))?;
                 let undone = self.operation(of)?;
-                let changes = self.fit(&inverse(&undone.changes)).all("redoing this")?;
+                let changes = self.fit(&inverse(&undone.changes)).all(&self.state, "redoing this")?;
                 (OperationKind::Redo(of), format!("Redo: {}", plain(&undone.summary)), changes, Vec::new())
             }
             Mutation::Revert { revision, partial } => {
                 let reverted = self.operation(*revision)?;
                 let rebased = self.fit(&inverse(&reverted.changes));
                 let summary = format!("Revert {revision}: {}", reverted.summary);
-                let changes = if *partial { rebased.fitting } else { rebased.all(&summary)? };
+                let changes = if *partial { rebased.fitting } else { rebased.all(&self.state, &summary)? };
                 (OperationKind::Revert(*revision), summary, changes, Vec::new())
             }
             Mutation::RevertAll { summary, revisions, partial } => {
@@ -146,7 +146,7 @@ impl Group<'_> {
                     back.extend(inverse(&self.operation(revision)?.changes));
                 }
                 let rebased = self.fit(&back);
-                let changes = if *partial { rebased.fitting } else { rebased.all(summary)? };
+                let changes = if *partial { rebased.fitting } else { rebased.all(&self.state, summary)? };
                 (OperationKind::Revert(newest), summary.clone(), changes, Vec::new())
             }
             Mutation::Import { summary, changes } => {

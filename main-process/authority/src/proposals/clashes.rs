@@ -32,7 +32,7 @@ pub fn clashes(snapshot: &Snapshot, proposal: &Proposal) -> Vec<Clash> {
 }
 
 /// Why a change does not fit, with names instead of ids.
-pub(super) fn reason(snapshot: &Snapshot, change: &Change, error: &ApplyError) -> String {
+pub(crate) fn reason(snapshot: &Snapshot, change: &Change, error: &ApplyError) -> String {
     let told = Told { snapshot };
     let subject = Subject::of(change);
     let name = told.name(&subject);

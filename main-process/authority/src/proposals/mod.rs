@@ -20,6 +20,7 @@ mod words;
 
 pub use ask::{AgentAsk, AgentDone, AgentOutcome, Granted, StepDone, Wanted};
 pub use clashes::clashes;
+pub(crate) use clashes::reason;
 pub use drafting::{Draft, Submission};
 pub use needs::with_needs;
 pub use opened::{brief, open};

@@ -292,15 +292,15 @@ fn reverting_keeps_later_work_and_names_conflicts() {
         crate::rebase(&bench.state, &shared_protocol::change::inverse(&bench.log[index]))
     };
     let mut state = bench.state.clone();
-    let changes = revert(&bench, 2).all("it").unwrap();
+    let changes = revert(&bench, 2).all(&bench.state, "it").unwrap();
     state.apply(state.revision().next(), &changes).unwrap();
     let props = &state.node(bench.node("net")).unwrap().props;
     assert_eq!(props.get("enable_dns_support"), Some(&Value::Bool(false)));
     assert_eq!(props.get("cidr_block"), None);
     // The node was changed since it was added, so adding it cannot be taken back as it was.
-    let refusal = revert(&bench, 1).all("Adding net").unwrap_err();
+    let refusal = revert(&bench, 1).all(&bench.state, "Adding net").unwrap_err();
     assert_eq!(refusal.code, Code::Conflict);
-    assert!(refusal.message.contains("has changed since"), "{refusal}");
+    assert!(refusal.message.contains("of net was changed since"), "{refusal}");
 }
 
 #[test]

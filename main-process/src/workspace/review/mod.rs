@@ -17,7 +17,8 @@ use super::{Workspace, group::Group, notices::About};
 use authority::proposals::{Queue, Terms, brief};
 use journal::{Journal, ReviewWrite, WrittenProposal};
 use shared_protocol::{
-    Actor, ActorKind, Change, Code, ElementId, Proposal, ProposalId, Refusal, Revision, SourcePath, Subject,
+    Actor, ActorKind, Change, Code, ElementId, Proposal, ProposalId, ProposalState, Refusal, Revision,
+    SourcePath, Subject,
     messages::MAX_OPERATIONS,
     proposal::{Act, Risk},
     review::{
@@ -145,8 +146,12 @@ impl Group<'_> {
 
     fn moved_along(&mut self, proposal: &Proposal, time: u64) {
         self.touch(proposal.id);
-        if matches!(proposal.state, shared_protocol::ProposalState::Stale { .. }) {
-            self.note_about(proposal, AuditEvent::Stale, "clock", time);
+        if let ProposalState::Stale { why } = &proposal.state {
+            self.note(AuditEntry {
+                proposal: Some(audited(proposal)),
+                reason: Some(why.join("; ")),
+                ..entry(AuditEvent::Stale, "clock", time)
+            });
         }
     }
 
@@ -311,7 +316,7 @@ impl Workspace {
     /// When the next thing in the queue is over.
     pub fn next_expiry(&self) -> Option<u64> {
         let waits = |proposal: &&Arc<Proposal>| {
-            use shared_protocol::ProposalState::{Draft, Open, Stale};
+            use ProposalState::{Draft, Open, Stale};
             matches!(proposal.state, Draft | Open | Stale { .. })
         };
         let proposals = self.desk.queue.iter().filter(waits).map(|proposal| proposal.expires);
