@@ -1,7 +1,15 @@
 //! Real runs through the writer, as window and terminals ask for them. Terraform's own `terraform_data` needs no cloud.
 
-use crate::{host::Job, mcp, testing::Running};
+use super::{ground::Ground, site::Site};
+use crate::{
+    host::Job,
+    mcp,
+    moment::now,
+    testing::Running,
+    workspace::{Template, Workspace, create},
+};
 use crossbeam_channel::{Receiver, bounded};
+use infrastructure::run::OwnGroup;
 use shared_protocol::{
     BoardId, Code, Command, ElementId, NodeId, Refusal,
     messages::{Answer, Request, ToRenderer},
@@ -10,7 +18,10 @@ use shared_protocol::{
         RunLine, RunOperation, RunState, RunView, TerraformAnswer, TerraformRequest, TerraformView,
     },
 };
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -491,4 +502,18 @@ fn drawing_goes_on_while_a_large_board_becomes_files() {
     }
     assert_eq!(answered.recv_timeout(PATIENCE).unwrap(), "edit", "the writer waited for the files");
     assert_eq!(answered.recv_timeout(PATIENCE).unwrap(), "files");
+}
+
+#[test]
+fn what_a_plan_of_a_proposal_left_is_removed_when_the_workspace_is_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("workspace");
+    create(&root, Template::Blank, BoardId::from_bits(7)).unwrap();
+    let left = root.join(".draftboard/trials/3/board");
+    std::fs::create_dir_all(&left).unwrap();
+    std::fs::write(left.join("terraform.tfstate"), "secret").unwrap();
+    let workspace = Workspace::open(&root, now()).unwrap();
+    let ground = Ground { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
+    drop(Site::open(&ground, Arc::new(OwnGroup)));
+    assert!(!root.join(".draftboard/trials").exists());
 }

@@ -48,6 +48,7 @@ pub(crate) const TABLE: &[CommandDef] = &[
     review(Id::ReviewList, "Show as a list", &[]),
     review(Id::ReviewBlink, "Hold to see it as it would be", &[Keys::plain(Key::B)]),
     group(review(Id::CloseProposal, "Close the proposal", &[])),
+    group(row(Id::Panel(PanelId::Audit), Menu::Review, "Audit", &[], Needs::Workspace)),
     typing(row(
         Id::Launcher,
         Menu::File,
@@ -193,7 +194,6 @@ pub(crate) const TABLE: &[CommandDef] = &[
     panel(PanelId::Review, "Review", &[Keys::ctrl_shift(Key::R)]),
     panel(PanelId::Proposal, "Proposal", &[]),
     panel(PanelId::Agents, "Agents", &[]),
-    panel(PanelId::Audit, "Audit", &[]),
     panel(PanelId::Log, "Log", &[Keys::ctrl_shift(Key::H)]),
     group(side(Side::Left, "Left panels", &[Keys::ctrl(Key::Num1)])),
     side(Side::Right, "Right panels", &[Keys::ctrl(Key::Num2)]),

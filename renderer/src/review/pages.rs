@@ -138,9 +138,10 @@ impl Pages {
     }
 
     fn page_ui(&mut self, ui: &mut Ui, theme: &Theme, page: &TouchedPage) {
-        ui.add_space(4.0);
+        ui.add_space(6.0);
         let title = words::line(&page.title);
         ui.add(egui::Label::new(RichText::new(&title).strong()).truncate());
+        ui.add_space(2.0);
         let known = self.known.get(&page.page);
         if let Some(Known::Not(why)) = known {
             muted_ui(ui, theme, why);
@@ -218,12 +219,12 @@ fn side_ui(
 ) -> bool {
     ui.vertical(|ui| {
         ui.set_width(width);
-        ui.spacing_mut().item_spacing.y = 2.0;
+        ui.spacing_mut().item_spacing.y = 4.0;
         muted_ui(ui, theme, caption);
         let size = vec2(width, (width * SHAPE).round());
         let sense = if matches!(side, Some(Side::Drawn(_))) { sense } else { Sense::hover() };
         let (rect, response) = ui.allocate_exact_size(size, sense);
-        let corners = CornerRadius::same(4);
+        let corners = CornerRadius::same(2);
         ui.painter().rect_filled(rect, corners, theme.surface_inset);
         let words = match side {
             Some(Side::Drawn(texture)) => {

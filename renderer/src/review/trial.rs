@@ -95,7 +95,7 @@ fn boxed_ui<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -
     Frame::new()
         .fill(theme.surface_inset)
         .corner_radius(CornerRadius::same(4))
-        .inner_margin(Margin::symmetric(8, 6))
+        .inner_margin(Margin::symmetric(8, 8))
         .show(ui, |ui| {
             ui.set_width(ui.available_width());
             content(ui)
@@ -117,7 +117,7 @@ fn form_ui(ui: &mut Ui, view: &View<'_>, planned: Planned, form: &mut Form, acti
             let edit = TextEdit::singleline(value).password(true).desired_width(f32::INFINITY);
             focus_stroke(ui, view.theme, |ui| ui.add(edit)).labelled_by(label.id);
         }
-        ui.add_space(2.0);
+        ui.add_space(6.0);
         ui.horizontal(|ui| {
             let is_missing = form.values.iter().any(|(_, value)| value.is_empty());
             let button = egui::Button::new(RichText::new("Plan now").color(view.theme.accent_text))

@@ -72,13 +72,17 @@ fn top(shop: &Shop, name: &str) -> f32 {
 
 #[test]
 fn lines_are_told_newest_first_and_lead_to_the_proposal() {
-    let mut shop = showing_as((1440.0, 1600.0), Theme::Light, audit(0));
+    let mut shop = showing(audit(0));
     assert!(shop.shows("Checked: all 6 lines follow each other"));
     assert!(
         top(&shop, "Line 6: claude-code called a tool") < top(&shop, "Line 5: grace accepted proposal 17")
     );
     assert!(shop.shows("Line 3: ada rejected proposal 17, version 1"));
+    shop.retype("Filter the audit", "began");
+    shop.settle();
     assert!(shop.shows("Line 1: An agent that calls itself claude-code 2.1 began proposal 17, version 1"));
+    shop.window.get_by_label("Clear Filter the audit").click();
+    shop.settle();
     shop.main.reviews.silent = true;
     shop.window.get_by_label_contains("Line 5: grace accepted").click();
     shop.window.run();
@@ -101,7 +105,7 @@ fn a_filter_finds_words_and_kinds() {
     assert!(shop.shows("Line 5:"));
     shop.window.get_by_label("Lines about everything").click();
     shop.window.run();
-    shop.window.get_by_label("approvals and codes").click();
+    shop.window.get_by_label("Approvals and codes").click();
     shop.settle();
     assert!(shop.shows("Line 4: ada gave a wrong code") && !shop.shows("Line 3:"));
 }

@@ -27,16 +27,12 @@ use std::{
     os::unix::net::UnixStream,
 };
 
-struct Painters {
-    /// It greets with another build, so nobody believes it.
-    is_foreign: bool,
-}
+struct Painters;
 
 impl Spawner for Painters {
     fn spawn(&self) -> Result<Spawned, String> {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        let build = if self.is_foreign { "another" } else { "test" };
-        std::thread::spawn(move || paint(theirs, build));
+        std::thread::spawn(move || paint(theirs));
         Ok(Spawned { channel: ours, stderr: None, child: None })
     }
 
@@ -45,7 +41,7 @@ impl Spawner for Painters {
     }
 }
 
-fn paint(stream: UnixStream, build: &str) {
+fn paint(stream: UnixStream) {
     let mut channel = Channel::new(stream, MAX_TO_PREVIEW);
     let sandbox = SandboxReport {
         no_new_privileges: true,
@@ -59,7 +55,7 @@ fn paint(stream: UnixStream, build: &str) {
         // Main may have ended it.
         let _ = channel.send(&encode_json(message, MAX_FROM_PREVIEW).unwrap(), None);
     };
-    say(&channel, &FromPreview::Hello { protocol: PREVIEW_PROTOCOL, build: build.to_owned(), sandbox });
+    say(&channel, &FromPreview::Hello { protocol: PREVIEW_PROTOCOL, build: "test".to_owned(), sandbox });
     let (mut memory, mut scene, mut files) = (None, None, BTreeMap::new());
     let mut is_drawn = true;
     while let Ok(frame) = channel.receive() {
@@ -94,8 +90,8 @@ fn paint(stream: UnixStream, build: &str) {
     }
 }
 
-fn agents(is_foreign: bool) -> Agents {
-    guarding(Agents::with(|link| Running::with_previews(link, Box::new(Painters { is_foreign }))))
+fn agents() -> Agents {
+    guarding(Agents::with(|link| Running::with_previews(link, Box::new(Painters))))
 }
 
 impl Agents {
@@ -144,7 +140,7 @@ fn colour(look: &PageLook) -> [u8; 4] {
 
 #[test]
 fn a_page_is_drawn_before_and_after_and_only_pages_that_would_look_different_are() {
-    let agents = agents(false);
+    let agents = agents();
     let (home, open) = (agents.node("home"), agents.node("open"));
     let id = agents.propose(json!({ "updateNode": { "node": open, "set": { "label": "Open sesame" } } }));
     let all = agents.consequences(id);
@@ -179,7 +175,7 @@ fn a_page_is_drawn_before_and_after_and_only_pages_that_would_look_different_are
 
 #[test]
 fn a_picture_is_of_what_was_seen_and_of_a_size_that_can_be() {
-    let agents = agents(false);
+    let agents = agents();
     let open = agents.node("open");
     let ids = ["one", "two"]
         .map(|label| agents.propose(json!({ "updateNode": { "node": open, "set": { "label": label } } })));

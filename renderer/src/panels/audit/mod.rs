@@ -127,7 +127,11 @@ impl AuditPanel {
                 }
             });
             chosen.response.widget_info(|| {
-                WidgetInfo::labeled(Role::ComboBox, true, format!("Lines about {}", self.kind.words()))
+                WidgetInfo::labeled(
+                    Role::ComboBox,
+                    true,
+                    format!("Lines about {}", self.kind.words().to_lowercase()),
+                )
             });
             if ui.button("Export…").on_hover_text("Every line, to be kept or checked elsewhere").clicked() {
                 actions.push(Action::AskPath(Purpose::ExportAudit));

@@ -36,11 +36,11 @@ impl Kind {
 
     pub(super) fn words(self) -> &'static str {
         match self {
-            Self::Everything => "everything",
-            Self::Decisions => "decisions",
-            Self::Proposals => "what agents propose",
-            Self::Trust => "approvals and codes",
-            Self::Servers => "servers and calls",
+            Self::Everything => "Everything",
+            Self::Decisions => "Decisions",
+            Self::Proposals => "What agents propose",
+            Self::Trust => "Approvals and codes",
+            Self::Servers => "Servers and calls",
         }
     }
 
