@@ -104,6 +104,10 @@ fn an_agent_builds_a_reviewer_takes_all_but_one_and_one_undo_takes_it_back() {
     let drafted = view_with(&heard, |view| view.proposals.iter().any(|brief| brief.counts.added == 3));
     assert_eq!(drafted.proposals[0].state, ProposalState::Draft, "the window sees each call as it comes");
     assert_eq!(drafted.waiting(), 0);
+    // The agent sees it as the reviewer does: of what is there now there is nothing to see.
+    let bytes =
+        |of: &str| ok(&stream, "get_board_image", json!({ "of": of, "longestSide": 256 }))["bytes"].clone();
+    assert_ne!(bytes("proposal"), bytes("board"));
     let submitted = ok(&stream, "submit_proposal", json!({ "title": "Three notes", "rationale": "Because" }));
     let id = id_of(&submitted);
     assert_eq!(view_with(&heard, |view| view.waiting() == 1).proposals[0].title, "Three notes");
