@@ -318,6 +318,10 @@ async fn without_a_workspace_everything_says_so() {
     let listed = talk.ask("resources/list", json!({})).await;
     for resource in listed["result"]["resources"].as_array().unwrap() {
         let value = talk.read(resource["uri"].as_str().unwrap()).await;
+        if resource["name"] == "component-schema" {
+            assert_eq!(value["type"], json!("object"), "the same with and without one");
+            continue;
+        }
         assert!(value["status"].as_str().unwrap().contains("no workspace"), "{value}");
     }
 }

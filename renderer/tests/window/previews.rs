@@ -269,11 +269,17 @@ fn what_is_done_in_the_page_is_told_in_its_points() {
     shop.press(Key::Tab);
     shop.press(Key::Backspace);
     shop.press(Key::Delete);
+    shop.press(Key::Home);
+    shop.press_with(egui::Modifiers::SHIFT, Key::ArrowRight);
     let events = gestures(&mut shop);
+    let key = |key: EditKey| InputEvent::Key { key };
     let expected = [
         InputEvent::Type { text: "c".into() },
-        InputEvent::Key { key: EditKey::Tab },
-        InputEvent::Key { key: EditKey::Backspace },
+        key(EditKey::Tab),
+        key(EditKey::Backspace),
+        key(EditKey::Delete),
+        key(EditKey::Home),
+        key(EditKey::SelectRight),
     ];
     let keys: Vec<_> = events.into_iter().filter(|event| !matches!(event, InputEvent::Move { .. })).collect();
     assert_eq!(keys, expected);
