@@ -158,7 +158,7 @@ fn a_stale_one_says_who_did_what_to_each_element() {
     assert!(why.iter().any(|reason| reason.contains("labels a “Mine”")), "{why:?}");
     let opened = open(&room.queue, &room.bench.state, room.get(proposal.id), 1).unwrap();
     assert!(opened.conflicts.iter().any(|reason| reason == "label of a was changed since"), "{opened:?}");
-    let told: Vec<(&str, &str, Option<&str>, Option<&str>, Option<&str>)> = opened
+    let told: Vec<_> = opened
         .clashes
         .iter()
         .map(|clash| {

@@ -48,7 +48,13 @@ fn guest(name: &str) -> Tool {
     let name = name.to_owned();
     Tool::guest(&guest, move |call| {
         let arguments = Value::Object(call.arguments.clone()).to_string();
-        let act = Act::Call { tool: name.clone(), from: "files".to_owned(), arguments, destructive: false };
+        let act = Act::Call {
+            tool: name.clone(),
+            from: "files".to_owned(),
+            arguments,
+            destructive: false,
+            definition: String::new(),
+        };
         let submission = Submission { title: "Call it".to_owned(), ..Submission::default() };
         let asking = Asking { act, submission, wait: Duration::ZERO, stops: true };
         Box::pin(async move { call.act(asking).await.map(|acted| acted.done.words.clone()) })

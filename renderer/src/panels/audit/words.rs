@@ -49,7 +49,9 @@ impl Kind {
         let kind = match line.event {
             // What cannot be read is in no list but the whole one.
             None => Self::Everything,
-            Some(E::Accept | E::Reject | E::Refused | E::LookAgain | E::Edit | E::Comment) => Self::Decisions,
+            Some(E::Accept | E::Reject | E::Refused | E::Revert | E::LookAgain | E::Edit | E::Comment) => {
+                Self::Decisions
+            }
             Some(E::Begin | E::Submit | E::Revise | E::Withdraw | E::Supersede | E::Expire | E::Stale) => {
                 Self::Proposals
             }
@@ -125,6 +127,7 @@ fn what(entry: &AuditEntry) -> String {
             }
         }
         E::Reject => format!("{by} rejected {it}"),
+        E::Revert => format!("{by} took back what was accepted of {it}"),
         E::Refused => format!("A decision of {by} about {it} was not carried out"),
         E::Grant => format!("{by} gave {approval}"),
         E::Revoke => format!("{by} took back {approval}"),
