@@ -2,7 +2,7 @@
 //! out, one way after another. Every attempt must fail, as root, as an ordinary user, and without Landlock. The same attempts
 //! without the sandbox show that they would work: else their failure would prove nothing.
 //!
-//! `cargo test --features probe --test escape`. The feature compiles the attempts into the preview; no other build has them,
+//! `cargo test --workspace --features draftboard/probe --test escape`. The feature compiles the attempts into the preview; no other build has them,
 //! which `tests/preview.rs` checks. This binary plays two parts: the test (prints the table) and a column (one user and one
 //! sandbox, with its own targets to attack).
 #![allow(

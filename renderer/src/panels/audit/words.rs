@@ -30,6 +30,9 @@ pub(super) enum Kind {
     Servers,
 }
 
+/// Elements that a line names; the export has all of them.
+const MOST_NAMED: usize = 4;
+
 impl Kind {
     pub(super) const ALL: [Self; 5] =
         [Self::Everything, Self::Decisions, Self::Proposals, Self::Trust, Self::Servers];
@@ -147,9 +150,16 @@ fn more(entry: &AuditEntry) -> String {
         "terminal" => "in a terminal".to_owned(),
         other => line(other),
     };
-    match &entry.reason {
-        Some(reason) if !reason.trim().is_empty() => format!("{way} · {}", line(reason)),
-        _ => way,
+    let reason = entry.reason.iter().filter(|reason| !reason.trim().is_empty()).map(|reason| line(reason));
+    let elements = (!entry.elements.is_empty()).then(|| elements(&entry.elements));
+    std::iter::once(way).chain(reason).chain(elements).collect::<Vec<_>>().join(" · ")
+}
+
+fn elements(all: &[String]) -> String {
+    let named = all.iter().take(MOST_NAMED).map(|element| line(element)).collect::<Vec<_>>().join(", ");
+    match all.len().checked_sub(MOST_NAMED) {
+        Some(more) if more > 0 => format!("{named} and {more} more"),
+        _ => named,
     }
 }
 
