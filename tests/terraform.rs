@@ -262,9 +262,11 @@ fn a_whole_life_through_a_running_draftboard() {
     bench.add("first", json!({ "input": "one" }));
     let running = bench.serve();
     life(&bench);
-    let status = bench.data(&["call", "get_deployment_status"]);
-    let status = status.as_object().unwrap();
-    assert!(status.values().all(|status| *status == json!("destroyed")), "{status:?}");
+    // The run is over a moment before everybody is told how the nodes stand.
+    wait_for("what was destroyed to be so for agents", || {
+        let status = bench.data(&["call", "get_deployment_status"]);
+        status.as_object().unwrap().values().all(|status| *status == json!("destroyed")).then_some(())
+    });
     assert_eq!(running.stop().code, Some(0));
     bench.home.assert_deserted();
 }

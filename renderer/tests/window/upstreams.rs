@@ -312,7 +312,7 @@ fn a_person_tries_a_tool_as_it_is_shown_and_sees_what_came_of_it() {
         arguments: "{}".to_owned(),
         definition: Some("hash-of-read".to_owned()),
     });
-    assert_eq!(decided(&mut shop, "Call it now"), [call.clone()]);
+    assert_eq!(decided(&mut shop, "Call it now"), std::slice::from_ref(&call));
     assert!(shop.shows("It answered:") && shop.shows("what it holds"));
     shop.main.upstreams.refuse = Some(Refusal::new(Code::Conflict, "it is not what was shown any more"));
     assert_eq!(decided(&mut shop, "Call it now"), [call]);

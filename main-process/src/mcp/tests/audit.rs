@@ -28,7 +28,8 @@ fn the_audit_is_read_newest_first_checked_and_exported_whole() {
     let note = json!({ "typeId": "notes/sticky", "submit": true, "title": "A note" });
     let ids = [0, 1].map(|_| id_of(&ok(&stream, "add_resource", note.clone())));
     agents.review(ReviewRequest::Accept(agents.yes(ids[0]))).unwrap();
-    let reject = ReviewRequest::Reject { proposal: ids[1], version: 1, reason: "too many".into() };
+    let version = agents.opened(ids[1]).brief.version;
+    let reject = ReviewRequest::Reject { proposal: ids[1], version, reason: "too many".into() };
     agents.review(reject).unwrap();
 
     let all = agents.audit_view(None, 100);

@@ -190,8 +190,12 @@ const SLOW: &str = "#!/bin/sh\ncase \"$1\" in\n  version) echo 'Terraform v1.9.0
 fn a_plan_can_be_cancelled_goes_on_one_at_a_time_and_leaves_nothing() {
     let agents = guarded();
     let program = agents.running().root.join("slow-terraform");
-    fs::write(&program, SLOW).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let text = agents.running().root.join("slow-terraform.txt");
+    fs::write(&text, SLOW).unwrap();
+    fs::set_permissions(&text, fs::Permissions::from_mode(0o755)).unwrap();
+    // Written by a process of its own: a child that another test forks now would hold ours open, and what is open for
+    // writing cannot be run.
+    assert!(std::process::Command::new("cp").arg("-p").args([&text, &program]).status().unwrap().success());
     let config = agents.running().root.join("draftboard.toml");
     let mut text = fs::read_to_string(&config).unwrap();
     text.push_str(&format!("\n[infrastructure]\nprogram = {:?}\n", program.display().to_string()));

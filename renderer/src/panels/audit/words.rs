@@ -205,10 +205,10 @@ mod tests {
     fn lines_are_told_in_words() {
         let proposal = proposal();
         let accepted = told(&format!(
-            r#"{{"time":1,"event":"accept","by":"ada","way":"window",{proposal},"revision":9}}"#
+            r#"{{"time":1,"event":"accept","by":"ada","way":"window",{proposal},"revision":9,"elements":["a","b","c","d","e"]}}"#
         ));
         assert_eq!(accepted.what, "ada accepted proposal 4, version 2, as revision 9");
-        assert_eq!(accepted.more, "in the window");
+        assert_eq!(accepted.more, "in the window · a, b, c, d and 1 more");
         assert!(accepted.proposal.is_some());
         let rejected = told(&format!(
             r#"{{"time":1,"event":"reject","by":"ada","way":"terminal",{proposal},"reason":"too dear\u202e"}}"#
