@@ -1,8 +1,9 @@
 //! Many plain shapes as one mesh, with soft edges. The painter's own shapes are tessellated one by one; thousands of
 //! lines and blocks are cheaper this way, and the buffer is used again in the next frame.
 
+use crate::draw::frame;
 use egui::{
-    Color32, Mesh, Pos2, Rect, Shape, Vec2,
+    Color32, Mesh, Pos2, Rect, Shape, Stroke, Vec2,
     epaint::{Vertex, WHITE_UV},
     pos2, vec2,
 };
@@ -10,6 +11,9 @@ use std::sync::Arc;
 
 /// Past this a mitre would become a needle.
 const LONGEST_MITRE: f32 = 2.0;
+
+/// Corners of a disc; with a radius of a dozen pixels more could not be seen.
+const DISC_STEPS: u32 = 20;
 
 #[derive(Default)]
 pub(crate) struct Batch {
@@ -65,6 +69,36 @@ impl Batch {
     pub(crate) fn line(&mut self, points: &[Pos2], width: f32, colour: Color32) {
         let feather = self.feather;
         line(self.mesh(), points, false, width, feather, colour);
+    }
+
+    /// A rounded rectangle, on whole pixels, with its line inside.
+    pub(crate) fn frame(&mut self, rect: Rect, radius: f32, fill: Color32, line: Stroke) {
+        let feather = self.feather;
+        let rect = frame::on_pixels(rect, feather);
+        if rect.is_positive() {
+            frame::append(self.mesh(), rect, radius, fill, line, feather);
+        }
+    }
+
+    /// A small disc with a soft edge.
+    pub(crate) fn disc(&mut self, centre: Pos2, radius: f32, colour: Color32) {
+        let soft = self.feather / 2.0;
+        let mesh = self.mesh();
+        let first = mesh.vertices.len() as u32;
+        for step in 0..DISC_STEPS {
+            let (sine, cosine) = (step as f32 / DISC_STEPS as f32 * std::f32::consts::TAU).sin_cos();
+            let out = vec2(cosine, sine);
+            for (reach, color) in [(radius - soft, colour), (radius + soft, Color32::TRANSPARENT)] {
+                mesh.vertices.push(Vertex { pos: centre + out * reach, uv: WHITE_UV, color });
+            }
+        }
+        for step in 0..DISC_STEPS {
+            let (a, b) = (first + 2 * step, first + 2 * ((step + 1) % DISC_STEPS));
+            mesh.indices.extend_from_slice(&[a, a + 1, b + 1, a, b + 1, b]);
+        }
+        for step in 1..DISC_STEPS - 1 {
+            mesh.indices.extend_from_slice(&[first, first + 2 * step, first + 2 * (step + 1)]);
+        }
     }
 
     /// A triangle with soft edges.

@@ -20,34 +20,40 @@ fn steps(radius: f32) -> u32 {
 
 /// Draws one, on whole pixels, with its line inside.
 pub(super) fn draw(painter: &Painter, rect: Rect, radius: f32, fill: Color32, line: Stroke) {
-    let pixels = painter.pixels_per_point();
-    let whole = |at: egui::Pos2| pos2((at.x * pixels).round() / pixels, (at.y * pixels).round() / pixels);
-    let rect = Rect::from_min_max(whole(rect.min), whole(rect.max));
+    let feather = 1.0 / painter.pixels_per_point();
+    let rect = on_pixels(rect, feather);
     if !rect.is_positive() || !rect.intersects(painter.clip_rect()) {
         return;
     }
-    painter.add(Shape::mesh(mesh(rect, radius, fill, line, 1.0 / pixels)));
+    let mut mesh = Mesh::default();
+    append(&mut mesh, rect, radius, fill, line, feather);
+    painter.add(Shape::mesh(mesh));
 }
 
-fn mesh(rect: Rect, radius: f32, fill: Color32, line: Stroke, feather: f32) -> Mesh {
+/// `feather` is the size of a pixel.
+pub(crate) fn on_pixels(rect: Rect, feather: f32) -> Rect {
+    let whole = |at: egui::Pos2| pos2((at.x / feather).round() * feather, (at.y / feather).round() * feather);
+    Rect::from_min_max(whole(rect.min), whole(rect.max))
+}
+
+/// Adds one to a mesh.
+pub(crate) fn append(mesh: &mut Mesh, rect: Rect, radius: f32, fill: Color32, line: Stroke, feather: f32) {
     let soft = feather / 2.0;
-    let mut rings = vec![(-soft, Color32::TRANSPARENT)];
-    if line.width > 0.0 {
-        rings.push((soft, line.color));
-        if line.width > feather {
-            rings.push((line.width - soft, line.color));
+    let inside = (line.width.max(feather) + soft, fill);
+    let rings: &[(f32, Color32)] = match line.width {
+        width if width > feather => {
+            &[(-soft, Color32::TRANSPARENT), (soft, line.color), (line.width - soft, line.color), inside]
         }
-        rings.push((line.width.max(feather) + soft, fill));
-    } else {
-        rings.push((soft, fill));
-    }
+        width if width > 0.0 => &[(-soft, Color32::TRANSPARENT), (soft, line.color), inside],
+        _ => &[(-soft, Color32::TRANSPARENT), (soft, fill)],
+    };
     let radius = radius.min(rect.width() / 2.0).min(rect.height() / 2.0).max(0.0);
     let steps = steps(radius / feather);
     let round = 4 * (steps + 1);
-    let mut mesh = Mesh::default();
+    let first = mesh.vertices.len() as u32;
     mesh.reserve_vertices(rings.len() * round as usize);
     mesh.reserve_triangles(rings.len() * round as usize * 2);
-    for (inset, colour) in &rings {
+    for (inset, colour) in rings {
         for corner in 0..4_u32 {
             let middle = match corner {
                 0 => rect.right_bottom() + vec2(-radius, -radius),
@@ -70,15 +76,14 @@ fn mesh(rect: Rect, radius: f32, fill: Color32, line: Stroke, feather: f32) -> M
     for ring in 0..rings.len() as u32 - 1 {
         for place in 0..round {
             let next = (place + 1) % round;
-            let (a, b) = (ring * round + place, ring * round + next);
+            let (a, b) = (first + ring * round + place, first + ring * round + next);
             mesh.indices.extend_from_slice(&[a, b, a + round, b, b + round, a + round]);
         }
     }
-    let inner = (rings.len() as u32 - 1) * round;
+    let inner = first + (rings.len() as u32 - 1) * round;
     for place in 1..round - 1 {
         mesh.indices.extend_from_slice(&[inner, inner + place, inner + place + 1]);
     }
-    mesh
 }
 
 #[cfg(test)]
@@ -89,7 +94,8 @@ mod tests {
     fn it_covers_its_rectangle_with_few_corners() {
         let rect = Rect::from_min_max(pos2(10.0, 20.0), pos2(194.0, 84.0));
         for radius in [0.0, 2.5, 8.0, 400.0] {
-            let mesh = mesh(rect, radius, Color32::WHITE, Stroke::new(1.0, Color32::BLACK), 1.0);
+            let mut mesh = Mesh::default();
+            append(&mut mesh, rect, radius, Color32::WHITE, Stroke::new(1.0, Color32::BLACK), 1.0);
             let bounds = mesh.calc_bounds();
             assert!((bounds.min - rect.expand(0.5).min).length() < 0.01, "{radius}: {bounds:?}");
             assert!((bounds.max - rect.expand(0.5).max).length() < 0.01, "{radius}: {bounds:?}");

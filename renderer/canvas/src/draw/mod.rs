@@ -7,7 +7,7 @@ mod container;
 pub(crate) mod edge;
 pub(crate) mod face;
 mod far;
-mod frame;
+pub(crate) mod frame;
 pub(crate) mod minimap;
 mod node;
 pub(crate) mod note;

@@ -52,6 +52,21 @@ pub(super) fn shadow(pen: &Pen<'_>, painter: &Painter, rect: Rect, radius: f32) 
     painter.add(shadow.as_shape(rect, radius));
 }
 
+/// One larger text instead of two lines: readable for longer on the way out.
+pub(super) fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &Painter) {
+    let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
+    let opacity = label_opacity(pen.zoom());
+    if opacity <= 0.0 {
+        return;
+    }
+    let place = face::card(slot.area).label;
+    let words = Words::line(slot.id.bits(), Part::Label, slot.generation, &node.label, 17.0, place.width());
+    let Some(galley) = store.texts.lay_out(painter, pen.zoom(), &Words { rows: 2, ..words }) else { return };
+    let middle = pen.camera.rect_to_screen(slot.area).center().y;
+    let at = pos2(pen.place(place).left(), middle - galley.size().y / 2.0);
+    painter.galley(at, galley, pen.scene.theme.text.gamma_multiply(opacity));
+}
+
 pub(super) fn content(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &Painter) {
     let theme = pen.scene.theme;
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
@@ -75,19 +90,7 @@ pub(super) fn content(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter
     let key = slot.id.bits();
     let kind = def.map_or(node.type_id.as_str(), |def| def.kind_of(node));
     if pen.detail != Detail::Full {
-        // One larger text instead of two lines: readable for longer on the way out.
-        let opacity = label_opacity(pen.zoom());
-        if opacity > 0.0 {
-            let room = face.label.width();
-            let words =
-                Words { rows: 2, ..Words::line(key, Part::Label, slot.generation, &node.label, 17.0, room) };
-            let Some(galley) = store.texts.lay_out(painter, pen.zoom(), &words) else { return };
-            let place = pen.place(face.label);
-            let middle = pen.camera.rect_to_screen(slot.area).center().y;
-            let at = pos2(place.left(), middle - galley.size().y / 2.0);
-            painter.galley(at, galley, theme.text.gamma_multiply(opacity));
-        }
-        return;
+        return title(pen, store, slot, painter);
     }
     let label = Words::line(key, Part::Label, slot.generation, &node.label, size::LABEL, face.label.width());
     line(pen, store, painter, (face.label, theme.text), &label);

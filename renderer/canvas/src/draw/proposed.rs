@@ -3,9 +3,9 @@
 
 mod signs;
 
-use super::{Pen, Store, container, edge, frame, node};
+use super::{Pen, Store, container, edge, face, frame, node};
 use crate::{
-    Scene,
+    Scene, Theme,
     batch::{Batch, rounded},
     index::route::Route,
     lod::Detail,
@@ -50,13 +50,27 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, shown: &ShownProposal) {
         nodes[..first_card].iter().for_each(|node| sketch.node(store, &mut lines, node));
         edges.iter().for_each(|edge| sketch.edge(store, &mut lines, edge));
         pen.painter.add(lines.shape());
+        if pen.detail == Detail::Titles {
+            let mut backs = std::mem::take(&mut store.proposed.backs);
+            backs.start(pen.painter.pixels_per_point());
+            nodes[first_card..].iter().for_each(|node| sketch.back(&mut backs, node));
+            pen.painter.add(backs.shape());
+            store.proposed.backs = backs;
+        }
         let mut outlines = std::mem::take(&mut store.proposed.outlines);
         outlines.start(pen.painter.pixels_per_point());
         nodes[first_card..].iter().for_each(|node| sketch.node(store, &mut outlines, node));
         pen.painter.add(outlines.shape());
         store.proposed.outlines = outlines;
-        edges.iter().for_each(|edge| sketch.edge_badge(edge));
-        nodes.iter().for_each(|node| sketch.signs(node));
+        let mut badges = std::mem::take(&mut store.proposed.badges);
+        badges.start(pen.painter.pixels_per_point());
+        edges.iter().for_each(|edge| sketch.edge_badge(&mut badges, edge));
+        nodes.iter().for_each(|node| sketch.badge(&mut badges, node));
+        pen.painter.add(badges.shape());
+        store.proposed.badges = badges;
+        if pen.detail == Detail::Full {
+            nodes.iter().for_each(|node| sketch.notes(node));
+        }
     }
     store.proposed.lines = lines;
     std::mem::swap(&mut store.texts, &mut store.proposed.texts);
@@ -72,6 +86,8 @@ pub(crate) struct Kept {
     pub(crate) texts: crate::text::TextCache,
     lines: Batch,
     outlines: Batch,
+    badges: Batch,
+    backs: Batch,
 }
 
 struct Sketch<'a> {
@@ -88,8 +104,7 @@ impl Sketch<'_> {
     }
 
     fn colour(&self, sign: Sign, subject: &Subject) -> Color32 {
-        let colour = sign.colour(self.pen.scene.theme);
-        if self.is_chosen(subject) { colour } else { colour.gamma_multiply(FAINT) }
+        self.shown(subject)(sign.colour(self.pen.scene.theme))
     }
 
     fn painter(&self, subject: &Subject) -> &Painter {
@@ -117,12 +132,10 @@ impl Sketch<'_> {
         if let Some(from) = node.from.filter(|_| over && !node.is_only_resized()) {
             self.way(lines, self.pen.camera.rect_to_screen(from), rect, colour);
         }
-        match (node.sign, node.from) {
-            (Sign::Removed, _) => self.strike(lines, node, rect, colour),
-            (Sign::Moved, _) if over && node.is_only_resized() => {
-                dashed(lines, rect, self.radius(node), colour)
-            }
-            (Sign::Added, _) | (_, Some(_)) if over => self.ghost(store, lines, node, rect, colour),
+        match node.sign {
+            Sign::Removed => self.strike(lines, node, rect, colour),
+            Sign::Moved if over && node.is_only_resized() => dashed(lines, rect, self.radius(node), colour),
+            _ if self.is_ghost(node) => self.ghost(store, lines, node, rect, colour),
             _ => self.ring(node, rect, colour),
         }
         if self.shown.focus.as_ref() == Some(&node.subject) {
@@ -137,50 +150,72 @@ impl Sketch<'_> {
         radius * self.pen.zoom()
     }
 
+    /// Whether it is drawn as if it were there.
+    fn is_ghost(&self, node: &ProposedNode) -> bool {
+        let is_elsewhere = node.sign == Sign::Added || node.from.is_some();
+        let is_marked = node.sign == Sign::Removed || (node.sign == Sign::Moved && node.is_only_resized());
+        self.shown.layer == Layer::Over && is_elsewhere && !is_marked
+    }
+
+    /// Many cards at once: all that is not text is one mesh, and the colour of the tile stands for its icon.
+    fn back(&self, backs: &mut Batch, node: &ProposedNode) {
+        if !self.is_ghost(node) {
+            return;
+        }
+        let (theme, shown) = (self.pen.scene.theme, self.shown(&node.subject));
+        let (sign, rect) = (node.sign.colour(theme), self.pen.camera.rect_to_screen(self.area(node)));
+        let line = Stroke::new(1.5, shown(sign));
+        backs.frame(rect, self.radius(node), shown(card_fill(theme, sign)), line);
+        if let Some(tile) = face::card(node.slot.area).tile {
+            let radius = size::TILE_RADIUS * self.pen.zoom();
+            backs.frame(self.pen.place(tile), radius, shown(theme.block(node.slot.accent)), Stroke::NONE);
+        }
+    }
+
     /// What is not there yet, or not there.
     fn ghost(&self, store: &mut Store, lines: &mut Batch, node: &ProposedNode, rect: Rect, colour: Color32) {
         let (theme, painter) = (self.pen.scene.theme, self.painter(&node.subject));
         let radius = self.radius(node);
         let sign = node.sign.colour(theme);
+        let is_near = self.pen.detail == Detail::Full;
         if node.slot.is_container() {
             // What stands in it must be seen through it.
-            frame::draw(painter, rect, radius, sign.gamma_multiply(0.07), Stroke::NONE);
+            let line = if is_near { Stroke::NONE } else { Stroke::new(1.5, sign) };
+            frame::draw(painter, rect, radius, sign.gamma_multiply(0.07), line);
             container::title(self.after, store, &node.slot, painter);
-        } else {
-            let fill = mix(theme.surface_card, sign, 0.10).gamma_multiply(0.94);
-            frame::draw(painter, rect, radius, fill, Stroke::NONE);
+        } else if is_near {
+            frame::draw(painter, rect, radius, card_fill(theme, sign), Stroke::NONE);
             node::content(self.after, store, &node.slot, painter);
-        }
-        if self.pen.detail == Detail::Full {
-            dashed(lines, rect.shrink(0.75), radius, colour);
         } else {
-            painter.rect_stroke(rect, radius, Stroke::new(1.5, sign), StrokeKind::Inside);
+            node::title(self.after, store, &node.slot, painter);
+        }
+        if is_near {
+            dashed(lines, rect.shrink(0.75), radius, colour);
         }
     }
 
     fn strike(&self, lines: &mut Batch, node: &ProposedNode, rect: Rect, colour: Color32) {
         let (theme, painter) = (self.pen.scene.theme, self.painter(&node.subject));
         let wash = theme.canvas.gamma_multiply(if node.slot.is_container() { 0.35 } else { 0.62 });
-        frame::draw(painter, rect, self.radius(node), wash, Stroke::NONE);
-        painter.rect_stroke(
-            rect,
-            self.radius(node),
-            Stroke::new(1.5, Sign::Removed.colour(theme)),
-            StrokeKind::Inside,
-        );
+        frame::draw(painter, rect, self.radius(node), wash, Stroke::new(1.5, Sign::Removed.colour(theme)));
         let inner = rect.shrink(self.radius(node) * 0.35);
         lines.line(&[inner.left_bottom(), inner.right_top()], 1.5, colour);
     }
 
     fn ring(&self, node: &ProposedNode, rect: Rect, colour: Color32) {
-        let line = Stroke::new(2.0, colour);
-        self.pen.painter.rect_stroke(rect.expand(2.0), self.radius(node) + 2.0, line, StrokeKind::Middle);
+        let (around, radius) = (rect.expand(3.0), self.radius(node) + 3.0);
+        frame::draw(self.pen.painter, around, radius, Color32::TRANSPARENT, Stroke::new(2.0, colour));
     }
 
     /// From where it stands to where it would.
     fn way(&self, lines: &mut Batch, from: Rect, to: Rect, colour: Color32) {
         let radius = size::CARD_RADIUS * self.pen.zoom();
-        dashed(lines, from.expand(2.0), radius, colour);
+        if self.pen.detail == Detail::Full {
+            dashed(lines, from.expand(2.0), radius, colour);
+        } else {
+            let line = Stroke::new(1.5, colour);
+            frame::draw(self.pen.painter, from.expand(2.0), radius, Color32::TRANSPARENT, line);
+        }
         let (start, end) = (from.center(), to.center());
         let length = start.distance(end);
         if length < SHORTEST_ARROW {
@@ -205,7 +240,10 @@ impl Sketch<'_> {
         if !is_there && self.pen.detail >= Detail::Titles {
             rounded(&points, size::EDGE_RADIUS * self.pen.zoom(), &mut store.screen_points);
             edge::arrow(self.pen, lines, &mut store.screen_points, colour);
-            dashes(lines, &store.screen_points, width, colour);
+            match self.pen.detail {
+                Detail::Full => dashes(lines, &store.screen_points, width, colour),
+                _ => lines.line(&store.screen_points, width, colour),
+            }
         } else {
             lines.line(&points, if is_there { width + 1.5 } else { width }, colour);
         }
@@ -245,23 +283,34 @@ impl Sketch<'_> {
         }
     }
 
-    fn signs(&self, node: &ProposedNode) {
-        let rect = self.pen.camera.rect_to_screen(self.area(node));
-        let painter = self.painter(&node.subject);
-        badge(self.pen, painter, rect.left_top(), node.sign);
-        if self.pen.detail == Detail::Full {
-            notes(self.pen, painter, rect, &node.notes);
-        }
+    /// What is not chosen stands back.
+    fn shown(&self, subject: &Subject) -> impl Fn(Color32) -> Color32 {
+        let chosen = self.is_chosen(subject);
+        move |colour| if chosen { colour } else { colour.gamma_multiply(FAINT) }
     }
 
-    fn edge_badge(&self, edge: &ProposedEdge) {
+    fn badge(&self, badges: &mut Batch, node: &ProposedNode) {
+        let at = self.pen.camera.rect_to_screen(self.area(node)).left_top();
+        badge(self.pen, badges, at, node.sign, self.shown(&node.subject));
+    }
+
+    fn notes(&self, node: &ProposedNode) {
+        let rect = self.pen.camera.rect_to_screen(self.area(node));
+        notes(self.pen, self.painter(&node.subject), rect, &node.notes);
+    }
+
+    fn edge_badge(&self, badges: &mut Batch, edge: &ProposedEdge) {
         let (route, _) = self.route(edge);
         let longest =
             route.segments().max_by(|a, b| a[0].distance_sq(a[1]).total_cmp(&b[0].distance_sq(b[1])));
         let Some([a, b]) = longest else { return };
         let middle = self.pen.camera.to_screen(a + (b - a) / 2.0);
-        badge(self.pen, self.painter(&edge.subject), middle, edge.sign);
+        badge(self.pen, badges, middle, edge.sign, self.shown(&edge.subject));
     }
+}
+
+fn card_fill(theme: &Theme, sign: Color32) -> Color32 {
+    mix(theme.surface_card, sign, 0.10).gamma_multiply(0.94)
 }
 
 /// Where a line from outside enters a rectangle on its way to the middle.

@@ -1,7 +1,7 @@
 //! The signs `+ − ~` and an arrow, as strokes, so that no font has to have them; and values before and after.
 
 use super::super::Pen;
-use crate::proposed::Sign;
+use crate::{Theme, batch::Batch, proposed::Sign};
 use egui::{
     Color32, FontId, Painter, Pos2, Rect, Stroke, StrokeKind,
     text::{LayoutJob, TextFormat},
@@ -11,6 +11,11 @@ use shared_protocol::review::Difference;
 
 /// Characters of a value; the whole of it is in the list.
 const MOST_CHARS: usize = 32;
+
+/// Around the disc of a sign, so that it stands out from what it lies on.
+const RIM: f32 = 1.5;
+/// How much of the disc's radius the sign reaches.
+const GLYPH: f32 = 0.55;
 
 /// Lines of a sign around a point.
 pub(crate) fn glyph(sign: Sign, at: Pos2, reach: f32, mut line: impl FnMut(&[Pos2])) {
@@ -36,20 +41,35 @@ pub(crate) fn glyph(sign: Sign, at: Pos2, reach: f32, mut line: impl FnMut(&[Pos
     }
 }
 
-/// A sign on a disc of its colour.
-pub(crate) fn badge(pen: &Pen<'_>, painter: &Painter, at: Pos2, sign: Sign) {
+/// A sign on a disc of its colour, one among many; `shown` makes colours fainter where the sign stands back.
+pub(crate) fn badge(
+    pen: &Pen<'_>,
+    batch: &mut Batch,
+    at: Pos2,
+    sign: Sign,
+    shown: impl Fn(Color32) -> Color32,
+) {
+    let theme = pen.scene.theme;
     let radius = (9.0 * pen.camera.zoom()).clamp(6.0, 12.0);
-    paint(painter, pen.scene.theme, at, radius, sign);
+    batch.disc(at, radius + RIM, shown(theme.surface_card));
+    batch.disc(at, radius, shown(sign.colour(theme)));
+    let line = stroke(theme, radius, sign);
+    glyph(sign, at, radius * GLYPH, |points| batch.line(points, line.width, shown(line.color)));
 }
 
-pub(crate) fn paint(painter: &Painter, theme: &crate::Theme, at: Pos2, radius: f32, sign: Sign) {
-    painter.circle_filled(at, radius + 1.5, theme.surface_card);
+/// The same by itself.
+pub(crate) fn paint(painter: &Painter, theme: &Theme, at: Pos2, radius: f32, sign: Sign) {
+    painter.circle_filled(at, radius + RIM, theme.surface_card);
     painter.circle_filled(at, radius, sign.colour(theme));
-    let ink = if sign == Sign::Moved { theme.accent_text } else { theme.status_text };
-    let stroke = Stroke::new((radius * 0.22).max(1.25), ink);
-    glyph(sign, at, radius * 0.55, |points| {
-        painter.add(egui::Shape::line(points.to_vec(), stroke));
+    let line = stroke(theme, radius, sign);
+    glyph(sign, at, radius * GLYPH, |points| {
+        painter.add(egui::Shape::line(points.to_vec(), line));
     });
+}
+
+fn stroke(theme: &Theme, radius: f32, sign: Sign) -> Stroke {
+    let ink = if sign == Sign::Moved { theme.accent_text } else { theme.status_text };
+    Stroke::new((radius * 0.22).max(1.25), ink)
 }
 
 /// Below a node: each field with the value before, struck, and the one after.
