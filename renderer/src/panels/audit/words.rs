@@ -4,6 +4,7 @@ use crate::review::words::{claimed, line};
 use shared_protocol::{
     ProposalId,
     review::{AuditEntry, AuditEvent, AuditLine},
+    v0::UtcTimestamp,
 };
 
 /// A line as a person reads it.
@@ -170,19 +171,9 @@ fn capital(text: &str) -> String {
 
 /// `2026-01-31 09:15:02 UTC`, from milliseconds since 1970.
 pub(super) fn moment(time: u64) -> String {
-    let seconds = time / 1_000;
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Counted from the first of March of the year 0, so that the day that comes every four years is the last of one.
-    let z = days + 719_468;
-    let (era, day_of_era) = (z / 146_097, z % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+    let stamp = UtcTimestamp::of_millis(time).to_string();
+    let to_the_second = stamp.split_once('.').map_or(stamp.as_str(), |(seconds, _)| seconds);
+    format!("{} UTC", to_the_second.replace('T', " "))
 }
 
 #[cfg(test)]
