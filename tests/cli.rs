@@ -84,7 +84,7 @@ fn assert_refused(outcome: &Outcome, words: &[&str]) {
 #[test]
 fn new_makes_a_workspace_that_opens_and_does_not_replace_one() {
     let home = Home::new();
-    for (template, boards) in [("blank", 1), ("three-tier", 1), ("interface", 1), ("spec", 1), ("example", 3)]
+    for (template, boards) in [("blank", 1), ("three-tier", 1), ("interface", 1), ("spec", 1), ("example", 4)]
     {
         let folder = home.path(template);
         let folder = folder.to_str().unwrap();

@@ -106,7 +106,7 @@ mod tests {
             create(&root, template, BoardId::from_bits(9)).unwrap();
             let workspace = Workspace::open(&root, Moment { time: 1, seed: 2 }).unwrap();
             let boards = workspace.snapshot().boards().count();
-            assert_eq!(boards, if template == Template::Example { 3 } else { 1 }, "{template:?}");
+            assert_eq!(boards, if template == Template::Example { 4 } else { 1 }, "{template:?}");
             assert_eq!(workspace.snapshot().node_count() == 0, template == Template::Blank, "{template:?}");
             let bundles = workspace.bundles().view().bundles;
             let has_spec = matches!(template, Template::Example | Template::Spec);
