@@ -124,6 +124,37 @@ fn terraform_reads_every_text_as_it_was_given() {
 }
 
 #[test]
+fn an_expression_within_a_value_orders_and_is_checked() {
+    let mut bench = Bench::new();
+    let reader = bench.add("terraform/core/terraform_data", "a_reader", None, "{}");
+    bench.add("terraform/core/terraform_data", "b_source", None, "{}");
+    let reads = |text: &str| {
+        let inner = Value::of_expression(text);
+        Value::List(vec![Value::Object([("source".into(), inner)].into_iter().collect())])
+    };
+    bench.set(reader, "input", reads("terraform_data.b_source.id"));
+    let main = check(&mut bench).files["main.tf"].clone();
+    assert!(main.contains("source = terraform_data.b_source.id"), "{main}");
+    assert!(main.find("\"b_source\" {").unwrap() < main.find("\"a_reader\" {").unwrap(), "{main}");
+    bench.set(reader, "input", reads("1\n}\nresource \"x\" \"y\" {"));
+    let generated = bench.generate();
+    assert!(error_messages(&generated)[0].starts_with("not an expression"), "{:?}", generated.findings);
+    assert!(!generated.files["main.tf"].contains("\"x\" \"y\""), "{}", generated.files["main.tf"]);
+}
+
+#[test]
+fn what_terraform_data_needs_replaces_it() {
+    let mut bench = Bench::new();
+    bench.add("terraform/core/terraform_data", "store", None, "{}");
+    bench.add("terraform/core/terraform_data", "web", None, "{}");
+    bench.json(
+        r#"{"connect":{"source":{"node":"store","port":"out"},"target":{"node":"web","port":"needs"}}}"#,
+    );
+    let main = check(&mut bench).files["main.tf"].clone();
+    assert!(main.contains("triggers_replace = [terraform_data.store.id]"), "{main}");
+}
+
+#[test]
 fn an_expression_is_one_expression_or_nothing() {
     let mut bench = Bench::new();
     let data = bench.add("terraform/core/terraform_data", "data", None, "{}");

@@ -51,13 +51,16 @@ fn begin_project(files: &WorkspaceFiles) -> Result<(), NewError> {
     Ok(files.write_atomic(&WorkspacePath::config(), config.as_bytes())?)
 }
 
-/// One board of the example; the spec with the bundle that it is a map of, the interface with its components.
+/// One board of the example; the spec with the bundle that it is a map of, the interface with its components, the
+/// architecture with its function and its prices.
 fn unpack_part(files: &WorkspaceFiles, name: &str) -> Result<(), NewError> {
     let board = format!("boards/{name}.board.json");
     let belongs = |file: &&include_dir::File<'_>| {
         file.path() == Path::new(&board)
             || (name == "spec" && file.path().starts_with("specs"))
             || (name == "locker-app" && file.path().starts_with("components"))
+            || (name == "three-tier"
+                && ["functions", "prices"].iter().any(|folder| file.path().starts_with(folder)))
     };
     for file in bundled(&EXAMPLE).into_iter().filter(belongs) {
         files.write_atomic(
