@@ -283,6 +283,39 @@ fn a_board_is_exported_in_the_format_of_the_file_s_name() {
 }
 
 #[test]
+fn the_example_has_no_problems_and_is_saved_as_it_came() {
+    let home = Home::new();
+    let workspace = home.workspace("example", "example");
+    let folder = workspace.to_str().unwrap();
+    let found = home.run(&["validate", "-w", folder]);
+    assert_eq!((found.code, found.out.trim()), (Some(0), "No problems"), "{found:?}");
+    for board in ["rehearsal", "three-tier"] {
+        let hcl = home.run(&["hcl", board, "-w", folder]);
+        assert!(hcl.code == Some(0) && hcl.err.is_empty(), "{hcl:?}");
+    }
+    let fresh = files_below(&workspace.join("boards"));
+    let nodes = [
+        ("rehearsal/web", "Web service"),
+        ("three-tier/db", "Locker database"),
+        ("locker-app/code", "Code"),
+        ("spec/guess", "Guessed code"),
+    ];
+    // Every board is written with a change and then with the change taken back.
+    for change in ["!", ""] {
+        let edits: Vec<Value> = nodes
+            .iter()
+            .map(|(node, label)| json!({"updateNode": {"node": node, "label": format!("{label}{change}")}}))
+            .collect();
+        let file = home.path("edits.json");
+        fs::write(&file, json!(edits).to_string()).unwrap();
+        home.run(&["edit", "-f", file.to_str().unwrap(), "-w", folder, "--json"]).data();
+        let saved = home.run(&["save", "-w", folder, "--json"]).data();
+        assert_eq!(saved["files"].as_array().unwrap().len(), nodes.len(), "{saved}");
+        assert_eq!(files_below(&workspace.join("boards")) == fresh, change.is_empty());
+    }
+}
+
+#[test]
 fn saved_files_are_the_same_for_the_same_content() {
     let bench = Bench::new();
     let fresh = bench.boards();

@@ -76,7 +76,7 @@ fn misfit(prop: &PropDef, place: Found<'_>) -> Option<String> {
         PropKind::List | PropKind::Multiselect => matches!(kind, Kind::Texts | Kind::Numbers | Kind::Any),
         PropKind::Tags => matches!(kind, Kind::Map | Kind::Any),
         PropKind::Json | PropKind::Object => matches!(kind, Kind::Any | Kind::Text | Kind::Map),
-        PropKind::Reference if prop.many => matches!(kind, Kind::Texts),
+        PropKind::Reference if prop.many => matches!(kind, Kind::Texts | Kind::Any),
         PropKind::Reference => matches!(kind, Kind::Text | Kind::Texts),
         PropKind::Slot => false,
     };
