@@ -409,7 +409,7 @@ pub enum Answer {
     Log(Vec<LogEntry>),
     /// The patches after a revision, or none when they are no longer kept and everything must be read again.
     Changes(Option<Vec<Patch>>),
-    Problems(Vec<Problem>),
+    Problems(Vec<ValidationProblem>),
     Document(Box<Document>),
     Overrides(Vec<(OverrideKey, Override, Standing)>),
     Instance(InstanceView),
@@ -495,6 +495,7 @@ pub struct InstanceView {
     pub nodes: u64,
     pub edges: u64,
     pub held: Vec<HeldBoard>,
+    pub notices: Vec<Notice>,
     /// None without a window, and until it shows a board.
     pub on_screen: Option<OnScreen>,
 }
@@ -509,6 +510,34 @@ pub struct Problem {
     /// The property it is about.
     pub field: Option<String>,
     pub message: String,
+}
+
+/// Something wrong anywhere in a workspace: on a board, in a spec, in a link, or in a file that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ValidationProblem {
+    pub severity: Severity,
+    pub element: Option<ElementId>,
+    pub board: Option<BoardId>,
+    /// The property it is about.
+    pub field: Option<String>,
+    /// The file to mend, from the workspace's folder.
+    pub file: Option<String>,
+    pub message: String,
+}
+
+impl ValidationProblem {
+    /// One that is not on a board.
+    pub fn of_file(severity: Severity, file: Option<String>, message: impl Into<String>) -> Self {
+        Self { severity, element: None, board: None, field: None, file, message: message.into() }
+    }
+}
+
+impl From<Problem> for ValidationProblem {
+    fn from(problem: Problem) -> Self {
+        let Problem { severity, element, board, field, message } = problem;
+        Self { severity, element: Some(element), board: Some(board), field, file: None, message }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use shared_protocol::{
     OperationKind, Refusal,
     mcp::McpView,
-    messages::{Answer, InstanceView, LogEntry, Problem, Severity},
+    messages::{Answer, InstanceView, LogEntry, Severity, ValidationProblem},
     v0::UtcTimestamp,
 };
 use std::{
@@ -149,10 +149,16 @@ fn log_line(entry: &LogEntry) -> String {
     format!("{:>6}  {}  {who}  {}{kind}", entry.revision.0, utc(entry.time), entry.summary)
 }
 
-fn problem_line(problem: &Problem) -> String {
+fn problem_line(problem: &ValidationProblem) -> String {
     let severity = if problem.severity == Severity::Error { "error" } else { "warning" };
     let field = problem.field.as_ref().map_or_else(String::new, |field| format!(".{field}"));
-    format!("{severity}: {}{field}: {}", problem.element, problem.message)
+    let place = match (&problem.element, &problem.board, &problem.file) {
+        (Some(element), _, _) => format!("{element}{field}: "),
+        (None, _, Some(file)) => format!("{file}: "),
+        (None, Some(board), None) => format!("{board}{field}: "),
+        (None, None, None) => String::new(),
+    };
+    format!("{severity}: {place}{}", problem.message)
 }
 
 pub(super) fn instance_line(instance: &InstanceView) -> String {
@@ -173,6 +179,10 @@ pub(super) fn instance_line(instance: &InstanceView) -> String {
     );
     for held in &instance.held {
         line.push_str(&format!("\n  {} is read-only: {}", held.name, held.message));
+    }
+    for notice in &instance.notices {
+        let file = notice.file.as_ref().map_or_else(String::new, |file| format!("{file}: "));
+        line.push_str(&format!("\n  notice: {file}{}", notice.message));
     }
     line
 }

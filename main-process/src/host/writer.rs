@@ -43,6 +43,8 @@ use std::{
 const MAX_GROUP: usize = 256;
 /// How long a line of the audit waits for others.
 const NOTES_WAIT: Duration = Duration::from_millis(5);
+/// How long it may take until a deleted journal or lock is noticed while nothing is changed.
+const LOOK_AFTER_STORAGE: Duration = Duration::from_secs(2);
 /// How often a renderer that fell behind is looked at.
 const CATCH_UP: Duration = Duration::from_millis(50);
 
@@ -62,6 +64,8 @@ pub(super) struct Writer {
     address: Option<Address>,
     codes: Codes,
     notifier: Notifier,
+    /// When the journal and the lock were last looked at.
+    storage_seen: Instant,
 }
 
 /// What waits for its group.
@@ -122,6 +126,7 @@ impl Writer {
             address: None,
             codes: Codes::default(),
             notifier: Notifier::default(),
+            storage_seen: Instant::now(),
         };
         if let Some(scope) = approval {
             writer.approve(scope, user_name());
@@ -132,10 +137,12 @@ impl Writer {
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
         loop {
             let limit = if self.renderer.is_behind() { CATCH_UP } else { self.until_expiry() };
+            let limit = limit.min(LOOK_AFTER_STORAGE);
             let first = match jobs.recv_timeout(limit) {
                 Ok(job) => job,
                 Err(RecvTimeoutError::Timeout) => {
                     self.renderer.catch_up(&self.session.workspace);
+                    self.look_after_storage();
                     self.sweep();
                     self.publish();
                     self.tell_review();
@@ -150,6 +157,7 @@ impl Writer {
             }
             self.gather_notes(jobs, &mut waiting, &mut stop);
             self.flush(&mut waiting);
+            self.look_after_storage();
             self.publish();
             self.renderer.catch_up(&self.session.workspace);
             self.renderer.tell_registry(&self.session.workspace);
@@ -162,6 +170,15 @@ impl Writer {
             }
         }
         self.session.close();
+    }
+
+    /// Notices a journal or lock that was deleted, also when requests keep coming that change nothing.
+    fn look_after_storage(&mut self) {
+        if self.storage_seen.elapsed() >= LOOK_AFTER_STORAGE {
+            self.session.workspace.look_after_storage();
+            self.storage_seen = Instant::now();
+            self.renderer.tell_status(&self.session.workspace);
+        }
     }
 
     /// Nobody waits for lines of the audit: they wait a moment for others, and go to the disk before anything else is done.

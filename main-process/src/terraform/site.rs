@@ -602,7 +602,9 @@ pub(super) fn refusal(error: &RunError) -> Refusal {
         RunError::ConfirmationRequired { .. } => Code::ConfirmationRequired,
         RunError::TooSlow { .. } => Code::Timeout,
         RunError::TooMuch { .. } => Code::LimitExceeded,
-        RunError::Start { .. } | RunError::Files { .. } | RunError::Plan(_) => Code::StorageError,
+        RunError::Start { .. } | RunError::Files { .. } | RunError::Path(_) | RunError::Plan(_) => {
+            Code::StorageError
+        }
         RunError::NoTrial(_) => Code::BadRequest,
     };
     Refusal::new(code, error.to_string())

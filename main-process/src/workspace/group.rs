@@ -277,16 +277,17 @@ impl Group<'_> {
         if operations.is_empty() && review.is_empty() {
             return Ok(Vec::new());
         }
+        workspace.refuse_read_only(&operations, &review)?;
+        workspace.ensure_storage()?;
         workspace.keep_saved_revision();
-        if let Err(error) = workspace.journal.append_with(&operations, &review) {
-            // The journal has the last word: a write may have arrived although it was reported to have failed.
-            let arrived = (workspace.journal.revision(), workspace.journal.review_stamp());
-            let stamp = if review.is_empty() { workspace.journal.review_stamp() } else { desk.stamp() };
-            if arrived != (state.revision(), stamp) {
-                return Err(storage(&error));
-            }
-        }
+        let (before, revision) = (workspace.history.clone(), state.revision());
+        workspace.append(&operations, &review, revision)?;
         drop(review);
+        // What the journal lost when it was made anew cannot be undone.
+        let history = match workspace.history == before {
+            true => history,
+            false => History::of(operations.iter().map(|operation| (operation.revision, operation.kind))),
+        };
         workspace.desk = desk;
         let mut touched = BTreeSet::new();
         for operation in &operations {

@@ -2,13 +2,20 @@
 
 use super::Workspace;
 use journal::WorkspacePath;
-use shared_protocol::{BoardName, SourcePath, messages::Notice};
+use shared_protocol::{
+    BoardName, SourcePath,
+    messages::{Notice, Severity},
+};
 
 /// What a notice is about. There is one notice about each thing, and it goes when that is in order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum About {
-    /// The journal was damaged when the workspace was opened; known until it is closed.
+    /// The journal was damaged when the workspace was opened, or made anew since; known until it is closed.
     Journal,
+    /// The folder, the lock or the journal was lost while the workspace was open, and nothing can be changed meanwhile.
+    Storage,
+    /// The folder may not be written to.
+    ReadOnly,
     /// The operations of the past cannot be listed.
     History,
     Compaction,
@@ -38,6 +45,28 @@ pub(super) enum About {
 }
 
 impl About {
+    /// An error when something of the workspace was not read, and so is not here.
+    pub(super) fn severity(&self) -> Severity {
+        match self {
+            Self::Journal | Self::Storage | Self::ReadOnly | Self::Compaction | Self::Stray(_) => {
+                Severity::Warning
+            }
+            Self::History
+            | Self::Review
+            | Self::Config
+            | Self::Module(_)
+            | Self::Boards
+            | Self::File(_)
+            | Self::Bundles
+            | Self::Links
+            | Self::Bundle(_)
+            | Self::Source(_)
+            | Self::Component(..)
+            | Self::Overrides
+            | Self::SourceLeftOut(_) => Severity::Error,
+        }
+    }
+
     pub(super) fn tell(&self, text: &str) -> Notice {
         let file = match self {
             Self::Config => Some(WorkspacePath::config().to_string()),
@@ -51,6 +80,8 @@ impl About {
             }
             Self::Stray(file) => Some(format!("boards/{file}")),
             Self::Journal
+            | Self::Storage
+            | Self::ReadOnly
             | Self::History
             | Self::Compaction
             | Self::Review

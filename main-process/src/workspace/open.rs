@@ -35,7 +35,13 @@ impl Workspace {
         let config = open_config(&files, &mut notices)?;
         let (registry, unreadable) = compose_registry(&files, &config, &Library::default());
         notices.extend(unreadable.into_iter().map(|(origin, problem)| (About::Module(origin), problem)));
-        let (mut journal, recovered) = open_journal(&files, &mut notices)?;
+        let (mut journal, recovered) = match files.is_read_only() {
+            false => open_journal(&files, &mut notices)?,
+            true => {
+                notices.insert(About::ReadOnly, read_only_words(&files));
+                (Journal::in_memory()?, None)
+            }
+        };
         let (snapshot, taken) = match recovered {
             Some(recovered) => (replay(recovered, registry)?, Vec::new()),
             None => first_state(&files, &config, &mut journal, registry)?,
@@ -51,6 +57,9 @@ impl Workspace {
         let presence = presence.map(|presence| Presence { area: None, doing: Doing::Nothing, ..presence });
         let bundles = SpecBundles::load(&config.bundles, &snapshot);
         let desk = Desk::recall(&journal, snapshot.revision(), &mut notices);
+        for (about, text) in &notices {
+            tracing::warn!(?about, "{text}");
+        }
         let mut workspace = Self {
             files: Arc::new(files),
             journal,
@@ -72,6 +81,7 @@ impl Workspace {
             desk,
             costs: super::review::Costs::default(),
             presence: presence.unwrap_or_default(),
+            ownership: None,
         };
         for file in taken {
             workspace.saved.insert(file.board, Saved { file: file.name, content: file.content });
@@ -101,6 +111,20 @@ impl Workspace {
         }
         Ok(())
     }
+}
+
+/// What a person should know about a workspace that opens for reading only.
+fn read_only_words(files: &WorkspaceFiles) -> String {
+    let journal = WorkspacePath::parse(".draftboard/journal.db");
+    let unsaved = match journal.is_ok_and(|journal| files.is_there(&journal)) {
+        true => " Changes in its journal that were never saved to files are not shown.",
+        false => "",
+    };
+    format!(
+        "The workspace is read-only: you may not write to {}, so nothing can be changed or saved. Make the folder writable, \
+         or open a copy, to edit it.{unsaved}",
+        files.root().display()
+    )
 }
 
 fn open_config(files: &WorkspaceFiles, notices: &mut Notices) -> Result<ProjectConfig, OpenError> {
@@ -144,7 +168,8 @@ fn open_journal(
     if let Some(document) = recovered.as_ref().and_then(|recovered| recovered.checkpoint.as_ref()) {
         journal.checkpoint(document, MAX_HISTORY)?;
     }
-    let notice = format!("{error}; it is kept as {}, and all that could be read is here", aside.display());
+    let kept = aside.map(|aside| format!("it is kept as {}, and ", aside.display())).unwrap_or_default();
+    let notice = format!("{error}; {kept}all that could be read is here");
     notices.insert(About::Journal, notice);
     Ok((journal, recovered))
 }
