@@ -82,6 +82,8 @@ pub struct Workspace {
     desk: Desk,
     /// What is known of the costs of proposals.
     costs: review::Costs,
+    /// Where standing approvals are kept; in memory alone when absent.
+    approval_file: Option<review::ApprovalFile>,
     presence: Presence,
 }
 

@@ -38,10 +38,10 @@ const LONGEST_SHOW: Duration = Duration::from_secs(120);
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(
-        "{names} was not found on the PATH: install it, or set `program` under [infrastructure] in draftboard.toml"
+        "{names} was not found on the PATH: install it, or set `program` under [terraform] in your settings.toml"
     )]
     NotFound { names: String },
-    #[error("{} is not a Terraform or OpenTofu program that can be run: give its whole path as `program` in draftboard.toml", .path.display())]
+    #[error("{} is not a Terraform or OpenTofu program that can be run: give its whole path as `program` under [terraform] in your settings.toml", .path.display())]
     NotAProgram { path: PathBuf },
     #[error("{} could not be started: {source}", .program.display())]
     Start { program: PathBuf, source: io::Error },
@@ -112,7 +112,8 @@ impl Runs {
         if operation.needs_confirmation() && request.confirmation == Confirmation::Missing {
             return Err(RunError::ConfirmationRequired { operation: operation.word() });
         }
-        if operation == RunOperation::ApplyPlan && !request.folder.join(PLAN).is_file() {
+        let plan = request.plan_path();
+        if operation == RunOperation::ApplyPlan && !plan.is_file() {
             return Err(RunError::NoPlan);
         }
         let mut lock = Lock::take(&self.folder, &request.board)?;
@@ -122,7 +123,7 @@ impl Runs {
             operation: operation.word().to_owned(),
             log: log.clone(),
         })?;
-        let mut arguments = arguments(operation);
+        let mut arguments = arguments(operation, request.plan.as_deref());
         // Options stand before the name of a plan.
         let at = if operation == RunOperation::ApplyPlan { arguments.len() - 1 } else { arguments.len() };
         arguments.splice(at..at, request.arguments.iter().cloned());
@@ -155,7 +156,7 @@ impl Runs {
             }
             if operation == RunOperation::ApplyPlan && ended.success {
                 // A plan can be applied once.
-                drop(std::fs::remove_file(launch.folder.join(PLAN)));
+                drop(std::fs::remove_file(plan));
             }
             // Free before it is said, so that whoever hears it can start the next.
             lock.release();
@@ -168,6 +169,16 @@ impl Runs {
     /// What the plan that was kept says about each node.
     pub fn review(&self, program: &Program, folder: &Path, generated: &Generated) -> Result<Plan, RunError> {
         self.show(program, folder, PLAN, generated)
+    }
+
+    /// As [`Self::review`], of a plan in a file elsewhere.
+    pub fn review_file(
+        &self,
+        program: &Program,
+        (folder, plan): (&Path, &Path),
+        generated: &Generated,
+    ) -> Result<Plan, RunError> {
+        self.show(program, folder, &plan.display().to_string(), generated)
     }
 
     /// What the last look at the real world found.
