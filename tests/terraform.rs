@@ -184,6 +184,54 @@ fn the_same_through_a_running_draftboard() {
     bench.home.assert_deserted();
 }
 
+/// The workspace is somebody else's: what it names is not run, by whatever command.
+#[test]
+fn a_workspace_does_not_choose_the_program_that_runs() {
+    const IGNORED: &str = "`program` in draftboard.toml is ignored";
+    let bench = Bench::new("blank");
+    bench.add("first", json!({ "input": "one" }));
+    let (evil, ran) = (bench.workspace.join("evil.sh"), bench.home.path("ran"));
+    let script = format!("#!/bin/sh\necho \"$@\" >> {}\necho 'Terraform v1.9.0'\n", ran.display());
+    program_at(&evil, &script);
+    let config = bench.workspace.join("draftboard.toml");
+    let before = fs::read_to_string(&config).unwrap();
+    for set in ["./evil.sh", evil.to_str().unwrap()] {
+        for table in ["[infrastructure]", "[infrastructure.boards.infrastructure]"] {
+            fs::write(&config, format!("{before}\n{table}\nprogram = {set:?}\n")).unwrap();
+            let shown = bench.run(&["hcl"]);
+            assert!(shown.err.contains(IGNORED), "{shown:?}");
+            let validated = bench.run(&["terraform", "validate"]);
+            assert!(format!("{validated:?}").contains(IGNORED), "{validated:?}");
+            drop(bench.run(&["terraform", "plan"]));
+        }
+    }
+    let running = bench.serve();
+    drop(bench.run(&["hcl"]));
+    drop(bench.run(&["terraform", "plan"]));
+    let ended = running.stop();
+    assert!(ended.err.contains(IGNORED), "{ended:?}");
+    assert!(!ran.exists(), "it ran: {:?}", fs::read_to_string(&ran));
+
+    // The user's own settings choose it.
+    let own = bench.home.path("own.sh");
+    let script = format!("#!/bin/sh\necho \"$1\" >> {}\necho 'Terraform v1.9.0'\n", ran.display());
+    program_at(&own, &script);
+    let settings = bench.home.path("config/draftboard/settings.toml");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    fs::write(&settings, format!("[terraform]\nprogram = {:?}\n", own.to_str().unwrap())).unwrap();
+    let validated = bench.run(&["terraform", "validate"]);
+    assert_eq!(fs::read_to_string(&ran).unwrap(), "version\nvalidate\n", "{validated:?}");
+}
+
+/// Written by a process of its own: a child that another test forks now would hold ours open, and what is open for writing
+/// cannot be run.
+fn program_at(path: &Path, script: &str) {
+    let draft = path.with_extension("draft");
+    fs::write(&draft, script).unwrap();
+    let made = Command::new("install").args(["-m", "755"]).args([&draft, path]).status().unwrap();
+    assert!(made.success());
+}
+
 #[test]
 fn costs_say_what_is_not_known() {
     let bench = Bench::new("three-tier");

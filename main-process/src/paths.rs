@@ -28,9 +28,19 @@ pub(crate) fn config_folder() -> PathBuf {
     base("XDG_CONFIG_HOME", ".config").join(APP)
 }
 
+/// The user's standing approvals, of all workspaces.
+pub(crate) fn approvals() -> PathBuf {
+    config_folder().join("approvals.json")
+}
+
 /// For what is fetched and installed for servers.
 pub(crate) fn upstreams_data() -> PathBuf {
     base("XDG_DATA_HOME", ".local/share").join(APP).join("upstreams")
+}
+
+/// Saved plans of agents' requests; they hold secrets.
+pub(crate) fn plans() -> PathBuf {
+    base("XDG_STATE_HOME", ".local/state").join(APP).join("plans")
 }
 
 fn recent_file() -> PathBuf {

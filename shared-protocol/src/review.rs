@@ -8,7 +8,7 @@ use crate::{
     preview::Screen,
     previews::Pixels,
     proposal::{Act, Comment, ContentHash, Decided, Kind, Proposer, Risk, Step, Verdict},
-    terraform::RunId,
+    terraform::{RequestPlanView, RunId},
     upstreams::{UpstreamAnswer, UpstreamDecision},
 };
 use serde::{Deserialize, Serialize};
@@ -130,12 +130,15 @@ pub struct OpenedProposal {
     pub conflicts: Vec<String>,
     /// Fields that it would change and that are others than they were when it was proposed.
     pub clashes: Vec<Clash>,
+    /// The saved plan of a request to apply or destroy, as far as there is one.
+    #[serde(default)]
+    pub plan: Option<Box<RequestPlanView>>,
 }
 
 impl OpenedProposal {
     /// A yes to what is shown here. Nothing destructive is in it that was not confirmed.
     pub fn verdict(&self, chosen: Option<BTreeSet<Subject>>, confirmed: BTreeSet<Subject>) -> Verdict {
-        let Self { brief, hash, .. } = self;
+        let Self { brief, hash, plan, .. } = self;
         Verdict {
             proposal: brief.id,
             version: brief.version,
@@ -143,6 +146,7 @@ impl OpenedProposal {
             base: brief.base,
             chosen,
             confirmed,
+            plan: plan.as_ref().and_then(|plan| plan.hash()),
         }
     }
 

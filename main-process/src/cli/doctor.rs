@@ -1,7 +1,7 @@
 //! `draftboard doctor`: what Draftboard needs, what is there, and what to do about the rest.
 
 use super::format;
-use crate::{paths, processes::RuntimeDir};
+use crate::{mcp::terraform_program, paths, processes::RuntimeDir};
 use std::{path::Path, process::ExitCode};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -25,7 +25,7 @@ struct Finding {
 pub(super) fn run(json: bool) -> ExitCode {
     let mut findings =
         vec![display(), keyboard_library(), graphics_library(), dialogs(), runtime_dir(), data_dir()];
-    findings.push(program("terraform or tofu", &["terraform", "tofu"], "runs of infrastructure boards"));
+    findings.push(terraform());
     findings.push(program("git", &["git"], "history of the files"));
     let failed = findings.iter().any(|finding| finding.verdict == Verdict::Missing);
     if json {
@@ -138,6 +138,22 @@ fn data_dir() -> Finding {
             Verdict::Missing,
             format!("{}: {error}", folder.display()),
             "Make it writable, or set XDG_DATA_HOME",
+        ),
+    }
+}
+
+/// The program that the user's settings name, or the first one on the path.
+fn terraform() -> Finding {
+    const NEEDED_FOR: &str = "runs of infrastructure boards";
+    match terraform_program(&paths::settings()) {
+        Ok(None) => program("terraform or tofu", &["terraform", "tofu"], NEEDED_FOR),
+        // Joined to a folder of the path, a whole path stays what it is.
+        Ok(Some(set)) => program("terraform program in settings.toml", &[&set], NEEDED_FOR),
+        Err(error) => lacking(
+            "terraform program in settings.toml",
+            Verdict::Optional,
+            error.to_string(),
+            "Repair settings.toml",
         ),
     }
 }

@@ -11,6 +11,7 @@ use shared_protocol::{
     review::{
         AskedDecision, Clash, Difference, OpenedProposal, ProposalBrief, TerminalReview, TerminalReviewAnswer,
     },
+    terraform::{Counts, PlannedAction, RequestPlanState, RequestPlanView},
 };
 use std::{
     collections::BTreeSet,
@@ -166,7 +167,36 @@ fn print_opened(opened: &OpenedProposal) {
     if places > 0 {
         let _ = writeln!(text, "~ {places} are moved or resized");
     }
+    if let Some(plan) = &opened.plan {
+        for (colour, line) in plan_lines(plan) {
+            let _ = writeln!(text, "{}", paint(colour, &line));
+        }
+    }
     format::print(&text);
+}
+
+/// What main planned for a request to apply or destroy: all of it, what destroys first.
+fn plan_lines(plan: &RequestPlanView) -> Vec<(&'static str, String)> {
+    if let Some(obstacle) = plan.obstacle() {
+        return vec![("33", format!("! It cannot be accepted. {obstacle}"))];
+    }
+    let RequestPlanState::Ready { hash, counts, changes, .. } = &plan.state else { return Vec::new() };
+    let Counts { add, change, remove } = counts;
+    let mut lines =
+        vec![("1", format!("Plan by Draftboard: {add} to add, {change} to change, {remove} to destroy"))];
+    for change in changes {
+        let (sign, colour) = match change.action {
+            PlannedAction::Delete => ("-", "31"),
+            PlannedAction::Replace => ("-/+", "31"),
+            PlannedAction::Update => ("~", "33"),
+            PlannedAction::Create => ("+", "32"),
+            PlannedAction::Read => ("<=", "36"),
+        };
+        let why = change.reason.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
+        lines.push((colour, format!("  {sign} {}{why}", change.address)));
+    }
+    lines.push(("2", format!("  Accepting applies exactly this plan: {hash}")));
+    lines
 }
 
 fn clash_line(clash: &Clash) -> String {

@@ -137,7 +137,9 @@ fn run(
     };
     let (host, signals, writer) = Host::start(launch, window, parts)?;
     let around = Arc::new(InHost { host: host.clone(), agents: agents.clone() });
-    let worker = terraform::start(terraform.clone(), questions, around, Arc::new(Wardens::new(&roles.exe)))?;
+    let spawner = Arc::new(Wardens::new(&roles.exe));
+    let worker =
+        terraform::start(terraform.clone(), questions, around, spawner, terraform::UserFolders::of_user())?;
     let around = Arc::new(InPreviews { host: host.clone(), agents: agents.clone() });
     let roles_of_previews = Box::new(preview::Roles(roles.exe.clone()));
     let previewing = preview::start(previews.clone(), wishes, around, roles_of_previews)?;

@@ -60,7 +60,8 @@ impl Ownership for HeldLock {
 impl Session {
     /// Locks and opens a workspace and makes it known. It serves nobody before [`Self::serve`].
     pub(crate) fn open(root: &Path) -> Result<Self, SessionError> {
-        let session = Self::open_in(root, &RuntimeDir::of_user()?)?;
+        let mut session = Self::open_in(root, &RuntimeDir::of_user()?)?;
+        session.workspace.keep_approvals_in(paths::approvals());
         paths::remember(session.workspace.root());
         Ok(session)
     }

@@ -326,9 +326,14 @@ impl Writer {
         match (&done.proposal.act, accepted) {
             (Some(act), Some(_)) => {
                 let act = act.clone();
-                self.carry_out(&done.proposal, &act);
+                self.carry_out(&done.proposal, &act, None);
             }
-            (Some(act), None) if done.began => self.tell_of_grave(&done.proposal, act),
+            (Some(act), None) => {
+                if done.began {
+                    self.tell_of_grave(&done.proposal, act);
+                }
+                self.plan_request(&done.proposal);
+            }
             _ => {}
         }
     }

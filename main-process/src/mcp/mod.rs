@@ -14,7 +14,7 @@ mod tests;
 pub(crate) use controller::start;
 pub(crate) use offline::offline_surface;
 pub(crate) use published::Published;
-pub(crate) use settings::{Overrides, Settings, USUAL_PORT};
+pub(crate) use settings::{Overrides, Settings, USUAL_PORT, terraform_program};
 
 use crate::{host::Reply, processes::instance::Token};
 use mcp_server::{Doings, Surface};

@@ -273,6 +273,9 @@ impl Group<'_> {
     /// Makes the group durable, then visible. On an error nothing of it happened.
     pub fn commit(self) -> Result<Vec<Patch>, Refusal> {
         let Self { workspace, state, bundles, history, operations, desk, unwritten } = self;
+        if unwritten.revoked {
+            workspace.revoke_approvals(&desk.approvals)?;
+        }
         let review = unwritten.rows(&workspace.desk, &desk);
         if operations.is_empty() && review.is_empty() {
             return Ok(Vec::new());
@@ -289,6 +292,9 @@ impl Group<'_> {
             false => History::of(operations.iter().map(|operation| (operation.revision, operation.kind))),
         };
         workspace.desk = desk;
+        if unwritten.approvals {
+            workspace.keep_approvals();
+        }
         let mut touched = BTreeSet::new();
         for operation in &operations {
             // Judged before and after: an added board is known only then, a removed one only before.

@@ -84,6 +84,8 @@ pub struct Workspace {
     desk: Desk,
     /// What is known of the costs of proposals.
     costs: review::Costs,
+    /// Where standing approvals are kept; in memory alone when absent.
+    approval_file: Option<review::ApprovalFile>,
     presence: Presence,
     /// The lock that has to be held while anything is acknowledged.
     ownership: Option<Box<dyn Ownership>>,

@@ -21,7 +21,13 @@ pub(super) enum About {
     Compaction,
     /// The review queue could not be read as a whole.
     Review,
+    /// The user's file of standing approvals.
+    Approvals,
+    /// Standing approvals that came with the workspace.
+    StoredApprovals,
     Config,
+    /// The project's file names a program, which is ignored.
+    Program,
     Module(String),
     /// The folder of the boards.
     Boards,
@@ -69,7 +75,7 @@ impl About {
 
     pub(super) fn tell(&self, text: &str) -> Notice {
         let file = match self {
-            Self::Config => Some(WorkspacePath::config().to_string()),
+            Self::Config | Self::Program => Some(WorkspacePath::config().to_string()),
             Self::Links => Some(SourcePath::links().to_string()),
             Self::Overrides => super::overrides::file().map(|path| path.to_string()),
             Self::Module(path) | Self::Source(path) | Self::Bundle(path) | Self::Component(path, ..) => {
@@ -85,6 +91,8 @@ impl About {
             | Self::History
             | Self::Compaction
             | Self::Review
+            | Self::Approvals
+            | Self::StoredApprovals
             | Self::Boards
             | Self::Bundles
             | Self::SourceLeftOut(_) => None,

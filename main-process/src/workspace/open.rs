@@ -7,6 +7,7 @@ use super::{
 };
 use authority::{History, Registry, Snapshot};
 use components::Library;
+use infrastructure::settings::IGNORED_PROGRAM;
 use journal::{
     Digest, FileError, Journal, JournalError, ProjectConfig, Recovered, SourceList, WorkspaceFiles,
     WorkspacePath, read_config,
@@ -80,6 +81,7 @@ impl Workspace {
             notices,
             desk,
             costs: super::review::Costs::default(),
+            approval_file: None,
             presence: presence.unwrap_or_default(),
             ownership: None,
         };
@@ -128,7 +130,12 @@ fn read_only_words(files: &WorkspaceFiles) -> String {
 }
 
 fn open_config(files: &WorkspaceFiles, notices: &mut Notices) -> Result<ProjectConfig, OpenError> {
-    match files.read_text(&WorkspacePath::config()).and_then(|text| read_config(&text)) {
+    let text = files.read_text(&WorkspacePath::config());
+    if text.as_ref().is_ok_and(|text| names_program(text)) {
+        tracing::warn!("{IGNORED_PROGRAM}");
+        notices.insert(About::Program, IGNORED_PROGRAM.to_owned());
+    }
+    match text.and_then(|text| read_config(&text)) {
         Ok(config) => Ok(config),
         Err(error @ FileError::Newer { .. }) => Err(error.into()),
         Err(error) => {
@@ -138,6 +145,11 @@ fn open_config(files: &WorkspaceFiles, notices: &mut Notices) -> Result<ProjectC
             Ok(ProjectConfig::fallback(name))
         }
     }
+}
+
+/// Whether the text of the project's file names a program to run.
+pub(super) fn names_program(text: &str) -> bool {
+    infrastructure::Settings::read(text).is_ok_and(|settings| settings.names_program())
 }
 
 /// The journal and what it holds; nothing when it is new. A damaged one is set aside, and a new one goes on from what could

@@ -28,6 +28,7 @@ mod pages;
 mod proposal;
 pub(crate) mod proposed;
 mod queue;
+mod request_plan;
 pub(crate) mod strip;
 mod trial;
 pub(crate) mod words;

@@ -4,8 +4,9 @@
 use super::{closure::Closure, proposed::Proposed, words::harmless};
 use shared_protocol::{
     ProposalId, ProposalState, Subject,
-    proposal::{Kind, Risk, Verdict},
+    proposal::{Act, Kind, Risk, Verdict},
     review::{Element, OpenedProposal},
+    terraform::RequestPlanView,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -319,7 +320,11 @@ impl Opened {
     }
 
     fn replace(&mut self, now: OpenedProposal) {
-        let before = std::mem::replace(&mut self.proposal, now);
+        let mut before = std::mem::replace(&mut self.proposal, now);
+        if self.applies() {
+            // It is followed by itself, so that a gesture is never carried over to another plan.
+            self.proposal.plan = before.plan.take();
+        }
         self.newer = None;
         self.deciding = Deciding::Not;
         self.sort();
@@ -366,6 +371,39 @@ impl Opened {
         changed
     }
 
+    // ---- the plan of a request --------------------------------------------------------------------------------------------
+
+    /// It asks to change real resources, so a yes is about a saved plan.
+    pub(crate) fn applies(&self) -> bool {
+        matches!(&self.proposal.brief.act, Some(Act::Run { operation, .. }) if operation.needs_confirmation())
+    }
+
+    /// Takes the plan of a request as main tells of it. Another plan, or none, clears the gesture: it was about what was
+    /// shown then.
+    pub(crate) fn follow_plan(&mut self, requests: &[RequestPlanView]) {
+        if !self.applies() {
+            return;
+        }
+        let (id, version) = (self.proposal.brief.id, self.proposal.brief.version);
+        let now = requests.iter().find(|plan| plan.proposal == id && plan.version == version);
+        if self.proposal.plan.as_deref() == now {
+            return;
+        }
+        let hash = |plan: Option<&RequestPlanView>| plan.and_then(RequestPlanView::hash);
+        if hash(self.proposal.plan.as_deref()) != hash(now) {
+            self.clear_gesture();
+        }
+        self.proposal.plan = now.cloned().map(Box::new);
+    }
+
+    fn clear_gesture(&mut self) {
+        self.confirmed.remove(&Subject::Act);
+        Arc::make_mut(&mut self.chosen).remove(&Subject::Act);
+        if self.deciding != Deciding::Asked {
+            self.deciding = Deciding::Not;
+        }
+    }
+
     // ---- deciding -------------------------------------------------------------------------------------------------------
 
     /// Why nothing can be decided now; `stamp` is the newest that main told of.
@@ -398,6 +436,9 @@ impl Opened {
         }
         if matches!(self.proposal.brief.state, ProposalState::Stale { .. }) {
             return Some("What it touches was changed since. Look again first.".to_owned());
+        }
+        if let Some(why) = super::request_plan::obstacle(self) {
+            return Some(why);
         }
         if self.chosen.is_empty() {
             return Some("Nothing is ticked.".to_owned());

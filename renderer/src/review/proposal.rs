@@ -1,7 +1,7 @@
 //! The panel of the opened proposal: risk first, the agent's words set apart, the elements with their ticks, what follows
 //! from them, and below everything the decision.
 
-use super::{Opened, Review, Typed, call, clashes, decide, header};
+use super::{Opened, Review, Typed, call, clashes, decide, header, request_plan};
 use crate::{
     panels::{PanelId, log::now, status_bar::counted},
     view::{Action, View},
@@ -26,6 +26,7 @@ impl Review {
             });
             return;
         };
+        opened.follow_plan(&view.terraform.requests);
         let stamp =
             view.review.proposals.iter().find(|brief| brief.id == opened.id()).map(|brief| brief.stamp);
         let why_not = opened.why_not(stamp, now());
@@ -48,6 +49,7 @@ impl Review {
                 header::header_ui(ui, view.theme, opened);
                 banner_ui(ui, view, opened, actions);
                 call::call_ui(ui, view, opened);
+                request_plan::plan_ui(ui, view, opened, typed, actions);
                 header::rationale_ui(ui, view.theme, opened);
                 opened.elements_ui(ui, view, typed, actions);
                 opened.consequences_ui(ui, view, typed, actions);

@@ -27,6 +27,7 @@ mod parcels;
 mod previews;
 mod proposals;
 mod remember;
+mod request_plan;
 mod review;
 mod shop;
 mod shortcuts;

@@ -335,6 +335,7 @@ fn shown(
         checks: Vec::new(),
         conflicts: Vec::new(),
         clashes: Vec::new(),
+        plan: None,
     }
 }
 

@@ -80,6 +80,7 @@ pub fn open(
         checks,
         conflicts,
         clashes: clashes(snapshot, proposal),
+        plan: None,
     })
 }
 

@@ -100,6 +100,12 @@ impl Queue {
             return Err(Refusal::new(Code::ConfirmationRequired, message)
                 .hint("Confirm each of these with a deliberate gesture."));
         }
+        let applies = matches!(&act, Some(Act::Run { operation, .. }) if operation.needs_confirmation());
+        if applies && verdict.plan.is_none() {
+            let message = format!("{} was not planned, so there is nothing to say yes to", proposal.id);
+            return Err(Refusal::new(Code::ConfirmationRequired, message)
+                .hint("Wait for its plan, or press Plan; then read the plan and decide."));
+        }
         let overlay = Overlay::or_stale(snapshot, &part)?;
         let of = if subjects.len() < proposal.subjects().len() { "Accept a part of" } else { "Accept" };
         let summary = format!("{of} “{}” by {}", proposal.title, proposal.proposer.name);

@@ -27,6 +27,7 @@ pub(super) fn verdict(queue: &Queue, proposal: &Proposal) -> Verdict {
         base: queue.base(proposal),
         chosen: None,
         confirmed: destructive,
+        plan: None,
     }
 }
 

@@ -40,10 +40,10 @@ const LONGEST_SHOW: Duration = Duration::from_secs(120);
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(
-        "{names} was not found on the PATH: install it, or set `program` under [infrastructure] in draftboard.toml"
+        "{names} was not found on the PATH: install it, or set `program` under [terraform] in your settings.toml"
     )]
     NotFound { names: String },
-    #[error("{} is not a Terraform or OpenTofu program that can be run: give its whole path as `program` in draftboard.toml", .path.display())]
+    #[error("{} is not a Terraform or OpenTofu program that can be run: give its whole path as `program` under [terraform] in your settings.toml", .path.display())]
     NotAProgram { path: PathBuf },
     #[error("{} could not be started: {source}", .program.display())]
     Start { program: PathBuf, source: io::Error },
@@ -150,7 +150,13 @@ impl Runs {
         }
         let board_folder = SafeFolder::open(&request.folder)?;
         refuse_links(&board_folder)?;
-        if operation == RunOperation::ApplyPlan && board_folder.kind(PLAN)?.is_none() {
+        // A plan outside the board's folder lies in the user's own state folder.
+        let own_plan = request.plan.clone();
+        let has_plan = match &own_plan {
+            Some(plan) => plan.is_file(),
+            None => board_folder.kind(PLAN)?.is_some(),
+        };
+        if operation == RunOperation::ApplyPlan && !has_plan {
             return Err(RunError::NoPlan);
         }
         let folder = SafeFolder::open(&self.state_folder)?.create_folder(FOLDER)?;
@@ -161,7 +167,7 @@ impl Runs {
             operation: operation.word().to_owned(),
             log: log.clone(),
         })?;
-        let mut arguments = arguments(operation);
+        let mut arguments = arguments(operation, request.plan.as_deref());
         // Options stand before the name of a plan.
         let at = if operation == RunOperation::ApplyPlan { arguments.len() - 1 } else { arguments.len() };
         arguments.splice(at..at, request.arguments.iter().cloned());
@@ -194,7 +200,10 @@ impl Runs {
             }
             if operation == RunOperation::ApplyPlan && ended.success {
                 // A plan can be applied once.
-                drop(board_folder.remove(PLAN));
+                match &own_plan {
+                    Some(plan) => drop(std::fs::remove_file(plan)),
+                    None => drop(board_folder.remove(PLAN)),
+                }
             }
             // Free before it is said, so that whoever hears it can start the next.
             lock.release();
@@ -207,6 +216,16 @@ impl Runs {
     /// What the plan that was kept says about each node.
     pub fn review(&self, program: &Program, folder: &Path, generated: &Generated) -> Result<Plan, RunError> {
         self.show(program, folder, PLAN, generated)
+    }
+
+    /// As [`Self::review`], of a plan in a file elsewhere.
+    pub fn review_file(
+        &self,
+        program: &Program,
+        (folder, plan): (&Path, &Path),
+        generated: &Generated,
+    ) -> Result<Plan, RunError> {
+        self.show(program, folder, &plan.display().to_string(), generated)
     }
 
     /// What the last look at the real world found.
