@@ -205,6 +205,11 @@ impl Running {
         }
     }
 
+    /// The next line of its output, if it comes in this time.
+    pub(crate) fn line_within(&self, time: Duration) -> Option<String> {
+        self.out.recv_timeout(time).ok()
+    }
+
     /// `SIGKILL`, and gone when this returns.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();

@@ -1,7 +1,10 @@
 //! `draftboard doctor`: what Draftboard needs, what is there, and what to do about the rest.
 
 use super::format;
-use crate::{paths, processes::RuntimeDir};
+use crate::{
+    paths,
+    processes::{RuntimeDir, RuntimeDirs},
+};
 use std::{path::Path, process::ExitCode};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -118,7 +121,18 @@ fn dialogs() -> Finding {
 
 fn runtime_dir() -> Finding {
     match RuntimeDir::of_user() {
-        Ok(runtime) => ok("runtime folder", runtime.path().display().to_string()),
+        Ok(runtime) => {
+            let unsafe_ones: Vec<String> = RuntimeDirs::of_user().unsafe_ones().map(str::to_owned).collect();
+            match unsafe_ones.is_empty() {
+                true => ok("runtime folder", runtime.path().display().to_string()),
+                false => lacking(
+                    "runtime folder",
+                    Verdict::Optional,
+                    format!("{}; {}", runtime.path().display(), unsafe_ones.join("; ")),
+                    "A Draftboard that was started with another environment is not looked for there",
+                ),
+            }
+        }
         Err(error) => lacking(
             "runtime folder",
             Verdict::Missing,

@@ -5,7 +5,7 @@ use crate::{
     mcp::{self, Address},
     moment::now,
     paths,
-    processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, WorkspaceLock},
+    processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, RuntimeDirs, WorkspaceLock},
     terminal,
     workspace::{NewError, OpenError, Workspace},
 };
@@ -51,13 +51,18 @@ pub(crate) struct Session {
 impl Session {
     /// Locks and opens a workspace and makes it known. It serves nobody before [`Self::serve`].
     pub(crate) fn open(root: &Path) -> Result<Self, SessionError> {
-        let session = Self::open_in(root, &RuntimeDir::of_user()?)?;
+        let session = Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable())?;
         paths::remember(session.workspace.root());
         Ok(session)
     }
 
-    /// As [`Self::open`], with the place for its socket given; no other trace is left in the user's folders.
-    pub(crate) fn open_in(root: &Path, runtime: &RuntimeDir) -> Result<Self, SessionError> {
+    /// As [`Self::open`], with the place for its socket and the places of others given; no other trace is left in the user's
+    /// folders.
+    pub(crate) fn open_in(
+        root: &Path,
+        runtime: &RuntimeDir,
+        elsewhere: &[RuntimeDir],
+    ) -> Result<Self, SessionError> {
         if !root.join("draftboard.toml").exists() {
             return Err(OpenError::NotAWorkspace(root.to_owned()).into());
         }
@@ -67,7 +72,7 @@ impl Session {
         let watcher = Watcher::start(lock.workspace(), changed)
             .inspect_err(|error| tracing::error!(%error, "edits by other programs are not noticed"));
         let workspace = Workspace::open(root, now())?;
-        let instance = Instance::publish(runtime, lock, env!("CARGO_PKG_VERSION"))?;
+        let instance = Instance::publish(runtime, elsewhere, lock, env!("CARGO_PKG_VERSION"))?;
         Ok(Self { workspace, instance, server: None, watcher: watcher.ok(), changes })
     }
 

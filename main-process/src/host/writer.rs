@@ -8,6 +8,7 @@ mod reviewing;
 
 use super::{
     Host, Job, Launch, Parts, Reply, Session, Signal,
+    announce::Announcer,
     answer::{self, ask, mutation},
     codes::Codes,
     launching::{self, Failed},
@@ -62,6 +63,8 @@ pub(super) struct Writer {
     address: Option<Address>,
     codes: Codes,
     notifier: Notifier,
+    /// `None` with a window, which shows the review queue itself.
+    announcer: Option<Announcer>,
 }
 
 /// What waits for its group.
@@ -122,7 +125,12 @@ impl Writer {
             address: None,
             codes: Codes::default(),
             notifier: Notifier::default(),
+            announcer: (!window).then(Announcer::default),
         };
+        if let Some(announcer) = &mut writer.announcer {
+            let workspace = &writer.session.workspace;
+            announcer.at_start(&workspace.desk().queue, workspace.root());
+        }
         if let Some(scope) = approval {
             writer.approve(scope, user_name());
         }
@@ -306,6 +314,10 @@ impl Writer {
     /// What a standing approval has accepted is done at once.
     fn follow_up(&mut self, result: &Result<AgentOutcome, Refusal>) {
         let Ok(AgentOutcome { done, accepted }) = result else { return };
+        if let Some(announcer) = &mut self.announcer {
+            let workspace = &self.session.workspace;
+            announcer.submitted(&done.proposal, &workspace.desk().queue, workspace.root());
+        }
         match (&done.proposal.act, accepted) {
             (Some(act), Some(_)) => {
                 let act = act.clone();
