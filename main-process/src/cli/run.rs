@@ -34,7 +34,8 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Undo(at)
         | Verb::Redo(at)
         | Verb::Validate(at)
-        | Verb::Doctor(at) => at.clone(),
+        | Verb::Doctor(at)
+        | Verb::Report(at) => at.clone(),
         Verb::Open { .. }
         | Verb::Mcp { .. }
         | Verb::Bundle(_)
@@ -90,6 +91,7 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Manifest(_)
         | Verb::Audit { .. }
         | Verb::Doctor(_)
+        | Verb::Report(_)
         | Verb::Schema { .. }
         | Verb::Completions { .. } => Ok(Answer::Done),
     };

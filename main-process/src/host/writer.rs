@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     connect,
+    crash::{self, CrashStore},
     mcp::{self, Address},
     moment::now,
     paths,
@@ -228,6 +229,7 @@ impl Writer {
                 if std::mem::take(&mut self.choose) {
                     self.renderer.tell(ToRenderer::Launcher);
                 }
+                self.offer_crash_report();
             }
             Job::Resync => self.renderer.resync(workspace),
             Job::FileChanged(changed) => self.file_changed(&changed),
@@ -350,6 +352,7 @@ impl Writer {
                 launching::create_at(Path::new(&path), template).and_then(|()| self.open(&path))
             }
             Request::OpenExample => self.open_example(),
+            Request::ProblemReport => Ok(Answer::ProblemReport(crash::problem_report())),
             Request::Recents => return recents_aside(self.failed.clone(), reply),
             Request::ForgetRecent(path) => {
                 let path = Path::new(&path);
@@ -428,6 +431,16 @@ impl Writer {
         session.workspace.price_with(Arc::new(self.terraform.clone()));
         std::mem::replace(&mut self.session, session).close();
         self.renderer.resync(&self.session.workspace);
+    }
+
+    /// Tells the window of a process that ended unexpectedly, once.
+    fn offer_crash_report(&mut self) {
+        let store = CrashStore::of_user();
+        let Some(report) = store.unoffered() else { return };
+        self.renderer.tell(ToRenderer::CrashReport { headline: report.headline() });
+        if let Err(error) = store.mark_offered(&report) {
+            tracing::warn!(%error, "a crash report will be offered again");
+        }
     }
 
     fn file_changed(&mut self, changed: &FileChanged) {

@@ -20,7 +20,7 @@ pub mod spawn;
 pub mod supervisor;
 pub mod warden;
 
-pub(crate) use proc_stat::cpu_ticks;
+pub(crate) use proc_stat::{ProcStat, cpu_ticks};
 pub(crate) use readiness::timespec;
 
 pub use exit_reason::ExitReason;
