@@ -21,7 +21,7 @@ const ERAS: [Era; 2] = [Era::Handshake, Era::Stateless];
 const CONTEXT: &str = "draftboard://workspace/context";
 const CALLS: usize = 20;
 
-fn edit(home: &Home, workspace: &std::path::Path, name: &str) {
+fn edit(home: &Home, workspace: &Path, name: &str) {
     let file = home.path("edit.json");
     let commands =
         json!([{"addNode": {"board": "infrastructure", "type": "terraform/core/group", "name": name}}]);
