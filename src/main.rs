@@ -2,6 +2,7 @@
 
 use main_process::{
     cli::{self, Roles},
+    crash::{CrashRole, record_panics},
     processes::{inherited_channel, run_warden},
 };
 use std::{ffi::OsString, process::ExitCode};
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
     let word = |index: usize| arguments.get(index).and_then(|word| word.to_str());
     match (word(1), word(2)) {
         (Some("--role"), Some("warden")) => {
+            record_panics(CrashRole::Warden);
             let program = arguments.get(3..).unwrap_or_default();
             let program = program.strip_prefix(&[OsString::from("--")]).unwrap_or(program);
             ExitCode::from(run_warden(program))
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
 }
 
 fn window() -> ExitCode {
+    record_panics(CrashRole::Renderer);
     match inherited_channel()
         .map_err(|error| error.to_string())
         .and_then(|channel| renderer::run(channel).map_err(|error| error.to_string()))
@@ -38,6 +41,7 @@ fn window() -> ExitCode {
     }
 }
 
+/// Its panics go to standard error alone, where main reads them: it has no files.
 fn preview() -> ExitCode {
     match inherited_channel().map_err(|error| error.to_string()).and_then(|channel| {
         preview_runtime::serve(channel, env!("CARGO_PKG_VERSION")).map_err(|error| error.to_string())

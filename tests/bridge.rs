@@ -8,12 +8,12 @@ use std::{
     fs,
     io::{Read, Write},
     os::unix::{fs::PermissionsExt, net::UnixStream, process::CommandExt},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Command,
 };
 use support::{
-    home::{Home, Running, serving},
-    mcp::{Agent, Era, record},
+    home::{DRAFTBOARD, Home, Running, finished, serving},
+    mcp::{Agent, Era, SDK_ENVIRONMENT, USER_RUNTIME, in_own_run_folder, record},
     processes, wait_for,
 };
 
@@ -21,7 +21,7 @@ const ERAS: [Era; 2] = [Era::Handshake, Era::Stateless];
 const CONTEXT: &str = "draftboard://workspace/context";
 const CALLS: usize = 20;
 
-fn edit(home: &Home, workspace: &std::path::Path, name: &str) {
+fn edit(home: &Home, workspace: &Path, name: &str) {
     let file = home.path("edit.json");
     let commands =
         json!([{"addNode": {"board": "infrastructure", "type": "terraform/core/group", "name": name}}]);
@@ -202,9 +202,9 @@ fn what_is_no_message_is_answered_and_the_next_one_works() {
     agent.say(&json!("just a text"));
     let answer = agent.hear("an answer", |message| message["id"].is_null() && message.get("error").is_some());
     assert_eq!(answer["error"]["code"], -32600);
-    agent.say(&json!("x".repeat(17 << 20)));
+    agent.say(&json!("x".repeat(33 << 20)));
     let answer = agent.hear("an answer", |message| message["id"].is_null() && message.get("error").is_some());
-    assert!(answer["error"]["message"].as_str().unwrap().contains("16777216"), "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("33554432"), "{answer}");
     assert_eq!(refused(&agent.call("c", "get_workbench_context")), None);
 }
 
@@ -277,4 +277,85 @@ fn as_nobody() {
     drop(stream.read_to_end(&mut answer));
     assert!(answer.is_empty(), "{}", String::from_utf8_lossy(&answer));
     println!("turned away as {}", rustix::process::geteuid().as_raw());
+}
+
+/// The bridge as an SDK starts it: with the variables that it hands down by itself, and no other.
+fn of_an_sdk(home: &Home, arguments: &[&str]) -> Command {
+    let mut command = Command::new(DRAFTBOARD);
+    command.env_clear().current_dir(home.path("home")).arg("mcp").args(arguments);
+    for name in SDK_ENVIRONMENT {
+        match name {
+            "HOME" => drop(command.env(name, home.path("home"))),
+            _ => drop(std::env::var_os(name).map(|value| command.env(name, value))),
+        }
+    }
+    command
+}
+
+fn context(command: Command) -> Value {
+    let mut agent = Agent::of(command, Era::Stateless);
+    agent.greet();
+    let answer = agent.call("c", "get_workbench_context");
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    serde_json::from_str(text).unwrap()
+}
+
+/// As a session of the desktop starts it, with the runtime folder of the user.
+fn of_the_desktop(mut command: Command) -> Command {
+    command.env("XDG_RUNTIME_DIR", USER_RUNTIME);
+    command
+}
+
+#[test]
+fn a_bridge_with_the_environment_of_an_sdk_finds_the_window_s_draftboard() {
+    if !in_own_run_folder("a_bridge_with_the_environment_of_an_sdk_finds_the_window_s_draftboard") {
+        return;
+    }
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    let named = ["--workspace", workspace.to_str().unwrap()];
+    let fallback = Path::new("/tmp/draftboard-0");
+
+    // Nobody is there: the error names every folder.
+    for arguments in [&[][..], &named] {
+        let refused = context(of_an_sdk(&home, arguments));
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(
+            message.contains("/run/user/0/draftboard") && message.contains("/tmp/draftboard-0"),
+            "{message}"
+        );
+    }
+    let main = Running::start(of_the_desktop(serving(&home, &workspace)));
+    assert!(main.line().unwrap().contains("ready"));
+    assert!(!fallback.exists(), "looking makes nothing");
+    for arguments in [&[][..], &named] {
+        assert_eq!(context(of_an_sdk(&home, arguments))["ok"], true);
+    }
+    // A folder that others can enter, or that leads elsewhere, is skipped; what it pretends is not believed.
+    fs::create_dir(fallback).unwrap();
+    fs::set_permissions(fallback, fs::Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(context(of_an_sdk(&home, &named))["ok"], true);
+    fs::remove_dir(fallback).unwrap();
+    std::os::unix::fs::symlink(USER_RUNTIME, fallback).unwrap();
+    assert_eq!(context(of_an_sdk(&home, &named))["ok"], true);
+    assert!(main.stop().code.is_some());
+    let message = context(of_an_sdk(&home, &named))["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("/tmp/draftboard-0 (skipped: "), "{message}");
+    fs::remove_file(fallback).unwrap();
+
+    // The other way round: what a reduced environment started is found by a window, and is the only one.
+    assert_eq!(context(of_an_sdk(&home, &["--launch", named[0], named[1]]))["ok"], true);
+    let mut status = of_the_desktop(home.command());
+    status.args(["status", "--json"]);
+    let listed = finished(status).data();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    assert!(fallback.join("records.lock").exists(), "it was started with a reduced environment");
+    let second = finished(of_the_desktop(serving(&home, &workspace)));
+    assert!(
+        second.code != Some(0) && (second.out + &second.err).contains("already open"),
+        "two of one workspace"
+    );
+    let mut edit = of_the_desktop(home.command());
+    edit.args(["call", "get_workbench_context", "-w", named[1], "--json"]);
+    assert_eq!(finished(edit).code, Some(0));
 }

@@ -12,7 +12,7 @@ use std::{
 };
 use support::{
     home::{DRAFTBOARD, Home, Running, finished, serving},
-    mcp::{Endpoint, foreign_clients, node},
+    mcp::{Endpoint, SDK_ENVIRONMENT, USER_RUNTIME, foreign_clients, in_own_run_folder, node},
 };
 
 /// A workspace with enough on it to be paged through, served.
@@ -106,6 +106,81 @@ fn python_sdk() {
             served.run(client, &[transport, mode]);
         }
     }
+}
+
+/// A Draftboard of the desktop and nothing else, as the user's own.
+fn on_the_desktop(home: &Home) -> (PathBuf, Running) {
+    let workspace = home.workspace("workspace", "blank");
+    let mut command = serving(home, &workspace);
+    command.env("XDG_RUNTIME_DIR", USER_RUNTIME);
+    let main = Running::start(command);
+    assert!(main.line().unwrap().contains("ready"));
+    (workspace, main)
+}
+
+/// Each SDK starts the bridge by itself, without an `env` argument, while Draftboard runs with a runtime folder that the bridge
+/// is not told.
+#[test]
+fn sdks_that_hand_down_a_reduced_environment_reach_draftboard() {
+    let Some(clients) = foreign_clients() else { return };
+    if !in_own_run_folder("sdks_that_hand_down_a_reduced_environment_reach_draftboard") {
+        return;
+    }
+    let home = Home::new();
+    let (workspace, _main) = on_the_desktop(&home);
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp");
+    let mut python = Command::new(clients.join("venv/bin/python"));
+    python.arg(scripts.join("no_environment.py"));
+    let typescript = |version: &str| {
+        let mut node = node(&clients);
+        node.args(["scripts/no_environment.mjs", version]);
+        node
+    };
+    for mut client in [python, typescript("1"), typescript("2")] {
+        let bridge = [DRAFTBOARD, "mcp", "--workspace", workspace.to_str().unwrap()];
+        client.env("DRAFTBOARD_BRIDGE", json!(bridge).to_string()).env("HOME", home.path("home"));
+        client.env("XDG_RUNTIME_DIR", USER_RUNTIME);
+        let outcome = finished(client);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        assert_eq!(outcome.json(), json!(SDK_ENVIRONMENT), "what the SDK hands down");
+    }
+}
+
+/// The script of the guide, as it is printed there.
+#[test]
+fn the_guide_s_python_script_runs_as_printed() {
+    let Some(clients) = foreign_clients() else { return };
+    if !in_own_run_folder("the_guide_s_python_script_runs_as_printed") {
+        return;
+    }
+    let home = Home::new();
+    let (workspace, _main) = on_the_desktop(&home);
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/agents.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    let (_, script) = guide.split_once("```python\n").expect("the guide has a script");
+    fs::write(home.path("script.py"), script.split_once("```").unwrap().0).unwrap();
+    let mut python = Command::new(clients.join("venv/bin/python"));
+    let folder = Path::new(DRAFTBOARD).parent().unwrap();
+    let path = std::env::join_paths(
+        std::iter::once(folder.to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    );
+    python.args(["-u".as_ref(), home.path("script.py").as_os_str()]).current_dir(home.path("home"));
+    python.env("PATH", path.unwrap()).env("HOME", home.path("home")).env("XDG_RUNTIME_DIR", USER_RUNTIME);
+    let mut script = Running::start(python);
+    let told = script.line().unwrap_or_else(|| panic!("{:?}", script.end()));
+    assert!(told.contains("'boards'"), "{told}");
+    // The script listens from a moment on that only it knows: one of several edits falls into that time.
+    let commands = json!([{"addNode": {"board": "infrastructure", "type": "notes/sticky"}}]);
+    fs::write(home.path("one.json"), commands.to_string()).unwrap();
+    let changed = std::iter::repeat_with(|| {
+        let mut command = edit(&home, &workspace, "one.json");
+        command.env("XDG_RUNTIME_DIR", USER_RUNTIME);
+        assert_eq!(finished(command).code, Some(0));
+        script.line_within(std::time::Duration::from_millis(500))
+    });
+    let changed = changed.take(40).flatten().next().expect("a change is told");
+    assert_eq!(changed, "changed: draftboard://workspace/context");
+    script.kill();
 }
 
 /// The Inspector's strict look at the schemas of all tools.

@@ -120,6 +120,19 @@ fn signal(pid: u32, signal: &str) {
     assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
 }
 
+/// The preview has no files: main records its end for it.
+#[test]
+fn a_preview_that_a_signal_ends_is_recorded_by_main() {
+    let mut bench = Bench::new();
+    let home_page = bench.node("home");
+    let session = bench.begin(json!({ "route": home_page }));
+    bench.until_ready(session);
+    let [pid] = bench.previews()[..] else { panic!("{:?}", bench.previews()) };
+    signal(pid, "-SEGV");
+    let (name, text) = wait_for("the report", || bench.home.crash_reports().pop());
+    assert!(name.contains("-preview-") && text.contains("signal 11"), "{name}: {text}");
+}
+
 #[test]
 fn a_page_follows_the_workspace_and_comes_back_after_every_kill() {
     let mut bench = Bench::new();

@@ -358,3 +358,102 @@ fn a_last_workspace_that_does_not_open_is_no_dead_end() {
     assert!(failed.unwrap()["problem"].is_string(), "{listed}");
     drop(running);
 }
+
+// ---- crash reports ----------------------------------------------------------------------------------------------------
+
+/// Only builds for development can be told to panic.
+const PANIC: &str = "DRAFTBOARD_TEST_PANIC";
+
+#[test]
+fn a_panic_leaves_a_report_without_secrets_and_report_prints_it() {
+    let home = Home::new();
+    let private = home.path("home").join("plans").display().to_string();
+    let message = format!(
+        "cannot read \"hunter2\" with token=sesame from {private} key 0123456789abcdef0123456789abcdef"
+    );
+    for role in ["command-line", "serve", "bridge"] {
+        let mut command = home.command();
+        command.env(PANIC, format!("{role}:{message}")).env("SECRET_IN_ENVIRONMENT", "swordfish");
+        command.arg(match role {
+            "serve" => "serve",
+            "bridge" => "mcp",
+            _ => "status",
+        });
+        assert_eq!(finished(command).code, Some(101), "{role}");
+    }
+    let reports = home.crash_reports();
+    assert_eq!(reports.len(), 3, "{reports:?}");
+    for (name, text) in &reports {
+        let file = fs::metadata(home.path("state/draftboard/crashes").join(name)).unwrap();
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o777, 0o600);
+        for there in [
+            "What: panicked: cannot read",
+            "Version: ",
+            "System: Linux",
+            "Thread: main",
+            "Location: ",
+            "Backtrace",
+        ] {
+            assert!(text.contains(there), "{there}: {text}");
+        }
+        for gone in [
+            "hunter2",
+            "sesame",
+            "0123456789abcdef",
+            "plans",
+            "swordfish",
+            home.path("home").to_str().unwrap(),
+        ] {
+            assert!(!text.contains(gone), "{gone}: {text}");
+        }
+    }
+    let told = home.run(&["report"]);
+    assert_eq!(told.code, Some(0));
+    assert!(told.out.contains(&reports[2].1) && told.out.contains("Nothing was sent"), "{}", told.out);
+    assert!(home.run(&["report", "--json"]).data()["report"].as_str().unwrap().contains("Role: bridge"));
+}
+
+#[test]
+fn a_signal_that_ends_main_is_found_by_the_next_start_and_reports_are_bounded() {
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    let mut main = Running::serve(&home, &workspace);
+    processes::crash(main.pid());
+    let pid = main.pid();
+    main.end();
+    assert!(home.crash_reports().is_empty(), "it could not say so itself");
+    let main = Running::serve(&home, &workspace);
+    let reports = home.crash_reports();
+    let [(name, text)] = &reports[..] else { panic!("{reports:?}") };
+    assert!(name.ends_with(&format!("-serve-{pid}.txt")), "{name}");
+    assert!(text.contains("ended without closing its workspace") && !text.contains("workspace/"), "{text}");
+    assert_eq!(main.stop().code, Some(0));
+    // An end that was asked for is none, and what was recorded is recorded once.
+    assert_eq!(Running::serve(&home, &workspace).stop().code, Some(0));
+    assert_eq!(home.crash_reports().len(), 1);
+    for _ in 0..25 {
+        let mut command = home.command();
+        command.env(PANIC, "command-line:again").arg("status");
+        assert_eq!(finished(command).code, Some(101));
+    }
+    assert_eq!(home.crash_reports().len(), 20);
+}
+
+#[test]
+fn a_window_that_a_signal_ends_is_recorded_by_main() {
+    let home = Home::new();
+    let workspace = home.workspace("example", "example");
+    let Some(screen) = Screen::open(&home, USUAL) else { return };
+    let main = Running::start(screen.command(&home, &workspace));
+    let first = screen.renderer_shown(main.pid(), None);
+    processes::crash(first);
+    screen.renderer_shown(main.pid(), Some(first));
+    let reports = home.crash_reports();
+    assert!(
+        reports.iter().any(|(name, text)| name.contains("-renderer-") && text.contains("signal 11")),
+        "{reports:?}"
+    );
+    // The window that came back was told of it; nobody is told again.
+    wait_for("the offer", || home.path("state/draftboard/crashes/offered").exists().then_some(()));
+    assert_eq!(main.stop().code, Some(0));
+}

@@ -597,6 +597,37 @@ fn bus(home: &Home) -> Option<(Child, String)> {
     Some((child, format!("unix:path={}", socket.display())))
 }
 
+/// Without a window a proposal would wait unseen: `serve` says so where people look, and not where scripts read.
+#[test]
+fn serve_says_that_a_proposal_waits_and_how_to_review_it() {
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    let guarded = || {
+        let mut command = serving(&home, &workspace);
+        command.args(["--mode", "guarded"]);
+        let running = Running::start(command);
+        let ready: Value = serde_json::from_str(&running.line().unwrap()).unwrap();
+        assert_eq!(ready["ready"], true);
+        running
+    };
+    let running = guarded();
+    let mut agent = Agent::greeted(&home, &workspace, Era::Handshake, &[]);
+    propose(&mut agent, &["first"], "One note\u{1b}[31m");
+    propose(&mut agent, &["second"], "Another note");
+    let ended = running.stop();
+    assert_eq!(ended.out, "", "nothing but the first line: {ended:?}");
+    let review = |number: u32| format!("Review: draftboard review show {number} -w {}", workspace.display());
+    let lines: Vec<&str> = ended.err.lines().filter(|line| line.contains("Proposal ")).collect();
+    let [first, second] = lines[..] else { panic!("{ended:?}") };
+    assert!(
+        first.contains("Proposal 1 by test (unverified): One note\\u{1b}") && first.ends_with(&review(1)),
+        "{first}"
+    );
+    assert!(second.contains("2 proposals wait for review") && second.ends_with(&review(2)), "{second}");
+    let again = guarded().stop();
+    assert!(again.err.contains("2 proposals wait for review from before"), "{again:?}");
+}
+
 struct Ends(Child);
 
 impl Drop for Ends {

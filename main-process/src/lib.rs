@@ -5,6 +5,7 @@
 
 pub mod cli;
 mod connect;
+pub mod crash;
 mod export;
 mod host;
 mod mcp;

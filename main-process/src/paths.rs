@@ -52,6 +52,11 @@ pub(crate) fn serve_log() -> PathBuf {
     base("XDG_STATE_HOME", ".local/state").join(APP).join("serve.log")
 }
 
+/// Reports of processes that ended unexpectedly.
+pub(crate) fn crashes() -> PathBuf {
+    base("XDG_STATE_HOME", ".local/state").join(APP).join("crashes")
+}
+
 /// Workspaces opened before, newest first, whether they are still there or not. A list that cannot be read is an empty
 /// one.
 pub(crate) fn recent() -> Vec<PathBuf> {

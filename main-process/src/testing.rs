@@ -72,7 +72,7 @@ impl Running {
         let root = folder.path().canonicalize().unwrap().join("workspace");
         create(&root, template, BoardId::from_bits(7)).unwrap();
         let runtime = RuntimeDir::at(&folder.path().join("run")).unwrap();
-        let session = Session::open_in(&root, &runtime).unwrap();
+        let session = Session::open_in(&root, &runtime, &[]).unwrap();
         let parts = Parts { agents, terraform, previews, upstreams: upstreams::Link::new().0 };
         let (host, signals, writer) = Host::start(Launch::of(session), true, parts).unwrap();
         let (writer, terraform, previews) = (Some(writer), None, None);

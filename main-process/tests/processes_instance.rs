@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use main_process::processes::instance::{find, list};
+use main_process::processes::instance::{self, DiscoveryError, DiscoveryRecord};
 use main_process::processes::{Instance, LockError, PublishError, RuntimeDir, WorkspaceLock};
 
 const RUNTIME: &str = "DRAFTBOARD_TEST_RUNTIME";
@@ -39,7 +39,15 @@ fn child_entry() {
 }
 
 fn publish(runtime: &RuntimeDir, workspace: &Path) -> Result<Instance, PublishError> {
-    Instance::publish(runtime, WorkspaceLock::acquire(workspace).unwrap(), "1.2.3")
+    Instance::publish(runtime, &[], WorkspaceLock::acquire(workspace).unwrap(), "1.2.3")
+}
+
+fn find(runtime: &RuntimeDir, workspace: &Path) -> Result<Option<DiscoveryRecord>, DiscoveryError> {
+    instance::find(std::slice::from_ref(runtime), workspace)
+}
+
+fn list(runtime: &RuntimeDir) -> Result<Vec<DiscoveryRecord>, DiscoveryError> {
+    instance::list(std::slice::from_ref(runtime))
 }
 
 struct Place {
@@ -233,6 +241,15 @@ fn the_record_of_a_living_process_is_never_removed() {
     // Nor is its place taken, even if its lock file was removed under it.
     let refusal = publish(&place.runtime, &place.workspace).unwrap_err();
     assert!(matches!(refusal, PublishError::AlreadyRunning { pid } if pid == sleeper.id()));
+    // Nor by a process whose environment leads it to another directory.
+    let other = RuntimeDir::at(&place.folder.path().join("other")).unwrap();
+    let lock = WorkspaceLock::acquire(&place.workspace).unwrap();
+    let elsewhere = std::slice::from_ref(&place.runtime);
+    let refusal = Instance::publish(&other, elsewhere, lock, "1.2.3").unwrap_err();
+    assert!(matches!(refusal, PublishError::AlreadyRunning { pid } if pid == sleeper.id()));
+    let both = [other, place.runtime.clone()];
+    assert!(instance::find(&both, &place.workspace).unwrap().is_some());
+    assert_eq!(instance::list(&both).unwrap().len(), 1);
     sleeper.kill().unwrap();
     sleeper.wait().unwrap();
     publish(&place.runtime, &place.workspace).unwrap();

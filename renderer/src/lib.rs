@@ -32,6 +32,7 @@ mod previews;
 mod quick_add;
 mod remembered;
 mod replica;
+mod report_problem;
 mod review;
 mod settings_page;
 mod shortcuts_sheet;

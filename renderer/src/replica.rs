@@ -81,6 +81,9 @@ pub enum Received {
     Raise,
     /// The designer should choose a workspace.
     Launcher,
+    CrashReport {
+        headline: String,
+    },
     /// A patch does not fit: everything must be sent again.
     Resync,
     /// Main said something that cannot be: this window has to end.
@@ -173,6 +176,7 @@ impl Replica {
             ToRenderer::Answer { request, result } => Received::Answered { request, result },
             ToRenderer::Raise => Received::Raise,
             ToRenderer::Launcher => Received::Launcher,
+            ToRenderer::CrashReport { headline } => Received::CrashReport { headline },
         }
     }
 

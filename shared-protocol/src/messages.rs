@@ -104,6 +104,10 @@ pub enum ToRenderer {
     Raise,
     /// No workspace was asked for, or the last one did not open: let the designer choose.
     Launcher,
+    /// A process of Draftboard ended unexpectedly, in this run or before it; told once.
+    CrashReport {
+        headline: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -395,6 +399,9 @@ pub enum Request {
     Raise,
     /// Ends the workbench, journal intact.
     Quit,
+    /// What somebody who reports a problem needs: versions, the newest crash report, the end of the log. Answered by
+    /// [`Answer::ProblemReport`].
+    ProblemReport,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -428,6 +435,7 @@ pub enum Answer {
     Audit(Vec<AuditLine>),
     AuditView(Box<AuditView>),
     Text(String),
+    ProblemReport(String),
 }
 
 /// What a new workspace begins with.

@@ -70,7 +70,10 @@ async def tour(client, told, stateless):
     found, cursor = [], None
     while True:
         page = {"limit": 7} | ({"cursor": cursor} if cursor else {})
-        answer = (await client.call_tool("list_resources", page)).structured_content
+        called = await client.call_tool("list_resources", page)
+        answer = called.structured_content
+        # Frameworks that forward `content` alone show their model the same.
+        assert json.loads(called.content[0].text) == answer
         items = answer["data"] if isinstance(answer["data"], list) else answer["data"]["resources"]
         assert len(items) == answer["meta"]["returned"]
         found += [item["instanceId"] for item in items]

@@ -68,7 +68,9 @@ export async function tour(client, watch, edit) {
   let [cursor, total] = [undefined, undefined];
   do {
     const page = { limit: 7, ...(cursor === undefined ? {} : { cursor }) };
-    const { structuredContent: answer } = await client.callTool({ name: 'list_resources', arguments: page });
+    const { structuredContent: answer, content } = await client.callTool({ name: 'list_resources', arguments: page });
+    // Frameworks that forward `content` alone show their model the same.
+    assert.deepEqual(JSON.parse(content[0].text), answer);
     assert.equal(answer.ok, true, JSON.stringify(answer));
     const items = Array.isArray(answer.data) ? answer.data : answer.data.resources;
     assert.equal(items.length, answer.meta.returned);

@@ -80,6 +80,16 @@ impl Home {
         folder
     }
 
+    /// The crash reports that were written, oldest first: name and text.
+    pub(crate) fn crash_reports(&self) -> Vec<(String, String)> {
+        let files = fs::read_dir(self.path("state/draftboard/crashes")).into_iter().flatten().flatten();
+        let name = |file: fs::DirEntry| file.file_name().into_string().unwrap();
+        let mut names: Vec<String> = files.map(name).filter(|name| name.ends_with(".txt")).collect();
+        names.sort();
+        let folder = self.path("state/draftboard/crashes");
+        names.into_iter().map(|name| (name.clone(), fs::read_to_string(folder.join(name)).unwrap())).collect()
+    }
+
     pub(crate) fn assert_deserted(&self) {
         assert!(self.processes().is_empty(), "processes are left: {:?}", self.processes());
     }
@@ -203,6 +213,11 @@ impl Running {
             Err(mpsc::RecvTimeoutError::Disconnected) => None,
             Err(mpsc::RecvTimeoutError::Timeout) => panic!("it says nothing"),
         }
+    }
+
+    /// The next line of its output, if it comes in this time.
+    pub(crate) fn line_within(&self, time: Duration) -> Option<String> {
+        self.out.recv_timeout(time).ok()
     }
 
     /// `SIGKILL`, and gone when this returns.

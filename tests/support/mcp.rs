@@ -14,6 +14,42 @@ use std::{
 pub(crate) const STATELESS: &str = "2026-07-28";
 pub(crate) const HANDSHAKE: &str = "2025-11-25";
 
+/// The variables that the Python and the TypeScript SDK hand down to a server unless they are told otherwise; see
+/// `get_default_environment` and `getDefaultEnvironment`. `mcp_clients` compares it with what is installed.
+pub(crate) const SDK_ENVIRONMENT: [&str; 6] = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
+/// The runtime folder of the user within [`in_own_run_folder`].
+pub(crate) const USER_RUNTIME: &str = "/run/user/0";
+const INSIDE: &str = "DRAFTBOARD_TEST_OWN_RUN_FOLDER";
+
+/// True for a test that runs with a `/run` and a `/tmp` of its own, as user 0. Otherwise this runs the named test there, once,
+/// and is false: what is in the real folders of the user is neither seen nor touched.
+pub(crate) fn in_own_run_folder(test: &str) -> bool {
+    const MOUNTS: &str = "mount -t tmpfs -o mode=755 tmpfs /run && mount -t tmpfs -o mode=1777 tmpfs /tmp && \
+        mkdir -p /run/user && mkdir -m 700 /run/user/0";
+    if std::env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    let exe = std::env::current_exe().unwrap();
+    let apart = |script: String| {
+        let mut command = Command::new("unshare");
+        command.args(["-rm", "sh", "-c", &script, "sh"]).arg(&exe);
+        command.env(INSIDE, "1").env_remove("XDG_RUNTIME_DIR").env_remove("TMPDIR");
+        command
+    };
+    if exe.starts_with("/tmp") || !apart(MOUNTS.to_owned()).output().is_ok_and(|tried| tried.status.success())
+    {
+        println!(
+            "SKIPPED: {test} needs user and mount namespaces (unshare -rm), and a target folder outside /tmp"
+        );
+        return false;
+    }
+    let mut command = apart(format!("{MOUNTS} && exec \"$@\""));
+    let outcome = command.args(["--exact", test, "--nocapture"]).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&outcome.stdout), String::from_utf8_lossy(&outcome.stderr));
+    assert!(outcome.status.success() && out.contains("1 passed"), "{out}\n{err}");
+    false
+}
+
 /// Where agents connect over HTTP.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {

@@ -79,6 +79,11 @@ pub(crate) fn kill(pid: u32) {
     signal(pid, Signal::KILL);
 }
 
+/// Ends it as a fault of its own would.
+pub(crate) fn crash(pid: u32) {
+    signal(pid, Signal::SEGV);
+}
+
 fn signal(pid: u32, signal: Signal) {
     // It may have ended meanwhile.
     let _ = kill_process(to_pid(pid).unwrap(), signal);

@@ -2,8 +2,9 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-/// Bytes of one message; the server reads no longer ones either.
-pub const MAX_LINE: usize = 16 << 20;
+/// Bytes of one message. A managed server's result has 8 MiB at most, and its structured part may follow once more as text,
+/// which escaping at most doubles.
+pub const MAX_LINE: usize = 32 << 20;
 const BUFFER: usize = 64 << 10;
 
 pub(crate) enum Line {

@@ -1,7 +1,6 @@
 //! Answers that depend on nothing but the generation of the view and the arguments, kept until the next generation.
 
-use crate::envelope::Sealed;
-use bytes::Bytes;
+use crate::envelope::EncodedAnswer;
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
@@ -9,19 +8,6 @@ use std::{
 
 const MOST_ENTRIES: usize = 64;
 const MOST_BYTES: usize = 8 << 20;
-
-/// What is sent for one question.
-#[derive(Debug, Clone)]
-pub(crate) struct Kept {
-    pub(crate) json: Bytes,
-    pub(crate) text: String,
-}
-
-impl From<&Sealed> for Kept {
-    fn from(sealed: &Sealed) -> Self {
-        Self { json: Bytes::from(sealed.structured.clone()), text: sealed.text.clone() }
-    }
-}
 
 #[derive(Default)]
 pub(crate) struct Cache {
@@ -33,17 +19,17 @@ struct Inner {
     generation: u64,
     bytes: usize,
     /// Looked up, never listed.
-    kept: HashMap<String, Kept>,
+    kept: HashMap<String, EncodedAnswer>,
 }
 
 impl Cache {
-    pub(crate) fn get(&self, generation: u64, question: &str) -> Option<Kept> {
+    pub(crate) fn get(&self, generation: u64, question: &str) -> Option<EncodedAnswer> {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         (inner.generation == generation).then(|| inner.kept.get(question).cloned()).flatten()
     }
 
     /// An answer of an older generation is not kept: somebody was slow.
-    pub(crate) fn put(&self, generation: u64, question: String, kept: Kept) {
+    pub(crate) fn put(&self, generation: u64, question: String, kept: EncodedAnswer) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if generation < inner.generation {
             return;
@@ -67,7 +53,7 @@ mod tests {
     #[test]
     fn an_answer_lives_as_long_as_its_generation() {
         let cache = Cache::default();
-        let kept = |text: &str| Kept { json: Bytes::copy_from_slice(text.as_bytes()), text: String::new() };
+        let kept = |text: &str| EncodedAnswer::new(text.to_owned());
         cache.put(3, "q".to_owned(), kept("a"));
         assert_eq!(cache.get(3, "q").unwrap().json, "a");
         assert!(cache.get(2, "q").is_none() && cache.get(4, "q").is_none());

@@ -1,14 +1,21 @@
-//! The one shape that every tool answers with. Data may be large, so an envelope is text from the start and goes onto the
-//! wire as it is.
+//! The one shape that every tool answers with. Data may be large, so an envelope is encoded once and goes onto the wire as it
+//! is: as `structuredContent`, and as a JSON text in `content` for clients and frameworks that show the model nothing else.
 
 use crate::{Failure, shown::shown};
+use bytes::Bytes;
 use rmcp::model::ContentBlock;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Answers up to this many bytes are also given as text, for clients that read nothing else.
-pub(crate) const MOST_AS_TEXT: usize = 4 * 1024;
+/// Bytes of one message to a client; several clients refuse a larger one.
+pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
+/// Bytes that the protocol may add around an envelope.
+const MAX_FRAME_BYTES: usize = 16 * 1024;
+/// Bytes of one envelope. A message carries it twice, and escaping JSON as a text at most doubles it.
+pub const MAX_ENVELOPE_BYTES: usize = (MAX_MESSAGE_BYTES - MAX_FRAME_BYTES) / 3;
+/// Bytes of the diagnostics beside the data.
+const MAX_DIAGNOSTICS_BYTES: usize = 48 * 1024;
 
 /// What a tool answers when it did what was asked.
 #[derive(Debug, Clone, Default)]
@@ -17,8 +24,6 @@ pub struct Reply {
     pub data: String,
     pub meta: Meta,
     pub diagnostics: Vec<Diagnostic>,
-    /// One line that stands for the data where that is too large to be said twice.
-    pub summary: String,
     /// Pictures and the like.
     pub content: Vec<ContentBlock>,
 }
@@ -64,12 +69,6 @@ impl Reply {
     pub fn new(data: &impl Serialize, meta: Meta) -> Result<Self, Failure> {
         Ok(Self { data: to_json(data)?, meta, ..Self::default() })
     }
-
-    #[must_use]
-    pub fn summary(mut self, summary: impl Into<String>) -> Self {
-        self.summary = summary.into();
-        self
-    }
 }
 
 pub(crate) fn to_json(data: &impl Serialize) -> Result<String, Failure> {
@@ -78,11 +77,27 @@ pub(crate) fn to_json(data: &impl Serialize) -> Result<String, Failure> {
     })
 }
 
+/// An envelope as it goes onto the wire, in both of its forms.
+#[derive(Debug, Clone)]
+pub(crate) struct EncodedAnswer {
+    /// The JSON itself.
+    pub(crate) json: Bytes,
+    /// The same bytes as a JSON text, with its quotes.
+    pub(crate) text: Bytes,
+}
+
+impl EncodedAnswer {
+    pub(crate) fn new(json: String) -> Self {
+        // Writing a text into memory cannot fail.
+        let text = serde_json::to_vec(&json).unwrap_or_default();
+        Self { json: json.into(), text: text.into() }
+    }
+}
+
 /// An answer ready to be sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Sealed {
-    pub(crate) structured: String,
-    pub(crate) text: String,
+    pub(crate) answer: EncodedAnswer,
     pub(crate) content: Vec<ContentBlock>,
     pub(crate) is_error: bool,
 }
@@ -95,7 +110,11 @@ pub(crate) fn seal(tool: &str, result: Result<Reply, Failure>) -> Sealed {
 }
 
 fn seal_reply(tool: &str, reply: Reply) -> Sealed {
-    let Reply { data, meta, diagnostics, summary, content } = reply;
+    let Reply { data, mut meta, mut diagnostics, content } = reply;
+    if let Some(left_out) = bound_diagnostics(&mut diagnostics) {
+        meta.cut = Some("the byte budget of one answer is used up");
+        diagnostics.push(left_out);
+    }
     let (Ok(tool_text), Ok(meta), Ok(diagnostics)) = (to_json(&tool), to_json(&meta), to_json(&diagnostics))
     else {
         return seal_failure(tool, &Failure::new(crate::Code::Internal, "the answer could not be written"));
@@ -106,9 +125,38 @@ fn seal_reply(tool: &str, reply: Reply) -> Sealed {
         structured,
         r#"{{"ok":true,"tool":{tool_text},"data":{data},"meta":{meta},"diagnostics":{diagnostics}}}"#
     );
-    let text =
-        if structured.len() <= MOST_AS_TEXT || summary.is_empty() { structured.clone() } else { summary };
-    Sealed { structured, text, content, is_error: false }
+    if structured.len() > MAX_ENVELOPE_BYTES {
+        return seal_failure(tool, &too_large(structured.len()));
+    }
+    Sealed { answer: EncodedAnswer::new(structured), content, is_error: false }
+}
+
+/// Keeps the first diagnostics that fit; returns one that counts the others.
+fn bound_diagnostics(diagnostics: &mut Vec<Diagnostic>) -> Option<Diagnostic> {
+    let mut bytes = 0;
+    let fits = |diagnostic: &&Diagnostic| {
+        bytes += to_json(diagnostic).map_or(0, |text| text.len() + 1);
+        bytes <= MAX_DIAGNOSTICS_BYTES
+    };
+    let (total, fitting) = (diagnostics.len(), diagnostics.iter().take_while(fits).count());
+    diagnostics.truncate(fitting);
+    (fitting < total).then(|| Diagnostic {
+        severity: "info",
+        message: format!(
+            "{} more diagnostics are left out; validate_diagram lists them in pages",
+            total - fitting
+        ),
+        element: None,
+        field: None,
+    })
+}
+
+fn too_large(bytes: usize) -> Failure {
+    let message = format!(
+        "the answer has {bytes} bytes and one message carries {MAX_ENVELOPE_BYTES}, so nothing of it was sent"
+    );
+    Failure::new(crate::Code::LimitExceeded, message)
+        .hint("Ask for less: a smaller limit, detail \"summary\" or \"ids\", one board, one file.")
 }
 
 fn seal_failure(tool: &str, failure: &Failure) -> Sealed {
@@ -125,5 +173,5 @@ fn seal_failure(tool: &str, failure: &Failure) -> Sealed {
         serde_json::to_string(&Failed { ok: false, tool, error: &failure }).unwrap_or_else(|_| {
             r#"{"ok":false,"tool":"","error":{"code":"INTERNAL","message":"unwritable"}}"#.to_owned()
         });
-    Sealed { text: structured.clone(), structured, content: Vec::new(), is_error: true }
+    Sealed { answer: EncodedAnswer::new(structured), content: Vec::new(), is_error: true }
 }

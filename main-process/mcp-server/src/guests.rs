@@ -97,16 +97,44 @@ impl Tool {
     }
 }
 
-/// The result as it came. A failure is text alone: what is structured must fit the tool's own schema.
-pub(crate) fn result(tool: &str, passed: Result<String, Failure>) -> CallToolResult {
+/// The result as it came, with `structuredContent` also as text where the server did not say it in its `content`: clients that
+/// forward `content` alone would show the model half of the answer. A failure is text alone: what is structured must fit the
+/// tool's own schema.
+pub(crate) fn result(
+    tool: &str,
+    passed: Result<String, Failure>,
+    knows_structured_content: bool,
+) -> CallToolResult {
     let unreadable = |error: serde_json::Error| {
         Failure::new(crate::Code::ServiceUnavailable, format!("the answer cannot be passed on: {error}"))
     };
-    match passed.and_then(|json| serde_json::from_str(&json).map_err(unreadable)) {
-        Ok(result) => result,
+    match passed.and_then(|json| serde_json::from_str::<CallToolResult>(&json).map_err(unreadable)) {
+        Ok(mut result) => {
+            if let Some(structured) = &result.structured_content
+                && !is_in_text(structured, &result.content)
+            {
+                result.content.push(ContentBlock::text(structured.to_string()));
+            }
+            if !knows_structured_content {
+                result.structured_content = None;
+            }
+            result
+        }
         Err(failure) => {
             let sealed = crate::envelope::seal(tool, Err(failure));
-            CallToolResult::error(vec![ContentBlock::text(sealed.text)])
+            CallToolResult::error(vec![ContentBlock::text(String::from_utf8_lossy(&sealed.answer.json))])
         }
     }
+}
+
+/// Whether a text block holds the same value. Several servers wrap a plain value in `{"result": …}` and write it without the
+/// wrapper in the text.
+fn is_in_text(structured: &Value, content: &[ContentBlock]) -> bool {
+    let wrapped =
+        structured.as_object().filter(|object| object.len() == 1).and_then(|object| object.get("result"));
+    content.iter().filter_map(ContentBlock::as_text).any(|block| {
+        let parsed = serde_json::from_str::<Value>(&block.text).ok();
+        parsed.as_ref().is_some_and(|parsed| parsed == structured || Some(parsed) == wrapped)
+            || wrapped.and_then(Value::as_str) == Some(block.text.as_str())
+    })
 }

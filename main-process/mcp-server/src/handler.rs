@@ -6,10 +6,9 @@
 
 use crate::{
     Call, Code, Failure, Progress, Reply, Service, Tool, View,
-    cache::Kept,
     clients::{Act, Key, Who},
     draft,
-    envelope::{self, Sealed},
+    envelope::{self, EncodedAnswer, Sealed},
     guests, offline,
     service::Inner,
     surface::{Completed, Completing, Run, Sampled, Step, Stepping, Written},
@@ -174,7 +173,7 @@ impl Agent {
         call.can_sample = cx.client_capabilities().is_some_and(|can| can.sampling.is_some());
         call.sampled = responses.and_then(|responses| responses.get(MODEL)).map(sampled);
         let parameters = match in_time(&call, run(call.clone())).await? {
-            Step::Answer(written) => return Ok(self.written(written).into()),
+            Step::Answer(written) => return Ok(self.written(written, cx).into()),
             Step::Sample(parameters) => parameters,
         };
         if is_modern(cx) {
@@ -185,39 +184,55 @@ impl Agent {
         }
         call.sampled = Some(ask_model(parameters, cx).await);
         match in_time(&call, run(call.clone())).await? {
-            Step::Answer(written) => Ok(self.written(written).into()),
+            Step::Answer(written) => Ok(self.written(written, cx).into()),
             Step::Sample(_) => Err(ErrorData::internal_error("the model was asked already", None)),
         }
     }
 
-    fn written(&self, written: Written) -> CallToolResult {
-        let Written { json, summary, is_error } = written;
-        let text = if json.len() <= envelope::MOST_AS_TEXT || is_error { json.clone() } else { summary };
-        self.result(Kept { text, json: json.into() }, Vec::new(), is_error)
+    fn written(&self, written: Written, cx: &RequestContext<RoleServer>) -> CallToolResult {
+        let Written { json, is_error } = written;
+        self.result(EncodedAnswer::new(json), Vec::new(), is_error, cx)
     }
 
-    async fn answer(&self, tool: &Tool, call: Call, is_draft: bool) -> CallToolResult {
+    async fn answer(
+        &self,
+        tool: &Tool,
+        call: Call,
+        is_draft: bool,
+        cx: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
         let inner = self.inner();
         let generation = call.view.generation;
         let question = (tool.lasting && !is_draft).then(|| question(tool.name(), &call.arguments));
         if let Some(kept) = question.as_ref().and_then(|question| inner.cache.get(generation, question)) {
-            return self.result(kept, Vec::new(), false);
+            return self.result(kept, Vec::new(), false, cx);
         }
-        let sealed = envelope::seal(tool.name(), self.run(tool, call).await);
-        let kept = Kept::from(&sealed);
-        let Sealed { content, is_error, .. } = sealed;
+        let Sealed { answer, content, is_error } = envelope::seal(tool.name(), self.run(tool, call).await);
         if let Some(question) = question.filter(|_| !is_error) {
-            inner.cache.put(generation, question, kept.clone());
+            inner.cache.put(generation, question, answer.clone());
         }
-        self.result(kept, content, is_error)
+        self.result(answer, content, is_error, cx)
     }
 
-    fn result(&self, kept: Kept, content: Vec<ContentBlock>, is_error: bool) -> CallToolResult {
-        let mut blocks = vec![ContentBlock::text(kept.text)];
+    /// The whole envelope as text, which every version of the protocol shows, and as `structuredContent` beside it for those
+    /// that know it.
+    fn result(
+        &self,
+        answer: EncodedAnswer,
+        content: Vec<ContentBlock>,
+        is_error: bool,
+        cx: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        let EncodedAnswer { json, text } = answer;
+        let text = match self.inner().splices.leave(text) {
+            Some(placeholder) => placeholder,
+            None => String::from_utf8_lossy(&json).into_owned(),
+        };
+        let mut blocks = vec![ContentBlock::text(text)];
         blocks.extend(content);
         let mut result = CallToolResult::success(blocks);
         result.is_error = Some(is_error);
-        result.structured_content = Some(self.spliced(kept.json));
+        result.structured_content = knows_structured_content(cx).then(|| self.spliced(json));
         result
     }
 
@@ -229,9 +244,9 @@ impl Agent {
         }
     }
 
-    fn failed(&self, tool: &str, failure: Failure) -> CallToolResult {
-        let sealed = envelope::seal(tool, Err(failure));
-        self.result(Kept::from(&sealed), Vec::new(), true)
+    fn failed(&self, tool: &str, failure: Failure, cx: &RequestContext<RoleServer>) -> CallToolResult {
+        let Sealed { answer, .. } = envelope::seal(tool, Err(failure));
+        self.result(answer, Vec::new(), true, cx)
     }
 
     /// The text of a resource as a JSON text, placeholder or not.
@@ -287,6 +302,11 @@ const MODEL: &str = "model";
 
 fn is_modern(cx: &RequestContext<RoleServer>) -> bool {
     cx.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+/// `structuredContent` came with 2025-06-18.
+fn knows_structured_content(cx: &RequestContext<RoleServer>) -> bool {
+    cx.protocol_version().is_none_or(|version| version >= ProtocolVersion::V_2025_06_18)
 }
 
 async fn in_time(call: &Call, step: Stepping) -> Result<Step, ErrorData> {
@@ -382,11 +402,11 @@ impl ServerHandler for Agent {
         let CallToolRequestParams { name, arguments, input_responses, .. } = request;
         let inner = self.inner();
         if let Err(failure) = self.admit(&cx, Act::Call(&name)) {
-            return Ok(self.failed(&name, failure).into());
+            return Ok(self.failed(&name, failure, &cx).into());
         }
         let Some(tool) = self.tool(&name) else {
             if inner.surface.needs_guarded(&name) || inner.workbench.view().guests.has(&name) {
-                return Ok(self.failed(&name, not_now(&name, inner.mode())).into());
+                return Ok(self.failed(&name, not_now(&name, inner.mode()), &cx).into());
             }
             let known = inner.surface.tools(inner.mode()).map(|tool| tool.name());
             let similar = authority::similar(&name, known);
@@ -397,12 +417,15 @@ impl ServerHandler for Agent {
         let (call, is_draft) = match tool.of_drafts.then(|| draft::resolve(call.clone())) {
             None => (call, false),
             Some(Ok(resolved)) => resolved,
-            Some(Err(failure)) => return Ok(self.failed(&name, failure).into()),
+            Some(Err(failure)) => return Ok(self.failed(&name, failure, &cx).into()),
         };
         match &tool.run {
             Run::Own(run) => self.own(|call| run(call), call, input_responses.as_ref(), &cx).await,
-            Run::Passed(run) => Ok(guests::result(&name, run(call).await).into()),
-            _ => Ok(self.answer(&tool, call, is_draft).await.into()),
+            Run::Passed(run) => {
+                let passed = run(call).await;
+                Ok(guests::result(&name, passed, knows_structured_content(&cx)).into())
+            }
+            _ => Ok(self.answer(&tool, call, is_draft, &cx).await.into()),
         }
     }
 

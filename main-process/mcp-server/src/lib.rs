@@ -36,7 +36,7 @@ mod view;
 pub use acting::{Acted, Asking, Progress, wait_of};
 pub use clients::Clients;
 pub use doings::{Doings, Done, Said, Seen};
-pub use envelope::{Diagnostic, Meta, Reply};
+pub use envelope::{Diagnostic, MAX_ENVELOPE_BYTES, MAX_MESSAGE_BYTES, Meta, Reply};
 pub use failure::{Code, Failure};
 pub use guests::{Guest, Guests, Passing};
 pub use handler::Agent;
@@ -47,5 +47,5 @@ pub use surface::{
     Answering, Call, Completed, Completing, Completion, Depends, Document, Hints, Prompt, Resource, Sampled,
     Step, Stepping, Surface, Tool, Written,
 };
-pub use tools::proposal_fields;
+pub use tools::{looks_secret, proposal_fields};
 pub use view::{AskReply, FoundEntity, Hcl, Picture, PictureOf, Specs, View, Workbench, WorkspaceView};

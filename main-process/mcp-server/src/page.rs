@@ -4,7 +4,7 @@
 use crate::{Code, Failure, Meta};
 use serde::Serialize;
 
-/// Bytes of data in one answer; well below what clients take in one message.
+/// Bytes of data in one answer. With its envelope it stays below `MAX_ENVELOPE_BYTES`, also in a message that carries it twice.
 pub(crate) const BYTE_BUDGET: usize = 256 * 1024;
 pub(crate) const DEFAULT_LIMIT: usize = 100;
 pub(crate) const MOST_LIMIT: usize = 1_000;
@@ -109,17 +109,6 @@ impl Page {
         meta.cursor =
             has_more.then(|| format!("{next:x}.{:x}.{:x}", self.asked.state, fingerprint(&self.asked.list)));
         meta.cut = self.cut.then_some("the byte budget of one answer is used up");
-    }
-
-    pub(crate) fn summary(&self, what: &str) -> String {
-        let Self { items, total, start, .. } = self;
-        let returned = items.len();
-        match start + returned < *total {
-            true => format!(
-                "{returned} of {total} {what}, from {start}; pass meta.cursor for more. The data is in structuredContent."
-            ),
-            false => format!("{returned} of {total} {what}. The data is in structuredContent."),
-        }
     }
 }
 

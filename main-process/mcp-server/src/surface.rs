@@ -106,8 +106,6 @@ type Slow = Arc<dyn Fn(Call) -> Answering + Send + Sync>;
 pub struct Written {
     /// Compact JSON.
     pub json: String,
-    /// One line that stands for it where it is too large to be said twice.
-    pub summary: String,
     pub is_error: bool,
 }
 

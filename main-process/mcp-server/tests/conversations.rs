@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{Bench, Talk, meta, service};
-use serde_json::json;
+use common::{Bench, Talk, meta, service, text_of};
+use serde_json::{Value, json};
 use shared_protocol::mcp::McpMode;
 
 const GRAPH: &str = "draftboard://workspace/graph";
@@ -106,4 +106,37 @@ async fn lines_that_are_not_what_they_should_be_do_not_end_the_conversation() {
     talk.say_raw(b"\n").await;
     assert_eq!(talk.hear().await["error"]["code"], json!(-32600));
     assert_eq!(talk.call("get_diagram", json!({})).await["ok"], json!(true));
+}
+
+/// Clients up to 2025-03-26 know no `structuredContent`, and frameworks of every version forward `content` alone: what they show
+/// their model is the whole answer, an error included.
+#[tokio::test]
+async fn the_whole_answer_is_text_in_every_version_of_the_protocol() {
+    let bench = Bench::new();
+    // Quotes and backslashes are what escaping makes longest.
+    bench.add_buckets(1_200);
+    bench.run(json!({ "updateNode": { "node": "main/bucket_0", "label": "\"\\".repeat(50) } }));
+    let service = service(&bench);
+    let check = |answer: &Value, knows_structured: bool| {
+        let text = text_of(answer);
+        assert_eq!(
+            text["data"]["nodes"].as_array().unwrap().len(),
+            text["meta"]["returned"],
+            "{}",
+            text["meta"]
+        );
+        assert!(text.to_string().len() > 64 * 1024 && text["meta"]["hasMore"] == true);
+        let structured = answer["result"].get("structuredContent");
+        assert_eq!(structured, knows_structured.then_some(&text));
+    };
+    for (version, knows_structured) in
+        [("2024-11-05", false), ("2025-03-26", false), ("2025-06-18", true), ("2025-11-25", true)]
+    {
+        let mut talk = Talk::of_version(&service, version).await;
+        check(&talk.call_whole("get_diagram", json!({})).await, knows_structured);
+        let refused = talk.call_whole("get_diagram", json!({ "board": "nowhere" })).await;
+        assert_eq!(text_of(&refused)["error"]["code"], "NOT_FOUND", "{version}: {refused}");
+        assert_eq!(refused["result"].get("structuredContent").is_some(), knows_structured, "{version}");
+    }
+    check(&Talk::modern(&service).call_whole("get_diagram", json!({})).await, true);
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Bench, TOKEN, edge, exchange, read_answer, request, service, tool_call};
+use common::{Bench, TOKEN, edge, exchange, read_answer, request, service, text_of, tool_call};
 use mcp_server::http::Limits;
 use std::time::Duration;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
@@ -224,4 +224,66 @@ async fn a_session_ends_without_content_and_is_gone() {
     let more: Vec<_> = headers.iter().chain(&end[1..]).copied().collect();
     let after = exchange(address, request(address, "POST", "/mcp", &more, list).as_bytes()).await;
     assert_eq!(after.status, 404, "{} {}", after.head, after.body);
+}
+
+/// A body that came in chunks, in one piece.
+fn unchunked(body: &str) -> String {
+    let (mut rest, mut whole) = (body, String::new());
+    while let Some((size, chunks)) = rest.split_once("\r\n") {
+        let Some(chunk) = usize::from_str_radix(size, 16).ok().and_then(|size| chunks.get(..size)) else {
+            break;
+        };
+        whole.push_str(chunk);
+        rest = chunks.get(chunk.len() + 2..).unwrap_or_default();
+    }
+    whole
+}
+
+/// As over the bridge: the text is the whole answer in a session of every version.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_whole_answer_is_text_in_sessions_of_every_version() {
+    let bench = Bench::new();
+    bench.add_buckets(100);
+    let service = service(&bench);
+    let edge = edge(&service, Limits::default());
+    let (address, token) = (edge.address(), bearer());
+    let headers = [
+        ("authorization", token.as_str()),
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+    ];
+    for (version, knows_structured) in
+        [("2024-11-05", false), ("2025-03-26", false), ("2025-06-18", true), ("2025-11-25", true)]
+    {
+        let initialize = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{{"name":"old","version":"1"}}}}}}"#
+        );
+        let begun =
+            exchange(address, request(address, "POST", "/mcp", &headers, &initialize).as_bytes()).await;
+        let session = begun.head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap();
+        let mut of_session = headers.to_vec();
+        of_session.push(("mcp-session-id", session));
+        // Versions before 2025-06-18 have no such header.
+        if knows_structured {
+            of_session.push(("mcp-protocol-version", version));
+        }
+        let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        exchange(address, request(address, "POST", "/mcp", &of_session, ready).as_bytes()).await;
+        let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_resources","arguments":{}}}"#;
+        let answer = exchange(address, request(address, "POST", "/mcp", &of_session, call).as_bytes()).await;
+        let body = unchunked(&answer.body);
+        let message = body
+            .lines()
+            .map(|line| line.strip_prefix("data:").unwrap_or(line).trim())
+            .find(|line| line.starts_with('{'))
+            .unwrap_or_else(|| panic!("{version}: {} {}", answer.head, answer.body));
+        let message: serde_json::Value = serde_json::from_str(message).unwrap();
+        let text = text_of(&message);
+        assert_eq!(text["data"].as_array().unwrap().len(), 100, "{version}");
+        assert_eq!(
+            message["result"].get("structuredContent"),
+            knows_structured.then_some(&text),
+            "{version}"
+        );
+    }
 }

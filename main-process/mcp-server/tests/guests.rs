@@ -91,6 +91,14 @@ async fn it_is_passed_on_as_it_is_in_mode_guarded_alone() {
     let answered = talk.ask("tools/call", call(json!({ "text": "hello" }))).await;
     assert_eq!(answered["result"]["structuredContent"], json!({ "said": "hello" }));
     assert_eq!(answered["result"]["content"][0]["text"], json!("hello"));
+    assert_eq!(answered["result"]["content"][1]["text"], json!(r#"{"said":"hello"}"#), "{answered}");
+    let mut old = Talk::of_version(&service, "2024-11-05").await;
+    let answered = old.ask("tools/call", call(json!({ "text": "hello" }))).await;
+    assert_eq!(answered["result"]["content"][1]["text"], json!(r#"{"said":"hello"}"#), "{answered}");
+    assert!(answered["result"].get("structuredContent").is_none(), "{answered}");
+    // A server that says it in its own text is not said twice.
+    let answered = talk.ask("tools/call", call(json!({ "text": "{\"said\": \"x\"}" }))).await;
+    assert_eq!(answered["result"]["content"].as_array().unwrap().len(), 2, "{answered}");
     let failed = talk.ask("tools/call", call(json!({}))).await;
     assert_eq!(failed["result"]["isError"], json!(true));
     assert!(failed["result"].get("structuredContent").is_none(), "it would not fit the tool's own schema");

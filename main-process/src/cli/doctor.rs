@@ -1,7 +1,12 @@
 //! `draftboard doctor`: what Draftboard needs, what is there, and what to do about the rest.
 
 use super::format;
-use crate::{mcp::terraform_program, paths, processes::RuntimeDir};
+use crate::{
+    crash,
+    mcp::terraform_program,
+    paths,
+    processes::{RuntimeDir, RuntimeDirs},
+};
 use std::{path::Path, process::ExitCode};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -34,6 +39,23 @@ pub(super) fn run(json: bool) -> ExitCode {
         format::print(&findings.iter().map(line).collect::<Vec<_>>().join("\n"));
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// As *Help → Report a problem…* shows it.
+pub(super) fn report(json: bool) -> ExitCode {
+    let text = crash::problem_report();
+    let folder = crash::folder();
+    if json {
+        let data = serde_json::json!({ "report": text, "folder": folder });
+        format::print_json(&serde_json::json!({ "ok": true, "data": data }));
+    } else {
+        format::print_visible(&text);
+        format::print(&format!(
+            "\nAll reports: {}\nNothing was sent. Read the report, then paste it into a new issue on the project's issue tracker.",
+            folder.display()
+        ));
+    }
+    ExitCode::SUCCESS
 }
 
 fn line(finding: &Finding) -> String {
@@ -118,7 +140,18 @@ fn dialogs() -> Finding {
 
 fn runtime_dir() -> Finding {
     match RuntimeDir::of_user() {
-        Ok(runtime) => ok("runtime folder", runtime.path().display().to_string()),
+        Ok(runtime) => {
+            let unsafe_ones: Vec<String> = RuntimeDirs::of_user().unsafe_ones().map(str::to_owned).collect();
+            match unsafe_ones.is_empty() {
+                true => ok("runtime folder", runtime.path().display().to_string()),
+                false => lacking(
+                    "runtime folder",
+                    Verdict::Optional,
+                    format!("{}; {}", runtime.path().display(), unsafe_ones.join("; ")),
+                    "A Draftboard that was started with another environment is not looked for there",
+                ),
+            }
+        }
         Err(error) => lacking(
             "runtime folder",
             Verdict::Missing,

@@ -96,7 +96,7 @@ fn data(answer: &Answer) -> serde_json::Value {
         Answer::Review(answer) => value(serde_json::to_value(answer)),
         Answer::Audit(lines) => value(serde_json::to_value(lines)),
         Answer::AuditView(view) => value(serde_json::to_value(view)),
-        Answer::Text(text) => serde_json::json!(text),
+        Answer::Text(text) | Answer::ProblemReport(text) => serde_json::json!(text),
     }
 }
 
@@ -117,7 +117,7 @@ fn words(answer: &Answer) -> String {
         Answer::Problems(problems) => problems.iter().map(problem_line).collect::<Vec<_>>().join("\n"),
         Answer::Instance(instance) => instance_line(instance),
         Answer::Exported { path, bytes } => format!("{path} ({bytes} bytes)"),
-        Answer::Text(text) => text.clone(),
+        Answer::Text(text) | Answer::ProblemReport(text) => text.clone(),
         Answer::Document(_)
         | Answer::Overrides(_)
         | Answer::Changes(_)

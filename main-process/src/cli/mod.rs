@@ -26,6 +26,7 @@ mod window;
 mod workspace_at;
 
 use crate::{
+    crash::{CrashRole, record_panics},
     mcp::Overrides,
     standalone::{self, Standalone},
     workspace::Template,
@@ -321,6 +322,9 @@ enum Verb {
     },
     /// Checks what Draftboard needs, and says what to fix
     Doctor(At),
+    /// What to give to somebody who looks into a problem: versions, the newest crash report. Sends nothing
+    #[command(after_help = "Example: draftboard report > report.txt")]
+    Report(At),
     /// The JSON Schema of a kind of file, for editors and for programs that write such files
     #[command(after_help = "Example: draftboard schema component > component.schema.json")]
     Schema {
@@ -368,6 +372,15 @@ enum KeepArgument {
     Theirs,
 }
 
+fn role_of(verb: Option<&Verb>) -> CrashRole {
+    match verb {
+        None | Some(Verb::Open { .. }) => CrashRole::Main,
+        Some(Verb::Serve { .. }) => CrashRole::Serve,
+        Some(Verb::Mcp { .. }) => CrashRole::Bridge,
+        Some(_) => CrashRole::CommandLine,
+    }
+}
+
 /// Runs the command line.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> ExitCode {
     let given: Vec<OsString> = arguments.into_iter().collect();
@@ -380,6 +393,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
         }
         Err(error) => error.exit(),
     };
+    record_panics(role_of(arguments.command.as_ref()));
     match arguments.command {
         None => window::open(arguments.workspace.as_deref(), roles),
         Some(Verb::Open { workspace }) => window::open(workspace.as_deref(), roles),
@@ -423,6 +437,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
         Some(Verb::Preview { what, at }) => preview::run(what, &at),
         Some(Verb::Override { what, at }) => overrides::run(what, &at),
         Some(Verb::Doctor(at)) => doctor::run(at.json),
+        Some(Verb::Report(at)) => doctor::report(at.json),
         Some(verb) => run::run(verb),
     }
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     moment::now,
-    processes::{RuntimeDir, instance},
+    processes::{RuntimeDirs, instance},
     terminal::Client,
     workspace::create,
 };
@@ -35,7 +35,8 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Save(at)
         | Verb::Undo(at)
         | Verb::Redo(at)
-        | Verb::Doctor(at) => at.clone(),
+        | Verb::Doctor(at)
+        | Verb::Report(at) => at.clone(),
         Verb::Open { .. }
         | Verb::Mcp { .. }
         | Verb::Bundle(_)
@@ -91,6 +92,7 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Manifest(_)
         | Verb::Audit { .. }
         | Verb::Doctor(_)
+        | Verb::Report(_)
         | Verb::Schema { .. }
         | Verb::Completions { .. } => Ok(Answer::Done),
     };
@@ -236,12 +238,13 @@ fn status_of(root: Option<&Path>, json: bool) -> ExitCode {
 
 /// Every Draftboard of this user that is running.
 fn status(json: bool) -> ExitCode {
-    let found = RuntimeDir::of_user()
-        .map_err(|error| error.to_string())
-        .and_then(|runtime| instance::list(&runtime).map_err(|error| error.to_string()));
-    let records = match found {
+    let dirs = RuntimeDirs::of_user();
+    for reason in dirs.unsafe_ones() {
+        format::complain(&format!("a folder was skipped: {reason}"));
+    }
+    let records = match instance::list(dirs.usable()) {
         Ok(records) => records,
-        Err(error) => return format::refuse(&Refusal::new(Code::StorageError, error), json),
+        Err(error) => return format::refuse(&Refusal::new(Code::StorageError, error.to_string()), json),
     };
     let look = |record| {
         let mut client = Client::connect(record)?;
@@ -255,7 +258,7 @@ fn status(json: bool) -> ExitCode {
         let data: Vec<_> = seen.iter().map(Seen::data).collect();
         format::print_json(&serde_json::json!({ "ok": true, "data": data }));
     } else if seen.is_empty() {
-        format::print("No Draftboard is running");
+        format::print(&format!("No Draftboard is running: {dirs}"));
     } else {
         format::print_visible(&seen.iter().map(Seen::words).collect::<Vec<_>>().join("\n"));
     }

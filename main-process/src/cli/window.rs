@@ -3,6 +3,7 @@
 use super::{Roles, format, workspace_at};
 use crate::{
     connect,
+    crash::{self, CrashRole, LogWriter, RunningMarker},
     host::{Host, InHost, InPreviews, Job, Launch, Parts, Session, SessionError, Signal, launch},
     mcp, preview,
     processes::{
@@ -108,7 +109,7 @@ pub(super) fn start_logging() {
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,rmcp=error"));
     let started = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(LogWriter::default)
         .with_ansi(std::io::stderr().is_terminal())
         .try_init();
     drop(started);
@@ -123,6 +124,9 @@ fn run(
     ready: impl FnOnce(Option<&str>),
 ) -> anyhow::Result<ExitCode> {
     let stops = stops()?;
+    let role = if window { CrashRole::Main } else { CrashRole::Serve };
+    let _marker = RunningMarker::place(role)
+        .inspect_err(|error| tracing::warn!(%error, "an unexpected end of this run will not be noticed"));
     connect::keep_mcp_json(launch.session.workspace().root());
     let (supervisor, children) = Supervisor::launch()?;
     let (agents, orders) = mcp::Link::new();
@@ -240,6 +244,7 @@ fn child_event(host: &Host, event: ChildEvent) -> Option<ExitCode> {
         }
         EventKind::Exited { reason: ExitReason::Clean, .. } => None,
         EventKind::Exited { reason, uptime } => {
+            crash::record_child(CrashRole::Renderer, None, reason, Some(uptime), &[]);
             tracing::error!(%reason, ?uptime, "the window ended; nothing is lost");
             None
         }

@@ -4,7 +4,7 @@ use super::alone::{self, Alone};
 use crate::{
     host::ask,
     moment::now,
-    processes::{DiscoveryRecord, LockError, RuntimeDir, WorkspaceLock, instance},
+    processes::{DiscoveryRecord, LockError, RuntimeDirs, WorkspaceLock, instance},
     renderer_link::user_name,
     terminal::Client,
     workspace::{OpenError, Workspace},
@@ -70,20 +70,20 @@ impl Reached {
 /// The running Draftboard that is meant: that of the named workspace, of the one around the current folder, or the only one.
 pub(super) fn instance(named: Option<&Path>) -> Result<DiscoveryRecord, Refusal> {
     let unavailable = |error: String| Refusal::new(Code::StorageError, error);
-    let runtime = RuntimeDir::of_user().map_err(|error| unavailable(error.to_string()))?;
+    let dirs = RuntimeDirs::of_user();
     if let Ok(root) = find(named) {
-        let record = instance::find(&runtime, &root).map_err(|error| unavailable(error.to_string()))?;
+        let record = instance::find(dirs.usable(), &root).map_err(|error| unavailable(error.to_string()))?;
         return record.ok_or_else(|| {
             let root = root.display();
-            Refusal::new(Code::NotFound, format!("no Draftboard has {root} open")).hint(format!(
+            Refusal::new(Code::NotFound, format!("no Draftboard has {root} open: {dirs}")).hint(format!(
                 "Open it with `draftboard {root}`, or without a window with `draftboard serve {root}`."
             ))
         });
     }
-    let mut records = instance::list(&runtime).map_err(|error| unavailable(error.to_string()))?;
+    let mut records = instance::list(dirs.usable()).map_err(|error| unavailable(error.to_string()))?;
     match (records.len(), records.pop()) {
         (1, Some(only)) => Ok(only),
-        (0, _) | (_, None) => Err(Refusal::new(Code::NotFound, "no Draftboard is running").hint(
+        (0, _) | (_, None) => Err(Refusal::new(Code::NotFound, format!("no Draftboard is running: {dirs}")).hint(
             "Start it with `draftboard WORKSPACE`, or without a window with `draftboard serve WORKSPACE`.",
         )),
         (count, Some(last)) => {
@@ -98,7 +98,7 @@ pub(super) fn instance(named: Option<&Path>) -> Result<DiscoveryRecord, Refusal>
 /// A client of the Draftboard that has this workspace open, if there is one.
 pub(super) fn running(root: &Path) -> Result<Option<Client>, Refusal> {
     let unavailable = |error: String| Refusal::new(Code::StorageError, error);
-    let runtime = RuntimeDir::of_user().map_err(|error| unavailable(error.to_string()))?;
-    let record = instance::find(&runtime, root).map_err(|error| unavailable(error.to_string()))?;
+    let dirs = RuntimeDirs::of_user();
+    let record = instance::find(dirs.usable(), root).map_err(|error| unavailable(error.to_string()))?;
     record.map(|record| Client::connect(&record)).transpose().map_err(Refusal::from)
 }

@@ -15,6 +15,9 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
+/// Bytes of each list in what an agent is told about a run: both fit into one answer.
+const MAX_LIST_BYTES: usize = 96 * 1024;
+
 pub(super) struct AgentRun {
     pub(super) proposal: ProposalId,
     pub(super) reviewer: String,
@@ -133,16 +136,33 @@ fn data(run: RunId, outcome: &Outcome) -> Value {
         }
         shown
     });
-    json!({
+    let (diagnostics, diagnostics_omitted) = bounded(diagnostics);
+    let (changes, changes_omitted) = bounded(changes);
+    let mut data = json!({
         // A program that was ended by a signal has none of its own.
         "exitCode": code.unwrap_or(-1),
         "success": success,
         "cancelled": matches!(outcome.state, RunState::Cancelled { .. }),
-        "diagnostics": diagnostics.collect::<Vec<_>>(),
-        "resourceChanges": changes.collect::<Vec<_>>(),
+        "diagnostics": diagnostics,
+        "resourceChanges": changes,
         "summary": outcome.summary.map(|counts| json!({
             "add": counts.add, "change": counts.change, "remove": counts.remove,
         })),
         "number": run,
-    })
+    });
+    let omitted = [("diagnosticsOmitted", diagnostics_omitted), ("resourceChangesOmitted", changes_omitted)];
+    for (key, count) in omitted.into_iter().filter(|(_, count)| *count > 0) {
+        data[key] = json!(count);
+    }
+    data
+}
+
+/// The first of them that fit into an answer, and how many do not.
+fn bounded(all: impl Iterator<Item = Value>) -> (Vec<Value>, usize) {
+    let (mut kept, mut bytes, mut omitted) = (Vec::new(), 0, 0);
+    for value in all {
+        bytes += value.to_string().len() + 1;
+        if bytes <= MAX_LIST_BYTES { kept.push(value) } else { omitted += 1 }
+    }
+    (kept, omitted)
 }

@@ -70,6 +70,7 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         Request::Instance => Ok(Answer::Instance(at_rest(workspace))),
         Request::Audit { after, limit } => workspace.audit(*after, *limit).map(Answer::Audit),
         Request::Export { board, path } => export(workspace, *board, path),
+        Request::ProblemReport => Ok(Answer::ProblemReport(crate::crash::problem_report())),
         Request::Open(_)
         | Request::New { .. }
         | Request::OpenExample

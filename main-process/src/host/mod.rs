@@ -2,6 +2,7 @@
 //! what they asked for is durable.
 
 mod agent_run;
+mod announce;
 mod answer;
 mod around;
 mod codes;

@@ -5,7 +5,7 @@ use crate::{
     mcp::{self, Address},
     moment::now,
     paths,
-    processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, WorkspaceLock},
+    processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, RuntimeDirs, WorkspaceLock},
     terminal,
     workspace::{NewError, OpenError, Ownership, Workspace},
 };
@@ -60,14 +60,20 @@ impl Ownership for HeldLock {
 impl Session {
     /// Locks and opens a workspace and makes it known. It serves nobody before [`Self::serve`].
     pub(crate) fn open(root: &Path) -> Result<Self, SessionError> {
-        let mut session = Self::open_in(root, &RuntimeDir::of_user()?)?;
+        let mut session =
+            Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable())?;
         session.workspace.keep_approvals_in(paths::approvals());
         paths::remember(session.workspace.root());
         Ok(session)
     }
 
-    /// As [`Self::open`], with the place for its socket given; no other trace is left in the user's folders.
-    pub(crate) fn open_in(root: &Path, runtime: &RuntimeDir) -> Result<Self, SessionError> {
+    /// As [`Self::open`], with the place for its socket and the places of others given; no other trace is left in the user's
+    /// folders.
+    pub(crate) fn open_in(
+        root: &Path,
+        runtime: &RuntimeDir,
+        elsewhere: &[RuntimeDir],
+    ) -> Result<Self, SessionError> {
         if !root.join("draftboard.toml").exists() {
             return Err(OpenError::NotAWorkspace(root.to_owned()).into());
         }
@@ -78,7 +84,7 @@ impl Session {
             .inspect_err(|error| tracing::error!(%error, "edits by other programs are not noticed"));
         let mut workspace = Workspace::open(root, now())?;
         workspace.owned_by(Box::new(HeldLock(lock.clone())));
-        let instance = Instance::publish(runtime, lock, env!("CARGO_PKG_VERSION"))?;
+        let instance = Instance::publish(runtime, elsewhere, lock, env!("CARGO_PKG_VERSION"))?;
         Ok(Self { workspace, instance, server: None, watcher: watcher.ok(), changes })
     }
 

@@ -8,6 +8,7 @@ mod reviewing;
 
 use super::{
     Host, Job, Launch, Parts, Reply, Session, Signal,
+    announce::Announcer,
     answer::{self, ask, mutation},
     codes::Codes,
     launching::{self, Failed},
@@ -16,6 +17,7 @@ use super::{
 };
 use crate::{
     connect,
+    crash::{self, CrashStore},
     mcp::{self, Address},
     moment::now,
     paths,
@@ -66,6 +68,8 @@ pub(super) struct Writer {
     notifier: Notifier,
     /// When the journal and the lock were last looked at.
     storage_seen: Instant,
+    /// `None` with a window, which shows the review queue itself.
+    announcer: Option<Announcer>,
 }
 
 /// What waits for its group.
@@ -127,7 +131,12 @@ impl Writer {
             codes: Codes::default(),
             notifier: Notifier::default(),
             storage_seen: Instant::now(),
+            announcer: (!window).then(Announcer::default),
         };
+        if let Some(announcer) = &mut writer.announcer {
+            let workspace = &writer.session.workspace;
+            announcer.at_start(&workspace.desk().queue, workspace.root());
+        }
         if let Some(scope) = approval {
             writer.approve(scope, user_name());
         }
@@ -237,6 +246,7 @@ impl Writer {
                 if std::mem::take(&mut self.choose) {
                     self.renderer.tell(ToRenderer::Launcher);
                 }
+                self.offer_crash_report();
             }
             Job::Resync => self.renderer.resync(workspace),
             Job::FileChanged(changed) => self.file_changed(&changed),
@@ -323,6 +333,10 @@ impl Writer {
     /// What a standing approval has accepted is done at once.
     fn follow_up(&mut self, result: &Result<AgentOutcome, Refusal>) {
         let Ok(AgentOutcome { done, accepted }) = result else { return };
+        if let Some(announcer) = &mut self.announcer {
+            let workspace = &self.session.workspace;
+            announcer.submitted(&done.proposal, &workspace.desk().queue, workspace.root());
+        }
         match (&done.proposal.act, accepted) {
             (Some(act), Some(_)) => {
                 let act = act.clone();
@@ -360,6 +374,7 @@ impl Writer {
                 launching::create_at(Path::new(&path), template).and_then(|()| self.open(&path))
             }
             Request::OpenExample => self.open_example(),
+            Request::ProblemReport => Ok(Answer::ProblemReport(crash::problem_report())),
             Request::Recents => return recents_aside(self.failed.clone(), reply),
             Request::ForgetRecent(path) => {
                 let path = Path::new(&path);
@@ -438,6 +453,16 @@ impl Writer {
         session.workspace.price_with(Arc::new(self.terraform.clone()));
         std::mem::replace(&mut self.session, session).close();
         self.renderer.resync(&self.session.workspace);
+    }
+
+    /// Tells the window of a process that ended unexpectedly, once.
+    fn offer_crash_report(&mut self) {
+        let store = CrashStore::of_user();
+        let Some(report) = store.unoffered() else { return };
+        self.renderer.tell(ToRenderer::CrashReport { headline: report.headline() });
+        if let Err(error) = store.mark_offered(&report) {
+            tracing::warn!(%error, "a crash report will be offered again");
+        }
     }
 
     fn file_changed(&mut self, changed: &FileChanged) {

@@ -1,6 +1,6 @@
 //! The workbench as the MCP server sees it.
 
-use super::Published;
+use super::{Published, config_check};
 use crate::{
     export,
     host::Host,
@@ -83,12 +83,15 @@ impl Workbench for Bench {
 
     fn configured(&self, fields: &serde_json::Map<String, serde_json::Value>) -> Result<Act, Refusal> {
         let unreadable = |why: String| Refusal::new(Code::StorageError, format!("draftboard.toml: {why}"));
+        config_check::check(fields)?;
         let root =
             self.published.root().ok_or_else(|| Refusal::new(Code::NoWorkspace, "no workspace is open"))?;
         let files = WorkspaceFiles::open(&root).map_err(|error| unreadable(error.to_string()))?;
         let before =
             files.read_text(&WorkspacePath::config()).map_err(|error| unreadable(error.to_string()))?;
         let after = journal::merge_config(&before, fields)
+            .map_err(|error| Refusal::new(Code::ValidationError, error.to_string()).field("config"))?;
+        infrastructure::Settings::read(&after)
             .map_err(|error| Refusal::new(Code::ValidationError, error.to_string()).field("config"))?;
         if after == before {
             return Err(

@@ -60,7 +60,7 @@ impl Agents {
     }
 
     fn record(&self) -> DiscoveryRecord {
-        instance::find(&self.running().runtime, &self.running().root).unwrap().unwrap()
+        instance::find(std::slice::from_ref(&self.running().runtime), &self.running().root).unwrap().unwrap()
     }
 
     fn ask(&self, request: McpRequest) -> Answer {

@@ -9,6 +9,7 @@ use super::{
     spawner::Spawner,
 };
 use crate::{
+    crash::{self, CrashRole},
     moment::now as moment,
     processes::restart::{Decision, RestartPolicy},
 };
@@ -174,6 +175,9 @@ impl Session {
     /// Its process is over. It starts again after a while, without the component that ended it twice, or waits for a person.
     pub(super) fn over(&mut self, over: &Over, ground: &Ground, now: Instant) {
         let words = self.peer.as_mut().map(Peer::last_words).unwrap_or_default();
+        if let Over::Exited(reason) = over {
+            crash::record_child(CrashRole::Preview, None, *reason, None, &words);
+        }
         let shown_something = self.peer.as_ref().is_some_and(|peer| peer.sent.page().is_some());
         let what = over.to_string();
         for line in &words {

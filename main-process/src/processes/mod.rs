@@ -20,13 +20,13 @@ pub mod spawn;
 pub mod supervisor;
 pub mod warden;
 
-pub(crate) use proc_stat::cpu_ticks;
+pub(crate) use proc_stat::{ProcStat, cpu_ticks};
 pub(crate) use readiness::timespec;
 
 pub use exit_reason::ExitReason;
 pub use instance::{DiscoveryRecord, Instance, LockError, PublishError, Token, WorkspaceLock};
 pub use restart::{Decision, RestartPolicy};
-pub use runtime_dir::{RuntimeDir, RuntimeDirError};
+pub use runtime_dir::{RuntimeDir, RuntimeDirError, RuntimeDirs};
 pub use spawn::{
     Child, EnvPolicy, Environment, SpawnError, StdStream, inherited_channel, spawn_role, start_apart,
 };

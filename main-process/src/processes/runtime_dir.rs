@@ -1,6 +1,11 @@
-//! The directory only we can enter, where sockets and discovery records live.
+//! The directory only we can enter, where sockets and discovery records live, and the places in which others look for it.
+//!
+//! A process writes into one directory, chosen by its environment. A client of an agent may start the bridge with a reduced
+//! environment (`HOME`, `PATH` and little else), so that the bridge would choose another one than the window did: whoever
+//! looks for a running Draftboard looks in all of them.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -41,6 +46,99 @@ pub enum RuntimeDirError {
     TooOpen { path: PathBuf, mode: u32 },
 }
 
+/// The directories in which a running Draftboard of this user may have left its record, most likely first.
+#[derive(Debug, Clone)]
+pub struct RuntimeDirs {
+    usable: Vec<RuntimeDir>,
+    skipped: Vec<SkippedDir>,
+}
+
+/// A directory that was looked for in vain.
+#[derive(Debug, Clone)]
+struct SkippedDir {
+    path: PathBuf,
+    /// `None` when it does not exist, which is usual.
+    reason: Option<String>,
+}
+
+impl RuntimeDirs {
+    /// `$XDG_RUNTIME_DIR`, the same directory by its usual name where the variable was dropped, and the directories for
+    /// temporary files. Creates nothing.
+    pub fn of_user() -> Self {
+        let user = geteuid().as_raw();
+        let xdg = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+        let by_name = PathBuf::from(format!("/run/user/{user}"));
+        Self::among(xdg.into_iter().chain([by_name]), [PathBuf::from("/tmp"), std::env::temp_dir()])
+    }
+
+    /// As [`of_user`](Self::of_user), with the places given: private ones, and ones that everybody shares.
+    pub fn among(
+        private: impl IntoIterator<Item = PathBuf>,
+        shared: impl IntoIterator<Item = PathBuf>,
+    ) -> Self {
+        let mut dirs = Self { usable: Vec::new(), skipped: Vec::new() };
+        for parent in private {
+            let path = parent.join(NAME);
+            match rustix::fs::lstat(&parent).map(|stat| verify(&parent, &stat)) {
+                Ok(Ok(())) => dirs.add(path),
+                Ok(Err(error)) => dirs.skip(path, Some(error.to_string())),
+                Err(Errno::NOENT | Errno::NOTDIR) => dirs.skip(path, None),
+                Err(error) => dirs.skip(path, Some(io::Error::from(error).to_string())),
+            }
+        }
+        for parent in shared {
+            dirs.add(of_user_in(&parent));
+        }
+        dirs
+    }
+
+    fn add(&mut self, path: PathBuf) {
+        if self.is_known(&path) {
+            return;
+        }
+        match RuntimeDir::existing(&path) {
+            Ok(Some(dir)) => self.usable.push(dir),
+            Ok(None) => self.skip(path, None),
+            Err(error) => self.skip(path, Some(error.to_string())),
+        }
+    }
+
+    fn skip(&mut self, path: PathBuf, reason: Option<String>) {
+        if !self.is_known(&path) {
+            self.skipped.push(SkippedDir { path, reason });
+        }
+    }
+
+    fn is_known(&self, path: &Path) -> bool {
+        self.usable.iter().any(|dir| dir.path == path) || self.skipped.iter().any(|dir| dir.path == path)
+    }
+
+    pub fn usable(&self) -> &[RuntimeDir] {
+        &self.usable
+    }
+
+    /// Directories that are there and are not safe to read, each with the reason.
+    pub fn unsafe_ones(&self) -> impl Iterator<Item = &str> {
+        self.skipped.iter().filter_map(|dir| dir.reason.as_deref())
+    }
+}
+
+/// Every directory that was tried: "looked in A, B (does not exist), C (skipped: …)".
+impl fmt::Display for RuntimeDirs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let usable = self.usable.iter().map(|dir| dir.path.display().to_string());
+        let skipped = self.skipped.iter().map(|dir| match &dir.reason {
+            Some(reason) => format!("{} (skipped: {reason})", dir.path.display()),
+            None => format!("{} (does not exist)", dir.path.display()),
+        });
+        write!(f, "looked in {}", usable.chain(skipped).collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn of_user_in(shared: &Path) -> PathBuf {
+    shared.join(format!("{NAME}-{}", geteuid().as_raw()))
+}
+
 impl RuntimeDir {
     /// The directory of this user and machine: below `$XDG_RUNTIME_DIR` where that is private, else in the
     /// directory for temporary files.
@@ -53,7 +151,7 @@ impl RuntimeDir {
     pub fn choose(xdg: Option<&Path>, temporary: &Path) -> Result<Self, RuntimeDirError> {
         match xdg.filter(|xdg| xdg.is_absolute() && is_private(xdg)) {
             Some(xdg) => Self::at(&xdg.join(NAME)),
-            None => Self::at(&temporary.join(format!("{NAME}-{}", geteuid().as_raw()))),
+            None => Self::at(&of_user_in(temporary)),
         }
     }
 
@@ -67,6 +165,20 @@ impl RuntimeDir {
                 return Err(RuntimeDirError::Create { path: path.to_owned(), source: error.into() });
             }
         };
+        Self::opened(path, created)
+    }
+
+    /// Exactly this directory, with the checks of [`at`](Self::at); `None` when it does not exist.
+    pub fn existing(path: &Path) -> Result<Option<Self>, RuntimeDirError> {
+        match Self::opened(path, false) {
+            Err(RuntimeDirError::Check { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Ok(None)
+            }
+            checked => checked.map(Some),
+        }
+    }
+
+    fn opened(path: &Path, created: bool) -> Result<Self, RuntimeDirError> {
         let check = |error: Errno| RuntimeDirError::Check { path: path.to_owned(), source: error.into() };
         // Opened first and asked second, so that the answer is about one and the same directory.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -126,7 +238,7 @@ fn verify(path: &Path, stat: &Stat) -> Result<(), RuntimeDirError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{RuntimeDir, RuntimeDirError};
+    use super::{RuntimeDir, RuntimeDirError, RuntimeDirs};
     use std::fs;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
     use std::path::Path;
@@ -209,5 +321,40 @@ mod tests {
         assert_eq!(RuntimeDir::choose(Some(Path::new("relative")), &fallback).unwrap().path(), in_fallback);
         set_mode(&xdg, 0o700);
         assert_eq!(RuntimeDir::choose(Some(&xdg), &fallback).unwrap().path(), xdg.join("draftboard"));
+    }
+
+    #[test]
+    fn all_places_are_looked_in_and_an_unsafe_one_is_skipped_and_named() {
+        let tmp = tempfile::tempdir().unwrap();
+        let [xdg, by_name, fixed, temporary] = ["xdg", "by-name", "fixed", "temporary"].map(|name| {
+            let path = tmp.path().join(name);
+            fs::create_dir(&path).unwrap();
+            set_mode(&path, 0o700);
+            path
+        });
+        let look = || {
+            let private = [xdg.clone(), by_name.clone(), xdg.clone(), tmp.path().join("nowhere")];
+            RuntimeDirs::among(private, [fixed.clone(), temporary.clone(), fixed.clone()])
+        };
+        let paths =
+            |dirs: &RuntimeDirs| dirs.usable().iter().map(|dir| dir.path().to_owned()).collect::<Vec<_>>();
+        assert!(paths(&look()).is_empty() && !xdg.join("draftboard").exists(), "nothing is made by looking");
+
+        let own = RuntimeDir::at(&by_name.join("draftboard")).unwrap();
+        let shared = RuntimeDir::choose(None, &fixed).unwrap();
+        // A link to a safe directory, and one that others can enter.
+        symlink(own.path(), xdg.join("draftboard")).unwrap();
+        let open = RuntimeDir::choose(None, &temporary).unwrap();
+        set_mode(open.path(), 0o755);
+        let dirs = look();
+        assert_eq!(paths(&dirs), [own.path(), shared.path()]);
+        let said = dirs.to_string();
+        for path in [&xdg, &by_name, &fixed, &temporary, &tmp.path().join("nowhere")] {
+            assert!(said.contains(path.to_str().unwrap()), "{}: {said}", path.display());
+        }
+        assert_eq!(dirs.unsafe_ones().count(), 2, "{said}");
+        // The parent counts as well: what others can enter they can replace.
+        set_mode(&by_name, 0o777);
+        assert_eq!(paths(&look()), [shared.path()]);
     }
 }

@@ -120,6 +120,9 @@ impl Workbench {
         if overlays.guide {
             overlays.guide = setup_guide_ui(context, &self.theme);
         }
+        if overlays.report.as_mut().is_some_and(|report| !report.show_ui(context, &self.theme)) {
+            overlays.report = None;
+        }
         if overlays.shortcuts {
             overlays.shortcuts = shortcuts_sheet_ui(context, &self.theme);
         }

@@ -2,6 +2,7 @@
 
 use super::{Pending, Workbench, review::Asked};
 use crate::{
+    commands::CommandId,
     launcher::Launcher,
     link::Incoming,
     panels::{notices::Tone, status_bar::counted},
@@ -75,6 +76,12 @@ impl Workbench {
                 context.send_viewport_cmd(ViewportCommand::Focus);
             }
             Received::Launcher => self.overlays.launcher = Some(Launcher::default()),
+            Received::CrashReport { headline } => self.notices.tell_with(
+                Tone::Bad,
+                "Draftboard ended unexpectedly",
+                vec![headline, "Nothing was sent. Acknowledged changes are in the journal.".to_owned()],
+                Some(("Show report", Action::Do(CommandId::ReportProblem))),
+            ),
             Received::Resync => {
                 if let Err(error) = self.link.resync() {
                     tracing::error!(%error, "cannot ask for the workspace again");
@@ -247,6 +254,11 @@ impl Workbench {
             }
             Answer::Log(entries) => self.panels.log.receive(entries),
             Answer::AuditView(view) => self.panels.audit.receive(*view),
+            Answer::ProblemReport(text) => {
+                if let Some(report) = &mut self.overlays.report {
+                    report.receive(text);
+                }
+            }
             Answer::Recents(recents) => {
                 if let Some(launcher) = &mut self.overlays.launcher {
                     launcher.receive(recents);

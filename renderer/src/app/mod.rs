@@ -28,6 +28,7 @@ use crate::{
     quick_add::QuickAdd,
     remembered::{Remembered, Settings},
     replica::{Replica, Workspace},
+    report_problem::ReportDialog,
     review::{Review, proposed::Proposed},
     settings_page::SettingsPage,
     specs::{History, NewEntity},
@@ -128,6 +129,7 @@ struct Overlays {
     command_palette: Option<CommandPalette>,
     shortcuts: bool,
     guide: bool,
+    report: Option<ReportDialog>,
     settings: Option<SettingsPage>,
     launcher: Option<Launcher>,
 }
@@ -143,6 +145,7 @@ impl Overlays {
             || self.command_palette.is_some()
             || self.shortcuts
             || self.guide
+            || self.report.is_some()
             || self.settings.is_some()
             || self.launcher.is_some()
     }

@@ -13,6 +13,7 @@ use crate::{
     placing::container_at,
     quick_add::QuickAdd,
     remembered::ThemeChoice,
+    report_problem::ReportDialog,
     review::opened::Look,
     settings_page::SettingsPage,
 };
@@ -114,6 +115,10 @@ impl Workbench {
             Id::SystemTheme => self.settings.theme = ThemeChoice::System,
             Id::CommandPalette => self.overlays.command_palette = Some(CommandPalette::default()),
             Id::Shortcuts => self.overlays.shortcuts = true,
+            Id::ReportProblem => {
+                self.overlays.report = Some(ReportDialog::default());
+                self.ask(Request::ProblemReport, Pending::Other);
+            }
             Id::AddServer => self.add_upstream(Way::Form),
             Id::ImportServers => self.add_upstream(Way::Programs),
             Id::SearchRegistry => self.add_upstream(Way::Registry),

@@ -88,6 +88,7 @@ pub(crate) enum CommandId {
     SystemTheme,
     CommandPalette,
     Shortcuts,
+    ReportProblem,
     SetupGuide,
     AddServer,
     ImportServers,

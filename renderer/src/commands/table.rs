@@ -213,4 +213,5 @@ pub(crate) const TABLE: &[CommandDef] = &[
     )),
     row(Id::SetupGuide, Menu::Help, "Connect an agent", &[], Needs::Nothing),
     row(Id::Shortcuts, Menu::Help, "Keyboard shortcuts", &[Keys::plain(Key::Questionmark)], Needs::Nothing),
+    row(Id::ReportProblem, Menu::Help, "Report a problem…", &[], Needs::Nothing),
 ];

@@ -92,15 +92,19 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
             r#"{{"from":{revision},"to":{present},"resync":true,"operations":[]{}}}"#,
             beside(draft.as_deref())
         );
-        let summary = "The changes are no longer kept: read everything again.";
-        return Ok(Reply { data, meta, ..Reply::default() }.summary(summary));
+        return Ok(Reply { data, meta, ..Reply::default() });
     };
     // Newer ones belong to a later answer.
     let patches: Vec<Patch> = patches.into_iter().filter(|patch| patch.revision <= present).collect();
     let types = types_of(patches.iter().flat_map(|patch| &patch.changes));
-    let (mut operations, mut bytes, mut to) = (Vec::new(), 0, Revision(revision));
+    let mut bytes = draft.as_ref().map_or(0, String::len);
+    let (mut operations, mut to) = (Vec::new(), Revision(revision));
     for patch in patches.iter().take(usize::try_from(limit).unwrap_or(MOST_LIMIT)) {
-        let text = crate::envelope::to_json(&operation(workspace, &types, patch))?;
+        let mut text = crate::envelope::to_json(&operation(workspace, &types, patch, MOST_CHANGES))?;
+        if operations.is_empty() && bytes + text.len() > BYTE_BUDGET {
+            // It is named without its changes: no answer would ever get past it otherwise.
+            text = crate::envelope::to_json(&operation(workspace, &types, patch, 0))?;
+        }
         bytes += text.len() + 1;
         if !operations.is_empty() && bytes > BYTE_BUDGET {
             meta.cut = Some("the byte budget of one answer is used up");
@@ -112,14 +116,12 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
     meta.returned = Some(operations.len());
     // The journal gives a bounded number at a time, so what is missing is known by revision alone.
     meta.has_more = Some(to < present);
-    let summary =
-        format!("{} operations after revision {revision}, up to {to} of {present}.", operations.len());
     let data = format!(
         r#"{{"from":{revision},"to":{to},"resync":false,"operations":{}{}}}"#,
         page::array(&operations),
         beside(draft.as_deref()),
     );
-    Ok(Reply { data, meta, ..Reply::default() }.summary(summary))
+    Ok(Reply { data, meta, ..Reply::default() })
 }
 
 fn beside(draft: Option<&str>) -> String {
@@ -181,20 +183,21 @@ fn types_of<'a>(changes: impl IntoIterator<Item = &'a Change>) -> BTreeMap<NodeI
     elements.collect()
 }
 
-fn operation(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, patch: &Patch) -> Value {
-    let told: Vec<Value> = patch
-        .changes
-        .iter()
-        .take(MOST_CHANGES)
-        .map(|change| change_shape(workspace, types, change))
-        .collect();
+fn operation(
+    workspace: &WorkspaceView,
+    types: &BTreeMap<NodeId, TypeId>,
+    patch: &Patch,
+    max_changes: usize,
+) -> Value {
+    let told: Vec<Value> =
+        patch.changes.iter().take(max_changes).map(|change| change_shape(workspace, types, change)).collect();
     let mut operation = json!({
         "revision": patch.revision,
         "actor": { "kind": patch.actor.kind, "name": shown(&patch.actor.name) },
         "summary": shown(&patch.summary),
         "changes": told,
     });
-    let omitted = patch.changes.len().saturating_sub(MOST_CHANGES);
+    let omitted = patch.changes.len().saturating_sub(max_changes);
     if omitted > 0 {
         operation["changesOmitted"] = json!(omitted);
     }

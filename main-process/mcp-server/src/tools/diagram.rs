@@ -79,7 +79,7 @@ fn list(call: &Call) -> Result<Reply, Failure> {
     let page = page::take(asked, nodes.into_iter(), |node| shape::node(workspace, node, arguments.detail))?;
     let mut meta = meta(workspace, board);
     page.describe(&mut meta);
-    Ok(Reply { data: page.json(), meta, ..Reply::default() }.summary(page.summary("resources")))
+    Ok(Reply { data: page.json(), meta, ..Reply::default() })
 }
 
 fn type_pattern(text: &str) -> Result<Pattern, Failure> {
@@ -160,8 +160,7 @@ fn diagram(
     let data = format!(r#"{{"nodes":{},"edges":{}}}"#, page::array(nodes), page::array(edges));
     let mut meta = meta(workspace, board);
     page.describe(&mut meta);
-    let what = format!("nodes and edges of board {}", board.name);
-    Ok(Reply { data, meta, ..Reply::default() }.summary(page.summary(&what)))
+    Ok(Reply { data, meta, ..Reply::default() })
 }
 
 /// As the resource gives it: the first page.

@@ -79,7 +79,7 @@ fn get_one(call: &Call) -> Result<Reply, Failure> {
     let page = changed(call, own(call, &id)?, limit, cursor)?;
     page.describe(&mut meta);
     let data = with_list(&data, "changes", &page.json())?;
-    Ok(Reply { data, meta, ..Reply::default() }.summary(page.summary("changes")))
+    Ok(Reply { data, meta, ..Reply::default() })
 }
 
 /// The same for the tool and the resource.

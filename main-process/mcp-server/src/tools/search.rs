@@ -133,7 +133,7 @@ fn search(call: &Call) -> Result<Reply, Failure> {
     let page = page::take(asked, found.into_iter(), |(_, entry)| entry)?;
     let mut meta = Meta { revision: workspace.revision().0, ..Meta::default() };
     page.describe(&mut meta);
-    Ok(Reply { data: page.json(), meta, ..Reply::default() }.summary(page.summary("matches")))
+    Ok(Reply { data: page.json(), meta, ..Reply::default() })
 }
 
 fn score_node(node: &Node, def: Option<&TypeDef>, words: &[&str]) -> Option<u32> {

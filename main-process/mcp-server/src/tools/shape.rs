@@ -140,7 +140,7 @@ pub(crate) fn overridden(key: &OverrideKey, value: &shared_protocol::Value) -> V
 }
 
 /// A key whose value is better not shown when nothing else is known about it.
-pub(crate) fn looks_secret(key: &str) -> bool {
+pub fn looks_secret(key: &str) -> bool {
     const WORDS: [&str; 12] = [
         "password",
         "passwd",

@@ -114,13 +114,7 @@ fn generate(call: &Call) -> Result<Reply, Failure> {
             files
         }
     };
-    let summary = format!(
-        "{} of {} files of board {}. The data is in structuredContent.",
-        data.len(),
-        hcl.files.len(),
-        board.name
-    );
-    Ok(Reply { diagnostics, ..Reply::new(&data, meta)? }.summary(summary))
+    Ok(Reply { diagnostics, ..Reply::new(&data, meta)? })
 }
 
 /// The text of one file as agents may see it.
@@ -260,7 +254,7 @@ fn status(call: &Call) -> Result<Reply, Failure> {
     let page = page::take(asked, deployed.into_iter(), |(_, status)| status)?;
     let mut meta = meta(workspace, board);
     page.describe(&mut meta);
-    Ok(Reply { data: by_node(&page, &ids), meta, ..Reply::default() }.summary(page.summary("statuses")))
+    Ok(Reply { data: by_node(&page, &ids), meta, ..Reply::default() })
 }
 
 /// Only what becomes a resource is ever deployed; what nobody has deployed yet is pending.
@@ -298,7 +292,7 @@ fn costs(call: &Call) -> Result<Reply, Failure> {
         "monthly": cost.monthly, "currency": cost.currency, "priced": cost.priced, "free": cost.free,
         "usageBased": cost.usage_based, "unknown": cost.unknown,
     }));
-    Ok(Reply { data: by_node(&page, &ids), meta, ..Reply::default() }.summary(page.summary("estimates")))
+    Ok(Reply { data: by_node(&page, &ids), meta, ..Reply::default() })
 }
 
 fn node_cost(cost: &CostView, node: &NodeCost) -> Value {

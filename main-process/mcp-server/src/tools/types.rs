@@ -91,7 +91,7 @@ fn types(call: &Call) -> Result<Reply, Failure> {
     let page = page::take(asked, fitting.into_iter(), |def| shape(def, arguments.detail))?;
     let mut meta = Meta { revision: workspace.revision().0, ..Meta::default() };
     page.describe(&mut meta);
-    Ok(Reply { data: page.json(), meta, ..Reply::default() }.summary(page.summary("types")))
+    Ok(Reply { data: page.json(), meta, ..Reply::default() })
 }
 
 fn provider(def: &TypeDef) -> &str {

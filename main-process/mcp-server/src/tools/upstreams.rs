@@ -33,9 +33,8 @@ fn list(call: &Call) -> Result<Reply, Failure> {
         .collect();
     let data =
         json!({ "servers": servers, "manifests": manifests, "callable": call.mode == McpMode::Guarded });
-    let summary = format!("{} servers, {} tools", servers.len(), offered.len());
     let meta = Meta { revision: call.view.revision().0, total: Some(servers.len()), ..Meta::default() };
-    Ok(Reply::new(&data, meta)?.summary(summary))
+    Reply::new(&data, meta)
 }
 
 /// What it runs and where is the designer's own.

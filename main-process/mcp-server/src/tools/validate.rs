@@ -80,8 +80,7 @@ fn validate(call: &Call) -> Result<Reply, Failure> {
         errors == 0,
         page.json()
     );
-    let summary = format!("{errors} errors, {warnings} warnings. {}", page.summary("problems"));
-    Ok(Reply { data, meta, ..Reply::default() }.summary(summary))
+    Ok(Reply { data, meta, ..Reply::default() })
 }
 
 /// What is wrong with the Terraform files, as far as the graph does not say so itself.

@@ -293,6 +293,12 @@ pub(crate) fn service_in(bench: &Arc<Bench>, mode: McpMode) -> Service {
     service
 }
 
+/// What a client reads that knows `content` alone: the first text, as JSON.
+pub(crate) fn text_of(answer: &Value) -> Value {
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
 // ---- a bridge ---------------------------------------------------------------------------------------------------------
 
 /// A client at the other end of a stream.
@@ -326,11 +332,17 @@ impl Talk {
     }
 
     pub(crate) async fn legacy(service: &Service) -> Self {
+        Self::of_version(service, "2025-11-25").await
+    }
+
+    /// A client that shakes hands for this version.
+    pub(crate) async fn of_version(service: &Service, version: &str) -> Self {
         let mut talk = Self::with(service, false);
         let hello = json!({
-            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "old", "version": "0" }
+            "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "old", "version": "0" }
         });
-        talk.ask("initialize", hello).await;
+        let answer = talk.ask("initialize", hello).await;
+        assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
         talk.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
         talk
     }
@@ -387,9 +399,15 @@ impl Talk {
         let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
         let result = &answer["result"];
         let envelope = result["structuredContent"].clone();
+        assert_eq!(text_of(&answer), envelope, "the text is the whole answer");
         assert_eq!(result["isError"], json!(!envelope["ok"].as_bool().unwrap()), "{answer}");
         assert_eq!(envelope["tool"], json!(tool));
         envelope
+    }
+
+    /// Calls a tool and gives the whole message.
+    pub(crate) async fn call_whole(&mut self, tool: &str, arguments: Value) -> Value {
+        self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await
     }
 
     /// Reads a resource and gives its JSON.

@@ -2,13 +2,11 @@
 
 use super::{Changes, links, of};
 use bundles::{Bundles, Code, Data, Envelope, Refusal, call, plan};
-use mcp_server::{Call, View, Written};
+use mcp_server::{Call, MAX_ENVELOPE_BYTES, View, Written};
 use serde_json::{Value, json};
 
-/// Bytes of one answer; clients take a mebibyte in one message.
-const MOST_BYTES: usize = 900 * 1024;
 /// Bytes of findings beside the data.
-const MOST_FINDINGS: usize = 400 * 1024;
+const MAX_FINDINGS_BYTES: usize = MAX_ENVELOPE_BYTES * 4 / 9;
 /// How often an answer is made smaller before it is refused.
 const MOST_TRIES: usize = 8;
 const CUT: &str = "the byte budget of one answer is used up";
@@ -59,18 +57,19 @@ fn within_bounds(bundles: &Bundles, tool: &str, mut arguments: Value, view: &Vie
         let count = items(&envelope);
         let answer = written(envelope, view);
         let size = answer.json.len();
-        if size <= MOST_BYTES {
+        if size <= MAX_ENVELOPE_BYTES {
             return answer;
         }
         was_cut = true;
-        let fewer = count.map(|count| (count * MOST_BYTES / size * 9 / 10).min(count.saturating_sub(1)));
+        let fewer =
+            count.map(|count| (count * MAX_ENVELOPE_BYTES / size * 9 / 10).min(count.saturating_sub(1)));
         match fewer.filter(|fewer| *fewer > 0) {
             Some(fewer) if ask_for_fewer(tool, &mut arguments, fewer) => {}
             _ => break,
         }
     }
     let message = format!(
-        "The answer would hold more than {MOST_BYTES} bytes: ask for less (fewer entities, summaries, no schemas, no reference graph)"
+        "The answer would hold more than {MAX_ENVELOPE_BYTES} bytes: ask for less (fewer entities, summaries, no schemas, no reference graph)"
     );
     let refusal = Refusal { code: Code::LimitExceeded, message, field: None, details: None };
     written(Envelope { tool: tool.to_owned(), result: Err(refusal) }, view)
@@ -110,7 +109,7 @@ fn cut_findings(envelope: &mut Envelope) -> bool {
     let mut bytes = 0;
     let fits = |finding: &&Data| {
         bytes += serde_json::to_string(finding).map_or(0, |text| text.len() + 1);
-        bytes <= MOST_FINDINGS
+        bytes <= MAX_FINDINGS_BYTES
     };
     let (total, fitting) = (answer.diagnostics.len(), answer.diagnostics.iter().take_while(fits).count());
     answer.diagnostics.truncate(fitting);
@@ -133,18 +132,14 @@ pub(super) fn written(mut envelope: Envelope, view: &View) -> Written {
     // Bundles that are served by themselves have no revision; each state of theirs has a number.
     let revision = view.workspace.as_ref().map_or(view.generation, |workspace| workspace.revision().0);
     set_meta(&mut envelope, "revision", usize::try_from(revision).unwrap_or(usize::MAX).into());
-    let summary = match items(&envelope) {
-        Some(count) => format!("{count} items. The data is in structuredContent."),
-        None => "The data is in structuredContent.".to_owned(),
-    };
     let is_error = !envelope.is_ok();
-    Written { json: visible(&envelope.to_text()), summary: format!("{}: {summary}", envelope.tool), is_error }
+    Written { json: visible(&envelope.to_text()), is_error }
 }
 
 pub(super) fn fault(tool: &str) -> Written {
     let error = json!({ "code": "INTERNAL", "message": "the tool ended with a fault; the log says more" });
     let json = json!({ "ok": false, "tool": tool, "error": error }).to_string();
-    Written { json, summary: String::new(), is_error: true }
+    Written { json, is_error: true }
 }
 
 /// The same JSON, in which characters that hide or turn around text are written as escapes. They can only stand in texts.
@@ -204,7 +199,7 @@ mod tests {
         };
         let ask = |tool: &str, arguments: Value| -> Value {
             let written = within_bounds(&bundles, tool, arguments, &view);
-            assert!(written.json.len() <= MOST_BYTES, "{tool}: {} bytes", written.json.len());
+            assert!(written.json.len() <= MAX_ENVELOPE_BYTES, "{tool}: {} bytes", written.json.len());
             serde_json::from_str(&written.json).unwrap()
         };
         let whole = ask("get_bundle_snapshot", json!({"includeRefGraph": false}));

@@ -318,7 +318,6 @@ fn no_standing_approval_lets_an_agent_say_what_is_run() {
     for guarded in [
         json!({ "infrastructure": { "backend": { "type": "http" } } }),
         json!({ "infrastructure": { "providers": { "aws": { "endpoint": "http://x" } } } }),
-        json!({ "another": { "table": 1 } }),
     ] {
         let asked = set(guarded);
         assert_eq!(asked["data"]["status"], json!("submitted"), "{asked}");
@@ -327,6 +326,44 @@ fn no_standing_approval_lets_an_agent_say_what_is_run() {
         assert!(opened.elements[0].risks.contains(&Risk::Security));
     }
     assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
+}
+
+/// What would only confuse the person who reviews it is told to the agent: a redacted value that is written back, a key that
+/// there is not, a value of another type.
+#[test]
+fn a_configuration_that_cannot_be_right_is_refused_before_anybody_reviews_it() {
+    let agents = guarded();
+    let (stream, _) = agents.bridge();
+    let path = agents.running().root.join("draftboard.toml");
+    let secret = "\n[infrastructure.providers.aws]\nsecret_key = \"hunter2\"\nregion = \"eu\"\n";
+    std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + secret).unwrap();
+    let set = |config: Value| call(&stream, "set_project_config", json!({ "config": config }));
+    let read = ok(&stream, "get_project_config", json!({}));
+    let redacted = read["infrastructure"].clone();
+    for (config, field, words) in [
+        (
+            json!({ "infrastructure": { "providers": { "aws": { "secret_key": "[redacted]" } } } }),
+            "config.infrastructure.providers.aws.secret_key",
+            "[redacted]",
+        ),
+        (json!({ "description": 3 }), "config.description", "expected a text"),
+        (json!({ "region": "eu" }), "config.region", "not a setting"),
+        (json!({ "infrastructure": { "tags": ["a"] } }), "config.infrastructure.tags", "expected an object"),
+        (json!({ "infrastructure": { "naming": { "template": "no name" } } }), "config", "naming.template"),
+    ] {
+        let refused = set(config);
+        assert_eq!(refused["error"]["code"], json!("VALIDATION_ERROR"), "{refused}");
+        assert_eq!(refused["error"]["field"], json!(field), "{refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().contains(words), "{refused}");
+    }
+    // The same in a property of a node: the secret that is there would be lost.
+    let written = json!({ "typeId": "notes/sticky", "properties": { "text": "[redacted]" } });
+    let refused = call(&stream, "add_resource", written);
+    assert_eq!(refused["error"]["field"], json!("properties.text"), "{refused}");
+    let waiting = ok(&stream, "list_proposals", json!({}));
+    assert_eq!(waiting["proposals"], json!([]), "{redacted}");
+    let plain = set(json!({ "infrastructure": { "providers": { "aws": { "region": "us" } } } }));
+    assert_eq!(plain["data"]["status"], json!("submitted"), "{plain}");
 }
 
 #[test]

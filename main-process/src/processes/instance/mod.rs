@@ -69,14 +69,19 @@ struct OwnFile {
 
 impl Instance {
     /// Opens the socket and writes the record. Taking the lock is the caller's proof that nobody else serves
-    /// this workspace, so a socket that lies there is stale and is replaced.
-    pub fn publish(runtime: &RuntimeDir, lock: WorkspaceLock, version: &str) -> Result<Self, PublishError> {
+    /// this workspace, so a socket that lies there is stale and is replaced. `elsewhere` are the directories in which a
+    /// process with another environment would have left its record.
+    pub fn publish(
+        runtime: &RuntimeDir,
+        elsewhere: &[RuntimeDir],
+        lock: WorkspaceLock,
+        version: &str,
+    ) -> Result<Self, PublishError> {
         let file = RecordFile::of_workspace(runtime, lock.workspace());
         let own_pid = std::process::id();
-        if let Some(other) = file.read()
-            && other.pid != own_pid
-            && is_alive(&other)
-        {
+        let files = elsewhere.iter().map(|other| RecordFile::of_workspace(other, lock.workspace()));
+        let records = std::iter::once(file.read()).chain(files.map(|other| other.read())).flatten();
+        if let Some(other) = records.into_iter().find(|other| other.pid != own_pid && is_alive(other)) {
             return Err(PublishError::AlreadyRunning { pid: other.pid });
         }
         let start_time = ProcStat::read(own_pid).map_err(PublishError::Proc)?.start_time;

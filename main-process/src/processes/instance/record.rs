@@ -55,24 +55,26 @@ pub enum DiscoveryError {
     Unreadable { path: PathBuf, source: io::Error },
 }
 
-/// The main process that serves `workspace`, if one is running.
-pub fn find(runtime: &RuntimeDir, workspace: &Path) -> Result<Option<DiscoveryRecord>, DiscoveryError> {
+/// The main process that serves `workspace`, if one is running and its record is in one of these directories.
+pub fn find(runtimes: &[RuntimeDir], workspace: &Path) -> Result<Option<DiscoveryRecord>, DiscoveryError> {
     let workspace = workspace
         .canonicalize()
         .map_err(|source| DiscoveryError::Unreadable { path: workspace.to_owned(), source })?;
-    Ok(RecordFile::of_workspace(runtime, &workspace).read_alive())
+    Ok(runtimes.iter().find_map(|runtime| RecordFile::of_workspace(runtime, &workspace).read_alive()))
 }
 
-/// Every main process of this user, ordered by workspace. Records of dead processes are removed on the way;
+/// Every main process with a record in one of these directories, ordered by workspace. Records of dead processes are removed on the way;
 /// their sockets are left to whoever next holds the workspace's lock.
-pub fn list(runtime: &RuntimeDir) -> Result<Vec<DiscoveryRecord>, DiscoveryError> {
-    let unreadable = |source| DiscoveryError::Unreadable { path: runtime.path().to_owned(), source };
+pub fn list(runtimes: &[RuntimeDir]) -> Result<Vec<DiscoveryRecord>, DiscoveryError> {
     let mut alive = Vec::new();
-    for entry in fs::read_dir(runtime.path()).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        let key = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        if path.extension().is_some_and(|extension| extension == EXTENSION) && is_key(key) {
-            alive.extend(RecordFile::of_key(runtime, key).read_alive());
+    for runtime in runtimes {
+        let unreadable = |source| DiscoveryError::Unreadable { path: runtime.path().to_owned(), source };
+        for entry in fs::read_dir(runtime.path()).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            let key = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            if path.extension().is_some_and(|extension| extension == EXTENSION) && is_key(key) {
+                alive.extend(RecordFile::of_key(runtime, key).read_alive());
+            }
         }
     }
     alive.sort_by(|left: &DiscoveryRecord, right| left.workspace.cmp(&right.workspace));

@@ -23,7 +23,7 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn record(running: &Running) -> DiscoveryRecord {
-    instance::find(&running.runtime, &running.root).unwrap().unwrap()
+    instance::find(std::slice::from_ref(&running.runtime), &running.root).unwrap().unwrap()
 }
 
 struct Fake {

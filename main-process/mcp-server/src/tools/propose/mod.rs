@@ -8,6 +8,7 @@ mod project;
 mod resources;
 mod runs;
 
+use super::shape::REDACTED;
 use crate::{Call, Code, Diagnostic, Failure, Meta, Reply, Tool, shown, surface::parsed};
 use authority::{
     Snapshot,
@@ -78,11 +79,35 @@ fn of_submission(fields: &mut JsonObject) {
     );
 }
 
+/// Refuses an argument that holds `[redacted]`: it stands for a value that agents are not shown, and writing it back would
+/// replace that value by these words.
+fn refuse_redacted(path: &str, value: &Value) -> Result<(), Failure> {
+    match value {
+        Value::String(text) if text.trim() == REDACTED => {
+            let message = format!(
+                "`{path}` is \"{REDACTED}\", which stands for a value that agents are not shown; writing it would replace that value"
+            );
+            Err(Failure::new(Code::ValidationError, message)
+                .field(path)
+                .hint("Leave the field out: what is not given stays as it is."))
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, item)| refuse_redacted(&format!("{path}.{index}"), item)),
+        Value::Object(fields) => {
+            fields.iter().try_for_each(|(key, value)| refuse_redacted(&format!("{path}.{key}"), value))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Common {
     /// The common arguments and the tool's own.
     fn split(call: &Call) -> Result<(Self, JsonObject), Failure> {
         let (common, own): (JsonObject, JsonObject) =
             call.arguments.clone().into_iter().partition(|(key, _)| COMMON.contains(&key.as_str()));
+        own.iter().try_for_each(|(key, value)| refuse_redacted(key, value))?;
         Ok((parsed(&common)?, own))
     }
 

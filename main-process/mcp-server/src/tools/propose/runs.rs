@@ -14,6 +14,11 @@ use tokio::time::Instant;
 
 /// Lines in one answer of `get_run`.
 const MOST_LINES: usize = 1_000;
+/// Bytes of lines, and of a managed server's result, in one answer: together they fit into one envelope.
+const MAX_LINES_BYTES: usize = 96 * 1024;
+const MAX_RESULT_BYTES: usize = 192 * 1024;
+/// Bytes of JSON around the text of a line.
+const LINE_FRAME_BYTES: usize = 32;
 
 pub(super) fn all() -> Vec<Tool> {
     let wait = json!({ "type": "number", "description": "for a person's decision; default 45, at most 600" });
@@ -157,7 +162,7 @@ async fn get(call: Call) -> Result<Reply, Failure> {
         };
         let proposal = view.review.own(id, &call.client).map_err(|_| unknown())?;
         let Some(act) = &proposal.act else { return Err(unknown()) };
-        let seen = call.workbench.doings().look(id, from, MOST_LINES);
+        let seen = bounded(call.workbench.doings().look(id, from, MOST_LINES));
         let status = status(proposal, &seen);
         let is_news = before.is_some_and(|before| before != status) || !seen.lines.is_empty();
         if is_news || is_over(status) || began.elapsed() >= wait {
@@ -177,6 +182,19 @@ async fn get(call: Call) -> Result<Reply, Failure> {
             () = call.cancelled.cancelled() => return Err(Failure::new(Code::Timeout, "the call was cancelled")),
         }
     }
+}
+
+/// As many lines as one answer carries; `nextLine` leads to the others.
+fn bounded(mut seen: Seen) -> Seen {
+    let mut bytes = 0;
+    let fits = |said: &&Said| {
+        let is_first = bytes == 0;
+        bytes += shown(&said.text).len() + LINE_FRAME_BYTES;
+        is_first || bytes <= MAX_LINES_BYTES
+    };
+    let fitting = seen.lines.iter().take_while(fits).count();
+    seen.lines.truncate(fitting);
+    seen
 }
 
 fn status(proposal: &Proposal, seen: &Seen) -> &'static str {
@@ -218,6 +236,10 @@ fn shape(proposal: &Proposal, act: &Act, seen: &Seen, status: &str) -> Value {
             if let Value::Object(data) = &mut data {
                 data.extend(result.clone());
             }
+        }
+        Some(Ok(result)) if result.to_string().len() > MAX_RESULT_BYTES => {
+            let message = format!("it was done, and its answer has more than {MAX_RESULT_BYTES} bytes");
+            data["error"] = json!(Failure::new(Code::LimitExceeded, message));
         }
         // Words of somebody else, kept apart from ours.
         Some(Ok(result)) => data["result"] = result.clone(),

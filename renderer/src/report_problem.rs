@@ -1,0 +1,55 @@
+//! *Help → Report a problem…*: what others need to understand it, to be read and copied. Nothing is sent.
+
+use crate::widgets::{modal_frame, muted_ui};
+use canvas::theme::Theme;
+use egui::{Context, Id, RichText, TextEdit};
+
+const WHERE: &str = "Copy this report into a new issue on the project's issue tracker, and say what you did before it \
+happened. Draftboard sends nothing by itself: read the report first, and remove what you do not want to share.";
+
+#[derive(Debug, Default)]
+pub(crate) struct ReportDialog {
+    /// `None` until main has answered.
+    text: Option<String>,
+    copied: bool,
+}
+
+impl ReportDialog {
+    pub(crate) fn receive(&mut self, text: String) {
+        self.text = Some(text);
+    }
+
+    /// Gives back `false` when it is closed.
+    pub(crate) fn show_ui(&mut self, context: &Context, theme: &Theme) -> bool {
+        let page = egui::Modal::new(Id::unique("report a problem")).frame(modal_frame(context));
+        let response = page.show(context, |ui| {
+            let room = context.content_rect();
+            ui.set_width(680.0_f32.min(room.width() - 80.0));
+            ui.label(RichText::new("Report a problem").heading());
+            ui.add_space(8.0);
+            muted_ui(ui, theme, WHERE);
+            ui.add_space(8.0);
+            let mut shown = self.text.as_deref().unwrap_or("Collecting the report…");
+            egui::ScrollArea::vertical()
+                .max_height((room.height() - 280.0).max(120.0))
+                .auto_shrink([false, true])
+                .show(ui, |ui| {
+                    let text = TextEdit::multiline(&mut shown).code_editor().desired_width(f32::INFINITY);
+                    ui.add(text);
+                });
+            ui.add_space(8.0);
+            let mut open = true;
+            ui.horizontal(|ui| {
+                let label = if self.copied { "Copied" } else { "Copy report" };
+                let copy = ui.add_enabled(self.text.is_some(), egui::Button::new(label));
+                if let Some(text) = self.text.as_ref().filter(|_| copy.clicked()) {
+                    context.copy_text(text.clone());
+                    self.copied = true;
+                }
+                open = !ui.button("Close").clicked();
+            });
+            open
+        });
+        response.inner && !response.should_close()
+    }
+}
