@@ -5,6 +5,7 @@
 
 pub mod cli;
 mod connect;
+pub mod demo;
 mod export;
 mod host;
 mod mcp;

@@ -12,6 +12,7 @@ mod review;
 mod run_command;
 mod specs;
 mod terraform;
+mod tour;
 mod upstreams;
 
 use crate::{
@@ -20,7 +21,6 @@ use crate::{
     context_menu::ContextMenu,
     dialogs::Dialogs,
     dock::Dock,
-    launcher::Launcher,
     link::Link,
     links::LinkTo,
     panels::{PanelId, Panels, notices::Notices},
@@ -32,7 +32,9 @@ use crate::{
     settings_page::SettingsPage,
     specs::{History, NewEntity},
     terraform::{Asked, Known},
+    tour::Tour,
     view::{Action, View},
+    welcome::Welcome,
 };
 use canvas::{Canvas, theme::Theme};
 use egui::{Context, Ui, ViewportCommand};
@@ -97,8 +99,10 @@ enum Pending {
     AuditExport,
     /// Where something comes from.
     Operations,
-    /// Another workspace, or a list of them.
-    Launcher,
+    /// Another workspace, or what the welcome page shows.
+    Welcome,
+    /// The demo.
+    Demo,
     Review(review::Asked),
     /// Something about agents: what is answered is told, or put on the clipboard.
     Agents {
@@ -129,7 +133,7 @@ struct Overlays {
     shortcuts: bool,
     guide: bool,
     settings: Option<SettingsPage>,
-    launcher: Option<Launcher>,
+    welcome: Option<Welcome>,
 }
 
 impl Overlays {
@@ -144,7 +148,7 @@ impl Overlays {
             || self.shortcuts
             || self.guide
             || self.settings.is_some()
-            || self.launcher.is_some()
+            || self.welcome.is_some()
     }
 }
 
@@ -169,6 +173,8 @@ pub struct Workbench {
     panels: Panels,
     review: Review,
     overlays: Overlays,
+    /// Of the demo, while that is open.
+    tour: Option<Tour>,
     dialogs: Dialogs,
     notices: Notices,
     pending: BTreeMap<u64, Pending>,
@@ -207,6 +213,7 @@ impl Workbench {
             panels: Panels::default(),
             review: Review::default(),
             overlays: Overlays::default(),
+            tour: None,
             dialogs: Dialogs::default(),
             notices: Notices::default(),
             pending: BTreeMap::new(),

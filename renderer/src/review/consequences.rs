@@ -10,8 +10,9 @@ use super::{
 use crate::{
     panels::status_bar::counted,
     terraform::money,
+    tour::pointer::{Place, mark},
     view::{Action, View},
-    widgets::{disclosure_ui, muted_ui, paint_severity},
+    widgets::{ROW, disclosure_ui, muted_ui, paint_severity},
 };
 use egui::{RichText, Sense, Ui, vec2};
 use shared_protocol::{
@@ -81,6 +82,8 @@ impl Opened {
         ui.separator();
         let mut open = !typed.shows.contains("consequences folded");
         disclosure_ui(ui, view.theme, "Consequences", None, &mut open);
+        let heading = ui.min_rect().with_min_y(ui.min_rect().bottom() - ROW);
+        mark(ui, Place::Consequences, heading);
         if !open {
             typed.shows.insert("consequences folded");
             return;
