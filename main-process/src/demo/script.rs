@@ -10,6 +10,8 @@ const TITLE: &str = "Serve reads from a cache";
 const RATIONALE: &str = "Most requests only read. A cache with a read service in front takes that load, and the queue keeps \
     its messages for longer. The database is not needed any more after that.";
 
+/// Around a new node, in units of the board; what is proposed about the nodes above is written there.
+const ROOM: i64 = 64;
 /// Between two steps, so that a person sees ghosts arrive one by one.
 const PAUSE: Duration = Duration::from_millis(700);
 const POLL: Duration = Duration::from_millis(400);
@@ -70,6 +72,8 @@ struct Cast {
     victim: String,
     /// Where edges start and end.
     handles: (String, String),
+    /// Where the two new nodes go: below everything, under the victim and beside that.
+    places: [Value; 2],
 }
 
 impl Cast {
@@ -114,14 +118,17 @@ impl Cast {
             tuned: tuned.ok_or(ClientError::Missing("number to raise"))?,
             victim: id(victim),
             handles: (text(&first["sourceHandle"]), text(&first["targetHandle"])),
+            places: places(&nodes, victim),
         })
     }
 
     fn steps(self) -> Vec<(&'static str, Value)> {
-        let Self { type_id, base, tuned: (tuned, input), victim, handles: (out, into) } = self;
-        let add = |name: &str, label: &str, input: Value| {
+        let Self { type_id, base, tuned: (tuned, input), victim, handles: (out, into), places } = self;
+        let [below, beside] = places;
+        let add = |name: &str, label: &str, input: Value, position: Value| {
             json!({
-                "board": BOARD, "typeId": type_id, "name": name, "label": label, "properties": { "input": input }
+                "board": BOARD, "typeId": type_id, "name": name, "label": label, "position": position,
+                "properties": { "input": input }
             })
         };
         let connect = |from: &str, to: &str| {
@@ -132,14 +139,23 @@ impl Cast {
         // A new node is named as any other: by its board and its name.
         let named = |name: &str| format!("{BOARD}/{name}");
         vec![
-            ("add_resource", add("cache", "Cache", json!({ "engine": "redis", "memory_gb": 2 }))),
+            ("add_resource", add("cache", "Cache", json!({ "engine": "redis", "memory_gb": 2 }), below)),
             ("connect_resources", connect(&base, &named("cache"))),
-            ("add_resource", add("reads", "Read service", json!({ "instances": 2 }))),
+            ("add_resource", add("reads", "Read service", json!({ "instances": 2 }), beside)),
             ("connect_resources", connect(&named("cache"), &named("reads"))),
             ("update_resource", json!({ "instanceId": tuned, "properties": { "input": input } })),
             ("remove_resource", json!({ "instanceId": victim })),
         ]
     }
+}
+
+fn places(nodes: &[&Value], victim: &Value) -> [Value; 2] {
+    let number = |value: &Value| value.as_i64().unwrap_or_default();
+    let bottom = nodes.iter().map(|node| number(&node["position"]["y"]) + number(&node["size"]["h"])).max();
+    let right = nodes.iter().map(|node| number(&node["position"]["x"])).max().unwrap_or_default();
+    let (left, y) = (number(&victim["position"]["x"]), bottom.unwrap_or_default() + ROOM);
+    let right = right.max(left + number(&victim["size"]["w"]) + ROOM);
+    [json!({ "x": left, "y": y }), json!({ "x": right, "y": y })]
 }
 
 /// The same object with its first number ten higher.

@@ -5,7 +5,7 @@ use super::script::BOARD;
 use infrastructure::write::folder_of;
 use journal::{WorkspaceFiles, WorkspacePath, read_board};
 use serde_json::{Map, Value, json};
-use shared_protocol::{BoardName, Document, Node};
+use shared_protocol::{BoardName, Document, Node, NodeId};
 use std::path::Path;
 
 const RESOURCE: &str = "terraform_data";
@@ -40,22 +40,27 @@ fn state_of(document: &Document) -> Value {
 
 fn resource(document: &Document, node: &Node) -> Value {
     let input = node.props.iter().find(|(key, _)| key.as_str() == "input");
-    let input = input
-        .and_then(|(_, value)| serde_json::to_value(value).ok())
-        .map_or(Value::Null, |value| json!({ "type": type_of(&value), "value": value }));
-    let needed = node.references.values().flatten();
-    let names = needed.filter_map(|id| document.nodes.iter().find(|other| other.id == *id));
-    let dependencies: Vec<String> = names.map(|other| format!("{RESOURCE}.{}", other.name)).collect();
+    let input = dynamic(input.and_then(|(_, value)| serde_json::to_value(value).ok()).unwrap_or_default());
+    // What a node needs are its triggers: it is replaced when one of them is.
+    let ids: Vec<NodeId> = node.references.values().flatten().copied().collect();
+    let needed = ids.iter().filter_map(|id| document.nodes.iter().find(|other| other.id == *id));
+    let dependencies: Vec<String> = needed.map(|other| format!("{RESOURCE}.{}", other.name)).collect();
+    let triggers = if ids.is_empty() { Value::Null } else { dynamic(json!(ids)) };
     json!({
         "mode": "managed", "type": RESOURCE, "name": node.name,
         "provider": "provider[\"terraform.io/builtin/terraform\"]",
         "instances": [{
             "schema_version": 0,
-            "attributes": { "id": node.id, "input": input, "output": input, "triggers_replace": null },
+            "attributes": { "id": node.id, "input": input, "output": input, "triggers_replace": triggers },
             "sensitive_attributes": [],
             "dependencies": dependencies,
         }],
     })
+}
+
+/// A value whose type is not in the provider's schema: it stands beside it.
+fn dynamic(value: Value) -> Value {
+    if value.is_null() { value } else { json!({ "type": type_of(&value), "value": value }) }
 }
 
 /// A value's type as Terraform writes it into a state.

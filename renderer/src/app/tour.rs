@@ -2,20 +2,19 @@
 
 use super::{Workbench, view_of};
 use crate::{
-    panels::{PanelId, notices::Tone},
+    panels::notices::Tone,
     tour::{Steps, Tour},
     view::Action,
 };
 use egui::{Context, Rect, pos2, vec2};
 
 impl Workbench {
-    /// The demo is open: what was set before holds there as well, and the queue is in sight.
+    /// The demo is open: what was set before holds there as well.
     pub(super) fn demo_started(&mut self, tour: bool) {
         self.overlays.welcome = None;
         if let Some(Tour::Starting(settings)) = self.tour.take() {
             self.settings = settings;
         }
-        self.dock.show(PanelId::Review);
         self.tour = tour.then(|| Tour::Going(Steps::default()));
     }
 

@@ -81,9 +81,9 @@ impl Opened {
         ui.add_space(4.0);
         ui.separator();
         let mut open = !typed.shows.contains("consequences folded");
-        disclosure_ui(ui, view.theme, "Consequences", None, &mut open);
-        let heading = ui.min_rect().with_min_y(ui.min_rect().bottom() - ROW);
+        let heading = egui::Rect::from_min_size(ui.cursor().min, vec2(ui.available_width(), ROW));
         mark(ui, Place::Consequences, heading);
+        disclosure_ui(ui, view.theme, "Consequences", None, &mut open);
         if !open {
             typed.shows.insert("consequences folded");
             return;

@@ -102,7 +102,11 @@ impl Steps {
         let proposal = view.review.proposals.iter().max_by_key(|brief| brief.number);
         let trials = &view.terraform.trials;
         let trial = proposal.and_then(|brief| trials.iter().rev().find(|trial| trial.proposal == brief.id));
-        self.follow(happened(proposal, trial, view.is_reviewing));
+        let is_over = self.follow(happened(proposal, trial, view.is_reviewing)) == Some(Step::Over);
+        if is_over && view.is_reviewing {
+            // What is over is not in the way of what came of it.
+            actions.push(Action::CloseProposal);
+        }
         pointer::point_at(context, view.theme, self.step.places());
         let card = Card { step: self.step, proposal, trial };
         match card.show_ui(context, view, area) {
@@ -124,12 +128,15 @@ impl Steps {
         true
     }
 
-    /// Goes on when something has happened that had not before, so that going back stays possible.
-    fn follow(&mut self, happened: Step) {
-        if happened > self.reached {
-            self.reached = happened;
-            self.step = happened;
+    /// Goes on when something has happened that had not before, so that going back stays possible. Gives back the step that
+    /// it went on to.
+    fn follow(&mut self, happened: Step) -> Option<Step> {
+        if happened <= self.reached {
+            return None;
         }
+        self.reached = happened;
+        self.step = happened;
+        Some(happened)
     }
 }
 

@@ -29,7 +29,7 @@ struct Spot {
 }
 
 /// Asks for a place to be brought into view when it is drawn next.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Wanted;
 
 /// Remembers where a place is, as far as it can be seen.
@@ -44,9 +44,16 @@ pub(crate) fn mark(ui: &Ui, place: Place, rect: Rect) {
 /// As [`mark`], for a button that can be brought into view.
 pub(crate) fn mark_button(ui: &Ui, place: Place, response: &Response) {
     mark(ui, place, response.rect);
-    if ui.ctx().data_mut(|data| data.remove_temp::<Wanted>(place.id())).is_some() {
+    if ui.ctx().data(|data| data.get_temp::<Wanted>(place.id())).is_none() {
+        return;
+    }
+    // A list that closes takes the keyboard away once more: it is asked for until it is there.
+    if response.has_focus() || !response.enabled() {
+        ui.ctx().data_mut(|data| data.remove::<Wanted>(place.id()));
+    } else {
         response.scroll_to_me(Some(egui::Align::Center));
         response.request_focus();
+        ui.request_repaint();
     }
 }
 

@@ -43,6 +43,8 @@ pub(crate) struct Welcome {
     has_asked: bool,
     /// The keyboard has been put on the first thing to press.
     is_focused: bool,
+    /// In the last frame.
+    size: egui::Vec2,
     /// A workspace is being opened or made, in words.
     waiting: Option<String>,
     /// Why the last request failed.
@@ -101,6 +103,11 @@ impl Welcome {
                 });
             !close
         });
+        // A page that grew stands in the middle again with the next frame only.
+        let size = response.response.rect.size();
+        if std::mem::replace(&mut self.size, size) != size {
+            context.request_repaint();
+        }
         response.inner && !response.should_close()
     }
 

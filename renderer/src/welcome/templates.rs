@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 const DRAWING: f32 = 92.0;
 const CAPTION: f32 = 40.0;
 const GAP: f32 = 8.0;
+/// Around a drawing; names of containers stand a little outside of them.
+const PADDING: f32 = 14.0;
 /// Cards in a row, and in a narrow page.
 const COLUMNS: usize = 3;
 const FEW_COLUMNS: usize = 2;
@@ -65,11 +67,11 @@ impl Templates {
 
 fn words(template: Template) -> (&'static str, &'static str) {
     match template {
-        Template::Blank => ("Blank…", "One empty infrastructure board"),
-        Template::ThreeTier => ("Three-tier infrastructure…", "Network, web servers, database"),
+        Template::Blank => ("Blank…", "One empty board"),
+        Template::ThreeTier => ("Three tiers…", "Network, servers, database"),
         Template::Interface => ("Interface…", "Pages, a form, navigation"),
-        Template::Spec => ("Spec…", "Requirements, features, tasks"),
-        Template::Example => ("Example…", "All of them, as one product"),
+        Template::Spec => ("Spec…", "Requirements and tasks"),
+        Template::Example => ("Example…", "All of it, as one product"),
     }
 }
 
@@ -99,7 +101,7 @@ fn card_ui(
                 Scene { snapshot, board, selection: &selection, problems: &problems, theme, read_only: true };
             if let Some(bounds) = board_bounds(snapshot, board) {
                 let painter = ui.painter().with_clip_rect(drawing.shrink(2.0).intersect(ui.clip_rect()));
-                draw_board(&painter, &scene, Camera::fit(bounds, drawing, 8.0), None);
+                draw_board(&painter, &scene, Camera::fit(bounds, drawing, PADDING), None);
             }
         }
         None if template == Template::Blank => {

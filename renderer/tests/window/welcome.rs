@@ -93,7 +93,7 @@ fn every_way_in_has_a_name_and_the_keyboard_begins_at_the_first() {
         "Connect an agent…",
         "Open folder…",
         "Blank…",
-        "Three-tier infrastructure…",
+        "Three tiers…",
         "Interface…",
         "Spec…",
         "Example…",
@@ -185,7 +185,7 @@ fn a_template_and_a_terraform_folder_ask_for_a_folder() {
     }
     let mut shop = Shop::open();
     welcome(&mut shop);
-    click(&mut shop, "Three-tier infrastructure…");
+    click(&mut shop, "Three tiers…");
     shop.retype("Path", "/home/ada/next");
     shop.press(Key::Enter);
     let request = Request::New { path: "/home/ada/next".into(), template: Template::ThreeTier };
