@@ -18,6 +18,26 @@ pub(crate) fn example() -> PathBuf {
     base("XDG_DATA_HOME", ".local/share").join(APP).join("example")
 }
 
+/// The copy of the example that the demo is shown in, replaced each time.
+pub(crate) fn demo() -> PathBuf {
+    base("XDG_DATA_HOME", ".local/share").join(APP).join("demo")
+}
+
+/// Exists once somebody has closed the tour of the demo for ever.
+fn closed_tour() -> PathBuf {
+    base("XDG_STATE_HOME", ".local/state").join(APP).join("tour-closed")
+}
+
+pub(crate) fn is_tour_closed() -> bool {
+    closed_tour().exists()
+}
+
+pub(crate) fn close_tour() -> std::io::Result<()> {
+    let file = closed_tour();
+    file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    std::fs::write(file, "")
+}
+
 /// The user's settings.
 pub(crate) fn settings() -> PathBuf {
     config_folder().join("settings.toml")

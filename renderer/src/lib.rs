@@ -20,7 +20,6 @@ mod dock;
 mod first_board;
 mod hold;
 mod icon;
-mod launcher;
 mod link;
 mod links;
 mod markdown;
@@ -38,7 +37,9 @@ mod settings_page;
 mod shortcuts_sheet;
 mod specs;
 mod terraform;
+mod tour;
 mod view;
+mod welcome;
 mod widgets;
 
 pub use app::Workbench;

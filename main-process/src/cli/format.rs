@@ -87,6 +87,9 @@ fn data(answer: &Answer) -> serde_json::Value {
         Answer::Instance(instance) => value(serde_json::to_value(instance)),
         Answer::Exported { path, bytes } => serde_json::json!({ "path": path, "bytes": bytes }),
         Answer::Recents(recents) => value(serde_json::to_value(recents)),
+        Answer::Demo { tour } => serde_json::json!({ "tour": tour }),
+        Answer::PlainFolder(folder) => value(serde_json::to_value(folder)),
+        Answer::Templates(boards) => value(serde_json::to_value(boards)),
         Answer::Mcp(view) => value(serde_json::to_value(view)),
         Answer::Bundle(answer) => value(serde_json::to_value(answer)),
         Answer::Links(view) => value(serde_json::to_value(view)),
@@ -122,6 +125,9 @@ fn words(answer: &Answer) -> String {
         | Answer::Overrides(_)
         | Answer::Changes(_)
         | Answer::Recents(_)
+        | Answer::Demo { .. }
+        | Answer::PlainFolder(_)
+        | Answer::Templates(_)
         | Answer::Mcp(_)
         | Answer::Bundle(_)
         | Answer::Terraform(_)

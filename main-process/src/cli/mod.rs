@@ -25,6 +25,8 @@ mod upstream;
 mod window;
 mod workspace_at;
 
+pub(crate) use window::start_logging;
+
 use crate::{
     crash::{CrashRole, record_panics},
     mcp::Overrides,

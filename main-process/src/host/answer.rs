@@ -74,6 +74,10 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         Request::Open(_)
         | Request::New { .. }
         | Request::OpenExample
+        | Request::StartDemo
+        | Request::CloseTour
+        | Request::ImportFolder(_)
+        | Request::Templates
         | Request::Recents
         | Request::ForgetRecent(_)
         | Request::Mcp(_)

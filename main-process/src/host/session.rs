@@ -67,6 +67,11 @@ impl Session {
         Ok(session)
     }
 
+    /// As [`Self::open`], for a workspace that is not one of the user's own and is not listed among them.
+    pub(crate) fn open_unlisted(root: &Path) -> Result<Self, SessionError> {
+        Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable())
+    }
+
     /// As [`Self::open`], with the place for its socket and the places of others given; no other trace is left in the user's
     /// folders.
     pub(crate) fn open_in(

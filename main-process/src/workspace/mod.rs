@@ -33,7 +33,7 @@ pub use error::OpenError;
 pub use external::Noticed;
 pub use group::{Group, Moment, Mutation};
 pub use kit::kit;
-pub use new::{NewError, create, unpack_example};
+pub use new::{NewError, beside, create, create_empty, has_terraform, template_boards, unpack_example};
 pub use review::{Decision, Desk, Pricing, Reviewer, area_of};
 pub(crate) use review::{guarded_settings, names_program};
 pub use shared_protocol::messages::Template;

@@ -4,6 +4,7 @@
 use super::{Opened, Review, Typed, call, clashes, decide, header, request_plan};
 use crate::{
     panels::{PanelId, log::now, status_bar::counted},
+    tour::pointer::{Place, mark},
     view::{Action, View},
     widgets::{disclosure_ui, empty_state_ui, muted_ui, paint_severity},
 };
@@ -36,9 +37,10 @@ impl Review {
             top: 8,
             bottom: 8,
         });
-        Panel::bottom("decision").frame(frame).show(ui, |ui| {
+        let decision = Panel::bottom("decision").frame(frame).show(ui, |ui| {
             decide::decide_ui(ui, view, opened, why_not.as_deref(), actions);
         });
+        mark(ui, Place::Decision, decision.response.rect);
         egui::CentralPanel::no_frame().show(ui, |ui| {
             let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]).id_salt(opened.id());
             if std::mem::take(&mut opened.go_to_top) {

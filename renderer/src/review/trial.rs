@@ -5,6 +5,7 @@ use super::{Typed, words};
 use crate::{
     panels::{log::now, status_bar::counted, terraform::rank},
     terraform::{is_going, words as run_words},
+    tour::pointer::{Place, bring_into_view, mark_button},
     view::{Action, View},
     widgets::{disclosure_ui, focus_stroke, muted_ui, paint_severity},
 };
@@ -98,8 +99,10 @@ pub(super) fn trial_ui(
     let button = button
         .on_hover_text("Asks Terraform what accepting it would lead to; nothing is changed")
         .on_disabled_hover_text("Another plan of a proposal is going on.");
+    mark_button(ui, Place::Plan, &button);
     if button.clicked() {
         typed.plan = Form { board: Some(planned.board), ..Form::default() };
+        bring_into_view(ui.ctx(), Place::PlanNow);
     }
 }
 
@@ -139,7 +142,9 @@ pub(super) fn form_ui(
             let is_missing = form.values.iter().any(|(_, value)| value.is_empty());
             let button = egui::Button::new(RichText::new("Plan now").color(view.theme.accent_text))
                 .fill(view.theme.accent);
-            if ui.add_enabled(!form.is_asked && !is_missing, button).clicked() {
+            let plan = ui.add_enabled(!form.is_asked && !is_missing, button);
+            mark_button(ui, Place::PlanNow, &plan);
+            if plan.clicked() {
                 form.is_asked = true;
                 let secrets = std::mem::take(&mut form.values);
                 actions.push(Action::Review(request(planned, secrets)));
