@@ -2,7 +2,8 @@
 
 use super::format;
 use crate::{paths, processes::RuntimeDir};
-use std::{path::Path, process::ExitCode};
+use std::{collections::BTreeSet, path::Path, process::ExitCode};
+use system_fonts::{FontList, SCRIPTS, Script};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -23,8 +24,15 @@ struct Finding {
 }
 
 pub(super) fn run(json: bool) -> ExitCode {
-    let mut findings =
-        vec![display(), keyboard_library(), graphics_library(), dialogs(), runtime_dir(), data_dir()];
+    let mut findings = vec![
+        display(),
+        keyboard_library(),
+        graphics_library(),
+        dialogs(),
+        runtime_dir(),
+        data_dir(),
+        fonts(),
+    ];
     findings.push(program("terraform or tofu", &["terraform", "tofu"], "runs of infrastructure boards"));
     findings.push(program("git", &["git"], "history of the files"));
     let failed = findings.iter().any(|finding| finding.verdict == Verdict::Missing);
@@ -140,6 +148,24 @@ fn data_dir() -> Finding {
             "Make it writable, or set XDG_DATA_HOME",
         ),
     }
+}
+
+/// Scripts beside Latin, Greek and Cyrillic are drawn with fonts of the system.
+fn fonts() -> Finding {
+    let list = FontList::of_system();
+    let missing: Vec<&Script> = SCRIPTS.iter().filter(|script| !list.covers(script.sample)).collect();
+    if missing.is_empty() {
+        return ok("fonts", format!("for all of {} scripts", SCRIPTS.len()));
+    }
+    let names: Vec<&str> = missing.iter().map(|script| script.name).collect();
+    let packages: BTreeSet<&str> = missing.iter().map(|script| script.package).collect();
+    let packages: Vec<&str> = packages.into_iter().collect();
+    lacking(
+        "fonts",
+        Verdict::Optional,
+        format!("none for {}, so their characters are boxes", names.join(", ")),
+        format!("Install {} (names of Debian's packages)", packages.join(", ")),
+    )
 }
 
 fn program(what: &'static str, names: &[&str], needed_for: &str) -> Finding {
