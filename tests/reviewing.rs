@@ -472,6 +472,63 @@ const KILLS: usize = 25;
 /// What an agent was told: proposal to revision.
 type Told = BTreeMap<String, u64>;
 
+/// What `draftboard review list` shows, by number.
+fn listed(desk: &Desk) -> Vec<u64> {
+    let data = support::home::finished({
+        let mut list = desk.command(&["list", "--json"]);
+        list.stdin(Stdio::null());
+        list
+    })
+    .data();
+    data.as_array().unwrap().iter().map(|brief| brief["number"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn the_terminal_lists_the_gravest_first_and_takes_a_side_effect_only_with_its_cause() {
+    let Some(desk) = Desk::new("blank") else { return };
+    let mut client = desk.client();
+    let commands = json!([
+        {"addBoard": {"kind": "infrastructure", "title": "Cloud", "name": "cloud"}},
+        {"addNode": {"board": "cloud", "type": "aws/networking/vpc", "name": "net"}},
+        {"addNode": {"board": "cloud", "type": "aws/networking/subnet", "parent": "net", "name": "a"}},
+        {"addNode": {"board": "cloud", "type": "aws/networking/subnet", "parent": "net", "name": "b"}},
+        {"addNode": {"board": "cloud", "type": "aws/compute/alb", "name": "front"}},
+        {"updateNode": {"node": "front", "references": {"subnet_ids": ["a", "b"]}}}
+    ]);
+    client.request(json!({"run": {"batch": {"commands": commands}}})).unwrap().unwrap();
+    let mut agent = Agent::greeted(&desk.home, &desk.workspace, Era::Handshake, &[]);
+    propose(&mut agent, &["first"], "A note");
+    propose(&mut agent, &["second"], "Another note");
+    let remove = json!({"name": "remove_resource", "arguments": {"instanceId": "a"}});
+    let removed = agent.ask(1, "tools/call", remove);
+    assert_eq!(removed["result"]["structuredContent"]["ok"], true, "{removed}");
+    let submit =
+        json!({"name": "submit_proposal", "arguments": {"title": "Tidy up", "rationale": "Because"}});
+    let submitted = agent.ask(2, "tools/call", submit);
+    assert_eq!(submitted["result"]["structuredContent"]["data"]["status"], "submitted", "{submitted}");
+
+    assert_eq!(listed(&desk), [3, 1, 2], "the removal first, then the oldest");
+    let own = agent.ask(3, "tools/call", json!({"name": "list_proposals", "arguments": {}}));
+    let own = own["result"]["structuredContent"]["data"]["proposals"].as_array().unwrap().clone();
+    let own: Vec<u64> = own.iter().map(|brief| brief["number"].as_u64().unwrap()).collect();
+    assert_eq!(own, [3, 1, 2], "an agent sees its own in the same order");
+
+    let shown = support::home::finished({
+        let mut show = desk.command(&["show", "3", "--json"]);
+        show.stdin(Stdio::null());
+        show
+    })
+    .data();
+    let elements = shown["elements"].as_array().unwrap();
+    let effect = elements.iter().find(|element| !element["effectOf"].as_array().unwrap().is_empty()).unwrap();
+    let id = effect["subject"].as_object().unwrap().values().next().unwrap().as_str().unwrap().to_owned();
+    let refused = desk.reviewer(&["accept", "3", "--only", &id]).end();
+    assert_ne!(refused.code, Some(0), "{refused:?}");
+    assert!(refused.out.contains("changes only because"), "{refused:?}");
+    desk.decide(&["accept", "3"]);
+    assert!(!desk.names().contains("a"));
+}
+
 fn serve_approved(home: &Home, workspace: &Path) -> Running {
     let mut command = serving(home, workspace);
     command.args(["--mode", "guarded", "--standing-approval", "diagram"]);

@@ -18,6 +18,7 @@ mod context_menu;
 mod dialogs;
 mod dock;
 mod first_board;
+mod fonts;
 mod hold;
 mod icon;
 mod link;
@@ -77,6 +78,10 @@ pub fn run(channel: UnixStream) -> Result<(), RendererError> {
         "draftboard",
         options,
         Box::new(move |creation| {
+            // Without the thread, what the bundled fonts lack stays a box.
+            if let Err(error) = fonts::install(&creation.egui_ctx) {
+                tracing::warn!(%error, "fonts of the system are not used");
+            }
             let link = Link::over(channel, creation.egui_ctx.clone())?;
             Ok(Box::new(Workbench::new(&creation.egui_ctx, link).telling(reason)))
         }),

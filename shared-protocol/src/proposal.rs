@@ -308,6 +308,17 @@ pub enum Risk {
 }
 
 impl Risk {
+    /// The place of these labels in a list that begins with the gravest. Nothing but places and labels comes last, after
+    /// what has no label at all.
+    pub fn severity(risks: &[Self]) -> u8 {
+        const UNLABELLED: u8 = Risk::Cosmetic as u8;
+        match risks.iter().min() {
+            None => UNLABELLED,
+            Some(Self::Cosmetic) => UNLABELLED + 1,
+            Some(risk) => *risk as u8,
+        }
+    }
+
     pub fn word(self) -> &'static str {
         match self {
             Self::Destructive => "destructive",

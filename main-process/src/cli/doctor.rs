@@ -7,7 +7,8 @@ use crate::{
     paths,
     processes::{RuntimeDir, RuntimeDirs},
 };
-use std::{path::Path, process::ExitCode};
+use std::{collections::BTreeSet, path::Path, process::ExitCode};
+use system_fonts::{FontList, SCRIPTS, Script};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,8 +29,15 @@ struct Finding {
 }
 
 pub(super) fn run(json: bool) -> ExitCode {
-    let mut findings =
-        vec![display(), keyboard_library(), graphics_library(), dialogs(), runtime_dir(), data_dir()];
+    let mut findings = vec![
+        display(),
+        keyboard_library(),
+        graphics_library(),
+        dialogs(),
+        runtime_dir(),
+        data_dir(),
+        fonts(),
+    ];
     findings.push(terraform());
     findings.push(program("git", &["git"], "history of the files"));
     let failed = findings.iter().any(|finding| finding.verdict == Verdict::Missing);
@@ -189,6 +197,24 @@ fn terraform() -> Finding {
             "Repair settings.toml",
         ),
     }
+}
+
+/// Scripts beside Latin, Greek and Cyrillic are drawn with fonts of the system.
+fn fonts() -> Finding {
+    let list = FontList::of_system();
+    let missing: Vec<&Script> = SCRIPTS.iter().filter(|script| !list.covers(script.sample)).collect();
+    if missing.is_empty() {
+        return ok("fonts", format!("for all of {} scripts", SCRIPTS.len()));
+    }
+    let names: Vec<&str> = missing.iter().map(|script| script.name).collect();
+    let packages: BTreeSet<&str> = missing.iter().map(|script| script.package).collect();
+    let packages: Vec<&str> = packages.into_iter().collect();
+    lacking(
+        "fonts",
+        Verdict::Optional,
+        format!("none for {}, so their characters are boxes", names.join(", ")),
+        format!("Install {} (names of Debian's packages)", packages.join(", ")),
+    )
 }
 
 fn program(what: &'static str, names: &[&str], needed_for: &str) -> Finding {

@@ -228,6 +228,12 @@ fn accept(mut client: Client, proposal: String, only: &[String], json: bool) -> 
     let opened = opened(&mut client, proposal)?;
     print_opened(&opened);
     let chosen = if only.is_empty() { None } else { Some(opened.with_needs(named(&opened, only)?)) };
+    if let Some(effect) = chosen.as_ref().and_then(|chosen| opened.effect_without_cause(chosen)) {
+        let causes: Vec<String> = effect.effect_of.iter().map(ToString::to_string).collect();
+        let message = format!("{} changes only because {} goes", effect.subject, causes.join(" or "));
+        let hint = format!("Name {} after --only as well, or leave both out.", causes.join(" or "));
+        return Err(Refusal::new(Code::BadRequest, message).hint(hint));
+    }
     if let Some(chosen) = chosen.as_ref().filter(|chosen| chosen.len() > only.len()) {
         let ids: Vec<String> = chosen.iter().map(ToString::to_string).collect();
         say(&format!("With what they need: {}", ids.join(", ")));

@@ -39,7 +39,13 @@ impl Opened {
                 }
                 differences_ui(ui, theme, &element);
                 self.needs_ui(ui, theme, &element);
-                if element.destructive && self.can_tick() && !self.is_chosen(subject) {
+                let cause = self.cause_to_tick(subject);
+                if let Some(cause) = cause {
+                    let text =
+                        format!("Side effect of another removal. Include that one first: {}", cause.text);
+                    ui.add(egui::Label::new(RichText::new(text).small().color(theme.text_muted)).wrap());
+                }
+                if element.destructive && cause.is_none() && self.can_tick() && !self.is_chosen(subject) {
                     match request_plan::obstacle(self).filter(|_| *subject == Subject::Act) {
                         // There is nothing to say yes to yet.
                         Some(why) => drop(muted_ui(ui, theme, why)),

@@ -121,7 +121,7 @@ impl Writer {
             TerminalReview::List => {
                 let waiting = workspace.desk().queue.iter().filter(|proposal| waits(proposal));
                 let mut briefs: Vec<_> = waiting.map(|proposal| workspace.brief(proposal)).collect();
-                briefs.sort_by_key(|brief| brief.number);
+                briefs.sort_by(shared_protocol::review::ProposalBrief::queue_order);
                 Ok(TerminalReviewAnswer::Queue(briefs))
             }
             TerminalReview::Show(named) => {
