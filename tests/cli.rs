@@ -706,6 +706,15 @@ fn walk_into(trap: &str, is_link: bool) -> String {
     said
 }
 
+/// Without the program a run does not come as far as the files.
+fn has_terraform() -> bool {
+    let found = |name: &str| {
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+            .any(|folder| folder.join(name).is_file())
+    };
+    found("terraform") || found("tofu")
+}
+
 #[test]
 fn no_link_or_pipe_of_a_workspace_is_opened() {
     for (trap, is_named) in [
@@ -722,14 +731,14 @@ fn no_link_or_pipe_of_a_workspace_is_opened() {
         (".draftboard/journal.db-shm", true),
         (".draftboard/journal.db-journal", true),
         ("terraform/three-tier/main.tf", true),
-        ("terraform/three-tier/terraform.tfstate", false),
-        ("terraform/three-tier/draftboard.tfplan", false),
+        ("terraform/three-tier/terraform.tfstate", has_terraform()),
+        ("terraform/three-tier/draftboard.tfplan", has_terraform()),
         ("boards/three-tier.board.json", true),
         ("boards/other.board.json", true),
         ("modules/types.json", true),
-        ("components/a.component.yaml", false),
-        ("links.json", false),
-        ("manifests", false),
+        ("components/a.component.yaml", true),
+        ("links.json", true),
+        ("manifests", true),
         ("manifests/a.json", false),
     ] {
         for is_link in [true, false] {

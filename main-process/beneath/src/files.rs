@@ -95,9 +95,11 @@ pub struct SafeFolder {
 }
 
 impl SafeFolder {
-    /// Opens a folder by an absolute path that has no link anywhere in it, as every path beneath a canonical root is.
+    /// Opens a folder by a path that has no link anywhere in it, as every path beneath a canonical root is. `..` is taken as
+    /// text: links are refused, so that both mean the same.
     pub fn open(path: &Path) -> Result<Self, PathError> {
         let refused = |problem| PathError { path: path.to_owned(), problem };
+        let path = &lexical(&std::path::absolute(path).map_err(|error| refused(PathProblem::from(error)))?);
         let parts = parts_of(path.strip_prefix("/").unwrap_or(path)).map_err(refused)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root =
@@ -233,6 +235,17 @@ impl SafeFolder {
         });
         done.map_err(|problem| PathError { path: self.path.join(path), problem })
     }
+}
+
+fn lexical(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut path, part| {
+        match part {
+            Component::ParentDir => drop(path.pop()),
+            Component::CurDir => {}
+            part => path.push(part),
+        }
+        path
+    })
 }
 
 /// The parts of a relative path. One that leaves the folder, or is no text, is refused.
@@ -375,6 +388,7 @@ mod tests {
         assert_eq!(folder.folder("out").unwrap_err().problem, PathProblem::Link);
         assert_eq!(SafeFolder::open(&place.join("out")).unwrap_err().problem, PathProblem::Link);
         assert!(folder.read("../canary", 10).is_err());
+        assert_eq!(SafeFolder::open(&place.join("../place")).unwrap().path(), place);
         folder.remove("link").unwrap();
         assert_eq!(fs::read_to_string(&canary).unwrap(), "precious");
     }

@@ -116,14 +116,23 @@ fn validate(root: Option<&Path>) -> Result<Answer, Refusal> {
         let file = Some(format!("boards/{}.board.json", board.name));
         match reached.request(Request::Terraform(TerraformRequest::Hcl { board: board.id })) {
             Ok(Answer::Terraform(TerraformAnswer::Hcl(view))) => {
-                problems.extend(view.findings.into_iter().map(|finding| ValidationProblem {
+                let found = view.findings.into_iter().map(|finding| ValidationProblem {
                     severity: finding.severity,
-                    element: finding.node.map(ElementId::Node),
+                    element: Some(finding.node.map_or(ElementId::Board(board.id), ElementId::Node)),
                     board: Some(board.id),
                     field: finding.prop.map(|prop| prop.to_string()),
                     file: None,
                     message: finding.message,
-                }));
+                });
+                // The board says it itself: the same node and property.
+                let is_new = |finding: &ValidationProblem| {
+                    finding.field.is_none()
+                        || !problems
+                            .iter()
+                            .any(|known| (&known.element, &known.field) == (&finding.element, &finding.field))
+                };
+                let found: Vec<ValidationProblem> = found.filter(is_new).collect();
+                problems.extend(found);
             }
             Ok(_) => return Err(unasked()),
             Err(refusal) => {

@@ -9,6 +9,7 @@
 
 use super::{drafts::Draft, ground::storage, site::Site, views};
 use crate::moment::now;
+use beneath::SafeFolder;
 use infrastructure::{reach::Configuration, run::Plan, write};
 use journal::Digest;
 use shared_protocol::{
@@ -40,6 +41,8 @@ const BOUND_FILES: [&str; 5] = [
     ".terraform/environment",
     ".terraform/modules/modules.json",
 ];
+
+const MAX_BOUND_BYTES: u64 = 256 << 20;
 
 /// The file of a plan; removed when dropped.
 #[derive(Debug)]
@@ -101,14 +104,22 @@ pub(super) struct Binding {
 impl Binding {
     pub(super) fn of(draft: &Draft, secrets: BTreeMap<String, String>) -> Result<Self, Refusal> {
         let folder = draft.ground.folder(&draft.board);
-        let digest = |path: PathBuf| fs::read(path).ok().map(|bytes| Digest::of(&bytes));
+        let digest = |path: &str| {
+            let bytes = SafeFolder::of_file(&folder.join(path))
+                .and_then(|(folder, name)| folder.read(name, MAX_BOUND_BYTES));
+            match bytes {
+                Ok(bytes) => Ok(Some(Digest::of(&bytes))),
+                Err(error) if error.problem.is_missing() => Ok(None),
+                Err(error) => Err(Refusal::new(Code::StorageError, error.to_string())),
+            }
+        };
         let local = draft.settings.backend.as_ref().filter(|backend| backend.kind == "local");
         let state = local.and_then(|backend| backend.config.get("path")?.as_text().map(str::to_owned));
         Ok(Self {
             generated: draft.generated.files.clone(),
             foreign: foreign_files(draft)?,
-            files: BOUND_FILES.into_iter().map(|name| digest(folder.join(name))).collect(),
-            state: state.and_then(|path| digest(folder.join(path))),
+            files: BOUND_FILES.into_iter().map(digest).collect::<Result<_, _>>()?,
+            state: state.as_deref().map(digest).transpose()?.flatten(),
             secrets,
         })
     }

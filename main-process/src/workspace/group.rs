@@ -281,9 +281,9 @@ impl Group<'_> {
             return Ok(Vec::new());
         }
         workspace.refuse_read_only(&operations, &review)?;
+        let (before, revision) = (workspace.history.clone(), state.revision());
         workspace.ensure_storage()?;
         workspace.keep_saved_revision();
-        let (before, revision) = (workspace.history.clone(), state.revision());
         workspace.append(&operations, &review, revision)?;
         drop(review);
         // What the journal lost when it was made anew cannot be undone.

@@ -54,6 +54,9 @@ impl About {
     /// An error when something of the workspace was not read, and so is not here.
     pub(super) fn severity(&self) -> Severity {
         match self {
+            Self::Approvals | Self::StoredApprovals | Self::Program => Severity::Warning,
+            // A board under a name that is none, or behind a link.
+            Self::Stray(file) if file.ends_with(".json") => Severity::Error,
             Self::Journal | Self::Storage | Self::ReadOnly | Self::Compaction | Self::Stray(_) => {
                 Severity::Warning
             }

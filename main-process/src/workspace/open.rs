@@ -57,7 +57,7 @@ impl Workspace {
         // What was on the screen of another run is not on this one's.
         let presence = presence.map(|presence| Presence { area: None, doing: Doing::Nothing, ..presence });
         let bundles = SpecBundles::load(&config.bundles, &snapshot);
-        let desk = Desk::recall(&journal, snapshot.revision(), &mut notices);
+        let desk = Desk::recall(&mut journal, snapshot.revision(), &mut notices);
         for (about, text) in &notices {
             tracing::warn!(?about, "{text}");
         }

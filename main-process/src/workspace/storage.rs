@@ -46,7 +46,7 @@ impl Workspace {
         review: &ReviewWrite<'_>,
     ) -> Result<(), Refusal> {
         let is_external = |operation: &Operation| operation.actor.kind == ActorKind::External;
-        let decides = !review.proposals.is_empty() || review.approvals.is_some();
+        let decides = !review.proposals.is_empty();
         if !self.files.is_read_only() || (operations.iter().all(is_external) && !decides) {
             return Ok(());
         }
@@ -123,13 +123,8 @@ impl Workspace {
             over: None,
             kept: None,
         });
-        let approvals = desk.approvals.iter().filter(|approval| !approval.for_this_run);
-        let review = ReviewWrite {
-            stamp: desk.stamp(),
-            proposals: proposals.collect(),
-            approvals: Some(approvals.cloned().collect()),
-            ..ReviewWrite::default()
-        };
+        let review =
+            ReviewWrite { stamp: desk.stamp(), proposals: proposals.collect(), ..ReviewWrite::default() };
         self.journal.append_with(&[], &review)?;
         for (board, saved) in &self.saved {
             let Ok(text) = write_board(&saved.content.board_document(*board)) else { continue };

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use std::{
     fs,
     io::{self, Write as _},
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
 };
 
 /// Where such folders are, in the folder of the workspace's own state.
@@ -174,7 +174,7 @@ fn state_of(planned: &Planned<'_>, board: Option<&SafeFolder>) -> Result<State, 
         None => Ok(State::File(planned.folder.join(STATE))),
         Some(backend) if backend.kind == "local" => {
             let path = backend.config.get("path").and_then(|path| path.as_text()).unwrap_or(STATE);
-            Ok(State::File(lexical(&planned.folder.join(path))))
+            Ok(State::File(planned.folder.join(path)))
         }
         Some(backend) if READ_ONLY.contains(&backend.kind.as_str()) => Ok(State::Elsewhere),
         Some(backend) => other(format!("a plan would leave something in the backend {}", backend.kind)),
@@ -193,18 +193,6 @@ fn chosen_workspace(folder: Option<&SafeFolder>) -> Result<Option<String>, PathE
         },
     };
     Ok(Some(chosen.trim().to_owned()).filter(|name| !name.is_empty() && name != "default"))
-}
-
-/// The path without `.` and `..`, as text: links are refused, so that both mean the same.
-fn lexical(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut path, part| {
-        match part {
-            Component::ParentDir => drop(path.pop()),
-            Component::CurDir => {}
-            part => path.push(part),
-        }
-        path
-    })
 }
 
 fn names_backend(name: &str, bytes: &[u8]) -> bool {

@@ -91,12 +91,15 @@ impl Journal {
             (1..MAX_ASIDE).map(|number| format!("journal-{number}")).find(is_free).ok_or_else(|| {
                 JournalError::Disk { problem: "too many journals are set aside: remove some".to_owned() }
             })?;
+        let mut kept = None;
         for (name, suffix) in found {
-            folder.rename_new(&name, &aside, &format!("{stem}.{suffix}")).map_err(failed)?;
+            let to = format!("{stem}.{suffix}");
+            folder.rename_new(&name, &aside, &to).map_err(failed)?;
+            kept = Some(aside.path().join(to));
         }
         aside.sync().map_err(failed)?;
         folder.sync().map_err(failed)?;
-        Ok(Some(aside.path().join(format!("{stem}.db"))))
+        Ok(kept)
     }
 
     /// Reads the end of the chain again, after a transaction whose outcome is not certain.

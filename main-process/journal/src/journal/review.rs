@@ -1,7 +1,7 @@
 //! The review queue as it is kept: proposals, and which operation came from which proposal. Written in one transaction with
 //! the operations that it belongs to. Standing approvals are not kept here: a journal travels with its workspace.
 
-use super::{Journal, audit::AuditEnd, to_sql};
+use super::{Durability, Journal, audit::AuditEnd, to_sql};
 use crate::JournalError;
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use shared_protocol::{
@@ -136,11 +136,14 @@ impl Journal {
 
     /// Removes the standing approvals that an earlier edition, or somebody else, stored in this journal. Returns how many
     /// there were; a value that is no list counts as one.
-    pub fn drop_stored_approvals(&self) -> Result<usize, JournalError> {
+    pub fn drop_stored_approvals(&mut self) -> Result<usize, JournalError> {
         let text: String = self.connection.query_row("SELECT approvals FROM review", [], |row| row.get(0))?;
         let count = serde_json::from_str::<Vec<serde::de::IgnoredAny>>(&text).map_or(1, |list| list.len());
         if count > 0 {
-            self.connection.execute("UPDATE review SET approvals = '[]'", [])?;
+            let transaction = self.transaction(Durability::Durable)?;
+            transaction.execute("UPDATE review SET approvals = '[]'", [])?;
+            transaction.commit()?;
+            self.settle()?;
         }
         Ok(count)
     }

@@ -105,6 +105,9 @@ impl SourceList {
             (FileType::Symlink, Some(path)) if is_text => {
                 self.left_out.push(FileError::Link { path: path.to_string() });
             }
+            (_, Some(path)) if is_text => {
+                self.left_out.push(FileError::NotAFile { path: path.to_string() });
+            }
             (_, None) if is_text && !is_passing => {
                 self.left_out.push(FileError::NotInWorkspace { path: format!("{folder}/{name}") });
             }

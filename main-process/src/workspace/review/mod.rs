@@ -46,7 +46,7 @@ pub struct Desk {
 impl Desk {
     /// Reads what was kept; rows that cannot be read are named.
     pub(super) fn recall(
-        journal: &Journal,
+        journal: &mut Journal,
         revision: Revision,
         notices: &mut BTreeMap<About, String>,
     ) -> Self {
@@ -183,7 +183,7 @@ impl Group<'_> {
 }
 
 /// A journal travels with its workspace: approvals in it count for nothing.
-fn notice_stored_approvals(journal: &Journal, notices: &mut BTreeMap<About, String>) {
+fn notice_stored_approvals(journal: &mut Journal, notices: &mut BTreeMap<About, String>) {
     let text = match journal.drop_stored_approvals() {
         Ok(0) => return,
         Ok(count) => {
