@@ -220,7 +220,8 @@ fn a_workspace_does_not_choose_the_program_that_runs() {
     fs::create_dir_all(settings.parent().unwrap()).unwrap();
     fs::write(&settings, format!("[terraform]\nprogram = {:?}\n", own.to_str().unwrap())).unwrap();
     let validated = bench.run(&["terraform", "validate"]);
-    assert_eq!(fs::read_to_string(&ran).unwrap(), "version\nvalidate\n", "{validated:?}");
+    let calls = fs::read_to_string(&ran).unwrap();
+    assert!(calls.starts_with("version\n") && calls.ends_with("validate\n"), "{calls} {validated:?}");
 }
 
 /// Written by a process of its own: a child that another test forks now would hold ours open, and what is open for writing

@@ -118,6 +118,7 @@ impl Settings {
         all.naming = own.naming.or(all.naming);
         all.backend = own.backend.or(all.backend);
         all.required_version = own.required_version.or(all.required_version);
+        all.program = own.program.or(all.program);
         all.currency = own.currency.or(all.currency);
         all
     }
@@ -189,6 +190,7 @@ mod tests {
         assert_eq!(Settings::read("name = \"x\"").unwrap(), Settings::default());
         for text in ["[infrastructure]\nprogram = './x'", "[infrastructure.boards.live]\nprogram = 1"] {
             let settings = Settings::read(text).unwrap();
+            assert!(settings.for_board("live").names_program());
             assert!(settings.names_program() && !settings.to_toml("live").unwrap().contains("program"));
         }
         assert!(!Settings::default().names_program());

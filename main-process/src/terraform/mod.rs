@@ -220,6 +220,7 @@ impl Link {
         let (Some(ground), Some(site)) = (ground, self.shown.site.load_full()) else {
             return Err(Refusal::new(Code::NoWorkspace, "no workspace is open"));
         };
+        site.refuse_busy(board)?;
         let checked = saved.check(&*self.shown.drafts.of(&ground, board)?, &site);
         if checked.is_err() {
             // The worker says why with the request.

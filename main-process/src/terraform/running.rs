@@ -169,14 +169,19 @@ impl Starting {
         }
         let mut gathered = Gathered::default();
         let ended = self.pass_on(id, &run, &cancel, &mut gathered);
+        let mut saved = None;
         if matches!(ended, RunState::Succeeded { .. }) {
-            self.look_at_what_is_left(id, &program, binding);
+            saved = self.look_at_what_is_left(id, &program, binding);
         } else {
             let outcome = gathered.outcome(self.operation, ended, None);
             let error = outcome.complaints.iter().find(|said| said.is_error);
             self.planning_failed(error.map_or("Terraform did not finish it", |said| said.summary.as_str()));
         }
         let kept = site.ended(id, ended);
+        // Whoever says yes to it at once finds the board free.
+        if let (Some(request), Some(saved)) = (&self.request, saved) {
+            self.link.shown.requests.ready(request.key, saved);
+        }
         if let Some((log, view)) = &kept {
             history::keep(log, view);
         }
@@ -241,16 +246,22 @@ impl Starting {
         self.link.look();
     }
 
-    /// A plan is read, and so is a state that is kept elsewhere.
-    fn look_at_what_is_left(&self, id: RunId, program: &Program, binding: Option<Binding>) {
+    /// A plan is read, and so is a state that is kept elsewhere. Returns the saved plan of a request.
+    fn look_at_what_is_left(
+        &self,
+        id: RunId,
+        program: &Program,
+        binding: Option<Binding>,
+    ) -> Option<SavedPlan> {
         let (site, draft) = (&self.site, &self.draft);
         let folder = draft.ground.folder(&draft.board);
         let plans = matches!(self.operation, RunOperation::Plan | RunOperation::PlanDestroy);
-        if let (Some(RequestRun { key, step: RequestStep::Plan(file), .. }), Some(binding)) =
+        let mut saved = None;
+        if let (Some(RequestRun { step: RequestStep::Plan(file), .. }), Some(binding)) =
             (&self.request, binding)
         {
             match self.saved_plan(program, file, binding) {
-                Ok(saved) => self.link.shown.requests.ready(*key, saved),
+                Ok(plan) => saved = Some(plan),
                 Err(why) => {
                     self.complain(id, &why);
                     self.planning_failed(&why);
@@ -276,6 +287,7 @@ impl Starting {
                 Err(error) => self.complain(id, &error.to_string()),
             }
         }
+        saved
     }
 
     fn saved_plan(

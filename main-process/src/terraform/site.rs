@@ -253,6 +253,15 @@ impl Site {
         Ok(Reserved { site: Some(Arc::clone(self)), board: board.id })
     }
 
+    /// Refuses while a run is going on for a board.
+    pub(super) fn refuse_busy(&self, board: BoardId) -> Result<(), Refusal> {
+        match self.lock().is_busy(board) {
+            false => Ok(()),
+            true => Err(Refusal::new(Code::Conflict, "A run is going on for this board.")
+                .hint("Wait for it or cancel it, then decide.")),
+        }
+    }
+
     /// To be held as long as something runs; none when the workspace is being closed.
     pub(super) fn alive(&self) -> Option<Sender<()>> {
         self.alive.lock().unwrap_or_else(PoisonError::into_inner).clone()
