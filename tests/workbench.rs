@@ -233,6 +233,8 @@ fn the_example_is_built_from_nothing_by_mouse() {
 // ---- the first minute --------------------------------------------------------------------------------------------------
 
 const LAPTOP: (usize, usize) = (1440, 900);
+/// A person does not press two keys within one frame.
+const PRESS: Duration = Duration::from_millis(250);
 
 /// Numbered pictures of a walk, for `scripts/film`, which sets `DRAFTBOARD_FILM` to a folder; else none.
 struct Film {
@@ -317,6 +319,7 @@ fn the_first_minute_of_somebody_new() {
     let accepted = wait_for("a part is accepted", || {
         for keys in ["Return", "Tab", "Return"] {
             designer.press(keys);
+            std::thread::sleep(PRESS);
         }
         let deadline = Instant::now() + Duration::from_secs(4);
         while Instant::now() < deadline {
@@ -356,15 +359,15 @@ fn see_the_plan(designer: &Designer<'_>, film: &Film) {
     let planned = || {
         designer.command("Go to the plan");
         film.take(designer, "plan-asked");
+        std::thread::sleep(PRESS);
         designer.press("Return");
-        std::thread::sleep(Duration::from_millis(300));
+        std::thread::sleep(PRESS);
         designer.press("Return");
         let deadline = Instant::now() + Duration::from_secs(6);
         while Instant::now() < deadline {
-            let lines = designer.request(json!({"terraform": {"lines": {"run": 1, "from": 0}}}));
-            if let Ok(text) = lines.map(|lines| lines.to_string())
-                && text.contains("Plan: ")
-            {
+            let lines = |run: u64| designer.request(json!({"terraform": {"lines": {"run": run, "from": 0}}}));
+            let mut texts = (1..4).filter_map(|run| lines(run).ok()).map(|lines| lines.to_string());
+            if let Some(text) = texts.find(|text| text.contains("Plan: ")) {
                 return Some(text);
             }
             std::thread::sleep(Duration::from_millis(50));
