@@ -98,7 +98,7 @@ pub(crate) fn queue(call: &Call) -> Value {
             .iter()
             .copied()
             .partition(|proposal| waits(proposal) || proposal.state == ProposalState::Draft);
-        let judged = |proposal: &Arc<Proposal>| judge(review, workspace.snapshot(), proposal, 0);
+        let judged = |proposal: &Arc<Proposal>| judge(review, &workspace.snapshot, proposal, 0);
         open.sort_by(|a, b| judged(a).queue_order(&judged(b)));
         own = open.into_iter().chain(decided).collect();
     }
