@@ -60,8 +60,7 @@ impl Ownership for HeldLock {
 impl Session {
     /// Locks and opens a workspace and makes it known. It serves nobody before [`Self::serve`].
     pub(crate) fn open(root: &Path) -> Result<Self, SessionError> {
-        let mut session =
-            Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable())?;
+        let mut session = Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable())?;
         session.workspace.keep_approvals_in(paths::approvals());
         paths::remember(session.workspace.root());
         Ok(session)
