@@ -244,6 +244,41 @@ fn validate_fails_for_errors_only() {
 }
 
 #[test]
+fn an_export_draws_other_scripts_and_not_boxes() {
+    let home = Home::new();
+    let doctor = home.run(&["doctor", "--json"]).json();
+    let fonts = doctor["data"].as_array().unwrap().iter().find(|finding| finding["what"] == "fonts").unwrap();
+    if fonts["verdict"] != "ok" {
+        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_FONTS").is_none(), "{fonts}");
+        println!("SKIPPED: {}; {}", fonts["found"], fonts["fix"]);
+        return;
+    }
+    let workspace = home.workspace("words", "blank");
+    let workspace = workspace.to_str().unwrap();
+    let edit = |commands: serde_json::Value| {
+        fs::write(home.path("home/edit.json"), commands.to_string()).unwrap();
+        let edited = home.run(&["edit", "-f", "edit.json", "-w", workspace]);
+        assert_eq!(edited.code, Some(0), "{edited:?}");
+    };
+    edit(serde_json::json!([
+        {"addBoard": {"kind": "infrastructure", "title": "Words"}},
+        {"addNode": {"board": "words", "type": "aws/storage/s3_bucket", "name": "bucket"}}
+    ]));
+    let drawn = |label: &str| {
+        edit(serde_json::json!([{"updateNode": {"node": "words/bucket", "label": label}}]));
+        let exported = home.run(&["export", "words", "--to", "words.png", "-w", workspace]);
+        assert_eq!(exported.code, Some(0), "{exported:?}");
+        fs::read(home.path("home/words.png")).unwrap()
+    };
+    // As boxes, texts of the same length look the same.
+    for (one, other) in
+        [("数据库", "缓存层"), ("한국어", "데이터"), ("אבג", "דהו"), ("กขค", "งจฉ"), ("कखग", "घचछ")]
+    {
+        assert!(drawn(one) != drawn(other), "{one} and {other} are drawn alike");
+    }
+}
+
+#[test]
 fn a_board_is_exported_in_the_format_of_the_file_s_name() {
     let home = Home::new();
     let workspace = home.workspace("example", "example");

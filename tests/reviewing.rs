@@ -488,7 +488,7 @@ fn the_terminal_lists_the_gravest_first_and_takes_a_side_effect_only_with_its_ca
     let Some(desk) = Desk::new("blank") else { return };
     let mut client = desk.client();
     let commands = json!([
-        {"addBoard": {"kind": "infrastructure", "title": "Cloud", "name": "cloud"}},
+        {"addBoard": {"kind": "infrastructure", "title": "Cloud"}},
         {"addNode": {"board": "cloud", "type": "aws/networking/vpc", "name": "net"}},
         {"addNode": {"board": "cloud", "type": "aws/networking/subnet", "parent": "net", "name": "a"}},
         {"addNode": {"board": "cloud", "type": "aws/networking/subnet", "parent": "net", "name": "b"}},

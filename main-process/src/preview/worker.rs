@@ -22,7 +22,7 @@ use shared_protocol::{
     Code, NodeId, Refusal,
     messages::ToRenderer,
     preview::{Screen, Violation},
-    previews::{PreviewsView, SessionId, SessionState, Shown},
+    previews::{PreviewsView, SessionId, Shown},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},

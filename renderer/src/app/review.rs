@@ -176,7 +176,7 @@ impl Workbench {
     pub(super) fn review_refused(&mut self, asked: Asked) {
         match asked {
             Asked::Open => self.review.give_up(),
-            Asked::Decision | Asked::Own => {
+            Asked::Decision | Asked::LookAgain | Asked::Edit => {
                 self.review.refused();
                 self.nudge.give_up();
                 // Whatever is in the way, what is shown may be out of date.

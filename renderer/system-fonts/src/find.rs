@@ -50,7 +50,7 @@ impl FontList {
         for (group, characters) in by_group {
             let mut faces: Vec<&FaceInfo> =
                 self.fonts.faces().filter(|face| path_of(face).is_some()).collect();
-            faces.sort_by_cached_key(|face| (rank(face, &group, region), family(face), face.index));
+            faces.sort_by_cached_key(|&face| (rank(face, &group, region), family(face), face.index));
             for character in characters {
                 if chosen.len() >= MAX_FONTS {
                     break;
@@ -101,13 +101,14 @@ fn rank(face: &FaceInfo, group: &Group, region: Region) -> (u8, u8, u16) {
         Group::Named(script) => name.strip_prefix("Noto Sans ") == Some(script.as_str()),
         Group::Common => name.contains("Symbols") || name.contains("Math") || name == "DejaVu Sans",
     };
-    let style = match () {
-        () if face.monospaced || name.contains("Mono") => 3,
-        () if name.contains("Serif") || face.stretch != Stretch::Normal => 2,
-        () if name.contains("Sans") => 0,
-        () => 1,
+    let is_mono = face.monospaced || name.contains("Mono");
+    let style = if is_mono {
+        3
+    } else if name.contains("Serif") || face.stretch != Stretch::Normal {
+        2
+    } else {
+        u8::from(!name.contains("Sans"))
     };
-    let is_mono = style == 3;
     (u8::from(!is_fitting || is_mono), style, face.weight.0.abs_diff(fontdb::Weight::NORMAL.0))
 }
 

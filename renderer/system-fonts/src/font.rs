@@ -9,7 +9,7 @@ use std::{fs::File, io::Read as _, path::PathBuf, sync::Arc};
 pub enum FontError {
     #[error("the font file could not be read: {0}")]
     Read(#[from] std::io::Error),
-    #[error("the font file is larger than {MAX_FONT_BYTES} bytes")]
+    #[error("the font file is larger than {} bytes", MAX_FONT_BYTES)]
     TooLarge,
     #[error("the font file has no such face")]
     NoFace,

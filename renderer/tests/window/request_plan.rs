@@ -35,6 +35,7 @@ impl Case {
                 risks: vec![Risk::Destructive],
                 destructive: true,
                 needs: Vec::new(),
+                effect_of: Vec::new(),
             }];
         });
         shop.settle();

@@ -44,7 +44,11 @@ impl<'a> Effects<'a> {
                     }
                 }
                 Change::References { node, key, before, after } => {
-                    effects.references.entry((*node, key)).or_insert((before, after)).1 = after;
+                    effects
+                        .references
+                        .entry((*node, key))
+                        .or_insert((before.as_slice(), after.as_slice()))
+                        .1 = after;
                 }
                 _ => {}
             }
