@@ -556,7 +556,8 @@ fn reviewing_a_removal() -> Shop {
 }
 
 fn is_ticked(shop: &Shop, text: &str) -> bool {
-    let tick = shop.window.get_by_label(&format!("Tick {text}"));
+    let label = format!("Tick {text}");
+    let tick = shop.window.get_by_label(&label);
     tick.accesskit_node().toggled() == Some(egui::accesskit::Toggled::True)
 }
 
