@@ -109,3 +109,21 @@ fn it_fits_small_windows() {
         assert!(!shop.shows("Choose a workspace"));
     }
 }
+
+#[test]
+fn an_unexpected_end_is_told_and_its_report_can_be_copied() {
+    let mut shop = Shop::open();
+    shop.main.send(ToRenderer::CrashReport { headline: "serve: panicked".into() });
+    shop.window.run();
+    assert!(shop.shows("Draftboard ended unexpectedly") && shop.shows("serve: panicked"));
+    shop.window.get_by_label("Show report").click();
+    shop.window.run();
+    assert!(shop.shows("Report a problem"));
+    answer(&mut shop, Request::ProblemReport, Ok(Answer::ProblemReport("Draftboard 9.9.9".into())));
+    shop.window.get_by_label("Copy report").click();
+    shop.window.run();
+    assert!(shop.shows("Copied"));
+    shop.window.get_by_label("Close").click();
+    shop.window.run();
+    assert!(!shop.shows("Report a problem"));
+}
