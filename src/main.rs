@@ -3,6 +3,7 @@
 use main_process::{
     cli::{self, Roles},
     crash::{CrashRole, record_panics},
+    demo,
     processes::{inherited_channel, run_warden},
 };
 use std::{ffi::OsString, process::ExitCode};
@@ -23,6 +24,10 @@ fn main() -> ExitCode {
         }
         (Some("--role"), Some("renderer")) => window(),
         (Some("--role"), Some("preview")) => preview(),
+        (Some("--role"), Some("demo-agent")) => match arguments.get(3) {
+            Some(workspace) => demo::run_agent(workspace.as_ref()),
+            None => fail("the demo's agent needs a workspace"),
+        },
         _ => match std::env::current_exe() {
             Ok(exe) => cli::main(arguments, &Roles { exe }),
             Err(error) => fail(&format!("this program does not know where it is: {error}")),

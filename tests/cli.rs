@@ -84,7 +84,7 @@ fn assert_refused(outcome: &Outcome, words: &[&str]) {
 #[test]
 fn new_makes_a_workspace_that_opens_and_does_not_replace_one() {
     let home = Home::new();
-    for (template, boards) in [("blank", 1), ("three-tier", 1), ("interface", 1), ("spec", 1), ("example", 3)]
+    for (template, boards) in [("blank", 1), ("three-tier", 1), ("interface", 1), ("spec", 1), ("example", 4)]
     {
         let folder = home.path(template);
         let folder = folder.to_str().unwrap();
@@ -244,6 +244,41 @@ fn validate_fails_for_errors_only() {
 }
 
 #[test]
+fn an_export_draws_other_scripts_and_not_boxes() {
+    let home = Home::new();
+    let doctor = home.run(&["doctor", "--json"]).json();
+    let fonts = doctor["data"].as_array().unwrap().iter().find(|finding| finding["what"] == "fonts").unwrap();
+    if fonts["verdict"] != "ok" {
+        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_FONTS").is_none(), "{fonts}");
+        println!("SKIPPED: {}; {}", fonts["found"], fonts["fix"]);
+        return;
+    }
+    let workspace = home.workspace("words", "blank");
+    let workspace = workspace.to_str().unwrap();
+    let edit = |commands: serde_json::Value| {
+        fs::write(home.path("home/edit.json"), commands.to_string()).unwrap();
+        let edited = home.run(&["edit", "-f", "edit.json", "-w", workspace]);
+        assert_eq!(edited.code, Some(0), "{edited:?}");
+    };
+    edit(serde_json::json!([
+        {"addBoard": {"kind": "infrastructure", "title": "Words"}},
+        {"addNode": {"board": "words", "type": "aws/storage/s3_bucket", "name": "bucket"}}
+    ]));
+    let drawn = |label: &str| {
+        edit(serde_json::json!([{"updateNode": {"node": "words/bucket", "label": label}}]));
+        let exported = home.run(&["export", "words", "--to", "words.png", "-w", workspace]);
+        assert_eq!(exported.code, Some(0), "{exported:?}");
+        fs::read(home.path("home/words.png")).unwrap()
+    };
+    // As boxes, texts of the same length look the same.
+    for (one, other) in
+        [("数据库", "缓存层"), ("한국어", "데이터"), ("אבג", "דהו"), ("กขค", "งจฉ"), ("कखग", "घचछ")]
+    {
+        assert!(drawn(one) != drawn(other), "{one} and {other} are drawn alike");
+    }
+}
+
+#[test]
 fn a_board_is_exported_in_the_format_of_the_file_s_name() {
     let home = Home::new();
     let workspace = home.workspace("example", "example");
@@ -279,6 +314,39 @@ fn a_board_is_exported_in_the_format_of_the_file_s_name() {
         ("spec", "/nowhere/at/all/out.md", &["could not be written"]),
     ] {
         assert_refused(&home.run(&["export", board, "--to", file, "-w", workspace]), words);
+    }
+}
+
+#[test]
+fn the_example_has_no_problems_and_is_saved_as_it_came() {
+    let home = Home::new();
+    let workspace = home.workspace("example", "example");
+    let folder = workspace.to_str().unwrap();
+    let found = home.run(&["validate", "-w", folder]);
+    assert_eq!((found.code, found.out.trim()), (Some(0), "No problems"), "{found:?}");
+    for board in ["rehearsal", "three-tier"] {
+        let hcl = home.run(&["hcl", board, "-w", folder]);
+        assert!(hcl.code == Some(0) && hcl.err.is_empty(), "{hcl:?}");
+    }
+    let fresh = files_below(&workspace.join("boards"));
+    let nodes = [
+        ("rehearsal/web", "Web service"),
+        ("three-tier/db", "Locker database"),
+        ("locker-app/code", "Code"),
+        ("spec/guess", "Guessed code"),
+    ];
+    // Every board is written with a change and then with the change taken back.
+    for change in ["!", ""] {
+        let edits: Vec<Value> = nodes
+            .iter()
+            .map(|(node, label)| json!({"updateNode": {"node": node, "label": format!("{label}{change}")}}))
+            .collect();
+        let file = home.path("edits.json");
+        fs::write(&file, json!(edits).to_string()).unwrap();
+        home.run(&["edit", "-f", file.to_str().unwrap(), "-w", folder, "--json"]).data();
+        let saved = home.run(&["save", "-w", folder, "--json"]).data();
+        assert_eq!(saved["files"].as_array().unwrap().len(), nodes.len(), "{saved}");
+        assert_eq!(files_below(&workspace.join("boards")) == fresh, change.is_empty());
     }
 }
 
@@ -612,4 +680,338 @@ fn the_schema_of_component_files_is_printed() {
     let printed = Home::new().run(&["schema", "component"]);
     let schema: Value = serde_json::from_str(&printed.out).unwrap();
     assert_eq!((printed.code, &schema["type"]), (Some(0), &json!("object")));
+}
+
+// ---- a workspace that somebody else prepared --------------------------------------------------------------------------
+
+/// Puts something that must not be opened where Draftboard has a file of its own.
+enum Trap {
+    Link(PathBuf),
+    Pipe,
+}
+
+impl Trap {
+    fn set(&self, path: &Path) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        drop(fs::remove_file(path));
+        match self {
+            Self::Link(target) => std::os::unix::fs::symlink(target, path).unwrap(),
+            Self::Pipe => rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RWXU).unwrap(),
+        }
+    }
+}
+
+const CANARY: &str = "precious\n";
+
+/// Sets one trap in a new workspace and uses it in every way. Gives what was said and where the canary is.
+fn walk_into(trap: &str, is_link: bool) -> String {
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "three-tier");
+    let at = workspace.to_str().unwrap();
+    let canary = home.path("canary");
+    fs::write(&canary, CANARY).unwrap();
+    let kind = if is_link { Trap::Link(canary.clone()) } else { Trap::Pipe };
+    kind.set(&workspace.join(trap));
+    let commands = home.path("commands.json");
+    let add = json!([{"addNode": {"board": "three-tier", "type": "terraform/core/group", "name": "added"}}]);
+    fs::write(&commands, add.to_string()).unwrap();
+    let mut said = String::new();
+    // Each of these ends, or the test says that it hangs.
+    let serving = Running::starting_to_serve(&home, &workspace);
+    drop(serving.line());
+    said.push_str(&serving.stop().err);
+    for arguments in [
+        &["validate"][..],
+        &["edit", "-f", commands.to_str().unwrap()],
+        &["save"],
+        &["status"],
+        &["hcl"],
+        &["hcl", "--write"],
+        &["terraform", "plan"],
+        &["manifest", "check"],
+    ] {
+        let mut all = arguments.to_vec();
+        all.extend(["-w", at]);
+        let outcome = home.run(&all);
+        said.push_str(&outcome.out);
+        said.push_str(&outcome.err);
+    }
+    assert_eq!(fs::read_to_string(&canary).unwrap(), CANARY, "{trap} was followed: {said}");
+    assert!(!said.contains("precious"), "{trap} was read: {said}");
+    said
+}
+
+/// Without the program a run does not come as far as the files.
+fn has_terraform() -> bool {
+    let found = |name: &str| {
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+            .any(|folder| folder.join(name).is_file())
+    };
+    found("terraform") || found("tofu")
+}
+
+#[test]
+fn no_link_or_pipe_of_a_workspace_is_opened() {
+    for (trap, is_named) in [
+        (".draftboard/terraform/three-tier.lock", true),
+        (".draftboard/terraform/three-tier/000001-plan.log", false),
+        (".draftboard/terraform/three-tier/000001-plan.json", false),
+        (".draftboard/aside", false),
+        (".draftboard/trials", false),
+        (".draftboard/lock", true),
+        (".draftboard/.gitignore", true),
+        (".draftboard/mcp.json", false),
+        (".draftboard/journal.db", true),
+        (".draftboard/journal.db-wal", true),
+        (".draftboard/journal.db-shm", true),
+        (".draftboard/journal.db-journal", true),
+        ("terraform/three-tier/main.tf", true),
+        ("terraform/three-tier/terraform.tfstate", has_terraform()),
+        ("terraform/three-tier/draftboard.tfplan", has_terraform()),
+        ("boards/three-tier.board.json", true),
+        ("boards/other.board.json", true),
+        ("modules/types.json", true),
+        ("components/a.component.yaml", true),
+        ("links.json", true),
+        ("manifests", true),
+        ("manifests/a.json", false),
+    ] {
+        for is_link in [true, false] {
+            let said = walk_into(trap, is_link);
+            let name = trap.rsplit('/').next().unwrap();
+            assert!(!is_named || said.contains(name), "{trap} is not named: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_workspace_whose_own_folder_is_a_link_is_refused() {
+    let bench = Bench::new();
+    let outside = bench.home.path("outside");
+    fs::create_dir(&outside).unwrap();
+    drop(fs::remove_dir_all(bench.workspace.join(".draftboard")));
+    std::os::unix::fs::symlink(&outside, bench.workspace.join(".draftboard")).unwrap();
+    assert_refused(&bench.run(&["validate"]), &[".draftboard", "link"]);
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn an_import_reads_no_link_and_no_pipe() {
+    let bench = Bench::new();
+    let canary = bench.home.path("canary");
+    fs::write(&canary, "resource \"x\" \"precious\" {}\n").unwrap();
+    for trap in [Trap::Link(canary), Trap::Pipe] {
+        let folder = bench.home.path("imported");
+        drop(fs::remove_dir_all(&folder));
+        trap.set(&folder.join("main.tf"));
+        let refused = bench.run(&["import", folder.to_str().unwrap()]);
+        assert_refused(&refused, &["main.tf"]);
+        assert!(!refused.err.contains("precious"), "{refused:?}");
+        assert!(
+            refused.err.contains("symbolic link") || refused.err.contains("not a regular file"),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn files_written_elsewhere_replace_no_link() {
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "three-tier");
+    let (out, canary) = (home.path("out"), home.path("canary"));
+    fs::write(&canary, CANARY).unwrap();
+    Trap::Link(canary.clone()).set(&out.join("main.tf"));
+    let refused = home.run(&["hcl", "--out", out.to_str().unwrap(), "-w", workspace.to_str().unwrap()]);
+    assert_refused(&refused, &["main.tf", "symbolic link"]);
+    assert_eq!(fs::read_to_string(&canary).unwrap(), CANARY);
+}
+
+// ---- a journal that is taken away -------------------------------------------------------------------------------------
+
+/// What happens to `.draftboard` while Draftboard runs.
+type Loss = fn(&Path);
+
+fn overwrite_start(path: &Path, bytes: &[u8]) {
+    use std::os::unix::fs::FileExt as _;
+    fs::OpenOptions::new().write(true).open(path).unwrap().write_all_at(bytes, 0).unwrap();
+}
+
+fn truncate(path: &Path) {
+    fs::OpenOptions::new().write(true).open(path).unwrap().set_len(0).unwrap();
+}
+
+const LOSSES: [(&str, Loss); 8] = [
+    ("the folder is deleted", |state| fs::remove_dir_all(state).unwrap()),
+    ("the database is deleted", |state| fs::remove_file(state.join("journal.db")).unwrap()),
+    ("the database is replaced", |state| {
+        fs::write(state.join("other"), "not a journal").unwrap();
+        fs::rename(state.join("other"), state.join("journal.db")).unwrap();
+    }),
+    ("the database is truncated", |state| truncate(&state.join("journal.db"))),
+    ("the log is deleted", |state| fs::remove_file(state.join("journal.db-wal")).unwrap()),
+    ("the log is truncated", |state| truncate(&state.join("journal.db-wal"))),
+    ("the database is overwritten", |state| overwrite_start(&state.join("journal.db"), &[0xAA; 4096])),
+    ("the lock is deleted", |state| fs::remove_file(state.join("lock")).unwrap()),
+];
+
+fn names(bench: &Bench) -> Vec<String> {
+    let document = bench.home.run(&["save", "-w", bench.workspace.to_str().unwrap()]);
+    assert_eq!(document.code, Some(0), "{document:?}");
+    let text = fs::read_to_string(bench.workspace.join("boards/infrastructure.board.json")).unwrap();
+    let board: Value = serde_json::from_str(&text).unwrap();
+    let nodes = board["nodes"].as_object().unwrap().values();
+    let mut names: Vec<String> = nodes.map(|node| node["name"].as_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_journal_that_is_taken_away_loses_nothing_that_was_acknowledged() {
+    for (what, lose) in LOSSES {
+        let bench = Bench::new();
+        let mut serving = Running::serve(&bench.home, &bench.workspace);
+        for number in 1..=6 {
+            bench.edit(&json!([add(&format!("n{number}"))]));
+        }
+        lose(&bench.workspace.join(".draftboard"));
+        let applied = bench.edit(&json!([add("n7")]));
+        assert_eq!(applied["revision"], json!(7), "{what}");
+        let state = bench.state();
+        if what != "the lock is deleted" {
+            let notices = state["notices"].to_string();
+            assert!(notices.contains("journal") && notices.contains("made anew"), "{what}: {state}");
+        }
+        serving.kill();
+        let state = bench.state();
+        assert_eq!((&state["revision"], &state["nodes"]), (&json!(7), &json!(7)), "{what}");
+        let expected: Vec<String> = (1..=7).map(|number| format!("n{number}")).collect();
+        assert_eq!(names(&bench), expected, "{what}");
+        if what == "the folder is deleted" || what.ends_with("replaced") {
+            assert_eq!(bench.data(&["log"]).as_array().unwrap().len(), 7, "the history is kept: {what}");
+        }
+        if what == "the database is replaced" {
+            let aside = fs::read(bench.workspace.join(".draftboard/aside/journal-1.db")).unwrap();
+            assert_eq!(aside, b"not a journal");
+        }
+    }
+}
+
+#[test]
+fn a_lost_journal_is_noticed_while_nothing_is_changed() {
+    let bench = Bench::new();
+    let serving = Running::serve(&bench.home, &bench.workspace);
+    bench.edit(&json!([add("a")]));
+    fs::remove_dir_all(bench.workspace.join(".draftboard")).unwrap();
+    wait_for("a notice", || {
+        let state = bench.state();
+        state["notices"].to_string().contains("made anew").then_some(())
+    });
+    assert!(bench.workspace.join(".draftboard/journal.db").is_file());
+    assert!(bench.workspace.join(".draftboard/lock").is_file());
+    let said = serving.stop().err;
+    assert!(said.contains("made anew"), "{said}");
+}
+
+#[test]
+fn nothing_is_acknowledged_in_a_folder_that_is_gone() {
+    let bench = Bench::new();
+    let _serving = Running::serve(&bench.home, &bench.workspace);
+    let mut client = support::client::Client::connect(&bench.home, &bench.workspace).unwrap();
+    let run = |name: &str| json!({"run": {"batch": {"summary": name, "commands": [add(name)]}}});
+    client.request(run("a")).unwrap().unwrap();
+    let moved = bench.home.path("moved");
+    fs::rename(&bench.workspace, &moved).unwrap();
+    let refused = client.request(run("b")).unwrap().unwrap_err();
+    assert!(refused.to_string().contains("was deleted, moved or replaced"), "{refused}");
+    fs::rename(&moved, &bench.workspace).unwrap();
+    client.request(run("c")).unwrap().unwrap();
+}
+
+// ---- everything that is wrong -----------------------------------------------------------------------------------------
+
+#[test]
+fn validate_names_what_it_cannot_read() {
+    for (file, text) in [
+        ("boards/three-tier.board.json", "<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> theirs\n"),
+        ("draftboard.toml", "name = \n"),
+        ("modules/mine.json", "{ not json"),
+        ("specs/lockers/sdd-bundle.yaml", "{{{"),
+        ("components/mine.component.yaml", "{{{"),
+        ("links.json", "{ not json"),
+        (".draftboard/overrides.v0.json", "{ not json"),
+    ] {
+        let home = Home::new();
+        let workspace = home.workspace("workspace", "example");
+        let folder = workspace.to_str().unwrap();
+        let before = home.run(&["validate", folder]);
+        assert_eq!(before.code, Some(0), "{before:?}");
+        let path = workspace.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let name = if name == "sdd-bundle.yaml" { "specs/lockers" } else { name };
+        // As a command of its own, and through a running Draftboard.
+        let alone = home.run(&["validate", folder]);
+        let _serving = Running::serve(&home, &workspace);
+        for outcome in [alone, home.run(&["validate", folder])] {
+            assert_eq!(outcome.code, Some(1), "{file}: {outcome:?}");
+            assert!(
+                outcome.out.contains(name) && !outcome.out.contains("No problems"),
+                "{file}: {outcome:?}"
+            );
+        }
+    }
+}
+
+// ---- a folder that may only be read -----------------------------------------------------------------------------------
+
+#[test]
+fn a_folder_that_may_only_be_read_opens_for_reading() {
+    use std::os::unix::{fs::PermissionsExt as _, process::CommandExt as _};
+    const NOBODY: u32 = 65534;
+    if !rustix::process::geteuid().is_root() {
+        println!("SKIPPED: only root can become another user, who may not write");
+        return;
+    }
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "three-tier");
+    drop(fs::remove_dir_all(workspace.join(".draftboard")));
+    for name in ["run", "state", "data", "config", "home"] {
+        rustix::fs::chown(&home.path(name), Some(rustix::fs::Uid::from_raw(NOBODY)), None).unwrap();
+    }
+    for folder in workspace.ancestors().take(2) {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let program = home.path("draftboard");
+    fs::copy(support::home::DRAFTBOARD, &program).unwrap();
+    let as_nobody = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(&program);
+        let usual = home.command();
+        command.envs(usual.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        for (name, _) in usual.get_envs().filter(|(_, value)| value.is_none()) {
+            command.env_remove(name);
+        }
+        command.args(arguments).current_dir("/").stdin(std::process::Stdio::null()).uid(NOBODY).gid(NOBODY);
+        command
+    };
+    let at = workspace.to_str().unwrap();
+    let validated = finished(as_nobody(&["validate", at]));
+    assert_eq!(validated.code, Some(0), "{validated:?}");
+    let picture = home.path("home/board.svg");
+    let exported =
+        finished(as_nobody(&["export", "three-tier", "--to", picture.to_str().unwrap(), "-w", at]));
+    assert_eq!((exported.code, picture.is_file()), (Some(0), true), "{exported:?}");
+    let add = json!([{"addNode": {"board": "three-tier", "type": "terraform/core/group", "name": "a"}}]);
+    let commands = home.path("commands.json");
+    fs::write(&commands, add.to_string()).unwrap();
+    let edit = ["edit", "-f", commands.to_str().unwrap(), "-w", at];
+    let words = ["The workspace is read-only"];
+    assert_refused(&finished(as_nobody(&edit)), &words);
+    let serving = Running::start(as_nobody(&["serve", at, "--json", "--port", "0"]));
+    assert!(serving.line().is_some_and(|line| line.contains("\"ready\":true")));
+    assert_refused(&finished(as_nobody(&edit)), &words);
+    assert_refused(&finished(as_nobody(&["save", "-w", at])), &words);
+    let status = finished(as_nobody(&["status", "-w", at]));
+    assert!(status.out.contains("The workspace is read-only"), "{status:?}");
+    assert!(!workspace.join(".draftboard").exists(), "nothing is written");
 }

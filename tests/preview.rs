@@ -1,5 +1,5 @@
 //! The preview as the executable runs it: locked in, as the kernel reports it, and showing something.
-#![allow(clippy::unwrap_used, clippy::panic, unsafe_code, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, unsafe_code, reason = "a test")]
 
 use preview_link::{Channel, FrameMemory, Taken};
 use shared_protocol::{
@@ -10,77 +10,137 @@ use shared_protocol::{
     },
 };
 use std::{
+    collections::BTreeSet,
     os::{
-        fd::{AsFd, AsRawFd, FromRawFd, OwnedFd},
+        fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
         unix::net::UnixStream,
         unix::process::CommandExt,
     },
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
+use system_fonts::FontList;
+
+/// The preview as main starts it, and main's end of its channel.
+struct Preview {
+    child: Child,
+    channel: Channel,
+    conversation: Conversation,
+}
+
+impl Preview {
+    fn start() -> Self {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_draftboard"));
+        command.args(["--role", "preview"]).env_clear().stdin(Stdio::null()).stdout(Stdio::null());
+        let end = theirs.try_clone().unwrap();
+        // SAFETY: one system call between fork and exec, on descriptors that nobody else of the child owns.
+        unsafe {
+            command.pre_exec(move || {
+                let mut third = std::mem::ManuallyDrop::new(OwnedFd::from_raw_fd(3));
+                if end.as_raw_fd() == 3 {
+                    return Ok(rustix::io::fcntl_setfd(&end, rustix::io::FdFlags::empty())?);
+                }
+                Ok(rustix::io::dup2(&end, &mut third)?)
+            });
+        }
+        let child = command.spawn().unwrap();
+        drop((command, theirs));
+        ours.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+        let channel = Channel::new(ours, MAX_FROM_PREVIEW);
+        Self { child, channel, conversation: Conversation::new(env!("CARGO_PKG_VERSION")) }
+    }
+
+    fn next(&mut self) -> FromPreview {
+        let message: FromPreview = decode_json(&self.channel.receive().unwrap()).unwrap();
+        self.conversation.received(&message).unwrap();
+        message
+    }
+
+    fn send(&mut self, message: &ToPreview, descriptor: Option<BorrowedFd<'_>>) {
+        self.conversation.sending(message);
+        self.channel.send(&encode_json(message, MAX_TO_PREVIEW).unwrap(), descriptor).unwrap();
+    }
+
+    /// Shows a component that is one text.
+    fn show(&mut self, words: &str, side: u32, memory: &FrameMemory) {
+        let text = format!("format: 1\nid: x.x\ntitle: X\nview: {{ type: text, text: {words} }}\n");
+        self.send(&ToPreview::Component { file: "x.component.yaml".into(), text }, None);
+        let screen = Screen::new(side, side, 1.0, false).unwrap();
+        self.send(&ToPreview::Screen { generation: 1, screen }, Some(memory.as_fd()));
+        let target = Target::Component { component: "x.x".into() };
+        let scene = ToPreview::Scene { revision: 1, target, instances: vec![], overrides: vec![] };
+        self.send(&scene, None);
+    }
+
+    fn end(mut self) {
+        drop(self.channel);
+        assert!(self.child.wait().unwrap().success(), "it ends with its channel");
+    }
+}
 
 #[test]
 fn the_role_of_the_executable_is_locked_in_and_shows_a_component() {
-    let (ours, theirs) = UnixStream::pair().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_draftboard"));
-    command.args(["--role", "preview"]).env_clear().stdin(Stdio::null()).stdout(Stdio::null());
-    let end = theirs.try_clone().unwrap();
-    // SAFETY: one system call between fork and exec, on descriptors that nobody else of the child owns.
-    unsafe {
-        command.pre_exec(move || {
-            let mut third = std::mem::ManuallyDrop::new(OwnedFd::from_raw_fd(3));
-            if end.as_raw_fd() == 3 {
-                return Ok(rustix::io::fcntl_setfd(&end, rustix::io::FdFlags::empty())?);
-            }
-            Ok(rustix::io::dup2(&end, &mut third)?)
-        });
-    }
-    let mut child = command.spawn().unwrap();
-    drop((command, theirs));
-    ours.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
-    let mut channel = Channel::new(ours, MAX_FROM_PREVIEW);
-    let mut conversation = Conversation::new(env!("CARGO_PKG_VERSION"));
-    let next = |channel: &mut Channel, conversation: &mut Conversation| -> FromPreview {
-        let message: FromPreview = decode_json(&channel.receive().unwrap()).unwrap();
-        conversation.received(&message).unwrap();
-        message
-    };
-    let hello = next(&mut channel, &mut conversation);
+    let mut preview = Preview::start();
+    let hello = preview.next();
     assert!(matches!(hello, FromPreview::Hello { protocol: PREVIEW_PROTOCOL, .. }));
 
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{}/status", preview.child.id())).unwrap();
     for line in ["Seccomp:\t2", "Seccomp_filters:\t2", "NoNewPrivs:\t1", "Threads:\t1"] {
         assert!(status.contains(line), "{status}");
     }
 
     let memory = FrameMemory::new(64, 64).unwrap();
     let mut reader = memory.reader().unwrap();
-    let text = "format: 1\nid: x.x\ntitle: X\nview: { type: text, text: Hello }\n";
-    let messages = [
-        (ToPreview::Component { file: "x.component.yaml".into(), text: text.into() }, None),
-        (
-            ToPreview::Screen { generation: 1, screen: Screen::new(64, 64, 1.0, false).unwrap() },
-            Some(memory.as_fd()),
-        ),
-        (
-            ToPreview::Scene {
-                revision: 1,
-                target: Target::Component { component: "x.x".into() },
-                instances: vec![],
-                overrides: vec![],
-            },
-            None,
-        ),
-    ];
-    for (message, descriptor) in messages {
-        conversation.sending(&message);
-        channel.send(&encode_json(&message, MAX_TO_PREVIEW).unwrap(), descriptor).unwrap();
-    }
-    while !matches!(next(&mut channel, &mut conversation), FromPreview::Frame { revision: 1, .. }) {}
+    preview.show("Hello", 64, &memory);
+    while !matches!(preview.next(), FromPreview::Frame { revision: 1, .. }) {}
     let mut pixels = vec![[0; 4]; 64 * 64];
     assert_eq!(reader.take(&mut pixels), Taken::Frame);
     assert!(pixels.iter().any(|pixel| *pixel != pixels[0]), "there is a word on the ground");
-    drop(channel);
-    assert!(child.wait().unwrap().success(), "it ends with its channel");
+    preview.end();
+}
+
+/// Pixels of a text, first as it is drawn with the bundled fonts, then with fonts that were handed over.
+fn with_and_without_fonts(words: &str) -> [Vec<[u8; 4]>; 2] {
+    const SIDE: u32 = 96;
+    let mut preview = Preview::start();
+    assert!(matches!(preview.next(), FromPreview::Hello { .. }));
+    let memory = FrameMemory::new(SIDE as usize, SIDE as usize).unwrap();
+    let mut reader = memory.reader().unwrap();
+    preview.show(words, SIDE, &memory);
+    let missing = loop {
+        if let FromPreview::Missing { characters } = preview.next() {
+            break characters;
+        }
+    };
+    assert_eq!(missing.chars().collect::<BTreeSet<char>>(), words.chars().collect(), "it says what it lacks");
+    let mut frame = |preview: &mut Preview| {
+        while !matches!(preview.next(), FromPreview::Frame { .. }) {}
+        let mut pixels = vec![[0; 4]; (SIDE * SIDE) as usize];
+        assert_eq!(reader.take(&mut pixels), Taken::Frame);
+        pixels
+    };
+    let before = frame(&mut preview);
+    for font in FontList::of_system().find(&missing.chars().collect()) {
+        let message = ToPreview::Font { name: font.name.clone(), index: font.index };
+        preview.send(&message, Some(font.open().unwrap().as_fd()));
+    }
+    let after = frame(&mut preview);
+    preview.end();
+    [before, after]
+}
+
+#[test]
+fn fonts_that_are_handed_over_are_drawn_within_the_sandbox() {
+    if !FontList::of_system().covers('中') {
+        let why = "no font for Chinese is installed (fonts-noto-cjk)";
+        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_FONTS").is_none(), "{why}");
+        println!("SKIPPED: {why}");
+        return;
+    }
+    let [boxes, words] = with_and_without_fonts("中文");
+    let [other_boxes, other_words] = with_and_without_fonts("数据");
+    assert_eq!(boxes, other_boxes, "a box looks like any other");
+    assert!(words != boxes && words != other_words, "characters do not");
 }
 
 /// What tries to get out of the sandbox is compiled in for the escape matrix and never otherwise.

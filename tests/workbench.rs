@@ -1,20 +1,24 @@
-//! The real window on a real display, with real presses: an example that is changed and kept, and the same example built
-//! from nothing, by mouse and by keyboard.
+//! The real window on a real display, with real presses: an example that is changed and kept, the same example built from
+//! nothing, by mouse and by keyboard, and the first minute of somebody new.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test")]
 
 mod support;
 
 use journal::read_board;
-use shared_protocol::{Document, Node, NodeId};
+use serde_json::{Value, json};
+use shared_protocol::{Document, Node, NodeId, messages::Doing};
 use std::{
+    cell::Cell,
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::Path,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 use support::{
     designer::{At, Designer, Side, absolute, edge_between, labelled},
-    home::Home,
+    home::{Home, finished},
+    processes,
     screen::{Screen, USUAL},
     wait_for,
 };
@@ -39,7 +43,7 @@ fn save(designer: &Designer<'_>) {
 #[test]
 fn the_example_is_changed_by_mouse_and_kept() {
     let home = Home::new();
-    let workspace = home.workspace("example", "example");
+    let workspace = home.workspace("example", "three-tier");
     let Some(screen) = Screen::open(&home, LARGE) else { return };
     let Some(designer) = Designer::sit_down(&screen, &home, &workspace, LARGE) else { return };
     let three_tiers = board(&workspace, "three-tier").1;
@@ -64,7 +68,7 @@ fn the_example_is_changed_by_mouse_and_kept() {
     let before = designer.document();
     let (server, subnet) = (labelled(&before, "Web server 1"), labelled(&before, "App, zone a"));
     let (from, to) = (absolute(&before, server.id), absolute(&before, subnet.id));
-    let moved = designer.drag((from.x + 100, from.y + 50), (to.x + 108, to.y + 170));
+    let moved = designer.drag((from.x + 100, from.y + 50), (to.x + 108, to.y + 160));
     assert_eq!(labelled(&moved, "Web server 1").parent, Some(subnet.id));
     designer.press("ctrl+z");
     let undone =
@@ -91,7 +95,7 @@ fn the_example_is_changed_by_mouse_and_kept() {
 
 // ---- from nothing ------------------------------------------------------------------------------------------------------
 
-/// What is to be built, as the example's own file has it: everything but the note, and what leads where.
+/// What is to be built, as the example's own file has it: the boxes of [`PLACES`] and what leads where.
 struct Plan {
     nodes: Vec<Node>,
     edges: Vec<(String, String)>,
@@ -101,13 +105,14 @@ impl Plan {
     fn read(home: &Home) -> Self {
         let example = board(&home.workspace("plan", "example"), "three-tier").1;
         let mut nodes: Vec<Node> = example.nodes.clone();
-        nodes.retain(|node| !node.type_id.as_str().starts_with("notes/"));
+        nodes.retain(|node| PLACES.iter().any(|(label, _)| *label == node.label));
         // Containers before what stands in them.
         let depth = |node: &Node| std::iter::successors(node.parent, |id| parent_of(&example, *id)).count();
         nodes.sort_by_key(|node| (depth(node), node.label.clone()));
-        let label = |id: NodeId| example.nodes.iter().find(|node| node.id == id).unwrap().label.clone();
+        let label = |id: NodeId| Some(nodes.iter().find(|node| node.id == id)?.label.clone());
         let edges = example.edges.iter();
-        let edges = edges.map(|edge| (label(edge.source.node), label(edge.target.node))).collect();
+        let edges =
+            edges.filter_map(|edge| Some((label(edge.source.node)?, label(edge.target.node)?))).collect();
         Self { nodes, edges }
     }
 
@@ -189,15 +194,15 @@ const PLACES: [(&str, At); 17] = [
     ("Web, zone b", (-72, 230)),
     ("App, zone a", (296, -14)),
     ("App, zone b", (296, 230)),
-    ("Internet gateway", (-604, 110)),
+    ("Gateway", (-604, 110)),
     ("Load balancer", (-372, 110)),
     ("Locker database", (596, 110)),
-    ("Database subnets", (596, 260)),
+    ("DB subnets", (596, 260)),
     ("Web server 1", (-72, 0)),
     ("Web server 2", (-72, 244)),
     ("App server 1", (296, 0)),
     ("App server 2", (296, 244)),
-    ("Notification jobs", (296, -270)),
+    ("Notifications", (296, -270)),
     ("Notifier", (596, -270)),
     ("Notifier role", (596, -400)),
     ("Parcel photos", (-72, -270)),
@@ -210,7 +215,7 @@ fn the_example_is_built_from_nothing_by_mouse() {
         let places: BTreeMap<&str, At> = PLACES.into_iter().collect();
         for node in &plan.nodes {
             let made = designer.add_by_mouse(node.type_id.as_str(), places[node.label.as_str()]);
-            if node.parent.is_none() && node.type_id.as_str().ends_with("/vpc") {
+            if plan.parent(node).is_none() && node.type_id.as_str().ends_with("/vpc") {
                 let place = absolute(&designer.document(), made);
                 designer.drag((place.right(), place.bottom()), FAR_CORNER);
             }
@@ -219,8 +224,186 @@ fn the_example_is_built_from_nothing_by_mouse() {
             }
         }
         for (from, to) in &plan.edges {
-            let side = if from == "Notifier role" { Side::Bottom } else { Side::Right };
+            let side = if from == "Gateway" { Side::Bottom } else { Side::Right };
             designer.connect_by_mouse(from, side, to);
         }
     });
+}
+
+// ---- the first minute --------------------------------------------------------------------------------------------------
+
+const LAPTOP: (usize, usize) = (1440, 900);
+/// A person does not press two keys within one frame.
+const PRESS: Duration = Duration::from_millis(250);
+
+/// Numbered pictures of a walk, for `scripts/film`, which sets `DRAFTBOARD_FILM` to a folder; else none.
+struct Film {
+    folder: Option<PathBuf>,
+    number: Cell<u32>,
+}
+
+impl Film {
+    fn new() -> Self {
+        Self { folder: std::env::var_os("DRAFTBOARD_FILM").map(PathBuf::from), number: Cell::new(1) }
+    }
+
+    fn take(&self, designer: &Designer<'_>, name: &str) {
+        let Some(folder) = &self.folder else { return };
+        // Whatever moves comes to rest.
+        std::thread::sleep(Duration::from_millis(700));
+        let number = self.number.replace(self.number.get() + 1);
+        designer.picture(&folder.join(format!("{number:02}-{name}.png")));
+    }
+
+    /// The command for the look that `DRAFTBOARD_FILM_DARK` asks for; none without a film.
+    fn theme(&self) -> Option<&'static str> {
+        let dark = std::env::var_os("DRAFTBOARD_FILM_DARK").is_some();
+        self.folder.is_some().then_some(if dark { "Dark theme" } else { "Light theme" })
+    }
+}
+
+/// Proposals that wait, as a terminal lists them.
+fn waiting(home: &Home, workspace: &Path) -> Vec<Value> {
+    let mut list = home.command();
+    list.args(["review", "list", "--json", "-w"]).arg(workspace).stdin(Stdio::null());
+    finished(list).data().as_array().unwrap().clone()
+}
+
+fn labels(document: &Document) -> BTreeSet<&str> {
+    document.nodes.iter().map(|node| node.label.as_str()).collect()
+}
+
+/// From an empty home: *Show me a proposal*, ghosts, the plan, a decision, undo. The agent is a process of its own that
+/// speaks MCP over the bridge, and what it proposes is harmful in one place.
+#[test]
+fn the_first_minute_of_somebody_new() {
+    let home = Home::new();
+    let Some(screen) = Screen::open(&home, LAPTOP) else { return };
+    let Some(designer) = Designer::arrive(&screen, &home, LAPTOP) else { return };
+    let film = Film::new();
+    if let Some(theme) = film.theme() {
+        designer.press("Escape");
+        designer.wait("the page is closed", |seen| seen.doing == Doing::Nothing);
+        designer.command(theme);
+        designer.press("ctrl+o");
+        designer.wait("the welcome page", |seen| seen.doing == Doing::Typing);
+    }
+    film.take(&designer, "welcome");
+    let started = Instant::now();
+    let demo = home.path("data/draftboard/demo");
+    // The keyboard is on the first choice.
+    designer.press("Return");
+    designer.follow(&home, &demo);
+    let before = designer.document();
+    assert!(labels(&before).contains("Database"));
+    let submitted = || {
+        film.take(&designer, "ghosts");
+        waiting(&home, &demo).into_iter().find(|proposal| proposal["state"] == "open")
+    };
+    let proposal = wait_for("the proposal", submitted);
+    assert_eq!(proposal["title"], "Serve reads from a cache", "{proposal}");
+    assert_eq!(designer.document().revision, before.revision, "nothing has changed");
+    film.take(&designer, "submitted");
+    designer.command("Open the newest proposal");
+    film.take(&designer, "review");
+
+    if Command::new("terraform").arg("--version").output().is_ok() {
+        see_the_plan(&designer, &film);
+    } else {
+        println!("SKIPPED: the plan; terraform is not on the path");
+    }
+
+    // The removal waits for a tick of its own and is left out; the keyboard begins at the choice that does nothing.
+    designer.press("j");
+    film.take(&designer, "removal");
+    let accepted = wait_for("a part is accepted", || {
+        for keys in ["Return", "Tab", "Return"] {
+            designer.press(keys);
+            std::thread::sleep(PRESS);
+        }
+        let deadline = Instant::now() + Duration::from_secs(4);
+        while Instant::now() < deadline {
+            let now = designer.document();
+            if now.revision > before.revision {
+                return Some(now);
+            }
+        }
+        None
+    });
+    let now = labels(&accepted);
+    assert!(now.contains("Cache") && now.contains("Read service") && now.contains("Database"), "{now:?}");
+    wait_for("the rest is withdrawn", || waiting(&home, &demo).is_empty().then_some(()));
+    film.take(&designer, "decided");
+    wait_for("the agent has ended", || {
+        processes::role_of(designer.main_pid(), "demo-agent").is_none().then_some(())
+    });
+    designer.press("ctrl+z");
+    let undone =
+        wait_for("undo", || Some(designer.document()).filter(|now| now.revision > accepted.revision));
+    assert_eq!((&undone.nodes, &undone.edges), (&before.nodes, &before.edges));
+    film.take(&designer, "undone");
+    println!("the first minute took {:.1} s", started.elapsed().as_secs_f32());
+
+    // It leaves no trace among the person's own: neither a setting nor a recent workspace.
+    assert!(!home.path("config/draftboard/settings.toml").exists(), "the mode is the demo's alone");
+    let recents = designer.request(json!("recents")).unwrap()["recents"].clone();
+    let names: Vec<&str> =
+        recents.as_array().unwrap().iter().map(|recent| recent["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["example"]);
+    assert_eq!(designer.leave().code, Some(0));
+    home.assert_deserted();
+}
+
+/// Goes to the button by its command, presses it and the one that it brings up, and reads what Terraform says.
+fn see_the_plan(designer: &Designer<'_>, film: &Film) {
+    let planned = || {
+        designer.command("Go to the plan");
+        film.take(designer, "plan-asked");
+        std::thread::sleep(PRESS);
+        designer.press("Return");
+        std::thread::sleep(PRESS);
+        designer.press("Return");
+        let deadline = Instant::now() + Duration::from_secs(6);
+        while Instant::now() < deadline {
+            let lines = |run: u64| designer.request(json!({"terraform": {"lines": {"run": run, "from": 0}}}));
+            let mut texts = (1..4).filter_map(|run| lines(run).ok()).map(|lines| lines.to_string());
+            if let Some(text) = texts.find(|text| text.contains("Plan: ")) {
+                return Some(text);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        None
+    };
+    let text = wait_for("a plan", planned);
+    // The database goes, and both that need it are made anew.
+    assert!(text.contains("Plan: 4 to add, 1 to change, 3 to destroy."), "{text}");
+    film.take(designer, "plan");
+}
+
+/// `draftboard FOLDER` on a folder of Terraform files: the window opens with what can be done, and importing leaves the
+/// folder as it was.
+#[test]
+fn a_folder_of_terraform_files_becomes_a_workspace_beside_it() {
+    let home = Home::new();
+    let folder = home.path("infra");
+    fs::create_dir(&folder).unwrap();
+    let text = "resource \"terraform_data\" \"queue\" {\n  input = \"jobs\"\n}\n";
+    fs::write(folder.join("main.tf"), text).unwrap();
+    let refused = home.run(&["serve", folder.to_str().unwrap()]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    for words in ["has no draftboard.toml", "draftboard new ", "draftboard import "] {
+        assert!(refused.err.contains(words), "{refused:?}");
+    }
+    let Some(screen) = Screen::open(&home, LAPTOP) else { return };
+    let Some(designer) = Designer::arrive_with(&screen, &home, Some(&folder), LAPTOP) else { return };
+    // The keyboard is on *Import its Terraform*.
+    designer.press("Return");
+    designer.follow(&home, &home.path("infra-draftboard"));
+    let document = wait_for("the import", || Some(designer.document()).filter(|now| !now.nodes.is_empty()));
+    assert_eq!(document.boards.len(), 1);
+    assert_eq!(document.nodes[0].type_id.as_str(), "terraform/core/terraform_data");
+    let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!((left.len(), fs::read_to_string(folder.join("main.tf")).unwrap()), (1, text.to_owned()));
+    assert_eq!(designer.leave().code, Some(0));
+    home.assert_deserted();
 }

@@ -8,6 +8,7 @@ use canvas::{
 use mcp_server::{Picture, PictureOf};
 use shared_protocol::{BoardId, Code, ElementId, Placement, Refusal};
 use std::{collections::BTreeSet, path::Path, sync::Arc};
+use system_fonts::FallbackFonts;
 
 const MARGIN: f32 = 32.0;
 /// Pixels for one unit of the board, when it is not too large for that.
@@ -15,6 +16,9 @@ const SCALE: f32 = 2.0;
 const MAX_SIDE: f32 = 8_192.0;
 /// What an agent sees around the elements it asked for, in units of the board.
 const AROUND: i32 = 80;
+
+/// How often a picture is drawn again with fonts that it lacked.
+const MAX_FONT_PASSES: usize = 3;
 
 /// Draws a board into a file outside or inside the workspace; the ending decides how. Gives the bytes written.
 pub(crate) fn export(snapshot: &Snapshot, board: BoardId, path: &Path) -> Result<u64, Refusal> {
@@ -114,12 +118,25 @@ fn draw(
         return Err(Refusal::new(Code::LimitExceeded, message).hint("Use a name that ends in .svg or .md."));
     }
     let size = egui::vec2(width, height) * shrink;
-    let surface = rasteriser::render_ui(size, SCALE, scene.theme.canvas, |ui| {
-        let view = egui::Rect::from_min_size(egui::Pos2::ZERO, size);
-        if let Some(bounds) = bounds {
-            draw_board(ui.painter(), scene, Camera::fit(bounds, view, MARGIN * shrink), proposal);
+    let fallback = FallbackFonts::default();
+    let render = || {
+        let context = egui::Context::default();
+        context.set_font_providers(vec![fallback.provider()]);
+        rasteriser::render_ui_in(&context, size, SCALE, scene.theme.canvas, |ui| {
+            let view = egui::Rect::from_min_size(egui::Pos2::ZERO, size);
+            if let Some(bounds) = bounds {
+                draw_board(ui.painter(), scene, Camera::fit(bounds, view, MARGIN * shrink), proposal);
+            }
+        })
+    };
+    let mut surface = render();
+    // Drawing shows which characters the bundled fonts lack; with fonts of the system it is drawn again.
+    for _ in 0..MAX_FONT_PASSES {
+        if !fallback.load_wanted() {
+            break;
         }
-    });
+        surface = render();
+    }
     surface.and_then(rasteriser::Surface::into_png).map_err(failed)
 }
 

@@ -6,6 +6,7 @@
 pub mod cli;
 mod connect;
 pub mod crash;
+pub mod demo;
 mod export;
 mod host;
 mod mcp;

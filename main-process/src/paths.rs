@@ -18,6 +18,26 @@ pub(crate) fn example() -> PathBuf {
     base("XDG_DATA_HOME", ".local/share").join(APP).join("example")
 }
 
+/// The copy of the example that the demo is shown in, replaced each time.
+pub(crate) fn demo() -> PathBuf {
+    base("XDG_DATA_HOME", ".local/share").join(APP).join("demo")
+}
+
+/// Exists once somebody has closed the tour of the demo for ever.
+fn closed_tour() -> PathBuf {
+    base("XDG_STATE_HOME", ".local/state").join(APP).join("tour-closed")
+}
+
+pub(crate) fn is_tour_closed() -> bool {
+    closed_tour().exists()
+}
+
+pub(crate) fn close_tour() -> std::io::Result<()> {
+    let file = closed_tour();
+    file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    std::fs::write(file, "")
+}
+
 /// The user's settings.
 pub(crate) fn settings() -> PathBuf {
     config_folder().join("settings.toml")
@@ -28,9 +48,19 @@ pub(crate) fn config_folder() -> PathBuf {
     base("XDG_CONFIG_HOME", ".config").join(APP)
 }
 
+/// The user's standing approvals, of all workspaces.
+pub(crate) fn approvals() -> PathBuf {
+    config_folder().join("approvals.json")
+}
+
 /// For what is fetched and installed for servers.
 pub(crate) fn upstreams_data() -> PathBuf {
     base("XDG_DATA_HOME", ".local/share").join(APP).join("upstreams")
+}
+
+/// Saved plans of agents' requests; they hold secrets.
+pub(crate) fn plans() -> PathBuf {
+    base("XDG_STATE_HOME", ".local/state").join(APP).join("plans")
 }
 
 fn recent_file() -> PathBuf {

@@ -61,7 +61,8 @@ impl Running {
         let (link, questions) = terraform::Link::new();
         let mut running = Self::with(agents.clone(), link.clone(), template, previews);
         let around = Arc::new(InHost { host: running.host.clone(), agents });
-        let worker = terraform::start(link.clone(), questions, around, Arc::new(OwnGroup)).unwrap();
+        let worker =
+            terraform::start(link.clone(), questions, around, Arc::new(OwnGroup), running.user()).unwrap();
         running.terraform = Some((link, worker));
         running
     }
@@ -76,6 +77,12 @@ impl Running {
         let (host, signals, writer) = Host::start(Launch::of(session), true, parts).unwrap();
         let (writer, terraform, previews) = (Some(writer), None, None);
         Self { host, root, runtime, signals, writer, terraform, previews, _folder: folder }
+    }
+
+    /// The user's own folders of this test.
+    pub(crate) fn user(&self) -> terraform::UserFolders {
+        let folder = self._folder.path();
+        terraform::UserFolders { settings: folder.join("settings.toml"), plans: folder.join("plans") }
     }
 
     pub(crate) fn ask(&self, request: Request) -> Result<Answer, Refusal> {

@@ -217,7 +217,9 @@ fn what_was_acknowledged_is_there_after_a_restart_and_after_a_crash() {
             bench.reopen();
         }
         assert_eq!(proposals(&bench), known);
-        assert_eq!(bench.ws().desk().approvals, approvals);
+        // After the crash it is a copy in another folder, and approvals are of one folder.
+        let expected = if crash { &[][..] } else { &approvals[..] };
+        assert_eq!(&bench.ws().desk().approvals[..], expected);
         assert_eq!(audit(&bench), entries);
     }
     // It goes on where it was: the draft takes more, the open one can be decided.

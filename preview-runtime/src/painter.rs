@@ -19,9 +19,11 @@ use egui::{
 use rasteriser::{RasterError, Rasteriser, Surface};
 use shared_protocol::preview::{Screen, Target};
 use std::{
+    collections::BTreeSet,
     sync::Arc,
     time::{Duration, Instant},
 };
+use system_fonts::{FallbackFonts, LoadedFont};
 
 #[derive(Debug, thiserror::Error)]
 pub enum PaintError {
@@ -56,6 +58,7 @@ impl Painted {
 /// Fonts, textures and a surface, kept from frame to frame.
 pub struct Painter {
     fonts: Fonts,
+    fallback: FallbackFonts,
     rasteriser: Rasteriser,
     surface: Surface,
     screen: Screen,
@@ -69,8 +72,10 @@ pub struct Painter {
 
 impl Painter {
     pub fn new(screen: Screen) -> Result<Self, PaintError> {
+        let fallback = FallbackFonts::default();
         Ok(Self {
-            fonts: look::fonts(),
+            fonts: look::fonts(&fallback),
+            fallback,
             rasteriser: Rasteriser::new(),
             surface: surface(screen)?,
             screen,
@@ -102,6 +107,20 @@ impl Painter {
         // Wherever it is shown, it is different now.
         self.last = None;
         self.pictures.put(path, png)
+    }
+
+    /// A font for characters that were missing; the next frame is drawn with it.
+    pub(crate) fn add_font(&mut self, font: LoadedFont) {
+        if self.fallback.add(font) {
+            self.fonts = look::fonts(&self.fallback);
+            self.texts.clear();
+            self.forget();
+        }
+    }
+
+    /// Characters that no font has and that were not told before.
+    pub(crate) fn take_missing(&self) -> BTreeSet<char> {
+        self.fallback.take_wanted()
     }
 
     pub fn paint(&mut self, tree: &Arc<Tree>, scene: &Scene, scroll: f32) -> Result<Painted, PaintError> {

@@ -76,9 +76,9 @@ fn converse(channel: &mut Channel) -> Result<(), ServeError> {
 
 fn take(session: &mut Session, channel: &mut Channel, message: &[u8]) -> Result<(), ServeError> {
     let message: ToPreview = decode_json(message)?;
-    // Only a screen has a descriptor with it.
-    let memory = if matches!(message, ToPreview::Screen { .. }) { channel.take_descriptor() } else { None };
-    Ok(session.take(message, memory)?)
+    let has_descriptor = matches!(message, ToPreview::Screen { .. } | ToPreview::Font { .. });
+    let descriptor = if has_descriptor { channel.take_descriptor() } else { None };
+    Ok(session.take(message, descriptor)?)
 }
 
 fn send(channel: &Channel, message: &FromPreview) -> Result<(), ServeError> {

@@ -31,7 +31,7 @@ pub(crate) fn first_board_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Act
             }
             ui.add_space(10.0);
             if ui.button("Open another workspace…").clicked() {
-                actions.push(Action::Do(CommandId::Launcher));
+                actions.push(Action::Do(CommandId::Welcome));
             }
         });
     });

@@ -1,7 +1,7 @@
 //! The window's icon, drawn from the theme: three cards on a board.
 
 use canvas::theme::Theme;
-use egui::{Color32, IconData};
+use egui::{Color32, CornerRadius, IconData, Painter, Rect, pos2};
 
 const SIDE: u32 = 64;
 
@@ -17,14 +17,33 @@ pub(crate) fn window_icon() -> IconData {
     IconData { rgba, width: SIDE, height: SIDE }
 }
 
+/// Cards and the wires between them: left, top, right and bottom of each.
+const CARDS: [(f32, f32, f32, f32); 3] =
+    [(12.0, 14.0, 26.0, 28.0), (38.0, 14.0, 52.0, 28.0), (25.0, 38.0, 39.0, 52.0)];
+const WIRES: [(f32, f32, f32, f32); 3] =
+    [(18.0, 28.0, 20.0, 46.0), (44.0, 28.0, 46.0, 46.0), (18.0, 44.0, 46.0, 46.0)];
+const CORNER: f32 = 13.0;
+
+/// The same within the window.
+pub(crate) fn paint_mark(painter: &Painter, rect: Rect, theme: &Theme) {
+    let scale = rect.width() / SIDE as f32;
+    painter.rect_filled(rect, CornerRadius::same((CORNER * scale) as u8), theme.accent);
+    for (left, top, right, bottom) in CARDS.into_iter().chain(WIRES) {
+        let corner = |x: f32, y: f32| rect.min + pos2(x, y).to_vec2() * scale;
+        painter.rect_filled(
+            Rect::from_min_max(corner(left, top), corner(right, bottom)),
+            CornerRadius::ZERO,
+            theme.accent_text,
+        );
+    }
+}
+
 fn colour_at(theme: &Theme, x: f32, y: f32) -> Color32 {
-    let cards = [(12.0, 14.0, 26.0, 28.0), (38.0, 14.0, 52.0, 28.0), (25.0, 38.0, 39.0, 52.0)];
-    let wires = [(18.0, 28.0, 20.0, 46.0), (44.0, 28.0, 46.0, 46.0), (18.0, 44.0, 46.0, 46.0)];
     let within =
         |(left, top, right, bottom): (f32, f32, f32, f32)| x >= left && x < right && y >= top && y < bottom;
-    if !rounded(x, y, 13.0) {
+    if !rounded(x, y, CORNER) {
         Color32::TRANSPARENT
-    } else if cards.into_iter().chain(wires).any(within) {
+    } else if CARDS.into_iter().chain(WIRES).any(within) {
         theme.accent_text
     } else {
         theme.accent

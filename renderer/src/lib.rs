@@ -18,9 +18,9 @@ mod context_menu;
 mod dialogs;
 mod dock;
 mod first_board;
+mod fonts;
 mod hold;
 mod icon;
-mod launcher;
 mod link;
 mod links;
 mod markdown;
@@ -38,7 +38,9 @@ mod settings_page;
 mod shortcuts_sheet;
 mod specs;
 mod terraform;
+mod tour;
 mod view;
+mod welcome;
 mod widgets;
 
 pub use app::Workbench;
@@ -76,6 +78,10 @@ pub fn run(channel: UnixStream) -> Result<(), RendererError> {
         "draftboard",
         options,
         Box::new(move |creation| {
+            // Without the thread, what the bundled fonts lack stays a box.
+            if let Err(error) = fonts::install(&creation.egui_ctx) {
+                tracing::warn!(%error, "fonts of the system are not used");
+            }
             let link = Link::over(channel, creation.egui_ctx.clone())?;
             Ok(Box::new(Workbench::new(&creation.egui_ctx, link).telling(reason)))
         }),

@@ -6,7 +6,7 @@ use shared_protocol::{
     bundle::BundlesView,
     link::LinksView,
     mcp::McpView,
-    messages::{Answer, Patch, Presence, RegistryView, Status, ToRenderer, WorkspaceView},
+    messages::{Answer, Patch, PlainFolder, Presence, RegistryView, Status, ToRenderer, WorkspaceView},
     previews::{PreviewsView, SessionId, ShownInstance},
     review::ReviewView,
     terraform::{RunId, RunLine, TerraformView},
@@ -79,11 +79,11 @@ pub enum Received {
         result: Result<Answer, Refusal>,
     },
     Raise,
-    /// The designer should choose a workspace.
-    Launcher,
     CrashReport {
         headline: String,
     },
+    /// The welcome page should be shown.
+    Welcome(Option<PlainFolder>),
     /// A patch does not fit: everything must be sent again.
     Resync,
     /// Main said something that cannot be: this window has to end.
@@ -175,8 +175,8 @@ impl Replica {
             ToRenderer::RunLines { run, first, lines } => Received::RunLines { run, first, lines },
             ToRenderer::Answer { request, result } => Received::Answered { request, result },
             ToRenderer::Raise => Received::Raise,
-            ToRenderer::Launcher => Received::Launcher,
             ToRenderer::CrashReport { headline } => Received::CrashReport { headline },
+            ToRenderer::Welcome { folder } => Received::Welcome(folder),
         }
     }
 

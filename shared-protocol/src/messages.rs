@@ -20,7 +20,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 /// Raised with every change of a message; both ends must have the same.
-pub const PROTOCOL_VERSION: u32 = 6;
+pub const PROTOCOL_VERSION: u32 = 7;
 
 /// Given to one child for one connection.
 pub type Token = [u8; 32];
@@ -102,11 +102,14 @@ pub enum ToRenderer {
     },
     /// Somebody started the workbench again: come to the front.
     Raise,
-    /// No workspace was asked for, or the last one did not open: let the designer choose.
-    Launcher,
     /// A process of Draftboard ended unexpectedly, in this run or before it; told once.
     CrashReport {
         headline: String,
+    },
+    /// The welcome page: at the first start, when the last workspace did not open, and when a folder was named that is no
+    /// workspace.
+    Welcome {
+        folder: Option<PlainFolder>,
     },
 }
 
@@ -343,6 +346,14 @@ pub enum Request {
     },
     /// Opens the user's own copy of the example.
     OpenExample,
+    /// Opens a fresh copy of the example in which a scripted agent proposes a change. Answered by [`Answer::Demo`].
+    StartDemo,
+    /// Never shows the tour of the demo again.
+    CloseTour,
+    /// Makes a workspace beside a folder of Terraform files with a copy of them as a board, and opens it in place of this one.
+    ImportFolder(String),
+    /// The boards of the templates, to be drawn small. Answered by [`Answer::Templates`].
+    Templates,
     /// The workspaces that were opened before, newest first.
     Recents,
     /// Takes one off that list; nothing happens to the workspace.
@@ -416,7 +427,7 @@ pub enum Answer {
     Log(Vec<LogEntry>),
     /// The patches after a revision, or none when they are no longer kept and everything must be read again.
     Changes(Option<Vec<Patch>>),
-    Problems(Vec<Problem>),
+    Problems(Vec<ValidationProblem>),
     Document(Box<Document>),
     Overrides(Vec<(OverrideKey, Override, Standing)>),
     Instance(InstanceView),
@@ -425,6 +436,14 @@ pub enum Answer {
         bytes: u64,
     },
     Recents(Vec<Recent>),
+    /// The demo is open; `tour` unless its tour was closed for ever.
+    Demo {
+        tour: bool,
+    },
+    /// What a window asked to open is a folder and no workspace.
+    PlainFolder(PlainFolder),
+    /// One board of each template that has any.
+    Templates(Vec<(Template, Document)>),
     Mcp(Box<McpView>),
     Bundle(BundleAnswer),
     Links(Box<LinksView>),
@@ -468,6 +487,15 @@ pub struct Recent {
     pub problem: Option<String>,
 }
 
+/// A folder that is no workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlainFolder {
+    pub path: String,
+    /// It has Terraform files, or a TerraStudio project, that can be imported.
+    pub has_terraform: bool,
+}
+
 /// An accepted command, durable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -503,6 +531,7 @@ pub struct InstanceView {
     pub nodes: u64,
     pub edges: u64,
     pub held: Vec<HeldBoard>,
+    pub notices: Vec<Notice>,
     /// None without a window, and until it shows a board.
     pub on_screen: Option<OnScreen>,
 }
@@ -517,6 +546,34 @@ pub struct Problem {
     /// The property it is about.
     pub field: Option<String>,
     pub message: String,
+}
+
+/// Something wrong anywhere in a workspace: on a board, in a spec, in a link, or in a file that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ValidationProblem {
+    pub severity: Severity,
+    pub element: Option<ElementId>,
+    pub board: Option<BoardId>,
+    /// The property it is about.
+    pub field: Option<String>,
+    /// The file to mend, from the workspace's folder.
+    pub file: Option<String>,
+    pub message: String,
+}
+
+impl ValidationProblem {
+    /// One that is not on a board.
+    pub fn of_file(severity: Severity, file: Option<String>, message: impl Into<String>) -> Self {
+        Self { severity, element: None, board: None, field: None, file, message: message.into() }
+    }
+}
+
+impl From<Problem> for ValidationProblem {
+    fn from(problem: Problem) -> Self {
+        let Problem { severity, element, board, field, message } = problem;
+        Self { severity, element: Some(element), board: Some(board), field, file: None, message }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

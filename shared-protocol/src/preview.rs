@@ -13,7 +13,7 @@ mod conversation;
 pub use conversation::{Conversation, Violation};
 
 /// Raised with every change of a message; both ends must have the same.
-pub const PREVIEW_PROTOCOL: u32 = 3;
+pub const PREVIEW_PROTOCOL: u32 = 4;
 
 /// Bytes of one message to the preview: a component file of the largest size, every character escaped.
 pub const MAX_TO_PREVIEW: usize = 8 << 20;
@@ -29,6 +29,8 @@ pub const MAX_TOLD: usize = 4_000;
 pub const MAX_ID: usize = 256;
 /// Events in one message.
 pub const MAX_EVENTS: usize = 256;
+/// Characters that the preview may say it has no font for, in one message.
+pub const MAX_MISSING_CHARS: usize = 512;
 /// Points of a side of the screen.
 pub const MAX_SCREEN: u32 = 4_096;
 /// Pixels of a screen in all.
@@ -195,6 +197,12 @@ pub enum ToPreview {
         path: String,
         png: String,
     },
+    /// A font of the system, for characters that were missing. Comes with the descriptor of its file.
+    Font {
+        name: String,
+        /// Which face of a collection.
+        index: u32,
+    },
     /// What to show from now on. `revision` goes up with each.
     Scene {
         revision: u64,
@@ -293,6 +301,10 @@ pub enum FromPreview {
         protocol: u32,
         build: String,
         sandbox: SandboxReport,
+    },
+    /// Characters that no font of the preview has; each is told once.
+    Missing {
+        characters: String,
     },
     /// A frame lies in the memory of this generation.
     Frame {

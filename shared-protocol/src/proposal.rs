@@ -308,6 +308,17 @@ pub enum Risk {
 }
 
 impl Risk {
+    /// The place of these labels in a list that begins with the gravest. Nothing but places and labels comes last, after
+    /// what has no label at all.
+    pub fn severity(risks: &[Self]) -> u8 {
+        const UNLABELLED: u8 = Risk::Cosmetic as u8;
+        match risks.iter().min() {
+            None => UNLABELLED,
+            Some(Self::Cosmetic) => UNLABELLED + 1,
+            Some(risk) => *risk as u8,
+        }
+    }
+
     pub fn word(self) -> &'static str {
         match self {
             Self::Destructive => "destructive",
@@ -352,11 +363,20 @@ pub struct Verdict {
     pub chosen: Option<BTreeSet<Subject>>,
     /// Destructive elements that were confirmed by a deliberate gesture.
     pub confirmed: BTreeSet<Subject>,
+    /// The hash of the saved plan that was shown: a request to apply or destroy runs exactly that file.
+    #[serde(default)]
+    pub plan: Option<ContentHash>,
 }
 
 /// What a proposal does, as one number: a decision about it names the number that was seen.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash([u8; 32]);
+
+impl ContentHash {
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
 
 impl fmt::Debug for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

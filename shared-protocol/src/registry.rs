@@ -1,7 +1,7 @@
 //! The registry's module format: node types as data. A module is a JSON file with types and connection rules; the
 //! authority composes modules and project overrides into the effective registry, one bad entry disabling only itself.
 
-use crate::{BoardKind, Node, PortId, PropKey, TypeId, Value};
+use crate::{BoardKind, Node, PortId, PropKey, TypeId, Value, messages::Severity};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -673,6 +673,11 @@ pub struct RegistryProblem {
     /// The type, rule or property.
     pub entry: String,
     pub message: String,
+}
+
+impl RegistryProblem {
+    /// Something that a module declares is left out, and with it whatever was drawn of it.
+    pub const SEVERITY: Severity = Severity::Error;
 }
 
 #[cfg(test)]

@@ -8,11 +8,12 @@ use crate::{
     preview::Screen,
     previews::Pixels,
     proposal::{Act, Comment, ContentHash, Decided, Kind, Proposer, Risk, Step, Verdict},
-    terraform::RunId,
+    terraform::{RequestPlanView, RunId},
     upstreams::{UpstreamAnswer, UpstreamDecision},
 };
 use serde::{Deserialize, Serialize};
 use std::{
+    cmp::Ordering,
     collections::{BTreeMap, BTreeSet},
     fmt,
     str::FromStr,
@@ -39,7 +40,7 @@ pub const MAX_PAGES: usize = 4;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewView {
-    /// Drafts and all that waits, then the newest decided ones; each kind by number.
+    /// Drafts and all that waits in the order of [`ProposalBrief::queue_order`], then the decided ones, newest first.
     pub proposals: Vec<ProposalBrief>,
     pub approvals: Vec<StandingApproval>,
     /// Codes that a terminal waits for. They are shown here and nowhere else.
@@ -81,6 +82,12 @@ pub struct ProposalBrief {
 }
 
 impl ProposalBrief {
+    /// Orders a review queue wherever it is listed: what waits before drafts, the gravest first, then the oldest.
+    pub fn queue_order(&self, other: &Self) -> Ordering {
+        let key = |brief: &Self| (!brief.waits(), Risk::severity(&brief.risks), brief.number);
+        key(self).cmp(&key(other))
+    }
+
     /// A person can decide it, perhaps after another look.
     pub fn waits(&self) -> bool {
         matches!(self.state, ProposalState::Open | ProposalState::Stale { .. })
@@ -130,12 +137,15 @@ pub struct OpenedProposal {
     pub conflicts: Vec<String>,
     /// Fields that it would change and that are others than they were when it was proposed.
     pub clashes: Vec<Clash>,
+    /// The saved plan of a request to apply or destroy, as far as there is one.
+    #[serde(default)]
+    pub plan: Option<Box<RequestPlanView>>,
 }
 
 impl OpenedProposal {
     /// A yes to what is shown here. Nothing destructive is in it that was not confirmed.
     pub fn verdict(&self, chosen: Option<BTreeSet<Subject>>, confirmed: BTreeSet<Subject>) -> Verdict {
-        let Self { brief, hash, .. } = self;
+        let Self { brief, hash, plan, .. } = self;
         Verdict {
             proposal: brief.id,
             version: brief.version,
@@ -143,6 +153,7 @@ impl OpenedProposal {
             base: brief.base,
             chosen,
             confirmed,
+            plan: plan.as_ref().and_then(|plan| plan.hash()),
         }
     }
 
@@ -159,6 +170,15 @@ impl OpenedProposal {
             }
         }
         all
+    }
+
+    /// A chosen element that is a side effect of removals none of which is chosen.
+    pub fn effect_without_cause(&self, chosen: &BTreeSet<Subject>) -> Option<&Element> {
+        self.elements.iter().find(|element| {
+            chosen.contains(&element.subject)
+                && !element.effect_of.is_empty()
+                && !element.effect_of.iter().any(|cause| chosen.contains(cause))
+        })
     }
 }
 
@@ -181,6 +201,9 @@ pub struct Element {
     pub destructive: bool,
     /// What it directly needs; see [`OpenedProposal::with_needs`].
     pub needs: Vec<Subject>,
+    /// The removals that it is nothing but a side effect of: it is accepted only together with at least one of them.
+    /// Empty for all that was asked for in its own right.
+    pub effect_of: Vec<Subject>,
 }
 
 /// One field before and after, in full; sensitive values are masked.

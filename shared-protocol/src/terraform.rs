@@ -12,6 +12,9 @@ pub const MAX_RUN_LINES: usize = 2_000;
 pub const MAX_TRIAL_CHANGES: usize = 500;
 pub const MAX_TRIAL_ATTRIBUTES: usize = 40;
 
+/// Resources that one request to apply may change: all of them are shown.
+pub const MAX_REQUEST_CHANGES: usize = 500;
+
 /// Numbered from one, over all boards of a workspace since it was opened.
 pub type RunId = u64;
 
@@ -201,6 +204,62 @@ pub struct TerraformView {
     pub boards: Vec<BoardTerraform>,
     /// Plans of what is only proposed, oldest first; a few of them.
     pub trials: Vec<TrialView>,
+    /// Saved plans of agents' requests to apply or destroy.
+    pub requests: Vec<RequestPlanView>,
+}
+
+/// The saved plan that main makes for an agent's request to apply or destroy. A yes names its hash and runs exactly this file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestPlanView {
+    pub proposal: ProposalId,
+    pub version: u32,
+    pub board: BoardId,
+    pub state: RequestPlanState,
+}
+
+impl RequestPlanView {
+    /// What a yes has to name; none while there is nothing to say yes to.
+    pub fn hash(&self) -> Option<ContentHash> {
+        match &self.state {
+            RequestPlanState::Ready { hash, .. } => Some(*hash),
+            _ => None,
+        }
+    }
+
+    /// Why the request cannot be accepted; none when it can.
+    pub fn obstacle(&self) -> Option<String> {
+        match &self.state {
+            RequestPlanState::Needed { reason } => Some(reason.clone()),
+            RequestPlanState::Planning { .. } => Some("Planning…".to_owned()),
+            RequestPlanState::Failed { reason } => Some(format!("The plan failed: {reason}")),
+            RequestPlanState::Ready { .. } => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RequestPlanState {
+    /// A person has to press *Plan*, for this reason.
+    Needed {
+        reason: String,
+    },
+    Planning {
+        /// Once it has begun.
+        run: Option<RunId>,
+    },
+    Ready {
+        hash: ContentHash,
+        counts: Counts,
+        /// All of them, deletes and replaces first.
+        changes: Vec<PlanChange>,
+        /// Milliseconds since 1970, UTC.
+        expires: u64,
+    },
+    Failed {
+        reason: String,
+    },
 }
 
 /// A plan of a board as a proposal would leave it, made in a folder of its own. Nothing of it can be applied.
@@ -298,6 +357,9 @@ pub struct RunView {
     pub board: BoardId,
     pub operation: RunOperation,
     pub by: Actor,
+    /// The client that requested it, as it calls itself; then `by` is who approved it.
+    #[serde(default)]
+    pub requested_by: Option<String>,
     /// Milliseconds since 1970, UTC.
     pub started: u64,
     pub state: RunState,

@@ -39,7 +39,38 @@ impl<'a> Designer<'a> {
         workspace: &Path,
         size: (usize, usize),
     ) -> Option<Self> {
-        let main = Running::start(screen.command(home, workspace));
+        Self::begin(screen, Running::start(screen.command(home, workspace)), home, workspace, size)
+    }
+
+    /// The same without naming a workspace, as at the first start: the welcome page stands over the example.
+    pub(crate) fn arrive(screen: &'a Screen, home: &Home, size: (usize, usize)) -> Option<Self> {
+        Self::arrive_with(screen, home, None, size)
+    }
+
+    /// The same, with a folder named that is no workspace.
+    pub(crate) fn arrive_with(
+        screen: &'a Screen,
+        home: &Home,
+        folder: Option<&Path>,
+        size: (usize, usize),
+    ) -> Option<Self> {
+        let mut command = screen.bare_command(home);
+        command.args(folder);
+        let main = Running::start(command);
+        let example = home.path("data/draftboard/example");
+        wait_for("the example", || example.join("draftboard.toml").is_file().then_some(()));
+        let designer = Self::begin(screen, main, home, &example, size)?;
+        designer.wait("the welcome page", |seen| seen.doing == Doing::Typing);
+        Some(designer)
+    }
+
+    fn begin(
+        screen: &'a Screen,
+        main: Running,
+        home: &Home,
+        workspace: &Path,
+        size: (usize, usize),
+    ) -> Option<Self> {
         let renderer = screen.renderer_shown(main.pid(), None);
         let Ok(window) = screen.window_of(renderer) else {
             return without("xdotool is not installed");
@@ -53,6 +84,27 @@ impl<'a> Designer<'a> {
         designer.tool(&["windowsize", &designer.window, &width, &height]);
         designer.wait("a board in the large window", |seen| seen.area.w > size.0 as f32 / 2.0);
         Some(designer)
+    }
+
+    /// From now on reads from another workspace that the window has open.
+    pub(crate) fn follow(&self, home: &Home, workspace: &Path) {
+        let found = || workspace.is_dir().then(|| Client::connect(home, workspace).ok()).flatten();
+        *self.client.borrow_mut() = wait_for("the other workspace", found);
+        self.wait("its board", |seen| seen.doing == Doing::Nothing);
+    }
+
+    pub(crate) fn main_pid(&self) -> u32 {
+        self.main.as_ref().expect("it runs").pid()
+    }
+
+    pub(crate) fn request(&self, request: Value) -> Result<Value, Value> {
+        self.client.borrow_mut().request(request).unwrap()
+    }
+
+    /// Saves a picture of all that is shown.
+    pub(crate) fn picture(&self, path: &Path) {
+        let path = path.to_str().unwrap();
+        self.screen.tool("import", &["-window", "root", path]).expect("import of ImageMagick");
     }
 
     pub(crate) fn leave(mut self) -> Outcome {
@@ -128,6 +180,11 @@ impl<'a> Designer<'a> {
         self.until(what, open, |seen| seen.doing == Doing::Typing);
         self.write(text);
         self.until("taking what was written", || self.press("Return"), |seen| seen.doing == Doing::Nothing);
+    }
+
+    /// Runs a command of the window by its name.
+    pub(crate) fn command(&self, name: &str) {
+        self.fill_in("commands", || self.press("ctrl+k"), name);
     }
 
     /// Selects a node by its label, from the keyboard.

@@ -1,7 +1,14 @@
-//! Folders beneath a descriptor, reached without following a link.
+//! Folders and files beneath a descriptor, reached without following a link.
 //!
-//! Owns: the one way in which the workspace's files and those of bundles are found and their folders made. Must not know:
-//! whose files they are.
+//! Owns: the one way in which files of a workspace, of bundles and of imported folders are found, opened, made and replaced.
+//! Must not know: whose files they are.
+
+mod files;
+
+pub use files::{
+    PathError, PathProblem, SafeFolder, create_new, is_temporary, open_regular, read_bounded, replace,
+    temporary_name,
+};
 
 use rustix::{
     fd::{AsFd as _, BorrowedFd, OwnedFd},

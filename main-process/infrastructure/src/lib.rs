@@ -9,6 +9,7 @@
 //!                                                        generator, the next call remakes only what changed
 //! write::write(&WorkspaceFiles, board, &Generated)       puts them into the workspace, touching only what is ours
 //! import::read_terraform / read_terrastudio -> Imported  changes that add a board, settings, notes
+//! reach::Configuration::{reached, sink}                 what a plan would execute or send
 //! cost::estimate(…, &PriceBook) -> Estimates             what it costs a month; cost::missing prints a template
 //! run::Program::find, run::Runs::start -> Run            a run and its events; run::Tracker turns them into statuses
 //! run::Runs::review -> Plan                              what would change, node by node
@@ -20,6 +21,7 @@ pub mod cost;
 pub mod generate;
 pub mod hcl;
 pub mod import;
+pub mod reach;
 pub mod run;
 pub mod schema;
 pub mod settings;

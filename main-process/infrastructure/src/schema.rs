@@ -115,8 +115,12 @@ impl Schema {
             match body.blocks.get(part) {
                 Some(block) if parts.peek().is_none() => return Some(Found::Block(block)),
                 Some(block) => body = block,
-                None if parts.peek().is_none() => return body.attributes.get(part).map(Found::Attribute),
-                None => return None,
+                None => {
+                    let attribute = body.attributes.get(part)?;
+                    // The schema does not say what is in a list of objects, which may be written as blocks.
+                    let is_whole = parts.peek().is_none();
+                    return (is_whole || attribute.kind == Kind::Any).then_some(Found::Attribute(attribute));
+                }
             }
         }
         None

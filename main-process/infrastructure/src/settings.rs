@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 use shared_protocol::Value;
 use std::collections::BTreeMap;
 
+/// Shown wherever a workspace names a program.
+pub const IGNORED_PROGRAM: &str =
+    "`program` in draftboard.toml is ignored. Set it in your settings: [terraform] program in settings.toml.";
+
 /// What holds for one board.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -27,9 +31,9 @@ pub struct Settings {
     /// Which versions of Terraform will do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required_version: Option<String>,
-    /// The program to run, when not the `terraform` or `tofu` on the path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub program: Option<String>,
+    /// Ignored: a workspace does not choose the program that runs. Accepted, so that files of earlier editions are read.
+    #[serde(default, skip_serializing)]
+    program: Option<toml::Value>,
     /// What costs are given in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
@@ -80,6 +84,11 @@ impl Settings {
             naming.check()?;
         }
         Ok(file.infrastructure)
+    }
+
+    /// Whether the table, or a board's part of it, names a program, which is ignored.
+    pub fn names_program(&self) -> bool {
+        self.program.is_some() || self.boards.values().any(Self::names_program)
     }
 
     /// As the entries of one board in `draftboard.toml`.
@@ -179,5 +188,11 @@ mod tests {
         assert!(wrong.contains("tag"), "{wrong}");
         assert!(Settings::read("[infrastructure.naming]\ntemplate = \"{nam}\"").is_err());
         assert_eq!(Settings::read("name = \"x\"").unwrap(), Settings::default());
+        for text in ["[infrastructure]\nprogram = './x'", "[infrastructure.boards.live]\nprogram = 1"] {
+            let settings = Settings::read(text).unwrap();
+            assert!(settings.for_board("live").names_program());
+            assert!(settings.names_program() && !settings.to_toml("live").unwrap().contains("program"));
+        }
+        assert!(!Settings::default().names_program());
     }
 }

@@ -61,6 +61,10 @@ fn misfit(prop: &PropDef, place: Found<'_>) -> Option<String> {
     let kind = match place {
         Found::Block(_) if prop.argument().ends_with("[]") => return None,
         Found::Block(_) => return Some(format!("`{}` is a block", prop.argument())),
+        // Of what is within an object nothing is known.
+        Found::Attribute(attribute) if attribute.kind == Kind::Any && prop.argument().contains('.') => {
+            return None;
+        }
         Found::Attribute(attribute) => attribute.kind,
     };
     let fits = match prop.kind {
@@ -76,7 +80,7 @@ fn misfit(prop: &PropDef, place: Found<'_>) -> Option<String> {
         PropKind::List | PropKind::Multiselect => matches!(kind, Kind::Texts | Kind::Numbers | Kind::Any),
         PropKind::Tags => matches!(kind, Kind::Map | Kind::Any),
         PropKind::Json | PropKind::Object => matches!(kind, Kind::Any | Kind::Text | Kind::Map),
-        PropKind::Reference if prop.many => matches!(kind, Kind::Texts),
+        PropKind::Reference if prop.many => matches!(kind, Kind::Texts | Kind::Any),
         PropKind::Reference => matches!(kind, Kind::Text | Kind::Texts),
         PropKind::Slot => false,
     };

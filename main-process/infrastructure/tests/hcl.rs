@@ -124,6 +124,82 @@ fn terraform_reads_every_text_as_it_was_given() {
 }
 
 #[test]
+fn an_expression_within_a_value_orders_and_is_checked() {
+    let mut bench = Bench::new();
+    let reader = bench.add("terraform/core/terraform_data", "a_reader", None, "{}");
+    bench.add("terraform/core/terraform_data", "b_source", None, "{}");
+    let reads = |text: &str| {
+        let inner = Value::of_expression(text);
+        Value::List(vec![Value::Object([("source".into(), inner)].into_iter().collect())])
+    };
+    bench.set(reader, "input", reads("terraform_data.b_source.id"));
+    let main = check(&mut bench).files["main.tf"].clone();
+    assert!(main.contains("source = terraform_data.b_source.id"), "{main}");
+    assert!(main.find("\"b_source\" {").unwrap() < main.find("\"a_reader\" {").unwrap(), "{main}");
+    bench.set(reader, "input", reads("1\n}\nresource \"x\" \"y\" {"));
+    let generated = bench.generate();
+    assert!(error_messages(&generated)[0].starts_with("not an expression"), "{:?}", generated.findings);
+    assert!(!generated.files["main.tf"].contains("\"x\" \"y\""), "{}", generated.files["main.tf"]);
+}
+
+#[test]
+fn edges_of_a_load_balancer_make_what_it_needs() {
+    let mut bench = Bench::new();
+    let net = bench.add("aws/networking/vpc", "net", None, "{}");
+    let zone = bench.add("aws/networking/subnet", "zone", Some(net), "{}");
+    let image = bench.add("aws/data/ami", "image", None, "{}");
+    let web = bench.add("aws/compute/instance", "web", Some(zone), "{}");
+    bench.refer(web, "image_id", &[image]);
+    bench.add("aws/networking/internet_gateway", "gateway", Some(net), "{}");
+    let entry = bench.add("aws/compute/alb", "entry", Some(net), r#"{"name":"entry"}"#);
+    bench.refer(entry, "subnet_ids", &[zone]);
+    bench.add("aws/compute/lb_listener", "http", Some(net), "{}");
+    bench.add("aws/compute/lb_target_group", "targets", Some(net), r#"{"name":"web"}"#);
+    let outer = bench.add("aws/compute/security_group", "outer", Some(net), r#"{"name":"outer"}"#);
+    let inner = bench.add(
+        "aws/compute/security_group",
+        "inner",
+        Some(net),
+        r#"{"name":"inner","ingress":[{"from_port":22,"to_port":22,"protocol":"tcp","self":true}]}"#,
+    );
+    bench.refer(inner, "source_group_ids", &[outer]);
+    for (from, to) in [
+        (("gateway", "gateway-out"), ("entry", "gateway")),
+        (("entry", "listeners"), ("http", "balancer")),
+        (("http", "forward"), ("targets", "listeners")),
+        (("targets", "targets"), ("web", "in")),
+    ] {
+        let end = |(node, port): (&str, &str)| format!(r#"{{"node":"{node}","port":"{port}"}}"#);
+        bench.json(&format!(r#"{{"connect":{{"source":{},"target":{}}}}}"#, end(from), end(to)));
+    }
+    let main = check(&mut bench).files["main.tf"].clone();
+    for line in [
+        "depends_on = [aws_internet_gateway.gateway]",
+        "load_balancer_arn = aws_lb.entry.arn",
+        "target_group_arn = aws_lb_target_group.targets.arn",
+        "target_id        = aws_instance.web.id",
+        "ami                     = data.aws_ami.image.id",
+        "security_groups = [aws_security_group.outer.id]",
+    ] {
+        assert!(main.contains(line), "{line}\n{main}");
+    }
+    assert!(!main.contains("associate_public_ip_address"), "the subnet decides: {main}");
+    assert_eq!(main.matches("  ingress {").count(), 2, "{main}");
+}
+
+#[test]
+fn what_terraform_data_needs_replaces_it() {
+    let mut bench = Bench::new();
+    bench.add("terraform/core/terraform_data", "store", None, "{}");
+    bench.add("terraform/core/terraform_data", "web", None, "{}");
+    bench.json(
+        r#"{"connect":{"source":{"node":"store","port":"out"},"target":{"node":"web","port":"needs"}}}"#,
+    );
+    let main = check(&mut bench).files["main.tf"].clone();
+    assert!(main.contains("triggers_replace = [terraform_data.store.id]"), "{main}");
+}
+
+#[test]
 fn an_expression_is_one_expression_or_nothing() {
     let mut bench = Bench::new();
     let data = bench.add("terraform/core/terraform_data", "data", None, "{}");

@@ -37,6 +37,14 @@ pub enum FileError {
     Newer { path: String, found: u64, known: u32 },
     #[error("{path} is larger than {most} bytes: split it, or remove what does not belong there")]
     TooLarge { path: String, most: u64 },
+    #[error(
+        "The workspace folder {path} was deleted, moved or replaced while it was open: put it back, or close Draftboard and open the workspace where it is now"
+    )]
+    Gone { path: String },
+    #[error(
+        "The workspace is read-only: {path} was not written because you may not write to the folder. Make the folder writable, or open a copy"
+    )]
+    ReadOnlyWorkspace { path: String },
     #[error("{path} does not exist")]
     Missing { path: String },
     #[error(
@@ -85,6 +93,17 @@ impl FileError {
             Errno::ROFS => Self::ReadOnlyDisk { path },
             Errno::ACCESS | Errno::PERM => Self::Denied { path },
             other => Self::Failed { path, problem: other.to_string() },
+        }
+    }
+
+    pub(crate) fn of_problem(path: impl fmt::Display, problem: beneath::PathProblem) -> Self {
+        use beneath::PathProblem;
+        match problem {
+            PathProblem::Link => Self::Link { path: path.to_string() },
+            PathProblem::NotAFile => Self::NotAFile { path: path.to_string() },
+            PathProblem::Protected => Self::Protected { path: path.to_string() },
+            PathProblem::TooLarge { max_bytes } => Self::TooLarge { path: path.to_string(), most: max_bytes },
+            PathProblem::System(errno) => Self::of_errno(path, errno),
         }
     }
 

@@ -26,6 +26,9 @@ pub enum JournalError {
         path.display()
     )]
     Unreadable { path: PathBuf, problem: String },
+    /// The files are not those that were opened: see [`crate::Journal::renew`].
+    #[error("{problem}: the journal has to be made anew before anything is acknowledged")]
+    Displaced { problem: String },
     /// What could be read before the damage is `readable`; it is complete up to the revision before.
     #[error(
         "the journal is damaged at revision {revision} ({problem}): everything before it can be recovered; set the journal aside to go on from there"
@@ -52,6 +55,13 @@ impl JournalError {
 
     pub(crate) fn unstorable(what: &'static str, problem: impl ToString) -> Self {
         Self::Unstorable { what, problem: problem.to_string() }
+    }
+
+    pub(crate) fn of_path(error: &beneath::PathError) -> Self {
+        match error.problem {
+            beneath::PathProblem::System(errno) => Self::of_io(&errno.into()),
+            _ => Self::Disk { problem: error.to_string() },
+        }
     }
 
     pub(crate) fn of_io(error: &std::io::Error) -> Self {

@@ -30,12 +30,12 @@ pub use digest::Digest;
 pub use file_error::{FileError, Position};
 pub use folder_watch::{FolderNews, FolderWatch};
 pub use journal::{
-    AuditBreak, JOURNAL_FORMAT, Journal, KeptReview, Known, LogEntry, Recovered, ReviewWrite, Stored,
-    VerifiedChain, WrittenProposal, check_audit,
+    AuditBreak, JOURNAL_FORMAT, Journal, KeptReview, Known, LogEntry, Recovered, RenewedJournal, ReviewWrite,
+    Stored, VerifiedChain, WrittenProposal, check_audit,
 };
 pub use journal_error::JournalError;
 pub use watcher::{FileChanged, WatchError, Watcher};
 pub use workspace_files::{
-    BoardList, FolderContent, NotABoard, SourceList, WorkspaceFiles, folder_in_pattern,
+    BoardList, FolderContent, NotABoard, SourceList, WorkspaceFiles, folder_in_pattern, is_read_only,
 };
 pub use workspace_path::WorkspacePath;

@@ -5,7 +5,8 @@
 //! happened for a moment, each path once. When it cannot be told what changed (the kernel's queue ran over, a folder
 //! came or went, too much at once) it says [`FileChanged::Everything`].
 
-use crate::{WorkspacePath, workspace_files::is_temporary};
+use crate::WorkspacePath;
+use beneath::is_temporary;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use notify::{
     Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _,

@@ -284,7 +284,7 @@ fn what_is_no_journal_is_refused_and_can_be_set_aside() {
         assert!(matches!(error, JournalError::Unreadable { .. }), "{error}");
         assert!(error.to_string().contains("set it aside"));
         let aside = Journal::set_aside(folder.path()).unwrap();
-        assert!(aside.symlink_metadata().is_ok());
+        assert!(aside.as_ref().unwrap().symlink_metadata().is_ok());
         drop(journal_with(folder.path(), 1));
         assert_ne!(Journal::set_aside(folder.path()).unwrap(), aside, "never over another");
     }
@@ -435,4 +435,46 @@ fn a_proposal_is_written_over_the_one_that_was_looked_at_and_over_no_other() {
     let journal = Journal::open(folder.path()).unwrap();
     assert_eq!(journal.review().unwrap().proposals[0].proposal, accepted);
     assert_eq!(journal.revision(), Revision(2));
+}
+
+#[test]
+fn a_deleted_journal_is_written_no_more_and_made_anew_with_all_that_was_in_it() {
+    let folder = folder();
+    let mut journal = journal_with(folder.path(), 3);
+    let path = folder.path().join("journal.db");
+    std::fs::remove_file(&path).unwrap();
+    let more = plain_operations(4..=4);
+    assert!(matches!(journal.append(&more), Err(JournalError::Displaced { .. })));
+    std::fs::write(&path, "somebody else's").unwrap();
+    let renewed = journal.renew(folder.path(), &at(3)).unwrap();
+    assert!(renewed.is_complete);
+    assert_eq!(std::fs::read(renewed.aside.unwrap()).unwrap(), b"somebody else's");
+    journal.append(&more).unwrap();
+    drop(journal);
+    let journal = Journal::open(folder.path()).unwrap();
+    assert_eq!(journal.verify().unwrap().count, 4);
+}
+
+#[test]
+fn a_journal_that_cannot_be_read_any_more_starts_from_the_document() {
+    let folder = folder();
+    // More than SQLite keeps in memory, and closed once, so that it is not in the log either.
+    let mut operations = plain_operations(1..=500);
+    operations.iter_mut().for_each(|operation| operation.summary = "x".repeat(10_000));
+    let mut journal = Journal::open(folder.path()).unwrap();
+    journal.append(&operations).unwrap();
+    drop(journal);
+    let mut journal = Journal::open(folder.path()).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(folder.path().join("journal.db-wal")).unwrap();
+    file.set_len(0).unwrap();
+    let database = folder.path().join("journal.db");
+    std::fs::rename(&database, folder.path().join("kept")).unwrap();
+    std::fs::write(folder.path().join("kept"), "").unwrap();
+    assert!(matches!(journal.check(), Err(JournalError::Displaced { .. })));
+    let renewed = journal.renew(folder.path(), &at(500)).unwrap();
+    assert!(!renewed.is_complete);
+    journal.append(&plain_operations(501..=501)).unwrap();
+    drop(journal);
+    let recovered = Journal::open(folder.path()).unwrap().recover().unwrap();
+    assert_eq!((recovered.checkpoint, recovered.operations.len()), (Some(at(500)), 1));
 }

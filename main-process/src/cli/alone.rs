@@ -2,7 +2,7 @@
 
 use crate::{
     moment::now,
-    terraform::{self, Around, Link, Told, Wardens},
+    terraform::{self, Around, Link, Told, UserFolders, Wardens},
     workspace::{Mutation, Workspace},
 };
 use crossbeam_channel::bounded;
@@ -26,7 +26,8 @@ impl Alone {
         let failed = |error: std::io::Error| Refusal::new(Code::Internal, error.to_string());
         let exe = std::env::current_exe().map_err(failed)?;
         let (link, questions) = Link::new();
-        let worker = terraform::start(link.clone(), questions, Arc::new(Nobody), Arc::new(Wardens::new(exe)));
+        let (spawner, user) = (Arc::new(Wardens::new(exe)), UserFolders::of_user());
+        let worker = terraform::start(link.clone(), questions, Arc::new(Nobody), spawner, user);
         Ok(Self { link, worker: Some(worker.map_err(failed)?) })
     }
 }

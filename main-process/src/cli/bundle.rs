@@ -2,6 +2,7 @@
 
 use super::{At, format, workspace_at};
 use crate::standalone;
+use beneath::SafeFolder;
 use bundles::{Bundle, BundleSource, Bundles, Data, Diagnostic, Entity};
 use clap::Subcommand;
 use journal::{WorkspaceFiles, WorkspacePath, read_config};
@@ -14,6 +15,9 @@ pub(super) const HELP: &str = "Examples:\n  draftboard bundle validate specs/loc
     draftboard bundle list --type Requirement\n  \
     draftboard bundle read REQ-pickup-001\n  \
     draftboard bundle search \"door stays open\" specs/lockers";
+
+/// The largest file of an entity that is shown.
+const MAX_ENTITY_BYTES: u64 = 4 << 20;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BundleVerb {
@@ -219,7 +223,10 @@ fn read(bundles: &Bundles, id: &str) -> Result<Found, Refusal> {
         }
         [(bundle, entity)] => {
             let file = bundle.root().join(entity.path());
-            let text = std::fs::read_to_string(&file)
+            let text = SafeFolder::open(bundle.root())
+                .and_then(|root| root.read(entity.path(), MAX_ENTITY_BYTES))
+                .map_err(|error| Refusal::new(Code::StorageError, error.to_string()))?;
+            let text = String::from_utf8(text)
                 .map_err(|error| Refusal::new(Code::StorageError, format!("{}: {error}", file.display())))?;
             let mut data = brief(bundle, entity);
             data["file"] = json!(entity.path());

@@ -2,10 +2,13 @@
 
 use super::format;
 use crate::{
-    crash, paths,
+    crash,
+    mcp::terraform_program,
+    paths,
     processes::{RuntimeDir, RuntimeDirs},
 };
-use std::{path::Path, process::ExitCode};
+use std::{collections::BTreeSet, path::Path, process::ExitCode};
+use system_fonts::{FontList, SCRIPTS, Script};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,9 +29,16 @@ struct Finding {
 }
 
 pub(super) fn run(json: bool) -> ExitCode {
-    let mut findings =
-        vec![display(), keyboard_library(), graphics_library(), dialogs(), runtime_dir(), data_dir()];
-    findings.push(program("terraform or tofu", &["terraform", "tofu"], "runs of infrastructure boards"));
+    let mut findings = vec![
+        display(),
+        keyboard_library(),
+        graphics_library(),
+        dialogs(),
+        runtime_dir(),
+        data_dir(),
+        fonts(),
+    ];
+    findings.push(terraform());
     findings.push(program("git", &["git"], "history of the files"));
     let failed = findings.iter().any(|finding| finding.verdict == Verdict::Missing);
     if json {
@@ -171,6 +181,40 @@ fn data_dir() -> Finding {
             "Make it writable, or set XDG_DATA_HOME",
         ),
     }
+}
+
+/// The program that the user's settings name, or the first one on the path.
+fn terraform() -> Finding {
+    const NEEDED_FOR: &str = "runs of infrastructure boards";
+    match terraform_program(&paths::settings()) {
+        Ok(None) => program("terraform or tofu", &["terraform", "tofu"], NEEDED_FOR),
+        // Joined to a folder of the path, a whole path stays what it is.
+        Ok(Some(set)) => program("terraform program in settings.toml", &[&set], NEEDED_FOR),
+        Err(error) => lacking(
+            "terraform program in settings.toml",
+            Verdict::Optional,
+            error.to_string(),
+            "Repair settings.toml",
+        ),
+    }
+}
+
+/// Scripts beside Latin, Greek and Cyrillic are drawn with fonts of the system.
+fn fonts() -> Finding {
+    let list = FontList::of_system();
+    let missing: Vec<&Script> = SCRIPTS.iter().filter(|script| !list.covers(script.sample)).collect();
+    if missing.is_empty() {
+        return ok("fonts", format!("for all of {} scripts", SCRIPTS.len()));
+    }
+    let names: Vec<&str> = missing.iter().map(|script| script.name).collect();
+    let packages: BTreeSet<&str> = missing.iter().map(|script| script.package).collect();
+    let packages: Vec<&str> = packages.into_iter().collect();
+    lacking(
+        "fonts",
+        Verdict::Optional,
+        format!("none for {}, so their characters are boxes", names.join(", ")),
+        format!("Install {} (names of Debian's packages)", packages.join(", ")),
+    )
 }
 
 fn program(what: &'static str, names: &[&str], needed_for: &str) -> Finding {

@@ -3,7 +3,7 @@
 use shared_protocol::{
     OperationKind, Refusal,
     mcp::McpView,
-    messages::{Answer, InstanceView, LogEntry, Problem, Severity},
+    messages::{Answer, InstanceView, LogEntry, Severity, ValidationProblem},
     v0::UtcTimestamp,
 };
 use std::{
@@ -87,6 +87,9 @@ fn data(answer: &Answer) -> serde_json::Value {
         Answer::Instance(instance) => value(serde_json::to_value(instance)),
         Answer::Exported { path, bytes } => serde_json::json!({ "path": path, "bytes": bytes }),
         Answer::Recents(recents) => value(serde_json::to_value(recents)),
+        Answer::Demo { tour } => serde_json::json!({ "tour": tour }),
+        Answer::PlainFolder(folder) => value(serde_json::to_value(folder)),
+        Answer::Templates(boards) => value(serde_json::to_value(boards)),
         Answer::Mcp(view) => value(serde_json::to_value(view)),
         Answer::Bundle(answer) => value(serde_json::to_value(answer)),
         Answer::Links(view) => value(serde_json::to_value(view)),
@@ -122,6 +125,9 @@ fn words(answer: &Answer) -> String {
         | Answer::Overrides(_)
         | Answer::Changes(_)
         | Answer::Recents(_)
+        | Answer::Demo { .. }
+        | Answer::PlainFolder(_)
+        | Answer::Templates(_)
         | Answer::Mcp(_)
         | Answer::Bundle(_)
         | Answer::Terraform(_)
@@ -149,10 +155,16 @@ fn log_line(entry: &LogEntry) -> String {
     format!("{:>6}  {}  {who}  {}{kind}", entry.revision.0, utc(entry.time), entry.summary)
 }
 
-fn problem_line(problem: &Problem) -> String {
+fn problem_line(problem: &ValidationProblem) -> String {
     let severity = if problem.severity == Severity::Error { "error" } else { "warning" };
     let field = problem.field.as_ref().map_or_else(String::new, |field| format!(".{field}"));
-    format!("{severity}: {}{field}: {}", problem.element, problem.message)
+    let place = match (&problem.element, &problem.board, &problem.file) {
+        (Some(element), _, _) => format!("{element}{field}: "),
+        (None, _, Some(file)) => format!("{file}: "),
+        (None, Some(board), None) => format!("{board}{field}: "),
+        (None, None, None) => String::new(),
+    };
+    format!("{severity}: {place}{}", problem.message)
 }
 
 pub(super) fn instance_line(instance: &InstanceView) -> String {
@@ -173,6 +185,10 @@ pub(super) fn instance_line(instance: &InstanceView) -> String {
     );
     for held in &instance.held {
         line.push_str(&format!("\n  {} is read-only: {}", held.name, held.message));
+    }
+    for notice in &instance.notices {
+        let file = notice.file.as_ref().map_or_else(String::new, |file| format!("{file}: "));
+        line.push_str(&format!("\n  notice: {file}{}", notice.message));
     }
     line
 }

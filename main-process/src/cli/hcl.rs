@@ -6,6 +6,7 @@ use super::{
     format,
 };
 use authority::difference;
+use beneath::{PathError, PathProblem, SafeFolder};
 use serde_json::json;
 use shared_protocol::{
     Code, Refusal,
@@ -14,13 +15,15 @@ use shared_protocol::{
 use std::{
     collections::BTreeMap,
     fs,
-    io::ErrorKind,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 pub(super) const HELP: &str = "Examples:\n  draftboard hcl\n  draftboard hcl network --diff\n  \
     draftboard hcl network --write\n  draftboard hcl network --check   # in CI: exit code 1 when files and board differ";
+
+/// The largest file that is looked at before it is replaced.
+const MAX_GENERATED_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Hcl {
@@ -114,14 +117,21 @@ fn listed(groups: &[(&str, &[String])]) -> String {
 
 /// Into a folder that is not ours to keep: nothing there is replaced that was not made by Draftboard.
 fn write_to(folder: &Path, view: &HclView) -> Result<Vec<String>, Refusal> {
-    let failed = |path: &Path, error: std::io::Error| {
+    let failed = |path: &Path, error: &dyn std::fmt::Display| {
         Refusal::new(Code::StorageError, format!("{} could not be written: {error}", path.display()))
     };
+    // A person named the folder, so a link to it is meant; what lies in it may be somebody else's.
+    let root = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
+    let root = root.map_err(|error| failed(folder, &error))?;
+    let root = SafeFolder::open(&root).map_err(|error| failed(folder, &error.problem))?;
     for file in &view.files {
         let path = folder.join(&file.path);
-        match fs::read_to_string(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Ok(text) if text.lines().next() == file.text.lines().next() => {}
+        match root.read(&file.path, MAX_GENERATED_BYTES) {
+            Err(error) if error.problem.is_missing() => {}
+            Err(error @ PathError { problem: PathProblem::Link | PathProblem::System(_), .. }) => {
+                return Err(failed(&path, &error.problem));
+            }
+            Ok(bytes) if first_line(&bytes) == first_line(file.text.as_bytes()) => {}
             _ => {
                 let message = format!("{} was not made by Draftboard; nothing was written", path.display());
                 return Err(Refusal::new(Code::Conflict, message).hint("Choose another folder."));
@@ -131,10 +141,12 @@ fn write_to(folder: &Path, view: &HclView) -> Result<Vec<String>, Refusal> {
     let mut written = Vec::new();
     for file in &view.files {
         let path = folder.join(&file.path);
-        let parent = path.parent().unwrap_or(folder);
-        fs::create_dir_all(parent).map_err(|error| failed(parent, error))?;
-        fs::write(&path, &file.text).map_err(|error| failed(&path, error))?;
+        root.write_atomic(&file.path, file.text.as_bytes()).map_err(|error| failed(&path, &error.problem))?;
         written.push(path.display().to_string());
     }
     Ok(written)
+}
+
+fn first_line(bytes: &[u8]) -> Option<&[u8]> {
+    bytes.split(|byte| *byte == b'\n').next()
 }

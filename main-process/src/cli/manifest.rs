@@ -8,6 +8,7 @@ use super::{
     workspace_at,
 };
 use crate::{paths, upstreams};
+use beneath::SafeFolder;
 use clap::Subcommand;
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -154,7 +155,13 @@ fn checked(place: Option<&Path>, at: &At) -> Result<Vec<ManifestBrief>, Refusal>
         Some(place) => vec![place.to_owned()],
         None => {
             let workspace = workspace_at::find(at.workspace.as_deref()).ok();
-            let shared = workspace.map(|root| root.join("manifests"));
+            let shared = workspace.map(|root| root.canonicalize().unwrap_or(root).join("manifests"));
+            // A link that came with the workspace leads elsewhere.
+            if let Some(Err(error)) = shared.as_deref().map(SafeFolder::open)
+                && !error.problem.is_missing()
+            {
+                return Err(Refusal::new(Code::StorageError, error.to_string()));
+            }
             std::iter::once(paths::config_folder().join("manifests")).chain(shared).collect()
         }
     };

@@ -25,6 +25,8 @@ mod upstream;
 mod window;
 mod workspace_at;
 
+pub(crate) use window::start_logging;
+
 use crate::{
     crash::{CrashRole, record_panics},
     mcp::Overrides,
@@ -185,8 +187,15 @@ enum Verb {
         #[command(flatten)]
         at: At,
     },
-    /// Problems of all boards; exit code 1 when there is an error
-    Validate(At),
+    /// Problems of the whole workspace; exit code 1 when there is an error or a file cannot be read
+    #[command(
+        after_help = "Examples:\n  draftboard validate\n  draftboard validate ~/projects/parcels --json"
+    )]
+    Validate {
+        folder: Option<PathBuf>,
+        #[command(flatten)]
+        at: At,
+    },
     /// Draws a board into a file
     #[command(after_help = "Example: draftboard export main --to main.png")]
     Export {

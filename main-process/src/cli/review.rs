@@ -11,6 +11,7 @@ use shared_protocol::{
     review::{
         AskedDecision, Clash, Difference, OpenedProposal, ProposalBrief, TerminalReview, TerminalReviewAnswer,
     },
+    terraform::{Counts, PlannedAction, RequestPlanState, RequestPlanView},
 };
 use std::{
     collections::BTreeSet,
@@ -166,7 +167,36 @@ fn print_opened(opened: &OpenedProposal) {
     if places > 0 {
         let _ = writeln!(text, "~ {places} are moved or resized");
     }
+    if let Some(plan) = &opened.plan {
+        for (colour, line) in plan_lines(plan) {
+            let _ = writeln!(text, "{}", paint(colour, &line));
+        }
+    }
     format::print(&text);
+}
+
+/// What main planned for a request to apply or destroy: all of it, what destroys first.
+fn plan_lines(plan: &RequestPlanView) -> Vec<(&'static str, String)> {
+    if let Some(obstacle) = plan.obstacle() {
+        return vec![("33", format!("! It cannot be accepted. {obstacle}"))];
+    }
+    let RequestPlanState::Ready { hash, counts, changes, .. } = &plan.state else { return Vec::new() };
+    let Counts { add, change, remove } = counts;
+    let mut lines =
+        vec![("1", format!("Plan by Draftboard: {add} to add, {change} to change, {remove} to destroy"))];
+    for change in changes {
+        let (sign, colour) = match change.action {
+            PlannedAction::Delete => ("-", "31"),
+            PlannedAction::Replace => ("-/+", "31"),
+            PlannedAction::Update => ("~", "33"),
+            PlannedAction::Create => ("+", "32"),
+            PlannedAction::Read => ("<=", "36"),
+        };
+        let why = change.reason.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
+        lines.push((colour, format!("  {sign} {}{why}", change.address)));
+    }
+    lines.push(("2", format!("  Accepting applies exactly this plan: {hash}")));
+    lines
 }
 
 fn clash_line(clash: &Clash) -> String {
@@ -198,6 +228,12 @@ fn accept(mut client: Client, proposal: String, only: &[String], json: bool) -> 
     let opened = opened(&mut client, proposal)?;
     print_opened(&opened);
     let chosen = if only.is_empty() { None } else { Some(opened.with_needs(named(&opened, only)?)) };
+    if let Some(effect) = chosen.as_ref().and_then(|chosen| opened.effect_without_cause(chosen)) {
+        let causes: Vec<String> = effect.effect_of.iter().map(ToString::to_string).collect();
+        let message = format!("{} changes only because {} goes", effect.subject, causes.join(" or "));
+        let hint = format!("Name {} after --only as well, or leave both out.", causes.join(" or "));
+        return Err(Refusal::new(Code::BadRequest, message).hint(hint));
+    }
     if let Some(chosen) = chosen.as_ref().filter(|chosen| chosen.len() > only.len()) {
         let ids: Vec<String> = chosen.iter().map(ToString::to_string).collect();
         say(&format!("With what they need: {}", ids.join(", ")));

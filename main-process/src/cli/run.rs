@@ -11,9 +11,10 @@ use crate::{
     workspace::create,
 };
 use shared_protocol::{
-    BoardId, BoardName, Code, Document, Refusal, Revision,
+    BoardId, BoardKind, BoardName, Code, Document, ElementId, Refusal, Revision,
     mcp::{McpRequest, McpView},
-    messages::{Answer, InstanceView, Keep, Request},
+    messages::{Answer, InstanceView, Keep, Request, Severity, ValidationProblem},
+    terraform::{TerraformAnswer, TerraformRequest},
 };
 use std::{
     path::{Path, PathBuf},
@@ -29,11 +30,11 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         | Verb::Export { at, .. }
         | Verb::Resolve { at, .. }
         | Verb::Serve { at, .. }
+        | Verb::Validate { at, .. }
         | Verb::Status(at)
         | Verb::Save(at)
         | Verb::Undo(at)
         | Verb::Redo(at)
-        | Verb::Validate(at)
         | Verb::Doctor(at)
         | Verb::Report(at) => at.clone(),
         Verb::Open { .. }
@@ -70,7 +71,7 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         Verb::Edit { file, summary, .. } => {
             edit::read(&file, summary).and_then(|command| ask(root, Request::Run(command)))
         }
-        Verb::Validate(_) => ask(root, Request::Problems),
+        Verb::Validate { folder, .. } => validate(folder.as_deref().or(root)),
         Verb::Export { board, to, .. } => export(root, &board, &to),
         Verb::Resolve { board, keep, .. } => resolve(root, &board, keep),
         Verb::Open { .. }
@@ -103,6 +104,46 @@ pub(super) fn run(verb: Verb) -> ExitCode {
 
 fn ask(root: Option<&Path>, request: Request) -> Result<Answer, Refusal> {
     Reached::workspace(&workspace_at::find(root)?)?.request(request)
+}
+
+/// What the workspace finds, and what Terraform would say about its boards.
+fn validate(root: Option<&Path>) -> Result<Answer, Refusal> {
+    let unasked = || Refusal::new(Code::Internal, "an answer that was not asked for");
+    let mut reached = Reached::workspace(&workspace_at::find(root)?)?;
+    let Answer::Problems(mut problems) = reached.request(Request::Problems)? else { return Err(unasked()) };
+    let Answer::Document(document) = reached.request(Request::Document)? else { return Err(unasked()) };
+    for board in document.boards.iter().filter(|board| board.kind == BoardKind::Infrastructure) {
+        let file = Some(format!("boards/{}.board.json", board.name));
+        match reached.request(Request::Terraform(TerraformRequest::Hcl { board: board.id })) {
+            Ok(Answer::Terraform(TerraformAnswer::Hcl(view))) => {
+                let found = view.findings.into_iter().map(|finding| ValidationProblem {
+                    severity: finding.severity,
+                    element: Some(finding.node.map_or(ElementId::Board(board.id), ElementId::Node)),
+                    board: Some(board.id),
+                    field: finding.prop.map(|prop| prop.to_string()),
+                    file: None,
+                    message: finding.message,
+                });
+                // The board says it itself: the same node and property.
+                let is_new = |finding: &ValidationProblem| {
+                    finding.field.is_none()
+                        || !problems
+                            .iter()
+                            .any(|known| (&known.element, &known.field) == (&finding.element, &finding.field))
+                };
+                let found: Vec<ValidationProblem> = found.filter(is_new).collect();
+                problems.extend(found);
+            }
+            Ok(_) => return Err(unasked()),
+            Err(refusal) => {
+                let message = format!("Its Terraform files were not checked: {}", refusal.message);
+                problems.push(ValidationProblem::of_file(Severity::Error, file, message));
+            }
+        }
+    }
+    problems.sort();
+    problems.dedup();
+    Ok(Answer::Problems(problems))
 }
 
 fn board_id(reached: &mut Reached, name: &str) -> Result<BoardId, Refusal> {

@@ -4,7 +4,7 @@ use super::{Roles, format, workspace_at};
 use crate::{
     connect,
     crash::{self, CrashRole, LogWriter, RunningMarker},
-    host::{Host, InHost, InPreviews, Job, Launch, Parts, Session, SessionError, Signal, launch},
+    host::{Host, InHost, InPreviews, Job, Launch, Parts, Session, SessionError, Signal, launch, launch_at},
     mcp, preview,
     processes::{
         ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream,
@@ -33,7 +33,7 @@ pub(super) fn open(workspace: Option<&Path>, roles: &Roles) -> ExitCode {
         return format::refuse(&missing, false);
     }
     let opened = match workspace {
-        Some(root) => Session::open(root).map(Launch::of).map_err(|error| (root.to_owned(), error)),
+        Some(root) => launch_at(root),
         None => launch(),
     };
     let launch = match opened {
@@ -104,7 +104,7 @@ fn raise(root: &Path, held: &LockError) -> ExitCode {
     }
 }
 
-pub(super) fn start_logging() {
+pub(crate) fn start_logging() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("DRAFTBOARD_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,rmcp=error"));
     let started = tracing_subscriber::fmt()
@@ -141,7 +141,9 @@ fn run(
     };
     let (host, signals, writer) = Host::start(launch, window, parts)?;
     let around = Arc::new(InHost { host: host.clone(), agents: agents.clone() });
-    let worker = terraform::start(terraform.clone(), questions, around, Arc::new(Wardens::new(&roles.exe)))?;
+    let spawner = Arc::new(Wardens::new(&roles.exe));
+    let worker =
+        terraform::start(terraform.clone(), questions, around, spawner, terraform::UserFolders::of_user())?;
     let around = Arc::new(InPreviews { host: host.clone(), agents: agents.clone() });
     let roles_of_previews = Box::new(preview::Roles(roles.exe.clone()));
     let previewing = preview::start(previews.clone(), wishes, around, roles_of_previews)?;

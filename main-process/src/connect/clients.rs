@@ -40,6 +40,8 @@ pub(crate) struct Target {
     pub(crate) workspace: Option<String>,
     /// Whether the entry says how it talks.
     pub(crate) typed: bool,
+    /// Whose file it is: a link in a workspace, which may come from somebody else, is not followed.
+    pub(crate) scope: Scope,
 }
 
 impl Places {
@@ -100,7 +102,7 @@ impl Client {
                 Self::Vscode => places.config.join("Code/User/mcp.json"),
                 Self::Cursor => places.home.join(".cursor/mcp.json"),
             };
-            return Some(Target { file, key, workspace: workspace.map(text), typed });
+            return Some(Target { file, key, workspace: workspace.map(text), typed, scope });
         }
         // A file that others share names no folder of this machine's.
         let root = workspace?;
@@ -111,7 +113,7 @@ impl Client {
             Self::Vscode => (".vscode/mcp.json", Some("${workspaceFolder}".to_owned())),
             Self::Cursor => (".cursor/mcp.json", Some("${workspaceFolder}".to_owned())),
         };
-        Some(Target { file: root.join(file), key, workspace, typed })
+        Some(Target { file: root.join(file), key, workspace, typed, scope })
     }
 }
 

@@ -1,9 +1,10 @@
 //! The configuration file itself: read, changed, kept aside, replaced whole.
 
 use super::{
-    Bridge, NAME, Target,
+    Bridge, NAME, Scope, Target,
     merge::{MergeError, merge},
 };
+use beneath::SafeFolder;
 use std::{
     fs::{self, OpenOptions},
     io::{self, Read, Write},
@@ -42,8 +43,15 @@ pub(crate) fn example(target: &Target, bridge: &Bridge) -> String {
 
 /// Writes the entry.
 pub(crate) fn connect(target: &Target, bridge: &Bridge) -> Result<Connected, ConnectError> {
-    // Dotfiles are often links into a repository: it is the file behind it that changes.
-    let file = target.file.canonicalize().unwrap_or_else(|_| target.file.clone());
+    let file = match target.scope {
+        // Dotfiles are often links into a repository: it is the file behind it that changes.
+        Scope::User => target.file.canonicalize().unwrap_or_else(|_| target.file.clone()),
+        Scope::Project => {
+            refuse_link(&target.file)
+                .map_err(|source| ConnectError::Read { file: target.file.clone(), source })?;
+            target.file.clone()
+        }
+    };
     let before = read(&file).map_err(|source| ConnectError::Read { file: file.clone(), source })?;
     let text = before.as_deref().unwrap_or_default();
     let after = merge(text, target.key, NAME, &target.members(bridge))
@@ -53,6 +61,15 @@ pub(crate) fn connect(target: &Target, bridge: &Bridge) -> Result<Connected, Con
     }
     let written = replace(&file, before.as_deref(), &after);
     written.map(|backup| Connected::Written { backup }).map_err(|source| ConnectError::Write { file, source })
+}
+
+/// Refuses a file of a workspace that is no regular file, or whose folder is a link.
+fn refuse_link(file: &Path) -> io::Result<()> {
+    let opened = SafeFolder::of_file(file).and_then(|(folder, name)| folder.open_file(name));
+    match opened {
+        Err(error) if !error.problem.is_missing() => Err(error.problem.into()),
+        _ => Ok(()),
+    }
 }
 
 fn read(file: &Path) -> io::Result<Option<String>> {
@@ -100,11 +117,11 @@ fn put(path: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bridge, ConnectError, Connected, Target, connect};
+    use super::{Bridge, ConnectError, Connected, Scope, Target, connect};
     use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
     fn target(file: &Path) -> Target {
-        Target { file: file.to_owned(), key: "servers", workspace: None, typed: true }
+        Target { file: file.to_owned(), key: "servers", workspace: None, typed: true, scope: Scope::User }
     }
 
     fn bridge() -> Bridge {

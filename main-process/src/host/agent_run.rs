@@ -1,8 +1,8 @@
 //! A run that an agent asked for and a person allowed: what it says and comes to goes to the call that waits, and stands with
 //! the proposal.
 
-use super::{Host, Job};
-use crate::terraform::{self, Follower, Outcome};
+use super::{Host, Job, Reply};
+use crate::terraform::{self, ApplyRequest, Follower, Outcome, PlanKey, SavedPlan};
 use mcp_server::{Doings, Done, Said};
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -31,8 +31,24 @@ pub(super) struct AgentRun {
 impl AgentRun {
     /// Starts it. What comes of it is told later, from another thread.
     pub(super) fn start(self, request: TerraformRequest) {
-        let actor = self.actor();
-        let terraform = self.terraform.clone();
+        let (run, reply) = self.begin();
+        run.terraform.clone().run_followed(request, run.actor(), reply, run);
+    }
+
+    /// Applies the saved plan that the person said yes to.
+    pub(super) fn apply(self, key: PlanKey, saved: Arc<SavedPlan>, requested_by: String) {
+        let (run, reply) = self.begin();
+        let (terraform, actor) = (run.terraform.clone(), run.actor());
+        terraform.apply_request(ApplyRequest { key, saved, requested_by, actor, follower: run }, reply);
+    }
+
+    /// What was said yes to cannot be done.
+    pub(super) fn refuse(self, refusal: Refusal) {
+        let (run, _) = self.begin();
+        run.finish(Done::refused(refusal));
+    }
+
+    fn begin(self) -> (Arc<Self>, Reply) {
         let run = Arc::new(self);
         let refused = Arc::clone(&run);
         let reply = Box::new(move |result: Result<Answer, Refusal>| {
@@ -42,7 +58,7 @@ impl AgentRun {
             }
         });
         run.doings.begin(run.proposal);
-        terraform.run_followed(request, actor, reply, run);
+        (run, reply)
     }
 
     fn actor(&self) -> Actor {

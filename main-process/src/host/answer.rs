@@ -3,9 +3,9 @@
 
 use crate::workspace::{Moment, Mutation, Workspace};
 use shared_protocol::{
-    Actor, BoardId, Code, ElementId, Override, OverrideKey, Refusal,
+    Actor, BoardId, Code, Override, OverrideKey, Refusal,
     link::LinkRequest,
-    messages::{Answer, InstanceView, Patch, Problem, Request, Severity},
+    messages::{Answer, InstanceView, Patch, Request},
 };
 use std::{path::Path, sync::Arc};
 
@@ -58,7 +58,7 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
             patches = made;
             answer
         }),
-        Request::Problems => Ok(Answer::Problems(problems(workspace))),
+        Request::Problems => Ok(Answer::Problems(workspace.validate())),
         Request::Overrides => {
             let state = workspace.snapshot();
             let standing = |(key, over): (&OverrideKey, &Arc<Override>)| {
@@ -74,6 +74,10 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         Request::Open(_)
         | Request::New { .. }
         | Request::OpenExample
+        | Request::StartDemo
+        | Request::CloseTour
+        | Request::ImportFolder(_)
+        | Request::Templates
         | Request::Recents
         | Request::ForgetRecent(_)
         | Request::Mcp(_)
@@ -86,18 +90,6 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         | Request::Quit => Err(Refusal::new(Code::BadRequest, "no Draftboard is running that could do this")),
     };
     Asked { result, patches }
-}
-
-/// What is wrong with the boards, first those whose files cannot be taken in as they are.
-fn problems(workspace: &Workspace) -> Vec<Problem> {
-    let held = workspace.held_boards().into_iter().map(|held| Problem {
-        severity: Severity::Error,
-        element: ElementId::Board(held.board),
-        board: held.board,
-        field: None,
-        message: format!("{} is read-only: {}", held.name, held.message),
-    });
-    held.chain(workspace.problems()).collect()
 }
 
 /// A workspace as it is when no Draftboard runs on it.
@@ -114,6 +106,7 @@ pub(super) fn at_rest(workspace: &Workspace) -> InstanceView {
         nodes: snapshot.node_count() as u64,
         edges: snapshot.edge_count() as u64,
         held: workspace.held_boards(),
+        notices: workspace.status().notices,
         on_screen: None,
     }
 }

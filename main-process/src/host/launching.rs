@@ -6,9 +6,13 @@ use crate::{
     moment::now,
     paths,
     processes::LockError,
-    workspace::{NewError, Template, create, unpack_example},
+    workspace::{NewError, Template, create, create_empty, has_terraform, unpack_example},
 };
-use shared_protocol::{BoardId, Code, Refusal, messages::Recent, review::Scope};
+use shared_protocol::{
+    BoardId, Code, Refusal,
+    messages::{PlainFolder, Recent},
+    review::Scope,
+};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -17,18 +21,25 @@ use std::{
 /// What a start without a named workspace found.
 pub(crate) struct Launch {
     pub(crate) session: Session,
-    /// The designer meant another workspace, which did not open: they should be asked.
-    pub(crate) choose: bool,
+    /// Shows the welcome page over the workspace.
+    pub(crate) welcome: Option<Welcome>,
     /// Workspaces that did not open, and why.
     pub(crate) failed: Failed,
     /// What agents may do in this run without being asked about.
     pub(crate) approval: Option<Scope>,
 }
 
+/// Why the welcome page is shown, as far as the page depends on it.
+#[derive(Default)]
+pub(crate) struct Welcome {
+    /// The folder that was named and is no workspace.
+    pub(crate) folder: Option<PlainFolder>,
+}
+
 impl Launch {
     /// The workspace that was asked for.
     pub(crate) fn of(session: Session) -> Self {
-        Self { session, choose: false, failed: Failed::new(), approval: None }
+        Self { session, welcome: None, failed: Failed::new(), approval: None }
     }
 }
 
@@ -50,8 +61,35 @@ pub(crate) fn launch() -> Result<Launch, (PathBuf, SessionError)> {
     }
     let example = paths::example();
     let session = open_example().map_err(|error| (example, error))?;
-    // The first start shows the example itself; a question comes up only where the last workspace did not.
-    Ok(Launch { session, choose: !failed.is_empty(), failed, approval: None })
+    // Nobody has chosen the example: at the first start nothing was, later something else was.
+    Ok(Launch { session, welcome: Some(Welcome::default()), failed, approval: None })
+}
+
+/// Opens a named workspace. For a folder that is none, opens the welcome page with what can be done about it, over whatever
+/// else can be opened; the error stands where nothing can.
+pub(crate) fn launch_at(root: &Path) -> Result<Launch, (PathBuf, SessionError)> {
+    let error = match Session::open(root) {
+        Ok(session) => return Ok(Launch::of(session)),
+        Err(error) => error,
+    };
+    let Some(folder) = plain_folder(root) else { return Err((root.to_owned(), error)) };
+    let opened = paths::recent().iter().find_map(|recent| Session::open(recent).ok());
+    match opened.map_or_else(open_example, Ok) {
+        Ok(session) => {
+            let welcome = Some(Welcome { folder: Some(folder) });
+            Ok(Launch { welcome, ..Launch::of(session) })
+        }
+        Err(_) => Err((root.to_owned(), error)),
+    }
+}
+
+/// A folder that is no workspace; `None` for everything else.
+pub(super) fn plain_folder(root: &Path) -> Option<PlainFolder> {
+    if !root.is_dir() || root.join("draftboard.toml").exists() {
+        return None;
+    }
+    let path = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+    Some(PlainFolder { path: path.display().to_string(), has_terraform: has_terraform(root) })
 }
 
 pub(super) fn open_example() -> Result<Session, SessionError> {
@@ -61,13 +99,25 @@ pub(super) fn open_example() -> Result<Session, SessionError> {
 }
 
 pub(super) fn create_at(path: &Path, template: Template) -> Result<(), Refusal> {
-    create(path, template, BoardId::from_bits(now().seed)).map_err(|error| {
-        let code = match error {
-            NewError::Exists(_) => Code::Conflict,
-            NewError::Folder { .. } | NewError::File(_) => Code::StorageError,
-        };
-        Refusal::new(code, error.to_string())
-    })
+    create(path, template, BoardId::from_bits(now().seed)).map_err(not_made)
+}
+
+/// Makes a workspace for what is imported from a folder.
+pub(super) fn create_for_import(folder: &Path, path: &Path) -> Result<(), Refusal> {
+    if !has_terraform(folder) {
+        let message = format!("{} has neither .tf files nor a TerraStudio project", folder.display());
+        return Err(Refusal::new(Code::NotFound, message)
+            .hint("Choose the folder that has the .tf files in it; folders within it are not looked at."));
+    }
+    create_empty(path).map_err(not_made)
+}
+
+fn not_made(error: NewError) -> Refusal {
+    let code = match error {
+        NewError::Exists(_) => Code::Conflict,
+        NewError::Folder { .. } | NewError::File(_) => Code::StorageError,
+    };
+    Refusal::new(code, error.to_string())
 }
 
 /// The list as the launcher shows it. Looks at the disk, so not for the writer's own thread.

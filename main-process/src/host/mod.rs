@@ -14,7 +14,7 @@ mod writer;
 
 pub(crate) use answer::ask;
 pub(crate) use around::{InHost, InPreviews};
-pub(crate) use launching::{Launch, launch};
+pub(crate) use launching::{Launch, launch, launch_at};
 pub(crate) use session::{Session, SessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 

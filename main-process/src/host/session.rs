@@ -7,7 +7,7 @@ use crate::{
     paths,
     processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, RuntimeDirs, WorkspaceLock},
     terminal,
-    workspace::{NewError, OpenError, Workspace},
+    workspace::{NewError, OpenError, Ownership, Workspace},
 };
 use crossbeam_channel::Receiver;
 use journal::{FileChanged, Watcher};
@@ -48,12 +48,27 @@ pub(crate) struct Session {
     changes: Receiver<FileChanged>,
 }
 
+/// The lock of the open workspace, which is taken again when its file is deleted underneath.
+struct HeldLock(WorkspaceLock);
+
+impl Ownership for HeldLock {
+    fn hold(&self) -> Result<(), String> {
+        self.0.hold().map_err(|error| error.to_string())
+    }
+}
+
 impl Session {
     /// Locks and opens a workspace and makes it known. It serves nobody before [`Self::serve`].
     pub(crate) fn open(root: &Path) -> Result<Self, SessionError> {
-        let session = Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable())?;
+        let mut session = Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable())?;
+        session.workspace.keep_approvals_in(paths::approvals());
         paths::remember(session.workspace.root());
         Ok(session)
+    }
+
+    /// As [`Self::open`], for a workspace that is not one of the user's own and is not listed among them.
+    pub(crate) fn open_unlisted(root: &Path) -> Result<Self, SessionError> {
+        Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable())
     }
 
     /// As [`Self::open`], with the place for its socket and the places of others given; no other trace is left in the user's
@@ -71,7 +86,8 @@ impl Session {
         let (changed, changes) = crossbeam_channel::bounded::<FileChanged>(256);
         let watcher = Watcher::start(lock.workspace(), changed)
             .inspect_err(|error| tracing::error!(%error, "edits by other programs are not noticed"));
-        let workspace = Workspace::open(root, now())?;
+        let mut workspace = Workspace::open(root, now())?;
+        workspace.owned_by(Box::new(HeldLock(lock.clone())));
         let instance = Instance::publish(runtime, elsewhere, lock, env!("CARGO_PKG_VERSION"))?;
         Ok(Self { workspace, instance, server: None, watcher: watcher.ok(), changes })
     }

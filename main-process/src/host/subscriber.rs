@@ -165,7 +165,7 @@ impl Subscriber {
         }
         let (mut waiting, mut over): (Vec<ProposalBrief>, Vec<ProposalBrief>) =
             briefs.values().cloned().partition(|brief| brief.waits() || brief.state == ProposalState::Draft);
-        waiting.sort_by_key(|brief| brief.number);
+        waiting.sort_by(ProposalBrief::queue_order);
         over.sort_by_key(|brief| std::cmp::Reverse(brief.number));
         over.truncate(MAX_DECIDED);
         waiting.append(&mut over);

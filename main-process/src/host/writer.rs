@@ -11,19 +11,21 @@ use super::{
     announce::Announcer,
     answer::{self, ask, mutation},
     codes::Codes,
-    launching::{self, Failed},
+    launching::{self, Failed, Welcome},
     notify::Notifier,
     subscriber::Subscriber,
 };
 use crate::{
     connect,
     crash::{self, CrashStore},
+    demo,
     mcp::{self, Address},
     moment::now,
     paths,
+    processes::GuardedChild,
     renderer_link::user_name,
     terraform, upstreams,
-    workspace::{Mutation, Noticed, Workspace},
+    workspace::{Mutation, Noticed, Workspace, beside, template_boards},
 };
 use authority::proposals::{AgentAsk, AgentOutcome, Client};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
@@ -32,8 +34,10 @@ use mcp_server::AskReply;
 use reviewing::Reviewed;
 use shared_protocol::{
     Actor, ActorKind, Code, ElementId, NodeId, Refusal,
+    mcp::McpMode,
     messages::{Answer, Applied, InstanceView, Patch, Presence, Request, ToRenderer},
     review::AuditEvent,
+    terraform::TerraformRequest,
 };
 use std::{
     path::Path,
@@ -45,6 +49,8 @@ use std::{
 const MAX_GROUP: usize = 256;
 /// How long a line of the audit waits for others.
 const NOTES_WAIT: Duration = Duration::from_millis(5);
+/// How long it may take until a deleted journal or lock is noticed while nothing is changed.
+const LOOK_AFTER_STORAGE: Duration = Duration::from_secs(2);
 /// How often a renderer that fell behind is looked at.
 const CATCH_UP: Duration = Duration::from_millis(50);
 
@@ -54,8 +60,10 @@ pub(super) struct Writer {
     signals: Sender<Signal>,
     renderer: Subscriber,
     window: bool,
-    /// The first window should ask which workspace is meant.
-    choose: bool,
+    /// What the first window shows over the workspace.
+    welcome: Option<Welcome>,
+    /// The scripted agent of the demo, while that is the workspace that is open.
+    demo: Option<GuardedChild>,
     failed: Failed,
     agents: mcp::Link,
     terraform: terraform::Link,
@@ -64,6 +72,8 @@ pub(super) struct Writer {
     address: Option<Address>,
     codes: Codes,
     notifier: Notifier,
+    /// When the journal and the lock were last looked at.
+    storage_seen: Instant,
     /// `None` with a window, which shows the review queue itself.
     announcer: Option<Announcer>,
 }
@@ -104,7 +114,7 @@ impl Writer {
         parts: Parts,
     ) -> Self {
         let Parts { agents, terraform, upstreams, .. } = parts;
-        let Launch { mut session, choose, failed, approval } = launch;
+        let Launch { mut session, welcome, failed, approval } = launch;
         agents.published.show(&session.workspace);
         terraform.show(&session.workspace);
         host.previews.show(&session.workspace);
@@ -118,7 +128,8 @@ impl Writer {
             signals,
             renderer,
             window,
-            choose,
+            welcome,
+            demo: None,
             failed,
             agents,
             terraform,
@@ -126,6 +137,7 @@ impl Writer {
             address: None,
             codes: Codes::default(),
             notifier: Notifier::default(),
+            storage_seen: Instant::now(),
             announcer: (!window).then(Announcer::default),
         };
         if let Some(announcer) = &mut writer.announcer {
@@ -141,10 +153,12 @@ impl Writer {
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
         loop {
             let limit = if self.renderer.is_behind() { CATCH_UP } else { self.until_expiry() };
+            let limit = limit.min(LOOK_AFTER_STORAGE);
             let first = match jobs.recv_timeout(limit) {
                 Ok(job) => job,
                 Err(RecvTimeoutError::Timeout) => {
                     self.renderer.catch_up(&self.session.workspace);
+                    self.look_after_storage();
                     self.sweep();
                     self.publish();
                     self.tell_review();
@@ -159,6 +173,7 @@ impl Writer {
             }
             self.gather_notes(jobs, &mut waiting, &mut stop);
             self.flush(&mut waiting);
+            self.look_after_storage();
             self.publish();
             self.renderer.catch_up(&self.session.workspace);
             self.renderer.tell_registry(&self.session.workspace);
@@ -171,6 +186,15 @@ impl Writer {
             }
         }
         self.session.close();
+    }
+
+    /// Notices a journal or lock that was deleted, also when requests keep coming that change nothing.
+    fn look_after_storage(&mut self) {
+        if self.storage_seen.elapsed() >= LOOK_AFTER_STORAGE {
+            self.session.workspace.look_after_storage();
+            self.storage_seen = Instant::now();
+            self.renderer.tell_status(&self.session.workspace);
+        }
     }
 
     /// Nobody waits for lines of the audit: they wait a moment for others, and go to the disk before anything else is done.
@@ -226,8 +250,8 @@ impl Writer {
             Job::Presence(_) => tracing::warn!("a selection or viewport out of bounds was ignored"),
             Job::Attach(queue) => {
                 self.renderer.attach(queue, workspace);
-                if std::mem::take(&mut self.choose) {
-                    self.renderer.tell(ToRenderer::Launcher);
+                if let Some(Welcome { folder }) = self.welcome.take() {
+                    self.renderer.tell(ToRenderer::Welcome { folder });
                 }
                 self.offer_crash_report();
             }
@@ -323,9 +347,14 @@ impl Writer {
         match (&done.proposal.act, accepted) {
             (Some(act), Some(_)) => {
                 let act = act.clone();
-                self.carry_out(&done.proposal, &act);
+                self.carry_out(&done.proposal, &act, None);
             }
-            (Some(act), None) if done.began => self.tell_of_grave(&done.proposal, act),
+            (Some(act), None) => {
+                if done.began {
+                    self.tell_of_grave(&done.proposal, act);
+                }
+                self.plan_request(&done.proposal);
+            }
             _ => {}
         }
     }
@@ -347,12 +376,27 @@ impl Writer {
     fn answer(&mut self, request: Request, actor: &Actor, reply: Reply) {
         let workspace: &mut Workspace = &mut self.session.workspace;
         let result = match request {
+            Request::Open(path) if actor.kind == ActorKind::Window => self.open_or_ask(&path),
             Request::Open(path) => self.open(&path),
             Request::New { path, template } => {
                 launching::create_at(Path::new(&path), template).and_then(|()| self.open(&path))
             }
             Request::OpenExample => self.open_example(),
             Request::ProblemReport => Ok(Answer::ProblemReport(crash::problem_report())),
+            Request::StartDemo => self.start_demo(),
+            Request::CloseTour => paths::close_tour().map(|()| Answer::Done).map_err(|error| {
+                Refusal::new(Code::StorageError, format!("that the tour is closed was not written down: {error}"))
+                    .hint("It comes again with the next demo. Free some space, or check your folder ~/.local/state.")
+            }),
+            Request::ImportFolder(folder) => match self.open_for_import(Path::new(&folder)) {
+                Ok(()) => {
+                    self.publish();
+                    let import = TerraformRequest::Import { path: folder, name: None };
+                    return self.terraform.request(import, actor.clone(), reply);
+                }
+                Err(refusal) => Err(refusal),
+            },
+            Request::Templates => Ok(Answer::Templates(template_boards())),
             Request::Recents => return recents_aside(self.failed.clone(), reply),
             Request::ForgetRecent(path) => {
                 let path = Path::new(&path);
@@ -416,6 +460,36 @@ impl Writer {
         Ok(Answer::Done)
     }
 
+    /// As [`Self::open`] for a window, which can ask what to do about a folder that is no workspace.
+    fn open_or_ask(&mut self, path: &str) -> Result<Answer, Refusal> {
+        match launching::plain_folder(Path::new(path)) {
+            Some(folder) => Ok(Answer::PlainFolder(folder)),
+            None => self.open(path),
+        }
+    }
+
+    fn open_for_import(&mut self, folder: &Path) -> Result<(), Refusal> {
+        let place = beside(folder);
+        launching::create_for_import(folder, &place)?;
+        self.open(&place.to_string_lossy()).map(drop)
+    }
+
+    /// Opens a fresh copy of the example and starts the scripted agent on it. The mode is guarded there and nowhere else.
+    fn start_demo(&mut self) -> Result<Answer, Refusal> {
+        if !self.window {
+            return Err(without_window());
+        }
+        if self.demo.is_some() {
+            // The copy that is about to be replaced must not be the one that is open.
+            self.take_over(launching::open_example()?);
+        }
+        let root = demo::prepare()?;
+        self.take_over(Session::open_unlisted(&root)?);
+        self.agents.set_mode_here(Some(McpMode::Guarded));
+        self.demo = Some(demo::start_agent(&root)?);
+        Ok(Answer::Demo { tour: !paths::is_tour_closed() })
+    }
+
     fn open_example(&mut self) -> Result<Answer, Refusal> {
         if !paths::example().canonicalize().is_ok_and(|path| path == self.session.workspace.root()) {
             let session = launching::open_example()?;
@@ -425,6 +499,9 @@ impl Writer {
     }
 
     fn take_over(&mut self, mut session: Session) {
+        if self.demo.take().is_some() {
+            self.agents.set_mode_here(None);
+        }
         connect::keep_mcp_json(session.workspace().root());
         session.serve(&self.host, &self.agents);
         session.announce(self.address.as_ref());

@@ -99,10 +99,11 @@ impl Workbench for Bench {
             );
         }
         if let Some(setting) = guarded_settings(&before, &after).iter().find(|name| names_program(name)) {
-            let message = format!("`{setting}` says which program is run: it is for people alone to set");
-            return Err(Refusal::new(Code::ValidationError, message)
-                .field("config")
-                .hint("Leave it out, and ask the designer to write it into draftboard.toml."));
+            let message =
+                format!("`{setting}` is ignored: the program that runs comes from the user's own settings");
+            return Err(Refusal::new(Code::ValidationError, message).field("config").hint(
+                "Leave it out, and ask the user to set `program` under [terraform] in settings.toml.",
+            ));
         }
         Ok(Act::Config { before, after })
     }

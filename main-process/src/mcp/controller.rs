@@ -108,6 +108,8 @@ struct Controller {
     service: Service,
     path: PathBuf,
     settings: Settings,
+    /// Holds in place of the setting while a certain workspace is open.
+    mode_here: Option<McpMode>,
     token: Token,
     edge: Option<Edge>,
     error: Option<String>,
@@ -134,7 +136,7 @@ impl Controller {
         settings.port = overrides.port.unwrap_or(settings.port);
         let version = env!("CARGO_PKG_VERSION");
         let service = Service::new(Arc::new(bench), super::surface(), version, settings.mode, secret);
-        Self { link, host, service, path, settings, token, edge: None, error }
+        Self { link, host, service, path, settings, mode_here: None, token, edge: None, error }
     }
 
     fn begin(&mut self) {
@@ -155,6 +157,10 @@ impl Controller {
                 order = waiting.recv() => match order {
                     Some(Order::Request { request, reply }) => self.take(request, reply).await,
                     Some(Order::Bridge(stream)) => self.converse(stream),
+                    Some(Order::ModeHere(mode)) => {
+                        self.mode_here = mode;
+                        self.apply_mode();
+                    }
                     Some(Order::Stop) | None => break,
                 },
                 changed = clients.changed() => {
@@ -225,7 +231,7 @@ impl Controller {
 
     fn view(&self) -> McpView {
         McpView {
-            mode: self.settings.mode,
+            mode: self.mode(),
             url: self.url(),
             port: self.edge.as_ref().map(|edge| edge.address().port()),
             configured_port: self.settings.port,
@@ -275,10 +281,20 @@ impl Controller {
         })
     }
 
+    fn mode(&self) -> McpMode {
+        self.mode_here.unwrap_or(self.settings.mode)
+    }
+
+    /// Tells everybody who asks for the mode.
+    fn apply_mode(&self) {
+        self.link.set_mode(self.mode());
+        self.service.set_mode(self.mode());
+    }
+
     async fn set_mode(&mut self, mode: McpMode) -> Result<Answer, Refusal> {
         self.settings.mode = mode;
-        self.link.set_mode(mode);
-        self.service.set_mode(mode);
+        self.mode_here = None;
+        self.apply_mode();
         if (mode == McpMode::Off) == self.edge.is_some() {
             self.listen_anew().await;
         }
@@ -300,8 +316,7 @@ impl Controller {
         let unreadable =
             |error: settings::SettingsError| Refusal::new(Code::ValidationError, error.to_string());
         self.settings = settings::read(&self.path).map_err(unreadable)?;
-        self.link.set_mode(self.settings.mode);
-        self.service.set_mode(self.settings.mode);
+        self.apply_mode();
         self.listen_anew().await;
         Ok(Answer::Mcp(Box::new(self.view())))
     }

@@ -15,7 +15,7 @@ mod tests;
 pub(crate) use controller::start;
 pub(crate) use offline::offline_surface;
 pub(crate) use published::Published;
-pub(crate) use settings::{Overrides, Settings, USUAL_PORT};
+pub(crate) use settings::{Overrides, Settings, USUAL_PORT, terraform_program};
 
 use crate::{host::Reply, processes::instance::Token};
 use mcp_server::{Doings, Surface};
@@ -58,6 +58,8 @@ pub(crate) enum Order {
     },
     /// A bridge, checked and greeted.
     Bridge(UnixStream),
+    /// The mode in the workspace that is open, in place of the user's setting, which stays as it is.
+    ModeHere(Option<McpMode>),
     Stop,
 }
 
@@ -102,6 +104,13 @@ impl Link {
 
     pub(crate) fn hand_over(&self, bridge: UnixStream) -> Result<(), Refusal> {
         self.orders.try_send(Order::Bridge(bridge)).map_err(|_| unavailable())
+    }
+
+    /// Has another mode hold in the workspace that is open; `None` goes back to the user's setting.
+    pub(crate) fn set_mode_here(&self, mode: Option<McpMode>) {
+        if self.orders.try_send(Order::ModeHere(mode)).is_err() {
+            tracing::error!("the agents' side did not take the mode of this workspace");
+        }
     }
 
     pub(crate) fn stop(&self) {

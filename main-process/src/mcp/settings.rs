@@ -1,4 +1,4 @@
-//! The user's settings for agents: `settings.toml` in the user's configuration folder. A file that cannot be read is
+//! The user's settings for agents and for Terraform: `settings.toml` in the user's configuration folder. A file that cannot be read is
 //! named and left alone; the defaults hold meanwhile.
 
 use crate::paths;
@@ -29,6 +29,19 @@ impl Default for Settings {
     }
 }
 
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct TerraformSettings {
+    /// A name on the path, or a whole path; `terraform` or `tofu` on the path when absent.
+    program: Option<String>,
+}
+
+impl TerraformSettings {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// What the command line says for one run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Overrides {
@@ -49,6 +62,8 @@ pub(crate) enum SettingsError {
 struct File {
     #[serde(default)]
     mcp: Settings,
+    #[serde(default, skip_serializing_if = "TerraformSettings::is_default")]
+    terraform: TerraformSettings,
     #[serde(flatten)]
     others: toml::Table,
 }
@@ -59,6 +74,11 @@ pub(super) fn path() -> PathBuf {
 
 pub(super) fn read(path: &Path) -> Result<Settings, SettingsError> {
     read_file(path).map(|file| file.mcp)
+}
+
+/// The program that runs Terraform, where the user has set one.
+pub(crate) fn terraform_program(path: &Path) -> Result<Option<String>, SettingsError> {
+    read_file(path).map(|file| file.terraform.program)
 }
 
 fn read_file(path: &Path) -> Result<File, SettingsError> {
@@ -101,11 +121,12 @@ mod tests {
         let path = folder.path().join("below/settings.toml");
         assert_eq!(read(&path).unwrap(), Settings::default());
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, "[window]\ntheme = 'dark'\n").unwrap();
+        fs::write(&path, "[window]\ntheme = 'dark'\n[terraform]\nprogram = 'tofu'\n").unwrap();
         let settings = Settings { mode: McpMode::Guarded, port: 9000, ..Settings::default() };
         write(&path, &settings).unwrap();
         assert_eq!(read(&path).unwrap(), settings);
         assert!(fs::read_to_string(&path).unwrap().contains("theme = \"dark\""));
+        assert_eq!(terraform_program(&path).unwrap().as_deref(), Some("tofu"));
     }
 
     #[test]

@@ -54,6 +54,7 @@ use std::{
     },
     thread::JoinHandle,
 };
+use system_fonts::FontFile;
 
 /// Orders that may wait.
 const MAX_ORDERS: usize = 1_024;
@@ -78,6 +79,11 @@ pub(crate) enum Order {
         route: NodeId,
         screen: Screen,
         reply: PictureReply,
+    },
+    /// Fonts of the system for characters that a session lacked.
+    Fonts {
+        session: SessionId,
+        fonts: Vec<FontFile>,
     },
     /// The workspace is not as it was.
     Look,

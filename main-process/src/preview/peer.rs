@@ -12,13 +12,14 @@ use shared_protocol::{
     },
 };
 use std::{
-    collections::VecDeque,
+    collections::{BTreeSet, VecDeque},
     io::{ErrorKind, Read as _},
     os::fd::{AsFd, BorrowedFd},
     process::ChildStderr,
     sync::Arc,
     time::{Duration, Instant},
 };
+use system_fonts::{FontFile, MAX_FONTS};
 
 /// Bytes that may wait for a preview; one that takes less than it is sent is ended.
 const MAX_WAITING: usize = 96 << 20;
@@ -36,6 +37,8 @@ const STUCK_LIMIT: Duration = Duration::from_secs(6);
 const BEAT: Duration = Duration::from_secs(5);
 /// Bytes of its last words.
 const MAX_WORDS: usize = 8 << 10;
+/// Times that one process is looked up fonts for. Each character is told once, so that an honest one asks now and then.
+const MAX_FONT_REQUESTS: usize = 64;
 /// Pointer and keys that may wait for it.
 const MAX_INPUT: usize = 2 * MAX_EVENTS;
 
@@ -66,7 +69,8 @@ impl std::fmt::Display for Over {
 struct Outgoing {
     bytes: Vec<u8>,
     sent: usize,
-    memory: Option<Arc<FrameMemory>>,
+    /// What goes with its first byte.
+    descriptor: Option<Arc<dyn AsFd + Send + Sync>>,
 }
 
 /// A question that is not answered yet.
@@ -94,6 +98,8 @@ pub(super) struct Peer {
     pub(super) generation: u32,
     pub(super) memory: Option<Arc<FrameMemory>>,
     input: Vec<InputEvent>,
+    fonts: BTreeSet<FontFile>,
+    font_requests: usize,
     /// The last turn ended before all that came was heard.
     has_more: bool,
 }
@@ -124,6 +130,8 @@ impl Peer {
             generation: 0,
             memory: None,
             input: Vec::new(),
+            fonts: BTreeSet::new(),
+            font_requests: 0,
             has_more: false,
         }
     }
@@ -140,10 +148,18 @@ impl Peer {
         message: &ToPreview,
         memory: Option<&Arc<FrameMemory>>,
     ) -> Result<(), String> {
+        self.say_with(message, memory.map(|memory| Arc::clone(memory) as Arc<dyn AsFd + Send + Sync>))
+    }
+
+    fn say_with(
+        &mut self,
+        message: &ToPreview,
+        descriptor: Option<Arc<dyn AsFd + Send + Sync>>,
+    ) -> Result<(), String> {
         let bytes = encode_json(message, MAX_TO_PREVIEW).map_err(|error| error.to_string())?;
         self.conversation.sending(message);
         self.waiting_bytes += bytes.len();
-        self.waiting.push_back(Outgoing { bytes, sent: 0, memory: memory.cloned() });
+        self.waiting.push_back(Outgoing { bytes, sent: 0, descriptor });
         Ok(())
     }
 
@@ -155,6 +171,37 @@ impl Peer {
         self.say(&ToPreview::Screen { generation: self.generation, screen }, Some(&memory))?;
         self.memory = Some(memory);
         Ok(())
+    }
+
+    /// Hands over fonts that were found for it, each once and no more than a process holds. Gives the number of the question
+    /// whose answer says that they are there; none if there was nothing to hand over.
+    pub(super) fn give_fonts(&mut self, fonts: Vec<FontFile>, now: Instant) -> Option<u64> {
+        let mut is_other = false;
+        for font in fonts {
+            if self.fonts.len() >= MAX_FONTS || self.fonts.contains(&font) {
+                continue;
+            }
+            // One that cannot be opened leaves its characters as boxes.
+            let Ok(file) = font.open() else { continue };
+            let message = ToPreview::Font { name: font.name.clone(), index: font.index };
+            is_other |= self.say_with(&message, Some(Arc::new(file))).is_ok();
+            self.fonts.insert(font);
+        }
+        is_other.then(|| {
+            self.ask(now);
+            self.pings
+        })
+    }
+
+    /// The newest question that was answered.
+    pub(super) fn answered(&self) -> u64 {
+        self.conversation.last_pong()
+    }
+
+    /// Whether it may ask for fonts once more.
+    pub(super) fn may_ask_for_fonts(&mut self) -> bool {
+        self.font_requests += 1;
+        self.font_requests <= MAX_FONT_REQUESTS
     }
 
     /// Asks it to answer once it has done what was said before. It is busy until then.
@@ -198,9 +245,9 @@ impl Peer {
     /// Sends what it takes without waiting.
     pub(super) fn flush(&mut self) -> Result<(), Over> {
         while let Some(outgoing) = self.waiting.front_mut() {
-            let memory = outgoing.memory.as_deref().map(AsFd::as_fd).filter(|_| outgoing.sent == 0);
+            let descriptor = outgoing.descriptor.as_deref().map(AsFd::as_fd).filter(|_| outgoing.sent == 0);
             let rest = outgoing.bytes.get(outgoing.sent..).unwrap_or_default();
-            match self.channel.try_send(rest, memory) {
+            match self.channel.try_send(rest, descriptor) {
                 Ok(0) => break,
                 Ok(sent) => {
                     outgoing.sent += sent;

@@ -26,6 +26,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
+use system_fonts::FontFile;
 
 /// Crashes in a row before it waits for a person.
 const MAX_CRASHES: u32 = 5;
@@ -50,11 +51,25 @@ pub(super) enum News {
     Boxes,
     /// Somebody chose an instance in it.
     Picked,
+    /// It has no font for these.
+    Missing(BTreeSet<char>),
     /// Something in it was pressed or changed.
     Acted {
         instance: String,
         action: String,
     },
+}
+
+/// Where fonts are that a session lacked. A picture is taken when they are on the screen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum FontWait {
+    #[default]
+    Nothing,
+    Finding,
+    /// On their way; the answer to this question says that they were taken.
+    Sent(u64),
+    /// The next frame shows them.
+    Taken,
 }
 
 /// After a crash, components are shown one after the other, to find the one that does it.
@@ -83,6 +98,7 @@ pub(super) struct Session {
     /// The newest frame.
     pub(super) frame: Option<(u32, u64)>,
     pub(super) shots: Vec<Shot>,
+    font_wait: FontWait,
     /// A state of its own, for a picture that nobody else sees.
     pub(super) apart: Option<Ground>,
     tried: Vec<Tried>,
@@ -119,6 +135,7 @@ impl Session {
             peer: None,
             frame: None,
             shots: Vec::new(),
+            font_wait: FontWait::default(),
             apart: None,
             tried: Vec::new(),
             policy: RestartPolicy::new(MAX_CRASHES),
@@ -143,6 +160,7 @@ impl Session {
         self.boxes.clear();
         self.hovered = None;
         self.frame = None;
+        self.font_wait = FontWait::Nothing;
         let page = self.whole_page(ground);
         self.title.clone_from(&page.title);
         self.careful = (self.crashed && matches!(self.shows, Shown::Route(_)))
@@ -429,11 +447,20 @@ impl Session {
                 self.frame_micros = micros;
                 self.frame = Some((generation, sequence));
                 news.push(News::Frame { generation, sequence });
+                if self.font_wait == FontWait::Taken {
+                    self.font_wait = FontWait::Nothing;
+                }
                 let is_present = self.peer.as_ref().is_some_and(|peer| {
                     peer.sent.revision == revision && peer.generation == generation && revision > 0
                 });
                 if is_present && self.careful.is_none() {
                     self.is_ready();
+                }
+            }
+            FromPreview::Missing { characters } => {
+                if self.peer.as_mut().is_some_and(Peer::may_ask_for_fonts) {
+                    self.font_wait = FontWait::Finding;
+                    news.push(News::Missing(characters.chars().collect()));
                 }
             }
             FromPreview::Instances { instances, .. } => {
@@ -486,6 +513,10 @@ impl Session {
             }
             FromPreview::Log { level, message } => self.log.add(level_of(level), &message),
             FromPreview::Pong { .. } => {
+                let answered = self.peer.as_ref().map_or(0, Peer::answered);
+                if matches!(self.font_wait, FontWait::Sent(asked) if asked <= answered) {
+                    self.font_wait = FontWait::Taken;
+                }
                 if let Some(careful) = &mut self.careful
                     && self.peer.as_ref().is_some_and(|peer| !peer.is_busy() && peer.sent.page().is_some())
                 {
@@ -522,6 +553,17 @@ impl Session {
         self.state = SessionState::Loading;
         self.loading_since = Some(now);
         self.dirty = true;
+    }
+
+    /// Fonts were looked for; there may be none.
+    pub(super) fn give_fonts(&mut self, fonts: Vec<FontFile>, now: Instant) {
+        let asked = self.peer.as_mut().and_then(|peer| peer.give_fonts(fonts, now));
+        self.font_wait = asked.map_or(FontWait::Nothing, FontWait::Sent);
+    }
+
+    /// What it shows is complete: a picture of it can be taken.
+    pub(super) fn is_complete(&self) -> bool {
+        self.state == SessionState::Ready && self.font_wait == FontWait::Nothing
     }
 
     fn is_ready(&mut self) {

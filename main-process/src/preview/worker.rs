@@ -22,13 +22,14 @@ use shared_protocol::{
     Code, NodeId, Refusal,
     messages::ToRenderer,
     preview::{Screen, Violation},
-    previews::{PreviewsView, SessionId, SessionState, Shown},
+    previews::{PreviewsView, SessionId, Shown},
 };
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::{Duration, Instant},
 };
+use system_fonts::FontList;
 
 /// Orders taken in one turn.
 const MAX_TURN: usize = 256;
@@ -115,6 +116,11 @@ impl Worker {
                 }
                 Ok(Order::Picture { ground, route, screen, reply }) => {
                     self.picture(*ground, route, screen, reply, now);
+                }
+                Ok(Order::Fonts { session, fonts }) => {
+                    if let Some(session) = self.sessions.get_mut(&session) {
+                        session.give_fonts(fonts, now);
+                    }
                 }
                 Ok(Order::Look) => {}
                 Ok(Order::Stop) | Err(TryRecvError::Disconnected) => return true,
@@ -226,6 +232,7 @@ impl Worker {
         let Some(session) = self.sessions.get(&id) else { return };
         let is_apart = session.apart.is_some();
         match news {
+            News::Missing(characters) => self.find_fonts(id, characters),
             _ if is_apart => {}
             News::Memory => self.give_memory(id),
             News::Frame { generation, sequence } => {
@@ -241,6 +248,20 @@ impl Worker {
                 }
             }
             News::Acted { instance, action } => self.acted(id, &instance, &action),
+        }
+    }
+
+    /// Looks for fonts on a thread of its own: nothing here waits for a disk.
+    fn find_fonts(&self, session: SessionId, characters: BTreeSet<char>) {
+        let link = self.link.clone();
+        let find = move || {
+            let fonts = FontList::of_system().find(&characters);
+            if link.send(Order::Fonts { session, fonts }).is_err() {
+                tracing::warn!("fonts for a preview were found too late");
+            }
+        };
+        if let Err(error) = std::thread::Builder::new().name("preview-fonts".to_owned()).spawn(find) {
+            tracing::error!(%error, "no thread to find fonts for a preview");
         }
     }
 
@@ -268,7 +289,7 @@ impl Worker {
 
     fn take_shots(&mut self, id: SessionId, now: Instant) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
-        let is_there = session.state == SessionState::Ready;
+        let is_there = session.is_complete();
         let memory = session.peer.as_ref().and_then(|peer| peer.memory.clone()).filter(|_| is_there);
         if let Some(memory) = memory {
             for shot in std::mem::take(&mut session.shots) {

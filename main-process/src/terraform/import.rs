@@ -4,21 +4,19 @@
 use super::ground::storage;
 use crate::workspace::{Moment, Mutation};
 use authority::Snapshot;
+use beneath::{PathProblem, SafeFolder};
 use infrastructure::{
     Generator, Input, Settings,
     import::{ImportError, Imported, read_terraform, read_terrastudio},
 };
 use journal::{WorkspaceFiles, WorkspacePath, read_config};
+use rustix::fs::FileType;
 use shared_protocol::{
     BoardId, BoardName, Change, Code, Refusal,
     messages::{Applied, Severity},
     terraform::{Finding, TerraformAnswer},
 };
-use std::{
-    fs::{self, File},
-    io::Read as _,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 const MOST_FILES: usize = 2_000;
 const MOST_BYTES: u64 = 32 << 20;
@@ -124,33 +122,41 @@ fn drop_secrets(
 // ---- reading ----------------------------------------------------------------------------------------------------------
 
 fn read(folder: &Path) -> Result<Source, Refusal> {
-    let unreadable = |path: &Path, error: std::io::Error| {
+    let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
         let message = format!("{} could not be read: {error}", path.display());
         Refusal::new(Code::NotFound, message)
             .field("path")
             .hint("Name a folder with a project or with .tf files.")
     };
-    let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, error))?;
-    let mut paths: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
-    paths.sort();
-    let ends = |path: &Path, ending: &str| path.extension().is_some_and(|extension| extension == ending);
+    // A person named the folder, so a link to it is meant; what lies in it may be somebody else's.
+    let root = folder.canonicalize().map_err(|error| unreadable(folder, &error))?;
+    let root = SafeFolder::open(&root).map_err(|error| unreadable(folder, &error.problem))?;
+    let entries = root.list().map_err(|error| unreadable(folder, &error.problem))?;
+    let names: Vec<&str> = entries
+        .iter()
+        .filter(|entry| entry.kind != FileType::Directory)
+        .map(|entry| entry.name.as_str())
+        .collect();
+    let ends =
+        |name: &str, ending: &str| Path::new(name).extension().is_some_and(|extension| extension == ending);
     let mut left = MOST_BYTES;
-    let mut text = |path: &Path| {
-        let mut text = String::new();
-        let file = File::open(path).map_err(|error| unreadable(path, error))?;
-        let count = file.take(left + 1).read_to_string(&mut text).map_err(|error| unreadable(path, error))?;
-        left = left.checked_sub(count as u64).ok_or_else(|| {
+    let mut text = |name: &str| {
+        let path = folder.join(name);
+        let too_much = || {
             let message = format!("{} holds more than {MOST_BYTES} bytes", folder.display());
             Refusal::new(Code::LimitExceeded, message).hint("Import a part of it.")
+        };
+        let bytes = root.read(name, left).map_err(|error| match error.problem {
+            PathProblem::TooLarge { .. } => too_much(),
+            problem => unreadable(&path, &problem),
         })?;
-        Ok::<String, Refusal>(text)
+        left = left.checked_sub(bytes.len() as u64).ok_or_else(too_much)?;
+        String::from_utf8(bytes).map_err(|error| unreadable(&path, &error))
     };
-    if let Some(project) = paths.iter().find(|path| ends(path, "tstudio")) {
-        let diagram = folder.join("diagrams/main.json");
-        return Ok(Source::TerraStudio { project: text(project)?, diagram: text(&diagram)? });
+    if let Some(project) = names.iter().find(|name| ends(name, "tstudio")) {
+        return Ok(Source::TerraStudio { project: text(project)?, diagram: text("diagrams/main.json")? });
     }
-    let sources: Vec<&PathBuf> = paths.iter().filter(|path| ends(path, "tf")).collect();
+    let sources: Vec<&str> = names.into_iter().filter(|name| ends(name, "tf")).collect();
     if sources.is_empty() {
         let message = format!("{} holds neither .tf files nor a TerraStudio project", folder.display());
         return Err(Refusal::new(Code::NotFound, message).field("path"));
@@ -159,10 +165,7 @@ fn read(folder: &Path) -> Result<Source, Refusal> {
         let message = format!("{} holds more than {MOST_FILES} files", folder.display());
         return Err(Refusal::new(Code::LimitExceeded, message).hint("Import a part of it."));
     }
-    let named = |path: &PathBuf| {
-        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        Ok((name, text(path)?))
-    };
+    let named = |name: &str| Ok((name.to_owned(), text(name)?));
     sources.into_iter().map(named).collect::<Result<_, Refusal>>().map(Source::Terraform)
 }
 

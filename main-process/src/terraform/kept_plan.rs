@@ -2,6 +2,7 @@
 //! what is applied, or nothing.
 
 use super::{drafts::Draft, views};
+use beneath::SafeFolder;
 use infrastructure::run::Plan;
 use journal::Digest;
 use shared_protocol::{
@@ -12,6 +13,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 /// As `infrastructure` names it.
 const FILE: &str = "draftboard.tfplan";
+const MAX_PLAN_BYTES: u64 = 1 << 30;
 
 pub(super) struct KeptPlan {
     files: BTreeMap<String, Arc<str>>,
@@ -22,7 +24,7 @@ pub(super) struct KeptPlan {
 
 impl KeptPlan {
     pub(super) fn new(plan: &Plan, counts: Counts, draft: &Draft) -> std::io::Result<Self> {
-        let content = Digest::of(&std::fs::read(draft.ground.folder(&draft.board).join(FILE))?);
+        let content = read(&draft.ground.folder(&draft.board))?;
         Ok(Self {
             files: draft.generated.files.clone(),
             content,
@@ -42,12 +44,13 @@ impl KeptPlan {
             return again("the board has changed since it was planned");
         }
         match read(&draft.ground.folder(&draft.board)) {
-            Some(content) if content == self.content => Ok(()),
+            Ok(content) if content == self.content => Ok(()),
             _ => again("the plan in the folder is not the one that was made here"),
         }
     }
 }
 
-fn read(folder: &Path) -> Option<Digest> {
-    std::fs::read(folder.join(FILE)).ok().map(|bytes| Digest::of(&bytes))
+fn read(folder: &Path) -> std::io::Result<Digest> {
+    let bytes = SafeFolder::open(folder)?.read(FILE, MAX_PLAN_BYTES)?;
+    Ok(Digest::of(&bytes))
 }

@@ -1,10 +1,10 @@
 //! What a run says, counted from the first line: the newest in memory, all of them in its log.
 
 use crate::host::Reply;
+use beneath::SafeFolder;
 use shared_protocol::terraform::{MAX_RUN_LINES, RunLine};
 use std::{
     collections::VecDeque,
-    fs::File,
     io::{BufRead as _, BufReader, Read as _},
     path::Path,
     time::Instant,
@@ -84,7 +84,8 @@ impl Lines {
 
 /// From that line on, out of a log. Which of them were errors is not in it.
 pub(super) fn read_log(path: &Path, from: u64) -> Vec<RunLine> {
-    let Ok(file) = File::open(path) else { return Vec::new() };
+    let opened = SafeFolder::of_file(path).and_then(|(folder, name)| folder.open_file(name));
+    let Ok(file) = opened else { return Vec::new() };
     let skip = usize::try_from(from).unwrap_or(usize::MAX);
     let lines = BufReader::new(file.take(MOST_LOG_BYTES)).split(b'\n').map_while(Result::ok);
     let line = |bytes: Vec<u8>| {

@@ -19,20 +19,24 @@ mod import;
 mod kept_plan;
 mod lines;
 mod prices;
+mod request_plan;
 mod running;
 mod site;
 mod spawner;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod user;
 mod views;
 mod worker;
 
 pub(crate) use around::{Around, Told};
 pub(crate) use follower::{Follower, Outcome};
 pub(crate) use import::import;
+pub(crate) use request_plan::{PlanKey, SavedPlan};
 pub(crate) use spawner::Wardens;
 pub(crate) use trial::{About, TrialAsked};
+pub(crate) use user::UserFolders;
 
 use crate::{
     host::Reply,
@@ -48,9 +52,11 @@ use infrastructure::{
     run::Spawner,
 };
 use prices::Prices;
+use request_plan::RequestPlans;
 use shared_protocol::{
-    Actor, BoardId, BoardKind, Change, Code, NodeId, Refusal, Subject,
-    terraform::{CostView, Finding, TerraformRequest},
+    Actor, BoardId, BoardKind, Change, Code, NodeId, ProposalId, ProposalState, Refusal, Subject,
+    proposal::ContentHash,
+    terraform::{CostView, Finding, RequestPlanView, RunOperation, TerraformRequest},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
@@ -78,9 +84,42 @@ pub(crate) enum Order {
         asked: Box<TrialAsked>,
         reply: Reply,
     },
+    /// The saved plan of an agent's request to apply or destroy.
+    PlanRequest {
+        asked: Box<RequestAsked>,
+        reply: Option<Reply>,
+    },
+    /// A person said yes to a saved plan.
+    ApplyRequest {
+        apply: Box<ApplyRequest>,
+        reply: Reply,
+    },
     /// Something is not as it was.
     Look,
     Stop,
+}
+
+/// A request to apply or destroy that is to be planned.
+pub(crate) struct RequestAsked {
+    pub(crate) key: PlanKey,
+    /// [`RunOperation::Apply`] or [`RunOperation::Destroy`].
+    pub(crate) operation: RunOperation,
+    /// As the client calls itself.
+    pub(crate) requested_by: String,
+    pub(crate) actor: Actor,
+    pub(crate) secrets: Vec<(String, String)>,
+    /// A person pressed *Plan*: also what executes or sends while it is planned is then their own.
+    pub(crate) pressed: bool,
+}
+
+/// A saved plan that a person said yes to.
+pub(crate) struct ApplyRequest {
+    pub(crate) key: PlanKey,
+    pub(crate) saved: Arc<SavedPlan>,
+    pub(crate) requested_by: String,
+    /// Who approved it.
+    pub(crate) actor: Actor,
+    pub(crate) follower: Arc<dyn Follower>,
 }
 
 /// How the rest of the process reaches this part.
@@ -96,6 +135,9 @@ struct Shown {
     ground: ArcSwapOption<Ground>,
     drafts: Drafts,
     prices: Prices,
+    requests: RequestPlans,
+    /// The site of the ground, once the worker has seen it.
+    site: ArcSwapOption<site::Site>,
 }
 
 impl Shown {
@@ -120,6 +162,13 @@ impl Link {
             self.shown.ground.store(Some(Arc::new(ground)));
             self.look();
         }
+        let queue = &workspace.desk().queue;
+        self.shown.requests.retain(|id, version| {
+            use ProposalState::{Open, Stale};
+            queue
+                .get(id)
+                .is_some_and(|known| known.version == version && matches!(known.state, Open | Stale { .. }))
+        });
     }
 
     /// Answers later, from another thread.
@@ -143,6 +192,53 @@ impl Link {
         self.order(Order::Trial { asked: Box::new(asked), reply });
     }
 
+    /// Plans an agent's request and keeps the plan. Answers, where somebody waits, when it has begun.
+    pub(crate) fn plan_request(&self, asked: RequestAsked, reply: Option<Reply>) {
+        if self.shown.requests.begin(asked.key) {
+            return self.order(Order::PlanRequest { asked: Box::new(asked), reply });
+        }
+        if let Some(reply) = reply {
+            let message = "The request is being planned already.";
+            reply(Err(Refusal::new(Code::Conflict, message).hint("Wait for the plan.")));
+        }
+    }
+
+    /// The plan of a request, as far as there is one.
+    pub(crate) fn request_plan(&self, proposal: ProposalId) -> Option<RequestPlanView> {
+        self.shown.requests.view(proposal)
+    }
+
+    /// Whether a yes names the plan that is there, and whether everything is as it was planned.
+    pub(crate) fn check_request(
+        &self,
+        proposal: ProposalId,
+        board: BoardId,
+        hash: Option<ContentHash>,
+    ) -> Result<(), Refusal> {
+        let saved = self.shown.requests.named(proposal, hash)?;
+        let ground = self.shown.ground.load_full();
+        let (Some(ground), Some(site)) = (ground, self.shown.site.load_full()) else {
+            return Err(Refusal::new(Code::NoWorkspace, "no workspace is open"));
+        };
+        site.refuse_busy(board)?;
+        let checked = saved.check(&*self.shown.drafts.of(&ground, board)?, &site);
+        if checked.is_err() {
+            // The worker says why with the request.
+            self.look();
+        }
+        checked
+    }
+
+    /// The plan that was said yes to; nobody else gets it any more.
+    pub(crate) fn take_request(&self, proposal: ProposalId) -> Option<Arc<SavedPlan>> {
+        self.shown.requests.take(proposal)
+    }
+
+    /// Applies exactly the plan that was said yes to, or nothing.
+    pub(crate) fn apply_request(&self, apply: ApplyRequest, reply: Reply) {
+        self.order(Order::ApplyRequest { apply: Box::new(apply), reply });
+    }
+
     fn order(&self, order: Order) {
         let refused = match self.orders.try_send(order) {
             Ok(()) => return,
@@ -155,8 +251,18 @@ impl Link {
                 (order, Refusal::new(Code::NoWorkspace, "Draftboard is closing"))
             }
         };
-        if let (Order::Request { reply, .. } | Order::Trial { reply, .. }, refusal) = refused {
-            reply(Err(refusal));
+        match refused {
+            (
+                Order::Request { reply, .. } | Order::Trial { reply, .. } | Order::ApplyRequest { reply, .. },
+                refusal,
+            ) => reply(Err(refusal)),
+            (Order::PlanRequest { asked, reply }, refusal) => {
+                self.shown.requests.fail(asked.key, refusal.message.clone());
+                if let Some(reply) = reply {
+                    reply(Err(refusal));
+                }
+            }
+            (Order::Look | Order::Stop, _) => {}
         }
     }
 
@@ -234,6 +340,17 @@ impl Link {
 const LEAST_RISE: f64 = 0.005;
 
 impl Pricing for Link {
+    fn plan_sink(&self, state: &Snapshot, board: BoardId) -> Option<String> {
+        let judged = self
+            .ground_of(state)
+            .and_then(|ground| self.shown.drafts.of(&ground, board))
+            .and_then(|draft| request_plan::configuration(&draft));
+        match judged {
+            Ok(configuration) => configuration.sink(),
+            Err(refusal) => Some(refusal.message),
+        }
+    }
+
     fn rises(&self, before: &Snapshot, after: &Snapshot, changes: &[Change]) -> bool {
         match self.cost_difference(before, after, changes) {
             Ok(difference) => difference > LEAST_RISE,
@@ -251,8 +368,9 @@ pub(crate) fn start(
     orders: Receiver<Order>,
     around: Arc<dyn Around>,
     spawner: Arc<dyn Spawner>,
+    user: UserFolders,
 ) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new()
         .name("terraform".to_owned())
-        .spawn(move || worker::Worker::new(link, around, spawner).run(&orders))
+        .spawn(move || worker::Worker::new(link, around, spawner, user).run(&orders))
 }

@@ -8,10 +8,14 @@ use super::{
     ground::storage,
     history,
     kept_plan::KeptPlan,
+    request_plan::{Binding, PlanFile, PlanKey, SavedPlan},
     site::{Reserved, Site, refusal},
 };
 use crate::{host::Reply, moment::now};
-use infrastructure::run::{Event, Program, Request, Run, Spawner};
+use infrastructure::{
+    run::{Event, Program, Request, Run, Spawner},
+    settings::IGNORED_PROGRAM,
+};
 use shared_protocol::{
     Actor, Board, Code, Refusal,
     messages::Answer,
@@ -47,15 +51,31 @@ pub(super) struct Starting {
     pub(super) follower: Option<Arc<dyn Follower>>,
     /// It is asked to end then.
     pub(super) until: Option<Instant>,
+    pub(super) request: Option<RequestRun>,
+}
+
+/// A run for an agent's request to apply or destroy.
+pub(super) struct RequestRun {
+    pub(super) key: PlanKey,
+    /// As the client calls itself.
+    pub(super) requested_by: String,
+    pub(super) step: RequestStep,
+}
+
+pub(super) enum RequestStep {
+    Plan(Arc<PlanFile>),
+    /// Exactly this file.
+    Apply(Arc<SavedPlan>),
 }
 
 pub(super) fn start(starting: Starting, reserved: Reserved, reply: Reply) {
     let work = move || {
         let alive = starting.site.alive();
         match starting.prepare() {
-            Ok((program, run)) => starting.follow(reserved, &program, run, reply),
+            Ok(prepared) => starting.follow(reserved, prepared, reply),
             Err(refusal) => {
                 drop(reserved);
+                starting.planning_failed(&refusal.message);
                 starting.link.look();
                 reply(Err(refusal));
             }
@@ -67,26 +87,42 @@ pub(super) fn start(starting: Starting, reserved: Reserved, reply: Reply) {
     }
 }
 
+/// What has been started.
+struct Prepared {
+    program: Program,
+    run: Run,
+    /// What a plan of a request is made of.
+    binding: Option<Binding>,
+}
+
 impl Starting {
-    fn prepare(&self) -> Result<(Program, Run), Refusal> {
+    fn prepare(&self) -> Result<Prepared, Refusal> {
         let draft = &self.draft;
-        if self.operation == RunOperation::ApplyPlan {
-            self.site.check_plan(draft)?;
-        } else {
-            self.write()?;
+        let step = self.request.as_ref().map(|request| &request.step);
+        match step {
+            Some(RequestStep::Apply(saved)) => saved.check(draft, &self.site)?,
+            _ if self.operation == RunOperation::ApplyPlan => self.site.check_plan(draft)?,
+            _ => self.write()?,
         }
-        let set = draft.settings.program.as_deref();
-        let program = self.site.program(&*self.spawner, set).map_err(|error| refusal(&error))?;
+        let program = self.site.program(&*self.spawner)?;
+        let binding = match step {
+            Some(RequestStep::Plan(_)) => Some(Binding::of(draft, self.secrets.clone())?),
+            _ => None,
+        };
         let operation = self.operation;
         let mut request =
             Request::new(operation, draft.board.name.as_str(), draft.ground.folder(&draft.board));
         request.secrets = self.secrets.clone();
+        request.plan = step.map(|step| match step {
+            RequestStep::Plan(file) => file.path().to_owned(),
+            RequestStep::Apply(saved) => saved.path().to_owned(),
+        });
         // Whoever asked has been asked.
         if self.operation.needs_confirmation() {
             request = request.confirmed();
         }
         let run = self.site.runs.start(&program, &request).map_err(|error| refusal(&error))?;
-        Ok((program, run))
+        Ok(Prepared { program, run, binding })
     }
 
     fn write(&self) -> Result<(), Refusal> {
@@ -101,13 +137,15 @@ impl Starting {
         refuse_in_the_way(&written.in_the_way)
     }
 
-    fn follow(&self, reserved: Reserved, program: &Program, run: Run, reply: Reply) {
+    fn follow(&self, reserved: Reserved, prepared: Prepared, reply: Reply) {
+        let Prepared { program, run, binding } = prepared;
         let (site, draft) = (&self.site, &self.draft);
         let view = RunView {
             id: 0,
             board: draft.board.id,
             operation: self.operation,
             by: self.actor.clone(),
+            requested_by: self.request.as_ref().map(|request| request.requested_by.clone()),
             started: now().time,
             state: RunState::Running,
             summary: None,
@@ -118,17 +156,32 @@ impl Starting {
         history::keep(&run.log, &view);
         let state_file = site.state_file(&draft.board);
         let (id, cancel) = site.started(reserved, draft, run.log.clone(), state_file, view);
+        if let Some(request) = &self.request {
+            self.link.shown.requests.began(request.key, id);
+        }
         if let Some(follower) = &self.follower {
             follower.started(id);
         }
         reply(Ok(Answer::Terraform(TerraformAnswer::Started { run: id })));
         self.link.look();
+        if draft.settings.names_program() {
+            self.complain(id, IGNORED_PROGRAM);
+        }
         let mut gathered = Gathered::default();
         let ended = self.pass_on(id, &run, &cancel, &mut gathered);
+        let mut saved = None;
         if matches!(ended, RunState::Succeeded { .. }) {
-            self.look_at_what_is_left(id, program);
+            saved = self.look_at_what_is_left(id, &program, binding);
+        } else {
+            let outcome = gathered.outcome(self.operation, ended, None);
+            let error = outcome.complaints.iter().find(|said| said.is_error);
+            self.planning_failed(error.map_or("Terraform did not finish it", |said| said.summary.as_str()));
         }
         let kept = site.ended(id, ended);
+        // Whoever says yes to it at once finds the board free.
+        if let (Some(request), Some(saved)) = (&self.request, saved) {
+            self.link.shown.requests.ready(request.key, saved);
+        }
         if let Some((log, view)) = &kept {
             history::keep(log, view);
         }
@@ -193,12 +246,28 @@ impl Starting {
         self.link.look();
     }
 
-    /// A plan is read, and so is a state that is kept elsewhere.
-    fn look_at_what_is_left(&self, id: RunId, program: &Program) {
+    /// A plan is read, and so is a state that is kept elsewhere. Returns the saved plan of a request.
+    fn look_at_what_is_left(
+        &self,
+        id: RunId,
+        program: &Program,
+        binding: Option<Binding>,
+    ) -> Option<SavedPlan> {
         let (site, draft) = (&self.site, &self.draft);
         let folder = draft.ground.folder(&draft.board);
         let plans = matches!(self.operation, RunOperation::Plan | RunOperation::PlanDestroy);
-        if plans {
+        let mut saved = None;
+        if let (Some(RequestRun { step: RequestStep::Plan(file), .. }), Some(binding)) =
+            (&self.request, binding)
+        {
+            match self.saved_plan(program, file, binding) {
+                Ok(plan) => saved = Some(plan),
+                Err(why) => {
+                    self.complain(id, &why);
+                    self.planning_failed(&why);
+                }
+            }
+        } else if plans {
             let kept = site.runs.review(program, &folder, &draft.generated).and_then(|plan| {
                 let counts = counts(&plan);
                 let failed = |source| infrastructure::run::RunError::Files { path: folder.clone(), source };
@@ -217,6 +286,27 @@ impl Starting {
                 Ok(state) => site.take_state(&state, draft),
                 Err(error) => self.complain(id, &error.to_string()),
             }
+        }
+        saved
+    }
+
+    fn saved_plan(
+        &self,
+        program: &Program,
+        file: &Arc<PlanFile>,
+        binding: Binding,
+    ) -> Result<SavedPlan, String> {
+        let (site, draft) = (&self.site, &self.draft);
+        let folder = draft.ground.folder(&draft.board);
+        let plan = site.runs.review_file(program, (&folder, file.path()), &draft.generated);
+        let plan = plan.map_err(|error| error.to_string())?;
+        SavedPlan::new(Arc::clone(file), &plan, counts(&plan), binding)
+    }
+
+    /// A plan of a request that came to nothing says why.
+    fn planning_failed(&self, why: &str) {
+        if let Some(RequestRun { key, step: RequestStep::Plan(_), .. }) = &self.request {
+            self.link.shown.requests.fail(*key, why.to_owned());
         }
     }
 

@@ -7,7 +7,9 @@ use super::{
     history,
     kept_plan::KeptPlan,
     lines::{Lines, Waiting, read_log},
+    request_plan,
     trial::{self, About, Place},
+    user::UserFolders,
     views,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -42,6 +44,7 @@ const LINE_WAIT: Duration = Duration::from_secs(1);
 pub(super) struct Site {
     pub(super) files: Arc<WorkspaceFiles>,
     pub(super) runs: Runs,
+    pub(super) user: Arc<UserFolders>,
     state: Mutex<State>,
     closed: AtomicBool,
     /// Each run holds one; when all are gone, nothing runs any more.
@@ -116,7 +119,7 @@ impl Drop for Reserved {
 
 impl Site {
     /// Reads what earlier processes left; runs nothing, because a workspace may be somebody else's.
-    pub(super) fn open(ground: &Ground, spawner: Arc<dyn Spawner>) -> Self {
+    pub(super) fn open(ground: &Ground, spawner: Arc<dyn Spawner>, user: Arc<UserFolders>) -> Self {
         let runs = Runs::new(spawner, &ground.files.state_folder());
         let mut state = State::default();
         let mut found: Vec<(PathBuf, RunView)> =
@@ -144,6 +147,9 @@ impl Site {
         if let Err(error) = Scratch::clear(&ground.files.state_folder()) {
             tracing::warn!(%error, "what a plan of a proposal left could not be removed");
         }
+        if let Err(error) = request_plan::clear(&user.plans, ground.files.root()) {
+            tracing::warn!(%error, "plans of earlier requests could not be removed");
+        }
         for cut in runs.interrupted() {
             tracing::warn!(board = cut.board, operation = cut.operation, log = %cut.log.display(), "a run was cut off");
         }
@@ -151,6 +157,7 @@ impl Site {
         Self {
             files: Arc::clone(&ground.files),
             runs,
+            user,
             state: Mutex::new(state),
             closed: AtomicBool::new(false),
             alive: Mutex::new(Some(alive)),
@@ -183,30 +190,26 @@ impl Site {
 
     // ---- the program ------------------------------------------------------------------------------------------------
 
-    /// The program to run, asked for its version the first time.
-    pub(super) fn program(&self, spawner: &dyn Spawner, set: Option<&str>) -> Result<Program, RunError> {
-        let key = set.map(str::to_owned);
+    /// The program to run, asked for its version the first time. The user's settings choose it, never the workspace.
+    pub(super) fn program(&self, spawner: &dyn Spawner) -> Result<Program, Refusal> {
+        let key = self.user.program()?;
         if let Some(known) = self.lock().programs.get(&key) {
             return Ok(known.clone());
         }
-        let found = Program::find(spawner, set, std::env::var_os("PATH").as_deref());
+        let found = Program::find(spawner, key.as_deref(), std::env::var_os("PATH").as_deref());
         let mut state = self.lock();
         state.program =
             Some(found.as_ref().map(|program| program.version.clone()).map_err(ToString::to_string));
         if let Ok(program) = &found {
             state.programs.insert(key, program.clone());
         }
-        found
+        found.map_err(|error| refusal(&error))
     }
 
     /// True the first time, as long as nothing is known.
     pub(super) fn wants_program(&self) -> bool {
         let mut state = self.lock();
         !std::mem::replace(&mut state.is_looked_for, true) && state.program.is_none()
-    }
-
-    pub(super) fn set_program(&self, told: Result<String, String>) {
-        self.lock().program = Some(told);
     }
 
     // ---- state files ------------------------------------------------------------------------------------------------
@@ -248,6 +251,15 @@ impl Site {
         }
         state.boards.entry(board.id).or_default().is_starting = true;
         Ok(Reserved { site: Some(Arc::clone(self)), board: board.id })
+    }
+
+    /// Refuses while a run is going on for a board.
+    pub(super) fn refuse_busy(&self, board: BoardId) -> Result<(), Refusal> {
+        match self.lock().is_busy(board) {
+            false => Ok(()),
+            true => Err(Refusal::new(Code::Conflict, "A run is going on for this board.")
+                .hint("Wait for it or cancel it, then decide.")),
+        }
     }
 
     /// To be held as long as something runs; none when the workspace is being closed.
@@ -298,8 +310,14 @@ impl Site {
         // A plan is applied once, and a new one is written over it.
         let total =
             board.plan.as_ref().map(|plan| plan.view.counts).map(|all| all.add + all.change + all.remove);
-        let total = total.filter(|_| view.operation == RunOperation::ApplyPlan);
-        if !matches!(view.operation, RunOperation::Init | RunOperation::Validate | RunOperation::Drift) {
+        let applies_own = view.operation == RunOperation::ApplyPlan && view.requested_by.is_none();
+        let total = total.filter(|_| applies_own);
+        // A plan of a request has a file of its own.
+        let is_request = view.requested_by.is_some()
+            && matches!(view.operation, RunOperation::Plan | RunOperation::PlanDestroy);
+        let leaves_plan =
+            matches!(view.operation, RunOperation::Init | RunOperation::Validate | RunOperation::Drift);
+        if !is_request && !leaves_plan {
             board.plan = None;
         }
         board.tracker.begin_run();
@@ -535,6 +553,7 @@ impl Site {
             program: state.program.clone(),
             boards: state.boards.iter().filter_map(known).collect(),
             trials: state.trials.iter().filter_map(trial).collect(),
+            requests: Vec::new(),
         }
     }
 }
@@ -602,7 +621,9 @@ pub(super) fn refusal(error: &RunError) -> Refusal {
         RunError::ConfirmationRequired { .. } => Code::ConfirmationRequired,
         RunError::TooSlow { .. } => Code::Timeout,
         RunError::TooMuch { .. } => Code::LimitExceeded,
-        RunError::Start { .. } | RunError::Files { .. } | RunError::Plan(_) => Code::StorageError,
+        RunError::Start { .. } | RunError::Files { .. } | RunError::Path(_) | RunError::Plan(_) => {
+            Code::StorageError
+        }
         RunError::NoTrial(_) => Code::BadRequest,
     };
     Refusal::new(code, error.to_string())

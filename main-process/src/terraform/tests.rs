@@ -1,6 +1,6 @@
 //! Real runs through the writer, as window and terminals ask for them. Terraform's own `terraform_data` needs no cloud.
 
-use super::{ground::Ground, site::Site};
+use super::{UserFolders, ground::Ground, request_plan::PlanFile, site::Site};
 use crate::{
     host::Job,
     mcp,
@@ -11,7 +11,7 @@ use crate::{
 use crossbeam_channel::{Receiver, bounded};
 use infrastructure::run::OwnGroup;
 use shared_protocol::{
-    BoardId, Code, Command, ElementId, NodeId, Refusal,
+    BoardId, Code, Command, ElementId, NodeId, ProposalId, Refusal,
     messages::{Answer, Request, ToRenderer},
     terraform::{
         BoardTerraform, CostView, Counts, Deployment, HclView, PlanState, PlanView, PlannedAction, RunId,
@@ -514,6 +514,13 @@ fn what_a_plan_of_a_proposal_left_is_removed_when_the_workspace_is_opened_again(
     std::fs::write(left.join("terraform.tfstate"), "secret").unwrap();
     let workspace = Workspace::open(&root, now()).unwrap();
     let ground = Ground { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
-    drop(Site::open(&ground, Arc::new(OwnGroup)));
+    let user =
+        UserFolders { settings: folder.path().join("settings.toml"), plans: folder.path().join("plans") };
+    let file = PlanFile::make(&user.plans, workspace.root(), ProposalId::from_bits(3)).unwrap();
+    let path = file.path().to_owned();
+    // As a killed process does.
+    std::mem::forget(file);
+    drop(Site::open(&ground, Arc::new(OwnGroup), Arc::new(user)));
     assert!(!root.join(".draftboard/trials").exists());
+    assert!(!path.exists(), "a saved plan holds secrets");
 }

@@ -3,6 +3,7 @@
 
 use super::{
     drafts::Draft,
+    request_plan::configuration,
     running::{self, Starting},
     site::{Site, refusal},
     views,
@@ -10,7 +11,7 @@ use super::{
 use crate::{host::Reply, moment::now};
 use authority::Snapshot;
 use infrastructure::{
-    run::{Planned, Program, Request, Run, RunError, Runs, Scratch, does_more},
+    run::{Planned, Program, Request, Run, RunError, Runs, Scratch},
     write,
 };
 use shared_protocol::{
@@ -92,12 +93,13 @@ impl Trial {
     fn prepare(&self) -> Result<(Program, Scratch), Refusal> {
         let Starting { site, draft, spawner, .. } = &self.starting;
         running::refuse_unfinished(draft)?;
-        let now = self.now.as_ref().map(|now| &now.generated);
-        if let Some(block) = does_more(now, &draft.generated) {
-            let message =
-                format!("it would do more than be planned, and nobody has accepted it yet: {block}");
+        let before = self.now.as_deref().map(configuration).transpose()?;
+        if let Some(reached) = configuration(draft)?.reached(before.as_ref()) {
+            let message = format!(
+                "Planning this proposal would execute or send something nobody has accepted yet: {reached}."
+            );
             return Err(Refusal::new(Code::BadRequest, message)
-                .hint("If you trust it, accept it, plan, and undo what is not meant."));
+                .hint("Review the change, accept it, and plan the board yourself."));
         }
         running::refuse_left_behind(site, &draft.board)?;
         let files = &draft.ground.files;
@@ -105,8 +107,7 @@ impl Trial {
         let difference = write::difference(files, &draft.board.name, &draft.generated).map_err(storage)?;
         running::refuse_in_the_way(&difference.in_the_way)?;
         let others = write::others(files, &draft.board.name).map_err(storage)?;
-        let set = draft.settings.program.as_deref();
-        let program = site.program(&**spawner, set).map_err(|error| refusal(&error))?;
+        let program = site.program(&**spawner)?;
         let planned = Planned {
             generated: &draft.generated,
             others: &others,
@@ -124,6 +125,7 @@ impl Trial {
             board: draft.board.id,
             operation: RunOperation::Init,
             by: actor.clone(),
+            requested_by: None,
             started: now().time,
             state: RunState::Running,
             summary: None,
@@ -212,14 +214,7 @@ impl Trial {
 
 /// What destroys is told before anything is left out.
 fn bounded(mut changes: Vec<PlanChange>) -> (Vec<PlanChange>, u64) {
-    use shared_protocol::terraform::PlannedAction;
-    changes.sort_by_key(|change| match change.action {
-        PlannedAction::Delete => 0,
-        PlannedAction::Replace => 1,
-        PlannedAction::Update => 2,
-        PlannedAction::Create => 3,
-        PlannedAction::Read => 4,
-    });
+    changes.sort_by_key(|change| views::gravity(change.action));
     let more = changes.len().saturating_sub(MAX_TRIAL_CHANGES) as u64;
     changes.truncate(MAX_TRIAL_CHANGES);
     for change in &mut changes {

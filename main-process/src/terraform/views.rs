@@ -5,6 +5,7 @@ use infrastructure::{
     cost::{Basis, Estimates},
     generate::Severity as Gravity,
     run::{Action, Located, Plan, Shown, Summary},
+    settings::IGNORED_PROGRAM,
 };
 use shared_protocol::{
     BoardId, NodeId, Revision,
@@ -50,6 +51,18 @@ pub(super) fn findings(draft: &Draft) -> Vec<Finding> {
     draft.generated.findings.iter().map(finding).collect()
 }
 
+/// About the files and the settings that they are made with.
+pub(super) fn findings_of(draft: &Draft) -> Vec<Finding> {
+    let ignored = draft.settings.names_program().then(|| Finding {
+        severity: Severity::Warning,
+        node: None,
+        prop: None,
+        message: IGNORED_PROGRAM.to_owned(),
+        detail: String::new(),
+    });
+    ignored.into_iter().chain(findings(draft)).collect()
+}
+
 /// What a run complained about.
 pub(super) fn complaint(located: &Located) -> Finding {
     let Located { diagnostic, node, prop } = located;
@@ -85,6 +98,17 @@ pub(super) fn planned(plan: &Plan) -> Vec<(NodeId, PlannedAction)> {
 
 pub(super) fn plan(plan: &Plan, board: BoardId, counts: Counts) -> PlanView {
     PlanView { board, counts, outdated: false, changes: changes(plan) }
+}
+
+/// Lower for what is graver: what destroys is told first.
+pub(super) fn gravity(action: PlannedAction) -> u8 {
+    match action {
+        PlannedAction::Delete => 0,
+        PlannedAction::Replace => 1,
+        PlannedAction::Update => 2,
+        PlannedAction::Create => 3,
+        PlannedAction::Read => 4,
+    }
 }
 
 /// What does nothing is left out.

@@ -1,11 +1,12 @@
 //! The thread that answers, one question after the other, and tells the window what changed.
 
 use super::{
-    Around, Follower, Link, Order, Told,
+    ApplyRequest, Around, Follower, Link, Order, RequestAsked, Told, UserFolders,
     drafts::Draft,
     ground::{Ground, storage},
     import::import,
-    running::{self, Starting},
+    request_plan::{self, PlanFile},
+    running::{self, RequestRun, RequestStep, Starting},
     site::Site,
     trial::{self, TrialAsked},
     views,
@@ -39,6 +40,7 @@ pub(super) struct Worker {
     link: Link,
     around: Arc<dyn Around>,
     spawner: Arc<dyn Spawner>,
+    user: Arc<UserFolders>,
     /// The workspace that was shown last.
     here: Option<(Arc<Ground>, Arc<Site>)>,
     told: Option<TerraformView>,
@@ -46,21 +48,32 @@ pub(super) struct Worker {
     /// The revision that plans were compared with, and when to do so again.
     compared: Option<Revision>,
     next_compare: Instant,
+    /// Something happened since the plans of requests were compared with what is there.
+    is_request_old: bool,
+    next_request_check: Instant,
     is_news: bool,
 }
 
 impl Worker {
-    pub(super) fn new(link: Link, around: Arc<dyn Around>, spawner: Arc<dyn Spawner>) -> Self {
+    pub(super) fn new(
+        link: Link,
+        around: Arc<dyn Around>,
+        spawner: Arc<dyn Spawner>,
+        user: UserFolders,
+    ) -> Self {
         let soon = Instant::now();
         Self {
             link,
             around,
             spawner,
+            user: Arc::new(user),
             here: None,
             told: None,
             next_tell: soon,
             compared: None,
             next_compare: soon,
+            is_request_old: false,
+            next_request_check: soon,
             is_news: false,
         }
     }
@@ -71,6 +84,7 @@ impl Worker {
                 Some(deadline) => orders.recv_deadline(deadline),
                 None => orders.recv().map_err(RecvTimeoutError::from),
             };
+            let is_timeout = matches!(order, Err(RecvTimeoutError::Timeout));
             match order {
                 Ok(Order::Request { request, actor, reply, follower }) => {
                     self.follow();
@@ -82,6 +96,16 @@ impl Worker {
                     self.trial(*asked, reply);
                     self.is_news = true;
                 }
+                Ok(Order::PlanRequest { asked, reply }) => {
+                    self.follow();
+                    self.plan_request(*asked, reply);
+                    self.is_news = true;
+                }
+                Ok(Order::ApplyRequest { apply, reply }) => {
+                    self.follow();
+                    self.apply_request(*apply, reply);
+                    self.is_news = true;
+                }
                 Ok(Order::Look) => {
                     self.follow();
                     self.is_news = true;
@@ -89,19 +113,29 @@ impl Worker {
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => break,
             }
+            let is_over = |end: u64| end <= now().time;
+            self.is_request_old |= !is_timeout || self.link.shown.requests.next_expiry().is_some_and(is_over);
             self.compare_plans();
+            self.compare_requests();
             self.tell();
         }
         if let Some((_, site)) = self.here {
             site.close();
             site.wait(STOP_LIMIT);
         }
+        // Their files go with them.
+        self.link.shown.requests.retain(|_, _| false);
     }
 
     fn next_deadline(&self) -> Option<Instant> {
         let tell = self.is_news.then_some(self.next_tell);
         let compare = self.is_behind().then_some(self.next_compare);
-        [tell, compare].into_iter().flatten().min()
+        let requests = self.link.shown.requests.next_expiry().map(|end| {
+            let left = Duration::from_millis(end.saturating_sub(now().time));
+            let due = if self.is_request_old { Duration::ZERO } else { left };
+            (Instant::now() + due).max(self.next_request_check)
+        });
+        [tell, compare, requests].into_iter().flatten().min()
     }
 
     /// Takes the newest state of the workspace, and starts anew when it is another workspace.
@@ -113,7 +147,9 @@ impl Worker {
                 if let Some((_, site)) = before {
                     site.close();
                 }
-                let site = Arc::new(Site::open(&ground, Arc::clone(&self.spawner)));
+                let user = Arc::clone(&self.user);
+                let site = Arc::new(Site::open(&ground, Arc::clone(&self.spawner), user));
+                self.link.shown.site.store(Some(Arc::clone(&site)));
                 self.compared = None;
                 for board in ground.boards().filter(|board| site.state_file(board).is_some()) {
                     match self.link.shown.drafts.of(&ground, board.id) {
@@ -150,13 +186,30 @@ impl Worker {
         self.is_news = true;
     }
 
+    /// Ends plans of requests whose hour is over, or that were made of something else than what is there now.
+    fn compare_requests(&mut self) {
+        if !self.is_request_old || Instant::now() < self.next_request_check {
+            return;
+        }
+        self.is_request_old = false;
+        self.next_request_check = Instant::now() + COMPARE_EVERY;
+        let Some((ground, site)) = &self.here else { return };
+        for (key, saved) in self.link.shown.requests.saved() {
+            let draft = self.link.shown.drafts.of(ground, key.board);
+            if let Err(refusal) = draft.and_then(|draft| saved.check(&draft, site)) {
+                self.link.shown.requests.need(key, refusal.message);
+                self.is_news = true;
+            }
+        }
+    }
+
     fn tell(&mut self) {
         if !self.is_news || Instant::now() < self.next_tell {
             return;
         }
         self.is_news = false;
         let Some((ground, site)) = &self.here else { return };
-        let view = site.view(ground);
+        let view = TerraformView { requests: self.link.shown.requests.views(), ..site.view(ground) };
         if self.told.as_ref() != Some(&view) {
             self.around.tell(Told::View(Box::new(view.clone())));
             self.told = Some(view);
@@ -252,6 +305,7 @@ impl Worker {
             spawner: Arc::clone(&self.spawner),
             follower: None,
             until: None,
+            request: None,
         })
     }
 
@@ -282,9 +336,101 @@ impl Worker {
         }
     }
 
+    /// Plans an agent's request, unless a person has to say more first.
+    fn plan_request(&self, asked: RequestAsked, reply: Option<Reply>) {
+        let key = asked.key;
+        let begun = self.begin_request_plan(asked, reply);
+        if let Err((refusal, reply)) = begun {
+            self.link.shown.requests.fail(key, refusal.message.clone());
+            if let Some(reply) = reply {
+                reply(Err(refusal));
+            }
+        }
+    }
+
+    fn begin_request_plan(
+        &self,
+        asked: RequestAsked,
+        reply: Option<Reply>,
+    ) -> Result<(), (Refusal, Option<Reply>)> {
+        let RequestAsked { key, operation, requested_by, actor, secrets, pressed } = asked;
+        let plans = match operation {
+            RunOperation::Destroy => RunOperation::PlanDestroy,
+            _ => RunOperation::Plan,
+        };
+        let Some((ground, site)) = &self.here else {
+            return Err((Refusal::new(Code::NoWorkspace, "no workspace is open"), reply));
+        };
+        let requests = &self.link.shown.requests;
+        let starting = match self.starting(ground, site, key.board, plans, false, secrets, actor) {
+            Ok(starting) => starting,
+            Err(refusal) => return Err((refusal, reply)),
+        };
+        let missing = missing_secrets(site, &starting.draft);
+        if !missing.is_empty() {
+            requests.need(key, format!("The plan needs a value for {}. Press Plan.", missing.join(", ")));
+            if let Some(reply) = reply {
+                let (proposal, board) = (key.proposal, key.board);
+                let needs = ReviewAnswer::PlanNeeds { proposal, board, secrets: missing };
+                reply(Ok(Answer::Review(needs)));
+            }
+            return Ok(());
+        }
+        let configuration = match request_plan::configuration(&starting.draft) {
+            Ok(configuration) => configuration,
+            Err(refusal) => return Err((refusal, reply)),
+        };
+        if let Some(sink) = configuration.sink().filter(|_| !pressed) {
+            requests.need(key, format!("This board's plan runs {sink}. Press Plan to run it yourself."));
+            return Ok(());
+        }
+        let file = match PlanFile::make(&self.user.plans, ground.files.root(), key.proposal) {
+            Ok(file) => Arc::new(file),
+            Err(error) => {
+                let message = format!("No file for the plan could be made: {error}.");
+                return Err((Refusal::new(Code::StorageError, message).hint("Free some space."), reply));
+            }
+        };
+        match site.reserve(&starting.draft.board) {
+            Ok(reserved) => {
+                let request = Some(RequestRun { key, requested_by, step: RequestStep::Plan(file) });
+                let reply = reply.unwrap_or_else(|| Box::new(drop));
+                let reply = Box::new(move |result: Result<Answer, Refusal>| {
+                    reply(result.map(|answer| match answer {
+                        Answer::Terraform(TerraformAnswer::Started { run }) => {
+                            Answer::Review(ReviewAnswer::Planning { run })
+                        }
+                        other => other,
+                    }));
+                });
+                running::start(Starting { request, ..starting }, reserved, reply);
+                Ok(())
+            }
+            Err(refusal) => Err((refusal, reply)),
+        }
+    }
+
+    /// Applies a saved plan; whether everything is as it was planned is looked at once more when the run starts.
+    fn apply_request(&self, apply: ApplyRequest, reply: Reply) {
+        let ApplyRequest { key, saved, requested_by, actor, follower } = apply;
+        let Some((ground, site)) = &self.here else {
+            return reply(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
+        };
+        let operation = RunOperation::ApplyPlan;
+        let starting = self.starting(ground, site, key.board, operation, true, Vec::new(), actor);
+        match starting.and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting))) {
+            Ok((reserved, starting)) => {
+                let request = Some(RequestRun { key, requested_by, step: RequestStep::Apply(saved) });
+                let starting = Starting { request, follower: Some(follower), ..starting };
+                running::start(starting, reserved, reply);
+            }
+            Err(refusal) => reply(Err(refusal)),
+        }
+    }
+
     fn hcl(&self, ground: &Ground, site: &Arc<Site>, board: BoardId) -> Result<Answer, Refusal> {
         let draft = self.draft(ground, board)?;
-        self.look_for_program(site, &draft);
+        self.look_for_program(site);
         site.look_at_state(&draft);
         let difference = write::difference(&ground.files, &draft.board.name, &draft.generated)
             .map_err(|error| storage(&error))?;
@@ -303,7 +449,7 @@ impl Worker {
             revision: ground.snapshot.revision(),
             files,
             spans: views::spans(&draft),
-            findings: views::findings(&draft),
+            findings: views::findings_of(&draft),
             secrets: missing_secrets(site, &draft),
             in_the_way: difference.in_the_way,
             removed: difference.removed,
@@ -319,19 +465,16 @@ impl Worker {
         Ok(Answer::Terraform(TerraformAnswer::Written { written, removed, in_the_way }))
     }
 
-    /// Which program there is, for the window to show. One that the project names is not run before a person runs
-    /// something: looking at a workspace starts nothing that came with it.
-    fn look_for_program(&self, site: &Arc<Site>, draft: &Draft) {
+    /// Which program there is, for the window to show. It is the user's own: looking at a workspace starts nothing that
+    /// came with it.
+    fn look_for_program(&self, site: &Arc<Site>) {
         if !site.wants_program() {
             return;
-        }
-        if let Some(set) = &draft.settings.program {
-            return site.set_program(Ok(format!("{set} (set in draftboard.toml)")));
         }
         let (site, spawner, link) = (Arc::clone(site), Arc::clone(&self.spawner), self.link.clone());
         let work = move || {
             // Told with the view, whether it was found or not.
-            drop(site.program(&*spawner, None));
+            drop(site.program(&*spawner));
             link.look();
         };
         if let Err(error) = std::thread::Builder::new().name("terraform-program".to_owned()).spawn(work) {

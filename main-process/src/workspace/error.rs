@@ -1,5 +1,6 @@
 //! Why a workspace cannot be opened.
 
+use super::new::{beside, has_terraform};
 use journal::{FileError, JournalError};
 use shared_protocol::{Code, Refusal};
 use std::path::PathBuf;
@@ -28,7 +29,17 @@ impl From<OpenError> for Refusal {
             OpenError::Journal(JournalError::InUse) => Code::Conflict,
             _ => Code::StorageError,
         };
-        Self::new(code, error.to_string())
+        let refusal = Self::new(code, error.to_string());
+        match &error {
+            OpenError::NotAWorkspace(folder) if has_terraform(folder) => {
+                let (from, to) = (folder.display(), beside(folder));
+                let to = to.display();
+                refusal.hint(format!(
+                    "To import its Terraform files: `draftboard new {to}`, then `draftboard import {from} -w {to}`."
+                ))
+            }
+            _ => refusal,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! News of the files: which of them changed, and what follows.
 
-use super::{About, Moment, SpecBundles, Workspace, error::storage_file};
+use super::{About, Moment, SpecBundles, Workspace, error::storage_file, open::names_program};
+use infrastructure::settings::IGNORED_PROGRAM;
 use journal::{WorkspacePath, read_config};
 use shared_protocol::{BoardName, Code, Refusal, messages::Patch};
 
@@ -97,7 +98,12 @@ impl Workspace {
     }
 
     fn reload_registry(&mut self) {
-        match self.files.read_text(&WorkspacePath::config()).and_then(|text| read_config(&text)) {
+        let text = self.files.read_text(&WorkspacePath::config());
+        match &text {
+            Ok(text) if names_program(text) => self.notice(About::Program, IGNORED_PROGRAM),
+            _ => self.in_order(&About::Program),
+        }
+        match text.and_then(|text| read_config(&text)) {
             Ok(config) => {
                 self.in_order(&About::Config);
                 let moved = self.config.bundles != config.bundles;

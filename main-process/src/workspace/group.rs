@@ -273,21 +273,28 @@ impl Group<'_> {
     /// Makes the group durable, then visible. On an error nothing of it happened.
     pub fn commit(self) -> Result<Vec<Patch>, Refusal> {
         let Self { workspace, state, bundles, history, operations, desk, unwritten } = self;
+        if unwritten.revoked {
+            workspace.revoke_approvals(&desk.approvals)?;
+        }
         let review = unwritten.rows(&workspace.desk, &desk);
         if operations.is_empty() && review.is_empty() {
             return Ok(Vec::new());
         }
+        workspace.refuse_read_only(&operations, &review)?;
+        let (before, revision) = (workspace.history.clone(), state.revision());
+        workspace.ensure_storage()?;
         workspace.keep_saved_revision();
-        if let Err(error) = workspace.journal.append_with(&operations, &review) {
-            // The journal has the last word: a write may have arrived although it was reported to have failed.
-            let arrived = (workspace.journal.revision(), workspace.journal.review_stamp());
-            let stamp = if review.is_empty() { workspace.journal.review_stamp() } else { desk.stamp() };
-            if arrived != (state.revision(), stamp) {
-                return Err(storage(&error));
-            }
-        }
+        workspace.append(&operations, &review, revision)?;
         drop(review);
+        // What the journal lost when it was made anew cannot be undone.
+        let history = match workspace.history == before {
+            true => history,
+            false => History::of(operations.iter().map(|operation| (operation.revision, operation.kind))),
+        };
         workspace.desk = desk;
+        if unwritten.approvals {
+            workspace.keep_approvals();
+        }
         let mut touched = BTreeSet::new();
         for operation in &operations {
             // Judged before and after: an added board is known only then, a removed one only before.

@@ -24,6 +24,7 @@ mod review;
 mod save;
 mod saved;
 mod sources;
+mod storage;
 mod take_in;
 
 pub use bundles::SpecBundles;
@@ -32,11 +33,12 @@ pub use error::OpenError;
 pub use external::Noticed;
 pub use group::{Group, Moment, Mutation};
 pub use kit::kit;
-pub use new::{NewError, create, unpack_example};
+pub use new::{NewError, beside, create, create_empty, has_terraform, template_boards, unpack_example};
 pub use review::{Decision, Desk, Pricing, Reviewer, area_of};
 pub(crate) use review::{guarded_settings, names_program};
 pub use shared_protocol::messages::Template;
 pub use sources::SourceEdits;
+pub use storage::Ownership;
 
 use notices::About;
 use saved::Saved;
@@ -82,7 +84,11 @@ pub struct Workspace {
     desk: Desk,
     /// What is known of the costs of proposals.
     costs: review::Costs,
+    /// Where standing approvals are kept; in memory alone when absent.
+    approval_file: Option<review::ApprovalFile>,
     presence: Presence,
+    /// The lock that has to be held while anything is acknowledged.
+    ownership: Option<Box<dyn Ownership>>,
 }
 
 /// A board that waits for a person.
@@ -187,6 +193,10 @@ impl Workspace {
 
     /// Ends well: the next start finds a short journal.
     pub fn close(mut self) {
+        // A journal that was deleted a moment ago would be gone with this process.
+        if let Err(refusal) = self.ensure_storage() {
+            tracing::error!(%refusal, "the workspace was closed without its journal in order");
+        }
         if self.journal.revision() > Revision::START
             && let Err(error) =
                 self.journal.checkpoint(&self.snapshot.to_document(), shared_protocol::limits::MAX_HISTORY)

@@ -2,19 +2,32 @@
 
 use super::Workspace;
 use journal::WorkspacePath;
-use shared_protocol::{BoardName, SourcePath, messages::Notice};
+use shared_protocol::{
+    BoardName, SourcePath,
+    messages::{Notice, Severity},
+};
 
 /// What a notice is about. There is one notice about each thing, and it goes when that is in order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum About {
-    /// The journal was damaged when the workspace was opened; known until it is closed.
+    /// The journal was damaged when the workspace was opened, or made anew since; known until it is closed.
     Journal,
+    /// The folder, the lock or the journal was lost while the workspace was open, and nothing can be changed meanwhile.
+    Storage,
+    /// The folder may not be written to.
+    ReadOnly,
     /// The operations of the past cannot be listed.
     History,
     Compaction,
     /// The review queue could not be read as a whole.
     Review,
+    /// The user's file of standing approvals.
+    Approvals,
+    /// Standing approvals that came with the workspace.
+    StoredApprovals,
     Config,
+    /// The project's file names a program, which is ignored.
+    Program,
     Module(String),
     /// The folder of the boards.
     Boards,
@@ -38,9 +51,34 @@ pub(super) enum About {
 }
 
 impl About {
+    /// An error when something of the workspace was not read, and so is not here.
+    pub(super) fn severity(&self) -> Severity {
+        match self {
+            Self::Approvals | Self::StoredApprovals | Self::Program => Severity::Warning,
+            // A board under a name that is none, or behind a link.
+            Self::Stray(file) if file.ends_with(".json") => Severity::Error,
+            Self::Journal | Self::Storage | Self::ReadOnly | Self::Compaction | Self::Stray(_) => {
+                Severity::Warning
+            }
+            Self::History
+            | Self::Review
+            | Self::Config
+            | Self::Module(_)
+            | Self::Boards
+            | Self::File(_)
+            | Self::Bundles
+            | Self::Links
+            | Self::Bundle(_)
+            | Self::Source(_)
+            | Self::Component(..)
+            | Self::Overrides
+            | Self::SourceLeftOut(_) => Severity::Error,
+        }
+    }
+
     pub(super) fn tell(&self, text: &str) -> Notice {
         let file = match self {
-            Self::Config => Some(WorkspacePath::config().to_string()),
+            Self::Config | Self::Program => Some(WorkspacePath::config().to_string()),
             Self::Links => Some(SourcePath::links().to_string()),
             Self::Overrides => super::overrides::file().map(|path| path.to_string()),
             Self::Module(path) | Self::Source(path) | Self::Bundle(path) | Self::Component(path, ..) => {
@@ -51,9 +89,13 @@ impl About {
             }
             Self::Stray(file) => Some(format!("boards/{file}")),
             Self::Journal
+            | Self::Storage
+            | Self::ReadOnly
             | Self::History
             | Self::Compaction
             | Self::Review
+            | Self::Approvals
+            | Self::StoredApprovals
             | Self::Boards
             | Self::Bundles
             | Self::SourceLeftOut(_) => None,

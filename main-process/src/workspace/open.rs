@@ -7,6 +7,7 @@ use super::{
 };
 use authority::{History, Registry, Snapshot};
 use components::Library;
+use infrastructure::settings::IGNORED_PROGRAM;
 use journal::{
     Digest, FileError, Journal, JournalError, ProjectConfig, Recovered, SourceList, WorkspaceFiles,
     WorkspacePath, read_config,
@@ -35,7 +36,13 @@ impl Workspace {
         let config = open_config(&files, &mut notices)?;
         let (registry, unreadable) = compose_registry(&files, &config, &Library::default());
         notices.extend(unreadable.into_iter().map(|(origin, problem)| (About::Module(origin), problem)));
-        let (mut journal, recovered) = open_journal(&files, &mut notices)?;
+        let (mut journal, recovered) = match files.is_read_only() {
+            false => open_journal(&files, &mut notices)?,
+            true => {
+                notices.insert(About::ReadOnly, read_only_words(&files));
+                (Journal::in_memory()?, None)
+            }
+        };
         let (snapshot, taken) = match recovered {
             Some(recovered) => (replay(recovered, registry)?, Vec::new()),
             None => first_state(&files, &config, &mut journal, registry)?,
@@ -50,7 +57,10 @@ impl Workspace {
         // What was on the screen of another run is not on this one's.
         let presence = presence.map(|presence| Presence { area: None, doing: Doing::Nothing, ..presence });
         let bundles = SpecBundles::load(&config.bundles, &snapshot);
-        let desk = Desk::recall(&journal, snapshot.revision(), &mut notices);
+        let desk = Desk::recall(&mut journal, snapshot.revision(), &mut notices);
+        for (about, text) in &notices {
+            tracing::warn!(?about, "{text}");
+        }
         let mut workspace = Self {
             files: Arc::new(files),
             journal,
@@ -71,7 +81,9 @@ impl Workspace {
             notices,
             desk,
             costs: super::review::Costs::default(),
+            approval_file: None,
             presence: presence.unwrap_or_default(),
+            ownership: None,
         };
         for file in taken {
             workspace.saved.insert(file.board, Saved { file: file.name, content: file.content });
@@ -103,8 +115,27 @@ impl Workspace {
     }
 }
 
+/// What a person should know about a workspace that opens for reading only.
+fn read_only_words(files: &WorkspaceFiles) -> String {
+    let journal = WorkspacePath::parse(".draftboard/journal.db");
+    let unsaved = match journal.is_ok_and(|journal| files.is_there(&journal)) {
+        true => " Changes in its journal that were never saved to files are not shown.",
+        false => "",
+    };
+    format!(
+        "The workspace is read-only: you may not write to {}, so nothing can be changed or saved. Make the folder writable, \
+         or open a copy, to edit it.{unsaved}",
+        files.root().display()
+    )
+}
+
 fn open_config(files: &WorkspaceFiles, notices: &mut Notices) -> Result<ProjectConfig, OpenError> {
-    match files.read_text(&WorkspacePath::config()).and_then(|text| read_config(&text)) {
+    let text = files.read_text(&WorkspacePath::config());
+    if text.as_ref().is_ok_and(|text| names_program(text)) {
+        tracing::warn!("{IGNORED_PROGRAM}");
+        notices.insert(About::Program, IGNORED_PROGRAM.to_owned());
+    }
+    match text.and_then(|text| read_config(&text)) {
         Ok(config) => Ok(config),
         Err(error @ FileError::Newer { .. }) => Err(error.into()),
         Err(error) => {
@@ -114,6 +145,11 @@ fn open_config(files: &WorkspaceFiles, notices: &mut Notices) -> Result<ProjectC
             Ok(ProjectConfig::fallback(name))
         }
     }
+}
+
+/// Whether the text of the project's file names a program to run.
+pub(super) fn names_program(text: &str) -> bool {
+    infrastructure::Settings::read(text).is_ok_and(|settings| settings.names_program())
 }
 
 /// The journal and what it holds; nothing when it is new. A damaged one is set aside, and a new one goes on from what could
@@ -144,7 +180,8 @@ fn open_journal(
     if let Some(document) = recovered.as_ref().and_then(|recovered| recovered.checkpoint.as_ref()) {
         journal.checkpoint(document, MAX_HISTORY)?;
     }
-    let notice = format!("{error}; it is kept as {}, and all that could be read is here", aside.display());
+    let kept = aside.map(|aside| format!("it is kept as {}, and ", aside.display())).unwrap_or_default();
+    let notice = format!("{error}; {kept}all that could be read is here");
     notices.insert(About::Journal, notice);
     Ok((journal, recovered))
 }

@@ -144,7 +144,7 @@ impl Workspace {
     }
 
     fn write_overrides(&mut self, time: u64) {
-        let Some(path) = file() else { return };
+        let Some(path) = file().filter(|_| !self.files.is_read_only()) else { return };
         match self.try_write_overrides(&path, time) {
             Ok(Some(content)) => {
                 self.overrides = OverrideFile { held: Some(held_by(&self.snapshot)), behind: false };

@@ -22,6 +22,10 @@ impl Workspace {
             return Err(Refusal::new(Code::NotFound, "that board does not wait for a decision"));
         };
         let path = WorkspacePath::board(file);
+        if self.files.is_read_only() {
+            return Err(self.read_only());
+        }
+        self.ensure_storage()?;
         let (summary, patches) = match keep {
             Keep::Mine => (self.keep_mine(board, &path)?, Vec::new()),
             Keep::Theirs => self.keep_theirs(board, &path, moment)?,

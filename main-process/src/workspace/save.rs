@@ -22,6 +22,10 @@ impl Workspace {
     /// the paths it touched. A board whose file was changed by somebody else is held and the first of them named in the
     /// refusal; the others are saved all the same.
     pub fn save(&mut self) -> Result<(Revision, Vec<String>), Refusal> {
+        if self.files.is_read_only() {
+            return Err(self.read_only());
+        }
+        self.ensure_storage()?;
         let sources = self.save_sources();
         self.save_overrides();
         let (writings, refused) = self.writings()?;

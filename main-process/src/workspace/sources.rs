@@ -155,6 +155,9 @@ impl Workspace {
     }
 
     pub(super) fn write_sources(&mut self, paths: &BTreeSet<SourcePath>) {
+        if self.files.is_read_only() {
+            return;
+        }
         let mut written = Vec::new();
         for path in paths {
             match self.write_source(path) {

@@ -82,7 +82,9 @@ impl Bench {
 
     pub(crate) fn try_open(&mut self) -> Result<(), OpenError> {
         let moment = self.moment();
-        self.workspace = Some(Workspace::open(&self.root, moment)?);
+        let mut workspace = Workspace::open(&self.root, moment)?;
+        workspace.keep_approvals_in(self.folder.path().join("approvals.json"));
+        self.workspace = Some(workspace);
         Ok(())
     }
 

@@ -1,14 +1,16 @@
-//! The fonts, all of them within the executable: the sandbox opens no file.
+//! The fonts: those within the executable, and after them those of the system that main handed over. The sandbox opens no
+//! file.
 
 use egui::{
     FontData, FontDefinitions, FontFamily,
     epaint::text::{Fonts, TextOptions},
 };
 use std::sync::Arc;
+use system_fonts::FallbackFonts;
 
 pub(super) const BOLD: &str = "bold";
 
-pub(crate) fn fonts() -> Fonts {
+pub(crate) fn fonts(fallback: &FallbackFonts) -> Fonts {
     let mut definitions = FontDefinitions::default();
     let add = |definitions: &mut FontDefinitions, name: &str, bytes: &'static [u8]| {
         definitions.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
@@ -20,5 +22,6 @@ pub(crate) fn fonts() -> Fonts {
     let first = |name: &str| [name.to_owned()].into_iter().chain(others.iter().cloned()).collect::<Vec<_>>();
     definitions.families.insert(FontFamily::Name(BOLD.into()), first("fira-bold"));
     definitions.families.insert(FontFamily::Proportional, first("fira-regular"));
-    Fonts::new(TextOptions { max_texture_side: 4096, ..TextOptions::default() }, definitions)
+    let options = TextOptions { max_texture_side: 4096, ..TextOptions::default() };
+    Fonts::new(options, definitions).with_font_providers(vec![fallback.provider()])
 }

@@ -16,18 +16,21 @@ use components::{Library, visible};
 use preview_link::{FrameWriter, MemoryError};
 use shared_protocol::{
     preview::{
-        FromPreview, InstanceBox, MAX_EVENTS, MAX_INSTANCES, MAX_PROBLEMS_TOLD, MAX_TOLD, Mode,
-        OverrideStatus, PreviewProblem, ToPreview,
+        FromPreview, InstanceBox, MAX_EVENTS, MAX_INSTANCES, MAX_MISSING_CHARS, MAX_PROBLEMS_TOLD, MAX_TOLD,
+        Mode, OverrideStatus, PreviewProblem, ToPreview,
     },
     v0::PreviewLogLevel,
 };
-use std::{os::fd::OwnedFd, sync::Arc, time::Instant};
+use std::{fs::File, os::fd::OwnedFd, sync::Arc, time::Instant};
+use system_fonts::LoadedFont;
 
 /// Why the preview ends. Main reads it from standard error.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     #[error("a screen came without its memory")]
     NoMemory,
+    #[error("a font came without its file")]
+    NoFont,
     #[error("a screen came that there cannot be")]
     Screen,
     #[error(transparent)]
@@ -102,8 +105,8 @@ impl Session {
         }
     }
 
-    /// Takes one message; `memory` is the descriptor that came with it.
-    pub fn take(&mut self, message: ToPreview, memory: Option<OwnedFd>) -> Result<(), SessionError> {
+    /// Takes one message, with the descriptor that came with it.
+    pub fn take(&mut self, message: ToPreview, descriptor: Option<OwnedFd>) -> Result<(), SessionError> {
         match message {
             ToPreview::Welcome { .. } => {}
             ToPreview::Screen { generation, screen } => {
@@ -111,7 +114,8 @@ impl Session {
                     return Err(SessionError::Screen);
                 }
                 let [width, height] = screen.pixels();
-                self.writer = Some(FrameWriter::new(memory.ok_or(SessionError::NoMemory)?, width, height)?);
+                self.writer =
+                    Some(FrameWriter::new(descriptor.ok_or(SessionError::NoMemory)?, width, height)?);
                 self.generation = generation;
                 match &mut self.painter {
                     Some(painter) => painter.set_screen(screen)?,
@@ -128,6 +132,10 @@ impl Session {
                 self.library_changed = true;
             }
             ToPreview::Image { path, png } => self.picture(&path, &png)?,
+            ToPreview::Font { name, index } => {
+                let file = descriptor.ok_or(SessionError::NoFont)?;
+                self.font(name, file.into(), index);
+            }
             ToPreview::Scene { revision, target, instances, overrides } => {
                 if instances.len() > MAX_INSTANCES || overrides.len() > MAX_INSTANCES {
                     return Err(SessionError::TooMany);
@@ -200,6 +208,17 @@ impl Session {
         Ok(())
     }
 
+    /// The descriptor of a font file is read to its end and closed; the sandbox opens nothing.
+    fn font(&mut self, name: String, file: File, index: u32) {
+        // Main waits for the frame with it.
+        self.dirty = true;
+        let Some(painter) = &mut self.painter else { return };
+        match LoadedFont::read(name.clone(), file, index) {
+            Ok(font) => painter.add_font(font),
+            Err(error) => self.log(PreviewLogLevel::Warn, format!("{name} is not used: {error}")),
+        }
+    }
+
     fn log(&mut self, level: PreviewLogLevel, message: String) {
         self.out.push(FromPreview::Log { level, message: visible(&message, MAX_TOLD) });
     }
@@ -222,6 +241,10 @@ impl Session {
             build_again(&self.library, &self.scene, &self.interaction, &self.limits, &mut self.kept);
         let tree = Arc::new(tree);
         let painted = painter.paint(&tree, &self.scene, self.interaction.scroll)?;
+        let missing: String = painter.take_missing().into_iter().take(MAX_MISSING_CHARS).collect();
+        if !missing.is_empty() {
+            self.out.push(FromPreview::Missing { characters: missing });
+        }
         if let Some(writer) = &mut self.writer {
             let sequence = writer.put(painter.surface().pixels());
             let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);

@@ -14,7 +14,10 @@ use shared_protocol::registry::Direction;
 use std::fmt::Write;
 
 const MARGIN: i32 = 32;
-const FONTS: &str = "Ubuntu, Inter, 'Segoe UI', 'Noto Sans', system-ui, sans-serif";
+/// Families for whoever shows the file: Latin first, then other scripts, then whatever the viewer has.
+const FONTS: &str = "Ubuntu, Inter, 'Segoe UI', 'Noto Sans', 'Noto Sans Arabic', 'Noto Sans Hebrew', \
+                     'Noto Sans Devanagari', 'Noto Sans Thai', 'Noto Sans CJK SC', 'Noto Sans CJK JP', \
+                     'Noto Sans CJK KR', 'Noto Sans Symbols', 'Noto Sans Symbols2', system-ui, sans-serif";
 
 /// The whole board as an SVG document.
 pub fn to_svg(scene: &Scene<'_>) -> String {

@@ -4,6 +4,9 @@ use crate::{markdown::markdown_ui, widgets::modal_frame};
 use canvas::theme::Theme;
 use egui::{Context, Id};
 
+/// Who can be connected, in a line.
+pub(crate) const CLIENTS: &str = "Claude, VS Code, Cursor, or any other program that speaks MCP.";
+
 const TEXT: &str = include_str!("../../../docs/guide/agents.md");
 
 /// Gives back `false` when it is closed.

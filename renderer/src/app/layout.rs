@@ -81,6 +81,7 @@ impl Workbench {
     }
 
     pub(super) fn overlays_ui(&mut self, context: &Context, actions: &mut Vec<Action>) {
+        self.tour_ui(context, actions);
         let counts = self.counted();
         let view = view_of(&self.replica, &self.session, &self.theme, counts);
         let overlays = &mut self.overlays;
@@ -104,9 +105,9 @@ impl Workbench {
             {
                 overlays.context_menu = None;
             }
-            let launcher = overlays.launcher.as_mut();
-            if launcher.is_some_and(|launcher| !launcher.show_ui(context, view, actions)) {
-                overlays.launcher = None;
+            let welcome = overlays.welcome.as_mut();
+            if welcome.is_some_and(|welcome| !welcome.show_ui(context, view, actions)) {
+                overlays.welcome = None;
             }
             self.dialogs.show_ui(context, view, actions);
         }

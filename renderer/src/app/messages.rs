@@ -3,12 +3,13 @@
 use super::{Pending, Workbench, review::Asked};
 use crate::{
     commands::CommandId,
-    launcher::Launcher,
     link::Incoming,
     panels::{notices::Tone, status_bar::counted},
     replica::Received,
     terraform::Known,
+    tour::Tour,
     view::{Action, nodes_of},
+    welcome::Welcome,
 };
 use canvas::Canvas;
 use egui::{Context, ViewportCommand};
@@ -75,13 +76,13 @@ impl Workbench {
                 context.send_viewport_cmd(ViewportCommand::Minimized(false));
                 context.send_viewport_cmd(ViewportCommand::Focus);
             }
-            Received::Launcher => self.overlays.launcher = Some(Launcher::default()),
             Received::CrashReport { headline } => self.notices.tell_with(
                 Tone::Bad,
                 "Draftboard ended unexpectedly",
                 vec![headline, "Nothing was sent. Acknowledged changes are in the journal.".to_owned()],
                 Some(("Show report", Action::Do(CommandId::ReportProblem))),
             ),
+            Received::Welcome(folder) => self.overlays.welcome = Some(Welcome::about(folder)),
             Received::Resync => {
                 if let Err(error) = self.link.resync() {
                     tracing::error!(%error, "cannot ask for the workspace again");
@@ -110,6 +111,7 @@ impl Workbench {
         let known = self.opened_root.as_deref() == Some(workspace.root.as_str());
         if !known {
             self.opened_root = Some(workspace.root.clone());
+            self.tour.take_if(|tour| matches!(tour, Tour::Going(_)));
             self.canvases.clear();
             self.fitted.clear();
             self.session.terraform = Known::default();
@@ -200,8 +202,13 @@ impl Workbench {
                 {
                     return;
                 }
-                if let (Some(Pending::Launcher), Some(launcher)) = (pending, &mut self.overlays.launcher) {
-                    return launcher.refuse(refusal);
+                if pending == Some(Pending::Demo) {
+                    self.tour = None;
+                }
+                if let (Some(Pending::Welcome | Pending::Demo), Some(welcome)) =
+                    (pending, &mut self.overlays.welcome)
+                {
+                    return welcome.refuse(refusal);
                 }
                 match pending {
                     // What is in the way stays; the rest can still be taken back.
@@ -260,13 +267,25 @@ impl Workbench {
                 }
             }
             Answer::Recents(recents) => {
-                if let Some(launcher) = &mut self.overlays.launcher {
-                    launcher.receive(recents);
+                if let Some(welcome) = &mut self.overlays.welcome {
+                    welcome.receive(recents);
                 }
             }
             // A workspace was opened or made: the choice is done.
-            Answer::Done if pending == Some(Pending::Launcher) => self.overlays.launcher = None,
-            Answer::Terraform(answer) => self.terraform_answered(answer, context),
+            Answer::Done if pending == Some(Pending::Welcome) => self.overlays.welcome = None,
+            Answer::Templates(boards) => {
+                if let Some(welcome) = &mut self.overlays.welcome {
+                    welcome.receive_templates(boards);
+                }
+            }
+            Answer::PlainFolder(folder) => self.overlays.welcome = Some(Welcome::about(Some(folder))),
+            Answer::Demo { tour } => self.demo_started(tour),
+            Answer::Terraform(answer) => {
+                if pending == Some(Pending::Welcome) {
+                    self.imported_workspace();
+                }
+                self.terraform_answered(answer, context);
+            }
             Answer::Preview(answer) => self.preview_answered(answer, pending),
             Answer::Text(text) => match pending {
                 Some(Pending::Terraform(_)) => {

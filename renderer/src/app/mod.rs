@@ -12,6 +12,7 @@ mod review;
 mod run_command;
 mod specs;
 mod terraform;
+mod tour;
 mod upstreams;
 
 use crate::{
@@ -20,7 +21,6 @@ use crate::{
     context_menu::ContextMenu,
     dialogs::Dialogs,
     dock::Dock,
-    launcher::Launcher,
     link::Link,
     links::LinkTo,
     panels::{PanelId, Panels, notices::Notices},
@@ -33,7 +33,9 @@ use crate::{
     settings_page::SettingsPage,
     specs::{History, NewEntity},
     terraform::{Asked, Known},
+    tour::Tour,
     view::{Action, View},
+    welcome::Welcome,
 };
 use canvas::{Canvas, theme::Theme};
 use egui::{Context, Ui, ViewportCommand};
@@ -98,8 +100,10 @@ enum Pending {
     AuditExport,
     /// Where something comes from.
     Operations,
-    /// Another workspace, or a list of them.
-    Launcher,
+    /// Another workspace, or what the welcome page shows.
+    Welcome,
+    /// The demo.
+    Demo,
     Review(review::Asked),
     /// Something about agents: what is answered is told, or put on the clipboard.
     Agents {
@@ -131,7 +135,7 @@ struct Overlays {
     guide: bool,
     report: Option<ReportDialog>,
     settings: Option<SettingsPage>,
-    launcher: Option<Launcher>,
+    welcome: Option<Welcome>,
 }
 
 impl Overlays {
@@ -147,7 +151,7 @@ impl Overlays {
             || self.guide
             || self.report.is_some()
             || self.settings.is_some()
-            || self.launcher.is_some()
+            || self.welcome.is_some()
     }
 }
 
@@ -172,6 +176,8 @@ pub struct Workbench {
     panels: Panels,
     review: Review,
     overlays: Overlays,
+    /// Of the demo, while that is open.
+    tour: Option<Tour>,
     dialogs: Dialogs,
     notices: Notices,
     pending: BTreeMap<u64, Pending>,
@@ -210,6 +216,7 @@ impl Workbench {
             panels: Panels::default(),
             review: Review::default(),
             overlays: Overlays::default(),
+            tour: None,
             dialogs: Dialogs::default(),
             notices: Notices::default(),
             pending: BTreeMap::new(),

@@ -7,6 +7,7 @@ use crate::{
     panels::PanelId,
     placing::{add_at, add_connected, parent_for},
     terraform::Asked,
+    tour::Tour,
     view::Action,
 };
 use egui::Context;
@@ -37,11 +38,17 @@ impl Workbench {
                     Request::Open(_)
                     | Request::New { .. }
                     | Request::OpenExample
+                    | Request::ImportFolder(_)
+                    | Request::Templates
                     | Request::Recents
-                    | Request::ForgetRecent(_) => Pending::Launcher,
+                    | Request::ForgetRecent(_) => Pending::Welcome,
+                    Request::StartDemo => Pending::Demo,
                     Request::Revert { revision, partial: false } => Pending::Revert(revision),
                     _ => Pending::Other,
                 };
+                if pending == Pending::Demo {
+                    self.tour = Some(Tour::Starting(self.settings.clone()));
+                }
                 self.ask(request, pending);
             }
             Action::Select(selection) => self.select(selection, context),

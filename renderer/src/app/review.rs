@@ -4,7 +4,7 @@ use super::{Pending, Workbench, view_of};
 use crate::{
     panels::{PanelId, notices::Tone},
     review::{
-        opened::{Deciding, Look},
+        opened::{Arrival, Deciding, Look},
         words,
     },
     view::Action,
@@ -22,8 +22,9 @@ use shared_protocol::{
 pub(super) enum Asked {
     /// To see it.
     Open,
-    /// To see what the reviewer's own doing made of it.
-    Own,
+    /// To have it fitted to what is there now.
+    LookAgain,
+    Edit,
     Decision,
     /// To say something to the agent.
     Comment,
@@ -40,7 +41,8 @@ impl Asked {
     fn of(request: &ReviewRequest) -> Self {
         match request {
             ReviewRequest::Open(_) => Self::Open,
-            ReviewRequest::LookAgain { .. } | ReviewRequest::Edit { .. } => Self::Own,
+            ReviewRequest::LookAgain { .. } => Self::LookAgain,
+            ReviewRequest::Edit { .. } => Self::Edit,
             ReviewRequest::Accept(_) | ReviewRequest::Reject { .. } => Self::Decision,
             ReviewRequest::Comment { .. } => Self::Comment,
             ReviewRequest::Revert { proposal, partial: false } => Self::Revert(*proposal),
@@ -98,14 +100,18 @@ impl Workbench {
                 if asked == Some(Asked::Comment) {
                     self.review.commented(true);
                 }
-                let own = asked == Some(Asked::Own);
-                if self.review.receive(*proposal, own, self.replica.workspace()) {
+                let arrival = match asked {
+                    Some(Asked::Edit) => Arrival::Edited,
+                    Some(Asked::LookAgain) => Arrival::LookedAgain,
+                    _ => Arrival::News,
+                };
+                if self.review.receive(*proposal, arrival, self.replica.workspace()) {
                     self.go_to_proposal(context);
                 }
                 // Where nothing else is, nobody is taken away from anything.
                 self.session.reveal_proposal |= self.is_board_empty();
                 self.counts = None;
-                if own {
+                if arrival != Arrival::News {
                     self.nudge.give_up();
                 }
             }
@@ -170,7 +176,7 @@ impl Workbench {
     pub(super) fn review_refused(&mut self, asked: Asked) {
         match asked {
             Asked::Open => self.review.give_up(),
-            Asked::Decision | Asked::Own => {
+            Asked::Decision | Asked::LookAgain | Asked::Edit => {
                 self.review.refused();
                 self.nudge.give_up();
                 // Whatever is in the way, what is shown may be out of date.

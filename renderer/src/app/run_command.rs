@@ -7,7 +7,6 @@ use crate::{
     commands::CommandId as Id,
     connect_to::ConnectTo,
     dialogs::{Modal, Purpose},
-    launcher::Launcher,
     links::{LinkTo, end_of},
     panels::{PanelId, notices::Tone, upstreams::Way},
     placing::container_at,
@@ -16,6 +15,9 @@ use crate::{
     report_problem::ReportDialog,
     review::opened::Look,
     settings_page::SettingsPage,
+    tour::pointer::{Place, bring_into_view},
+    view::Action,
+    welcome::Welcome,
 };
 use authority::may_contain;
 use canvas::{Canvas, Scene};
@@ -34,9 +36,10 @@ const FIT_PADDING: f32 = 48.0;
 impl Workbench {
     pub(super) fn run_command(&mut self, id: Id, context: &Context) {
         match id {
-            Id::Launcher => self.overlays.launcher = Some(Launcher::default()),
+            Id::Welcome => self.overlays.welcome = Some(Welcome::default()),
             Id::OpenFolder => self.ask_path(Purpose::OpenWorkspace, context),
-            Id::OpenExample => self.ask(Request::OpenExample, Pending::Launcher),
+            Id::OpenExample => self.ask(Request::OpenExample, Pending::Welcome),
+            Id::StartDemo => self.perform(Action::Ask(Request::StartDemo), context),
             Id::Save => self.save(context),
             Id::ExportBoard => self.export(context),
             Id::Quit => self.ask(Request::Quit, Pending::Other),
@@ -137,6 +140,17 @@ impl Workbench {
             Id::ReviewPrevious => self.review_step(false, context),
             Id::ReviewTick => self.review_tick(),
             Id::ReviewDecide => self.review_decide(),
+            Id::ReviewPlan => {
+                self.dock.show(PanelId::Proposal);
+                bring_into_view(context, Place::Plan);
+            }
+            Id::ReviewNewest => {
+                let newest = self.replica.review().proposals.iter().filter(|brief| brief.waits());
+                match newest.max_by_key(|brief| brief.number).map(|brief| brief.id) {
+                    Some(id) => self.open_proposal(id, context),
+                    None => self.dock.show(PanelId::Review),
+                }
+            }
             Id::ReviewBlink => self.review_blink(context),
             Id::ReviewOverlay => self.set_look(Look::Overlay),
             Id::ReviewSideBySide => self.set_look(Look::SideBySide),

@@ -17,9 +17,10 @@ use std::borrow::Cow;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum CommandId {
-    Launcher,
+    Welcome,
     OpenFolder,
     OpenExample,
+    StartDemo,
     Save,
     ExportBoard,
     Quit,
@@ -94,9 +95,11 @@ pub(crate) enum CommandId {
     ImportServers,
     SearchRegistry,
     Settings,
+    ReviewNewest,
     ReviewNext,
     ReviewPrevious,
     ReviewTick,
+    ReviewPlan,
     ReviewDecide,
     ReviewBlink,
     ReviewOverlay,

@@ -28,8 +28,10 @@ pub(crate) enum Purpose {
         board: BoardId,
         suggestion: String,
     },
-    /// A folder of Terraform files, or of a TerraStudio project.
+    /// A folder of Terraform files, or of a TerraStudio project, as a board of this workspace.
     ImportTerraform,
+    /// The same as a workspace of its own.
+    OpenTerraform,
     /// Every line of the audit.
     ExportAudit,
 }
@@ -44,6 +46,7 @@ impl Purpose {
             Self::NewWorkspace { template } => Request::New { path, template: *template },
             Self::Export { board, .. } => Request::Export { board: *board, path },
             Self::ImportTerraform => Request::Terraform(TerraformRequest::Import { path, name: None }),
+            Self::OpenTerraform => Request::ImportFolder(path),
             Self::ExportAudit => Request::AuditExport { path },
         }
     }

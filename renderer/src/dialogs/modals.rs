@@ -62,7 +62,7 @@ impl Modal {
 
     pub(super) fn path(purpose: Purpose, root: &str, why: String) -> Self {
         let path = match &purpose {
-            Purpose::OpenWorkspace | Purpose::ImportTerraform => root.to_owned(),
+            Purpose::OpenWorkspace | Purpose::ImportTerraform | Purpose::OpenTerraform => root.to_owned(),
             Purpose::NewWorkspace { .. } => format!("{root}-new"),
             Purpose::Export { suggestion, .. } => format!("{root}/{suggestion}"),
             Purpose::ExportAudit => format!("{root}/{}", Purpose::AUDIT_FILE),
@@ -81,6 +81,7 @@ impl Modal {
             Self::Path { purpose: Purpose::NewWorkspace { .. }, .. } => "New workspace",
             Self::Path { purpose: Purpose::Export { .. }, .. } => "Export board",
             Self::Path { purpose: Purpose::ImportTerraform, .. } => "Import Terraform folder",
+            Self::Path { purpose: Purpose::OpenTerraform, .. } => "Open Terraform folder",
             Self::Path { purpose: Purpose::ExportAudit, .. } => "Export audit",
             Self::Run(run) => run.title(),
         }
@@ -96,7 +97,7 @@ impl Modal {
             Self::Path { purpose: Purpose::OpenWorkspace, .. } => "Open",
             Self::Path { purpose: Purpose::NewWorkspace { .. }, .. } => "Create",
             Self::Path { purpose: Purpose::Export { .. } | Purpose::ExportAudit, .. } => "Export",
-            Self::Path { purpose: Purpose::ImportTerraform, .. } => "Import",
+            Self::Path { purpose: Purpose::ImportTerraform | Purpose::OpenTerraform, .. } => "Import",
             Self::Run(run) => run.button(),
         }
     }

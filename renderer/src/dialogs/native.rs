@@ -63,6 +63,10 @@ fn ask(purpose: &Purpose, root: &str) -> Option<PathBuf> {
         Purpose::ImportTerraform => {
             dialog.set_title("Import Terraform folder").set_directory(root).pick_folder()
         }
+        Purpose::OpenTerraform => {
+            let beside = Path::new(root).parent().unwrap_or(Path::new(root));
+            dialog.set_title("Open Terraform folder").set_directory(beside).pick_folder()
+        }
         Purpose::ExportAudit => dialog
             .set_title("Export audit")
             .set_directory(root)

@@ -42,7 +42,11 @@ pub(crate) fn counts(view: &View<'_>) -> (usize, usize) {
 /// With what runs and files of Terraform say about them.
 fn on_boards(view: &View<'_>) -> (usize, usize) {
     let (errors, warnings) = totals(view);
-    (errors, warnings + view.snapshot.registry().problems().len())
+    let modules = view.snapshot.registry().problems().len();
+    match RegistryProblem::SEVERITY {
+        Severity::Error => (errors + modules, warnings),
+        Severity::Warning => (errors, warnings + modules),
+    }
 }
 
 fn in_specs(view: &View<'_>) -> (usize, usize) {
@@ -143,7 +147,7 @@ impl Entry<'_> {
         match self {
             Self::Board(problem) => problem.severity,
             Self::Told(told) => told.finding.severity,
-            Self::Module(_) => Severity::Warning,
+            Self::Module(_) => RegistryProblem::SEVERITY,
         }
     }
 
@@ -172,7 +176,7 @@ fn rows_ui(ui: &mut Ui, view: &View<'_>, entries: &[Entry<'_>], actions: &mut Ve
                     Entry::Module(problem) => {
                         let place = format!("{} in {}", problem.entry, problem.origin);
                         let sense = (Sense::hover(), 0.0);
-                        line_ui(ui, view, Severity::Warning, &problem.message, &place, sense);
+                        line_ui(ui, view, RegistryProblem::SEVERITY, &problem.message, &place, sense);
                     }
                 }
             }

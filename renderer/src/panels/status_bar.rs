@@ -8,7 +8,7 @@ use crate::{
     widgets::paint_severity,
 };
 use egui::{Align, Button, Layout, RichText, Sense, Ui, Vec2};
-use shared_protocol::messages::Severity;
+use shared_protocol::{messages::Severity, proposal::Risk};
 
 pub(crate) fn status_bar_ui(ui: &mut Ui, view: &View<'_>, zoom: Option<f32>, actions: &mut Vec<Action>) {
     ui.horizontal_centered(|ui| {
@@ -19,6 +19,7 @@ pub(crate) fn status_bar_ui(ui: &mut Ui, view: &View<'_>, zoom: Option<f32>, act
         counts_ui(ui, view);
         dot_ui(ui, view);
         problems_ui(ui, view, actions);
+        review_ui(ui, view, actions);
         cost_ui(ui, view, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(zoom) = zoom {
@@ -80,6 +81,32 @@ fn problems_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
     let text = RichText::new(text).small().color(view.theme.text_muted);
     if ui.add(Button::new(text).frame_when_inactive(false)).on_hover_text("Show the problems").clicked() {
         actions.push(Action::Do(CommandId::Panel(PanelId::Problems)));
+    }
+}
+
+/// What waits for a decision, in sight however the panels are arranged.
+fn review_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    let waiting = view.review.waiting();
+    if waiting == 0 {
+        return;
+    }
+    dot_ui(ui, view);
+    let is_grave =
+        view.review.proposals.iter().any(|brief| brief.waits() && brief.risks.contains(&Risk::Destructive));
+    if is_grave {
+        let (rect, _) = ui.allocate_exact_size(Vec2::splat(12.0), Sense::hover());
+        paint_severity(ui.painter(), rect.center(), view.theme, Severity::Warning);
+    }
+    let text = RichText::new(format!("{waiting} to review")).small().color(view.theme.text);
+    let name = format!("{} to review", counted(waiting, "proposal"));
+    let button = ui.add(Button::new(text).frame_when_inactive(false)).accessible_name(name);
+    let hint = if is_grave {
+        "Open the review queue; at least one removes something"
+    } else {
+        "Open the review queue"
+    };
+    if button.on_hover_text(hint).clicked() {
+        actions.push(Action::ShowPanel(PanelId::Review));
     }
 }
 

@@ -8,23 +8,22 @@ pub(super) struct Closure {
     places: BTreeMap<Subject, usize>,
     needs: Vec<Vec<usize>>,
     needed_by: Vec<Vec<usize>>,
+    /// Of side effects, the removals one of which they go with.
+    causes: Vec<Vec<usize>>,
+    effects: Vec<Vec<usize>>,
 }
 
 impl Closure {
     pub(super) fn of(elements: &[Element]) -> Self {
         let places: BTreeMap<Subject, usize> =
             elements.iter().enumerate().map(|(place, element)| (element.subject.clone(), place)).collect();
-        let needs: Vec<Vec<usize>> = elements
-            .iter()
-            .map(|element| element.needs.iter().filter_map(|needed| places.get(needed).copied()).collect())
-            .collect();
-        let mut needed_by = vec![Vec::new(); elements.len()];
-        for (place, needed) in
-            needs.iter().enumerate().flat_map(|(place, all)| all.iter().map(move |n| (place, *n)))
-        {
-            needed_by[needed].push(place);
-        }
-        Self { places, needs, needed_by }
+        let placed = |subjects: &[Subject]| -> Vec<usize> {
+            subjects.iter().filter_map(|subject| places.get(subject).copied()).collect()
+        };
+        let needs: Vec<Vec<usize>> = elements.iter().map(|element| placed(&element.needs)).collect();
+        let causes: Vec<Vec<usize>> = elements.iter().map(|element| placed(&element.effect_of)).collect();
+        let (needed_by, effects) = (reversed(&needs), reversed(&causes));
+        Self { places, needs, needed_by, causes, effects }
     }
 
     pub(super) fn place(&self, subject: &Subject) -> Option<usize> {
@@ -36,10 +35,46 @@ impl Closure {
         reach(&self.needs, from)
     }
 
-    /// These and all that need them.
-    pub(super) fn with_needing(&self, from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
-        reach(&self.needed_by, from)
+    /// These and all that cannot stay without them: what needs them, and side effects none of whose causes stays.
+    /// `is_chosen` says what was chosen before.
+    pub(super) fn with_dependents(
+        &self,
+        from: impl IntoIterator<Item = usize>,
+        is_chosen: impl Fn(usize) -> bool,
+    ) -> BTreeSet<usize> {
+        let mut out = reach(&self.needed_by, from);
+        loop {
+            let is_stranded = |place: &usize| {
+                !out.contains(place)
+                    && !self.causes[*place].iter().any(|cause| is_chosen(*cause) && !out.contains(cause))
+            };
+            let effects = out.iter().flat_map(|place| &self.effects[*place]).copied();
+            let stranded: Vec<usize> = effects.filter(is_stranded).collect();
+            if stranded.is_empty() {
+                return out;
+            }
+            out.extend(reach(&self.needed_by, stranded));
+        }
     }
+
+    /// These and all that goes with them as a side effect.
+    pub(super) fn with_effects(&self, from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
+        reach(&self.effects, from)
+    }
+
+    /// The removals that this one is a side effect of.
+    pub(super) fn causes(&self, place: usize) -> &[usize] {
+        self.causes.get(place).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn reversed(arrows: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut reversed = vec![Vec::new(); arrows.len()];
+    for (from, to) in arrows.iter().enumerate().flat_map(|(from, all)| all.iter().map(move |to| (from, *to)))
+    {
+        reversed[to].push(from);
+    }
+    reversed
 }
 
 fn reach(next: &[Vec<usize>], from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {

@@ -10,8 +10,9 @@ use super::{
 use crate::{
     panels::status_bar::counted,
     terraform::money,
+    tour::pointer::{Place, mark},
     view::{Action, View},
-    widgets::{disclosure_ui, muted_ui, paint_severity},
+    widgets::{ROW, disclosure_ui, muted_ui, paint_severity},
 };
 use egui::{RichText, Sense, Ui, vec2};
 use shared_protocol::{
@@ -80,6 +81,8 @@ impl Opened {
         ui.add_space(4.0);
         ui.separator();
         let mut open = !typed.shows.contains("consequences folded");
+        let heading = egui::Rect::from_min_size(ui.cursor().min, vec2(ui.available_width(), ROW));
+        mark(ui, Place::Consequences, heading);
         disclosure_ui(ui, view.theme, "Consequences", None, &mut open);
         if !open {
             typed.shows.insert("consequences folded");

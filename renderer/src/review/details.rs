@@ -4,7 +4,7 @@
 use super::{
     Opened, Typed,
     files::{files_ui, value_ui},
-    words,
+    request_plan, words,
 };
 use crate::{
     view::{Action, View},
@@ -39,8 +39,18 @@ impl Opened {
                 }
                 differences_ui(ui, theme, &element);
                 self.needs_ui(ui, theme, &element);
-                if element.destructive && self.can_tick() && !self.is_chosen(subject) {
-                    confirmed = gesture_ui(ui, view, &element, typed);
+                let cause = self.cause_to_tick(subject);
+                if let Some(cause) = cause {
+                    let text =
+                        format!("Side effect of another removal. Include that one first: {}", cause.text);
+                    ui.add(egui::Label::new(RichText::new(text).small().color(theme.text_muted)).wrap());
+                }
+                if element.destructive && cause.is_none() && self.can_tick() && !self.is_chosen(subject) {
+                    match request_plan::obstacle(self).filter(|_| *subject == Subject::Act) {
+                        // There is nothing to say yes to yet.
+                        Some(why) => drop(muted_ui(ui, theme, why)),
+                        None => confirmed = gesture_ui(ui, view, &element, typed),
+                    }
                 }
                 if element.board.is_some() {
                     ui.horizontal_wrapped(|ui| {

@@ -28,13 +28,14 @@ mod pages;
 mod proposal;
 pub(crate) mod proposed;
 mod queue;
+mod request_plan;
 pub(crate) mod strip;
 mod trial;
 pub(crate) mod words;
 
 use crate::replica::Workspace;
 use canvas::Canvas;
-use opened::{Look, Opened};
+use opened::{Arrival, Look, Opened};
 use proposed::Proposed;
 use shared_protocol::{
     BoardId, ProposalId, ProposalState, Subject,
@@ -148,12 +149,11 @@ impl Review {
         self.asked
     }
 
-    /// `own`: the answer to something that the reviewer did, and so what they expect to see.
     /// Gives back whether it is a proposal that a person has just opened.
     pub(crate) fn receive(
         &mut self,
         proposal: OpenedProposal,
-        own: bool,
+        arrival: Arrival,
         workspace: Option<&Workspace>,
     ) -> bool {
         let id = proposal.brief.id;
@@ -162,7 +162,7 @@ impl Review {
         }
         let wanted = self.wanted.take_if(|wanted| *wanted == id).is_some();
         match &mut self.opened {
-            Some(opened) if opened.id() == id => opened.receive(proposal, own),
+            Some(opened) if opened.id() == id => opened.receive(proposal, arrival),
             // Somebody has opened another one meanwhile.
             Some(opened) if !wanted && !opened.is_followed => return false,
             _ => {

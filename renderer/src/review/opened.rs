@@ -4,8 +4,9 @@
 use super::{closure::Closure, proposed::Proposed, words::harmless};
 use shared_protocol::{
     ProposalId, ProposalState, Subject,
-    proposal::{Kind, Risk, Verdict},
+    proposal::{Act, Kind, Risk, Verdict},
     review::{Element, OpenedProposal},
+    terraform::RequestPlanView,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -41,6 +42,17 @@ pub(crate) enum Deciding {
     },
     /// Main was asked; nothing can be asked twice.
     Asked,
+}
+
+/// Why main sent a proposal that is open already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// Something about it changed.
+    News,
+    /// The reviewer asked to look again.
+    LookedAgain,
+    /// The reviewer edited it.
+    Edited,
 }
 
 #[derive(Debug)]
@@ -123,11 +135,7 @@ impl Opened {
     /// Risk first; what is layout alone comes last and is one line.
     fn sort(&mut self) {
         let rank = |element: &Element| {
-            let risk = element.risks.iter().min().map_or(Risk::Wide as u8 + 1, |risk| match risk {
-                Risk::Cosmetic => Risk::Cosmetic as u8 + 1,
-                risk => *risk as u8,
-            });
-            (element.kind == Kind::Placed, risk, element.kind != Kind::Removed)
+            (element.kind == Kind::Placed, Risk::severity(&element.risks), element.kind != Kind::Removed)
         };
         let elements = &self.proposal.elements;
         self.order = (0..elements.len()).collect();
@@ -192,12 +200,13 @@ impl Opened {
         self.chosen.contains(subject)
     }
 
-    /// Takes what may be taken without a gesture: nothing destructive, and nothing that needs such.
+    /// Takes what may be taken without a gesture: nothing destructive, nothing that needs such, and no side effect of what
+    /// is not taken.
     fn choose(&mut self, wanted: &BTreeSet<Subject>) {
         let out = |element: &Element| !wanted.contains(&element.subject) || self.is_unconfirmed(element);
         let elements = &self.proposal.elements;
         let out = elements.iter().enumerate().filter(|(_, element)| out(element)).map(|(place, _)| place);
-        let out = self.closure.with_needing(out);
+        let out = self.closure.with_dependents(out, |_| true);
         let taken = elements.iter().enumerate().filter(|(place, _)| !out.contains(place));
         self.chosen = Arc::new(taken.map(|(_, element)| element.subject.clone()).collect());
     }
@@ -210,14 +219,18 @@ impl Opened {
         places.iter().filter_map(|place| self.proposal.elements.get(*place))
     }
 
-    /// Ticks or unticks. A tick takes along what it needs, an untick what needs it; both say so. Something destructive
-    /// is not ticked this way.
+    /// Ticks or unticks. A tick takes along what it needs, an untick what needs it and its side effects; both say so.
+    /// Something destructive is not ticked this way, nor a side effect without its cause.
     pub(crate) fn tick(&mut self, subject: &Subject) {
         let Some(place) = self.closure.place(subject) else { return };
         if self.is_chosen(subject) {
             return self.untick(place);
         }
-        let needed = self.closure.with_needs([place]);
+        if let Some(cause) = self.missing_cause(place).map(|cause| cause.subject.clone()) {
+            return self.point_at_cause(cause);
+        }
+        let effects = self.closure.with_effects([place]);
+        let needed = self.closure.with_needs(effects);
         let grave = self.elements_at(&needed).find(|element| self.is_unconfirmed(element));
         if let Some(grave) = grave.map(|element| element.subject.clone()) {
             return self.point_at_grave(subject, grave);
@@ -244,10 +257,32 @@ impl Opened {
         ));
     }
 
+    /// The removal that has to be ticked first, for a side effect that goes with none that is.
+    pub(super) fn cause_to_tick(&self, subject: &Subject) -> Option<&Element> {
+        self.missing_cause(self.closure.place(subject)?)
+    }
+
+    fn missing_cause(&self, place: usize) -> Option<&Element> {
+        let mut causes =
+            self.closure.causes(place).iter().filter_map(|cause| self.proposal.elements.get(*cause));
+        let first = causes.clone().next()?;
+        let is_there = causes.any(|cause| self.is_chosen(&cause.subject));
+        (!is_there).then_some(first)
+    }
+
+    fn point_at_cause(&mut self, cause: Subject) {
+        let text = self.element(&cause).map_or_else(String::new, |element| element.text.clone());
+        self.look_at(Some(cause));
+        self.note = Some(format!("It is a side effect: {text}. Include that removal first."));
+    }
+
     fn untick(&mut self, place: usize) {
-        let needing = self.closure.with_needing([place]);
+        let elements = &self.proposal.elements;
+        let is_chosen =
+            |place: usize| elements.get(place).is_some_and(|element| self.is_chosen(&element.subject));
+        let dependents = self.closure.with_dependents([place], is_chosen);
         let gone: Vec<Subject> = self
-            .elements_at(&needing)
+            .elements_at(&dependents)
             .filter(|element| self.is_chosen(&element.subject))
             .map(|element| element.subject.clone())
             .collect();
@@ -262,9 +297,13 @@ impl Opened {
         }
     }
 
-    /// The deliberate gesture was made for exactly this one.
+    /// The deliberate gesture was made for this one and for all that goes with it as a side effect.
     pub(crate) fn confirm(&mut self, subject: &Subject) {
-        self.confirmed.insert(subject.clone());
+        let Some(place) = self.closure.place(subject) else { return };
+        let together = self.closure.with_effects([place]);
+        let together: Vec<Subject> =
+            self.elements_at(&together).map(|element| element.subject.clone()).collect();
+        self.confirmed.extend(together);
         if !self.is_chosen(subject) {
             self.tick(subject);
         }
@@ -296,14 +335,15 @@ impl Opened {
 
     /// Main told what the proposal is now. What a person looks at is replaced only if nothing in it is other than it was,
     /// or if they asked for it.
-    pub(crate) fn receive(&mut self, now: OpenedProposal, asked: bool) {
+    pub(crate) fn receive(&mut self, now: OpenedProposal, arrival: Arrival) {
         let now = harmless(now);
         let is_watched = matches!(self.proposal.brief.state, ProposalState::Draft) || self.is_followed;
         // About what is over nothing is decided any more.
         let is_over = !now.brief.waits() && now.brief.state != ProposalState::Draft;
         let is_rest = std::mem::take(&mut self.expects_rest);
-        if asked || is_watched || is_over || is_rest || is_same(&self.proposal, &now) {
-            self.replace(now);
+        let is_own = arrival != Arrival::News;
+        if is_own || is_watched || is_over || is_rest || is_same(&self.proposal, &now) {
+            self.replace(now, arrival);
         } else {
             self.newer = Some(Box::new(now));
             self.go_to_top = true;
@@ -314,24 +354,34 @@ impl Opened {
     /// The reviewer has read what changed.
     pub(crate) fn look_at_newer(&mut self) {
         if let Some(newer) = self.newer.take() {
-            self.replace(*newer);
+            self.replace(*newer, Arrival::News);
         }
     }
 
-    fn replace(&mut self, now: OpenedProposal) {
-        let before = std::mem::replace(&mut self.proposal, now);
+    fn replace(&mut self, now: OpenedProposal, arrival: Arrival) {
+        let mut before = std::mem::replace(&mut self.proposal, now);
+        if self.applies() {
+            // It is followed by itself, so that a gesture is never carried over to another plan.
+            self.proposal.plan = before.plan.take();
+        }
         self.newer = None;
         self.deciding = Deciding::Not;
         self.sort();
         let was_draft = matches!(before.brief.state, ProposalState::Draft);
         let old = by_subject(&before.elements);
         let same = |element: &Element| old.get(&element.subject).is_some_and(|old| *old == element);
-        // Marks stay on what is as it was; what is new or other has to be looked at first.
+        // An edit was made to what the reviewer saw, so all that differs is theirs. What was stale was also fitted to
+        // changes of others.
+        let was_edited = arrival == Arrival::Edited && before.brief.state == ProposalState::Open;
+        // Marks stay on what is as it was, and on what the reviewer edited; what is new or other has to be looked at first.
         let kept: BTreeSet<Subject> = self
             .proposal
             .elements
             .iter()
-            .filter(|element| was_draft || (same(element) && self.chosen.contains(&element.subject)))
+            .filter(|element| match same(element) {
+                true => was_draft || self.chosen.contains(&element.subject),
+                false => was_draft || was_edited,
+            })
             .map(|element| element.subject.clone())
             .collect();
         let confirmed = self.proposal.elements.iter().filter(|element| same(element));
@@ -366,6 +416,39 @@ impl Opened {
         changed
     }
 
+    // ---- the plan of a request --------------------------------------------------------------------------------------------
+
+    /// It asks to change real resources, so a yes is about a saved plan.
+    pub(crate) fn applies(&self) -> bool {
+        matches!(&self.proposal.brief.act, Some(Act::Run { operation, .. }) if operation.needs_confirmation())
+    }
+
+    /// Takes the plan of a request as main tells of it. Another plan, or none, clears the gesture: it was about what was
+    /// shown then.
+    pub(crate) fn follow_plan(&mut self, requests: &[RequestPlanView]) {
+        if !self.applies() {
+            return;
+        }
+        let (id, version) = (self.proposal.brief.id, self.proposal.brief.version);
+        let now = requests.iter().find(|plan| plan.proposal == id && plan.version == version);
+        if self.proposal.plan.as_deref() == now {
+            return;
+        }
+        let hash = |plan: Option<&RequestPlanView>| plan.and_then(RequestPlanView::hash);
+        if hash(self.proposal.plan.as_deref()) != hash(now) {
+            self.clear_gesture();
+        }
+        self.proposal.plan = now.cloned().map(Box::new);
+    }
+
+    fn clear_gesture(&mut self) {
+        self.confirmed.remove(&Subject::Act);
+        Arc::make_mut(&mut self.chosen).remove(&Subject::Act);
+        if self.deciding != Deciding::Asked {
+            self.deciding = Deciding::Not;
+        }
+    }
+
     // ---- deciding -------------------------------------------------------------------------------------------------------
 
     /// Why nothing can be decided now; `stamp` is the newest that main told of.
@@ -398,6 +481,9 @@ impl Opened {
         }
         if matches!(self.proposal.brief.state, ProposalState::Stale { .. }) {
             return Some("What it touches was changed since. Look again first.".to_owned());
+        }
+        if let Some(why) = super::request_plan::obstacle(self) {
+            return Some(why);
         }
         if self.chosen.is_empty() {
             return Some("Nothing is ticked.".to_owned());

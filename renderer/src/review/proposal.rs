@@ -1,9 +1,10 @@
 //! The panel of the opened proposal: risk first, the agent's words set apart, the elements with their ticks, what follows
 //! from them, and below everything the decision.
 
-use super::{Opened, Review, Typed, call, clashes, decide, header};
+use super::{Opened, Review, Typed, call, clashes, decide, header, request_plan};
 use crate::{
     panels::{PanelId, log::now, status_bar::counted},
+    tour::pointer::{Place, mark},
     view::{Action, View},
     widgets::{disclosure_ui, empty_state_ui, muted_ui, paint_severity},
 };
@@ -26,6 +27,7 @@ impl Review {
             });
             return;
         };
+        opened.follow_plan(&view.terraform.requests);
         let stamp =
             view.review.proposals.iter().find(|brief| brief.id == opened.id()).map(|brief| brief.stamp);
         let why_not = opened.why_not(stamp, now());
@@ -35,9 +37,10 @@ impl Review {
             top: 8,
             bottom: 8,
         });
-        Panel::bottom("decision").frame(frame).show(ui, |ui| {
+        let decision = Panel::bottom("decision").frame(frame).show(ui, |ui| {
             decide::decide_ui(ui, view, opened, why_not.as_deref(), actions);
         });
+        mark(ui, Place::Decision, decision.response.rect);
         egui::CentralPanel::no_frame().show(ui, |ui| {
             let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]).id_salt(opened.id());
             if std::mem::take(&mut opened.go_to_top) {
@@ -48,6 +51,7 @@ impl Review {
                 header::header_ui(ui, view.theme, opened);
                 banner_ui(ui, view, opened, actions);
                 call::call_ui(ui, view, opened);
+                request_plan::plan_ui(ui, view, opened, typed, actions);
                 header::rationale_ui(ui, view.theme, opened);
                 opened.elements_ui(ui, view, typed, actions);
                 opened.consequences_ui(ui, view, typed, actions);

@@ -43,8 +43,9 @@ impl Review {
         let drafts = proposals.iter().filter(|brief| brief.state == ProposalState::Draft);
         let is_decided = |brief: &&ProposalBrief| !brief.waits() && brief.state != ProposalState::Draft;
         let mut waiting: Vec<&ProposalBrief> = waiting.collect();
-        waiting.sort_by_key(|brief| (brief.risks.iter().min().copied(), brief.number));
-        let drafts: Vec<&ProposalBrief> = drafts.collect();
+        waiting.sort_by(|a, b| a.queue_order(b));
+        let mut drafts: Vec<&ProposalBrief> = drafts.collect();
+        drafts.sort_by(|a, b| a.queue_order(b));
         let known: Vec<&ProposalBrief> = match &self.queue.older {
             Some(older) => older.iter().filter(is_decided).collect(),
             None => proposals.iter().filter(is_decided).collect(),

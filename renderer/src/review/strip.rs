@@ -5,6 +5,7 @@ use super::{
     words,
 };
 use crate::{
+    tour::pointer::{Place, mark},
     view::{Action, View},
     widgets::close_button_ui,
 };
@@ -45,6 +46,7 @@ pub(crate) fn strip_ui(
         })
         .inner
     });
+    mark(ui, Place::Ghosts, held.response.rect);
     held.inner
 }
 

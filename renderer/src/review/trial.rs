@@ -5,6 +5,7 @@ use super::{Typed, words};
 use crate::{
     panels::{log::now, status_bar::counted, terraform::rank},
     terraform::{is_going, words as run_words},
+    tour::pointer::{Place, bring_into_view, mark_button},
     view::{Action, View},
     widgets::{disclosure_ui, focus_stroke, muted_ui, paint_severity},
 };
@@ -26,6 +27,9 @@ const MOST_ATTRIBUTES: usize = 8;
 const MOST_LINES: usize = 200;
 const MOST_FINDINGS: usize = 20;
 
+const FORM: &str = "Runs Terraform's plan with your credentials on the board as it would be, in a folder of its own with a \
+                    copy of the state. Nothing is changed. Providers that are missing are fetched first.";
+
 /// The question before it, with the values that it needs.
 #[derive(Default)]
 pub(super) struct Form {
@@ -36,6 +40,10 @@ pub(super) struct Form {
 }
 
 impl Form {
+    pub(super) fn is_for(&self, board: BoardId) -> bool {
+        self.board == Some(board)
+    }
+
     /// It has begun, or it was refused.
     pub(super) fn answered(&mut self, has_begun: bool) {
         self.is_asked = false;
@@ -60,6 +68,11 @@ pub(super) struct Planned {
     pub(super) board: BoardId,
 }
 
+pub(super) fn request(planned: Planned, secrets: Vec<(String, String)>) -> ReviewRequest {
+    let Planned { proposal, hash, board, .. } = planned;
+    ReviewRequest::Plan { proposal, hash, board, secrets }
+}
+
 pub(super) fn trial_ui(
     ui: &mut Ui,
     view: &View<'_>,
@@ -77,8 +90,8 @@ pub(super) fn trial_ui(
         return;
     }
     ui.add_space(4.0);
-    if typed.plan.board == Some(planned.board) {
-        return form_ui(ui, view, planned, &mut typed.plan, actions);
+    if typed.plan.is_for(planned.board) {
+        return form_ui(ui, view, planned, (&mut typed.plan, FORM), actions);
     }
     let is_other_going = view.terraform.trials.iter().any(|trial| is_going(&trial.run));
     let text = if trial.is_some() { "Plan again…" } else { "Plan…" };
@@ -86,8 +99,10 @@ pub(super) fn trial_ui(
     let button = button
         .on_hover_text("Asks Terraform what accepting it would lead to; nothing is changed")
         .on_disabled_hover_text("Another plan of a proposal is going on.");
+    mark_button(ui, Place::Plan, &button);
     if button.clicked() {
         typed.plan = Form { board: Some(planned.board), ..Form::default() };
+        bring_into_view(ui.ctx(), Place::PlanNow);
     }
 }
 
@@ -103,10 +118,15 @@ fn boxed_ui<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -
         .inner
 }
 
-fn form_ui(ui: &mut Ui, view: &View<'_>, planned: Planned, form: &mut Form, actions: &mut Vec<Action>) {
+/// What planning takes, and what a person has to give for it.
+pub(super) fn form_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    planned: Planned,
+    (form, text): (&mut Form, &str),
+    actions: &mut Vec<Action>,
+) {
     boxed_ui(ui, view.theme, |ui| {
-        let text = "Runs Terraform's plan with your credentials on the board as it would be, in a folder of its own with \
-                    a copy of the state. Nothing is changed. Providers that are missing are fetched first.";
         ui.add(egui::Label::new(RichText::new(text).small()).wrap());
         if !form.values.is_empty() {
             let text = "Sensitive values are kept in memory while Draftboard runs, and written nowhere.";
@@ -122,11 +142,12 @@ fn form_ui(ui: &mut Ui, view: &View<'_>, planned: Planned, form: &mut Form, acti
             let is_missing = form.values.iter().any(|(_, value)| value.is_empty());
             let button = egui::Button::new(RichText::new("Plan now").color(view.theme.accent_text))
                 .fill(view.theme.accent);
-            if ui.add_enabled(!form.is_asked && !is_missing, button).clicked() {
+            let plan = ui.add_enabled(!form.is_asked && !is_missing, button);
+            mark_button(ui, Place::PlanNow, &plan);
+            if plan.clicked() {
                 form.is_asked = true;
-                let Planned { proposal, hash, board, .. } = planned;
                 let secrets = std::mem::take(&mut form.values);
-                actions.push(Action::Review(ReviewRequest::Plan { proposal, hash, board, secrets }));
+                actions.push(Action::Review(request(planned, secrets)));
             }
             if ui.button("Do not plan").clicked() {
                 *form = Form::default();
@@ -213,7 +234,7 @@ fn found_ui(ui: &mut Ui, view: &View<'_>, trial: &TrialView, typed: &mut Typed, 
     }
 }
 
-fn change_ui(
+pub(super) fn change_ui(
     ui: &mut Ui,
     view: &View<'_>,
     board: BoardId,
@@ -312,7 +333,7 @@ fn small_size(ui: &Ui) -> f32 {
     egui::TextStyle::Small.resolve(ui.style()).size
 }
 
-fn warning_ui(ui: &mut Ui, theme: &Theme, severity: Severity, text: &str) {
+pub(super) fn warning_ui(ui: &mut Ui, theme: &Theme, severity: Severity, text: &str) {
     ui.horizontal_top(|ui| {
         let (mark, _) = ui.allocate_exact_size(vec2(14.0, 16.0), Sense::hover());
         paint_severity(ui.painter(), mark.center(), theme, severity);

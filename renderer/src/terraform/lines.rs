@@ -111,6 +111,7 @@ mod tests {
             board: BoardId::from_bits(1),
             operation: RunOperation::Plan,
             by: Actor::new(ActorKind::Window, "ada"),
+            requested_by: None,
             started: 0,
             state,
             summary: None,

@@ -1,5 +1,6 @@
 //! Words for runs and plans, the same in every panel.
 
+use crate::review::words::line;
 use shared_protocol::terraform::{Counts, RunOperation, RunState, RunView};
 
 pub(crate) fn operation(operation: RunOperation) -> &'static str {
@@ -70,8 +71,15 @@ pub(crate) fn summary(run: &RunView, now: u64) -> String {
         let plans = matches!(run.operation, RunOperation::Plan | RunOperation::PlanDestroy);
         if plans { to_do(counts) } else { done(counts) }
     }));
-    if !run.by.name.is_empty() {
-        parts.push(format!("by {}", run.by.name));
+    let by = &run.by.name;
+    // The client chose its name.
+    match run.requested_by.as_deref().map(line) {
+        Some(client) if run.operation.needs_confirmation() => {
+            parts.push(format!("requested by {client}, approved by {by}"));
+        }
+        Some(client) => parts.push(format!("by {by} for {client}")),
+        None if by.is_empty() => {}
+        None => parts.push(format!("by {by}")),
     }
     parts.join(" · ")
 }
@@ -88,6 +96,7 @@ mod tests {
             board: BoardId::from_bits(1),
             operation,
             by: Actor::new(ActorKind::Window, "ada"),
+            requested_by: None,
             started: 1_000,
             state,
             summary,

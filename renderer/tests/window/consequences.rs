@@ -109,6 +109,7 @@ impl Case {
                 board: self.shop.infrastructure,
                 operation: RunOperation::Plan,
                 by: Actor::new(ActorKind::Window, "ada"),
+                requested_by: None,
                 started: 1,
                 state,
                 summary: None,

@@ -200,6 +200,23 @@ fn the_context_menu_acts_on_what_is_under_the_pointer() {
 }
 
 #[test]
+fn an_input_method_writes_a_label_on_the_canvas() {
+    let mut shop = Shop::open();
+    shop.select("EC2 instance Web");
+    shop.press(Key::F2);
+    shop.window.run();
+    shop.press_with(egui::Modifiers::COMMAND, Key::A);
+    let preedit = egui::ImeEvent::Preedit { text: "cafe".into(), active_range_chars: None };
+    for event in [preedit, egui::ImeEvent::Commit("café".into())] {
+        shop.window.event(egui::Event::Ime(event));
+        shop.window.run();
+    }
+    shop.press(Key::Enter);
+    shop.settle();
+    assert_eq!(shop.main.snapshot.node(shop.web).unwrap().label, "café");
+}
+
+#[test]
 fn f2_renames_on_the_canvas() {
     let mut shop = Shop::open();
     shop.select("EC2 instance Web");

@@ -295,6 +295,22 @@ fn what_is_done_in_the_page_is_told_in_its_points() {
 }
 
 #[test]
+fn what_an_input_method_composes_is_typed_into_the_page() {
+    let mut shop = previewing();
+    let point = at(&shop, 100.0, 200.0);
+    shop.click_at(point);
+    gestures(&mut shop);
+    let preedit = egui::ImeEvent::Preedit { text: "e".into(), active_range_chars: None };
+    for event in [preedit, egui::ImeEvent::Commit("é".into())] {
+        shop.window.event(egui::Event::Ime(event));
+        shop.window.run();
+    }
+    let typed: Vec<_> =
+        gestures(&mut shop).into_iter().filter(|event| matches!(event, InputEvent::Type { .. })).collect();
+    assert_eq!(typed, [InputEvent::Type { text: "é".into() }]);
+}
+
+#[test]
 fn the_wheel_scrolls_the_page() {
     let mut shop = previewing();
     let point = at(&shop, 100.0, 200.0);

@@ -3,7 +3,7 @@
 use crate::shop::Main;
 use authority::{
     Snapshot, decide,
-    proposals::{lines, with_needs},
+    proposals::{effects, lines, with_needs},
 };
 use shared_protocol::{
     Command, NodeId, Proposal, ProposalId, ProposalState, Refusal, Revision, Subject,
@@ -231,6 +231,7 @@ fn shown(
     version: u32,
     changes: Vec<shared_protocol::Change>,
 ) -> OpenedProposal {
+    let mut effects = effects(&changes);
     let elements: Vec<Element> = lines(before, after, &changes)
         .into_iter()
         .map(|line| {
@@ -260,6 +261,7 @@ fn shown(
                 }
                 _ => Vec::new(),
             };
+            let effect_of = effects.remove(&line.subject).unwrap_or_default().into_iter().collect();
             let risks = if line.destructive { vec![Risk::Destructive] } else { Vec::new() };
             Element {
                 subject: line.subject,
@@ -271,6 +273,7 @@ fn shown(
                 risks,
                 destructive: line.destructive,
                 needs: needs.into_iter().collect(),
+                effect_of,
             }
         })
         .collect();
@@ -335,6 +338,7 @@ fn shown(
         checks: Vec::new(),
         conflicts: Vec::new(),
         clashes: Vec::new(),
+        plan: None,
     }
 }
 

@@ -521,6 +521,107 @@ fn an_edit_changes_the_proposal_and_not_the_workspace() {
 }
 
 #[test]
+fn what_a_reviewer_edited_stays_ticked_and_is_accepted() {
+    let (mut shop, id) = reviewing();
+    assert!(shop.shows("5 of 6 ticked"));
+    click(&mut shop, "Edit…");
+    shop.select("EC2 instance Cache");
+    shop.press(Key::F2);
+    shop.settle();
+    shop.retype("Label", "Fast cache");
+    shop.press(Key::Enter);
+    shop.settle();
+    assert_eq!(shop.main.reviews.opened[&id].brief.version, 2, "{:?}", shop.main.reviews.decisions());
+    click(&mut shop, "Done editing");
+    assert!(shop.shows("5 of 6 ticked"), "the edited one among them");
+    click(&mut shop, "Accept 5 of 6");
+    assert!(
+        shop.main.snapshot.nodes().any(|node| node.label == "Fast cache"),
+        "what was edited was accepted"
+    );
+}
+
+/// Removes the subnet, with all that this takes along, and adds a bucket.
+fn reviewing_a_removal() -> Shop {
+    let mut shop = Shop::open();
+    let commands = [
+        add(&shop, "aws/storage/s3_bucket", "Thumbnails", None, (700, 420)),
+        Command::Remove { nodes: vec![shop.subnet.into()], edges: Vec::new() },
+    ];
+    shop.main.propose(9, "Tidy up", &commands);
+    shop.settle();
+    show_queue(&mut shop);
+    click(&mut shop, "Review proposal 9");
+    shop
+}
+
+fn is_ticked(shop: &Shop, text: &str) -> bool {
+    let tick = shop.window.get_by_label(&format!("Tick {text}"));
+    tick.accesskit_node().toggled() == Some(egui::accesskit::Toggled::True)
+}
+
+#[test]
+fn side_effects_are_ticked_with_their_cause_and_unticked_with_it() {
+    let mut shop = reviewing_a_removal();
+    let opened = shop.main.reviews.opened.values().next().unwrap().clone();
+    let effects: Vec<String> = opened
+        .elements
+        .iter()
+        .filter(|element| !element.effect_of.is_empty())
+        .map(|element| element.text.clone())
+        .collect();
+    let cause =
+        opened.elements.iter().find(|e| e.subject == Subject::Node(shop.subnet)).unwrap().text.clone();
+    assert!(effects.len() >= 2, "{effects:?}");
+    for effect in &effects {
+        assert!(!is_ticked(&shop, effect), "{effect}: its cause is not ticked");
+    }
+    click(&mut shop, &format!("Tick {}", effects[0]));
+    assert!(shop.shows("It is a side effect"), "it leads to the cause");
+    assert!(!is_ticked(&shop, &effects[0]));
+    // One hold for the removal and all that goes with it. The row of the cause was opened by the click.
+    hold(&mut shop, &format!("Hold to include {cause}"));
+    for text in effects.iter().chain([&cause]) {
+        assert!(is_ticked(&shop, text), "{text}: included with its cause");
+    }
+    click(&mut shop, &format!("Tick {cause}"));
+    for text in effects.iter().chain([&cause]) {
+        assert!(!is_ticked(&shop, text), "{text}: left out with its cause");
+    }
+    let total = opened.elements.len();
+    click(&mut shop, &format!("Accept {} of {total}", total - effects.len() - 1));
+    assert!(shop.main.snapshot.node(shop.subnet).is_some() && shop.main.snapshot.node(shop.web).is_some());
+}
+
+#[test]
+fn the_queue_shows_the_gravest_first_then_the_oldest() {
+    let mut shop = Shop::open();
+    let harmless = [size(shop.web, "t3.large")];
+    let grave = [Command::Remove { nodes: vec![shop.worker.into()], edges: Vec::new() }];
+    for number in 1..=3 {
+        shop.main.propose(number, "A size", &harmless);
+    }
+    shop.main.propose(4, "Tidy up", &grave);
+    shop.settle();
+    show_queue(&mut shop);
+    let top = |number: u64| shop.window.get_by_label(&format!("Review proposal {number}")).rect().top();
+    assert!(top(4) < top(1) && top(1) < top(2) && top(2) < top(3));
+}
+
+#[test]
+fn the_status_bar_counts_what_waits_and_leads_there() {
+    let mut shop = Shop::open();
+    assert!(!shop.shows("to review"));
+    let commands = commands(&shop);
+    shop.main.propose(17, "Add a cache", &commands);
+    shop.main.propose(18, "A size", &[size(shop.web, "t3.large")]);
+    shop.settle();
+    assert!(!shop.shows("Review proposal 17"), "the panel is not in front");
+    click(&mut shop, "2 proposals to review");
+    assert!(shop.shows("Review proposal 17"), "the queue is");
+}
+
+#[test]
 fn what_is_layout_alone_is_one_line() {
     let mut shop = Shop::open();
     let place = |node: NodeId, x: i32| shared_protocol::command::Placed {
@@ -608,6 +709,7 @@ fn texts_of_files_are_shown_line_by_line_and_in_full() {
             risks: Vec::new(),
             destructive: false,
             needs: Vec::new(),
+            effect_of: Vec::new(),
             ..like
         });
     });

@@ -61,6 +61,7 @@ pub(crate) fn run(board: BoardId, id: RunId, operation: RunOperation, state: Run
         board,
         operation,
         by: Actor::new(ActorKind::Window, "ada"),
+        requested_by: None,
         started: 0,
         state,
         summary: None,
@@ -90,6 +91,7 @@ pub(crate) fn tell(shop: &mut Shop, told: BoardTerraform) {
         program,
         boards: vec![told],
         trials: Vec::new(),
+        requests: Vec::new(),
     })));
     shop.window.run();
 }

@@ -1,7 +1,10 @@
 //! Main's distrust of the preview: what it says is checked against what it was told. Pure; whoever holds one keeps the
 //! clock and ends the process at the first violation.
 
-use super::{FromPreview, InstanceBox, MAX_ID, MAX_INSTANCES, MAX_PROBLEMS_TOLD, MAX_TOLD, PREVIEW_PROTOCOL};
+use super::{
+    FromPreview, InstanceBox, MAX_ID, MAX_INSTANCES, MAX_MISSING_CHARS, MAX_PROBLEMS_TOLD, MAX_TOLD,
+    PREVIEW_PROTOCOL,
+};
 
 /// Messages that may come without one from us. Each message of ours allows as many again; every ping does, so a preview
 /// that only answers never runs out, and one that floods does at once.
@@ -105,6 +108,9 @@ impl Conversation {
         self.allowance = self.allowance.checked_sub(1).ok_or(Violation::Flood)?;
         match message {
             FromPreview::Hello { .. } => Ok(()),
+            FromPreview::Missing { characters } => {
+                bound(characters.chars().count() <= MAX_MISSING_CHARS, "a list of characters")
+            }
             FromPreview::Frame { generation, sequence, revision, .. } => {
                 self.check_revision(*revision)?;
                 let frame = (*generation, *sequence);

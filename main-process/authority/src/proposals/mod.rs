@@ -8,6 +8,7 @@
 mod ask;
 mod clashes;
 mod drafting;
+mod effects;
 mod moved;
 mod needs;
 mod opened;
@@ -22,6 +23,7 @@ pub use ask::{AgentAsk, AgentDone, AgentOutcome, Granted, StepDone, Wanted};
 pub use clashes::clashes;
 pub(crate) use clashes::reason;
 pub use drafting::{Draft, Submission};
+pub use effects::{effects, effects_without_cause};
 pub use needs::with_needs;
 pub use opened::{brief, open};
 pub use overlay::Overlay;

@@ -34,6 +34,8 @@ struct Needs<'a> {
     /// Nodes of which only the place changes.
     only_moved: BTreeSet<NodeId>,
     of: BTreeMap<Subject, BTreeSet<Subject>>,
+    /// Nodes that lose a target, with that target.
+    losing: BTreeSet<(NodeId, NodeId)>,
     /// The first file of each bundle.
     bundles: BTreeMap<String, Subject>,
 }
@@ -47,8 +49,16 @@ impl<'a> Needs<'a> {
                 only_moved.remove(&node);
             }
         }
+        let losing = changes.iter().flat_map(|change| match change {
+            Change::References { node, before, after, .. } => {
+                let lost = before.iter().filter(|target| !after.contains(target));
+                lost.map(|target| (*node, *target)).collect()
+            }
+            _ => Vec::new(),
+        });
+        let losing = losing.collect();
         let mut needs =
-            Self { snapshot, subjects, only_moved, of: BTreeMap::new(), bundles: BTreeMap::new() };
+            Self { snapshot, subjects, only_moved, of: BTreeMap::new(), losing, bundles: BTreeMap::new() };
         for change in changes {
             needs.look_at(change);
         }
@@ -91,6 +101,15 @@ impl<'a> Needs<'a> {
             Change::Edge { after: Some(edge), .. } => {
                 for end in [edge.source.node, edge.target.node] {
                     self.add(&subject, Subject::Node(end));
+                }
+            }
+            // An edge stands for a reference; without the edge, the reference goes.
+            Change::Edge { before: Some(edge), after: None, .. } => {
+                let (source, target) = (edge.source.node, edge.target.node);
+                for (holder, other) in [(source, target), (target, source)] {
+                    if self.losing.contains(&(holder, other)) {
+                        self.add(&subject, Subject::Node(holder));
+                    }
                 }
             }
             Change::Board { id, before: Some(_), after: None } => {

@@ -3,6 +3,7 @@
 use super::{
     clashes::clashes,
     drafting::problems_brought,
+    effects::effects,
     needs::direct,
     overlay::Overlay,
     queue::Queue,
@@ -80,6 +81,7 @@ pub fn open(
         checks,
         conflicts,
         clashes: clashes(snapshot, proposal),
+        plan: None,
     })
 }
 
@@ -104,6 +106,7 @@ fn act_element(snapshot: &Snapshot, act: &Act) -> Element {
         risks: act.is_grave().then_some(Risk::Destructive).into_iter().collect(),
         destructive: act.is_grave(),
         needs: Vec::new(),
+        effect_of: Vec::new(),
     }
 }
 
@@ -184,6 +187,7 @@ struct Shown<'a> {
 impl Shown<'_> {
     fn elements(&self, changes: &[Change]) -> Vec<Element> {
         let mut needs = direct(self.before, changes);
+        let mut effects = effects(changes);
         let added = Added::of(changes);
         let mut by_subject: BTreeMap<Subject, Vec<&Change>> = BTreeMap::new();
         for change in changes {
@@ -200,6 +204,7 @@ impl Shown<'_> {
                 files: self.file(&subject).into_iter().collect(),
                 risks: risks.into_iter().collect(),
                 needs: needs.remove(&subject).unwrap_or_default().into_iter().collect(),
+                effect_of: effects.remove(&subject).unwrap_or_default().into_iter().collect(),
                 subject,
                 kind,
                 text,

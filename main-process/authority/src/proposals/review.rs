@@ -3,6 +3,7 @@
 
 use super::{
     Queue,
+    effects::{effects_without_cause, split},
     moved::chosen_again,
     needs::with_needs,
     overlay::{Overlay, stale},
@@ -84,12 +85,13 @@ impl Queue {
                 Refusal::new(Code::BadRequest, "nothing was chosen").hint("Tick something, or reject it.")
             );
         }
-        let part: Vec<Change> = proposal
-            .changes
-            .iter()
-            .filter(|change| subjects.contains(&Subject::of(change)))
-            .cloned()
-            .collect();
+        if let Some((effect, causes)) = effects_without_cause(&proposal.changes, &subjects).pop_first() {
+            let causes: Vec<String> = causes.iter().map(ToString::to_string).collect();
+            let message = format!("{effect} changes only because {} goes", causes.join(" or "));
+            return Err(Refusal::new(Code::BadRequest, message)
+                .hint("Choose the removal as well, or leave both out."));
+        }
+        let (part, left) = split(&proposal.changes, &subjects);
         let act = proposal.act.clone().filter(|_| subjects.contains(&Subject::Act));
         let grave = act.as_ref().filter(|act| act.is_grave()).map(|_| Subject::Act);
         let destructive = part.iter().filter(|change| is_destructive(snapshot, change)).map(Subject::of);
@@ -100,8 +102,15 @@ impl Queue {
             return Err(Refusal::new(Code::ConfirmationRequired, message)
                 .hint("Confirm each of these with a deliberate gesture."));
         }
+        let applies = matches!(&act, Some(Act::Run { operation, .. }) if operation.needs_confirmation());
+        if applies && verdict.plan.is_none() {
+            let message = format!("{} was not planned, so there is nothing to say yes to", proposal.id);
+            return Err(Refusal::new(Code::ConfirmationRequired, message)
+                .hint("Wait for its plan, or press Plan; then read the plan and decide."));
+        }
         let overlay = Overlay::or_stale(snapshot, &part)?;
-        let of = if subjects.len() < proposal.subjects().len() { "Accept a part of" } else { "Accept" };
+        let is_part = !left.is_empty() || subjects.len() < proposal.subjects().len();
+        let of = if is_part { "Accept a part of" } else { "Accept" };
         let summary = format!("{of} “{}” by {}", proposal.title, proposal.proposer.name);
         Ok(Acceptance { summary, changes: overlay.changes, subjects, act })
     }
@@ -124,7 +133,7 @@ impl Queue {
             by: by.to_owned(),
             time,
         });
-        proposal.changes.retain(|change| !acceptance.subjects.contains(&Subject::of(change)));
+        proposal.changes = split(&proposal.changes, &acceptance.subjects).1;
         let is_whole = proposal.changes.is_empty();
         proposal.version += 1;
         proposal.base = snapshot.revision();

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Snapshot, decide,
-    proposals::{Draft, Queue, Terms, with_needs},
+    proposals::{Draft, Queue, Terms, effects_without_cause, with_needs},
     rebase,
 };
 use proptest::{prelude::*, test_runner::TestRunner};
@@ -154,7 +154,28 @@ proptest! {
                 prop_assert_eq!(&acceptance.subjects, &announced);
                 check_whole(&applied(&state, &acceptance.changes));
             }
-            Err(refusal) => prop_assert!(chosen.is_empty(), "{}", refusal),
+            Err(refusal) => {
+                let stranded = effects_without_cause(&proposal.changes, &announced);
+                prop_assert!(chosen.is_empty() || !stranded.is_empty(), "{}", refusal);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_accepted_one_after_the_other_come_to_the_whole(seed: u64, which: u64) {
+        let Some(Case { state, mut queue, proposal, .. }) = Case::new(seed, 10) else { return Ok(()) };
+        let whole = applied(&state, &queue.accept(&verdict(&queue, &proposal), &state, NOW).unwrap().changes);
+        let chosen: BTreeSet<Subject> =
+            proposal.subjects().into_iter().enumerate().filter(|(i, _)| which >> (i % 64) & 1 == 1).map(|(_, s)| s).collect();
+        let yes = Verdict { chosen: Some(chosen), ..verdict(&queue, &proposal) };
+        let Ok(part) = queue.accept(&yes, &state, NOW) else { return Ok(()) };
+        let mut then = applied(&state, &part.changes);
+        let rest = queue.accepted(&yes, &part, &then, ("ada", NOW)).unwrap().remove(0);
+        if rest.state == ProposalState::Open {
+            let rest = queue.accept(&verdict(&queue, &rest), &then, NOW);
+            prop_assert!(rest.is_ok(), "{:?}", rest);
+            then = applied(&then, &rest.unwrap().changes);
+            prop_assert_eq!(content(&then), content(&whole));
         }
     }
 

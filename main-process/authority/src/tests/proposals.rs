@@ -27,6 +27,7 @@ pub(super) fn verdict(queue: &Queue, proposal: &Proposal) -> Verdict {
         base: queue.base(proposal),
         chosen: None,
         confirmed: destructive,
+        plan: None,
     }
 }
 
@@ -481,4 +482,114 @@ fn lines_say_it_in_words() {
         lines.iter().filter(|line| line.kind != Kind::Placed).map(|line| line.text.as_str()).collect();
     assert!(texts[0].starts_with("adds ") && texts[0].ends_with("web in a"), "{texts:?}");
     assert!(texts[1].contains("cidr_block of net:") && texts[1].contains("10.9.0.0/16"), "{texts:?}");
+}
+
+// ---- side effects of removals ------------------------------------------------------------------------------------------
+
+/// A subnet with a server in it that is connected to a bucket, and a balancer that refers to the subnet and to another one.
+fn with_effects(more: &str) -> (Room, Arc<Proposal>) {
+    let mut room = Room::new();
+    for command in [
+        r#"{"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"b"}}"#,
+        r#"{"addNode":{"board":"main","type":"aws/compute/instance","parent":"a","name":"web","props":{"ami":"ami-0123456789abcdef0"}}}"#,
+        r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"files","props":{"bucket":"files"}}}"#,
+        r#"{"addNode":{"board":"main","type":"aws/compute/alb","name":"front"}}"#,
+        r#"{"updateNode":{"node":"front","references":{"subnet_ids":["a","b"]}}}"#,
+        r#"{"connect":{"source":{"node":"web"},"target":{"node":"files"}}}"#,
+    ] {
+        room.edit(command);
+    }
+    let command = format!(r#"{{"batch":{{"commands":[{more}{{"remove":{{"nodes":["a"]}}}}]}}}}"#);
+    room.propose("one", &command).unwrap();
+    let proposal = room.submit("one").unwrap();
+    (room, proposal)
+}
+
+fn targets(room: &Room, name: &str) -> Vec<String> {
+    let node = room.bench.state.node(room.bench.node(name)).unwrap();
+    let found = node.references.get("subnet_ids").cloned().unwrap_or_default();
+    found.iter().map(|id| room.bench.state.node(*id).unwrap().name.to_string()).collect()
+}
+
+#[test]
+fn side_effects_of_a_removal_go_with_it_and_never_alone() {
+    let (mut room, proposal) = with_effects("");
+    let node = |name: &str| Subject::Node(room.bench.node(name));
+    let (a, web, front) = (node("a"), node("web"), node("front"));
+    let edge = Subject::Edge(room.bench.state.edges_of(room.bench.node("web")).next().unwrap().id);
+    let opened = open(&room.queue, &room.bench.state, &proposal, 0).unwrap();
+    let causes = |subject: &Subject| {
+        opened.elements.iter().find(|element| element.subject == *subject).unwrap().effect_of.clone()
+    };
+    assert_eq!(causes(&a), [], "asked for");
+    assert_eq!(causes(&web), std::slice::from_ref(&a), "it stands in it");
+    assert_eq!(causes(&edge), std::slice::from_ref(&web), "it loses an end");
+    assert_eq!(causes(&front), std::slice::from_ref(&a), "it loses a target");
+    for alone in [&web, &edge, &front] {
+        let chosen = Some(BTreeSet::from([alone.clone()]));
+        let yes = Verdict { chosen: chosen.clone(), ..verdict(&room.queue, &proposal) };
+        let refusal = room.accept(&yes).unwrap_err();
+        assert_eq!(refusal.code, Code::BadRequest, "{alone}: {refusal}");
+        assert_eq!(
+            opened.effect_without_cause(&chosen.unwrap()).map(|element| &element.subject),
+            Some(alone)
+        );
+    }
+    assert_eq!(targets(&room, "front"), ["a", "b"]);
+    let yes = Verdict { chosen: Some(BTreeSet::from([a])), ..verdict(&room.queue, &proposal) };
+    assert_eq!(room.accept(&yes).unwrap().state, ProposalState::Accepted, "the cause takes all of it along");
+    assert_eq!(targets(&room, "front"), ["b"]);
+    assert_eq!(room.bench.state.edge_count(), 0);
+}
+
+#[test]
+fn an_element_keeps_what_only_an_unaccepted_removal_would_take_from_it() {
+    let (mut room, proposal) = with_effects(r#"{"updateNode":{"node":"front","label":"Front door"}},"#);
+    let front = Subject::Node(room.bench.node("front"));
+    let yes = Verdict { chosen: Some(BTreeSet::from([front])), ..verdict(&room.queue, &proposal) };
+    let rest = room.accept(&yes).unwrap();
+    let label = |room: &Room| room.bench.state.node(room.bench.node("front")).unwrap().label.clone();
+    assert_eq!((label(&room).as_str(), rest.state.clone()), ("Front door", ProposalState::Open));
+    assert_eq!(targets(&room, "front"), ["a", "b"], "the subnet stays, and so does the reference to it");
+    let rest = room.accept(&verdict(&room.queue, &rest)).unwrap();
+    assert_eq!((rest.state.clone(), label(&room).as_str()), (ProposalState::Accepted, "Front door"));
+    assert_eq!(targets(&room, "front"), ["b"]);
+}
+
+#[test]
+fn an_edge_between_two_that_go_is_an_effect_of_either() {
+    let (mut room, _) = with_effects("");
+    room.propose("two", r#"{"remove":{"nodes":["web","files"]}}"#).unwrap();
+    let proposal = room.submit("two").unwrap();
+    let files = Subject::Node(room.bench.node("files"));
+    let yes = Verdict { chosen: Some(BTreeSet::from([files])), ..verdict(&room.queue, &proposal) };
+    room.accept(&yes).unwrap();
+    assert_eq!(room.bench.state.edge_count(), 0);
+    room.bench.node("web");
+}
+
+// ---- the order of the queue ----------------------------------------------------------------------------------------------
+
+#[test]
+fn the_gravest_comes_first_then_the_oldest() {
+    let mut room = Room::new();
+    let label = r#"{"updateNode":{"node":"net","label":"x"}}"#;
+    let plain = r#"{"updateNode":{"node":"net","set":{"cidr_block":"10.9.0.0/16"}}}"#;
+    let destructive = r#"{"remove":{"nodes":["a"]}}"#;
+    let guard =
+        r#"{"addNode":{"board":"main","type":"aws/compute/security_group","parent":"net","name":"guard"}}"#;
+    for (who, command) in [("1", label), ("2", plain), ("3", plain), ("4", guard), ("5", destructive)] {
+        room.propose(who, command).unwrap();
+        room.submit(who).unwrap();
+    }
+    room.propose("6", destructive).unwrap();
+    let mut briefs: Vec<_> =
+        room.queue.iter().map(|p| crate::proposals::brief(&room.queue, &room.bench.state, p, 0)).collect();
+    briefs.sort_by(shared_protocol::review::ProposalBrief::queue_order);
+    let numbers: Vec<u64> = briefs.iter().map(|brief| brief.number).collect();
+    assert_eq!(
+        numbers,
+        [5, 4, 2, 3, 1, 6],
+        "a draft waits for nobody, places and labels come last of what waits"
+    );
 }

@@ -10,20 +10,12 @@ use rustix::{
     fs::{AtFlags, FileType, FlockOperation, Mode, OFlags},
     io::Errno,
 };
-use std::{
-    fs::File,
-    io::{Read as _, Write as _},
-    path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
-};
-
-const TEMPORARY_PREFIX: &str = ".draftboard-saving-";
+use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub(crate) struct DiskFiles {
     root: PathBuf,
     root_fd: OwnedFd,
-    next_temporary: AtomicU32,
 }
 
 /// Held while files are changed; given back when dropped, or when the process ends in whatever way.
@@ -37,7 +29,7 @@ impl DiskFiles {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root_fd =
             rustix::fs::open(&root, flags, Mode::empty()).map_err(|errno| FileProblem::of(&shown, errno))?;
-        Ok(Self { root, root_fd, next_temporary: AtomicU32::new(1) })
+        Ok(Self { root, root_fd })
     }
 
     /// The folder, without links in its path.
@@ -65,31 +57,8 @@ impl DiskFiles {
         let (folders, name) = path.split();
         let wrong = |errno| FileProblem::of(path, errno);
         let folder = beneath::create_folder(self.root_fd.as_fd(), &folders).map_err(wrong)?;
-        let mode = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
-                FileType::RegularFile => Mode::from_raw_mode(stat.st_mode),
-                FileType::Symlink => return Err(FileProblem::Link { path: path.to_string() }),
-                _ => return Err(FileProblem::NotAFile { path: path.to_string() }),
-            },
-            Err(Errno::NOENT) => Mode::from_raw_mode(0o666),
-            Err(errno) => return Err(wrong(errno)),
-        };
-        let number = self.next_temporary.fetch_add(1, Ordering::Relaxed);
-        let temporary = format!("{TEMPORARY_PREFIX}{}-{number}", std::process::id());
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let written = rustix::fs::openat(&folder, &temporary, flags, mode)
-            .map_err(std::io::Error::from)
-            .and_then(|fd| {
-                let mut file = File::from(fd);
-                file.write_all(text.as_bytes())?;
-                file.sync_all()?;
-                Ok(rustix::fs::renameat(&folder, &temporary, &folder, name)?)
-            });
-        if let Err(error) = written {
-            let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
-            return Err(FileProblem::of_io(path, &error));
-        }
-        Ok(())
+        beneath::replace(folder.as_fd(), name, text.as_bytes())
+            .map_err(|problem| FileProblem::of_problem(path, problem))
     }
 
     /// Makes the names in the folder of a path durable.
@@ -137,7 +106,7 @@ impl DiskFiles {
     pub(super) fn remove_leftovers(&self, path: &BundlePath) {
         let Ok(folder) = beneath::open_folder(self.root_fd.as_fd(), &path.split().0) else { return };
         for entry in beneath::list(folder.as_fd()).unwrap_or_default() {
-            if entry.name.starts_with(TEMPORARY_PREFIX) && entry.kind == FileType::RegularFile {
+            if beneath::is_temporary(&entry.name) && entry.kind == FileType::RegularFile {
                 let _ = rustix::fs::unlinkat(&folder, entry.name.as_str(), AtFlags::empty());
             }
         }
@@ -154,9 +123,9 @@ impl DiskFolder {
     /// The names in it that are no folders, sorted.
     pub(super) fn names(&self) -> Result<Vec<String>, FileProblem> {
         let entries = beneath::list(self.fd.as_fd()).map_err(|errno| FileProblem::of(&self.path, errno))?;
-        let is_ours = |name: &str| name.starts_with(TEMPORARY_PREFIX);
-        let files =
-            entries.into_iter().filter(|entry| entry.kind != FileType::Directory && !is_ours(&entry.name));
+        let files = entries
+            .into_iter()
+            .filter(|entry| entry.kind != FileType::Directory && !beneath::is_temporary(&entry.name));
         Ok(files.map(|entry| entry.name).collect())
     }
 
@@ -179,29 +148,11 @@ fn stamp_of(stat: &rustix::fs::Stat) -> Stamp {
     }
 }
 
-/// Opened without waiting, because a pipe under a file's name would wait forever.
 fn read_in(folder: &OwnedFd, name: &str, path: &BundlePath, most: u64) -> Result<ReadFile, FileProblem> {
-    let wrong = |errno| FileProblem::of(path, errno);
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let fd = rustix::fs::openat(folder, name, flags, Mode::empty()).map_err(wrong)?;
-    let stat = rustix::fs::fstat(&fd).map_err(wrong)?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(FileProblem::NotAFile { path: path.to_string() });
-    }
-    let stamp = stamp_of(&stat);
-    let too_large = || FileProblem::TooLarge { path: path.to_string(), most };
-    if u64::try_from(stamp.size).unwrap_or(0) > most {
-        return Err(too_large());
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0) + 1);
-    // The file may grow while it is read.
-    File::from(fd)
-        .take(most + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| FileProblem::of_io(path, &error))?;
-    if bytes.len() as u64 > most {
-        return Err(too_large());
-    }
+    let wrong = |problem| FileProblem::of_problem(path, problem);
+    let file = beneath::open_regular(folder.as_fd(), name).map_err(wrong)?;
+    let stamp = stamp_of(&rustix::fs::fstat(&file).map_err(|errno| FileProblem::of(path, errno))?);
+    let bytes = beneath::read_bounded(file, most).map_err(wrong)?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(ReadFile { text, stamp }),
         Err(_) => Err(FileProblem::NotText { path: path.to_string() }),

@@ -6,6 +6,7 @@ mod texts;
 
 pub(crate) use path::BundlePath;
 
+use beneath::PathProblem;
 use disk::{DiskFiles, DiskFolder};
 use rustix::io::Errno;
 use std::{
@@ -55,6 +56,16 @@ impl FileProblem {
             Errno::LOOP | Errno::XDEV => Self::Link { path },
             Errno::NOTDIR | Errno::ISDIR => Self::NotAFile { path },
             other => Self::Failed { path, problem: other.to_string() },
+        }
+    }
+
+    fn of_problem(path: impl std::fmt::Display, problem: PathProblem) -> Self {
+        match problem {
+            PathProblem::Link => Self::Link { path: path.to_string() },
+            PathProblem::NotAFile => Self::NotAFile { path: path.to_string() },
+            PathProblem::TooLarge { max_bytes } => Self::TooLarge { path: path.to_string(), most: max_bytes },
+            PathProblem::System(errno) => Self::of(path, errno),
+            PathProblem::Protected => Self::Failed { path: path.to_string(), problem: problem.to_string() },
         }
     }
 

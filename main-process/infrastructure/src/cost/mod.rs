@@ -1,8 +1,8 @@
 //! What a board costs a month.
 //!
 //! Owns: price books, and sums over them. Must not know: where prices come from; every one names its source. No price is
-//! part of Draftboard, because none with a source that can be named and dated was at hand: a workspace brings its own
-//! book, and [`missing`] writes down what it would need.
+//! part of this crate: a workspace brings its own book, and [`missing`] writes down what it would need. The bundled
+//! example brings one, with its source and date.
 
 mod book;
 mod estimate;

@@ -123,7 +123,9 @@ impl Writing<'_> {
                 _ => None,
             };
             let value = value.clone();
-            tree.descend(parents, explicit).repeated(name, &value, inner);
+            if self.inner_expressions(&prop.key, &value) {
+                tree.descend(parents, explicit).repeated(name, &value, inner);
+            }
             return;
         }
         let attribute = match found {
@@ -173,6 +175,9 @@ impl Writing<'_> {
         }
         match value {
             Some(value) => {
+                if !self.inner_expressions(&prop.key, &value) {
+                    return None;
+                }
                 let builtin = self.place.provider() == "terraform";
                 Some(argument(&value, prop.kind, attribute, builtin))
             }
@@ -368,6 +373,24 @@ impl Writing<'_> {
         }
     }
 
+    /// Handles expressions within lists and objects like those that are a whole value: what they name stands first, and one
+    /// that does not parse is a finding. Returns whether all of them parse.
+    fn inner_expressions(&mut self, key: &PropKey, value: &Value) -> bool {
+        let parts: Vec<&Value> = match value {
+            Value::List(items) => items.iter().collect(),
+            Value::Object(fields) => fields.values().collect(),
+            _ => return true,
+        };
+        let mut well_formed = true;
+        for part in parts {
+            well_formed &= match part.expression() {
+                Some(text) => self.expression(key, text).is_some(),
+                None => self.inner_expressions(key, part),
+            };
+        }
+        well_formed
+    }
+
     pub(super) fn text(&self, key: &str) -> Option<String> {
         let def = self.context.snapshot.type_of(self.node)?;
         self.value(def.prop(key)?)?.as_text().map(str::to_owned)
@@ -379,7 +402,10 @@ impl Writing<'_> {
         let value = self.value(def.prop(key)?)?.clone();
         match value.expression() {
             Some(text) => self.expression(&PropKey::parse(key).ok()?, text),
-            None => Some(Expression::of(&value)),
+            None => {
+                let well_formed = self.inner_expressions(&PropKey::parse(key).ok()?, &value);
+                well_formed.then(|| Expression::of(&value))
+            }
         }
     }
 

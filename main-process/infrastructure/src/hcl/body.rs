@@ -68,7 +68,7 @@ impl Body {
                     write_block(out, name, labels, body, indent);
                     out.push('\n');
                     next += 1;
-                    if matches!(self.items.get(next), Some(Item::Argument(..) | Item::Verbatim(_))) {
+                    if matches!(self.items.get(next), Some(Item::Argument(..))) {
                         out.push('\n');
                     }
                 }

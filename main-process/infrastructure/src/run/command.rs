@@ -1,22 +1,27 @@
 //! What can be run, and what needs a person's word first.
 
 use shared_protocol::terraform::RunOperation;
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 /// The file that a plan is kept in, in the folder of the board.
 pub(crate) const PLAN: &str = "draftboard.tfplan";
 pub(crate) const DRIFT_PLAN: &str = "draftboard-drift.tfplan";
 
-/// What the program is told.
-pub(crate) fn arguments(operation: RunOperation) -> Vec<String> {
+/// What the program is told. `plan` is where the plan is written or read, when not in the folder of the board.
+pub(crate) fn arguments(operation: RunOperation, plan: Option<&Path>) -> Vec<String> {
+    let plan = plan.map_or_else(|| PLAN.to_owned(), |plan| plan.display().to_string());
+    let out = format!("-out={plan}");
     let words: &[&str] = match operation {
         // Plain text: older programs cannot say this as JSON.
         RunOperation::Init => &["init", "-input=false", "-no-color"],
         RunOperation::Validate => &["validate", "-json"],
-        RunOperation::Plan => &["plan", "-json", "-input=false", "-out=draftboard.tfplan"],
-        RunOperation::PlanDestroy => &["plan", "-destroy", "-json", "-input=false", "-out=draftboard.tfplan"],
+        RunOperation::Plan => &["plan", "-json", "-input=false", &out],
+        RunOperation::PlanDestroy => &["plan", "-destroy", "-json", "-input=false", &out],
         RunOperation::Apply => &["apply", "-json", "-input=false", "-auto-approve"],
-        RunOperation::ApplyPlan => &["apply", "-json", "-input=false", PLAN],
+        RunOperation::ApplyPlan => &["apply", "-json", "-input=false", &plan],
         RunOperation::Destroy => &["destroy", "-json", "-input=false", "-auto-approve"],
         RunOperation::Drift => {
             &["plan", "-refresh-only", "-json", "-input=false", "-out=draftboard-drift.tfplan"]
@@ -50,6 +55,8 @@ pub struct Request {
     pub secrets: BTreeMap<String, String>,
     /// Further arguments, such as `-plugin-dir=…`; they are not for agents to give.
     pub arguments: Vec<String>,
+    /// The file of the plan, when not in the folder of the board.
+    pub plan: Option<PathBuf>,
 }
 
 impl Request {
@@ -61,6 +68,7 @@ impl Request {
             folder: folder.into(),
             secrets: BTreeMap::new(),
             arguments: Vec::new(),
+            plan: None,
         }
     }
 

@@ -4,13 +4,13 @@
 //! that was going on, which is how the next start knows.
 
 use super::start::RunError;
-use rustix::fs::{FlockOperation, flock};
+use beneath::SafeFolder;
+use rustix::fs::{FileType, FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::File,
     io::{Read as _, Seek as _, SeekFrom, Write as _},
-    os::unix::fs::OpenOptionsExt as _,
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 const MOST_BYTES: u64 = 64 * 1024;
@@ -31,18 +31,10 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Takes the lock of a board or says that somebody has it.
-    pub(crate) fn take(folder: &Path, board: &str) -> Result<Self, RunError> {
-        let path = path_of(folder, board);
-        let failed = |source| RunError::Files { path: path.clone(), source };
-        fs::create_dir_all(folder).map_err(failed)?;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)
-            .map_err(failed)?;
+    pub(crate) fn take(folder: &SafeFolder, board: &str) -> Result<Self, RunError> {
+        let name = format!("{board}.lock");
+        let path = folder.path().join(&name);
+        let file = folder.open_or_create(&name)?;
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Err(RunError::Busy { board: board.to_owned() });
         }
@@ -65,14 +57,16 @@ impl Lock {
 }
 
 /// The runs that were cut off, and forgets them.
-pub(crate) fn interrupted(folder: &Path) -> Vec<Interrupted> {
+pub(crate) fn interrupted(folder: &SafeFolder) -> Vec<Interrupted> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.extension().is_none_or(|extension| extension != "lock") {
+    let entries = folder.list().unwrap_or_default();
+    for entry in entries.iter().filter(|entry| entry.name.ends_with(".lock")) {
+        if entry.kind != FileType::RegularFile {
+            let path = folder.path().join(&entry.name);
+            tracing::warn!(path = %path.display(), "left alone: the lock of a run must be a regular file, no link");
             continue;
         }
-        let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else { continue };
+        let Ok(file) = folder.open_or_create(&entry.name) else { continue };
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             continue;
         }
@@ -81,13 +75,9 @@ pub(crate) fn interrupted(folder: &Path) -> Vec<Interrupted> {
             && let Ok(record) = serde_json::from_str(&text)
         {
             found.push(record);
+            let _ = file.set_len(0);
         }
-        let _ = file.set_len(0);
     }
     found.sort_by(|one: &Interrupted, other| one.board.cmp(&other.board));
     found
-}
-
-fn path_of(folder: &Path, board: &str) -> PathBuf {
-    folder.join(format!("{board}.lock"))
 }

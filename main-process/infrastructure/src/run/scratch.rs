@@ -3,15 +3,18 @@
 
 use super::start::RunError;
 use crate::{generate::Generated, settings::Backend};
+use beneath::{PathError, PathProblem, SafeFolder};
+use rustix::fs::{FileType, Mode, mkdirat, symlinkat};
+use rustix::io::Errno;
 use std::{
-    fs::{self, DirBuilder, OpenOptions},
+    fs,
     io::{self, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, symlink},
     path::{Path, PathBuf},
 };
 
 /// Where such folders are, in the folder of the workspace's own state.
 const TRIALS: &str = "trials";
+const PROVIDERS: &str = ".terraform/providers";
 const STATE: &str = "terraform.tfstate";
 const LOCK_FILE: &str = ".terraform.lock.hcl";
 /// Folders that are tried until one is free.
@@ -19,6 +22,9 @@ const MOST_NAMES: u32 = 1_000;
 /// host/namespace/type/version/platform, as Terraform keeps providers.
 const PROVIDER_DEPTH: usize = 5;
 const MOST_PROVIDERS: usize = 500;
+/// The largest state or lock file that is copied.
+const MAX_COPIED_BYTES: u64 = 256 << 20;
+const MAX_NAME_BYTES: u64 = 4096;
 /// State in these is only read by a plan, and by what has to be run before it.
 const READ_ONLY: [&str; 8] = ["s3", "azurerm", "gcs", "http", "consul", "kubernetes", "oss", "cos"];
 /// Puts the copy of the state in place of the file that the configuration names.
@@ -51,35 +57,36 @@ impl Scratch {
     }
 
     pub fn make(state_folder: &Path, planned: &Planned<'_>) -> Result<Self, RunError> {
-        let state = state_of(planned)?;
-        let all = state_folder.join(TRIALS);
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| RunError::Files { path, source }
+        let board = match SafeFolder::open(planned.folder) {
+            Err(error) if error.problem.is_missing() => None,
+            other => Some(other?),
         };
-        // What is in it may be secret.
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&all);
-        made.map_err(failed(&all))?;
-        let scratch = Self::new(&all).map_err(failed(&all))?;
-        scratch.fill(planned, &state).map_err(failed(&scratch.folder))?;
+        let state = state_of(planned, board.as_ref())?;
+        let all = SafeFolder::open(state_folder)?.create_folder(TRIALS)?;
+        let (scratch, folder) = Self::new(&all)?;
+        scratch.fill(&folder, planned, board.as_ref(), &state)?;
         Ok(scratch)
     }
 
-    fn new(all: &Path) -> io::Result<Self> {
+    fn new(all: &SafeFolder) -> Result<(Self, SafeFolder), RunError> {
         for number in 1..=MOST_NAMES {
-            let root = all.join(number.to_string());
-            match DirBuilder::new().mode(0o700).create(&root) {
+            let name = number.to_string();
+            // What is in it may be secret.
+            match mkdirat(all.fd(), &name, Mode::RWXU) {
                 Ok(()) => {
-                    let folder = root.join("board");
-                    let scratch = Self { root, folder };
-                    fs::create_dir(&scratch.folder)?;
-                    return Ok(scratch);
+                    let root = all.folder(&name)?;
+                    let folder = root.create_folder("board")?;
+                    let scratch = Self { root: root.path().to_owned(), folder: folder.path().to_owned() };
+                    return Ok((scratch, folder));
                 }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
+                Err(Errno::EXIST) => {}
+                Err(errno) => {
+                    return Err(PathError { path: all.path().join(name), problem: errno.into() }.into());
+                }
             }
         }
-        Err(io::Error::other("too many plans were left behind: remove the folder"))
+        let source = io::Error::other("too many plans were left behind: remove the folder");
+        Err(RunError::Files { path: all.path().to_owned(), source })
     }
 
     /// Where Terraform runs.
@@ -92,46 +99,51 @@ impl Scratch {
         &self.root
     }
 
-    fn fill(&self, planned: &Planned<'_>, state: &State) -> io::Result<()> {
+    fn fill(
+        &self,
+        folder: &SafeFolder,
+        planned: &Planned<'_>,
+        board: Option<&SafeFolder>,
+        state: &State,
+    ) -> Result<(), RunError> {
         for (name, text) in &planned.generated.files {
-            self.put(name, text.as_bytes())?;
+            put(folder, name, text.as_bytes())?;
         }
         for (name, bytes) in planned.others {
-            self.put(name, bytes)?;
+            put(folder, name, bytes)?;
         }
         if let State::File(path) = state {
             if planned.backend.is_some() {
-                self.put(OVERRIDE, LOCAL.as_bytes())?;
+                put(folder, OVERRIDE, LOCAL.as_bytes())?;
             }
-            self.copy(path, STATE)?;
+            copy(SafeFolder::of_file(path), folder, STATE)?;
         }
-        self.copy(&planned.folder.join(LOCK_FILE), LOCK_FILE)?;
-        let providers = Path::new(".terraform/providers");
+        let Some(board) = board else { return Ok(()) };
+        copy(SafeFolder::of_file(&board.path().join(LOCK_FILE)), folder, LOCK_FILE)?;
+        let providers = match board.folder(PROVIDERS) {
+            Err(error) if error.problem.is_missing() => return Ok(()),
+            other => other?,
+        };
         let mut most = MOST_PROVIDERS;
-        link_providers(
-            &planned.folder.join(providers),
-            &self.folder.join(providers),
-            PROVIDER_DEPTH,
-            &mut most,
-        )
+        link_providers(&providers, folder, Path::new(PROVIDERS), PROVIDER_DEPTH, &mut most)
     }
+}
 
-    fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let path = self.folder.join(name);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        file?.write_all(bytes)
-    }
+fn put(folder: &SafeFolder, name: &str, bytes: &[u8]) -> Result<(), RunError> {
+    let written = folder.create_new(name)?.write_all(bytes);
+    written.map_err(|source| RunError::Files { path: folder.path().join(name), source })
+}
 
-    /// What is not there is not copied.
-    fn copy(&self, from: &Path, name: &str) -> io::Result<()> {
-        match fs::read(from) {
-            Ok(bytes) => self.put(name, &bytes),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
-        }
+/// What is not there is not copied.
+fn copy(
+    from: Result<(SafeFolder, String), PathError>,
+    folder: &SafeFolder,
+    name: &str,
+) -> Result<(), RunError> {
+    match from.and_then(|(from, file)| from.read(file, MAX_COPIED_BYTES)) {
+        Ok(bytes) => put(folder, name, &bytes),
+        Err(error) if error.problem.is_missing() => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -150,9 +162,9 @@ enum State {
 }
 
 /// Where the state is, or why it cannot be planned on without touching it.
-fn state_of(planned: &Planned<'_>) -> Result<State, RunError> {
+fn state_of(planned: &Planned<'_>, board: Option<&SafeFolder>) -> Result<State, RunError> {
     let other = |why: String| Err(RunError::NoTrial(why));
-    if let Some(name) = chosen_workspace(planned.folder) {
+    if let Some(name) = chosen_workspace(board)? {
         return other(format!("the workspace {name} of Terraform is chosen for this board"));
     }
     if planned.others.iter().any(|(name, bytes)| names_backend(name, bytes)) {
@@ -170,10 +182,17 @@ fn state_of(planned: &Planned<'_>) -> Result<State, RunError> {
 }
 
 /// One that is not the usual one.
-fn chosen_workspace(folder: &Path) -> Option<String> {
-    let by_environment = std::env::var("TF_WORKSPACE").ok();
-    let chosen = by_environment.or_else(|| fs::read_to_string(folder.join(".terraform/environment")).ok());
-    chosen.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty() && name != "default")
+fn chosen_workspace(folder: Option<&SafeFolder>) -> Result<Option<String>, PathError> {
+    let chosen = match (std::env::var("TF_WORKSPACE"), folder) {
+        (Ok(name), _) => name,
+        (Err(_), None) => return Ok(None),
+        (Err(_), Some(folder)) => match folder.read(".terraform/environment", MAX_NAME_BYTES) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) if error.problem.is_missing() => return Ok(None),
+            Err(error) => return Err(error),
+        },
+    };
+    Ok(Some(chosen.trim().to_owned()).filter(|name| !name.is_empty() && name != "default"))
 }
 
 fn names_backend(name: &str, bytes: &[u8]) -> bool {
@@ -184,24 +203,29 @@ fn names_backend(name: &str, bytes: &[u8]) -> bool {
     text.lines().map(str::trim_start).any(|line| line.starts_with("backend") || line.starts_with("cloud"))
 }
 
-/// Terraform replaces a link by a folder when it wants another version there, and so never changes what is linked to.
-fn link_providers(from: &Path, to: &Path, depth: usize, most: &mut usize) -> io::Result<()> {
-    let Ok(entries) = fs::read_dir(from) else { return Ok(()) };
-    for entry in entries {
-        let entry = entry?;
-        if *most == 0 || !entry.path().is_dir() {
+/// Terraform replaces a link by a folder when it wants another version there, and so never changes what is linked to. Only the
+/// last part may be a link itself, as Terraform's cache of providers makes it: it is linked to and never opened.
+fn link_providers(
+    from: &SafeFolder,
+    scratch: &SafeFolder,
+    to: &Path,
+    depth: usize,
+    most: &mut usize,
+) -> Result<(), RunError> {
+    for entry in from.list()? {
+        let is_link = depth == 1 && entry.kind == FileType::Symlink;
+        if *most == 0 || !(entry.kind == FileType::Directory || is_link) {
             continue;
         }
-        let to = to.join(entry.file_name());
         if depth > 1 {
-            link_providers(&entry.path(), &to, depth - 1, most)?;
+            link_providers(&from.folder(&entry.name)?, scratch, &to.join(&entry.name), depth - 1, most)?;
             continue;
-        }
-        if let Some(folder) = to.parent() {
-            fs::create_dir_all(folder)?;
         }
         *most -= 1;
-        symlink(entry.path().canonicalize()?, to)?;
+        let target = from.path().join(&entry.name);
+        let folder = scratch.create_folder(to)?;
+        symlinkat(&target, folder.fd(), &entry.name)
+            .map_err(|errno| PathError { path: target, problem: PathProblem::from(errno) })?;
     }
     Ok(())
 }

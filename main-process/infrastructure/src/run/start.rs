@@ -12,6 +12,8 @@ use super::{
     spawn::{Launch, Running, Spawner, capture},
 };
 use crate::generate::Generated;
+use beneath::{PathError, PathProblem, SafeFolder};
+use rustix::fs::FileType;
 use shared_protocol::terraform::RunOperation;
 use std::{
     fs::File,
@@ -38,10 +40,10 @@ const LONGEST_SHOW: Duration = Duration::from_secs(120);
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(
-        "{names} was not found on the PATH: install it, or set `program` under [infrastructure] in draftboard.toml"
+        "{names} was not found on the PATH: install it, or set `program` under [terraform] in your settings.toml"
     )]
     NotFound { names: String },
-    #[error("{} is not a Terraform or OpenTofu program that can be run: give its whole path as `program` in draftboard.toml", .path.display())]
+    #[error("{} is not a Terraform or OpenTofu program that can be run: give its whole path as `program` under [terraform] in your settings.toml", .path.display())]
     NotAProgram { path: PathBuf },
     #[error("{} could not be started: {source}", .program.display())]
     Start { program: PathBuf, source: io::Error },
@@ -57,6 +59,8 @@ pub enum RunError {
     NoPlan,
     #[error("{}: {source}", .path.display())]
     Files { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Path(#[from] PathError),
     #[error("the plan could not be read: {0}")]
     Plan(String),
     #[error(
@@ -65,11 +69,24 @@ pub enum RunError {
     NoTrial(String),
 }
 
-/// Where runs are kept track of: `.draftboard/terraform` of a workspace.
+/// Where runs are kept track of, in the folder of a workspace's own state.
+const FOLDER: &str = "terraform";
+/// What Terraform writes in a board's folder, by way of a link if there is one.
+const WRITTEN_BY_TERRAFORM: [&str; 7] = [
+    PLAN,
+    DRIFT_PLAN,
+    "terraform.tfstate",
+    "terraform.tfstate.backup",
+    ".terraform.tfstate.lock.info",
+    ".terraform.lock.hcl",
+    ".terraform",
+];
+
+/// Starts runs and keeps their locks and logs in `.draftboard/terraform` of a workspace.
 #[derive(Clone)]
 pub struct Runs {
     spawner: Arc<dyn Spawner>,
-    folder: PathBuf,
+    state_folder: PathBuf,
 }
 
 /// A run that goes on. Dropping it cancels it.
@@ -94,17 +111,36 @@ impl Drop for Run {
 
 impl Runs {
     pub fn new(spawner: Arc<dyn Spawner>, state_folder: &Path) -> Self {
-        Self { spawner, folder: state_folder.join("terraform") }
+        Self { spawner, state_folder: state_folder.to_owned() }
     }
 
     /// Runs that were cut off, by a crash or a power cut; each is told once.
     pub fn interrupted(&self) -> Vec<Interrupted> {
-        lock::interrupted(&self.folder)
+        match SafeFolder::open(&self.state_folder).and_then(|folder| folder.folder(FOLDER)) {
+            Ok(folder) => lock::interrupted(&folder),
+            Err(error) => {
+                if !error.problem.is_missing() {
+                    tracing::warn!(%error, "interrupted runs were not looked for");
+                }
+                Vec::new()
+            }
+        }
     }
 
     /// The logs of a board's runs, oldest first.
     pub fn logs(&self, board: &str) -> Vec<PathBuf> {
-        logs::list(&self.folder.join(board)).into_iter().map(|(_, path)| path).collect()
+        let folder = SafeFolder::open(&self.state_folder)
+            .and_then(|folder| folder.folder(FOLDER))
+            .and_then(|folder| folder.folder(board));
+        match folder {
+            Ok(folder) => logs::list(&folder).into_iter().map(|(_, name)| folder.path().join(name)).collect(),
+            Err(error) => {
+                if !error.problem.is_missing() {
+                    tracing::warn!(%error, "the history of runs was not read");
+                }
+                Vec::new()
+            }
+        }
     }
 
     pub fn start(&self, program: &Program, request: &Request) -> Result<Run, RunError> {
@@ -112,17 +148,26 @@ impl Runs {
         if operation.needs_confirmation() && request.confirmation == Confirmation::Missing {
             return Err(RunError::ConfirmationRequired { operation: operation.word() });
         }
-        if operation == RunOperation::ApplyPlan && !request.folder.join(PLAN).is_file() {
+        let board_folder = SafeFolder::open(&request.folder)?;
+        refuse_links(&board_folder)?;
+        // A plan outside the board's folder lies in the user's own state folder.
+        let own_plan = request.plan.clone();
+        let has_plan = match &own_plan {
+            Some(plan) => plan.is_file(),
+            None => board_folder.kind(PLAN)?.is_some(),
+        };
+        if operation == RunOperation::ApplyPlan && !has_plan {
             return Err(RunError::NoPlan);
         }
-        let mut lock = Lock::take(&self.folder, &request.board)?;
-        let (log, file) = logs::new_log(&self.folder, &request.board, operation)?;
+        let folder = SafeFolder::open(&self.state_folder)?.create_folder(FOLDER)?;
+        let mut lock = Lock::take(&folder, &request.board)?;
+        let (log, file) = logs::new_log(&folder, &request.board, operation)?;
         lock.note(&Interrupted {
             board: request.board.clone(),
             operation: operation.word().to_owned(),
             log: log.clone(),
         })?;
-        let mut arguments = arguments(operation);
+        let mut arguments = arguments(operation, request.plan.as_deref());
         // Options stand before the name of a plan.
         let at = if operation == RunOperation::ApplyPlan { arguments.len() - 1 } else { arguments.len() };
         arguments.splice(at..at, request.arguments.iter().cloned());
@@ -155,7 +200,10 @@ impl Runs {
             }
             if operation == RunOperation::ApplyPlan && ended.success {
                 // A plan can be applied once.
-                drop(std::fs::remove_file(launch.folder.join(PLAN)));
+                match &own_plan {
+                    Some(plan) => drop(std::fs::remove_file(plan)),
+                    None => drop(board_folder.remove(PLAN)),
+                }
             }
             // Free before it is said, so that whoever hears it can start the next.
             lock.release();
@@ -170,6 +218,16 @@ impl Runs {
         self.show(program, folder, PLAN, generated)
     }
 
+    /// As [`Self::review`], of a plan in a file elsewhere.
+    pub fn review_file(
+        &self,
+        program: &Program,
+        (folder, plan): (&Path, &Path),
+        generated: &Generated,
+    ) -> Result<Plan, RunError> {
+        self.show(program, folder, &plan.display().to_string(), generated)
+    }
+
     /// What the last look at the real world found.
     pub fn drift(&self, program: &Program, folder: &Path, generated: &Generated) -> Result<Plan, RunError> {
         self.show(program, folder, DRIFT_PLAN, generated)
@@ -182,7 +240,9 @@ impl Runs {
         plan: &str,
         generated: &Generated,
     ) -> Result<Plan, RunError> {
-        if !folder.join(plan).is_file() {
+        let board_folder = SafeFolder::open(folder)?;
+        refuse_links(&board_folder)?;
+        if board_folder.kind(plan)?.is_none() {
             return Err(RunError::NoPlan);
         }
         Plan::read(&self.show_json(program, folder, Some(plan))?, generated)
@@ -206,6 +266,19 @@ impl Runs {
         let (success, text) = capture(&*self.spawner, &launch, MOST_SHOWN, LONGEST_SHOW)?;
         if success { Ok(text) } else { Err(RunError::Plan("terraform show failed; plan again".to_owned())) }
     }
+}
+
+/// Terraform follows links: one that came with a cloned workspace would lead what it writes elsewhere.
+fn refuse_links(folder: &SafeFolder) -> Result<(), PathError> {
+    for name in WRITTEN_BY_TERRAFORM {
+        let problem = match folder.kind(name)? {
+            Some(FileType::Symlink) => PathProblem::Link,
+            None | Some(FileType::RegularFile | FileType::Directory) => continue,
+            Some(_) => PathProblem::NotAFile,
+        };
+        return Err(PathError { path: folder.path().join(name), problem });
+    }
+    Ok(())
 }
 
 fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<std::thread::JoinHandle<()>> {

@@ -51,6 +51,7 @@ impl Journal {
         insert(&transaction, rows)?;
         let end = review.write(&transaction, end)?;
         transaction.commit()?;
+        self.settle()?;
         Ok(end)
     }
 }

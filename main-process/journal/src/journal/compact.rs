@@ -37,7 +37,7 @@ impl Journal {
         transaction.commit()?;
         self.read_end_again();
         self.cut_log_back();
-        Ok(())
+        self.settle()
     }
 
     fn is_empty(&self) -> bool {

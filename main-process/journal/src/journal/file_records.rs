@@ -100,6 +100,7 @@ impl Journal {
                 statement.execute(row)?;
             }
         }
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        self.settle()
     }
 }

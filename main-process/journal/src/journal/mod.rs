@@ -10,8 +10,10 @@ mod chain;
 mod compact;
 mod file_records;
 mod open;
+mod place;
 mod query;
 mod recover;
+mod renew;
 mod review;
 mod row;
 mod schema;
@@ -22,11 +24,13 @@ pub use chain::VerifiedChain;
 pub use file_records::Known;
 pub use query::LogEntry;
 pub use recover::Recovered;
+pub use renew::RenewedJournal;
 pub use review::{KeptReview, ReviewWrite, Stored, WrittenProposal};
 pub use schema::JOURNAL_FORMAT;
 
 use crate::JournalError;
 use chain::Link;
+use place::Place;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use shared_protocol::Revision;
 
@@ -39,7 +43,11 @@ pub struct Journal {
     since_checkpoint: Growth,
     /// What was written to the review queue so far.
     review: review::End,
+    /// None for a journal in memory.
+    place: Option<Place>,
 }
+
+const FILE: &str = "journal.db";
 
 /// What came after the checkpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -68,6 +76,7 @@ impl Journal {
             Durability::Durable => "FULL",
             Durability::Relaxed => "NORMAL",
         };
+        self.check()?;
         self.connection.pragma_update(None, "synchronous", synchronous)?;
         Ok(self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
     }

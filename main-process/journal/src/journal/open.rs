@@ -1,24 +1,29 @@
 //! Opening: settings, version, integrity, and the end of the chain.
 
-use super::{Growth, Journal, chain::Link, review, schema};
+use super::{FILE, Growth, Journal, Place, chain::Link, review, schema};
 use crate::{JOURNAL_FORMAT, JournalError};
+use beneath::{PathError, PathProblem, SafeFolder};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rustix::{fs::FileType, io::Errno};
 use shared_protocol::Revision;
 use std::{
-    fs::{File, Metadata, OpenOptions, Permissions},
-    io,
-    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    collections::BTreeSet,
+    fs::Permissions,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-const FILE: &str = "journal.db";
 /// Another Draftboard that is just ending gets this long to let go of the journal.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Up to this size the whole file is checked at every start: a few milliseconds.
 const ALWAYS_CHECKED: u64 = 16 * 1024 * 1024;
 /// The write-ahead log is cut back to this after a burst.
 const WAL_BYTES: i64 = 16 * 1024 * 1024;
+/// The database and the files that SQLite keeps beside it. The log stands first: one that stayed behind when the database
+/// is set aside would be replayed into the new one.
+const SUFFIXES: [&str; 4] = ["db-wal", "db-shm", "db-journal", "db"];
+const MAX_ASIDE: u32 = 10_000;
 
 impl Journal {
     /// Opens or creates `journal.db` in `dir`, which is the workspace's `.draftboard` folder and must exist.
@@ -27,10 +32,10 @@ impl Journal {
     /// there). Pages get damaged by crashes and failing disks, so a large file that was closed in good order is not read
     /// twice at every start; [`Journal::recover`] checks the hash of every operation it hands out in any case.
     pub fn open(dir: &Path) -> Result<Self, JournalError> {
-        let dir = dir.canonicalize().map_err(|error| JournalError::of_io(&error))?;
-        let path = dir.join(FILE);
-        let size = prepare_file(&dir, &path)?;
-        let was_left_open = path.with_extension("db-wal").metadata().is_ok_and(|wal| wal.len() > 0);
+        let folder = safe_folder(dir)?;
+        let path = folder.path().join(FILE);
+        let size = prepare_file(&folder)?;
+        let was_left_open = path.with_extension("db-wal").symlink_metadata().is_ok_and(|wal| wal.len() > 0);
         let mut connection = connect(&path)?;
         let format = match schema::look(&connection).map_err(|error| broken(&path, error))? {
             schema::Found::Empty => 0,
@@ -49,31 +54,52 @@ impl Journal {
         schema::migrate(&mut connection, format)?;
         let (tail, since_checkpoint) = read_end(&connection).map_err(|error| broken(&path, error))?;
         let review = review::End::read(&connection).map_err(|error| broken(&path, error))?;
-        Ok(Self { connection, tail, since_checkpoint, review })
+        let place = Some(Place::new(folder.path().to_owned())?);
+        Ok(Self { connection, tail, since_checkpoint, review, place })
     }
 
-    /// Moves the journal of `dir` to `dir/aside` so that a new one can be started; nothing is deleted. For a journal
-    /// that is [`JournalError::Unreadable`] or [`JournalError::Damaged`], once it is closed.
-    pub fn set_aside(dir: &Path) -> Result<PathBuf, JournalError> {
-        let moved = || -> io::Result<PathBuf> {
-            let aside = dir.join("aside");
-            std::fs::create_dir_all(&aside)?;
-            let target = (1..10_000)
-                .map(|number| aside.join(format!("journal-{number}.db")))
-                .find(|target| target.symlink_metadata().is_err())
-                .ok_or_else(|| io::Error::other("too many journals set aside: remove some"))?;
-            // The log first: one that stayed behind would be replayed into the new database.
-            for suffix in ["db-wal", "db-shm", "db"] {
-                match std::fs::rename(dir.join(FILE).with_extension(suffix), target.with_extension(suffix)) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    other => other?,
-                }
+    /// A journal that leaves nothing behind: for a workspace whose folder may only be read.
+    pub fn in_memory() -> Result<Self, JournalError> {
+        let mut connection = Connection::open_in_memory()?;
+        schema::migrate(&mut connection, 0)?;
+        let (tail, since_checkpoint) = read_end(&connection)?;
+        let review = review::End::read(&connection)?;
+        Ok(Self { connection, tail, since_checkpoint, review, place: None })
+    }
+
+    /// Moves what stands in the place of the journal of `dir` to `dir/aside`, if anything, so that a new one can be started;
+    /// nothing is deleted. For a journal that is [`JournalError::Unreadable`] or [`JournalError::Damaged`], once it is closed.
+    pub fn set_aside(dir: &Path) -> Result<Option<PathBuf>, JournalError> {
+        let failed = |error: PathError| JournalError::of_path(&error);
+        let folder = safe_folder(dir)?;
+        let mut found = Vec::new();
+        for suffix in SUFFIXES {
+            let name = format!("journal.{suffix}");
+            if folder.kind(&name).map_err(failed)?.is_some() {
+                found.push((name, suffix));
             }
-            File::open(&aside)?.sync_all()?;
-            File::open(dir)?.sync_all()?;
-            Ok(target)
-        };
-        moved().map_err(|error| JournalError::of_io(&error))
+        }
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let aside = folder.create_folder("aside").map_err(failed)?;
+        let taken: BTreeSet<String> =
+            aside.list().map_err(failed)?.into_iter().map(|entry| entry.name).collect();
+        let is_free =
+            |stem: &String| SUFFIXES.iter().all(|suffix| !taken.contains(&format!("{stem}.{suffix}")));
+        let stem =
+            (1..MAX_ASIDE).map(|number| format!("journal-{number}")).find(is_free).ok_or_else(|| {
+                JournalError::Disk { problem: "too many journals are set aside: remove some".to_owned() }
+            })?;
+        let mut kept = None;
+        for (name, suffix) in found {
+            let to = format!("{stem}.{suffix}");
+            folder.rename_new(&name, &aside, &to).map_err(failed)?;
+            kept = Some(aside.path().join(to));
+        }
+        aside.sync().map_err(failed)?;
+        folder.sync().map_err(failed)?;
+        Ok(kept)
     }
 
     /// Reads the end of the chain again, after a transaction whose outcome is not certain.
@@ -91,22 +117,32 @@ impl Journal {
 
 /// Creates the file for its owner alone, and narrows one that is open to others; SQLite gives its log the same mode.
 /// A file that exists is not opened here: closing it would let go of a lock that this process holds on it.
-fn prepare_file(dir: &Path, path: &Path) -> Result<u64, JournalError> {
-    let prepared = || -> io::Result<Metadata> {
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-            Ok(file) => {
-                file.sync_all()?;
-                File::open(dir)?.sync_all()?;
+fn prepare_file(folder: &SafeFolder) -> Result<u64, JournalError> {
+    let path = &folder.path().join(FILE);
+    // SQLite would follow a link under one of these names, and wait for ever at a pipe.
+    for suffix in SUFFIXES {
+        let path = path.with_extension(suffix);
+        let name = path.file_name().unwrap_or_default();
+        match folder.kind(name).map_err(|error| JournalError::of_path(&error))? {
+            None | Some(FileType::RegularFile) => {}
+            Some(FileType::Symlink) => {
+                return Err(unreadable(
+                    &path,
+                    "it is a symbolic link, and Draftboard follows none".to_owned(),
+                ));
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
+            Some(_) => return Err(unreadable(&path, "it is not a regular file".to_owned())),
         }
-        path.symlink_metadata()
-    };
-    let metadata = prepared().map_err(|error| JournalError::of_io(&error))?;
-    if !metadata.is_file() {
-        return Err(unreadable(path, "it is a link or a folder".to_owned()));
     }
+    match folder.create_new(FILE) {
+        Ok(file) => {
+            file.sync_all().map_err(|error| JournalError::of_io(&error))?;
+            folder.sync().map_err(|error| JournalError::of_path(&error))?;
+        }
+        Err(error) if error.problem == PathProblem::System(Errno::EXIST) => {}
+        Err(error) => return Err(JournalError::of_path(&error)),
+    }
+    let metadata = path.symlink_metadata().map_err(|error| JournalError::of_io(&error))?;
     if metadata.permissions().mode() & 0o077 != 0 {
         std::fs::set_permissions(path, Permissions::from_mode(0o600))
             .map_err(|error| JournalError::of_io(&error))?;
@@ -114,7 +150,17 @@ fn prepare_file(dir: &Path, path: &Path) -> Result<u64, JournalError> {
     Ok(metadata.len())
 }
 
-fn connect(path: &Path) -> Result<Connection, JournalError> {
+/// The folder itself may not be a link; the way to it was chosen by a person.
+fn safe_folder(dir: &Path) -> Result<SafeFolder, JournalError> {
+    let resolved = match (dir.parent().filter(|parent| !parent.as_os_str().is_empty()), dir.file_name()) {
+        (Some(parent), Some(name)) => parent.canonicalize().map(|parent| parent.join(name)),
+        _ => dir.canonicalize(),
+    };
+    let resolved = resolved.map_err(|error| JournalError::of_io(&error))?;
+    SafeFolder::open(&resolved).map_err(|error| JournalError::of_path(&error))
+}
+
+pub(super) fn connect(path: &Path) -> Result<Connection, JournalError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_NOFOLLOW
@@ -140,14 +186,14 @@ fn configure(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "journal_size_limit", WAL_BYTES)
 }
 
-fn quick_check(connection: &Connection, path: &Path) -> Result<(), JournalError> {
+pub(super) fn quick_check(connection: &Connection, path: &Path) -> Result<(), JournalError> {
     let answer: String = connection
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
         .map_err(|error| broken(path, error))?;
     if answer == "ok" { Ok(()) } else { Err(unreadable(path, answer)) }
 }
 
-fn read_end(connection: &Connection) -> Result<(Link, Growth), rusqlite::Error> {
+pub(super) fn read_end(connection: &Connection) -> Result<(Link, Growth), rusqlite::Error> {
     let link = |row: &rusqlite::Row<'_>| Link::from_columns(row, 0, 1);
     let newest = connection
         .query_row("SELECT revision, hash FROM operations ORDER BY revision DESC LIMIT 1", [], link)

@@ -1,12 +1,12 @@
-//! The review queue as it is kept: proposals, standing approvals, which operation came from which proposal. Written in one
-//! transaction with the operations that it belongs to.
+//! The review queue as it is kept: proposals, and which operation came from which proposal. Written in one transaction with
+//! the operations that it belongs to. Standing approvals are not kept here: a journal travels with its workspace.
 
-use super::{Journal, audit::AuditEnd, to_sql};
+use super::{Durability, Journal, audit::AuditEnd, to_sql};
 use crate::JournalError;
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use shared_protocol::{
     Change, Proposal, ProposalId, Revision,
-    review::{AuditEntry, Origin, StandingApproval},
+    review::{AuditEntry, Origin},
 };
 
 /// How far the queue and the audit have come.
@@ -30,8 +30,6 @@ pub struct ReviewWrite<'a> {
     pub stamp: u64,
     pub proposals: Vec<WrittenProposal<'a>>,
     pub forgotten: Vec<ProposalId>,
-    /// All of them, when one came, went or was used.
-    pub approvals: Option<Vec<StandingApproval>>,
     pub origins: Vec<Origin>,
     pub audit: Vec<AuditEntry>,
 }
@@ -52,7 +50,6 @@ pub struct WrittenProposal<'a> {
 pub struct KeptReview {
     pub stamp: u64,
     pub proposals: Vec<Stored>,
-    pub approvals: Vec<StandingApproval>,
     /// Rows that could not be read, in words.
     pub unreadable: Vec<String>,
 }
@@ -66,12 +63,8 @@ pub struct Stored {
 
 impl ReviewWrite<'_> {
     pub fn is_empty(&self) -> bool {
-        let Self { stamp: _, proposals, forgotten, approvals, origins, audit } = self;
-        proposals.is_empty()
-            && forgotten.is_empty()
-            && approvals.is_none()
-            && origins.is_empty()
-            && audit.is_empty()
+        let Self { stamp: _, proposals, forgotten, origins, audit } = self;
+        proposals.is_empty() && forgotten.is_empty() && origins.is_empty() && audit.is_empty()
     }
 
     pub(super) fn write(&self, transaction: &Transaction<'_>, end: End) -> Result<End, JournalError> {
@@ -83,9 +76,6 @@ impl ReviewWrite<'_> {
         }
         for id in &self.forgotten {
             transaction.execute("DELETE FROM proposals WHERE id = ?1", [to_sql(id.bits())?])?;
-        }
-        if let Some(approvals) = &self.approvals {
-            transaction.execute("UPDATE review SET approvals = ?1", [json("the approvals", approvals)?])?;
         }
         for origin in &self.origins {
             transaction.execute(
@@ -144,15 +134,23 @@ impl Journal {
         self.review.stamp
     }
 
+    /// Removes the standing approvals that an earlier edition, or somebody else, stored in this journal. Returns how many
+    /// there were; a value that is no list counts as one.
+    pub fn drop_stored_approvals(&mut self) -> Result<usize, JournalError> {
+        let text: String = self.connection.query_row("SELECT approvals FROM review", [], |row| row.get(0))?;
+        let count = serde_json::from_str::<Vec<serde::de::IgnoredAny>>(&text).map_or(1, |list| list.len());
+        if count > 0 {
+            let transaction = self.transaction(Durability::Durable)?;
+            transaction.execute("UPDATE review SET approvals = '[]'", [])?;
+            transaction.commit()?;
+            self.settle()?;
+        }
+        Ok(count)
+    }
+
     /// The queue as it was left. A row that does not decode is left out and named.
     pub fn review(&self) -> Result<KeptReview, JournalError> {
-        let approvals: String =
-            self.connection.query_row("SELECT approvals FROM review", [], |row| row.get(0))?;
         let mut kept = KeptReview { stamp: self.review.stamp, ..KeptReview::default() };
-        match serde_json::from_str(&approvals) {
-            Ok(approvals) => kept.approvals = approvals,
-            Err(error) => kept.unreadable.push(format!("the standing approvals: {error}")),
-        }
         let mut select = self.connection.prepare("SELECT id, stamp, head FROM proposals ORDER BY id")?;
         let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         for row in rows {

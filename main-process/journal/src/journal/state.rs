@@ -24,6 +24,7 @@ impl Journal {
             serde_json::to_string(value).map_err(|error| JournalError::unstorable("the state", error))?;
         let transaction = self.transaction(Durability::Relaxed)?;
         transaction.execute("INSERT OR REPLACE INTO state (key, value) VALUES (?1, ?2)", (key, text))?;
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        self.settle()
     }
 }

@@ -1,10 +1,12 @@
 //! Setting aside: a file that is damaged, or that lost against another version, is kept in `.draftboard/aside/`.
 
-use super::{STATE_FOLDER, WorkspaceFiles, atomic};
+use super::{STATE_FOLDER, WorkspaceFiles};
 use crate::{FileError, WorkspacePath};
+use beneath::PathProblem;
 use rustix::{
     fd::AsFd as _,
     fs::{AtFlags, Mode},
+    io::Errno,
 };
 use std::{
     fs::File,
@@ -38,12 +40,13 @@ impl WorkspaceFiles {
         reason: &str,
         content: &mut dyn Read,
     ) -> Result<WorkspacePath, FileError> {
+        self.refuse_read_only(path)?;
         let folder = beneath::create_folder(self.root_fd.as_fd(), &FOLDER)
             .map_err(|errno| FileError::of_errno(FOLDER.join("/"), errno))?;
         for number in 1..=MOST {
             let name = aside_name(path, reason, number);
             let kept = WorkspacePath::parse(format!("{}/{name}", FOLDER.join("/")))?;
-            match atomic::create_new(folder.as_fd(), &name, Mode::RUSR | Mode::WUSR) {
+            match beneath::create_new(folder.as_fd(), &name, Mode::RUSR | Mode::WUSR) {
                 Ok(mut file) => {
                     return copy_synced(content, &mut file)
                         .and_then(|()| Ok(rustix::fs::fsync(&folder)?))
@@ -53,8 +56,8 @@ impl WorkspaceFiles {
                             FileError::of_io(&kept, &error)
                         });
                 }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(FileError::of_io(&kept, &error)),
+                Err(PathProblem::System(Errno::EXIST)) => {}
+                Err(problem) => return Err(FileError::of_problem(&kept, problem)),
             }
         }
         let problem = format!("{MOST} versions are set aside already; remove some");

@@ -1,6 +1,6 @@
 //! Which boards a workspace has.
 
-use super::{WorkspaceFiles, atomic};
+use super::WorkspaceFiles;
 use crate::{FileError, workspace_path::BOARD_SUFFIX};
 use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
 use shared_protocol::BoardName;
@@ -31,7 +31,8 @@ impl WorkspaceFiles {
         let entries = beneath::list(folder.as_fd()).map_err(|errno| FileError::of_errno("boards", errno))?;
         let mut list = BoardList::default();
         for entry in entries {
-            if entry.name.starts_with('.') || entry.name.ends_with('~') || atomic::is_temporary(&entry.name) {
+            if entry.name.starts_with('.') || entry.name.ends_with('~') || beneath::is_temporary(&entry.name)
+            {
                 continue;
             }
             match board_name(&entry) {

@@ -1,6 +1,6 @@
 //! What is in a folder of the workspace.
 
-use super::{WorkspaceFiles, atomic};
+use super::WorkspaceFiles;
 use crate::{FileError, WorkspacePath};
 use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
 
@@ -23,7 +23,9 @@ impl WorkspaceFiles {
         let mut content = FolderContent::default();
         for entry in beneath::list(folder.as_fd()).map_err(wrong)? {
             match entry.kind {
-                FileType::RegularFile if !atomic::is_temporary(&entry.name) => content.files.push(entry.name),
+                FileType::RegularFile if !beneath::is_temporary(&entry.name) => {
+                    content.files.push(entry.name)
+                }
                 FileType::Directory => content.folders.push(entry.name),
                 _ => {}
             }

@@ -5,7 +5,6 @@
 //! the journal's lock sees to that.
 
 mod aside;
-mod atomic;
 mod boards;
 mod folder;
 mod modules;
@@ -18,14 +17,12 @@ pub use sources::{SourceList, folder_in_pattern};
 use crate::{FileError, MAX_FILE_BYTES, Position, WorkspacePath};
 use rustix::{
     fd::{AsFd as _, OwnedFd},
-    fs::{AtFlags, FileType, Mode, OFlags},
+    fs::{Access, AtFlags, FileType, Mode, OFlags},
     io::Errno,
 };
 use std::{
     fs::File,
-    io::Read as _,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
 };
 
 const STATE_FOLDER: &str = ".draftboard";
@@ -36,11 +33,17 @@ const FOLDERS: [&[&str]; 5] = [&[], &["boards"], &["modules"], &["components"], 
 pub struct WorkspaceFiles {
     root: PathBuf,
     root_fd: OwnedFd,
-    next_temporary: AtomicU32,
+    is_read_only: bool,
+}
+
+/// Whether this user may not write to a folder: by its mode, or because its disk is mounted read-only.
+pub fn is_read_only(root: &Path) -> bool {
+    let may = Access::WRITE_OK | Access::EXEC_OK;
+    matches!(rustix::fs::access(root, may), Err(Errno::ACCESS | Errno::ROFS | Errno::PERM))
 }
 
 impl WorkspaceFiles {
-    /// Opens a workspace folder, which must exist. Creates `.draftboard/` for its owner alone and hidden from git, and
+    /// Opens a workspace folder, which must exist. In one that may only be read nothing is written. Else creates `.draftboard/` for its owner alone and hidden from git, and
     /// removes temporary files that a crash left behind.
     pub fn open(root: &Path) -> Result<Self, FileError> {
         let shown = root.display();
@@ -48,7 +51,11 @@ impl WorkspaceFiles {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root_fd = rustix::fs::open(&root, flags, Mode::empty())
             .map_err(|errno| FileError::of_errno(&shown, errno))?;
-        let files = Self { root, root_fd, next_temporary: AtomicU32::new(1) };
+        let is_read_only = is_read_only(&root);
+        let files = Self { root, root_fd, is_read_only };
+        if is_read_only {
+            return Ok(files);
+        }
         files.prepare_state_folder()?;
         for folder in FOLDERS {
             files.remove_leftovers(folder);
@@ -66,6 +73,38 @@ impl WorkspaceFiles {
         self.root.join(STATE_FOLDER)
     }
 
+    /// Whether every write is refused, because this user may not write to the folder.
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
+    /// Whether anything stands under a path.
+    pub fn is_there(&self, path: &WorkspacePath) -> bool {
+        let (folders, name) = path.split();
+        beneath::open_folder(self.root_fd.as_fd(), &folders)
+            .and_then(|folder| rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW))
+            .is_ok()
+    }
+
+    fn refuse_read_only(&self, path: &impl std::fmt::Display) -> Result<(), FileError> {
+        match self.is_read_only {
+            true => Err(FileError::ReadOnlyWorkspace { path: path.to_string() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses a folder that is no longer at its path: it was deleted, moved or replaced.
+    pub fn check_root(&self) -> Result<(), FileError> {
+        let opened = rustix::fs::fstat(&self.root_fd);
+        let found = rustix::fs::stat(&self.root);
+        match (opened, found) {
+            (Ok(opened), Ok(found)) if (opened.st_dev, opened.st_ino) == (found.st_dev, found.st_ino) => {
+                Ok(())
+            }
+            _ => Err(FileError::Gone { path: self.root.display().to_string() }),
+        }
+    }
+
     /// The bytes of a file, [`MAX_FILE_BYTES`] at most.
     pub fn read(&self, path: &WorkspacePath) -> Result<Vec<u8>, FileError> {
         self.read_up_to(path, MAX_FILE_BYTES)
@@ -78,56 +117,32 @@ impl WorkspaceFiles {
 
     fn read_up_to(&self, path: &WorkspacePath, most: u64) -> Result<Vec<u8>, FileError> {
         let file = self.open_regular(path)?;
-        let too_large = || FileError::TooLarge { path: path.to_string(), most };
-        let size = file.metadata().map_err(|error| FileError::of_io(path, &error))?.len();
-        if size > most {
-            return Err(too_large());
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-        // The file may grow while it is read.
-        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| FileError::of_io(path, &error))?;
-        if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
+        beneath::read_bounded(file, most).map_err(|problem| FileError::of_problem(path, problem))
     }
 
-    /// Opens a regular file for reading. Opened without waiting, because a pipe under a board's name would wait forever.
+    /// Opens a regular file for reading.
     fn open_regular(&self, path: &WorkspacePath) -> Result<File, FileError> {
         let (folders, name) = path.split();
-        let wrong = |errno| FileError::of_errno(path, errno);
-        let folder = beneath::open_folder(self.root_fd.as_fd(), &folders).map_err(wrong)?;
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&folder, name, flags, Mode::empty()).map_err(wrong)?;
-        let stat = rustix::fs::fstat(&fd).map_err(wrong)?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(FileError::NotAFile { path: path.to_string() });
-        }
-        Ok(File::from(fd))
+        let folder = beneath::open_folder(self.root_fd.as_fd(), &folders)
+            .map_err(|errno| FileError::of_errno(path, errno))?;
+        beneath::open_regular(folder.as_fd(), name).map_err(|problem| FileError::of_problem(path, problem))
     }
 
     /// Puts `bytes` in place of a file, or makes a new one and the folders it needs. Whatever happens, the file holds
     /// either what it held or all of `bytes`, and the latter is on the disk when this returns. Permissions are kept.
     pub fn write_atomic(&self, path: &WorkspacePath, bytes: &[u8]) -> Result<(), FileError> {
+        self.refuse_read_only(path)?;
         let (folders, name) = path.split();
         let wrong = |errno| FileError::of_errno(path, errno);
         let folder = beneath::create_folder(self.root_fd.as_fd(), &folders).map_err(wrong)?;
-        let existing = match atomic::look(folder.as_fd(), name).map_err(wrong)? {
-            Some(found) if found.kind == FileType::Symlink => {
-                return Err(FileError::Link { path: path.to_string() });
-            }
-            Some(found) if found.kind != FileType::RegularFile => {
-                return Err(FileError::NotAFile { path: path.to_string() });
-            }
-            Some(found) if found.is_protected() => {
-                return Err(FileError::Protected { path: path.to_string() });
-            }
-            found => found,
-        };
-        let temporary = self.temporary_name();
-        atomic::replace(folder.as_fd(), name, &temporary, bytes, existing.as_ref())
-            .map_err(|error| FileError::of_io(path, &error))
+        beneath::replace(folder.as_fd(), name, bytes)
+            .map_err(|problem| FileError::of_problem(path, problem))?;
+        rustix::fs::fsync(&folder).map_err(wrong)
     }
 
     /// Removes a file; one that is not there is fine.
     pub fn remove(&self, path: &WorkspacePath) -> Result<(), FileError> {
+        self.refuse_read_only(path)?;
         let (folders, name) = path.split();
         let removed = beneath::open_folder(self.root_fd.as_fd(), &folders).and_then(|folder| {
             rustix::fs::unlinkat(&folder, name, AtFlags::empty())?;
@@ -139,7 +154,8 @@ impl WorkspaceFiles {
         }
     }
 
-    fn prepare_state_folder(&self) -> Result<(), FileError> {
+    /// Makes `.draftboard/` for its owner alone and hidden from git, as far as it is not there.
+    pub fn prepare_state_folder(&self) -> Result<(), FileError> {
         let wrong = |errno| FileError::of_errno(STATE_FOLDER, errno);
         let folder = beneath::create_folder(self.root_fd.as_fd(), &[STATE_FOLDER]).map_err(wrong)?;
         let mode = Mode::from_raw_mode(rustix::fs::fstat(&folder).map_err(wrong)?.st_mode);
@@ -154,15 +170,11 @@ impl WorkspaceFiles {
         }
     }
 
-    fn temporary_name(&self) -> String {
-        atomic::temporary_name(self.next_temporary.fetch_add(1, Ordering::Relaxed))
-    }
-
     /// Best effort: a leftover that cannot be removed hurts nobody.
     fn remove_leftovers(&self, folders: &[&str]) {
         let Ok(folder) = beneath::open_folder(self.root_fd.as_fd(), folders) else { return };
         for entry in beneath::list(folder.as_fd()).unwrap_or_default() {
-            if atomic::is_temporary(&entry.name) && entry.kind == FileType::RegularFile {
+            if beneath::is_temporary(&entry.name) && entry.kind == FileType::RegularFile {
                 let removed = rustix::fs::unlinkat(&folder, entry.name.as_str(), AtFlags::empty());
                 tracing::info!(
                     file = entry.name,
@@ -172,11 +184,6 @@ impl WorkspaceFiles {
             }
         }
     }
-}
-
-/// Whether a file's name is one of our temporary ones.
-pub(crate) fn is_temporary(name: &str) -> bool {
-    atomic::is_temporary(name)
 }
 
 fn into_text(path: &WorkspacePath, bytes: Vec<u8>) -> Result<String, FileError> {

@@ -1,6 +1,6 @@
 //! Text files that are part of the state: those of the spec bundles.
 
-use super::{WorkspaceFiles, atomic, modules::matches};
+use super::{WorkspaceFiles, modules::matches};
 use crate::{FileError, WorkspacePath};
 use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
 use shared_protocol::{
@@ -86,7 +86,7 @@ impl WorkspaceFiles {
 impl SourceList {
     fn take(&mut self, folder: &SourcePath, entry: &beneath::Entry) {
         let name = entry.name.as_str();
-        let is_passing = name.starts_with('.') || name.ends_with('~') || atomic::is_temporary(name);
+        let is_passing = name.starts_with('.') || name.ends_with('~') || beneath::is_temporary(name);
         let is_text = ENDINGS.iter().any(|ending| name.ends_with(ending));
         let path = join(folder.as_str(), name).filter(|_| !is_passing);
         match (entry.kind, path) {
@@ -104,6 +104,9 @@ impl SourceList {
             }
             (FileType::Symlink, Some(path)) if is_text => {
                 self.left_out.push(FileError::Link { path: path.to_string() });
+            }
+            (_, Some(path)) if is_text => {
+                self.left_out.push(FileError::NotAFile { path: path.to_string() });
             }
             (_, None) if is_text && !is_passing => {
                 self.left_out.push(FileError::NotInWorkspace { path: format!("{folder}/{name}") });

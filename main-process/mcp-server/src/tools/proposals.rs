@@ -8,7 +8,7 @@ use crate::{
 };
 use authority::{
     Snapshot,
-    proposals::{Queue, clashes, lines, risks},
+    proposals::{Queue, brief as judge, clashes, lines, risks},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub(super) fn list() -> Tool {
         "proposals",
         "list_proposals",
         "List proposals",
-        "Your proposals in brief, newest first, and how many of others wait. A client without a connection of its own names one: get_proposal.",
+        "Your proposals in brief: what waits first, the gravest before the oldest, then drafts, then decided ones, newest first; and how many of others wait. A client without a connection of its own names one: get_proposal.",
         json!({}),
         json!({ "type": "object", "properties": { "proposals": { "type": "array" } } }),
         |call| {
@@ -93,6 +93,15 @@ pub(crate) fn queue(call: &Call) -> Value {
         false => Vec::new(),
     };
     own.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
+    if let Ok(workspace) = call.workspace() {
+        let (mut open, decided): (Vec<_>, Vec<_>) = own
+            .iter()
+            .copied()
+            .partition(|proposal| waits(proposal) || proposal.state == ProposalState::Draft);
+        let judged = |proposal: &Arc<Proposal>| judge(review, &workspace.snapshot, proposal, 0);
+        open.sort_by(|a, b| judged(a).queue_order(&judged(b)));
+        own = open.into_iter().chain(decided).collect();
+    }
     let others = review.iter().filter(|p| waits(p) && !own.iter().any(|own| own.id == p.id)).count();
     let status = if own.is_empty() && others == 0 { "nothing waits for review" } else { "" };
     json!({

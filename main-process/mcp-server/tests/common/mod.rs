@@ -173,6 +173,7 @@ impl Bench {
                 base: queue.base(proposal),
                 chosen: None,
                 confirmed: proposal.subjects().into_iter().collect(),
+                plan: Some(proposal.content_hash().unwrap()),
             };
             let acceptance = queue.accept(&verdict, snapshot, 1_000).unwrap();
             queue.accepted(&verdict, &acceptance, snapshot, ("ada", 1_000)).unwrap();

@@ -1,15 +1,15 @@
 //! What a reviewer asks about a proposal and what takes a moment: worked out on a thread of its own, on the proposal and the
 //! workspace as they were at one moment.
 
-use super::Writer;
+use super::{Writer, reviewing::request_asked};
 use crate::{
     host::Reply,
-    terraform::{About, TrialAsked},
+    terraform::{About, RequestAsked, TrialAsked},
 };
 use authority::{Snapshot, proposals::Overlay};
 use shared_protocol::{
-    Actor, ActorKind, BoardId, Code, Proposal, ProposalId, Refusal, messages::Answer, proposal::ContentHash,
-    review::ReviewRequest,
+    Actor, ActorKind, BoardId, Code, Proposal, ProposalId, ProposalState, Refusal, messages::Answer,
+    proposal::ContentHash, review::ReviewRequest,
 };
 use std::sync::Arc;
 
@@ -35,6 +35,10 @@ impl Laid {
         let Proposal { id: proposal, version, .. } = *self.proposal;
         let about = About { proposal, version, hash: self.hash, over: self.before.revision() };
         TrialAsked { about, board, state: self.overlay.state, secrets, actor }
+    }
+
+    fn waits(&self) -> bool {
+        matches!(self.proposal.state, ProposalState::Open | ProposalState::Stale { .. })
     }
 
     /// Whoever asks means what they see.
@@ -71,7 +75,17 @@ impl Writer {
                 let terraform = self.terraform.clone();
                 let actor = Actor::new(ActorKind::Window, name);
                 self.aside(proposal, reply, move |laid, reply| match laid.and_then(|laid| laid.is(hash)) {
-                    Ok(laid) => terraform.trial(laid.trial(board, secrets, actor), reply),
+                    Ok(laid) => match request_asked(&laid.proposal, actor.clone()) {
+                        // The person's own press.
+                        Some(asked) if laid.waits() => {
+                            terraform
+                                .plan_request(RequestAsked { secrets, pressed: true, ..asked }, Some(reply));
+                        }
+                        Some(_) => {
+                            reply(Err(Refusal::new(Code::Conflict, "The request does not wait any more.")))
+                        }
+                        None => terraform.trial(laid.trial(board, secrets, actor), reply),
+                    },
                     Err(refusal) => reply(Err(refusal)),
                 });
             }

@@ -11,6 +11,7 @@ use crate::{
         notify::Notice,
     },
     moment::now,
+    terraform::{PlanKey, RequestAsked, SavedPlan},
     upstreams,
     workspace::{Decision, Group, Reviewer, Template},
 };
@@ -18,12 +19,12 @@ use authority::proposals::{AgentAsk, Client};
 use mcp_server::{AskReply, Done};
 use serde_json::{Value, json};
 use shared_protocol::{
-    BoardId, Code, Proposal, ProposalId, Refusal,
+    Actor, ActorKind, BoardId, Code, Proposal, ProposalId, ProposalState, Refusal,
     messages::Answer,
     previews::{PreviewAnswer, PreviewRequest},
-    proposal::Act,
+    proposal::{Act, Verdict},
     review::{
-        AskedDecision, AuditEvent, Grant, ReviewAnswer, ReviewRequest, Scope, TerminalReview,
+        AskedDecision, AuditEvent, Grant, OpenedProposal, ReviewAnswer, ReviewRequest, Scope, TerminalReview,
         TerminalReviewAnswer,
     },
     terraform::{RunOperation, TerraformRequest},
@@ -47,7 +48,7 @@ impl Writer {
         let answer = match request {
             ReviewRequest::Open(id) => return self.opened(id),
             ReviewRequest::Accept(verdict) => {
-                let decision = self.in_group(|group| group.accepts(&verdict, &reviewer, now()))?;
+                let decision = self.accepts(&verdict, &reviewer)?;
                 self.decided(&decision)
             }
             ReviewRequest::Reject { proposal, version, reason } => {
@@ -120,12 +121,12 @@ impl Writer {
             TerminalReview::List => {
                 let waiting = workspace.desk().queue.iter().filter(|proposal| waits(proposal));
                 let mut briefs: Vec<_> = waiting.map(|proposal| workspace.brief(proposal)).collect();
-                briefs.sort_by_key(|brief| brief.number);
+                briefs.sort_by(shared_protocol::review::ProposalBrief::queue_order);
                 Ok(TerminalReviewAnswer::Queue(briefs))
             }
             TerminalReview::Show(named) => {
                 let id = workspace.proposal(&named)?.id;
-                Ok(TerminalReviewAnswer::Opened(Box::new(workspace.opened(id)?)))
+                Ok(TerminalReviewAnswer::Opened(Box::new(self.opened_proposal(id)?)))
             }
             TerminalReview::Ask(decision) => {
                 self.ask_for_code(connection, decision, &Reviewer::at_terminal(name.to_owned()))
@@ -200,7 +201,7 @@ impl Writer {
     ) -> Result<TerminalReviewAnswer, Refusal> {
         let answer = match decision {
             AskedDecision::Accept(verdict) => {
-                let decision = self.in_group(|group| group.accepts(&verdict, reviewer, now()))?;
+                let decision = self.accepts(&verdict, reviewer)?;
                 self.decided(&decision)
             }
             AskedDecision::Reject { proposal, version, reason } => {
@@ -237,8 +238,33 @@ impl Writer {
     }
 
     fn opened(&self, id: ProposalId) -> Result<Answer, Refusal> {
-        let opened = self.session.workspace.opened(id)?;
-        Ok(Answer::Review(ReviewAnswer::Opened(Box::new(opened))))
+        Ok(Answer::Review(ReviewAnswer::Opened(Box::new(self.opened_proposal(id)?))))
+    }
+
+    fn opened_proposal(&self, id: ProposalId) -> Result<OpenedProposal, Refusal> {
+        let mut opened = self.session.workspace.opened(id)?;
+        opened.plan = self.terraform.request_plan(id).map(Box::new);
+        Ok(opened)
+    }
+
+    /// A yes. One to a request to apply or destroy holds only for the saved plan that it names, on everything as it was
+    /// planned.
+    fn accepts(&mut self, verdict: &Verdict, reviewer: &Reviewer) -> Result<Decision, Refusal> {
+        let proposal = self.session.workspace.desk().queue.get(verdict.proposal);
+        let applies = proposal.and_then(|proposal| match proposal.act {
+            Some(Act::Run { board, operation }) if operation.needs_confirmation() => Some(board),
+            _ => None,
+        });
+        if let Some(board) = applies
+            && let Err(refusal) = self.terraform.check_request(verdict.proposal, board, verdict.plan)
+        {
+            self.in_group(|group| {
+                group.notes(AuditEvent::Refused, reviewer, refusal.message.clone(), now());
+                Ok(())
+            })?;
+            return Err(refusal);
+        }
+        self.in_group(|group| group.accepts(verdict, reviewer, now()))
     }
 
     fn told(&self, proposal: &Proposal) -> ReviewAnswer {
@@ -249,11 +275,13 @@ impl Writer {
     fn decided(&mut self, decision: &Decision) -> ReviewAnswer {
         let Decision { proposal, applied, act } = decision;
         let brief = Box::new(self.session.workspace.brief(proposal));
+        // Before anything is shown: what does not wait any more loses its plan.
+        let saved = self.terraform.take_request(proposal.id);
         if act.is_some() {
             // Whoever waits for what comes of it finds the decision as well.
             self.publish();
         }
-        let notice = act.as_ref().map(|act| self.carry_out(proposal, act));
+        let notice = act.as_ref().map(|act| self.carry_out(proposal, act, saved));
         ReviewAnswer::Decided { proposal: brief, applied: applied.clone(), notice }
     }
 
@@ -266,7 +294,12 @@ impl Writer {
     }
 
     /// Does what was accepted beside changes of the content; gives what came of it, which also stands with the proposal.
-    pub(super) fn carry_out(&mut self, proposal: &Proposal, act: &Act) -> String {
+    pub(super) fn carry_out(
+        &mut self,
+        proposal: &Proposal,
+        act: &Act,
+        saved: Option<Arc<SavedPlan>>,
+    ) -> String {
         let id = proposal.id;
         let done = match act {
             Act::StartPreview { shows, screen } => {
@@ -294,7 +327,7 @@ impl Writer {
                 Err(refusal) => Err(refusal),
             },
             Act::Run { board, operation } => {
-                self.start_run(proposal, *board, *operation);
+                self.start_run(proposal, *board, *operation, saved);
                 return "the run is being started".to_owned();
             }
             Act::Call { tool, arguments, definition, .. } => {
@@ -336,7 +369,13 @@ impl Writer {
         words
     }
 
-    fn start_run(&self, proposal: &Proposal, board: BoardId, operation: RunOperation) {
+    fn start_run(
+        &self,
+        proposal: &Proposal,
+        board: BoardId,
+        operation: RunOperation,
+        saved: Option<Arc<SavedPlan>>,
+    ) {
         let reviewer = proposal.decisions.last().map_or_else(String::new, |decided| decided.by.clone());
         let run = AgentRun {
             proposal: proposal.id,
@@ -346,7 +385,32 @@ impl Writer {
             terraform: self.terraform.clone(),
             run: AtomicU64::default(),
         };
-        run.start(TerraformRequest::Run { board, operation, confirmed: true, secrets: Vec::new() });
+        let Proposal { id, version, .. } = *proposal;
+        match saved {
+            // A plan, a validation: nothing is changed by it.
+            _ if !operation.needs_confirmation() => {
+                run.start(TerraformRequest::Run { board, operation, confirmed: false, secrets: Vec::new() });
+            }
+            Some(saved) => {
+                let key = PlanKey { proposal: id, version, board };
+                run.apply(key, saved, proposal.proposer.name.clone());
+            }
+            None => run.refuse(
+                Refusal::new(Code::Stale, "there is no plan that was said yes to")
+                    .hint("Request it again, so that it is planned and reviewed."),
+            ),
+        }
+    }
+
+    /// Makes the saved plan of a request to apply or destroy: it is what a person decides about.
+    pub(super) fn plan_request(&self, proposal: &Proposal) {
+        let known = self.terraform.request_plan(proposal.id);
+        if proposal.state == ProposalState::Open
+            && known.is_none_or(|known| known.version != proposal.version)
+            && let Some(asked) = request_asked(proposal, Actor::new(ActorKind::Window, "Draftboard"))
+        {
+            self.terraform.plan_request(asked, None);
+        }
     }
 
     /// Asks the previews; what came of it is noted when they have answered.
@@ -380,7 +444,8 @@ impl Writer {
         let client = &proposal.proposer.name;
         self.notifier.tell(Notice {
             title: format!("{client} asks to run terraform {} on {board}", operation.word()),
-            body: "Nothing runs before you decide. The review queue of Draftboard shows it.".to_owned(),
+            body: "Nothing is changed before you decide. The review queue of Draftboard shows its plan."
+                .to_owned(),
         });
     }
 
@@ -427,6 +492,21 @@ impl Writer {
     pub(super) fn tell_review(&mut self) {
         let codes = if self.window { self.codes.shown() } else { Vec::new() };
         self.renderer.tell_review(&self.session.workspace, codes);
+    }
+}
+
+/// What a request to apply or destroy has to be planned with; none for other proposals.
+pub(super) fn request_asked(proposal: &Proposal, actor: Actor) -> Option<RequestAsked> {
+    match proposal.act {
+        Some(Act::Run { board, operation }) if operation.needs_confirmation() => Some(RequestAsked {
+            key: PlanKey { proposal: proposal.id, version: proposal.version, board },
+            operation,
+            requested_by: proposal.proposer.name.clone(),
+            actor,
+            secrets: Vec::new(),
+            pressed: false,
+        }),
+        _ => None,
     }
 }
 

@@ -13,6 +13,7 @@ use shared_protocol::{
         AskedDecision, AuditEntry, AuditEvent, Grant, OpenedProposal, ReviewAnswer, ReviewRequest,
         ReviewView, TerminalReview, TerminalReviewAnswer,
     },
+    terraform::RequestPlanState,
 };
 use std::{
     collections::BTreeSet,
@@ -42,6 +43,20 @@ impl Agents {
         match self.review(ReviewRequest::Open(id)).unwrap() {
             Answer::Review(ReviewAnswer::Opened(opened)) => *opened,
             other => panic!("{other:?}"),
+        }
+    }
+
+    /// A request to apply or destroy, once it is not being planned any more.
+    pub(super) fn planned(&self, id: ProposalId) -> OpenedProposal {
+        let end = std::time::Instant::now() + PATIENCE;
+        loop {
+            let opened = self.opened(id);
+            let state = opened.plan.as_ref().map(|plan| &plan.state);
+            if !matches!(state, None | Some(RequestPlanState::Planning { .. })) {
+                return opened;
+            }
+            assert!(std::time::Instant::now() < end, "{opened:?}");
+            std::thread::sleep(std::time::Duration::from_millis(10));
         }
     }
 

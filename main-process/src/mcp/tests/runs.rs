@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use shared_protocol::{
     ProposalId, ProposalState,
     messages::{Answer, Request},
-    proposal::{Act, Risk},
+    proposal::{Act, Risk, Verdict},
     review::{Grant, ReviewAnswer, ReviewRequest},
     terraform::{RunOperation, TerraformRequest},
 };
@@ -88,10 +88,13 @@ fn a_plan_and_an_apply_run_once_a_person_says_so_and_every_line_is_told() {
         let arguments = json!({ "command": command, "confirmed": true, "waitSeconds": 60 });
         let calling = Calling::begin(&stream, "run_terraform", arguments);
         let id = waiting(&agents);
-        let opened = agents.opened(id);
+        let opened = if command == "apply" { agents.planned(id) } else { agents.opened(id) };
         assert_eq!(opened.elements[0].text, format!("runs terraform {command} on infrastructure"));
         let careless = opened.verdict(None, BTreeSet::new());
         if command == "apply" {
+            let unplanned = Verdict { plan: None, ..agents.yes(id) };
+            let refused = agents.review(ReviewRequest::Accept(unplanned)).unwrap_err();
+            assert!(refused.message.contains("not the one that was shown"), "{refused:?}");
             assert!(
                 agents.review(ReviewRequest::Accept(careless)).is_err(),
                 "an apply takes a deliberate yes"
@@ -122,10 +125,15 @@ fn a_plan_and_an_apply_run_once_a_person_says_so_and_every_line_is_told() {
         assert_eq!((&run["status"], &run["nextLine"]), (&json!("succeeded"), &json!(lines.len())));
         let proposal = ok(&stream, "get_proposal", json!({ "id": id }));
         assert!(
-            proposal["outcome"].as_str().unwrap().contains(&format!("({command}) succeeded")),
+            proposal["outcome"].as_str().unwrap().contains(&format!("({}) succeeded", ran(command))),
             "{proposal}"
         );
     }
+}
+
+/// What is run for a command: an apply is the apply of its plan.
+fn ran(command: &str) -> &str {
+    if command == "apply" { "apply-plan" } else { command }
 }
 
 #[test]
@@ -157,9 +165,8 @@ fn plans_that_a_person_has_allowed_run_at_once_and_applies_never_do() {
 #[test]
 fn a_run_that_cannot_start_says_why_to_the_call_and_with_the_proposal() {
     let agents = guarded();
-    let path = agents.running().root.join("draftboard.toml");
-    let config = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, format!("{config}\n[infrastructure]\nprogram = \"/nowhere/terraform\"\n")).unwrap();
+    let settings = agents.running().user().settings;
+    std::fs::write(settings, "[terraform]\nprogram = \"/nowhere/terraform\"\n").unwrap();
     let (stream, _) = agents.bridge();
     let calling = Calling::begin(&stream, "run_terraform", json!({ "command": "init", "waitSeconds": 60 }));
     let id = waiting(&agents);

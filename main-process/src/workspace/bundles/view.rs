@@ -28,6 +28,31 @@ impl SpecBundles {
     }
 }
 
+impl SpecBundles {
+    /// What is wrong in the bundles, and the folders that hold none although they should. Folders that cannot be read have a
+    /// notice.
+    pub(in crate::workspace) fn validate(&self) -> Vec<messages::ValidationProblem> {
+        let mut problems = Vec::new();
+        for (folder, place) in &self.places {
+            for finding in self.loaded.get(&place.id).into_iter().flat_map(|bundle| bundle.diagnostics()) {
+                let severity =
+                    if finding.is_error() { messages::Severity::Error } else { messages::Severity::Warning };
+                let file =
+                    finding.file_path.as_ref().map_or(folder.to_string(), |file| format!("{folder}/{file}"));
+                let entity = finding.entity_id.as_ref().map_or(String::new(), |id| format!("{id}: "));
+                let message = format!("{entity}{}", finding.message);
+                problems.push(messages::ValidationProblem::of_file(severity, Some(file), message));
+            }
+            if place.problem.as_deref() == Some(super::NO_MANIFEST) {
+                let message = format!("{folder} was not read as a bundle: {}", super::NO_MANIFEST);
+                let (severity, file) = (messages::Severity::Warning, Some(folder.to_string()));
+                problems.push(messages::ValidationProblem::of_file(severity, file, message));
+            }
+        }
+        problems
+    }
+}
+
 fn bundle_view(bundle: &Bundle, folder: &str, generation: u64) -> BundleView {
     let findings = bundle.diagnostics();
     let errors = findings.iter().filter(|finding| finding.is_error()).count();

@@ -1,8 +1,8 @@
 //! Standing approvals: what a person lets a client do without being asked each time. What fits goes through the same checks
 //! as any other yes, and is recorded as a proposal that was accepted by the approval.
 
-use super::{Reviewer, config::guarded_settings, entry};
-use crate::workspace::{Moment, group::Group};
+use super::{ApprovalFile, Reviewer, config::guarded_settings, entry};
+use crate::workspace::{Moment, Workspace, group::Group, notices::About};
 use authority::{Snapshot, boards_touched, proposals::risks};
 use shared_protocol::{
     BoardId, BoardKind, Change, Code, Proposal, Refusal, Subject,
@@ -11,7 +11,7 @@ use shared_protocol::{
     terraform::RunOperation,
     v0::UtcTimestamp,
 };
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
 const MOST_APPROVALS: usize = 100;
 
@@ -81,6 +81,7 @@ impl Group<'_> {
         }
         Arc::make_mut(&mut self.desk.approvals).retain(|approval| approval.id != id);
         self.changed_approvals();
+        self.unwritten.revoked = true;
         let line = AuditEntry {
             by: Some(reviewer.name.clone()),
             approval: Some(id),
@@ -98,6 +99,12 @@ impl Group<'_> {
     /// The first approval that covers all of a proposal.
     pub(super) fn approval_for(&self, proposal: &Proposal, now: u64) -> Option<StandingApproval> {
         if self.desk.approvals.is_empty() {
+            return None;
+        }
+        // No approval covers what executes or sends while it is planned: nobody would be looking.
+        if let Some(Act::Run { board, .. }) = &proposal.act
+            && !self.workspace.costs.plans_quietly(&self.state, *board)
+        {
             return None;
         }
         let mut risks = risks(&self.state, &proposal.changes);
@@ -126,8 +133,57 @@ impl Group<'_> {
             base: self.desk.queue.base(proposal),
             chosen: None,
             confirmed: proposal.subjects().into_iter().collect(),
+            // No approval covers what needs one.
+            plan: None,
         })
     }
+}
+
+impl Workspace {
+    /// Keeps standing approvals in this file from now on, and takes those that it has for this workspace.
+    pub fn keep_approvals_in(&mut self, path: PathBuf) {
+        let file = ApprovalFile::new(path, self.root());
+        match file.read() {
+            Ok(approvals) => self.desk.approvals = Arc::new(approvals),
+            Err(error) => self.notice(About::Approvals, format!("No standing approval holds: {error}.")),
+        }
+        self.approval_file = Some(file);
+    }
+
+    /// Writes approvals as they will be after a revocation, before that is acknowledged.
+    pub(in crate::workspace) fn revoke_approvals(
+        &self,
+        approvals: &[StandingApproval],
+    ) -> Result<(), Refusal> {
+        let written = self.approval_file.as_ref().map_or(Ok(()), |file| {
+            let stored = file.read()?;
+            let kept: Vec<StandingApproval> =
+                lasting(approvals).filter(|known| stored.iter().any(|one| one.id == known.id)).collect();
+            file.write(&kept)
+        });
+        written.map_err(|error| {
+            Refusal::new(Code::StorageError, format!("The approval was not revoked: {error}"))
+                .hint("Free some space or repair the file, then revoke it again.")
+        })
+    }
+
+    /// Writes approvals once their grant is in the journal. A failure leaves them valid until Draftboard is closed.
+    pub(in crate::workspace) fn keep_approvals(&mut self) {
+        let Some(file) = &self.approval_file else { return };
+        let approvals: Vec<StandingApproval> = lasting(&self.desk.approvals).collect();
+        match file.write(&approvals) {
+            Ok(()) => self.in_order(&About::Approvals),
+            Err(error) => {
+                let text = format!("Standing approvals granted now end when Draftboard is closed: {error}.");
+                self.notice(About::Approvals, text);
+            }
+        }
+    }
+}
+
+/// Those of the command line end with this run.
+fn lasting(approvals: &[StandingApproval]) -> impl Iterator<Item = StandingApproval> + '_ {
+    approvals.iter().filter(|approval| !approval.for_this_run).cloned()
 }
 
 fn covers(

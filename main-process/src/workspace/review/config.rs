@@ -26,7 +26,7 @@ pub(crate) fn guarded_settings(before: &str, after: &str) -> Vec<String> {
     found
 }
 
-/// Which program is run is for people alone to say.
+/// A workspace does not choose the program that runs; what it says about that is ignored.
 pub(crate) fn names_program(setting: &str) -> bool {
     setting.rsplit('.').next() == Some("program")
 }

@@ -2,7 +2,7 @@
 
 use crate::workspace::Workspace;
 use authority::{Snapshot, proposals::Overlay};
-use shared_protocol::{Change, Proposal, ProposalId, ProposalState};
+use shared_protocol::{BoardId, Change, Proposal, ProposalId, ProposalState};
 use std::{
     collections::BTreeMap,
     fmt,
@@ -12,10 +12,13 @@ use std::{
 /// Versions whose costs are remembered.
 const MOST_KNOWN: usize = 1_000;
 
-/// Somebody who knows prices.
+/// Somebody who knows prices, and what Terraform would do.
 pub trait Pricing: Send + Sync {
     /// Whether what these changes touch costs more after than before, as far as prices are known.
     fn rises(&self, before: &Snapshot, after: &Snapshot, changes: &[Change]) -> bool;
+
+    /// The first block of a board's Terraform that executes or sends when it is planned as it is.
+    fn plan_sink(&self, state: &Snapshot, board: BoardId) -> Option<String>;
 }
 
 #[derive(Default)]
@@ -31,6 +34,11 @@ impl fmt::Debug for Costs {
 }
 
 impl Costs {
+    /// Whether a board can be planned with nobody looking. What cannot be judged cannot.
+    pub(super) fn plans_quietly(&self, state: &Snapshot, board: BoardId) -> bool {
+        self.pricing.as_ref().is_some_and(|pricing| pricing.plan_sink(state, board).is_none())
+    }
+
     /// A draft is not judged: it changes with every call.
     pub(super) fn rise(&self, state: &Snapshot, proposal: &Proposal) -> bool {
         let waits = matches!(proposal.state, ProposalState::Open | ProposalState::Stale { .. });

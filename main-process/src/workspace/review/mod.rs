@@ -2,11 +2,13 @@
 //! the next group. Nothing here is acknowledged before the journal has it.
 
 mod agents;
+mod approval_file;
 mod approvals;
 mod config;
 mod costs;
 mod decisions;
 
+pub(crate) use approval_file::ApprovalFile;
 pub use approvals::area_of;
 pub(crate) use config::{guarded_settings, names_program};
 pub(crate) use costs::Costs;
@@ -44,7 +46,7 @@ pub struct Desk {
 impl Desk {
     /// Reads what was kept; rows that cannot be read are named.
     pub(super) fn recall(
-        journal: &Journal,
+        journal: &mut Journal,
         revision: Revision,
         notices: &mut BTreeMap<About, String>,
     ) -> Self {
@@ -59,10 +61,11 @@ impl Desk {
             let what = kept.unreadable.join("; ");
             notices.insert(About::Review, format!("parts of the review queue cannot be read: {what}"));
         }
+        notice_stored_approvals(journal, notices);
         let stamps = kept.proposals.iter().map(|stored| (stored.proposal.id, stored.stamp)).collect();
         let proposals = kept.proposals.into_iter().map(|stored| stored.proposal);
         let queue = Queue::of(proposals, Terms::default(), revision);
-        Self { queue, approvals: Arc::new(kept.approvals), stamps, stamp: kept.stamp }
+        Self { queue, approvals: Arc::default(), stamps, stamp: kept.stamp }
     }
 
     /// Differs whenever anything in the queue does.
@@ -85,7 +88,9 @@ impl Desk {
 pub(super) struct Unwritten {
     touched: BTreeSet<ProposalId>,
     forgotten: Vec<ProposalId>,
-    approvals: bool,
+    pub(super) approvals: bool,
+    /// An approval was revoked: that has to be safe before anybody hears of it.
+    pub(super) revoked: bool,
     origins: Vec<Origin>,
     audit: Vec<AuditEntry>,
 }
@@ -106,10 +111,6 @@ impl Unwritten {
             stamp: after.stamp,
             proposals: self.touched.iter().filter_map(row).collect(),
             forgotten: self.forgotten.clone(),
-            // Those of the command line end with this run.
-            approvals: self
-                .approvals
-                .then(|| after.approvals.iter().filter(|approval| !approval.for_this_run).cloned().collect()),
             origins: self.origins.clone(),
             audit: self.audit.clone(),
         }
@@ -179,6 +180,26 @@ impl Group<'_> {
             }
         }
     }
+}
+
+/// A journal travels with its workspace: approvals in it count for nothing.
+fn notice_stored_approvals(journal: &mut Journal, notices: &mut BTreeMap<About, String>) {
+    let text = match journal.drop_stored_approvals() {
+        Ok(0) => return,
+        Ok(count) => {
+            let approvals =
+                if count == 1 { "1 standing approval" } else { &format!("{count} standing approvals") };
+            format!(
+                "Ignored {approvals} stored in this workspace. Approvals are kept in your own configuration. To grant \
+                 them again, open Settings, Standing approvals."
+            )
+        }
+        Err(error) => {
+            format!("Approvals stored in this workspace are ignored, and could not be removed: {error}")
+        }
+    };
+    tracing::warn!("{text}");
+    notices.insert(About::StoredApprovals, text);
 }
 
 fn entry(event: AuditEvent, way: &str, time: u64) -> AuditEntry {

@@ -1,6 +1,7 @@
 //! Where manifests are found.
 
 use crate::durable;
+use beneath::SafeFolder;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::{
@@ -40,17 +41,32 @@ pub(super) struct Found {
 }
 
 /// Every `*.json` below it, not through links. No folder has no files.
-pub(super) fn files(folder: &Path) -> Found {
+pub(super) fn files(ManifestFolder { origin, path: folder }: &ManifestFolder) -> Found {
     let mut paths = Vec::new();
-    if folder.is_file() {
-        paths.push(folder.to_owned());
+    match origin {
+        Origin::User if folder.is_file() => paths.push(folder.to_owned()),
+        Origin::User => collect(folder, 0, &mut paths),
+        // The user's own folder may be a link; one that came with a workspace may not.
+        Origin::Workspace => match SafeFolder::open(folder) {
+            Ok(_) => collect(folder, 0, &mut paths),
+            Err(error) if error.problem.is_missing() => {}
+            Err(error) => {
+                let files = vec![(folder.clone(), Err(error.problem.to_string()))];
+                return Found { files, left_out: 0 };
+            }
+        },
     }
-    collect(folder, 0, &mut paths);
     paths.sort();
     let left_out = paths.len().saturating_sub(MOST_FILES);
     paths.truncate(MOST_FILES);
     let files = paths.into_iter().map(|path| {
-        let bytes = durable::read(&path, LARGEST_FILE).map_err(|error| error.to_string());
+        let bytes = match origin {
+            Origin::User => durable::read(&path, LARGEST_FILE).map_err(|error| error.to_string()),
+            Origin::Workspace => SafeFolder::of_file(&path)
+                .and_then(|(folder, name)| folder.read(name, LARGEST_FILE))
+                .map(Some)
+                .map_err(|error| error.problem.to_string()),
+        };
         let bytes = bytes.and_then(|bytes| bytes.ok_or_else(|| "it is gone".to_owned()));
         (path, bytes)
     });

@@ -144,7 +144,7 @@ impl Manifests {
     pub(crate) fn load(folders: &[ManifestFolder], reading: &Reading<'_>) -> Self {
         let mut all = Self::default();
         for folder in folders {
-            let found = folder::files(&folder.path);
+            let found = folder::files(folder);
             for (path, bytes) in found.files {
                 let report = all.read(path, folder, bytes, reading);
                 all.reports.push(report);

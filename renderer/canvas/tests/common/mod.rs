@@ -283,6 +283,7 @@ pub fn proposal(snapshot: &Snapshot, at: (i32, i32), count: usize) -> (Snapshot,
             risks: Vec::new(),
             destructive: kind == Kind::Removed,
             needs: Vec::new(),
+            effect_of: Vec::new(),
         });
     }
     let mut after = snapshot.clone();

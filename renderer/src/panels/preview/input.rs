@@ -1,7 +1,10 @@
 //! Pointer and keys over the page, as the preview understands them.
 
 use super::{page_id, stage::Stage};
-use egui::{Event, EventFilter, Key, PointerButton, Pos2, Response, Role, Sense, Ui, Vec2, WidgetInfo};
+use egui::{
+    Event, EventFilter, IMEPurpose, ImeEvent, Key, PointerButton, Pos2, Response, Role, Sense, Ui, Vec2,
+    WidgetInfo, output::IMEOutput,
+};
 use shared_protocol::{
     preview::{EditKey, InputEvent, MAX_EVENTS, Mode},
     previews::{SessionState, SessionView},
@@ -54,6 +57,14 @@ pub(super) fn page_ui(ui: &mut Ui, session: &SessionView, stage: Stage, pointer:
 
 fn move_ui(ui: &Ui, response: &Response, stage: Stage, pointer: &mut Pointer, heard: &mut Heard) {
     let over = response.contains_pointer() || pointer.pressed;
+    // An input method composes beside the page: where its caret is, only the page knows.
+    let ime = IMEOutput {
+        purpose: IMEPurpose::Normal,
+        rect: response.rect,
+        cursor_rect: response.rect,
+        should_interrupt_composition: false,
+    };
+    ui.output_mut(|output| output.ime = Some(ime));
     let events: Vec<Event> = ui.input(|input| input.events.clone());
     for event in events {
         match event {
@@ -107,7 +118,9 @@ fn type_ui(ui: &Ui, response: &Response, heard: &mut Heard) {
     let events: Vec<Event> = ui.input(|input| input.events.clone());
     for event in events {
         let event = match event {
-            Event::Text(text) | Event::Paste(text) => InputEvent::Type { text },
+            Event::Text(text) | Event::Paste(text) | Event::Ime(ImeEvent::Commit(text)) => {
+                InputEvent::Type { text }
+            }
             Event::Key { key, pressed: true, modifiers, .. } => {
                 let key = match key {
                     Key::Backspace => EditKey::Backspace,

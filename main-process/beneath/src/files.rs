@@ -1,0 +1,420 @@
+//! Files beneath a folder: opened without following a link, regular ones only, read up to a bound, replaced at once.
+
+use crate::{Entry, create_folder, list, open_folder};
+use rustix::{
+    fd::{AsFd as _, BorrowedFd, OwnedFd},
+    fs::{AtFlags, FileType, Mode, OFlags},
+    io::Errno,
+};
+use std::{
+    fs::File,
+    io::{self, Read as _, Write as _},
+    path::{Component, Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+const TEMPORARY_PREFIX: &str = ".draftboard-saving-";
+/// The owner alone reads and writes.
+const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
+/// `NONBLOCK`, because opening a pipe or a device would otherwise wait for somebody at its other end.
+const SAFE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+
+/// Why a path was refused. Callers add the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PathProblem {
+    #[error(
+        "it is, or is behind, a symbolic link, and Draftboard follows none inside a workspace: put the file itself there"
+    )]
+    Link,
+    #[error("it is not a regular file: move it away")]
+    NotAFile,
+    #[error("it is marked read-only: make it writable (chmod u+w), then try again")]
+    Protected,
+    #[error("it is larger than {max_bytes} bytes")]
+    TooLarge { max_bytes: u64 },
+    #[error("{}", io::Error::from(*.0))]
+    System(Errno),
+}
+
+impl PathProblem {
+    pub fn is_missing(self) -> bool {
+        self == Self::System(Errno::NOENT)
+    }
+}
+
+impl From<Errno> for PathProblem {
+    fn from(errno: Errno) -> Self {
+        match errno {
+            Errno::LOOP | Errno::XDEV => Self::Link,
+            // A pipe without a reader, a socket, or a folder, opened for writing.
+            Errno::NXIO | Errno::ISDIR | Errno::NOTDIR => Self::NotAFile,
+            other => Self::System(other),
+        }
+    }
+}
+
+impl From<io::Error> for PathProblem {
+    fn from(error: io::Error) -> Self {
+        Self::from(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+    }
+}
+
+impl From<PathProblem> for io::Error {
+    fn from(problem: PathProblem) -> Self {
+        match problem {
+            PathProblem::System(errno) => errno.into(),
+            PathProblem::TooLarge { .. } => Self::new(io::ErrorKind::FileTooLarge, problem),
+            PathProblem::Protected => Self::new(io::ErrorKind::PermissionDenied, problem),
+            PathProblem::Link | PathProblem::NotAFile => Self::new(io::ErrorKind::InvalidInput, problem),
+        }
+    }
+}
+
+/// A path that was refused, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {problem}", path.display())]
+pub struct PathError {
+    pub path: PathBuf,
+    pub problem: PathProblem,
+}
+
+impl From<PathError> for io::Error {
+    fn from(error: PathError) -> Self {
+        match error.problem {
+            PathProblem::System(errno) => errno.into(),
+            problem => Self::new(Self::from(problem).kind(), error),
+        }
+    }
+}
+
+/// A folder by its descriptor. Names given to its functions are relative, without `..`, and may have folders before the file.
+#[derive(Debug)]
+pub struct SafeFolder {
+    path: PathBuf,
+    fd: OwnedFd,
+}
+
+impl SafeFolder {
+    /// Opens a folder by a path that has no link anywhere in it, as every path beneath a canonical root is. `..` is taken as
+    /// text: links are refused, so that both mean the same.
+    pub fn open(path: &Path) -> Result<Self, PathError> {
+        let refused = |problem| PathError { path: path.to_owned(), problem };
+        let path = &lexical(&std::path::absolute(path).map_err(|error| refused(PathProblem::from(error)))?);
+        let parts = parts_of(path.strip_prefix("/").unwrap_or(path)).map_err(refused)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root =
+            rustix::fs::open("/", flags, Mode::empty()).map_err(|errno| refused(PathProblem::from(errno)))?;
+        let fd = open_folder(root.as_fd(), &parts).map_err(|errno| refused(PathProblem::from(errno)))?;
+        Ok(Self { path: path.to_owned(), fd })
+    }
+
+    /// Opens the folder that a file is in, and gives the file's name.
+    pub fn of_file(path: &Path) -> Result<(Self, String), PathError> {
+        let name = path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+        match (path.parent(), name) {
+            (Some(folder), Some(name)) => Ok((Self::open(folder)?, name)),
+            _ => Err(PathError { path: path.to_owned(), problem: PathProblem::NotAFile }),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// Opens a folder beneath this one.
+    pub fn folder(&self, name: impl AsRef<Path>) -> Result<Self, PathError> {
+        self.reach(name.as_ref(), open_folder)
+    }
+
+    /// Opens a folder beneath this one, making what is missing of it.
+    pub fn create_folder(&self, name: impl AsRef<Path>) -> Result<Self, PathError> {
+        self.reach(name.as_ref(), create_folder)
+    }
+
+    fn reach(
+        &self,
+        name: &Path,
+        open: fn(BorrowedFd<'_>, &[&str]) -> Result<OwnedFd, Errno>,
+    ) -> Result<Self, PathError> {
+        let path = self.path.join(name);
+        let opened = parts_of(name).and_then(|parts| Ok(open(self.fd.as_fd(), &parts)?));
+        match opened {
+            Ok(fd) => Ok(Self { path, fd }),
+            Err(problem) => Err(PathError { path, problem }),
+        }
+    }
+
+    /// The names in this folder, sorted.
+    pub fn list(&self) -> Result<Vec<Entry>, PathError> {
+        list(self.fd.as_fd())
+            .map_err(|errno| PathError { path: self.path.clone(), problem: PathProblem::from(errno) })
+    }
+
+    /// Opens a regular file for reading.
+    pub fn open_file(&self, name: impl AsRef<Path>) -> Result<File, PathError> {
+        self.at(name.as_ref(), open_folder, open_regular)
+    }
+
+    /// Reads a regular file of at most `max_bytes`.
+    pub fn read(&self, name: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u8>, PathError> {
+        self.at(name.as_ref(), open_folder, |folder, name| {
+            read_bounded(open_regular(folder, name)?, max_bytes)
+        })
+    }
+
+    /// Makes a file that must not be there, for its owner alone, and the folders it needs.
+    pub fn create_new(&self, name: impl AsRef<Path>) -> Result<File, PathError> {
+        self.at(name.as_ref(), create_folder, |folder, name| create_new(folder, name, PRIVATE))
+    }
+
+    /// Opens a regular file for reading and writing as it is, or makes an empty one for its owner alone: for a lock.
+    pub fn open_or_create(&self, name: impl AsRef<Path>) -> Result<File, PathError> {
+        self.at(name.as_ref(), create_folder, |folder, name| {
+            open_checked(folder, name, OFlags::RDWR | OFlags::CREATE, PRIVATE)
+        })
+    }
+
+    /// Puts `bytes` in place of a file, or makes a new one and the folders it needs; durable when it returns.
+    pub fn write_atomic(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<(), PathError> {
+        self.at(name.as_ref(), create_folder, |folder, name| {
+            replace(folder, name, bytes)?;
+            Ok(rustix::fs::fsync(folder)?)
+        })
+    }
+
+    /// Removes a file or a link, not what it points to; one that is not there is fine.
+    pub fn remove(&self, name: impl AsRef<Path>) -> Result<(), PathError> {
+        let removed = self.at(name.as_ref(), open_folder, |folder, name| {
+            Ok(rustix::fs::unlinkat(folder, name, AtFlags::empty())?)
+        });
+        match removed {
+            Err(error) if error.problem.is_missing() => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Moves what stands under a name, itself and not what it links to, into another folder under a name that is free.
+    pub fn rename_new(&self, name: &str, folder: &Self, to: &str) -> Result<(), PathError> {
+        let flags = rustix::fs::RenameFlags::NOREPLACE;
+        rustix::fs::renameat_with(&self.fd, name, &folder.fd, to, flags)
+            .map_err(|errno| PathError { path: self.path.join(name), problem: PathProblem::from(errno) })
+    }
+
+    /// What stands under a name, itself and not what it links to.
+    pub fn kind(&self, name: impl AsRef<Path>) -> Result<Option<FileType>, PathError> {
+        let found =
+            self.at(name.as_ref(), open_folder, |folder, name| Ok(crate::kind_of(folder, name)?)).map(Some);
+        match found {
+            Err(error) if error.problem.is_missing() => Ok(None),
+            other => other,
+        }
+    }
+
+    /// Makes the names in this folder durable.
+    pub fn sync(&self) -> Result<(), PathError> {
+        rustix::fs::fsync(&self.fd)
+            .map_err(|errno| PathError { path: self.path.clone(), problem: PathProblem::from(errno) })
+    }
+
+    fn at<T>(
+        &self,
+        path: &Path,
+        open: fn(BorrowedFd<'_>, &[&str]) -> Result<OwnedFd, Errno>,
+        then: impl FnOnce(BorrowedFd<'_>, &str) -> Result<T, PathProblem>,
+    ) -> Result<T, PathError> {
+        let done = parts_of(path).and_then(|parts| {
+            let (name, folders) = parts.split_last().ok_or(PathProblem::NotAFile)?;
+            match folders {
+                [] => then(self.fd.as_fd(), name),
+                folders => then(open(self.fd.as_fd(), folders)?.as_fd(), name),
+            }
+        });
+        done.map_err(|problem| PathError { path: self.path.join(path), problem })
+    }
+}
+
+fn lexical(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut path, part| {
+        match part {
+            Component::ParentDir => drop(path.pop()),
+            Component::CurDir => {}
+            part => path.push(part),
+        }
+        path
+    })
+}
+
+/// The parts of a relative path. One that leaves the folder, or is no text, is refused.
+fn parts_of(path: &Path) -> Result<Vec<&str>, PathProblem> {
+    let part = |component| match component {
+        Component::Normal(part) => Some(part.to_str().ok_or(PathProblem::System(Errno::ILSEQ))),
+        Component::CurDir => None,
+        _ => Some(Err(PathProblem::System(Errno::INVAL))),
+    };
+    path.components().filter_map(part).collect()
+}
+
+/// Opens a regular file for reading.
+pub fn open_regular(folder: BorrowedFd<'_>, name: &str) -> Result<File, PathProblem> {
+    open_checked(folder, name, OFlags::RDONLY, Mode::empty())
+}
+
+fn open_checked(folder: BorrowedFd<'_>, name: &str, flags: OFlags, mode: Mode) -> Result<File, PathProblem> {
+    let fd = rustix::fs::openat(folder, name, flags | SAFE, mode)?;
+    let stat = rustix::fs::fstat(&fd)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(File::from(fd)),
+        _ => Err(PathProblem::NotAFile),
+    }
+}
+
+/// Reads all of a file of at most `max_bytes`.
+pub fn read_bounded(file: File, max_bytes: u64) -> Result<Vec<u8>, PathProblem> {
+    let size = file.metadata()?.len();
+    if size > max_bytes {
+        return Err(PathProblem::TooLarge { max_bytes });
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    // The file may grow while it is read.
+    file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes { Err(PathProblem::TooLarge { max_bytes }) } else { Ok(bytes) }
+}
+
+/// Makes a file that must not be there.
+pub fn create_new(folder: BorrowedFd<'_>, name: &str, mode: Mode) -> Result<File, PathProblem> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | SAFE;
+    Ok(File::from(rustix::fs::openat(folder, name, flags, mode)?))
+}
+
+/// Whether a name is one of those that [`replace`] uses on the way; such a file was left by a crash.
+pub fn is_temporary(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    name.strip_prefix(TEMPORARY_PREFIX)
+        .and_then(|numbers| numbers.split_once('-'))
+        .is_some_and(|(process, number)| is_number(process) && is_number(number))
+}
+
+/// A name for a file on the way to its place. It carries the process, so that two processes never share one.
+pub fn temporary_name() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    format!("{TEMPORARY_PREFIX}{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Puts `bytes` in place of a regular file, or makes a new one: a temporary file beside it is synced and renamed over it.
+/// Whatever happens, the file holds what it held or all of `bytes`; its owner and mode are kept. The caller syncs the folder.
+pub fn replace(folder: BorrowedFd<'_>, name: &str, bytes: &[u8]) -> Result<(), PathProblem> {
+    let existing = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Symlink => return Err(PathProblem::Link),
+            FileType::RegularFile => Some(stat),
+            _ => return Err(PathProblem::NotAFile),
+        },
+        Err(Errno::NOENT) => None,
+        Err(errno) => return Err(errno.into()),
+    };
+    // Nobody may write it. A rename would go over that, so it is refused.
+    let writable = Mode::WUSR | Mode::WGRP | Mode::WOTH;
+    if existing.as_ref().is_some_and(|stat| !Mode::from_raw_mode(stat.st_mode).intersects(writable)) {
+        return Err(PathProblem::Protected);
+    }
+    let temporary = temporary_name();
+    let written = write_synced(folder, &temporary, bytes, existing.as_ref())
+        .and_then(|()| Ok(rustix::fs::renameat(folder, &temporary, folder, name)?));
+    if written.is_err() {
+        let _ = rustix::fs::unlinkat(folder, &temporary, AtFlags::empty());
+    }
+    written
+}
+
+fn write_synced(
+    folder: BorrowedFd<'_>,
+    name: &str,
+    bytes: &[u8],
+    existing: Option<&rustix::fs::Stat>,
+) -> Result<(), PathProblem> {
+    // A new file gets what the user's umask says; one that replaces another is closed until it has that one's mode.
+    let mode = if existing.is_some() { PRIVATE } else { Mode::from_raw_mode(0o666) };
+    let mut file = create_new(folder, name, mode)?;
+    file.write_all(bytes)?;
+    if let Some(existing) = existing {
+        let stat = rustix::fs::fstat(&file)?;
+        if (stat.st_uid, stat.st_gid) != (existing.st_uid, existing.st_gid) {
+            use rustix::fs::{Gid, Uid};
+            let owner = (Uid::from_raw(existing.st_uid), Gid::from_raw(existing.st_gid));
+            // Only root can give a file away; for others it becomes theirs, as in any editor that saves by renaming.
+            let _ = rustix::fs::fchown(&file, Some(owner.0), Some(owner.1));
+        }
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(existing.st_mode))?;
+    }
+    Ok(file.sync_all()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs, os::unix::fs::symlink};
+
+    #[test]
+    fn links_and_pipes_are_refused_by_every_function() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let canary = root.join("canary");
+        fs::write(&canary, "precious").unwrap();
+        let place = root.join("place");
+        fs::create_dir(&place).unwrap();
+        symlink(&canary, place.join("link")).unwrap();
+        symlink(&root, place.join("out")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, place.join("pipe"), PRIVATE).unwrap();
+        let folder = SafeFolder::open(&place).unwrap();
+        for (name, expected) in
+            [("link", PathProblem::Link), ("out/canary", PathProblem::Link), ("pipe", PathProblem::NotAFile)]
+        {
+            let problems = [
+                folder.open_file(name).map(drop),
+                folder.read(name, 10).map(drop),
+                folder.open_or_create(name).map(drop),
+                folder.write_atomic(name, b"x"),
+            ];
+            for problem in problems {
+                let error = problem.unwrap_err();
+                assert_eq!((error.problem, &error.path), (expected, &place.join(name)));
+            }
+        }
+        assert!(folder.create_new("link").is_err());
+        assert_eq!(folder.folder("out").unwrap_err().problem, PathProblem::Link);
+        assert_eq!(SafeFolder::open(&place.join("out")).unwrap_err().problem, PathProblem::Link);
+        assert!(folder.read("../canary", 10).is_err());
+        assert_eq!(SafeFolder::open(&place.join("../place")).unwrap().path(), place);
+        folder.remove("link").unwrap();
+        assert_eq!(fs::read_to_string(&canary).unwrap(), "precious");
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_keeps_its_mode() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let root = tempfile::tempdir().unwrap();
+        let folder = SafeFolder::open(&root.path().canonicalize().unwrap()).unwrap();
+        folder.write_atomic("a/b", b"one").unwrap();
+        let file = root.path().join("a/b");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        folder.write_atomic("a/b", b"two").unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(folder.read("a/b", 3).unwrap(), b"two");
+        assert_eq!(folder.read("a/b", 2).unwrap_err().problem, PathProblem::TooLarge { max_bytes: 2 });
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o440)).unwrap();
+        assert_eq!(folder.write_atomic("a/b", b"three").unwrap_err().problem, PathProblem::Protected);
+        assert_eq!(fs::read_dir(root.path().join("a")).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn only_our_own_names_are_temporary() {
+        assert!(is_temporary(&temporary_name()));
+        for name in ["", ".draftboard-saving-", ".draftboard-saving-1", ".draftboard-saving-1-x", "a.tmp"] {
+            assert!(!is_temporary(name), "{name}");
+        }
+    }
+}

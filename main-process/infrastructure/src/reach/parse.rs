@@ -1,0 +1,303 @@
+//! Files to items: one for each block, local, module input and provider requirement.
+
+use super::{Configuration, Item, Key, Part, Reference, Sink, references::Collector};
+use hcl_edit::{
+    expr::Expression,
+    structure::{Attribute, Block, Body},
+    visit::Visit,
+};
+use std::collections::BTreeSet;
+
+/// Data sources that compute or identify, and send nothing that the configuration says.
+const PASSING: [&str; 5] = [
+    "aws_iam_policy_document",
+    "aws_caller_identity",
+    "aws_partition",
+    "aws_region",
+    "azurerm_client_config",
+];
+/// Arguments of providers that choose neither an address nor whose credentials are used.
+const PLAIN_ARGUMENTS: [&str; 5] = ["alias", "region", "location", "subscription_id", "tenant_id"];
+/// Files of the root module that hold the project's own settings.
+const SETTINGS_FILES: [&str; 2] = ["terraform.tf", "providers.tf"];
+/// Arguments of a module call that are no inputs.
+const ABOUT_THE_CALL: [&str; 6] = ["source", "version", "count", "for_each", "providers", "depends_on"];
+
+/// The folder of a file; empty for the board's own.
+pub(super) fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+fn name_of(block: &Block) -> String {
+    let labels = block.labels.iter().map(|label| label.as_str());
+    std::iter::once(block.ident.as_str()).chain(labels).collect::<Vec<_>>().join(" ")
+}
+
+fn labels_of(block: &Block) -> Vec<&str> {
+    block.labels.iter().map(|label| label.as_str()).collect()
+}
+
+/// Where a block stands.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    path: &'a str,
+    folder: &'a str,
+}
+
+impl Place<'_> {
+    fn key(&self, name: impl Into<String>) -> Key {
+        (self.folder.to_owned(), name.into())
+    }
+
+    fn label(&self, what: &str) -> String {
+        format!("{what} in {}", self.path)
+    }
+}
+
+impl Configuration {
+    pub(super) fn add_file(&mut self, path: &str, bytes: &[u8], folders: &BTreeSet<String>) {
+        let place = Place { path, folder: folder_of(path) };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let text = String::from_utf8_lossy(bytes);
+        if name.ends_with(".tf.json") {
+            // It may use everything in its folder.
+            let references = ["local.", "var.", "module.", "data.", "resource."]
+                .map(|prefix| Reference::Every(place.key(prefix)));
+            let item = Item {
+                label: format!("{path}, which is JSON and is not judged"),
+                parts: vec![Part::Text(text.into_owned())],
+                references: references.into(),
+                sink: Some(Sink::Always),
+                unsafe_calls: Vec::new(),
+            };
+            self.items.insert(place.key(format!("file.{name}")), item);
+            return;
+        }
+        let is_values =
+            place.folder.is_empty() && (name == "terraform.tfvars" || name.ends_with(".auto.tfvars"));
+        if !name.ends_with(".tf") && !is_values {
+            return;
+        }
+        let Ok(body) = text.parse::<Body>() else {
+            return self.unreadable.push(path.to_owned());
+        };
+        if is_values {
+            for attribute in body.attributes() {
+                let name = format!("var.{}", attribute.key.as_str());
+                self.add_attribute(place, name.clone(), &name, attribute);
+            }
+            return;
+        }
+        for block in body.blocks() {
+            self.add_block(place, block, folders);
+        }
+    }
+
+    fn item(&mut self, key: Key, label: String) -> &mut Item {
+        let item = self.items.entry(key).or_default();
+        if item.label.is_empty() {
+            item.label = label;
+        }
+        item
+    }
+
+    fn add_attribute(&mut self, place: Place<'_>, name: String, what: &str, attribute: &Attribute) {
+        let mut collector = Collector::new(place.folder, None);
+        collector.visit_expr(&attribute.value);
+        let Collector { references, unsafe_calls, .. } = collector;
+        let item = self.item(place.key(name), place.label(what));
+        item.parts.push(Part::Expression(Box::new(attribute.value.clone())));
+        item.references.extend(references);
+        item.unsafe_calls.extend(unsafe_calls);
+    }
+
+    fn add_whole(&mut self, place: Place<'_>, name: String, block: &Block, sink: Option<Sink>) {
+        self.add_named(place, name, &name_of(block), (block, None), sink);
+    }
+
+    fn add_named(
+        &mut self,
+        place: Place<'_>,
+        name: String,
+        what: &str,
+        (block, own): (&Block, Option<&str>),
+        sink: Option<Sink>,
+    ) {
+        let mut collector = Collector::new(place.folder, own);
+        collector.visit_body(&block.body);
+        let Collector { references, unsafe_calls, .. } = collector;
+        let item = self.item(place.key(name), place.label(what));
+        item.parts.push(Part::Block(Box::new(block.clone())));
+        item.references.extend(references);
+        item.unsafe_calls.extend(unsafe_calls);
+        // Two blocks of one name are as grave as the graver one.
+        item.sink = match (item.sink, sink) {
+            (Some(Sink::Always), _) | (_, Some(Sink::Always)) => Some(Sink::Always),
+            (known, sink) => known.or(sink),
+        };
+    }
+
+    fn add_block(&mut self, place: Place<'_>, block: &Block, folders: &BTreeSet<String>) {
+        let labels = labels_of(block);
+        match (block.ident.as_str(), &labels[..]) {
+            ("locals", []) => {
+                for attribute in block.body.attributes() {
+                    let name = format!("local.{}", attribute.key.as_str());
+                    self.add_attribute(place, name.clone(), &name, attribute);
+                }
+            }
+            ("variable", [name]) => self.add_whole(place, format!("var.{name}"), block, None),
+            ("output", [name]) => self.add_whole(place, format!("output.{name}"), block, None),
+            ("resource", [kind, name]) => self.add_resource(place, kind, name, block),
+            ("data", [kind, name]) => {
+                let sink = (!PASSING.contains(kind)).then_some(Sink::Always);
+                self.add_whole(place, format!("data.{kind}.{name}"), block, sink);
+            }
+            ("module", [name]) => self.add_call(place, name, block, folders),
+            ("provider", [name]) => {
+                let alias = block.body.get_attribute("alias").map(|alias| alias.value.to_string());
+                let key = format!("provider.{name}.{}", alias.unwrap_or_default().trim());
+                self.add_whole(place, key, block, provider_sink(place, &block.body));
+            }
+            ("terraform", []) => self.add_terraform(place, block),
+            ("moved" | "removed", _) => {
+                self.add_whole(place, format!("{}.{}", block.ident.as_str(), block.body), block, None);
+            }
+            // Ephemeral resources, checks, imports, actions and whatever comes: they act while Terraform plans.
+            (kind, labels) => {
+                let key = format!("{kind}.{}", labels.join("."));
+                self.add_whole(place, key, block, Some(Sink::Always));
+            }
+        }
+    }
+
+    /// Provisioners run at apply and never while planning; they count when a changed value gets there.
+    fn add_resource(&mut self, place: Place<'_>, kind: &str, name: &str, block: &Block) {
+        let key = format!("resource.{kind}.{name}");
+        for runs in
+            block.body.blocks().filter(|inner| matches!(inner.ident.as_str(), "provisioner" | "connection"))
+        {
+            let what = format!("{} of {}", name_of(runs), name_of(block));
+            let within = format!("{key}/{}", runs.ident.as_str());
+            self.add_named(place, within, &what, (runs, Some(&key)), Some(Sink::WhenReached));
+        }
+        self.add_named(place, key.clone(), &name_of(block), (block, Some(&key)), None);
+    }
+
+    fn add_call(&mut self, place: Place<'_>, name: &str, block: &Block, folders: &BTreeSet<String>) {
+        let key = format!("module.{name}");
+        let folder = block
+            .body
+            .get_attribute("source")
+            .and_then(|source| match &source.value {
+                Expression::String(text) => beneath(place.folder, text.value()),
+                _ => None,
+            })
+            .filter(|folder| folders.contains(folder));
+        let Some(folder) = folder else {
+            return self.add_whole(place, key, block, Some(Sink::Always));
+        };
+        self.calls.push((place.key(key.as_str()), folder));
+        for attribute in block.body.attributes() {
+            let argument = attribute.key.as_str();
+            if ABOUT_THE_CALL.contains(&argument) {
+                self.add_attribute(place, key.clone(), &name_of(block), attribute);
+            } else {
+                let what = format!("{argument} of {}", name_of(block));
+                self.add_attribute(place, format!("{key}/{argument}"), &what, attribute);
+            }
+        }
+    }
+
+    fn add_terraform(&mut self, place: Place<'_>, block: &Block) {
+        let is_settings = place.path == SETTINGS_FILES[0];
+        for attribute in block.body.attributes() {
+            let name = format!("terraform.{}", attribute.key.as_str());
+            self.add_attribute(place, name.clone(), &name, attribute);
+        }
+        for inner in block.body.blocks() {
+            let what = format!("{} of terraform", name_of(inner));
+            match inner.ident.as_str() {
+                "required_providers" => {
+                    for attribute in inner.body.attributes() {
+                        let key = format!("terraform.provider.{}", attribute.key.as_str());
+                        let what = format!("provider requirement {}", attribute.key.as_str());
+                        self.add_attribute(place, key.clone(), &what, attribute);
+                        if !is_official(&attribute.value) {
+                            // What the project's settings name was the person's own choice.
+                            let sink = if is_settings { Sink::WhenReached } else { Sink::Always };
+                            self.item(place.key(key), String::new()).sink = Some(sink);
+                        }
+                    }
+                }
+                "backend" | "cloud" => {
+                    let sink = if is_settings { Sink::WhenReached } else { Sink::Always };
+                    self.add_named(place, "terraform.backend".to_owned(), &what, (inner, None), Some(sink));
+                }
+                other => {
+                    self.add_named(
+                        place,
+                        format!("terraform.{other}"),
+                        &what,
+                        (inner, None),
+                        Some(Sink::Always),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A provider of the registry's own namespace, by a constant.
+fn is_official(requirement: &Expression) -> bool {
+    let Expression::Object(fields) = requirement else {
+        // A version alone: the provider is the official one.
+        return matches!(requirement, Expression::String(_));
+    };
+    let source = fields.iter().find_map(|(key, value)| {
+        let is_source = match key {
+            hcl_edit::expr::ObjectKey::Ident(name) => name.as_str() == "source",
+            hcl_edit::expr::ObjectKey::Expression(Expression::Variable(name)) => name.as_str() == "source",
+            hcl_edit::expr::ObjectKey::Expression(Expression::String(name)) => name.value() == "source",
+            hcl_edit::expr::ObjectKey::Expression(_) => true,
+        };
+        is_source.then(|| value.expr())
+    });
+    match source {
+        None => true,
+        Some(Expression::String(source)) => {
+            source.value().strip_prefix("hashicorp/").is_some_and(|name| !name.contains('/'))
+        }
+        Some(_) => false,
+    }
+}
+
+/// A provider whose arguments are plain constants sends nothing by itself.
+fn provider_sink(place: Place<'_>, body: &Body) -> Option<Sink> {
+    let is_plain = |attribute: &Attribute| {
+        PLAIN_ARGUMENTS.contains(&attribute.key.as_str())
+            && matches!(&attribute.value, Expression::String(text)
+                if text.value().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'))
+    };
+    let is_empty_block = |block: &Block| block.ident.as_str() == "features" && block.body.is_empty();
+    if body.attributes().all(is_plain) && body.blocks().all(is_empty_block) {
+        return None;
+    }
+    Some(if SETTINGS_FILES.contains(&place.path) { Sink::WhenReached } else { Sink::Always })
+}
+
+/// The folder that a local source names, when it is below the board's own.
+fn beneath(folder: &str, source: &str) -> Option<String> {
+    if !source.starts_with("./") && !source.starts_with("../") {
+        return None;
+    }
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in source.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
+}

@@ -1,0 +1,105 @@
+//! The names that an expression uses, and the functions that it calls.
+
+use super::{Reference, functions::unsafe_call};
+use hcl_edit::{
+    expr::{Expression, FuncCall, Traversal, TraversalOperator},
+    visit::{Visit, visit_expr, visit_func_call},
+};
+use std::collections::BTreeSet;
+
+/// Collects over any part of a body, templates and nested blocks included.
+pub(super) struct Collector<'a> {
+    pub(super) folder: &'a str,
+    /// What `self` means.
+    pub(super) own: Option<&'a str>,
+    pub(super) references: BTreeSet<Reference>,
+    pub(super) unsafe_calls: Vec<String>,
+}
+
+impl<'a> Collector<'a> {
+    pub(super) fn new(folder: &'a str, own: Option<&'a str>) -> Self {
+        Self { folder, own, references: BTreeSet::new(), unsafe_calls: Vec::new() }
+    }
+
+    fn refer(&mut self, root: &str, operators: &[&TraversalOperator]) {
+        let key = |name: String| (self.folder.to_owned(), name);
+        let named = |at: usize| operators.get(at).and_then(|operator| attribute(operator));
+        let reference = match root {
+            "local" | "var" => match named(0) {
+                Some(name) => Reference::One(key(format!("{root}.{name}"))),
+                None => Reference::Every(key(format!("{root}."))),
+            },
+            "data" | "ephemeral" => match (named(0), named(1)) {
+                (Some(kind), Some(name)) => Reference::One(key(format!("{root}.{kind}.{name}"))),
+                (Some(kind), None) => Reference::Every(key(format!("{root}.{kind}."))),
+                _ => Reference::Every(key(format!("{root}."))),
+            },
+            "module" => match named(0) {
+                // After the name may stand an index or a splat.
+                Some(name) => {
+                    let rest = operators.iter().skip(1);
+                    let output = rest.filter(|operator| !is_index(operator)).find_map(|o| attribute(o));
+                    Reference::Output(key(format!("module.{name}")), output)
+                }
+                None => Reference::Every(key("module.".to_owned())),
+            },
+            "self" => match self.own {
+                Some(own) => Reference::One(key(own.to_owned())),
+                None => return,
+            },
+            "each" | "count" | "path" | "terraform" => return,
+            kind => match named(0) {
+                Some(name) => Reference::One(key(format!("resource.{kind}.{name}"))),
+                None => Reference::Every(key(format!("resource.{kind}."))),
+            },
+        };
+        self.references.insert(reference);
+    }
+}
+
+/// A name that is known without evaluating anything.
+fn attribute(operator: &TraversalOperator) -> Option<String> {
+    match operator {
+        TraversalOperator::GetAttr(name) => Some(name.as_str().to_owned()),
+        TraversalOperator::Index(Expression::String(name)) => Some(name.value().clone()),
+        _ => None,
+    }
+}
+
+/// Chooses among instances rather than among names.
+fn is_index(operator: &TraversalOperator) -> bool {
+    match operator {
+        TraversalOperator::GetAttr(_) => false,
+        // `module.m["a"].x` is the instance `a`; `module.m["x"]` without more is judged the same way, as any output.
+        TraversalOperator::Index(_)
+        | TraversalOperator::AttrSplat(_)
+        | TraversalOperator::FullSplat(_)
+        | TraversalOperator::LegacyIndex(_) => true,
+    }
+}
+
+impl Visit for Collector<'_> {
+    fn visit_expr(&mut self, node: &Expression) {
+        match node {
+            Expression::Variable(root) => self.refer(root.as_str(), &[]),
+            other => visit_expr(self, other),
+        }
+    }
+
+    fn visit_traversal(&mut self, node: &Traversal) {
+        let operators: Vec<&TraversalOperator> =
+            node.operators.iter().map(|operator| operator.value()).collect();
+        match &node.expr {
+            Expression::Variable(root) => self.refer(root.as_str(), &operators),
+            other => self.visit_expr(other),
+        }
+        for operator in operators {
+            self.visit_traversal_operator(operator);
+        }
+    }
+
+    fn visit_func_call(&mut self, node: &FuncCall) {
+        self.unsafe_calls.extend(unsafe_call(node));
+        visit_func_call(self, node);
+    }
+}

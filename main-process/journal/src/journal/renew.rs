@@ -1,0 +1,84 @@
+//! Making the journal anew after its files were deleted, replaced or damaged under a running Draftboard.
+
+use super::{
+    FILE, Journal,
+    open::{connect, quick_check, read_end},
+    review,
+};
+use crate::JournalError;
+use beneath::SafeFolder;
+use rusqlite::config::DbConfig;
+use shared_protocol::Document;
+use std::path::{Path, PathBuf};
+
+/// What became of a journal that was made anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenewedJournal {
+    /// Whether operations, review queue and audit were all carried over. If not, it holds one checkpoint and nothing else.
+    pub is_complete: bool,
+    /// Where the files are that were found in its place.
+    pub aside: Option<PathBuf>,
+}
+
+impl Journal {
+    /// Makes the journal of `dir` anew after [`JournalError::Displaced`]. A deleted or replaced file is still open here and
+    /// read by the connection: all of it is copied. Where that does not work, the new journal starts from `document`. What
+    /// stands in the journal's place is set aside. After an error the journal is as it was, and the call can be made again.
+    pub fn renew(&mut self, dir: &Path, document: &Document) -> Result<RenewedJournal, JournalError> {
+        let folder = SafeFolder::open(dir).map_err(|error| JournalError::of_path(&error))?;
+        let copy = self.copy_to(&folder).inspect_err(|error| {
+            tracing::warn!(%error, "the journal that was open cannot be read any more");
+        });
+        let renewed = self.install(&folder, copy.as_deref().ok(), document);
+        if renewed.is_err()
+            && let Ok(copy) = copy
+        {
+            // What is left of the attempt hurts nobody.
+            let _ = folder.remove(copy);
+        }
+        renewed
+    }
+
+    /// Copies everything that the connection reads into a new file, and proves that it is everything.
+    fn copy_to(&self, folder: &SafeFolder) -> Result<String, JournalError> {
+        let name = beneath::temporary_name();
+        let path = folder.path().join(&name);
+        let copied = || -> Result<(), JournalError> {
+            self.connection.execute("VACUUM INTO ?1", [path.to_string_lossy()])?;
+            {
+                let copy = connect(&path)?;
+                quick_check(&copy, &path)?;
+                let (tail, _) = read_end(&copy)?;
+                if (tail, review::End::read(&copy)?) != (self.tail, self.review) {
+                    let problem = "the copy ends elsewhere".to_owned();
+                    return Err(JournalError::Unreadable { path: path.clone(), problem });
+                }
+            }
+            // SQLite does not sync what it writes this way.
+            let file = folder.open_file(&name).map_err(|error| JournalError::of_path(&error))?;
+            file.sync_all().map_err(|error| JournalError::of_io(&error))
+        };
+        copied().map(|()| name.clone()).inspect_err(|_| drop(folder.remove(&name)))
+    }
+
+    fn install(
+        &mut self,
+        folder: &SafeFolder,
+        copy: Option<&str>,
+        document: &Document,
+    ) -> Result<RenewedJournal, JournalError> {
+        // Its end must not touch the files of its successor, which have the same paths.
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        let aside = Self::set_aside(folder.path())?;
+        if let Some(copy) = copy {
+            folder.rename_new(copy, folder, FILE).map_err(|error| JournalError::of_path(&error))?;
+            folder.sync().map_err(|error| JournalError::of_path(&error))?;
+        }
+        let mut journal = Self::open(folder.path())?;
+        if copy.is_none() {
+            journal.checkpoint(document, 0)?;
+        }
+        *self = journal;
+        Ok(RenewedJournal { is_complete: copy.is_some(), aside })
+    }
+}

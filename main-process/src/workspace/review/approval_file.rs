@@ -1,0 +1,177 @@
+//! Standing approvals as the user's configuration folder keeps them: one file, each entry bound to the canonical path of its
+//! workspace. A workspace cannot bring approvals of its own, because nothing in its folder is read for them.
+
+use serde::{Deserialize, Serialize};
+use shared_protocol::review::StandingApproval;
+use std::{
+    collections::BTreeMap,
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Read as _, Write as _},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+};
+
+const MAX_FILE_BYTES: u64 = 4 << 20;
+const VERSION: u32 = 1;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Contents {
+    version: u32,
+    /// By the canonical path of the workspace.
+    workspaces: BTreeMap<String, Vec<StandingApproval>>,
+}
+
+impl Default for Contents {
+    fn default() -> Self {
+        Self { version: VERSION, workspaces: BTreeMap::new() }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ApprovalFileError {
+    #[error("{} cannot be read: {problem}. Repair it or remove it, then grant the approvals again", .path.display())]
+    Unreadable { path: PathBuf, problem: String },
+    #[error("{} could not be written: {source}", .path.display())]
+    Unwritten { path: PathBuf, source: io::Error },
+}
+
+/// The entries of one workspace.
+#[derive(Debug)]
+pub(crate) struct ApprovalFile {
+    path: PathBuf,
+    workspace: String,
+}
+
+impl ApprovalFile {
+    /// `workspace` is canonical. A path that is not UTF-8 is written with its bytes escaped.
+    pub(crate) fn new(path: PathBuf, workspace: &Path) -> Self {
+        let workspace = match workspace.to_str() {
+            Some(text) => text.to_owned(),
+            None => format!("{:?}", workspace.as_os_str()),
+        };
+        Self { path, workspace }
+    }
+
+    /// A missing file grants nothing; a damaged one is an error and grants nothing either.
+    pub(crate) fn read(&self) -> Result<Vec<StandingApproval>, ApprovalFileError> {
+        Ok(self.contents()?.workspaces.remove(&self.workspace).unwrap_or_default())
+    }
+
+    /// Replaces the entries of this workspace and leaves those of others alone.
+    pub(crate) fn write(&self, approvals: &[StandingApproval]) -> Result<(), ApprovalFileError> {
+        let unwritten = |source| ApprovalFileError::Unwritten { path: self.path.clone(), source };
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritten)?;
+        // Another Draftboard may be writing for another workspace.
+        let lock = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(self.path.with_extension("lock"))
+            .and_then(|lock| lock.lock().map(|()| lock))
+            .map_err(unwritten)?;
+        let mut contents = self.contents()?;
+        if approvals.is_empty() {
+            contents.workspaces.remove(&self.workspace);
+        } else {
+            contents.workspaces.insert(self.workspace.clone(), approvals.to_vec());
+        }
+        let text =
+            serde_json::to_vec_pretty(&contents).map_err(|error| unwritten(io::Error::other(error)))?;
+        let draft = folder.join(format!(".approvals-{}.draft", std::process::id()));
+        let written = replace(&draft, &self.path, &text).and_then(|()| File::open(folder)?.sync_all());
+        drop(lock);
+        written.map_err(|source| {
+            // The error that matters is told already.
+            let _ = fs::remove_file(&draft);
+            unwritten(source)
+        })
+    }
+
+    fn contents(&self) -> Result<Contents, ApprovalFileError> {
+        let unreadable = |problem: String| ApprovalFileError::Unreadable { path: self.path.clone(), problem };
+        let file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Contents::default()),
+            Err(error) => return Err(unreadable(error.to_string())),
+        };
+        let found = file.metadata().map_err(|error| unreadable(error.to_string()))?;
+        if !found.is_file() || found.permissions().mode() & 0o077 != 0 {
+            return Err(unreadable(
+                "it must be a file that only you can read and write (mode 0600)".to_owned(),
+            ));
+        }
+        let mut text = String::new();
+        let read = file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text);
+        match read {
+            Err(error) => return Err(unreadable(error.to_string())),
+            Ok(bytes) if bytes as u64 > MAX_FILE_BYTES => {
+                return Err(unreadable("it is too large".to_owned()));
+            }
+            Ok(_) => {}
+        }
+        let contents: Contents =
+            serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+        if contents.version != VERSION {
+            return Err(unreadable(format!("its version is {} and not {VERSION}", contents.version)));
+        }
+        Ok(contents)
+    }
+}
+
+fn replace(draft: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
+    // A draft that a killed process left is of no use.
+    match fs::remove_file(draft) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft)?;
+    file.write_all(text)?;
+    file.sync_all()?;
+    fs::rename(draft, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared_protocol::review::Grant;
+
+    fn approval(id: u64) -> StandingApproval {
+        let grant = Grant { client: None, scope: "diagram".parse().unwrap(), boards: vec![], expires: None };
+        StandingApproval { id, grant, by: "ada".to_owned(), granted: 1, for_this_run: false, used: 0 }
+    }
+
+    #[test]
+    fn entries_are_kept_for_one_workspace_and_only_for_the_user() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("below/approvals.json");
+        let [one, other] =
+            ["/w/one", "/w/other"].map(|root| ApprovalFile::new(path.clone(), Path::new(root)));
+        assert!(one.read().unwrap().is_empty());
+        one.write(&[approval(1)]).unwrap();
+        other.write(&[approval(2), approval(3)]).unwrap();
+        assert_eq!(one.read().unwrap(), [approval(1)]);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        other.write(&[]).unwrap();
+        assert_eq!((one.read().unwrap().len(), other.read().unwrap().len()), (1, 0));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(one.read().unwrap_err().to_string().contains("0600"));
+    }
+
+    #[test]
+    fn a_damaged_file_grants_nothing_and_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("approvals.json");
+        let file = ApprovalFile::new(path.clone(), Path::new("/w"));
+        for text in ["{", "[]", r#"{"version":2,"workspaces":{}}"#, r#"{"version":1,"workspaces":{},"x":1}"#]
+        {
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            assert!(file.read().unwrap_err().to_string().contains("approvals.json"), "{text}");
+            assert!(file.write(&[approval(1)]).is_err());
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+}

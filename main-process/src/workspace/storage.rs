@@ -1,0 +1,167 @@
+//! What an open workspace stands on: its folder, its lock and its journal. All three can be deleted or replaced under a
+//! running Draftboard, by `git clean -fdx` for example; nothing is acknowledged before they are in order again.
+
+use super::{About, Workspace, error::storage, saved::remember};
+use authority::History;
+use journal::{
+    Digest, JournalError, RenewedJournal, ReviewWrite, WorkspacePath, WrittenProposal, write_board,
+};
+use shared_protocol::{ActorKind, Code, Operation, Refusal, Revision};
+
+/// The right to be the only Draftboard of a workspace.
+pub trait Ownership: Send {
+    /// Takes the lock again if its file is not the one that was locked. The error says who has it now.
+    fn hold(&self) -> Result<(), String>;
+}
+
+impl Workspace {
+    /// Whose lock is looked after; without it the caller looks after it.
+    pub fn owned_by(&mut self, ownership: Box<dyn Ownership>) {
+        self.ownership = Some(ownership);
+    }
+
+    /// Puts in order what was deleted or replaced underneath, or says why nothing can be changed. Cheap when all is well.
+    pub fn ensure_storage(&mut self) -> Result<(), Refusal> {
+        self.ensure_owned()?;
+        match self.journal.check() {
+            Ok(()) => Ok(()),
+            Err(error @ JournalError::Displaced { .. }) => self.renew_journal(&error),
+            Err(error) => Err(storage(&error)),
+        }
+    }
+
+    /// Looks at the storage while nothing is being changed; a failure is a notice until it is over.
+    pub fn look_after_storage(&mut self) {
+        match self.ensure_storage() {
+            Ok(()) => self.in_order(&About::Storage),
+            Err(refusal) => self.notice(About::Storage, refusal.message),
+        }
+    }
+
+    /// Of a workspace that may only be read, only what others changed in its files enters, and lines of the audit for as long
+    /// as it is open.
+    pub(super) fn refuse_read_only(
+        &self,
+        operations: &[Operation],
+        review: &ReviewWrite<'_>,
+    ) -> Result<(), Refusal> {
+        let is_external = |operation: &Operation| operation.actor.kind == ActorKind::External;
+        let decides = !review.proposals.is_empty();
+        if !self.files.is_read_only() || (operations.iter().all(is_external) && !decides) {
+            return Ok(());
+        }
+        Err(self.read_only())
+    }
+
+    pub(super) fn read_only(&self) -> Refusal {
+        let message = format!(
+            "The workspace is read-only: you may not write to {}, and nothing was changed",
+            self.root().display()
+        );
+        Refusal::new(Code::ReadOnly, message).hint("Make the folder writable, or open a copy of it.")
+    }
+
+    fn ensure_owned(&mut self) -> Result<(), Refusal> {
+        if let Err(error) = self.files.check_root() {
+            return Err(Refusal::new(Code::StorageError, error.to_string()));
+        }
+        let Some(ownership) = &self.ownership else { return Ok(()) };
+        ownership.hold().map_err(|problem| {
+            Refusal::new(Code::StorageError, format!("Nothing was changed: {problem}"))
+                .hint("Close one of the two; what is shown here was not changed.")
+        })
+    }
+
+    /// Appends a group. When it returns, the group is in the file that is at the journal's path.
+    pub(super) fn append(
+        &mut self,
+        operations: &[Operation],
+        review: &ReviewWrite<'_>,
+        revision: Revision,
+    ) -> Result<(), Refusal> {
+        self.ensure_owned()?;
+        let stamp = if review.is_empty() { None } else { Some(review.stamp) };
+        for _ in 0..MAX_ATTEMPTS {
+            let Err(error) = self.journal.append_with(operations, review) else {
+                return self.ensure_owned();
+            };
+            if matches!(error, JournalError::Displaced { .. }) {
+                self.renew_journal(&error)?;
+            }
+            // The journal has the last word: a write may have arrived although it was reported to have failed.
+            let is_there = self.journal.revision() == revision
+                && stamp.is_none_or(|stamp| self.journal.review_stamp() == stamp);
+            match error {
+                _ if is_there => return self.ensure_owned(),
+                JournalError::Displaced { .. } => {}
+                error => return Err(storage(&error)),
+            }
+        }
+        let problem = "its files are replaced again and again".to_owned();
+        Err(storage(&JournalError::Displaced { problem }))
+    }
+
+    /// Makes the journal anew from what is open, or from memory, and says so.
+    fn renew_journal(&mut self, error: &JournalError) -> Result<(), Refusal> {
+        self.files.prepare_state_folder().map_err(|error| super::error::storage_file(&error))?;
+        let folder = self.files.state_folder();
+        let renewed =
+            self.journal.renew(&folder, &self.snapshot.to_document()).map_err(|error| storage(&error))?;
+        if !renewed.is_complete {
+            self.refill_journal().map_err(|error| storage(&error))?;
+        }
+        self.notice(About::Journal, words(error, &renewed));
+        Ok(())
+    }
+
+    /// Puts into a new journal what memory holds beside the graph: the review queue and what is known of files.
+    fn refill_journal(&mut self) -> Result<(), JournalError> {
+        let desk = &self.desk;
+        let proposals = desk.queue.iter().map(|proposal| WrittenProposal {
+            proposal,
+            stamp: desk.stamp_of(proposal.id),
+            over: None,
+            kept: None,
+        });
+        let review =
+            ReviewWrite { stamp: desk.stamp(), proposals: proposals.collect(), ..ReviewWrite::default() };
+        self.journal.append_with(&[], &review)?;
+        for (board, saved) in &self.saved {
+            let Ok(text) = write_board(&saved.content.board_document(*board)) else { continue };
+            let path = WorkspacePath::board(&saved.file);
+            self.journal.record(&[(path.clone(), Digest::of(text.as_bytes()))])?;
+            remember(&mut self.journal, &path, &text);
+        }
+        let sources: Vec<(WorkspacePath, Digest)> = self
+            .snapshot
+            .sources()
+            .map(|(path, text)| (WorkspacePath::from(path), Digest::of(text.as_bytes())))
+            .collect();
+        self.journal.record(&sources)?;
+        self.keep_saved_revision();
+        // What came before cannot be undone any more.
+        self.history = History::default();
+        self.summaries.clear();
+        Ok(())
+    }
+}
+
+/// A journal that is replaced while it is being made anew is made anew once more.
+const MAX_ATTEMPTS: u32 = 3;
+
+fn words(error: &JournalError, renewed: &RenewedJournal) -> String {
+    let happened = match error {
+        JournalError::Displaced { problem } => problem.clone(),
+        other => other.to_string(),
+    };
+    let kept = match renewed.is_complete {
+        true => "The journal was made anew with everything that was in it; no change is lost.",
+        false => {
+            "The journal was made anew from memory: boards and the review queue are kept, and no change is lost. \
+             The history and the audit before now could not be kept, so earlier changes cannot be undone."
+        }
+    };
+    let aside =
+        renewed.aside.as_ref().map(|path| format!(" The file found there is kept as {}.", path.display()));
+    format!("{happened}. {kept}{}", aside.unwrap_or_default())
+}

@@ -1,0 +1,38 @@
+//! The demo and its tour in the workbench, and what an imported folder became.
+
+use super::{Workbench, view_of};
+use crate::{
+    panels::notices::Tone,
+    tour::{Steps, Tour},
+    view::Action,
+};
+use egui::{Context, Rect, pos2, vec2};
+
+impl Workbench {
+    /// The demo is open: what was set before holds there as well.
+    pub(super) fn demo_started(&mut self, tour: bool) {
+        self.overlays.welcome = None;
+        if let Some(Tour::Starting(settings)) = self.tour.take() {
+            self.settings = settings;
+        }
+        self.tour = tour.then(|| Tour::Going(Steps::default()));
+    }
+
+    pub(super) fn tour_ui(&mut self, context: &Context, actions: &mut Vec<Action>) {
+        let counts = self.counted();
+        let (Some(Tour::Going(steps)), Some(area)) = (&mut self.tour, self.canvas_area) else { return };
+        let Some(view) = view_of(&self.replica, &self.session, &self.theme, counts) else { return };
+        let area = Rect::from_min_size(pos2(area.x, area.y), vec2(area.w, area.h));
+        if !steps.show_ui(context, &view, area, actions) {
+            self.tour = None;
+        }
+    }
+
+    /// A folder became a workspace of its own, which is open now.
+    pub(super) fn imported_workspace(&mut self) {
+        self.overlays.welcome = None;
+        let root = self.workspace().map_or_else(String::new, |workspace| workspace.root.clone());
+        let more = vec![root, "Your Terraform files stay as they are.".to_owned()];
+        self.notices.tell(Tone::Good, "Made a workspace for the imported folder", more);
+    }
+}

@@ -1,0 +1,202 @@
+//! The card itself: where one is, what there is to see, and the ways on.
+
+use super::{Pressed, Step};
+use crate::{
+    terraform::is_going,
+    view::View,
+    widgets::{close_button_ui, paint_icon},
+};
+use egui::{
+    Align2, Button, Context, CornerRadius, Frame, Id, Margin, Order, Rect, RichText, Sense, Stroke, Ui, Vec2,
+    vec2,
+};
+use shared_protocol::{
+    ProposalState,
+    review::ProposalBrief,
+    terraform::{PlannedAction, TrialView},
+};
+
+const WIDTH: f32 = 372.0;
+/// From the corner of the canvas.
+const INSET: f32 = 16.0;
+
+pub(super) struct Card<'a> {
+    pub(super) step: Step,
+    pub(super) proposal: Option<&'a ProposalBrief>,
+    pub(super) trial: Option<&'a TrialView>,
+}
+
+impl Card<'_> {
+    pub(super) fn show_ui(&self, context: &Context, view: &View<'_>, area: Rect) -> Option<Pressed> {
+        let theme = view.theme;
+        let frame = Frame::new()
+            .fill(theme.surface_raised)
+            .stroke(Stroke::new(1.0, theme.accent))
+            .corner_radius(CornerRadius::same(10))
+            .shadow(context.global_style().visuals.popup_shadow)
+            .inner_margin(Margin::symmetric(16, 12));
+        let card = egui::Area::new(Id::unique("tour"))
+            .order(Order::Middle)
+            .pivot(Align2::LEFT_BOTTOM)
+            .fixed_pos(area.left_bottom() + vec2(INSET, -INSET))
+            .constrain_to(context.content_rect());
+        let shown = card.show(context, |ui| {
+            let content = frame.show(ui, |ui| {
+                ui.set_width(WIDTH.min(area.width() - 2.0 * INSET - 34.0).max(200.0));
+                self.content_ui(ui, view)
+            });
+            content.inner
+        });
+        shown.inner
+    }
+
+    fn content_ui(&self, ui: &mut Ui, view: &View<'_>) -> Option<Pressed> {
+        let theme = view.theme;
+        let mut pressed = None;
+        ui.horizontal(|ui| {
+            let (mark, _) = ui.allocate_exact_size(Vec2::splat(18.0), Sense::hover());
+            paint_icon(ui.painter(), "decision", mark, theme.accent);
+            ui.label(RichText::new(self.title()).strong());
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                if close_button_ui(ui, theme, "Close the tour").clicked() {
+                    pressed = Some(Pressed::Close);
+                }
+                if self.step != Step::Over {
+                    let place = format!("{} of {}", self.step.number(), Step::COUNT);
+                    ui.label(RichText::new(place).small().color(theme.text_muted));
+                }
+            });
+        });
+        ui.add_space(2.0);
+        ui.add(egui::Label::new(self.text(view)).wrap());
+        ui.add_space(6.0);
+        ui.horizontal_wrapped(|ui| {
+            let buttons = if self.step == Step::Over { end_ui(ui, view) } else { self.steps_ui(ui, view) };
+            pressed = pressed.or(buttons);
+        });
+        pressed
+    }
+
+    fn title(&self) -> &'static str {
+        match self.step {
+            Step::Arrive => "An agent is proposing a change",
+            Step::Consequences => "Look at the consequences",
+            Step::Decide => "You decide",
+            Step::Over => "That is Draftboard",
+        }
+    }
+
+    fn text(&self, view: &View<'_>) -> String {
+        match self.step {
+            Step::Arrive if self.waits() => {
+                "Nothing has changed yet: ghosts show what would. The agent has submitted it. Open it to review it."
+                    .to_owned()
+            }
+            Step::Arrive => {
+                "Nothing has changed yet: ghosts show what would. They arrive one call of the agent at a time.".to_owned()
+            }
+            Step::Consequences => self.plan_text(view),
+            Step::Decide => format!(
+                "{}Removals must be confirmed one by one. Tick the removal and accept all of it, leave it out and accept \
+                 the rest, or reject it with a reason. Undo takes it back.",
+                self.plan_result()
+            ),
+            Step::Over => self.end_text(),
+        }
+    }
+
+    fn waits(&self) -> bool {
+        self.proposal.is_some_and(ProposalBrief::waits)
+    }
+
+    fn plan_text(&self, view: &View<'_>) -> String {
+        let first = "Risks come first, then the checks and what changes in the Terraform files.";
+        match (&view.terraform.program, self.trial) {
+            (Some(Err(_)), _) => format!(
+                "{first} Terraform is not installed here, so there is no plan to look at; everything else works without \
+                 it."
+            ),
+            (_, Some(trial)) if is_going(&trial.run) => {
+                "Terraform plans a copy of the board. Nothing is changed.".to_owned()
+            }
+            _ => format!("{first} Press Plan… to ask Terraform what it would do. Nothing is applied."),
+        }
+    }
+
+    /// What the plan found, if it found the harm.
+    fn plan_result(&self) -> String {
+        let is_gone =
+            |action: PlannedAction| matches!(action, PlannedAction::Delete | PlannedAction::Replace);
+        let changes = self.trial.and_then(|trial| trial.changes.as_ref());
+        match changes.map_or(0, |changes| changes.iter().filter(|change| is_gone(change.action)).count()) {
+            0 => String::new(),
+            destroyed => format!("The plan says it: {destroyed} to destroy. "),
+        }
+    }
+
+    fn end_text(&self) -> String {
+        let what = match self.proposal.map(|brief| (&brief.state, brief.revisions.is_empty())) {
+            Some((ProposalState::Rejected { .. }, _)) => {
+                "You rejected it: nothing has changed, and the agent reads your reason."
+            }
+            Some((ProposalState::Accepted, _)) => "You accepted it as one operation. Ctrl+Z takes it back.",
+            Some((_, false)) => {
+                "You accepted a part as one operation, and the agent withdrew the rest. Ctrl+Z takes it back."
+            }
+            _ => "Nothing has changed.",
+        };
+        format!(
+            "{what} Any agent that speaks MCP works like this: it reads what you see and proposes, you decide."
+        )
+    }
+
+    fn steps_ui(&self, ui: &mut Ui, view: &View<'_>) -> Option<Pressed> {
+        let mut pressed = None;
+        match self.step {
+            Step::Arrive if self.waits() && !view.is_reviewing => {
+                if ui.add(main_button(view, "Open the proposal")).clicked() {
+                    pressed = Some(Pressed::OpenProposal);
+                }
+            }
+            Step::Consequences if view.is_reviewing && self.trial.is_none() => {
+                if ui.button("Show me where").clicked() {
+                    pressed = Some(Pressed::ShowPlan);
+                }
+            }
+            _ => {}
+        }
+        if self.step != Step::Arrive && ui.button("Back").clicked() {
+            pressed = Some(Pressed::Back);
+        }
+        if (self.step == Step::Consequences || view.is_reviewing)
+            && self.step != Step::Decide
+            && ui.button("Next").clicked()
+        {
+            pressed = Some(Pressed::Next);
+        }
+        let text = RichText::new("Close for ever").small().color(view.theme.text_muted);
+        let close = ui.add(Button::new(text).frame(false));
+        if close.on_hover_text("Never shows this tour again; the demo stays in the File menu").clicked() {
+            pressed = Some(Pressed::CloseForEver);
+        }
+        pressed
+    }
+}
+
+fn main_button<'a>(view: &View<'_>, text: &str) -> Button<'a> {
+    Button::new(RichText::new(text).color(view.theme.accent_text)).fill(view.theme.accent)
+}
+
+fn end_ui(ui: &mut Ui, view: &View<'_>) -> Option<Pressed> {
+    let mut pressed = None;
+    if ui.add(main_button(view, "Connect your own agent")).clicked() {
+        pressed = Some(Pressed::Connect);
+    }
+    if ui.button("Try the example").clicked() {
+        pressed = Some(Pressed::Example);
+    }
+    if ui.button("Close").clicked() {
+        pressed = Some(Pressed::Close);
+    }
+    pressed
+}

@@ -1,0 +1,77 @@
+//! Places that the tour can point at: panels say where they are as they are drawn, and a ring is drawn around them.
+
+use canvas::theme::Theme;
+use egui::{Context, CornerRadius, Id, LayerId, Order, Rect, Response, Stroke, StrokeKind, Ui};
+
+/// Somewhere in the review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    /// The line over the board while ghosts are on it.
+    Ghosts,
+    Consequences,
+    /// The button that offers a plan, and the one that starts it.
+    Plan,
+    PlanNow,
+    Decision,
+}
+
+impl Place {
+    fn id(self) -> Id {
+        Id::unique(("tour", self))
+    }
+}
+
+/// Where a place was drawn, and in which pass.
+#[derive(Clone, Copy)]
+struct Spot {
+    rect: Rect,
+    pass: u64,
+}
+
+/// Asks for a place to be brought into view when it is drawn next.
+#[derive(Clone, Copy)]
+struct Wanted;
+
+/// Remembers where a place is, as far as it can be seen.
+pub(crate) fn mark(ui: &Ui, place: Place, rect: Rect) {
+    let seen = rect.intersect(ui.clip_rect());
+    let pass = ui.ctx().cumulative_pass_nr();
+    if seen.is_positive() {
+        ui.ctx().data_mut(|data| data.insert_temp(place.id(), Spot { rect: seen, pass }));
+    }
+}
+
+/// As [`mark`], for a button that can be brought into view.
+pub(crate) fn mark_button(ui: &Ui, place: Place, response: &Response) {
+    mark(ui, place, response.rect);
+    if ui.ctx().data(|data| data.get_temp::<Wanted>(place.id())).is_none() {
+        return;
+    }
+    // A list that closes takes the keyboard away once more: it is asked for until it is there.
+    if response.has_focus() || !response.enabled() {
+        ui.ctx().data_mut(|data| data.remove::<Wanted>(place.id()));
+    } else {
+        response.scroll_to_me(Some(egui::Align::Center));
+        response.request_focus();
+        ui.request_repaint();
+    }
+}
+
+/// Scrolls to a button, and puts the keyboard on it, the next time it is drawn.
+pub(crate) fn bring_into_view(context: &Context, place: Place) {
+    context.data_mut(|data| data.insert_temp(place.id(), Wanted));
+    context.request_repaint();
+}
+
+/// Draws a ring around the first of these that was drawn in this pass.
+pub(super) fn point_at(context: &Context, theme: &Theme, places: &[Place]) {
+    let pass = context.cumulative_pass_nr();
+    let spot = |place: &Place| context.data(|data| data.get_temp::<Spot>(place.id()));
+    let Some(spot) = places.iter().filter_map(spot).find(|spot| spot.pass == pass) else { return };
+    let painter = context.layer_painter(LayerId::new(Order::Middle, Id::unique("tour ring")));
+    let rect = spot.rect.expand(3.0).intersect(context.content_rect().shrink(2.0));
+    let corners = CornerRadius::same(7);
+    let halo = Stroke::new(6.0, theme.accent.gamma_multiply(0.22));
+    painter.rect_stroke(rect, corners, halo, StrokeKind::Outside);
+    painter.rect_stroke(rect, corners, Stroke::new(2.0, theme.accent), StrokeKind::Outside);
+}

@@ -1,0 +1,119 @@
+//! Templates as small drawings of their boards, by the code that draws boards.
+
+use super::choice::paint_card;
+use crate::{
+    view::View,
+    widgets::{body_font, paint_icon, paint_line, small_font},
+};
+use authority::{Problems, Snapshot};
+use canvas::{Camera, Scene, board_bounds, draw_board};
+use egui::{Align2, CornerRadius, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
+use shared_protocol::{Document, messages::Template};
+use std::collections::BTreeSet;
+
+const DRAWING: f32 = 92.0;
+const CAPTION: f32 = 40.0;
+const GAP: f32 = 8.0;
+/// Around a drawing; names of containers stand a little outside of them.
+const PADDING: f32 = 14.0;
+/// Cards in a row, and in a narrow page.
+const COLUMNS: usize = 3;
+const FEW_COLUMNS: usize = 2;
+const NARROW: f32 = 440.0;
+
+#[derive(Default)]
+pub(super) struct Templates {
+    /// As main sent them.
+    documents: Option<Vec<(Template, Document)>>,
+    /// As they are drawn, with the types of the open workspace.
+    boards: Vec<(Template, Snapshot)>,
+}
+
+impl Templates {
+    pub(super) fn is_missing(&self) -> bool {
+        self.documents.is_none() && self.boards.is_empty()
+    }
+
+    pub(super) fn receive(&mut self, documents: Vec<(Template, Document)>) {
+        self.documents = Some(documents);
+    }
+
+    /// Gives back the one that was chosen.
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>) -> Option<Template> {
+        for (template, document) in self.documents.take().into_iter().flatten() {
+            match Snapshot::from_document(document, view.snapshot.registry().clone()) {
+                Ok(snapshot) => self.boards.push((template, snapshot)),
+                Err(error) => tracing::warn!(?error, ?template, "a template is not drawn"),
+            }
+        }
+        let width = ui.available_width();
+        let columns = if width < NARROW { FEW_COLUMNS } else { COLUMNS };
+        let card = vec2(((width - GAP * (columns - 1) as f32) / columns as f32).floor(), DRAWING + CAPTION);
+        let mut chosen = None;
+        ui.spacing_mut().item_spacing = Vec2::splat(GAP);
+        for row in Template::ALL.chunks(columns) {
+            ui.horizontal(|ui| {
+                for template in row {
+                    let board = self.boards.iter().find(|(drawn, _)| drawn == template);
+                    if card_ui(ui, view, *template, board.map(|(_, board)| board), card).clicked() {
+                        chosen = Some(*template);
+                    }
+                }
+            });
+        }
+        chosen
+    }
+}
+
+fn words(template: Template) -> (&'static str, &'static str) {
+    match template {
+        Template::Blank => ("Blank…", "One empty board"),
+        Template::ThreeTier => ("Three tiers…", "Network, servers, database"),
+        Template::Interface => ("Interface…", "Pages, a form, navigation"),
+        Template::Spec => ("Spec…", "Requirements and tasks"),
+        Template::Example => ("Example…", "All of it, as one product"),
+    }
+}
+
+fn card_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    template: Template,
+    board: Option<&Snapshot>,
+    size: Vec2,
+) -> Response {
+    let theme = view.theme;
+    let (title, text) = words(template);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), title));
+    ui.ctx().accesskit_node_builder(response.id, |node| node.set_description(text));
+    if !ui.is_rect_visible(rect) {
+        return response;
+    }
+    paint_card(ui, theme, rect, &response, false);
+    let (drawing, caption) = rect.shrink(1.0).split_top_bottom_at_y(rect.top() + DRAWING);
+    let corners = CornerRadius { nw: 7, ne: 7, sw: 0, se: 0 };
+    ui.painter().rect_filled(drawing, corners, theme.canvas);
+    match board.and_then(|snapshot| Some((snapshot, snapshot.boards().next()?.id))) {
+        Some((snapshot, board)) => {
+            let (problems, selection) = (Problems::default(), BTreeSet::new());
+            let scene =
+                Scene { snapshot, board, selection: &selection, problems: &problems, theme, read_only: true };
+            if let Some(bounds) = board_bounds(snapshot, board) {
+                let painter = ui.painter().with_clip_rect(drawing.shrink(2.0).intersect(ui.clip_rect()));
+                draw_board(&painter, &scene, Camera::fit(bounds, drawing, PADDING), None);
+            }
+        }
+        None if template == Template::Blank => {
+            let sign = Rect::from_center_size(drawing.center(), Vec2::splat(22.0));
+            paint_icon(ui.painter(), "add", sign, theme.text_subtle);
+        }
+        None => {}
+    }
+    let caption = caption.shrink2(vec2(10.0, 4.0));
+    let upper = Rect::from_min_max(caption.min, pos2(caption.right(), caption.center().y));
+    let lower = Rect::from_min_max(pos2(caption.left(), caption.center().y), caption.max);
+    paint_line(ui, upper, Align2::LEFT_CENTER, title, body_font(ui), theme.text);
+    paint_line(ui, lower, Align2::LEFT_CENTER, text, small_font(ui), theme.text_muted);
+    response
+}

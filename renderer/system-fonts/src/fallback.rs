@@ -1,0 +1,88 @@
+//! The fallback that egui asks for a font when no bundled one has a character.
+
+use crate::{LoadedFont, MAX_ALL_BYTES, MAX_FONTS, MAX_WANTED_CHARS};
+use egui::{
+    FontPriority, InsertFontFamily,
+    epaint::text::{FallbackRequest, FontInsert, FontProvider},
+};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// The fonts that were added, and the characters that none of them has.
+#[derive(Clone, Default)]
+pub struct FallbackFonts {
+    state: Arc<Mutex<State>>,
+    notify: Option<Arc<dyn Fn() + Send + Sync>>,
+}
+
+#[derive(Default)]
+struct State {
+    fonts: Vec<LoadedFont>,
+    wanted: BTreeSet<char>,
+    /// Was wanted before: nobody is asked for the same twice.
+    known: BTreeSet<char>,
+}
+
+impl FallbackFonts {
+    /// Calls `notify` when a character becomes wanted. It is called while text is laid out, so it must not wait nor ask egui.
+    pub fn notifying(notify: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { notify: Some(Arc::new(notify)), ..Self::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Each change of it is whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// For `egui::Context::set_font_providers` and `Fonts::with_font_providers`. To be set again after [`Self::add`]:
+    /// egui remembers what had no font.
+    pub fn provider(&self) -> Arc<dyn FontProvider> {
+        Arc::new(self.clone())
+    }
+
+    /// Characters that were drawn as boxes and were not told before.
+    pub fn take_wanted(&self) -> BTreeSet<char> {
+        let mut state = self.state();
+        let wanted = std::mem::take(&mut state.wanted);
+        state.known.extend(wanted.iter().copied());
+        wanted
+    }
+
+    /// Adds a font, if there is room for it and it is not there already. True if text may look different now.
+    pub fn add(&self, font: LoadedFont) -> bool {
+        let mut state = self.state();
+        let bytes: u64 = state.fonts.iter().map(LoadedFont::bytes).sum();
+        let is_known = state.fonts.iter().any(|known| known.name() == font.name());
+        if is_known || state.fonts.len() >= MAX_FONTS || bytes + font.bytes() > MAX_ALL_BYTES {
+            return false;
+        }
+        state.fonts.push(font);
+        true
+    }
+
+    /// The names of the fonts, in the order in which they are asked.
+    pub fn names(&self) -> Vec<String> {
+        self.state().fonts.iter().map(|font| font.name().to_owned()).collect()
+    }
+}
+
+impl FontProvider for FallbackFonts {
+    fn font_for(&self, request: &FallbackRequest<'_>) -> Option<FontInsert> {
+        let character = request.cluster.chars().next()?;
+        let mut state = self.state();
+        let Some(font) = state.fonts.iter().find(|font| font.has(character)) else {
+            if state.wanted.len() < MAX_WANTED_CHARS && !state.known.contains(&character) {
+                let is_new = state.wanted.insert(character);
+                drop(state);
+                if let Some(notify) = self.notify.as_ref().filter(|_| is_new) {
+                    notify();
+                }
+            }
+            return None;
+        };
+        let family = InsertFontFamily { family: request.family.clone(), priority: FontPriority::Lowest };
+        Some(FontInsert::new(font.name(), font.data().clone(), vec![family]))
+    }
+}
