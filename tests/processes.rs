@@ -450,7 +450,7 @@ fn a_window_that_a_signal_ends_is_recorded_by_main() {
     screen.renderer_shown(main.pid(), Some(first));
     let reports = home.crash_reports();
     assert!(
-        reports.iter().any(|(name, text)| name.contains("-renderer-") && text.contains("signal 11")),
+        reports.iter().any(|(name, text)| name.contains("-renderer-") && text.contains("signal 6")),
         "{reports:?}"
     );
     // The window that came back was told of it; nobody is told again.

@@ -79,9 +79,9 @@ pub(crate) fn kill(pid: u32) {
     signal(pid, Signal::KILL);
 }
 
-/// Ends it as a fault of its own would.
+/// Ends it as a fault of its own would. Not with `SIGSEGV`: Rust's handler returns from one that no instruction has caused.
 pub(crate) fn crash(pid: u32) {
-    signal(pid, Signal::SEGV);
+    signal(pid, Signal::ABORT);
 }
 
 fn signal(pid: u32, signal: Signal) {

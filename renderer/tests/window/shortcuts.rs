@@ -6,7 +6,7 @@ use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     Command, ElementId, Fragment,
     command::Alignment,
-    messages::{Request, Status, ToRenderer},
+    messages::{Answer, FromRenderer, Request, Status, ToRenderer},
 };
 
 fn undoable(shop: &mut Shop) {
@@ -273,4 +273,30 @@ fn what_is_copied_in_one_window_is_pasted_in_another_and_on_another_board() {
     assert!(matches!(&requests[..], [Request::Run(Command::Paste { .. })]), "{requests:?}");
     assert_eq!(there.main.snapshot.node_count(), before + 3 + 2, "nothing was added");
     assert!(there.shows("cannot stand"));
+}
+
+#[test]
+fn an_unexpected_end_is_told_and_its_report_can_be_copied() {
+    let mut shop = Shop::open();
+    shop.main.send(ToRenderer::CrashReport { headline: "serve: panicked".into() });
+    shop.window.run();
+    assert!(shop.shows("Draftboard ended unexpectedly") && shop.shows("serve: panicked"));
+    shop.window.get_by_label("Show report").click();
+    shop.window.run();
+    assert!(shop.shows("Collecting the report") || shop.shows("Report a problem"));
+    let heard = shop.main.heard();
+    let asked = heard.iter().find_map(|said| match said {
+        FromRenderer::Request { id, request: Request::ProblemReport } => Some(*id),
+        _ => None,
+    });
+    let request = asked.unwrap_or_else(|| panic!("the report was not asked for: {heard:?}"));
+    let result = Ok(Answer::ProblemReport("Draftboard 9.9.9".into()));
+    shop.main.send(ToRenderer::Answer { request, result });
+    shop.window.run();
+    shop.window.get_by_label("Copy report").click();
+    shop.window.run();
+    assert!(shop.shows("Copied"));
+    shop.window.get_by_label("Close").click();
+    shop.window.run();
+    assert!(!shop.shows("Copied"));
 }
