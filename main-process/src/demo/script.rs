@@ -10,8 +10,10 @@ const TITLE: &str = "Serve reads from a cache";
 const RATIONALE: &str = "Most requests only read. A cache with a read service in front takes that load, and the queue keeps \
     its messages for longer. The database is not needed any more after that.";
 
-/// Around a new node, in units of the board; what is proposed about the nodes above is written there.
+/// Above the new nodes, in units of the board: what is proposed about the nodes there is written below them.
 const ROOM: i64 = 64;
+/// Between the new nodes.
+const GAP: i64 = 40;
 /// Between two steps, so that a person sees ghosts arrive one by one.
 const PAUSE: Duration = Duration::from_millis(700);
 const POLL: Duration = Duration::from_millis(400);
@@ -72,7 +74,7 @@ struct Cast {
     victim: String,
     /// Where edges start and end.
     handles: (String, String),
-    /// Where the two new nodes go: below everything, under the victim and beside that.
+    /// Where the two new nodes go: below everything, beside each other.
     places: [Value; 2],
 }
 
@@ -153,9 +155,10 @@ fn places(nodes: &[&Value], victim: &Value) -> [Value; 2] {
     let number = |value: &Value| value.as_i64().unwrap_or_default();
     let bottom = nodes.iter().map(|node| number(&node["position"]["y"]) + number(&node["size"]["h"])).max();
     let right = nodes.iter().map(|node| number(&node["position"]["x"])).max().unwrap_or_default();
-    let (left, y) = (number(&victim["position"]["x"]), bottom.unwrap_or_default() + ROOM);
-    let right = right.max(left + number(&victim["size"]["w"]) + ROOM);
-    [json!({ "x": left, "y": y }), json!({ "x": right, "y": y })]
+    // Between the columns, so that both are in view and the tour's card is beside them.
+    let (x, y) = ((number(&victim["position"]["x"]) + right) / 2, bottom.unwrap_or_default() + ROOM);
+    let beside = x + number(&victim["size"]["w"]) + GAP;
+    [json!({ "x": x, "y": y }), json!({ "x": beside, "y": y })]
 }
 
 /// The same object with its first number ten higher.
