@@ -231,7 +231,9 @@ impl Opened {
         }
         let effects = self.closure.with_effects([place]);
         let needed = self.closure.with_needs(effects);
-        let grave = self.elements_at(&needed).find(|element| self.is_unconfirmed(element));
+        // Its own gesture comes first: it covers its side effects.
+        let own = self.element(subject).filter(|element| self.is_unconfirmed(element));
+        let grave = own.or_else(|| self.elements_at(&needed).find(|element| self.is_unconfirmed(element)));
         if let Some(grave) = grave.map(|element| element.subject.clone()) {
             return self.point_at_grave(subject, grave);
         }
@@ -262,12 +264,19 @@ impl Opened {
         self.missing_cause(self.closure.place(subject)?)
     }
 
+    /// An effect of an effect leads to the removal that was asked for.
     fn missing_cause(&self, place: usize) -> Option<&Element> {
-        let mut causes =
-            self.closure.causes(place).iter().filter_map(|cause| self.proposal.elements.get(*cause));
-        let first = causes.clone().next()?;
-        let is_there = causes.any(|cause| self.is_chosen(&cause.subject));
-        (!is_there).then_some(first)
+        let elements = &self.proposal.elements;
+        let is_chosen =
+            |place: &usize| elements.get(*place).is_some_and(|element| self.is_chosen(&element.subject));
+        let (mut at, mut seen) = (place, BTreeSet::new());
+        while let Some(cause) = self.closure.causes(at).first()
+            && !self.closure.causes(at).iter().any(is_chosen)
+            && seen.insert(at)
+        {
+            at = *cause;
+        }
+        elements.get(at).filter(|_| at != place)
     }
 
     fn point_at_cause(&mut self, cause: Subject) {

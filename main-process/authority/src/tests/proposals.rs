@@ -576,8 +576,7 @@ fn the_gravest_comes_first_then_the_oldest() {
     let label = r#"{"updateNode":{"node":"net","label":"x"}}"#;
     let plain = r#"{"updateNode":{"node":"net","set":{"cidr_block":"10.9.0.0/16"}}}"#;
     let destructive = r#"{"remove":{"nodes":["a"]}}"#;
-    let guard =
-        r#"{"addNode":{"board":"main","type":"aws/compute/security_group","parent":"net","name":"guard"}}"#;
+    let guard = r#"{"addNode":{"board":"main","type":"aws/compute/security_group","parent":"net","name":"guard","props":{"name":"guard"}}}"#;
     for (who, command) in [("1", label), ("2", plain), ("3", plain), ("4", guard), ("5", destructive)] {
         room.propose(who, command).unwrap();
         room.submit(who).unwrap();
