@@ -50,7 +50,9 @@ fn generate(generator: &mut Generator, snapshot: &Snapshot) -> usize {
 
 fn settings() -> Settings {
     let tags = BTreeMap::from([("team".to_owned(), "shop".to_owned())]);
-    Settings { tags, ..Settings::default() }
+    let mut settings = Settings::default();
+    settings.tags = tags;
+    settings
 }
 
 fn measure(mut work: impl FnMut() -> usize) -> Vec<Duration> {
