@@ -730,6 +730,9 @@ fn walk_into(trap: &str, is_link: bool) -> String {
         &["terraform", "plan"],
         &["manifest", "check"],
     ] {
+        if arguments[0] == "terraform" && !trap.contains("terraform/") {
+            continue;
+        }
         let mut all = arguments.to_vec();
         all.extend(["-w", at]);
         let outcome = home.run(&all);
