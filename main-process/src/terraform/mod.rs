@@ -221,7 +221,7 @@ impl Link {
             return Err(Refusal::new(Code::NoWorkspace, "no workspace is open"));
         };
         site.refuse_busy(board)?;
-        let checked = saved.check(&*self.shown.drafts.of(&ground, board)?, &site);
+        let checked = saved.check(&self.shown.drafts.of(&ground, board)?, &site);
         if checked.is_err() {
             // The worker says why with the request.
             self.look();

@@ -368,3 +368,74 @@ impl RequestPlan {
         RequestPlanView { proposal, version: self.version, board: self.board, state }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn binding() -> Binding {
+        Binding {
+            generated: super::super::Files::new(),
+            foreign: Vec::new(),
+            files: vec![None; BOUND_FILES.len()],
+            state: None,
+            secrets: BTreeMap::new(),
+        }
+    }
+
+    fn saved(folder: &Path, expires: u64) -> SavedPlan {
+        let file = PlanFile::make(folder, Path::new("/w"), ProposalId::from_bits(1)).unwrap();
+        fs::write(file.path(), "plan").unwrap();
+        let digest = file.digest().unwrap();
+        let (counts, changes) = (Counts::default(), Vec::new());
+        SavedPlan { file: Arc::new(file), digest, binding: binding(), counts, changes, expires }
+    }
+
+    #[test]
+    fn anything_that_moves_ends_a_plan() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = saved(folder.path(), u64::MAX);
+        assert_eq!(plan.outdated(&binding()), None);
+        let digest = Some(Digest::of(b"other"));
+        let file = |place: usize| {
+            let mut moved = binding();
+            moved.files[place] = digest;
+            moved
+        };
+        let text = || "x".to_owned();
+        for (moved, words) in [
+            (Binding { generated: [(text(), Arc::from("y"))].into(), ..binding() }, "the board has changed"),
+            (Binding { foreign: vec![(text(), Vec::new())], ..binding() }, "a Terraform file beside"),
+            (Binding { secrets: [(text(), text())].into(), ..binding() }, "the value of a variable"),
+            (Binding { state: digest, ..binding() }, "the state has changed"),
+            (file(0), "the state has changed"),
+            (file(1), "the lock file has changed"),
+            (file(3), "the folder was initialised again"),
+        ] {
+            assert!(plan.outdated(&moved).unwrap().contains(words), "{words}");
+        }
+        fs::write(plan.path(), "another plan").unwrap();
+        assert!(plan.outdated(&binding()).unwrap().contains("not the one that was made"));
+    }
+
+    #[test]
+    fn a_plan_has_an_hour_and_its_file_goes_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = saved(folder.path(), now().time);
+        assert!(plan.outdated(&binding()).unwrap().contains("older than an hour"));
+        let path = plan.path().to_owned();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let plans = RequestPlans::default();
+        let key = PlanKey { proposal: ProposalId::from_bits(1), version: 1, board: BoardId::from_bits(1) };
+        assert!(plans.begin(key) && !plans.begin(key), "one at a time");
+        let hash = plan.hash();
+        plans.ready(PlanKey { version: 2, ..key }, saved(&folder.path().join("other"), u64::MAX));
+        assert!(plans.named(key.proposal, Some(hash)).is_err(), "it was made for another version");
+        plans.ready(key, plan);
+        assert!(plans.named(key.proposal, Some(hash)).is_ok());
+        assert!(plans.named(key.proposal, None).is_err());
+        assert!(plans.named(key.proposal, Some(ContentHash::from_bytes([0; 32]))).is_err());
+        plans.retain(|_, _| false);
+        assert!(!path.exists());
+    }
+}

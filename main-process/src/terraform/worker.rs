@@ -5,9 +5,9 @@ use super::{
     drafts::Draft,
     ground::{Ground, storage},
     import::import,
-    request_plan::{self, PlanFile},
+    request_plan::{self, PlanFile, PlanKey},
     running::{self, RequestRun, RequestStep, Starting},
-    site::Site,
+    site::{Reserved, Site},
     trial::{self, TrialAsked},
     views,
 };
@@ -338,63 +338,11 @@ impl Worker {
 
     /// Plans an agent's request, unless a person has to say more first.
     fn plan_request(&self, asked: RequestAsked, reply: Option<Reply>) {
-        let key = asked.key;
-        let begun = self.begin_request_plan(asked, reply);
-        if let Err((refusal, reply)) = begun {
-            self.link.shown.requests.fail(key, refusal.message.clone());
-            if let Some(reply) = reply {
-                reply(Err(refusal));
-            }
-        }
-    }
-
-    fn begin_request_plan(
-        &self,
-        asked: RequestAsked,
-        reply: Option<Reply>,
-    ) -> Result<(), (Refusal, Option<Reply>)> {
-        let RequestAsked { key, operation, requested_by, actor, secrets, pressed } = asked;
-        let plans = match operation {
-            RunOperation::Destroy => RunOperation::PlanDestroy,
-            _ => RunOperation::Plan,
-        };
-        let Some((ground, site)) = &self.here else {
-            return Err((Refusal::new(Code::NoWorkspace, "no workspace is open"), reply));
-        };
+        let PlanKey { proposal, board, .. } = asked.key;
+        let (key, reply) = (asked.key, reply.unwrap_or_else(|| Box::new(drop)));
         let requests = &self.link.shown.requests;
-        let starting = match self.starting(ground, site, key.board, plans, false, secrets, actor) {
-            Ok(starting) => starting,
-            Err(refusal) => return Err((refusal, reply)),
-        };
-        let missing = missing_secrets(site, &starting.draft);
-        if !missing.is_empty() {
-            requests.need(key, format!("The plan needs a value for {}. Press Plan.", missing.join(", ")));
-            if let Some(reply) = reply {
-                let (proposal, board) = (key.proposal, key.board);
-                let needs = ReviewAnswer::PlanNeeds { proposal, board, secrets: missing };
-                reply(Ok(Answer::Review(needs)));
-            }
-            return Ok(());
-        }
-        let configuration = match request_plan::configuration(&starting.draft) {
-            Ok(configuration) => configuration,
-            Err(refusal) => return Err((refusal, reply)),
-        };
-        if let Some(sink) = configuration.sink().filter(|_| !pressed) {
-            requests.need(key, format!("This board's plan runs {sink}. Press Plan to run it yourself."));
-            return Ok(());
-        }
-        let file = match PlanFile::make(&self.user.plans, ground.files.root(), key.proposal) {
-            Ok(file) => Arc::new(file),
-            Err(error) => {
-                let message = format!("No file for the plan could be made: {error}.");
-                return Err((Refusal::new(Code::StorageError, message).hint("Free some space."), reply));
-            }
-        };
-        match site.reserve(&starting.draft.board) {
-            Ok(reserved) => {
-                let request = Some(RequestRun { key, requested_by, step: RequestStep::Plan(file) });
-                let reply = reply.unwrap_or_else(|| Box::new(drop));
+        match self.begin_request_plan(asked) {
+            Ok(RequestPlanning::Starts(reserved, starting)) => {
                 let reply = Box::new(move |result: Result<Answer, Refusal>| {
                     reply(result.map(|answer| match answer {
                         Answer::Terraform(TerraformAnswer::Started { run }) => {
@@ -403,11 +351,49 @@ impl Worker {
                         other => other,
                     }));
                 });
-                running::start(Starting { request, ..starting }, reserved, reply);
-                Ok(())
+                running::start(*starting, reserved, reply);
             }
-            Err(refusal) => Err((refusal, reply)),
+            Ok(RequestPlanning::NeedsValues(secrets)) => {
+                requests.need(key, format!("The plan needs a value for {}. Press Plan.", secrets.join(", ")));
+                reply(Ok(Answer::Review(ReviewAnswer::PlanNeeds { proposal, board, secrets })));
+            }
+            Ok(RequestPlanning::NeedsPress(sink)) => {
+                let reason = format!("This board's plan runs {sink}. Press Plan to run it yourself.");
+                requests.need(key, reason.clone());
+                reply(Err(Refusal::new(Code::ConfirmationRequired, reason)));
+            }
+            Err(refusal) => {
+                requests.fail(key, refusal.message.clone());
+                reply(Err(refusal));
+            }
         }
+    }
+
+    fn begin_request_plan(&self, asked: RequestAsked) -> Result<RequestPlanning, Refusal> {
+        let RequestAsked { key, operation, requested_by, actor, secrets, pressed } = asked;
+        let plans = match operation {
+            RunOperation::Destroy => RunOperation::PlanDestroy,
+            _ => RunOperation::Plan,
+        };
+        let Some((ground, site)) = &self.here else {
+            return Err(Refusal::new(Code::NoWorkspace, "no workspace is open"));
+        };
+        let starting = self.starting(ground, site, key.board, plans, false, secrets, actor)?;
+        let missing = missing_secrets(site, &starting.draft);
+        if !missing.is_empty() {
+            return Ok(RequestPlanning::NeedsValues(missing));
+        }
+        let sink = request_plan::configuration(&starting.draft)?.sink();
+        if let Some(sink) = sink.filter(|_| !pressed) {
+            return Ok(RequestPlanning::NeedsPress(sink));
+        }
+        let reserved = site.reserve(&starting.draft.board)?;
+        let file = PlanFile::make(&self.user.plans, ground.files.root(), key.proposal).map_err(|error| {
+            Refusal::new(Code::StorageError, format!("No file for the plan could be made: {error}."))
+                .hint("Free some space, then plan again.")
+        })?;
+        let request = Some(RequestRun { key, requested_by, step: RequestStep::Plan(Arc::new(file)) });
+        Ok(RequestPlanning::Starts(reserved, Box::new(Starting { request, ..starting })))
     }
 
     /// Applies a saved plan; whether everything is as it was planned is looked at once more when the run starts.
@@ -481,6 +467,15 @@ impl Worker {
             tracing::error!(%error, "no thread to look for Terraform");
         }
     }
+}
+
+/// How the planning of a request goes on.
+enum RequestPlanning {
+    Starts(Reserved, Box<Starting>),
+    /// Of these variables.
+    NeedsValues(Vec<String>),
+    /// Because the plan itself executes or sends: this block.
+    NeedsPress(String),
 }
 
 /// Empty when there is none.
