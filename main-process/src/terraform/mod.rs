@@ -221,7 +221,8 @@ impl Link {
             return Err(Refusal::new(Code::NoWorkspace, "no workspace is open"));
         };
         site.refuse_busy(board)?;
-        let checked = saved.check(&self.shown.drafts.of(&ground, board)?, &site);
+        let draft = self.shown.drafts.of(&ground, board)?;
+        let checked = saved.check(&draft, &site);
         if checked.is_err() {
             // The worker says why with the request.
             self.look();
