@@ -255,7 +255,7 @@ fn an_export_draws_other_scripts_and_not_boxes() {
     }
     let workspace = home.workspace("words", "blank");
     let workspace = workspace.to_str().unwrap();
-    let edit = |commands: serde_json::Value| {
+    let edit = |commands: Value| {
         fs::write(home.path("home/edit.json"), commands.to_string()).unwrap();
         let edited = home.run(&["edit", "-f", "edit.json", "-w", workspace]);
         assert_eq!(edited.code, Some(0), "{edited:?}");
@@ -310,7 +310,7 @@ fn a_board_is_exported_in_the_format_of_the_file_s_name() {
     for (board, file, words) in [
         ("spec", "out.gif", &["out.gif", ".png, .svg or .md"][..]),
         ("spec", "out", &[".png, .svg or .md"]),
-        ("speck", "out.png", &["no board `speck`", "spec, three-tier"]),
+        ("speck", "out.png", &["no board `speck`", "spec, rehearsal, three-tier"]),
         ("spec", "/nowhere/at/all/out.md", &["could not be written"]),
     ] {
         assert_refused(&home.run(&["export", board, "--to", file, "-w", workspace]), words);

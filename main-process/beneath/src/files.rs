@@ -108,6 +108,12 @@ impl SafeFolder {
         Ok(Self { path: path.to_owned(), fd })
     }
 
+    /// As [`Self::open`], making the last folder of the path where it is missing.
+    pub fn create(path: &Path) -> Result<Self, PathError> {
+        let (folder, name) = Self::of_file(path)?;
+        folder.create_folder(name)
+    }
+
     /// Opens the folder that a file is in, and gives the file's name.
     pub fn of_file(path: &Path) -> Result<(Self, String), PathError> {
         let name = path.file_name().and_then(|name| name.to_str()).map(str::to_owned);

@@ -273,7 +273,7 @@ fn nothing_real_changes_without_a_word() {
 #[test]
 fn a_missing_program_is_explained() {
     let error = Program::find(&OwnGroup, None, Some("/nowhere".as_ref())).unwrap_err().to_string();
-    assert!(error.contains("terraform or tofu") && error.contains("draftboard.toml"), "{error}");
+    assert!(error.contains("terraform or tofu") && error.contains("settings.toml"), "{error}");
     let error = Program::find(&OwnGroup, Some("/nowhere/terraform"), None).unwrap_err().to_string();
     assert!(error.contains("/nowhere/terraform"), "{error}");
 }

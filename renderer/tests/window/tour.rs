@@ -72,5 +72,5 @@ fn it_can_be_closed_for_ever_and_the_demo_goes_on() {
     let asked = shop.settle();
     assert!(asked.contains(&Request::CloseTour), "{asked:?}");
     assert!(!shop.shows("An agent is proposing a change"));
-    assert!(shop.shows("Review (1)"));
+    assert!(shop.shows("1 to review"));
 }

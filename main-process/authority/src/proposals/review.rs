@@ -145,11 +145,11 @@ impl Queue {
                 Err(why) => ProposalState::Stale { why },
             }
         };
-        let id = proposal.id;
-        self.put(proposal);
+        // Before the rest is put in its place: what was accepted of a proposal does not make the rest of it stale.
         let mut others = self.moved(snapshot, &acceptance.changes, by);
-        others.retain(|other| other.id != id);
-        Ok(self.get(id).cloned().into_iter().chain(others).collect())
+        others.retain(|other| other.id != proposal.id);
+        let rest = self.put(proposal);
+        Ok(std::iter::once(rest).chain(others).collect())
     }
 
     pub fn reject(

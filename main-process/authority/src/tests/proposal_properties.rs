@@ -77,6 +77,15 @@ fn content(state: &Snapshot) -> Vec<u8> {
     serde_json::to_vec(&document).unwrap()
 }
 
+/// Places that nobody chose depend on what stands there already, so they differ when parts come one after the other.
+fn without_places(state: &Snapshot) -> Vec<u8> {
+    let mut document = state.to_document();
+    document.revision = Revision::START;
+    document.provenance.clear();
+    document.layout.clear();
+    serde_json::to_vec(&document).unwrap()
+}
+
 /// What a list of changes touches or builds on, and the names that it takes.
 fn concern(state: &Snapshot, changes: &[Change]) -> BTreeSet<String> {
     let mut concern = BTreeSet::new();
@@ -175,7 +184,7 @@ proptest! {
             let rest = queue.accept(&verdict(&queue, &rest), &then, NOW);
             prop_assert!(rest.is_ok(), "{:?}", rest);
             then = applied(&then, &rest.unwrap().changes);
-            prop_assert_eq!(content(&then), content(&whole));
+            prop_assert_eq!(without_places(&then), without_places(&whole));
         }
     }
 

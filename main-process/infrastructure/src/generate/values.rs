@@ -73,6 +73,8 @@ fn typed(value: &Value, kind: Kind) -> Expression {
 pub(crate) struct Tree {
     /// Something in it was set, not merely left at its default.
     pub(crate) explicit: bool,
+    /// An entry of a list that somebody wrote; properties of their own never add to it.
+    listed: bool,
     pub(crate) arguments: Vec<(String, Expression)>,
     pub(crate) blocks: Vec<(String, Vec<Tree>)>,
 }
@@ -90,10 +92,11 @@ impl Tree {
             }
         };
         let instances = &mut self.blocks[index].1;
-        if instances.is_empty() {
+        let own = instances.iter().position(|instance| !instance.listed).unwrap_or_else(|| {
             instances.push(Self::default());
-        }
-        instances[0].descend(rest, explicit)
+            instances.len() - 1
+        });
+        instances[own].descend(rest, explicit)
     }
 
     /// Leaves out optional blocks that lack something the provider requires and hold nothing but defaults: they do not
@@ -108,7 +111,9 @@ impl Tree {
                 let mut names = attributes.map(|(name, _)| name).chain(blocks.map(|(name, _)| name));
                 names.any(|name| !instance.has(name))
             };
-            block.required || !instances.iter().any(|instance| !instance.explicit && lacks(instance))
+            let is_required = block.required;
+            instances.retain(|instance| is_required || instance.explicit || !lacks(instance));
+            !instances.is_empty()
         });
     }
 
@@ -130,7 +135,7 @@ impl Tree {
     }
 
     fn of_object(value: &Value, schema: Option<&Schema>) -> Self {
-        let mut tree = Self { explicit: true, ..Self::default() };
+        let mut tree = Self { explicit: true, listed: true, ..Self::default() };
         let Value::Object(fields) = value else { return tree };
         for (key, value) in fields.iter().filter(|(_, value)| !matches!(value, Value::Null)) {
             match schema.and_then(|schema| schema.find(key)) {

@@ -62,7 +62,7 @@ impl Scratch {
             other => Some(other?),
         };
         let state = state_of(planned, board.as_ref())?;
-        let all = SafeFolder::open(state_folder)?.create_folder(TRIALS)?;
+        let all = SafeFolder::create(state_folder)?.create_folder(TRIALS)?;
         let (scratch, folder) = Self::new(&all)?;
         scratch.fill(&folder, planned, board.as_ref(), &state)?;
         Ok(scratch)

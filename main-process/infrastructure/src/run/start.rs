@@ -159,7 +159,7 @@ impl Runs {
         if operation == RunOperation::ApplyPlan && !has_plan {
             return Err(RunError::NoPlan);
         }
-        let folder = SafeFolder::open(&self.state_folder)?.create_folder(FOLDER)?;
+        let folder = SafeFolder::create(&self.state_folder)?.create_folder(FOLDER)?;
         let mut lock = Lock::take(&folder, &request.board)?;
         let (log, file) = logs::new_log(&folder, &request.board, operation)?;
         lock.note(&Interrupted {
@@ -242,7 +242,12 @@ impl Runs {
     ) -> Result<Plan, RunError> {
         let board_folder = SafeFolder::open(folder)?;
         refuse_links(&board_folder)?;
-        if board_folder.kind(plan)?.is_none() {
+        // A plan with a whole path lies in the user's own state folder.
+        let has_plan = match Path::new(plan) {
+            own if own.is_absolute() => own.is_file(),
+            name => board_folder.kind(name)?.is_some(),
+        };
+        if !has_plan {
             return Err(RunError::NoPlan);
         }
         Plan::read(&self.show_json(program, folder, Some(plan))?, generated)

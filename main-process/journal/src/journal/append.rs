@@ -47,12 +47,10 @@ impl Journal {
 
     fn write(&mut self, rows: &[Row], review: &ReviewWrite<'_>) -> Result<super::review::End, JournalError> {
         let end = self.review;
-        let transaction = self.transaction(Durability::Durable)?;
-        insert(&transaction, rows)?;
-        let end = review.write(&transaction, end)?;
-        transaction.commit()?;
-        self.settle()?;
-        Ok(end)
+        self.in_transaction(Durability::Durable, |transaction| {
+            insert(transaction, rows)?;
+            review.write(transaction, end)
+        })
     }
 }
 

@@ -27,14 +27,15 @@ impl Journal {
             .map_err(|error| JournalError::unstorable("the checkpoint", error))?;
         let newest = self.tail.revision.max(link.revision);
         let let_go = link.revision.0.min(newest.0.saturating_sub(keep_operations as u64));
-        let transaction = self.transaction(Durability::Durable)?;
-        transaction.execute(
-            "INSERT OR REPLACE INTO checkpoint (only, revision, chain_hash, document_hash, document) VALUES (1, ?1, ?2, ?3, ?4)",
-            (to_sql(link.revision.0)?, link.hash, Digest::of(text.as_bytes()), &text),
-        )?;
-        move_anchor(&transaction, link, let_go)?;
-        transaction.execute("DELETE FROM operations WHERE revision <= ?1", [to_sql(let_go)?])?;
-        transaction.commit()?;
+        self.in_transaction(Durability::Durable, |transaction| {
+            transaction.execute(
+                "INSERT OR REPLACE INTO checkpoint (only, revision, chain_hash, document_hash, document) VALUES (1, ?1, ?2, ?3, ?4)",
+                (to_sql(link.revision.0)?, link.hash, Digest::of(text.as_bytes()), &text),
+            )?;
+            move_anchor(transaction, link, let_go)?;
+            transaction.execute("DELETE FROM operations WHERE revision <= ?1", [to_sql(let_go)?])?;
+            Ok(())
+        })?;
         self.read_end_again();
         self.cut_log_back();
         self.settle()

@@ -93,14 +93,12 @@ impl Journal {
         sql: &str,
         rows: impl Iterator<Item = P>,
     ) -> Result<(), JournalError> {
-        let transaction = self.transaction(durability)?;
-        {
+        self.in_transaction(durability, |transaction| {
             let mut statement = transaction.prepare_cached(sql)?;
             for row in rows {
                 statement.execute(row)?;
             }
-        }
-        transaction.commit()?;
-        self.settle()
+            Ok(())
+        })
     }
 }

@@ -71,14 +71,34 @@ impl Journal {
         self.tail.revision
     }
 
-    fn transaction(&mut self, durability: Durability) -> Result<Transaction<'_>, JournalError> {
+    /// The one way to write: into the journal's own files or not at all, one transaction, all or nothing.
+    fn in_transaction<T>(
+        &mut self,
+        durability: Durability,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
+        self.check()?;
+        let done = self.commit(durability, work);
+        // A write that failed may have left bytes in the log, on a full disk for one; these are ours as well.
+        let settled = self.settle();
+        let done = done?;
+        settled.map(|()| done)
+    }
+
+    fn commit<T>(
+        &mut self,
+        durability: Durability,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
         let synchronous = match durability {
             Durability::Durable => "FULL",
             Durability::Relaxed => "NORMAL",
         };
-        self.check()?;
         self.connection.pragma_update(None, "synchronous", synchronous)?;
-        Ok(self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let done = work(&transaction)?;
+        transaction.commit()?;
+        Ok(done)
     }
 }
 

@@ -140,10 +140,10 @@ impl Journal {
         let text: String = self.connection.query_row("SELECT approvals FROM review", [], |row| row.get(0))?;
         let count = serde_json::from_str::<Vec<serde::de::IgnoredAny>>(&text).map_or(1, |list| list.len());
         if count > 0 {
-            let transaction = self.transaction(Durability::Durable)?;
-            transaction.execute("UPDATE review SET approvals = '[]'", [])?;
-            transaction.commit()?;
-            self.settle()?;
+            self.in_transaction(Durability::Durable, |transaction| {
+                transaction.execute("UPDATE review SET approvals = '[]'", [])?;
+                Ok(())
+            })?;
         }
         Ok(count)
     }

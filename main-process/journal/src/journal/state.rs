@@ -22,9 +22,9 @@ impl Journal {
     pub fn set_state<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), JournalError> {
         let text =
             serde_json::to_string(value).map_err(|error| JournalError::unstorable("the state", error))?;
-        let transaction = self.transaction(Durability::Relaxed)?;
-        transaction.execute("INSERT OR REPLACE INTO state (key, value) VALUES (?1, ?2)", (key, text))?;
-        transaction.commit()?;
-        self.settle()
+        self.in_transaction(Durability::Relaxed, |transaction| {
+            transaction.execute("INSERT OR REPLACE INTO state (key, value) VALUES (?1, ?2)", (key, text))?;
+            Ok(())
+        })
     }
 }
