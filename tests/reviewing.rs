@@ -54,10 +54,16 @@ fn a_person_reviews_at_a_terminal_with_the_code_that_another_terminal_shows() {
     let Some(desk) = Desk::new("blank") else { return };
     let mut agent = Agent::greeted(&desk.home, &desk.workspace, Era::Handshake, &[]);
     let ids = propose(&mut agent, &["first", "second", "third"], "Three notes");
-    propose(&mut agent, &["fourth"], "A fourth");
+    propose(&mut agent, &["fourth"], "A fourth\u{202e}\u{9b}\u{200b}");
 
     let list = desk.reviewer(&["list"]).end();
     assert!(list.code == Some(0) && list.out.contains("Three notes") && list.out.contains("+3"), "{list:?}");
+    // Characters that hide or turn text around are written out wherever an agent's words reach a terminal.
+    let written_out = "A fourth\\u{202e}\\u{9b}\\u{200b}";
+    let fourth = desk.reviewer(&["show", "2"]).end();
+    for out in [&list.out, &fourth.out] {
+        assert!(out.contains(written_out) && !out.contains(['\u{202e}', '\u{9b}', '\u{200b}']), "{out}");
+    }
     let show = desk.reviewer(&["show", "1"]).end();
     assert!(show.out.contains("\u{1b}[32m+ ") && show.out.contains("first"), "additions are green: {show:?}");
     assert!(show.out.contains("The agent says:") && show.out.contains("| Because"), "{show:?}");
@@ -104,6 +110,8 @@ fn a_person_reviews_at_a_terminal_with_the_code_that_another_terminal_shows() {
     let mut no = desk.reviewer(&["reject", "2", "--reason", "not now"]);
     no.wait_for("Code: ");
     no.write(&desk.code(3));
+    let screen = desk.serve.screen();
+    assert!(screen.contains(written_out) && !screen.contains(['\u{202e}', '\u{9b}']), "{screen}");
     assert!(no.end().out.contains("Proposal 2 is rejected"));
     let empty = desk.reviewer(&["list"]).end();
     assert!(empty.out.contains("Nothing waits"), "{empty:?}");

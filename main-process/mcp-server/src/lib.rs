@@ -42,7 +42,7 @@ pub use guests::{Guest, Guests, Passing};
 pub use handler::Agent;
 pub use offline::Offline;
 pub use service::{INSTRUCTIONS, Service};
-pub use shown::shown;
+pub use shown::{shown, shown_line};
 pub use surface::{
     Answering, Call, Completed, Completing, Completion, Depends, Document, Hints, Prompt, Resource, Sampled,
     Step, Stepping, Surface, Tool, Written,

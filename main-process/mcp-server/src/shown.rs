@@ -15,6 +15,11 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The same on one line: line breaks and tabs become spaces, so that a title cannot pass for lines of its surroundings.
+pub fn shown_line(text: &str) -> String {
+    shown(text).replace(['\n', '\t'], " ")
+}
+
 fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
@@ -61,6 +66,7 @@ mod tests {
         ] {
             assert_eq!(shown(text), expected);
         }
+        assert_eq!(shown_line("a\n+ b\u{202e}"), "a + b\\u{202e}");
         let value = serde_json::json!({"a\u{202e}": ["\u{200b}", 1]});
         assert_eq!(shown_json(value), serde_json::json!({"a\\u{202e}": ["\\u{200b}", 1]}));
     }

@@ -36,7 +36,7 @@ pub(super) fn run(asked: &Audit, at: &At) -> ExitCode {
         Audit::Export => each(at, |lines| {
             for line in lines {
                 match serde_json::to_string(line) {
-                    Ok(text) => format::print(&text),
+                    Ok(text) => format::print(&format::visible_json(&text)),
                     Err(error) => return Err(Refusal::new(Code::Internal, error.to_string())),
                 }
             }

@@ -44,7 +44,7 @@ pub(super) fn run(json: bool) -> ExitCode {
     if json {
         format::print_json(&serde_json::json!({ "ok": !failed, "data": findings }));
     } else {
-        format::print(&findings.iter().map(line).collect::<Vec<_>>().join("\n"));
+        format::print_visible(&findings.iter().map(line).collect::<Vec<_>>().join("\n"));
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -1,5 +1,6 @@
 //! Answers for people and for machines.
 
+use mcp_server::{shown, shown_line};
 use shared_protocol::{
     OperationKind, Refusal,
     mcp::McpView,
@@ -7,6 +8,8 @@ use shared_protocol::{
     v0::UtcTimestamp,
 };
 use std::{
+    borrow::Cow,
+    fmt::Write as _,
     io::{IsTerminal, Write},
     process::ExitCode,
 };
@@ -22,15 +25,36 @@ pub(super) fn print(text: &str) {
 
 pub(super) fn print_json(value: &impl serde::Serialize) {
     match serde_json::to_string_pretty(value) {
-        Ok(text) => print(&text),
+        Ok(text) => print(&visible_json(&text)),
         Err(error) => complain(&format!("the answer could not be written as JSON: {error}")),
     }
 }
 
-/// Labels, titles and messages come from files, and a terminal obeys what it is shown.
+/// Labels, titles and messages come from files and agents, and a terminal obeys what it is shown.
 pub(super) fn visible(text: &str) -> String {
-    let shown = |c: char| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c };
-    text.chars().map(shown).collect()
+    shown(text).into_owned()
+}
+
+/// The same for a text that must not pass for more than one line.
+pub(super) fn visible_line(text: &str) -> String {
+    shown_line(text)
+}
+
+/// The same JSON, in which hidden characters, which can only stand in texts, are written as JSON's own escapes.
+pub(super) fn visible_json(json: &str) -> String {
+    if matches!(shown(json), Cow::Borrowed(_)) {
+        return json.to_owned();
+    }
+    let (mut text, mut bytes, mut units) = (String::with_capacity(json.len() + 64), [0; 4], [0; 2]);
+    for c in json.chars() {
+        match shown(c.encode_utf8(&mut bytes)) {
+            Cow::Borrowed(_) => text.push(c),
+            Cow::Owned(_) => c.encode_utf16(&mut units).iter().for_each(|unit| {
+                let _ = write!(text, "\\u{unit:04x}");
+            }),
+        }
+    }
+    text
 }
 
 /// As `print`, for words that may come from files or from other programs.
@@ -150,9 +174,10 @@ fn log_line(entry: &LogEntry) -> String {
     let who = if entry.actor.name.is_empty() {
         format!("{:?}", entry.actor.kind).to_lowercase()
     } else {
-        entry.actor.name.clone()
+        visible_line(&entry.actor.name)
     };
-    format!("{:>6}  {}  {who}  {}{kind}", entry.revision.0, utc(entry.time), entry.summary)
+    let summary = visible_line(&entry.summary);
+    format!("{:>6}  {}  {who}  {summary}{kind}", entry.revision.0, utc(entry.time))
 }
 
 fn problem_line(problem: &ValidationProblem) -> String {
@@ -202,7 +227,8 @@ pub(super) fn agents_line(view: &McpView) -> String {
     };
     let mut line = format!("\n  agents: {}, {place}", view.mode);
     for client in &view.clients {
-        line.push_str(&format!("\n    {} {}: {}", client.name, client.version, client.reading));
+        let (name, version) = (visible_line(&client.name), visible_line(&client.version));
+        line.push_str(&format!("\n    {name} {version}: {}", client.reading));
     }
     line
 }
@@ -215,11 +241,17 @@ fn utc(millis: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{utc, visible};
+    use super::{utc, visible, visible_json};
 
     #[test]
     fn a_terminal_is_shown_no_orders() {
-        assert_eq!(visible("a\x1b[2J\rb\nc ✓"), "a\u{fffd}[2J\u{fffd}b\nc ✓");
+        assert_eq!(visible("a\x1b[2J\rb\nc ✓\u{202e}"), "a\\u{1b}[2J\\u{d}b\nc ✓\\u{202e}");
+        for text in ["plain ✓", "a\u{202e}b\u{9b}\u{e0041}"] {
+            let json = serde_json::to_string(text).unwrap();
+            let seen = visible_json(&json);
+            assert!(!seen.contains(['\u{202e}', '\u{9b}', '\u{e0041}']), "{seen}");
+            assert_eq!(serde_json::from_str::<String>(&seen).unwrap(), text);
+        }
     }
 
     #[test]

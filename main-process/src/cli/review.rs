@@ -83,12 +83,13 @@ fn line(brief: &ProposalBrief) -> String {
     let counts = brief.counts;
     let risks: Vec<&str> = brief.risks.iter().map(|risk| risk.word()).collect();
     let risks = if risks.is_empty() { String::new() } else { format!("  [{}]", risks.join(", ")) };
-    let title = if brief.title.is_empty() { "(a draft)" } else { &brief.title };
+    let title =
+        if brief.title.is_empty() { "(a draft)".to_owned() } else { format::visible_line(&brief.title) };
     format!(
         "{:>4}  {:<6} {title}  by {}  +{} ~{} -{}{risks}",
         brief.number,
         brief.standing(),
-        brief.proposer.name,
+        format::visible_line(&brief.proposer.name),
         counts.added,
         counts.changed,
         counts.removed,
@@ -116,8 +117,8 @@ fn show(mut client: Client, proposal: String, json: bool) -> Result<(), Refusal>
 fn print_opened(opened: &OpenedProposal) {
     let coloured = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let paint = |colour: &str, text: &str| match coloured {
-        true => format!("\x1b[{colour}m{}\x1b[0m", format::visible(text)),
-        false => format::visible(text),
+        true => format!("\x1b[{colour}m{}\x1b[0m", format::visible_line(text)),
+        false => format::visible_line(text),
     };
     let by_sign = |line: &str| match line.chars().next() {
         Some('+') => paint("32", line),

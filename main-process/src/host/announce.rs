@@ -2,7 +2,7 @@
 //! nobody. One line on standard error for each; standard output stays for what scripts read.
 
 use authority::proposals::Queue;
-use mcp_server::shown;
+use mcp_server::{shown, shown_line};
 use shared_protocol::{Proposal, ProposalId, ProposalState};
 use std::{collections::BTreeSet, io::Write as _, path::Path};
 
@@ -33,10 +33,9 @@ impl Announcer {
         }
         let waiting: BTreeSet<_> = waiting(queue).map(|proposal| (proposal.id, proposal.version)).collect();
         self.announced.retain(|announced| waiting.contains(announced));
-        let title: String = shown(&proposal.title).chars().take(MAX_TITLE_CHARS).collect();
-        let (number, client) = (proposal.number, shown(&proposal.proposer.name));
+        let title: String = shown_line(&proposal.title).chars().take(MAX_TITLE_CHARS).collect();
+        let (number, client) = (proposal.number, shown_line(&proposal.proposer.name));
         let review = command(&format!("show {number}"), workspace);
-        let title = title.replace(['\n', '\t'], " ");
         let count = count(waiting.len());
         say(&format!("Proposal {number} by {client} (unverified): {title}. {count}. Review: {review}"));
     }

@@ -3,6 +3,7 @@
 //! and guessing is bounded.
 
 use crate::processes::instance::constant_time_eq;
+use mcp_server::shown_line;
 use shared_protocol::{
     Code, Refusal,
     review::{AskedDecision, CodeShown},
@@ -168,6 +169,8 @@ impl Codes {
 /// Shows a code on the terminal that this process was started in, and nowhere else: not on its outputs, which may lead into
 /// a file or to another program.
 pub(super) fn show_on_terminal(code: &str, purpose: &str) -> Result<(), Refusal> {
+    // Titles are an agent's words.
+    let purpose = shown_line(purpose);
     let shown = std::fs::OpenOptions::new().write(true).open("/dev/tty").and_then(|mut terminal| {
         writeln!(terminal, "\r\nA terminal asks: {purpose}\r\nCode (holds for one minute): {code}\r")
     });
