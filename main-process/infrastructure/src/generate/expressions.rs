@@ -1,5 +1,6 @@
 //! Expressions and bodies that people wrote: whether they are what they claim, and what they name.
 
+use crate::reach::lexical;
 use hcl_edit::{
     expr::{Expression, Traversal, TraversalOperator},
     visit::{Visit, visit_traversal},
@@ -9,6 +10,7 @@ use hcl_edit::{
 pub(crate) fn check(text: &str) -> Result<Vec<String>, String> {
     let expression: Expression =
         text.trim().parse().map_err(|error: hcl_edit::parser::Error| summary(&error))?;
+    lexical::check_expression(text, &expression)?;
     let mut names = Names::default();
     names.visit_expr(&expression);
     Ok(names.0)
@@ -16,7 +18,9 @@ pub(crate) fn check(text: &str) -> Result<Vec<String>, String> {
 
 /// Whether a text is arguments and blocks.
 pub(crate) fn check_body(text: &str) -> Result<(), String> {
-    hcl_edit::parser::parse_body(text).map(drop).map_err(|error| summary(&error))
+    let body = hcl_edit::parser::parse_body(text).map_err(|error| summary(&error))?;
+    // It is written with a line end.
+    lexical::check_body(&format!("{text}\n"), &body)
 }
 
 fn summary(error: &hcl_edit::parser::Error) -> String {
@@ -37,6 +41,10 @@ impl Visit for Names {
                     TraversalOperator::GetAttr(name) => parts.push(name.as_str().to_owned()),
                     _ => break,
                 }
+            }
+            // `resource.type.name` is the long form of `type.name`.
+            if parts[0] == "resource" && parts.len() > 2 {
+                parts.remove(0);
             }
             let wanted = if parts[0] == "data" { 3 } else { 2 };
             if parts.len() >= wanted {

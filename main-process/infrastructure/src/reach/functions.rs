@@ -5,11 +5,10 @@ use hcl_edit::{
     template::Element,
 };
 
-const READING: [&str; 11] = [
+const READING: [&str; 10] = [
     "file",
     "filebase64",
     "fileexists",
-    "templatefile",
     "fileset",
     "filemd5",
     "filesha1",
@@ -19,54 +18,78 @@ const READING: [&str; 11] = [
     "filebase64sha512",
 ];
 
+/// Functions whose result cannot be judged: a template calls functions of its own, and a path tells who runs this, and where.
+const NEVER: [&str; 4] = ["templatefile", "templatestring", "pathexpand", "abspath"];
+/// Files that hold state, plans or values of variables.
+const SECRET: [&str; 3] = [".tfstate", ".tfplan", ".tfvars"];
+
 /// The call in words when it may read outside the module folder, or runs code of a provider.
 pub(super) fn unsafe_call(call: &FuncCall) -> Option<String> {
     let name = call.name.name.as_str();
     if call.name.is_namespaced() {
         return Some(format!("the provider function {name}()"));
     }
+    if NEVER.contains(&name) {
+        return Some(format!("the function {name}()"));
+    }
     if !READING.contains(&name) {
         return None;
     }
     let is_safe = match (name, call.args.get(0), call.args.get(1)) {
         ("fileset", Some(folder), Some(pattern)) => {
-            (is_module_folder(folder) || is_below(folder)) && is_below(pattern)
+            (is_module_folder(folder) || below(folder).is_some()) && below(pattern).is_some()
         }
         ("fileset", ..) => false,
-        (_, Some(path), _) => is_below(path),
+        (_, Some(path), _) => below(path).is_some(),
         (_, None, _) => false,
     };
     (!is_safe || call.args.expand_final()).then(|| format!("the function {name}()"))
 }
 
-fn is_below(path: &Expression) -> bool {
+/// The file that a call reads, when that is safe.
+pub(super) fn constant_file(call: &FuncCall) -> Option<String> {
+    let name = call.name.name.as_str();
+    if call.name.is_namespaced() || name == "fileset" || !READING.contains(&name) {
+        return None;
+    }
+    below(call.args.get(0)?)
+}
+
+/// A constant path strictly below the module folder, of something that may be read.
+fn below(path: &Expression) -> Option<String> {
     match path {
-        Expression::String(text) => is_below_text(text.value()),
-        Expression::Parenthesis(inner) => is_below(inner.inner()),
+        Expression::String(text) => below_text(text.value()),
+        Expression::Parenthesis(inner) => below(inner.inner()),
         Expression::StringTemplate(template) => {
             let elements: Vec<&Element> = template.iter().collect();
             match elements[..] {
-                [Element::Literal(text)] => is_below_text(text),
-                [Element::Interpolation(folder), Element::Literal(rest)] => {
-                    is_module_folder(&folder.expr) && rest.strip_prefix('/').is_some_and(is_below_text)
+                [Element::Literal(text)] => below_text(text),
+                [Element::Interpolation(folder), Element::Literal(rest)]
+                    if is_module_folder(&folder.expr) =>
+                {
+                    below_text(rest.strip_prefix('/')?)
                 }
-                _ => false,
+                _ => None,
             }
         }
-        _ => false,
+        _ => None,
     }
 }
 
-fn is_below_text(text: &str) -> bool {
-    let mut has_name = false;
+fn below_text(text: &str) -> Option<String> {
+    let mut names = Vec::new();
     for part in text.split('/') {
         match part {
-            ".." => return false,
             "" | "." => {}
-            _ => has_name = true,
+            hidden if hidden.starts_with('.') => return None,
+            secret if SECRET.iter().any(|ending| secret.to_ascii_lowercase().contains(ending)) => {
+                return None;
+            }
+            name => names.push(name),
         }
     }
-    has_name && !text.starts_with(['/', '~', '\\']) && !text.contains('\\')
+    let is_plain = !names.is_empty() && !text.starts_with(['/', '~']) && !text.contains(['\\', '\0']);
+    is_plain.then(|| names.join("/"))
 }
 
 fn is_module_folder(expression: &Expression) -> bool {

@@ -14,6 +14,7 @@
 //! Whatever cannot be judged counts as a sink.
 
 mod functions;
+pub(crate) mod lexical;
 mod parse;
 mod references;
 #[cfg(test)]
@@ -34,8 +35,12 @@ pub struct Configuration {
     items: BTreeMap<Key, Item>,
     /// Calls of modules whose files are known: the call, and the folder it calls.
     calls: Vec<(Key, String)>,
-    /// Files that cannot be parsed.
+    /// Files that cannot be parsed, or that Terraform would read differently.
     unreadable: Vec<String>,
+    /// The first block that needs a provider which is not built in.
+    fetched: Option<String>,
+    /// Constant paths that functions read.
+    files: BTreeSet<String>,
 }
 
 /// One block, local, module input or provider requirement.
@@ -96,13 +101,13 @@ impl fmt::Display for Reached {
 }
 
 impl Configuration {
-    /// Reads files by their path within the board's folder: `.tf`, `.tf.json`, `.tfvars`; others are left out.
+    /// Reads files by their path within the board's folder: `.tf`, `.tofu`, their JSON, `.tfvars`; others are left out.
     pub fn read<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Self {
         let mut configuration = Self::default();
         let files: Vec<(&str, &[u8])> = files.into_iter().collect();
         let folders: BTreeSet<String> = files
             .iter()
-            .filter(|(path, _)| path.ends_with(".tf"))
+            .filter(|(path, _)| parse::is_configuration(path))
             .map(|(path, _)| parse::folder_of(path).to_owned())
             .collect();
         for (path, bytes) in files {
@@ -159,6 +164,16 @@ impl Configuration {
             (_, Some(call)) => Some(format!("{call} of {}", item.label)),
             _ => None,
         })
+    }
+
+    /// The first block that `init` fetches something for; what cannot be judged counts.
+    pub fn fetched(&self) -> Option<String> {
+        self.unreadable.first().or(self.fetched.as_ref()).cloned()
+    }
+
+    /// Files that functions read by a constant path, by their path within the board's folder.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(String::as_str)
     }
 
     /// For each item, those that use it.

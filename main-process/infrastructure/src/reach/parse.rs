@@ -1,8 +1,8 @@
 //! Files to items: one for each block, local, module input and provider requirement.
 
-use super::{Configuration, Item, Key, Part, Reference, Sink, references::Collector};
+use super::{Configuration, Item, Key, Part, Reference, Sink, lexical, references::Collector};
 use hcl_edit::{
-    expr::Expression,
+    expr::{Expression, Object, ObjectKey},
     structure::{Attribute, Block, Body},
     visit::Visit,
 };
@@ -17,9 +17,10 @@ const PASSING: [&str; 5] = [
     "azurerm_client_config",
 ];
 /// Arguments of providers that choose neither an address nor whose credentials are used.
-const PLAIN_ARGUMENTS: [&str; 5] = ["alias", "region", "location", "subscription_id", "tenant_id"];
-/// Files of the root module that hold the project's own settings.
-const SETTINGS_FILES: [&str; 2] = ["terraform.tf", "providers.tf"];
+const PLAIN_ARGUMENTS: [&str; 7] =
+    ["alias", "region", "zone", "location", "project", "subscription_id", "tenant_id"];
+/// Comes with the program itself: it is neither fetched nor a file of its own.
+const BUILT_IN: &str = "terraform.io/builtin/terraform";
 /// Arguments of a module call that are no inputs.
 const ABOUT_THE_CALL: [&str; 6] = ["source", "version", "count", "for_each", "providers", "depends_on"];
 
@@ -59,7 +60,7 @@ impl Configuration {
         let place = Place { path, folder: folder_of(path) };
         let name = path.rsplit('/').next().unwrap_or(path);
         let text = String::from_utf8_lossy(bytes);
-        if name.ends_with(".tf.json") {
+        if name.ends_with(".tf.json") || name.ends_with(".tofu.json") {
             // It may use everything in its folder.
             let references = ["local.", "var.", "module.", "data.", "resource."]
                 .map(|prefix| Reference::Every(place.key(prefix)));
@@ -70,15 +71,17 @@ impl Configuration {
                 sink: Some(Sink::Always),
                 unsafe_calls: Vec::new(),
             };
+            self.fetched.get_or_insert_with(|| path.to_owned());
             self.items.insert(place.key(format!("file.{name}")), item);
             return;
         }
         let is_values =
             place.folder.is_empty() && (name == "terraform.tfvars" || name.ends_with(".auto.tfvars"));
-        if !name.ends_with(".tf") && !is_values {
+        if !is_configuration(name) && !is_values {
             return;
         }
-        let Ok(body) = text.parse::<Body>() else {
+        let parsed = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<Body>().ok());
+        let Some(body) = parsed.filter(|body| lexical::check_body(&text, body).is_ok()) else {
             return self.unreadable.push(path.to_owned());
         };
         if is_values {
@@ -104,7 +107,8 @@ impl Configuration {
     fn add_attribute(&mut self, place: Place<'_>, name: String, what: &str, attribute: &Attribute) {
         let mut collector = Collector::new(place.folder, None);
         collector.visit_expr(&attribute.value);
-        let Collector { references, unsafe_calls, .. } = collector;
+        let Collector { references, unsafe_calls, files, .. } = collector;
+        self.files.extend(files.into_iter().map(|file| within(place.folder, &file)));
         let item = self.item(place.key(name), place.label(what));
         item.parts.push(Part::Expression(Box::new(attribute.value.clone())));
         item.references.extend(references);
@@ -125,7 +129,8 @@ impl Configuration {
     ) {
         let mut collector = Collector::new(place.folder, own);
         collector.visit_body(&block.body);
-        let Collector { references, unsafe_calls, .. } = collector;
+        let Collector { references, unsafe_calls, files, .. } = collector;
+        self.files.extend(files.into_iter().map(|file| within(place.folder, &file)));
         let item = self.item(place.key(name), place.label(what));
         item.parts.push(Part::Block(Box::new(block.clone())));
         item.references.extend(references);
@@ -139,6 +144,7 @@ impl Configuration {
 
     fn add_block(&mut self, place: Place<'_>, block: &Block, folders: &BTreeSet<String>) {
         let labels = labels_of(block);
+        self.note_provider(place, block, &labels);
         match (block.ident.as_str(), &labels[..]) {
             ("locals", []) => {
                 for attribute in block.body.attributes() {
@@ -157,7 +163,7 @@ impl Configuration {
             ("provider", [name]) => {
                 let alias = block.body.get_attribute("alias").map(|alias| alias.value.to_string());
                 let key = format!("provider.{name}.{}", alias.unwrap_or_default().trim());
-                self.add_whole(place, key, block, provider_sink(place, &block.body));
+                self.add_whole(place, key, block, provider_sink(&block.body));
             }
             ("terraform", []) => self.add_terraform(place, block),
             ("moved" | "removed", _) => {
@@ -168,6 +174,25 @@ impl Configuration {
                 let key = format!("{kind}.{}", labels.join("."));
                 self.add_whole(place, key, block, Some(Sink::Always));
             }
+        }
+    }
+
+    /// Keeps the first block that needs a provider which has to be fetched.
+    fn note_provider(&mut self, place: Place<'_>, block: &Block, labels: &[&str]) {
+        let is_built_in = |kind: &str| kind == "terraform" || kind.starts_with("terraform_");
+        let chooses = |body: &Body| body.get_attribute("provider").is_some();
+        let is_fetched = match (block.ident.as_str(), labels) {
+            ("resource" | "data", [kind, _]) => !is_built_in(kind) || chooses(&block.body),
+            ("provider", [name]) => !is_built_in(name),
+            ("terraform", _) => block.body.blocks().any(|inner| {
+                inner.ident.as_str() == "required_providers"
+                    && !inner.body.attributes().all(is_built_in_source)
+            }),
+            ("locals" | "variable" | "output" | "module" | "moved", _) => false,
+            _ => true,
+        };
+        if is_fetched {
+            self.fetched.get_or_insert_with(|| place.label(&name_of(block)));
         }
     }
 
@@ -210,7 +235,6 @@ impl Configuration {
     }
 
     fn add_terraform(&mut self, place: Place<'_>, block: &Block) {
-        let is_settings = place.path == SETTINGS_FILES[0];
         for attribute in block.body.attributes() {
             let name = format!("terraform.{}", attribute.key.as_str());
             self.add_attribute(place, name.clone(), &name, attribute);
@@ -224,15 +248,13 @@ impl Configuration {
                         let what = format!("provider requirement {}", attribute.key.as_str());
                         self.add_attribute(place, key.clone(), &what, attribute);
                         if !is_official(&attribute.value) {
-                            // What the project's settings name was the person's own choice.
-                            let sink = if is_settings { Sink::WhenReached } else { Sink::Always };
-                            self.item(place.key(key), String::new()).sink = Some(sink);
+                            self.item(place.key(key), String::new()).sink = Some(Sink::Always);
                         }
                     }
                 }
                 "backend" | "cloud" => {
-                    let sink = if is_settings { Sink::WhenReached } else { Sink::Always };
-                    self.add_named(place, "terraform.backend".to_owned(), &what, (inner, None), Some(sink));
+                    let sink = (!is_own_state(inner)).then_some(Sink::Always);
+                    self.add_named(place, "terraform.backend".to_owned(), &what, (inner, None), sink);
                 }
                 other => {
                     self.add_named(
@@ -248,42 +270,98 @@ impl Configuration {
     }
 }
 
-/// A provider of the registry's own namespace, by a constant.
+fn is_built_in_source(requirement: &Attribute) -> bool {
+    let Expression::Object(fields) = &requirement.value else { return false };
+    matches!(sources_of(fields)[..], [Expression::String(source)] if source.value() == BUILT_IN)
+}
+
+/// A provider of the registry's own namespace or the built-in one, by a constant.
 fn is_official(requirement: &Expression) -> bool {
     let Expression::Object(fields) = requirement else {
         // A version alone: the provider is the official one.
         return matches!(requirement, Expression::String(_));
     };
-    let source = fields.iter().find_map(|(key, value)| {
-        let is_source = match key {
-            hcl_edit::expr::ObjectKey::Ident(name) => name.as_str() == "source",
-            hcl_edit::expr::ObjectKey::Expression(Expression::Variable(name)) => name.as_str() == "source",
-            hcl_edit::expr::ObjectKey::Expression(Expression::String(name)) => name.value() == "source",
-            hcl_edit::expr::ObjectKey::Expression(_) => true,
-        };
-        is_source.then(|| value.expr())
-    });
-    match source {
-        None => true,
-        Some(Expression::String(source)) => {
-            source.value().strip_prefix("hashicorp/").is_some_and(|name| !name.contains('/'))
+    match sources_of(fields)[..] {
+        [] => true,
+        [Expression::String(source)] => {
+            let source = source.value();
+            source == BUILT_IN || source.strip_prefix("hashicorp/").is_some_and(|name| !name.contains('/'))
         }
-        Some(_) => false,
+        _ => false,
     }
 }
 
-/// A provider whose arguments are plain constants sends nothing by itself.
-fn provider_sink(place: Place<'_>, body: &Body) -> Option<Sink> {
-    let is_plain = |attribute: &Attribute| {
-        PLAIN_ARGUMENTS.contains(&attribute.key.as_str())
-            && matches!(&attribute.value, Expression::String(text)
-                if text.value().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'))
+/// What may be the `source` of a provider requirement: also the value of a key that is no constant.
+fn sources_of(fields: &Object) -> Vec<&Expression> {
+    let is_source = |key: &ObjectKey| match key {
+        ObjectKey::Ident(name) => name.as_str() == "source",
+        ObjectKey::Expression(Expression::Variable(name)) => name.as_str() == "source",
+        ObjectKey::Expression(Expression::String(name)) => name.value() == "source",
+        ObjectKey::Expression(_) => true,
     };
-    let is_empty_block = |block: &Block| block.ident.as_str() == "features" && block.body.is_empty();
-    if body.attributes().all(is_plain) && body.blocks().all(is_empty_block) {
-        return None;
+    fields.iter().filter(|(key, _)| is_source(key)).map(|(_, value)| value.expr()).collect()
+}
+
+/// A provider whose arguments are plain constants sends nothing by itself. Who wrote the settings is not known: they come with
+/// a clone.
+fn provider_sink(body: &Body) -> Option<Sink> {
+    let is_plain = |attribute: &Attribute| match (attribute.key.as_str(), &attribute.value) {
+        ("version", Expression::String(_)) => true,
+        (name, Expression::String(text)) => {
+            PLAIN_ARGUMENTS.contains(&name)
+                && text.value().bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+        }
+        (name, Expression::Bool(_)) => name.starts_with("skip_"),
+        _ => false,
+    };
+    let is_plain_block = |block: &Block| match block.ident.as_str() {
+        "features" => block.body.is_empty(),
+        "default_tags" => {
+            let mut inner = block.body.iter().map(|structure| structure.as_attribute());
+            inner.all(|tags| tags.is_some_and(|tags| tags.key.as_str() == "tags" && is_constant(&tags.value)))
+        }
+        _ => false,
+    };
+    let is_harmless = body.attributes().all(is_plain) && body.blocks().all(is_plain_block);
+    (!is_harmless).then_some(Sink::Always)
+}
+
+/// Texts, numbers and flags, alone or in an object.
+fn is_constant(value: &Expression) -> bool {
+    match value {
+        Expression::String(_) | Expression::Number(_) | Expression::Bool(_) => true,
+        Expression::Object(fields) => fields.iter().all(|(key, value)| {
+            let is_name = match key {
+                ObjectKey::Ident(_) => true,
+                ObjectKey::Expression(key) => matches!(key, Expression::String(_) | Expression::Variable(_)),
+            };
+            is_name && is_constant(value.expr())
+        }),
+        _ => false,
     }
-    Some(if SETTINGS_FILES.contains(&place.path) { Sink::WhenReached } else { Sink::Always })
+}
+
+/// A state that is a file in the board's own folder.
+fn is_own_state(backend: &Block) -> bool {
+    let is_below = |attribute: &Attribute| {
+        let Expression::String(path) = &attribute.value else { return false };
+        let mut parts = path.value().split('/');
+        attribute.key.as_str() == "path"
+            && path.value().ends_with(".tfstate")
+            && parts.all(|part| !part.is_empty() && !part.starts_with(['.', '~']) && !part.contains('\\'))
+    };
+    labels_of(backend) == ["local"]
+        && backend.ident.as_str() == "backend"
+        && backend.body.iter().all(|structure| structure.as_attribute().is_some_and(is_below))
+}
+
+/// A file that Terraform or OpenTofu reads as blocks.
+pub(super) fn is_configuration(name: &str) -> bool {
+    name.ends_with(".tf") || name.ends_with(".tofu")
+}
+
+fn within(folder: &str, file: &str) -> String {
+    if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") }
 }
 
 /// The folder that a local source names, when it is below the board's own.

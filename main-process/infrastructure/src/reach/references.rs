@@ -1,6 +1,9 @@
 //! The names that an expression uses, and the functions that it calls.
 
-use super::{Reference, functions::unsafe_call};
+use super::{
+    Reference,
+    functions::{constant_file, unsafe_call},
+};
 use hcl_edit::{
     expr::{Expression, FuncCall, Traversal, TraversalOperator},
     visit::{Visit, visit_expr, visit_func_call},
@@ -14,11 +17,13 @@ pub(super) struct Collector<'a> {
     pub(super) own: Option<&'a str>,
     pub(super) references: BTreeSet<Reference>,
     pub(super) unsafe_calls: Vec<String>,
+    /// Files that functions read, by their path in the folder.
+    pub(super) files: BTreeSet<String>,
 }
 
 impl<'a> Collector<'a> {
     pub(super) fn new(folder: &'a str, own: Option<&'a str>) -> Self {
-        Self { folder, own, references: BTreeSet::new(), unsafe_calls: Vec::new() }
+        Self { folder, own, references: BTreeSet::new(), unsafe_calls: Vec::new(), files: BTreeSet::new() }
     }
 
     fn refer(&mut self, root: &str, operators: &[&TraversalOperator]) {
@@ -47,7 +52,21 @@ impl<'a> Collector<'a> {
                 Some(own) => Reference::One(key(own.to_owned())),
                 None => return,
             },
-            "each" | "count" | "path" | "terraform" => return,
+            "each" | "count" | "terraform" => return,
+            // Where the program was started, and by that who runs it.
+            "path" => {
+                let is_plain = named(0).is_some_and(|name| matches!(name.as_str(), "module" | "root"));
+                if !is_plain {
+                    self.unsafe_calls.push("path.cwd".to_owned());
+                }
+                return;
+            }
+            // The long form of `type.name`.
+            "resource" => match (named(0), named(1)) {
+                (Some(kind), Some(name)) => Reference::One(key(format!("resource.{kind}.{name}"))),
+                (Some(kind), None) => Reference::Every(key(format!("resource.{kind}."))),
+                _ => Reference::Every(key("resource.".to_owned())),
+            },
             kind => match named(0) {
                 Some(name) => Reference::One(key(format!("resource.{kind}.{name}"))),
                 None => Reference::Every(key(format!("resource.{kind}."))),
@@ -100,6 +119,7 @@ impl Visit for Collector<'_> {
 
     fn visit_func_call(&mut self, node: &FuncCall) {
         self.unsafe_calls.extend(unsafe_call(node));
+        self.files.extend(constant_file(node));
         visit_func_call(self, node);
     }
 }

@@ -84,6 +84,12 @@ fn a_changed_value_is_followed_to_what_executes_or_sends() {
             Some("data http x in main.tf, which uses the changed resource terraform_data t in main.tf"),
         ),
         (
+            "via the long form of a resource",
+            "resource \"terraform_data\" \"t\" {\n  input = \"a\"\n}\n".to_owned() + &http("resource.terraform_data.t.output"),
+            "resource \"terraform_data\" \"t\" {\n  input = \"b\"\n}\n".to_owned() + &http("resource.terraform_data.t.output"),
+            Some("data http x in main.tf, which uses the changed resource terraform_data t in main.tf"),
+        ),
+        (
             "external data",
             local("\"a\"") + "data \"external\" \"x\" {\n  program = [\"sh\", local.url]\n}\n",
             local("\"b\"") + "data \"external\" \"x\" {\n  program = [\"sh\", local.url]\n}\n",
@@ -274,6 +280,16 @@ fn files_are_read_by_a_constant_below_the_module_folder_only() {
         "filesha256(\"../x\")",
         "templatefile(\"${path.module}/../x.tftpl\", {})",
         "templatefile(\"a/../../x\", {})",
+        "templatefile(\"${path.module}/x.tftpl\", { a = 1 })",
+        "templatestring(local.x, {})",
+        "abspath(\"x\")",
+        "core::file(\"x\")",
+        "file(\".env\")",
+        "file(\"a/.ssh/id_rsa\")",
+        "file(\"terraform.tfstate\")",
+        "file(\"terraform.tfstate.backup\")",
+        "file(\"live.auto.tfvars\")",
+        "filebase64(\"draftboard.tfplan\")",
         "file(local.path)",
         "file(\"${path.root}/x\")",
         "file(\"${path.module}${local.x}\")",
@@ -292,7 +308,7 @@ fn files_are_read_by_a_constant_below_the_module_folder_only() {
     for value in [
         "file(\"x.txt\")",
         "file(\"./scripts/x.sh\")",
-        "templatefile(\"${path.module}/x.tftpl\", { a = 1 })",
+        "file(\"${path.module}/x.txt\")",
         "fileset(path.module, \"files/*.json\")",
         "fileset(\"${path.module}/files\", \"*.json\")",
         "filesha256((\"x\"))",
@@ -300,6 +316,13 @@ fn files_are_read_by_a_constant_below_the_module_folder_only() {
     ] {
         assert_eq!(check(value), None, "{value}");
     }
+    for value in ["path.cwd", "\"${path.cwd}/x\"", "path[local.x]", "{ a = path }"] {
+        assert!(check(value).is_some_and(|found| found.contains("path.cwd")), "{value}");
+    }
+    let module = "locals {\n  a = file(\"${path.module}/./b.txt\")\n}\n";
+    let files =
+        read(&[("main.tf", "locals {\n  a = filemd5(\"a.txt\")\n}\n"), ("modules/m/main.tf", module)]);
+    assert_eq!(files.files().collect::<Vec<_>>(), ["a.txt", "modules/m/b.txt"]);
     // A path that takes a changed value.
     let text = |name: &str| {
         format!("locals {{\n  name = \"{name}\"\n}}\nresource \"a\" \"b\" {{\n  x = file(local.name)\n}}\n")
@@ -320,9 +343,78 @@ fn what_an_accepted_configuration_executes_by_itself_is_named() {
     ] {
         assert_eq!(sink(&[("main.tf", text)]).as_deref(), Some(expected), "{text}");
     }
-    let settings = "terraform {\n  backend \"s3\" {\n    bucket = \"x\"\n  }\n}\n";
-    let provider = "provider \"aws\" {\n  profile = \"live\"\n}\n";
+    // A clone brings its settings along: they are nobody's choice yet.
+    let backend =
+        |kind: &str, config: &str| format!("terraform {{\n  backend \"{kind}\" {{\n{config}\n}}\n}}\n");
+    let provider = |config: &str| format!("provider \"aws\" {{\n{config}\n}}\n");
+    for (file, text) in [
+        ("terraform.tf", backend("s3", "bucket = \"x\"")),
+        ("terraform.tf", backend("http", "address = \"http://elsewhere\"")),
+        ("terraform.tf", backend("local", "path = \"../x.tfstate\"")),
+        ("terraform.tf", backend("local", "path = \"/x.tfstate\"")),
+        ("terraform.tf", backend("local", "path = \"main.tf\"")),
+        ("terraform.tf", backend("local", "workspace_dir = \"x\"")),
+        (
+            "terraform.tf",
+            "terraform {\n  required_providers {\n    x = { source = \"evil/x\" }\n  }\n}\n".to_owned(),
+        ),
+        (
+            "terraform.tf",
+            "terraform {\n  required_providers {\n    x = { source = \"hashicorp/x\", \"source\" = \"evil/x\" }\n  }\n}\n"
+                .to_owned(),
+        ),
+        ("providers.tf", provider("profile = \"live\"")),
+        ("providers.tf", provider("shared_config_files = [\"x\"]")),
+        ("providers.tf", provider("region = local.r")),
+        ("providers.tf", provider("region = \"x.elsewhere/\"")),
+        ("providers.tf", provider("skip_region_validation = local.r")),
+        ("providers.tf", provider("assume_role {\n  role_arn = \"x\"\n}")),
+        ("providers.tf", provider("default_tags {\n  tags = local.tags\n}")),
+    ] {
+        assert!(sink(&[(file, &text)]).is_some(), "{text}");
+    }
     let runs =
         "resource \"terraform_data\" \"t\" {\n  provisioner \"local-exec\" {\n    command = \"x\"\n  }\n}\n";
-    assert_eq!(sink(&[("terraform.tf", settings), ("providers.tf", provider), ("main.tf", runs)]), None);
+    let plain = provider(
+        "region = \"eu-west-1\"\nskip_region_validation = true\ndefault_tags {\n  tags = {\n    a = \"b\"\n    \"c d\" = 1\n  }\n}",
+    );
+    for config in ["", "path = \"own.tfstate\"", "path = \"states/own.tfstate\""] {
+        let settings = backend("local", config);
+        assert_eq!(sink(&[("terraform.tf", &settings), ("providers.tf", &plain), ("main.tf", runs)]), None);
+    }
+}
+
+#[test]
+fn an_init_fetches_nothing_for_what_is_built_in() {
+    let fetched = |text: &str| read(&[("main.tf", text)]).fetched();
+    for text in [
+        "",
+        "terraform {\n  required_version = \">= 1.5\"\n}\nresource \"terraform_data\" \"a\" {}\n",
+        "terraform {\n  required_providers {\n    terraform = { source = \"terraform.io/builtin/terraform\" }\n  }\n}\n",
+    ] {
+        assert_eq!(fetched(text), None, "{text}");
+    }
+    for text in [
+        "resource \"aws_vpc\" \"a\" {}\n",
+        "resource \"terraform_data\" \"a\" {\n  provider = aws\n}\n",
+        "data \"http\" \"a\" {}\n",
+        "provider \"aws\" {}\n",
+        "terraform {\n  required_providers {\n    aws = { source = \"hashicorp/aws\" }\n  }\n}\n",
+        "check \"a\" {}\n",
+        "resource \"a\" {",
+    ] {
+        assert!(fetched(text).is_some(), "{text}");
+    }
+}
+
+#[test]
+fn what_terraform_reads_differently_is_not_judged() {
+    let hidden = "locals {\n  a = <<EOT\nEOT\n}\ndata \"http\" \"x\" {\n  url = \"x\"\n}\nlocals {\n  b = <<EOT\ntext\nEOT\n}\n";
+    assert_eq!(read(&[("main.tf", hidden)]).sink().as_deref(), Some("main.tf, which cannot be parsed"));
+    let bytes: &[u8] = b"# \xff\n";
+    assert!(Configuration::read([("main.tf", bytes)]).sink().is_some());
+    // OpenTofu's own files are part of the configuration.
+    for name in ["x.tofu", "modules/m/x.tofu", "x.tofu.json"] {
+        assert!(read(&[(name, "data \"http\" \"x\" {}\n")]).sink().is_some(), "{name}");
+    }
 }

@@ -1,0 +1,434 @@
+//! Where HCL's statements, strings, comments and heredocs begin and end, as Terraform's own scanner sees it.
+//!
+//! `hcl-edit` says what a file means. Where it and Terraform disagree about an end, text that one of them takes for the
+//! content of a heredoc is code for the other. Example: Terraform sees an empty heredoc and a block, `hcl-edit` sees text:
+//!
+//! ```text
+//! note = <<EOT
+//! EOT                  ← Terraform's end; hcl-edit wants a line before it
+//! data "http" "x" {}   ← executed, never judged
+//! ```
+//!
+//! A file is judged only when both see the same statements. Whatever is ambiguous is refused.
+
+use hcl_edit::{
+    expr::Expression,
+    structure::{Body, Structure},
+    template::HeredocTemplate,
+    visit::{Visit, visit_heredoc_template},
+};
+
+/// How deep blocks, brackets and templates may lie within each other.
+const MAX_DEPTH: usize = 100;
+
+/// The statements of a text, and how many heredocs are in it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Outline {
+    heads: Vec<Head>,
+    heredocs: usize,
+}
+
+/// An argument's name, or a block's name and labels.
+#[derive(Debug, PartialEq, Eq)]
+struct Head {
+    depth: usize,
+    words: Vec<String>,
+    is_block: bool,
+}
+
+/// Whether Terraform sees the same statements in a text as were parsed from it.
+pub(crate) fn check_body(text: &str, parsed: &Body) -> Result<(), String> {
+    let mut scanner = Scanner::new(text)?;
+    scanner.body(0)?;
+    let mut expected = Outline { heads: Vec::new(), heredocs: heredocs(|count| count.visit_body(parsed)) };
+    note_heads(parsed, 0, &mut expected.heads);
+    if scanner.outline == expected {
+        return Ok(());
+    }
+    Err("Terraform would read its blocks or heredocs differently".to_owned())
+}
+
+/// Whether a text is one expression for Terraform too: it closes nothing that it did not open, and does not end before its end.
+pub(crate) fn check_expression(text: &str, parsed: &Expression) -> Result<(), String> {
+    // A heredoc ends with its line.
+    let text = format!("{}\n", text.trim());
+    let mut scanner = Scanner::new(&text)?;
+    scanner.expression(0)?;
+    scanner.skip_blank(true)?;
+    if scanner.peek().is_some() || scanner.outline.heredocs != heredocs(|count| count.visit_expr(parsed)) {
+        return Err("Terraform would read it as more than one expression".to_owned());
+    }
+    Ok(())
+}
+
+struct Count(usize);
+
+impl Visit for Count {
+    fn visit_heredoc_template(&mut self, node: &HeredocTemplate) {
+        self.0 += 1;
+        visit_heredoc_template(self, node);
+    }
+}
+
+fn heredocs(visit: impl FnOnce(&mut Count)) -> usize {
+    let mut count = Count(0);
+    visit(&mut count);
+    count.0
+}
+
+fn note_heads(body: &Body, depth: usize, heads: &mut Vec<Head>) {
+    for structure in body {
+        match structure {
+            Structure::Attribute(attribute) => {
+                let words = vec![attribute.key.as_str().to_owned()];
+                heads.push(Head { depth, words, is_block: false });
+            }
+            Structure::Block(block) => {
+                let labels = block.labels.iter().map(|label| label.as_str().to_owned());
+                let words = std::iter::once(block.ident.as_str().to_owned()).chain(labels).collect();
+                heads.push(Head { depth, words, is_block: true });
+                note_heads(&block.body, depth + 1, heads);
+            }
+        }
+    }
+}
+
+struct Scanner<'a> {
+    rest: &'a str,
+    outline: Outline,
+}
+
+fn is_word(char: char) -> bool {
+    char.is_alphanumeric() || char == '_' || char == '-'
+}
+
+impl<'a> Scanner<'a> {
+    fn new(text: &'a str) -> Result<Self, String> {
+        let is_lone = |(at, _): (usize, _)| !text[at + 1..].starts_with('\n');
+        if text.starts_with('\u{feff}') || text.contains('\0') || text.match_indices('\r').any(is_lone) {
+            return Err(
+                "it has a byte order mark, a zero byte, or a carriage return within a line".to_owned()
+            );
+        }
+        Ok(Self { rest: text, outline: Outline::default() })
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.rest = self.rest.get(bytes..).unwrap_or_default();
+    }
+
+    fn take(&mut self, wanted: &str) -> bool {
+        match self.rest.strip_prefix(wanted) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Spaces and comments; line ends too where they mean nothing.
+    fn skip_blank(&mut self, over_lines: bool) -> Result<(), String> {
+        loop {
+            match self.peek() {
+                Some(' ' | '\t') => self.skip(1),
+                Some('\n' | '\r') if over_lines => self.skip(1),
+                Some('#') => self.skip_line(),
+                Some('/') if self.rest.starts_with("//") => self.skip_line(),
+                Some('/') if self.rest.starts_with("/*") => {
+                    let end = self.rest[2..].find("*/").ok_or("a comment has no end")?;
+                    self.skip(end + 4);
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Up to the line's end, which stays.
+    fn skip_line(&mut self) {
+        self.skip(self.rest.find('\n').unwrap_or(self.rest.len()));
+    }
+
+    fn body(&mut self, depth: usize) -> Result<(), String> {
+        if depth > MAX_DEPTH {
+            return Err("its blocks lie too deep".to_owned());
+        }
+        loop {
+            self.skip_blank(true)?;
+            match self.peek() {
+                None if depth == 0 => return Ok(()),
+                None => return Err("a block has no end".to_owned()),
+                Some('}') if depth > 0 => {
+                    self.skip(1);
+                    return Ok(());
+                }
+                Some(_) => self.statement(depth)?,
+            }
+        }
+    }
+
+    fn statement(&mut self, depth: usize) -> Result<(), String> {
+        let mut words = vec![self.word().ok_or("a line begins with neither a name nor a comment")?];
+        loop {
+            self.skip_blank(false)?;
+            match self.peek() {
+                Some('=') if !self.rest.starts_with("==") && words.len() == 1 => {
+                    self.skip(1);
+                    self.outline.heads.push(Head { depth, words, is_block: false });
+                    return self.expression(depth);
+                }
+                Some('{') => {
+                    self.skip(1);
+                    self.outline.heads.push(Head { depth, words, is_block: true });
+                    return self.body(depth + 1);
+                }
+                Some('"') => {
+                    self.skip(1);
+                    let end = self.rest.find('"').ok_or("a label has no end")?;
+                    let label = &self.rest[..end];
+                    if label.contains(['\\', '\n']) || label.contains("${") || label.contains("%{") {
+                        return Err("a label is no plain text".to_owned());
+                    }
+                    words.push(label.to_owned());
+                    self.skip(end + 1);
+                }
+                _ => words.push(self.word().ok_or("a line is neither an argument nor a block")?),
+            }
+        }
+    }
+
+    fn word(&mut self) -> Option<String> {
+        self.peek().filter(|char| char.is_alphabetic() || *char == '_')?;
+        let end = self.rest.find(|char| !is_word(char)).unwrap_or(self.rest.len());
+        let word = self.rest[..end].to_owned();
+        self.skip(end);
+        Some(word)
+    }
+
+    /// Up to the line's end, or the brace that closes the block around it.
+    fn expression(&mut self, depth: usize) -> Result<(), String> {
+        self.code(Vec::new(), depth, true)
+    }
+
+    /// Until all brackets are closed, or, with none open, to the end of an expression.
+    fn code(&mut self, mut open: Vec<char>, depth: usize, may_have_heredocs: bool) -> Result<(), String> {
+        if depth > MAX_DEPTH {
+            return Err("its templates lie too deep".to_owned());
+        }
+        let is_template = !open.is_empty();
+        loop {
+            self.skip_blank(!open.is_empty())?;
+            let Some(char) = self.peek() else {
+                return if open.is_empty() { Ok(()) } else { Err("a bracket has no end".to_owned()) };
+            };
+            if open.is_empty() && matches!(char, '\n' | '\r' | '}') {
+                return Ok(());
+            }
+            if self.take("<<") {
+                if !may_have_heredocs {
+                    return Err("a heredoc stands in a template".to_owned());
+                }
+                self.heredoc(depth)?;
+                continue;
+            }
+            self.skip(char.len_utf8());
+            match char {
+                '"' => self.quoted(depth)?,
+                '(' => open.push(')'),
+                '[' => open.push(']'),
+                '{' => open.push('}'),
+                ')' | ']' | '}' => {
+                    if open.pop() != Some(char) {
+                        return Err("a bracket is closed that was not opened".to_owned());
+                    }
+                    if open.is_empty() && is_template {
+                        return Ok(());
+                    }
+                }
+                plain if plain.is_ascii_graphic() || is_word(plain) => {}
+                _ => return Err("it has a character that Terraform does not know".to_owned()),
+            }
+            if open.len() > MAX_DEPTH {
+                return Err("its brackets lie too deep".to_owned());
+            }
+        }
+    }
+
+    /// What begins a template within a text. True when something of that kind was passed.
+    fn template(&mut self, depth: usize) -> Result<bool, String> {
+        for (sign, three, escape, begin) in [("$", "$$$", "$${", "${"), ("%", "%%%", "%%{", "%{")] {
+            if self.rest.starts_with(three) && self.rest.trim_start_matches(sign).starts_with('{') {
+                return Err("a template begins with too many signs".to_owned());
+            }
+            if self.take(escape) {
+                return Ok(true);
+            }
+            if self.take(begin) {
+                self.code(vec!['}'], depth + 1, false)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// After the opening quotation mark.
+    fn quoted(&mut self, depth: usize) -> Result<(), String> {
+        loop {
+            if self.template(depth)? {
+                continue;
+            }
+            match self.peek() {
+                None | Some('\n') => return Err("a text has no end on its line".to_owned()),
+                Some('"') => {
+                    self.skip(1);
+                    return Ok(());
+                }
+                Some('\\') => {
+                    if !self.rest[1..].starts_with(['n', 'r', 't', '"', '\\', 'u', 'U']) {
+                        return Err("a text has an escape that Terraform does not know".to_owned());
+                    }
+                    self.skip(2);
+                }
+                Some(other) => self.skip(other.len_utf8()),
+            }
+        }
+    }
+
+    /// After `<<`. Leaves the end of its last line.
+    fn heredoc(&mut self, depth: usize) -> Result<(), String> {
+        self.outline.heredocs += 1;
+        self.take("-");
+        let marker = self.word().filter(|marker| marker.is_ascii()).ok_or("a heredoc has no plain name")?;
+        self.take("\r");
+        if !self.take("\n") {
+            return Err("the name of a heredoc does not end its line".to_owned());
+        }
+        let mut is_first = true;
+        loop {
+            let end = self.rest.find('\n').ok_or("a heredoc has no end")?;
+            let line = &self.rest[..end];
+            if line.trim() == marker {
+                let before = &line[..line.find(marker.as_str()).unwrap_or(0)];
+                if is_first || !before.bytes().all(|byte| matches!(byte, b' ' | b'\t')) {
+                    return Err(
+                        "a heredoc is empty, or ends after other blanks than spaces and tabs".to_owned()
+                    );
+                }
+                self.skip(if line.ends_with('\r') { end - 1 } else { end });
+                return Ok(());
+            }
+            let after = line.trim_start().strip_prefix(marker.as_str());
+            if after.is_some_and(|after| !after.starts_with(|char: char| char.is_ascii() && is_word(char))) {
+                return Err("a line of a heredoc begins with its name and goes on".to_owned());
+            }
+            is_first = false;
+            loop {
+                if self.template(depth)? {
+                    continue;
+                }
+                let Some(char) = self.peek() else { return Err("a heredoc has no end".to_owned()) };
+                self.skip(char.len_utf8());
+                if char == '\n' {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(text: &str) -> Result<(), String> {
+        let parsed: Body = text.parse().map_err(|error| format!("not parsed: {error}"))?;
+        check_body(text, &parsed)
+    }
+
+    fn expression(text: &str) -> Result<(), String> {
+        let parsed: Expression = text.trim().parse().map_err(|error| format!("not parsed: {error}"))?;
+        check_expression(text, &parsed)
+    }
+
+    #[test]
+    fn files_are_read_alike() {
+        for text in [
+            "",
+            "# only a comment",
+            "a = 1\n",
+            "a = 1 // why\nb = 2 # why\n/* a { */ c = 3\n",
+            "resource \"a\" \"b\" {\n  x = \"}\"\n  y = [\n    1,\n    { z = 2 },\n  ]\n  inner {\n    d = 4 / 2\n  }\n}\n",
+            "provider \"azurerm\" {\n  features {}\n}\n",
+            "locals { a = 1 }\n",
+            "a = \"${b[\"c\"]}-${join(\"}\", [\"x\"])}\"\n",
+            "a = \"$${b} %%{c} \\\" 100%\"\n",
+            "a = <<EOT\ntext \" ' { $${x} ${f(\"}\")}\n  100%\nEOT\nb = 1\n",
+            "a = <<-EOT\n    text\n    EOT\nb = 1\n",
+            "a = <<EOT\n\nEOT\n",
+            "a = <<EOT\nEOTX\nx EOT\nEOT\n",
+            "a = f(<<EOT\nx\nEOT\n, 1)\n",
+            "a = \"%{ if b }x%{ else }y%{ endif }\"\n",
+            "a = {\n  b = 1\n  \"c d\" : 2\n}\n",
+            "a = <<EOT\r\nx\r\nEOT\r\nb = 1\r\n",
+            "a = b ? c : d\ne = f == g && !h\n",
+            "größe = \"ß\"\n",
+        ] {
+            assert_eq!(body(text), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_terraform_reads_differently_is_refused() {
+        let hidden = "data \"http\" \"x\" {\n  url = \"http://elsewhere\"\n}\n";
+        let other = "locals {\n  b = <<EOT\ntext\nEOT\n}\n";
+        for text in [
+            // An empty heredoc, and what it hides: at the top, within a block, within brackets.
+            format!("locals {{\n  a = <<EOT\nEOT\n}}\n{hidden}{other}"),
+            format!("locals {{\n  a = <<-EOT\n    EOT\n}}\n{hidden}{other}"),
+            "resource \"a\" \"b\" {\n  a = <<EOT\nEOT\n  provisioner \"local-exec\" {\n  }\n  b = <<EOT\ntext\nEOT\n}\n".to_owned(),
+            "a = [<<EOT\nEOT\n, file(\"/etc/passwd\"), <<EOT\ntext\nEOT\n]\n".to_owned(),
+            "a = <<EOT\nEOT\n".to_owned(),
+            // An end for one of the two only.
+            "a = [<<EOT\nx\nEOT, file(\"x\"), <<EOT\nEOT\n]\n".to_owned(),
+            "a = <<EOT\nx\n\u{a0}EOT\n}\nEOT\n".to_owned(),
+            "a = <<EOT\nx\nEOT".to_owned(),
+            "a = \"${<<EOT\nx\nEOT\n}\"\n".to_owned(),
+            "a = \"$$${b}\"\n".to_owned(),
+            "a = 1\rb = 2\n".to_owned(),
+            "\u{feff}a = 1\n".to_owned(),
+            "resource \"a${b}\" \"c\" {}\n".to_owned(),
+        ] {
+            assert!(body(&text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_expression_is_one_expression() {
+        for text in [
+            "1",
+            " local.a ",
+            "[\n  1,\n  2,\n]",
+            "<<EOT\ntext\nEOT\n",
+            "<<-EOT\n  ${local.a}\n  EOT",
+            "{ a = 1 }",
+            "f(\n  1 # why\n)",
+            "a ? b : c",
+        ] {
+            assert_eq!(expression(text), Ok(()), "{text}");
+        }
+        for text in [
+            "<<EOT\nEOT\n}\ndata \"http\" \"x\" {\n}\nlocals {\n  other = <<EOT\ntext\nEOT\n",
+            "<<EOT\nEOT",
+            "<<EOT\nx\nEOT\n}\nlocals {\n  b = <<EOT\ny\nEOT\n",
+            "1\nb = 2",
+            "1 }",
+            "\"a\nb\"",
+        ] {
+            assert!(expression(text).is_err(), "{text}");
+        }
+    }
+}
