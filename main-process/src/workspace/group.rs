@@ -281,10 +281,10 @@ impl Group<'_> {
             return Ok(Vec::new());
         }
         workspace.refuse_read_only(&operations, &review)?;
-        let (before, revision) = (workspace.history.clone(), state.revision());
+        let before = workspace.history.clone();
         workspace.ensure_storage()?;
         workspace.keep_saved_revision();
-        workspace.append(&operations, &review, revision)?;
+        workspace.append(&operations, &review)?;
         drop(review);
         // What the journal lost when it was made anew cannot be undone.
         let history = match workspace.history == before {

@@ -6,7 +6,7 @@ use authority::History;
 use journal::{
     Digest, JournalError, RenewedJournal, ReviewWrite, WorkspacePath, WrittenProposal, write_board,
 };
-use shared_protocol::{ActorKind, Code, Operation, Refusal, Revision};
+use shared_protocol::{ActorKind, Code, Operation, Refusal};
 
 /// The right to be the only Draftboard of a workspace.
 pub trait Ownership: Send {
@@ -23,6 +23,7 @@ impl Workspace {
     /// Puts in order what was deleted or replaced underneath, or says why nothing can be changed. Cheap when all is well.
     pub fn ensure_storage(&mut self) -> Result<(), Refusal> {
         self.ensure_owned()?;
+        self.take_back_unacknowledged();
         match self.journal.check() {
             Ok(()) => Ok(()),
             Err(error @ JournalError::Displaced { .. }) => self.renew_journal(&error),
@@ -72,33 +73,53 @@ impl Workspace {
         })
     }
 
-    /// Appends a group. When it returns, the group is in the file that is at the journal's path.
+    /// Appends a group. When it returns, the group is in the file that is at the journal's path; after an error it is nowhere.
+    ///
+    /// The lock is looked at before and not after: whoever takes it in between cannot open the journal, which SQLite holds
+    /// for us alone, unless its file was replaced, and then the append fails.
     pub(super) fn append(
         &mut self,
         operations: &[Operation],
         review: &ReviewWrite<'_>,
-        revision: Revision,
     ) -> Result<(), Refusal> {
-        self.ensure_owned()?;
-        let stamp = if review.is_empty() { None } else { Some(review.stamp) };
         for _ in 0..MAX_ATTEMPTS {
-            let Err(error) = self.journal.append_with(operations, review) else {
-                return self.ensure_owned();
-            };
-            if matches!(error, JournalError::Displaced { .. }) {
-                self.renew_journal(&error)?;
+            self.ensure_owned()?;
+            let Err(error) = self.journal.append_with(operations, review) else { return Ok(()) };
+            self.take_back_unacknowledged();
+            if !matches!(error, JournalError::Displaced { .. }) {
+                return Err(storage(&error));
             }
-            // The journal has the last word: a write may have arrived although it was reported to have failed.
-            let is_there = self.journal.revision() == revision
-                && stamp.is_none_or(|stamp| self.journal.review_stamp() == stamp);
-            match error {
-                _ if is_there => return self.ensure_owned(),
-                JournalError::Displaced { .. } => {}
-                error => return Err(storage(&error)),
-            }
+            // Whoever has the lock now may have put the file there.
+            self.ensure_owned()?;
+            self.renew_journal(&error)?;
         }
         let problem = "its files are replaced again and again".to_owned();
         Err(storage(&JournalError::Displaced { problem }))
+    }
+
+    /// Removes from the journal what reached it and was refused. Where that fails, the journal is made anew before the next
+    /// change.
+    fn take_back_unacknowledged(&mut self) {
+        if !self.journal.is_in_step()
+            && let Err(error) = self.take_back()
+        {
+            tracing::warn!(%error, "the journal holds something that was not acknowledged");
+        }
+    }
+
+    fn take_back(&mut self) -> Result<(), JournalError> {
+        let desk = &self.desk;
+        let proposals = desk.queue.iter().map(|proposal| WrittenProposal {
+            proposal,
+            stamp: desk.stamp_of(proposal.id),
+            over: None,
+            kept: None,
+        });
+        self.journal.take_back(&ReviewWrite {
+            stamp: desk.stamp(),
+            proposals: proposals.collect(),
+            ..ReviewWrite::default()
+        })
     }
 
     /// Makes the journal anew from what is open, or from memory, and says so.
@@ -116,16 +137,6 @@ impl Workspace {
 
     /// Puts into a new journal what memory holds beside the graph: the review queue and what is known of files.
     fn refill_journal(&mut self) -> Result<(), JournalError> {
-        let desk = &self.desk;
-        let proposals = desk.queue.iter().map(|proposal| WrittenProposal {
-            proposal,
-            stamp: desk.stamp_of(proposal.id),
-            over: None,
-            kept: None,
-        });
-        let review =
-            ReviewWrite { stamp: desk.stamp(), proposals: proposals.collect(), ..ReviewWrite::default() };
-        self.journal.append_with(&[], &review)?;
         for (board, saved) in &self.saved {
             let Ok(text) = write_board(&saved.content.board_document(*board)) else { continue };
             let path = WorkspacePath::board(&saved.file);
@@ -138,6 +149,7 @@ impl Workspace {
             .map(|(path, text)| (WorkspacePath::from(path), Digest::of(text.as_bytes())))
             .collect();
         self.journal.record(&sources)?;
+        self.take_back()?;
         self.keep_saved_revision();
         // What came before cannot be undone any more.
         self.history = History::default();

@@ -10,8 +10,8 @@ const INSERT: &str = "INSERT INTO operations
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
 impl Journal {
-    /// Appends operations whose revisions follow on, all or nothing; durable when it returns. After an error nothing of
-    /// them is kept, and the same call can be made again when the cause is gone.
+    /// Appends operations whose revisions follow on, all or nothing; durable when it returns. After an error
+    /// [`Self::take_back`] sees to it that nothing of them is kept; then the same call can be made again.
     pub fn append(&mut self, operations: &[Operation]) -> Result<(), JournalError> {
         self.append_with(operations, &ReviewWrite::default())
     }
@@ -25,36 +25,25 @@ impl Journal {
         if operations.is_empty() && review.is_empty() {
             return Ok(());
         }
+        self.check()?;
         let rows = chained(self.tail, operations)?;
-        let written = self.write(&rows, review);
-        match written {
-            Ok(end) => {
-                self.review = end;
-                if let Some(last) = rows.last() {
-                    self.tail = Link { revision: last.revision, hash: last.hash };
-                }
-                self.since_checkpoint.operations += rows.len() as u64;
-                self.since_checkpoint.bytes += rows.iter().map(|row| row.changes.len() as u64).sum::<u64>();
-                Ok(())
-            }
-            // The commit may have failed after it was written: what the database says counts.
-            Err(error) => {
-                self.read_end_again();
-                Err(error)
-            }
-        }
-    }
-
-    fn write(&mut self, rows: &[Row], review: &ReviewWrite<'_>) -> Result<super::review::End, JournalError> {
         let end = self.review;
-        self.in_transaction(Durability::Durable, |transaction| {
-            insert(transaction, rows)?;
+        let written = self.in_transaction(Durability::Durable, |transaction| {
+            insert(transaction, &rows)?;
             review.write(transaction, end)
-        })
+        });
+        // It may have been written although it failed: in files that are no longer at their paths, for one.
+        self.review = written.inspect_err(|_| self.look_for_unacknowledged())?;
+        if let Some(last) = rows.last() {
+            self.tail = Link { revision: last.revision, hash: last.hash };
+        }
+        self.since_checkpoint.operations += rows.len() as u64;
+        self.since_checkpoint.bytes += rows.iter().map(|row| row.changes.len() as u64).sum::<u64>();
+        Ok(())
     }
 }
 
-fn insert(transaction: &Transaction<'_>, rows: &[Row]) -> Result<(), JournalError> {
+pub(super) fn insert(transaction: &Transaction<'_>, rows: &[Row]) -> Result<(), JournalError> {
     let mut insert = transaction.prepare_cached(INSERT)?;
     for row in rows {
         insert.execute((
@@ -72,7 +61,7 @@ fn insert(transaction: &Transaction<'_>, rows: &[Row]) -> Result<(), JournalErro
     Ok(())
 }
 
-fn chained(tail: Link, operations: &[Operation]) -> Result<Vec<Row>, JournalError> {
+pub(super) fn chained(tail: Link, operations: &[Operation]) -> Result<Vec<Row>, JournalError> {
     let mut link = tail;
     let mut rows = Vec::with_capacity(operations.len());
     for operation in operations {

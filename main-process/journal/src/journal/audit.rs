@@ -14,7 +14,7 @@ pub(super) struct AuditEnd {
 }
 
 impl AuditEnd {
-    const START: Self = Self { number: 0, hash: Digest::ZERO };
+    pub(super) const START: Self = Self { number: 0, hash: Digest::ZERO };
 
     pub(super) fn read(connection: &Connection) -> Result<Self, rusqlite::Error> {
         let newest = connection
@@ -44,6 +44,18 @@ impl AuditEnd {
             end = Self { number, hash };
         }
         Ok(end)
+    }
+
+    /// Removes the lines after this one, which belong to something that was refused. Only here does the audit lose lines.
+    pub(super) fn take_back(self, transaction: &Transaction<'_>) -> Result<(), JournalError> {
+        if Self::read(transaction)? == self {
+            return Ok(());
+        }
+        let stays = "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = 'audit_stays'";
+        let stays: String = transaction.query_row(stays, [], |row| row.get(0))?;
+        transaction.execute_batch("DROP TRIGGER audit_stays")?;
+        transaction.execute("DELETE FROM audit WHERE number > ?1", [to_sql(self.number)?])?;
+        Ok(transaction.execute_batch(&stays)?)
     }
 }
 

@@ -22,6 +22,7 @@ impl Journal {
     /// The revision must be one the journal holds and not older than the checkpoint before. An empty journal takes any:
     /// its operations then go on from there.
     pub fn checkpoint(&mut self, document: &Document, keep_operations: usize) -> Result<(), JournalError> {
+        self.check()?;
         let link = self.link_at(document)?;
         let text = serde_json::to_string(document)
             .map_err(|error| JournalError::unstorable("the checkpoint", error))?;

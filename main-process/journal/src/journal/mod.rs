@@ -18,6 +18,7 @@ mod review;
 mod row;
 mod schema;
 mod state;
+mod take_back;
 
 pub use audit::{AuditBreak, check_audit};
 pub use chain::VerifiedChain;
@@ -38,11 +39,13 @@ use shared_protocol::Revision;
 #[derive(Debug)]
 pub struct Journal {
     connection: Connection,
-    /// The newest operation, or the checkpoint when there is none after it.
+    /// The newest acknowledged operation, or the checkpoint when there is none after it.
     tail: Link,
     since_checkpoint: Growth,
-    /// What was written to the review queue so far.
+    /// What was written to the review queue so far, and acknowledged.
     review: review::End,
+    /// False while the database may not end at `tail` and `review`: see [`Self::take_back`].
+    is_in_step: bool,
     /// None for a journal in memory.
     place: Option<Place>,
 }
@@ -77,7 +80,7 @@ impl Journal {
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, JournalError>,
     ) -> Result<T, JournalError> {
-        self.check()?;
+        self.check_place()?;
         let done = self.commit(durability, work);
         // A write that failed may have left bytes in the log, on a full disk for one; these are ours as well.
         let settled = self.settle();

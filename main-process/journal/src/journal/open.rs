@@ -32,13 +32,20 @@ impl Journal {
     /// there). Pages get damaged by crashes and failing disks, so a large file that was closed in good order is not read
     /// twice at every start; [`Journal::recover`] checks the hash of every operation it hands out in any case.
     pub fn open(dir: &Path) -> Result<Self, JournalError> {
+        Self::open_or_create(dir, true)
+    }
+
+    /// As [`Self::open`]; one that is not there any more is not created: an empty one would pass for it.
+    pub(super) fn open_or_create(dir: &Path, creates: bool) -> Result<Self, JournalError> {
         let folder = safe_folder(dir)?;
         let path = folder.path().join(FILE);
-        let size = prepare_file(&folder)?;
+        let size = prepare_file(&folder, creates)?;
+        let found = Place::new(folder.path().to_owned())?;
         let was_left_open = path.with_extension("db-wal").symlink_metadata().is_ok_and(|wal| wal.len() > 0);
         let mut connection = connect(&path)?;
         let format = match schema::look(&connection).map_err(|error| broken(&path, error))? {
-            schema::Found::Empty => 0,
+            schema::Found::Empty if creates => 0,
+            schema::Found::Empty => return Err(unreadable(&path, "it is empty".to_owned())),
             schema::Found::Format(found) if found > JOURNAL_FORMAT => {
                 return Err(JournalError::Newer { found, known: JOURNAL_FORMAT });
             }
@@ -54,8 +61,8 @@ impl Journal {
         schema::migrate(&mut connection, format)?;
         let (tail, since_checkpoint) = read_end(&connection).map_err(|error| broken(&path, error))?;
         let review = review::End::read(&connection).map_err(|error| broken(&path, error))?;
-        let place = Some(Place::new(folder.path().to_owned())?);
-        Ok(Self { connection, tail, since_checkpoint, review, place })
+        let place = Some(Place::after(&found)?);
+        Ok(Self { connection, tail, since_checkpoint, review, is_in_step: true, place })
     }
 
     /// A journal that leaves nothing behind: for a workspace whose folder may only be read.
@@ -64,7 +71,7 @@ impl Journal {
         schema::migrate(&mut connection, 0)?;
         let (tail, since_checkpoint) = read_end(&connection)?;
         let review = review::End::read(&connection)?;
-        Ok(Self { connection, tail, since_checkpoint, review, place: None })
+        Ok(Self { connection, tail, since_checkpoint, review, is_in_step: true, place: None })
     }
 
     /// Moves what stands in the place of the journal of `dir` to `dir/aside`, if anything, so that a new one can be started;
@@ -102,7 +109,7 @@ impl Journal {
         Ok(kept)
     }
 
-    /// Reads the end of the chain again, after a transaction whose outcome is not certain.
+    /// Reads the end of the chain again, after a transaction that may have moved it.
     pub(super) fn read_end_again(&mut self) {
         match read_end(&self.connection) {
             Ok((tail, growth)) => (self.tail, self.since_checkpoint) = (tail, growth),
@@ -117,7 +124,7 @@ impl Journal {
 
 /// Creates the file for its owner alone, and narrows one that is open to others; SQLite gives its log the same mode.
 /// A file that exists is not opened here: closing it would let go of a lock that this process holds on it.
-fn prepare_file(folder: &SafeFolder) -> Result<u64, JournalError> {
+fn prepare_file(folder: &SafeFolder, creates: bool) -> Result<u64, JournalError> {
     let path = &folder.path().join(FILE);
     // SQLite would follow a link under one of these names, and wait for ever at a pipe.
     for suffix in SUFFIXES {
@@ -134,8 +141,9 @@ fn prepare_file(folder: &SafeFolder) -> Result<u64, JournalError> {
             Some(_) => return Err(unreadable(&path, "it is not a regular file".to_owned())),
         }
     }
-    match folder.create_new(FILE) {
-        Ok(file) => {
+    match creates.then(|| folder.create_new(FILE)).transpose() {
+        Ok(None) => {}
+        Ok(Some(file)) => {
             file.sync_all().map_err(|error| JournalError::of_io(&error))?;
             folder.sync().map_err(|error| JournalError::of_path(&error))?;
         }

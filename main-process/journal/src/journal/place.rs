@@ -47,6 +47,19 @@ impl Place {
     pub(super) fn new(dir: PathBuf) -> Result<Self, JournalError> {
         let mut place = Self { dir, database: None, log: None };
         (place.database, place.log) = (place.look("db")?, place.look("db-wal")?);
+        if place.database.is_none() {
+            return Err(displaced("db", None, None));
+        }
+        Ok(place)
+    }
+
+    /// As [`Self::new`], if the database is still the one that `before` saw: the connection was made in between.
+    pub(super) fn after(before: &Self) -> Result<Self, JournalError> {
+        let place = Self::new(before.dir.clone())?;
+        let id = |place: &Self| place.database.map(|database| database.id);
+        if id(&place) != id(before) {
+            return Err(displaced("db", before.database, place.database));
+        }
         Ok(place)
     }
 
@@ -62,8 +75,17 @@ impl Place {
 }
 
 impl Journal {
-    /// Compares the files with those of the last write. [`JournalError::Displaced`] when somebody else touched them.
+    /// Compares the files with those of the last write. [`JournalError::Displaced`] when somebody else touched them, or when
+    /// they hold something that was refused.
     pub fn check(&self) -> Result<(), JournalError> {
+        if !self.is_in_step {
+            let problem = ".draftboard/journal.db holds something that was not acknowledged".to_owned();
+            return Err(JournalError::Displaced { problem });
+        }
+        self.check_place()
+    }
+
+    pub(super) fn check_place(&self) -> Result<(), JournalError> {
         let Some(place) = &self.place else { return Ok(()) };
         for (suffix, known) in [("db", place.database), ("db-wal", place.log)] {
             let found = place.look(suffix)?;
@@ -78,8 +100,9 @@ impl Journal {
     pub(super) fn settle(&mut self) -> Result<(), JournalError> {
         let Some(place) = &mut self.place else { return Ok(()) };
         let (database, log) = (place.look("db")?, place.look("db-wal")?);
+        // A write leaves a database and a log, whether or not the log was known before.
         let is_same = |known: Option<Stamp>, found: Option<Stamp>| {
-            known.is_none_or(|known| found.is_some_and(|found| found.id == known.id))
+            found.is_some_and(|found| known.is_none_or(|known| found.id == known.id))
         };
         let shrank = place.database.zip(database).is_some_and(|(known, found)| found.size < known.size);
         if !is_same(place.database, database) || shrank {

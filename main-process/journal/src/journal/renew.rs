@@ -2,6 +2,7 @@
 
 use super::{
     FILE, Journal,
+    chain::Link,
     open::{connect, quick_check, read_end},
     review,
 };
@@ -14,7 +15,8 @@ use std::path::{Path, PathBuf};
 /// What became of a journal that was made anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenewedJournal {
-    /// Whether operations, review queue and audit were all carried over. If not, it holds one checkpoint and nothing else.
+    /// Whether operations, review queue and audit were all carried over. If not, it holds one checkpoint and nothing else
+    /// before [`Journal::take_back`] has put the queue into it.
     pub is_complete: bool,
     /// Where the files are that were found in its place.
     pub aside: Option<PathBuf>,
@@ -74,9 +76,16 @@ impl Journal {
             folder.rename_new(copy, folder, FILE).map_err(|error| JournalError::of_path(&error))?;
             folder.sync().map_err(|error| JournalError::of_path(&error))?;
         }
-        let mut journal = Self::open(folder.path())?;
+        let mut journal = Self::open_or_create(folder.path(), copy.is_none())?;
+        let end = if copy.is_some() { (self.tail, self.review) } else { (Link::START, review::End::START) };
+        if (journal.tail, journal.review) != end {
+            // Somebody else was quicker.
+            let problem = ".draftboard/journal.db was replaced while it was made anew".to_owned();
+            return Err(JournalError::Displaced { problem });
+        }
         if copy.is_none() {
             journal.checkpoint(document, 0)?;
+            journal.is_in_step = false;
         }
         *self = journal;
         Ok(RenewedJournal { is_complete: copy.is_some(), aside })

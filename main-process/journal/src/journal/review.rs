@@ -17,6 +17,8 @@ pub(super) struct End {
 }
 
 impl End {
+    pub(super) const START: Self = Self { stamp: 0, audit: AuditEnd::START };
+
     pub(super) fn read(connection: &Connection) -> Result<Self, rusqlite::Error> {
         let stamp: i64 = connection.query_row("SELECT stamp FROM review", [], |row| row.get(0))?;
         Ok(Self { stamp: u64::try_from(stamp).unwrap_or(0), audit: AuditEnd::read(connection)? })
@@ -86,6 +88,20 @@ impl ReviewWrite<'_> {
         transaction.execute("UPDATE review SET stamp = ?1", [to_sql(self.stamp)?])?;
         let audit = end.audit.append(transaction, &self.audit)?;
         Ok(End { stamp: self.stamp, audit })
+    }
+
+    /// Makes this whole queue of what the database holds, in which everything after `end` was refused.
+    pub(super) fn restore(&self, transaction: &Transaction<'_>, end: End) -> Result<End, JournalError> {
+        transaction.execute("DELETE FROM proposals WHERE stamp > ?1", [to_sql(end.stamp)?])?;
+        let mut is_there = transaction.prepare("SELECT 1 FROM proposals WHERE id = ?1")?;
+        for written in &self.proposals {
+            if !is_there.exists([to_sql(written.proposal.id.bits())?])? {
+                written.write(transaction)?;
+            }
+        }
+        transaction.execute("UPDATE review SET stamp = ?1", [to_sql(self.stamp)?])?;
+        end.audit.take_back(transaction)?;
+        Ok(End { stamp: self.stamp, audit: end.audit })
     }
 }
 

@@ -1,0 +1,99 @@
+//! Taking back what was written and not acknowledged. A write can reach the database and be refused all the same: its files
+//! were deleted meanwhile, and could not be made anew.
+
+use super::{Durability, Journal, ReviewWrite, open::read_end, review, to_sql};
+use crate::JournalError;
+
+impl Journal {
+    /// Whether the database holds what was acknowledged and nothing else.
+    pub fn is_in_step(&self) -> bool {
+        self.is_in_step
+    }
+
+    /// After a failed append: does the database end where it ended before? One that cannot be read may not.
+    pub(super) fn look_for_unacknowledged(&mut self) {
+        let found = read_end(&self.connection)
+            .and_then(|(tail, _)| Ok((tail, review::End::read(&self.connection)?)))
+            .inspect_err(
+                |error| tracing::warn!(%error, "the end of the journal could not be read after a failure"),
+            );
+        self.is_in_step = found.is_ok_and(|found| found == (self.tail, self.review));
+    }
+
+    /// Removes what a failed append left behind. `queue` is the whole review queue as it was acknowledged. It writes into the
+    /// open files wherever they are now: they may be moved back, and [`Self::renew`] copies them.
+    pub fn take_back(&mut self, queue: &ReviewWrite<'_>) -> Result<(), JournalError> {
+        if self.is_in_step {
+            return Ok(());
+        }
+        let (tail, end) = (to_sql(self.tail.revision.0)?, self.review);
+        let taken_back = self.commit(Durability::Durable, |transaction| {
+            transaction.execute("DELETE FROM operations WHERE revision > ?1", [tail])?;
+            transaction.execute("DELETE FROM origins WHERE revision > ?1", [tail])?;
+            queue.restore(transaction, end)
+        });
+        // Files that are elsewhere are found by the next check.
+        drop(self.settle());
+        self.review = taken_back?;
+        self.is_in_step = true;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::append::{chained, insert};
+    use shared_protocol::{Actor, ActorKind, Operation, OperationKind, Revision, review::AuditEntry};
+
+    fn operation(revision: u64, summary: &str) -> Operation {
+        Operation {
+            revision: Revision(revision),
+            time: revision,
+            actor: Actor::new(ActorKind::Window, "ada"),
+            kind: OperationKind::Edit,
+            summary: summary.to_owned(),
+            changes: Vec::new(),
+        }
+    }
+
+    fn summaries(journal: &Journal) -> Vec<String> {
+        journal.recover().unwrap().operations.into_iter().map(|operation| operation.summary).collect()
+    }
+
+    #[test]
+    fn what_was_committed_and_refused_is_gone_and_what_follows_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(folder.path()).unwrap();
+        let audit: AuditEntry = serde_json::from_str(r#"{"time":1,"event":"expire","way":"clock"}"#).unwrap();
+        let note = |stamp| ReviewWrite { stamp, audit: vec![audit.clone()], ..ReviewWrite::default() };
+        journal.append_with(&[operation(1, "first")], &note(1)).unwrap();
+        // As if the files were deleted between the commit and the look at them.
+        let rows = chained(journal.tail, &[operation(2, "refused")]).unwrap();
+        let end = journal.review;
+        let committed = journal.commit(Durability::Durable, |transaction| {
+            insert(transaction, &rows)?;
+            note(2).write(transaction, end)
+        });
+        committed.unwrap();
+        for name in ["journal.db", "journal.db-wal"] {
+            std::fs::remove_file(folder.path().join(name)).unwrap();
+        }
+        journal.settle().unwrap_err();
+        journal.look_for_unacknowledged();
+        assert!(!journal.is_in_step() && journal.check().is_err());
+        assert!(journal.append(&[operation(2, "second")]).is_err());
+
+        journal.take_back(&ReviewWrite { stamp: 1, ..ReviewWrite::default() }).unwrap();
+        assert_eq!((summaries(&journal), journal.audit(0, 9).unwrap().len()), (vec!["first".to_owned()], 1));
+        let document = shared_protocol::Document { revision: Revision(1), ..Default::default() };
+        assert!(journal.renew(folder.path(), &document).unwrap().is_complete);
+        journal.append_with(&[operation(2, "second")], &note(2)).unwrap();
+        drop(journal);
+        let journal = Journal::open(folder.path()).unwrap();
+        assert_eq!(summaries(&journal), ["first", "second"]);
+        crate::check_audit(None, &journal.audit(0, 9).unwrap()).unwrap();
+        let deleted = journal.connection.execute("DELETE FROM audit", []);
+        assert!(deleted.is_err(), "the audit is only added to");
+    }
+}
