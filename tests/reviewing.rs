@@ -23,6 +23,7 @@ use support::{
     home::{Home, Running, serving},
     mcp::{Agent, Endpoint, Era},
     over_http::{post, try_post},
+    terminal::Terminal,
     wait_for,
 };
 
@@ -327,8 +328,8 @@ fn a_yes_to_an_apply_is_a_yes_to_the_plan_that_is_shown() {
 
     // Something moves between the look and the yes: nothing is applied.
     let mut late = desk.reviewer(&["accept", &number]);
-    late.wait_for("to go on: ");
-    late.write("remove");
+    late.wait_for("Type y to confirm it");
+    late.write("y");
     late.wait_for("Code: ");
     let state = desk.workspace.join("terraform/infrastructure/terraform.tfstate");
     let text = fs::read_to_string(&state).unwrap();
@@ -469,6 +470,13 @@ fn nothing_is_sent_by_a_plan_that_nobody_looked_at() {
         reason.contains("data terraform_remote_state other") && reason.contains("Press Plan"),
         "{reason}"
     );
+    let mut accept = home.command();
+    accept.args(["review", "accept", &apply["number"].to_string(), "-w"]).arg(&workspace);
+    if let Some(reviewer) = Terminal::open(&accept) {
+        let refused = reviewer.end();
+        assert!(refused.code != Some(0) && refused.out.contains("cannot be accepted yet"), "{refused:?}");
+        assert!(!refused.out.contains("Code: ") && !refused.out.contains("Type y"), "{refused:?}");
+    }
     assert_eq!(running.stop().code, Some(0));
     assert_eq!(listener.heard(), Vec::<String>::new(), "nothing was sent");
 }
@@ -533,7 +541,21 @@ fn the_terminal_lists_the_gravest_first_and_takes_a_side_effect_only_with_its_ca
     let refused = desk.reviewer(&["accept", "3", "--only", &id]).end();
     assert_ne!(refused.code, Some(0), "{refused:?}");
     assert!(refused.out.contains("changes only because"), "{refused:?}");
-    desk.decide(&["accept", "3"]);
+    // Each removal is confirmed by itself, with what goes because of it; a no decides nothing.
+    let mut unsure = desk.reviewer(&["accept", "3"]);
+    let asked = unsure.wait_for("Type y to confirm it");
+    assert!(asked.contains("Confirm 1 of ") && asked.contains("  with it: "), "{asked}");
+    unsure.write("remove");
+    let stopped = unsure.end();
+    assert!(stopped.code != Some(0) && stopped.out.contains("nothing was decided"), "{stopped:?}");
+    let removals: Vec<&Value> = elements
+        .iter()
+        .filter(|element| {
+            element["destructive"] == true && element["effectOf"].as_array().unwrap().is_empty()
+        })
+        .collect();
+    let accepted = desk.decide(&["accept", "3"]);
+    assert!(accepted.out.contains(&format!("Confirm {0} of {0}", removals.len())), "{accepted:?}");
     assert!(!desk.names().contains("a"));
 }
 

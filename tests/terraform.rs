@@ -239,6 +239,9 @@ fn costs_say_what_is_not_known() {
     let priced = bench.data(&["cost"]);
     assert!(priced["monthly"].as_f64().unwrap() > 100.0, "{priced}");
     assert_eq!((&priced["unknown"], &priced["usageBased"]), (&json!(0), &json!(0)), "{priced}");
+    let words = bench.run(&["cost"]);
+    let prices = "\nPrices: AWS public price list (example; check before use), 2025-06-30\n";
+    assert!(words.out.contains(prices), "{words:?}");
     fs::remove_dir_all(bench.workspace.join("prices")).unwrap();
     let shown = bench.run(&["cost"]);
     assert!(shown.code == Some(0) && shown.out.contains("unknown"), "{shown:?}");
@@ -259,6 +262,38 @@ fn costs_say_what_is_not_known() {
     fs::write(bench.workspace.join("prices/own.json"), "{").unwrap();
     let wrong = bench.run(&["cost"]);
     assert!(wrong.code == Some(1) && wrong.err.contains("prices/own.json"), "{wrong:?}");
+}
+
+#[test]
+fn what_terraform_complains_about_is_told_with_its_detail_and_its_place() {
+    if !has_terraform() {
+        return;
+    }
+    let bench = Bench::new("blank");
+    let verbatim = |name: &str, text: &str| {
+        bench.edit(&json!([{ "addNode": {
+            "board": "infrastructure", "type": "terraform/core/verbatim", "name": name, "props": { "text": text }
+        } }]));
+    };
+    verbatim(
+        "wanted",
+        "variable \"shelf\" {\n  type = string\n}\n\noutput \"shelf\" {\n  value = var.shelf\n}\n",
+    );
+    assert_eq!(bench.run(&["terraform", "init"]).code, Some(0));
+    let plan = bench.run(&["terraform", "plan"]);
+    assert_eq!(plan.code, Some(1), "{plan:?}");
+    assert!(plan.out.contains("Error: No value for required variable"), "{plan:?}");
+    assert!(plan.out.contains("\"shelf\" is not set") && plan.out.contains(".tf line "), "{plan:?}");
+    assert!(!plan.err.contains("terraform init"), "{plan:?}");
+    let log = plan.err.split("the log is ").nth(1).unwrap().lines().next().unwrap().trim();
+    assert!(
+        fs::read_to_string(bench.workspace.join(log)).unwrap().contains("\"shelf\" is not set"),
+        "{plan:?}"
+    );
+    verbatim("inner", "module \"inner\" {\n  source = \"./inner\"\n}\n");
+    let plan = bench.run(&["terraform", "plan"]);
+    assert_eq!(plan.code, Some(1), "{plan:?}");
+    assert!(plan.err.contains("Run `draftboard terraform init infrastructure` first."), "{plan:?}");
 }
 
 /// Init to destroy, typed at a terminal; what is there is looked at in between.

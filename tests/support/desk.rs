@@ -16,7 +16,7 @@ use std::{
 /// What stands before a code.
 const CODE: &str = "Code (holds for one minute): ";
 /// What a reviewer is asked about something grave.
-const GRAVE: &str = "Type `remove` to go on: ";
+const GRAVE: &str = "Type y to confirm it, anything else to stop: ";
 
 pub(crate) struct Desk {
     pub(crate) home: Home,
@@ -72,13 +72,18 @@ impl Desk {
     pub(crate) fn decide_in(&self, workspace: &Path, arguments: &[&str]) -> Outcome {
         let shown = self.serve.screen().matches(CODE).count();
         let mut reviewer = Terminal::open(&Self::review(&self.home, workspace, arguments)).unwrap();
-        let asked = wait_for("a question", || {
-            let screen = reviewer.screen();
-            (screen.contains(GRAVE) || screen.contains("Code: ")).then_some(screen)
-        });
-        if asked.contains(GRAVE) {
-            reviewer.write("remove");
-            reviewer.wait_for("Code: ");
+        let mut confirmed = 0;
+        loop {
+            let asked = wait_for("a question", || {
+                let screen = reviewer.screen();
+                let is_asked = screen.matches(GRAVE).count() > confirmed || screen.contains("Code: ");
+                is_asked.then_some(screen)
+            });
+            if asked.contains("Code: ") {
+                break;
+            }
+            reviewer.write("y");
+            confirmed += 1;
         }
         reviewer.write(&self.code(shown));
         let outcome = reviewer.end();

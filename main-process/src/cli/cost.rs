@@ -10,7 +10,7 @@ use shared_protocol::{
     Refusal,
     terraform::{CostBasis, CostView, TerraformAnswer, TerraformRequest},
 };
-use std::process::ExitCode;
+use std::{collections::BTreeSet, process::ExitCode};
 
 pub(super) const HELP: &str = "Prices are the workspace's own: files in prices/, each price with its source and date.\n\n\
     Examples:\n  draftboard cost\n  draftboard cost network --missing > prices/network.json   # then fill it in";
@@ -76,10 +76,19 @@ fn words(at: &BoardAt, view: &CostView) -> String {
         .iter()
         .map(|[name, amount, basis]| format!("{name:<first$}  {amount:>second$}  {basis}\n"))
         .collect();
+    for source in sources(view) {
+        text.push_str(&format!("Prices: {source}\n"));
+    }
     if view.unknown > 0 {
         text.push_str("Some prices are missing: `draftboard cost --missing` prints what to fill in.\n");
     }
     text
+}
+
+/// Where the prices are from, each source with its date once.
+fn sources(view: &CostView) -> BTreeSet<&str> {
+    let parts = view.nodes.iter().flat_map(|node| &node.components);
+    parts.filter_map(|part| part.source.as_deref()).collect()
 }
 
 fn basis(basis: CostBasis) -> &'static str {

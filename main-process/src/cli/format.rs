@@ -2,13 +2,14 @@
 
 use mcp_server::{shown, shown_line};
 use shared_protocol::{
-    OperationKind, Refusal,
+    BoardId, Document, ElementId, NodeId, OperationKind, Refusal,
     mcp::McpView,
     messages::{Answer, InstanceView, LogEntry, Severity, ValidationProblem},
     v0::UtcTimestamp,
 };
 use std::{
     borrow::Cow,
+    collections::HashMap,
     fmt::Write as _,
     io::{IsTerminal, Write},
     process::ExitCode,
@@ -87,14 +88,65 @@ pub(super) fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
 
 /// An answer on standard output; the exit code says whether anything was found.
 pub(super) fn answer(answer: &Answer, json: bool) -> ExitCode {
-    let failed =
-        matches!(answer, Answer::Problems(found) if found.iter().any(|p| p.severity == Severity::Error));
     if json {
         print_json(&serde_json::json!({ "ok": true, "data": data(answer) }));
     } else {
         print_visible(&words(answer));
     }
+    ExitCode::SUCCESS
+}
+
+/// Problems on standard output, each with the name that people know its element by; an error fails the command.
+pub(super) fn problems(found: &[ValidationProblem], names: &ElementNames, json: bool) -> ExitCode {
+    let failed = found.iter().any(|problem| problem.severity == Severity::Error);
+    if json {
+        print_json(&serde_json::json!({ "ok": !failed, "data": found }));
+    } else if found.is_empty() {
+        print("No problems");
+    } else {
+        let lines: Vec<String> = found.iter().map(|problem| problem_line(problem, names)).collect();
+        print_visible(&lines.join("\n"));
+    }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// What people call the elements of a document: `board/name`, and the label where it says more.
+pub(super) struct ElementNames(HashMap<ElementId, (String, String)>);
+
+impl ElementNames {
+    pub(super) fn of(document: &Document) -> Self {
+        let boards: HashMap<BoardId, String> =
+            document.boards.iter().map(|board| (board.id, board.name.to_string())).collect();
+        let nodes: HashMap<NodeId, String> =
+            document.nodes.iter().map(|node| (node.id, node.name.to_string())).collect();
+        let within = |board: &BoardId, name: &str| match boards.get(board) {
+            Some(board) => format!("{board}/{name}"),
+            None => name.to_owned(),
+        };
+        let end = |node: &NodeId| nodes.get(node).cloned().unwrap_or_else(|| node.to_string());
+        let of_boards = document
+            .boards
+            .iter()
+            .map(|board| (ElementId::Board(board.id), (board.name.to_string(), String::new())));
+        let of_nodes = document.nodes.iter().map(|node| {
+            let label = if node.label == node.name.as_str() { String::new() } else { node.label.clone() };
+            (ElementId::Node(node.id), (within(&node.board, node.name.as_str()), label))
+        });
+        let of_edges = document.edges.iter().map(|edge| {
+            let ends = format!("{} -> {}", end(&edge.source.node), end(&edge.target.node));
+            (ElementId::Edge(edge.id), (within(&edge.board, &ends), edge.label.clone()))
+        });
+        Self(of_boards.chain(of_nodes).chain(of_edges).collect())
+    }
+
+    /// `main/web.name (Web server)`; the id of what is gone.
+    fn place(&self, element: ElementId, field: &str) -> String {
+        match self.0.get(&element) {
+            Some((name, label)) if label.is_empty() => format!("{name}{field}"),
+            Some((name, label)) => format!("{name}{field} ({})", visible_line(label)),
+            None => format!("{element}{field}"),
+        }
+    }
 }
 
 fn data(answer: &Answer) -> serde_json::Value {
@@ -140,13 +192,12 @@ fn words(answer: &Answer) -> String {
         }
         Answer::Saved { revision, files } => format!("Saved revision {revision}\n{}", files.join("\n")),
         Answer::Log(entries) => entries.iter().map(log_line).collect::<Vec<_>>().join("\n"),
-        Answer::Problems(problems) if problems.is_empty() => "No problems".to_owned(),
-        Answer::Problems(problems) => problems.iter().map(problem_line).collect::<Vec<_>>().join("\n"),
         Answer::Instance(instance) => instance_line(instance),
         Answer::Exported { path, bytes } => format!("{path} ({bytes} bytes)"),
         Answer::Text(text) | Answer::ProblemReport(text) => text.clone(),
         Answer::Document(_)
         | Answer::Overrides(_)
+        | Answer::Problems(_)
         | Answer::Changes(_)
         | Answer::Recents(_)
         | Answer::Demo { .. }
@@ -180,13 +231,13 @@ fn log_line(entry: &LogEntry) -> String {
     format!("{:>6}  {}  {who}  {summary}{kind}", entry.revision.0, utc(entry.time))
 }
 
-fn problem_line(problem: &ValidationProblem) -> String {
+fn problem_line(problem: &ValidationProblem, names: &ElementNames) -> String {
     let severity = if problem.severity == Severity::Error { "error" } else { "warning" };
     let field = problem.field.as_ref().map_or_else(String::new, |field| format!(".{field}"));
     let place = match (&problem.element, &problem.board, &problem.file) {
-        (Some(element), _, _) => format!("{element}{field}: "),
+        (Some(element), _, _) => format!("{}: ", names.place(*element, &field)),
         (None, _, Some(file)) => format!("{file}: "),
-        (None, Some(board), None) => format!("{board}{field}: "),
+        (None, Some(board), None) => format!("{}: ", names.place(ElementId::Board(*board), &field)),
         (None, None, None) => String::new(),
     };
     format!("{severity}: {place}{}", problem.message)

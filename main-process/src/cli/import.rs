@@ -43,12 +43,15 @@ fn answer(asked: &Import) -> Result<ExitCode, Refusal> {
     else {
         return Err(unasked());
     };
+    let Answer::Document(document) = reached.request(Request::Document)? else { return Err(unasked()) };
+    let name = document.boards.iter().find(|known| known.id == board);
+    let name = name.map_or_else(|| board.to_string(), |known| known.name.to_string());
     if asked.at.json {
-        let data = json!({ "board": board, "revision": revision, "notes": notes });
+        let data = json!({ "board": board, "name": name, "revision": revision, "notes": notes });
         format::print_json(&json!({ "ok": true, "data": data }));
     } else {
         let notes: String = notes.iter().map(|note| format!("note: {}\n", note.message)).collect();
-        format::print_visible(&format!("Imported as board {board} (revision {revision})\n{notes}"));
+        format::print_visible(&format!("Imported as board {name} (revision {revision})\n{notes}"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use super::{Roles, window, workspace_at};
 use crate::{paths, processes::start_apart, terminal::Client};
 use bridge::Reach;
-use shared_protocol::Refusal;
+use shared_protocol::{Code, Refusal};
 use std::{
     fs::{self, OpenOptions},
     os::unix::{fs::OpenOptionsExt, net::UnixStream},
@@ -46,7 +46,15 @@ impl Running {
 
 impl Reach for Running {
     fn connect(&self) -> Result<UnixStream, String> {
-        let record = workspace_at::instance(self.workspace.as_deref()).map_err(|refusal| refusal.message)?;
+        let record =
+            workspace_at::instance(self.workspace.as_deref()).map_err(|refusal| match refusal.code {
+                // A client that clears the environment hides the folder in which a running Draftboard is found.
+                Code::NotFound => format!(
+                    "{}. If it is running, pass XDG_RUNTIME_DIR in the client's `env`",
+                    refusal.message
+                ),
+                _ => refusal.to_string(),
+            })?;
         let connected = Client::connect(&record).and_then(Client::into_mcp);
         connected.map_err(|error| Refusal::from(error).to_string())
     }

@@ -9,7 +9,8 @@ use shared_protocol::{
     Code, ProposalState, Refusal, Subject,
     proposal::Kind,
     review::{
-        AskedDecision, Clash, Difference, OpenedProposal, ProposalBrief, TerminalReview, TerminalReviewAnswer,
+        AskedDecision, Clash, Difference, Element, OpenedProposal, ProposalBrief, TerminalReview,
+        TerminalReviewAnswer,
     },
     terraform::{Counts, PlannedAction, RequestPlanState, RequestPlanView},
 };
@@ -228,6 +229,11 @@ fn accept(mut client: Client, proposal: String, only: &[String], json: bool) -> 
     person_is_here()?;
     let opened = opened(&mut client, proposal)?;
     print_opened(&opened);
+    if let Some(obstacle) = opened.plan.as_ref().and_then(|plan| plan.obstacle()) {
+        let message = format!("proposal {} cannot be accepted yet: {obstacle}", opened.brief.number);
+        let hint = "Have it planned again in the window, or reject it with a reason.";
+        return Err(Refusal::new(Code::Conflict, message).hint(hint));
+    }
     let chosen = if only.is_empty() { None } else { Some(opened.with_needs(named(&opened, only)?)) };
     if let Some(effect) = chosen.as_ref().and_then(|chosen| opened.effect_without_cause(chosen)) {
         let causes: Vec<String> = effect.effect_of.iter().map(ToString::to_string).collect();
@@ -246,15 +252,29 @@ fn accept(mut client: Client, proposal: String, only: &[String], json: bool) -> 
         .filter(|element| element.destructive && is_taken(&element.subject))
         .map(|element| element.subject.clone())
         .collect();
-    if !destructive.is_empty() {
-        let typed =
-            ask(&format!("{} of these cannot be harmless. Type `remove` to go on: ", destructive.len()))?;
-        if typed != "remove" {
+    confirm_each(&opened, &destructive)?;
+    let verdict = opened.verdict(chosen, destructive);
+    decide(client, AskedDecision::Accept(verdict), json)
+}
+
+/// Asks about every removal by itself, with what goes because of it. Effects are confirmed with their cause.
+fn confirm_each(opened: &OpenedProposal, destructive: &BTreeSet<Subject>) -> Result<(), Refusal> {
+    let is_cause = |element: &&Element| {
+        destructive.contains(&element.subject)
+            && !element.effect_of.iter().any(|cause| destructive.contains(cause))
+    };
+    let causes: Vec<&Element> = opened.elements.iter().filter(is_cause).collect();
+    for (index, cause) in causes.iter().enumerate() {
+        let name = format::visible_line(&cause.text);
+        say(&format!("Confirm {} of {}: {} {name}", index + 1, causes.len(), cause.subject));
+        for effect in opened.elements.iter().filter(|element| element.effect_of.contains(&cause.subject)) {
+            say(&format!("  with it: {} {}", effect.subject, format::visible_line(&effect.text)));
+        }
+        if !matches!(ask("Type y to confirm it, anything else to stop: ")?.as_str(), "y" | "yes") {
             return Err(Refusal::new(Code::ConfirmationRequired, "nothing was decided"));
         }
     }
-    let verdict = opened.verdict(chosen, destructive);
-    decide(client, AskedDecision::Accept(verdict), json)
+    Ok(())
 }
 
 fn named(opened: &OpenedProposal, only: &[String]) -> Result<Vec<Subject>, Refusal> {

@@ -71,7 +71,12 @@ pub(super) fn run(verb: Verb) -> ExitCode {
         Verb::Edit { file, summary, .. } => {
             edit::read(&file, summary).and_then(|command| ask(root, Request::Run(command)))
         }
-        Verb::Validate { folder, .. } => validate(folder.as_deref().or(root)),
+        Verb::Validate { folder, .. } => {
+            return validate(folder.as_deref().or(root)).map_or_else(
+                |refusal| format::refuse(&refusal, json),
+                |(problems, names)| format::problems(&problems, &names, json),
+            );
+        }
         Verb::Export { board, to, .. } => export(root, &board, &to),
         Verb::Resolve { board, keep, .. } => resolve(root, &board, keep),
         Verb::Open { .. }
@@ -107,7 +112,7 @@ fn ask(root: Option<&Path>, request: Request) -> Result<Answer, Refusal> {
 }
 
 /// What the workspace finds, and what Terraform would say about its boards.
-fn validate(root: Option<&Path>) -> Result<Answer, Refusal> {
+fn validate(root: Option<&Path>) -> Result<(Vec<ValidationProblem>, format::ElementNames), Refusal> {
     let unasked = || Refusal::new(Code::Internal, "an answer that was not asked for");
     let mut reached = Reached::workspace(&workspace_at::find(root)?)?;
     let Answer::Problems(mut problems) = reached.request(Request::Problems)? else { return Err(unasked()) };
@@ -143,7 +148,7 @@ fn validate(root: Option<&Path>) -> Result<Answer, Refusal> {
     }
     problems.sort();
     problems.dedup();
-    Ok(Answer::Problems(problems))
+    Ok((problems, format::ElementNames::of(&document)))
 }
 
 fn board_id(reached: &mut Reached, name: &str) -> Result<BoardId, Refusal> {

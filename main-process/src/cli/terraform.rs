@@ -68,6 +68,8 @@ struct Session {
     secrets: Vec<(String, String)>,
     /// Somebody pressed Ctrl+C.
     interrupted: Arc<AtomicBool>,
+    /// Terraform said that the board's folder has to be initialised first.
+    needs_init: bool,
 }
 
 impl Session {
@@ -98,7 +100,7 @@ impl Session {
         if let Err(error) = registered {
             tracing::warn!(%error, "Ctrl+C ends this command and not the run");
         }
-        let mut session = Self { at, json: asked.at.json, secrets, interrupted };
+        let mut session = Self { at, json: asked.at.json, secrets, interrupted, needs_init: false };
         session.tell_interrupted()?;
         Ok(session)
     }
@@ -196,6 +198,7 @@ impl Session {
             from += lines.len() as u64;
             let is_last = lines.len() < MAX_RUN_LINES && from >= view.lines;
             for line in lines {
+                self.needs_init |= operation != RunOperation::Init && asks_for_init(&line.text);
                 if !self.json {
                     show(&line);
                 } else if kept.len() < MOST_LINES {
@@ -223,6 +226,9 @@ impl Session {
             format::print_json(&json!({ "ok": success, "data": data }));
         } else if !success {
             format::complain(&format!("it did not come to a good end; the log is {}", run.log));
+            if self.needs_init {
+                format::complain(&format!("Run `draftboard terraform init {}` first.", self.at.board.name));
+            }
         }
         if success { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
@@ -230,6 +236,11 @@ impl Session {
 
 fn is_success(run: &RunView) -> bool {
     matches!(run.state, RunState::Succeeded { .. })
+}
+
+/// Terraform and OpenTofu name the command in their details.
+fn asks_for_init(line: &str) -> bool {
+    line.contains("terraform init") || line.contains("tofu init")
 }
 
 fn word(action: PlannedAction) -> &'static str {

@@ -37,7 +37,7 @@ pub(super) enum Reached {
 impl Reached {
     pub(super) fn workspace(root: &Path) -> Result<Self, Refusal> {
         if !root.join("draftboard.toml").exists() {
-            return Err(OpenError::NotAWorkspace(root.to_owned()).into());
+            return Err(OpenError::no_workspace(root).into());
         }
         if let Some(client) = running(root)? {
             return Ok(Self::Running(Box::new(client)));
@@ -89,8 +89,8 @@ pub(super) fn instance(named: Option<&Path>) -> Result<DiscoveryRecord, Refusal>
         (count, Some(last)) => {
             let others = records.iter().map(|record| record.workspace.display().to_string());
             let all: Vec<String> = others.chain([last.workspace.display().to_string()]).collect();
-            Err(Refusal::new(Code::BadRequest, format!("{count} Draftboards are running"))
-                .hint(format!("Name one with --workspace: {}", all.join(", "))))
+            let message = format!("{count} Draftboards are running: {}", all.join(", "));
+            Err(Refusal::new(Code::BadRequest, message).hint("Name one with `--workspace PATH`."))
         }
     }
 }

@@ -42,6 +42,22 @@ impl Diagnostic {
         })
     }
 
+    /// What a person reads below the summary: the place, the address and the detail, each on lines of its own.
+    pub(crate) fn lines(&self) -> String {
+        let word = if self.is_error { "Error" } else { "Warning" };
+        let mut text = format!("{word}: {}", self.summary);
+        let address = self.address.as_ref().map(|address| format!("with {address}"));
+        let place = self.place.as_ref().map(|(file, line)| format!("on {file} line {line}"));
+        let place: Vec<String> = place.into_iter().chain(address).collect();
+        if !place.is_empty() {
+            text.push_str(&format!("\n  {}", place.join(", ")));
+        }
+        for line in self.detail.trim_end().lines() {
+            text.push_str(&format!("\n  {line}"));
+        }
+        text
+    }
+
     /// The node and property it is about: by its address, by the block that stands at its line, by the argument there.
     pub fn locate(self, generated: &Generated, snapshot: &Snapshot) -> Located {
         let by_address = self.address.as_deref().and_then(|address| node_of(generated, address));

@@ -101,8 +101,13 @@ pub enum Event {
 /// The event in a line of JSON, and the line as a person would read it.
 pub(crate) fn read_line(text: &str) -> (Option<Event>, Option<String>) {
     let Ok(json) = serde_json::from_str::<Json>(text) else { return (None, None) };
-    let message = json["@message"].as_str().map(str::to_owned);
-    (event_of(&json), message)
+    let event = event_of(&json);
+    let message = match &event {
+        // The message alone is the summary: which variable or argument it is about stands in the detail.
+        Some(Event::Diagnostic(diagnostic)) => Some(diagnostic.lines()),
+        _ => json["@message"].as_str().map(str::to_owned),
+    };
+    (event, message)
 }
 
 fn event_of(json: &Json) -> Option<Event> {

@@ -4,6 +4,7 @@ use super::{
     command::{Confirmation, DRIFT_PLAN, PLAN, Request, arguments, speaks_json},
     environment::environment,
     event::{Event, Stream, read_line},
+    links,
     lock::{self, Interrupted, Lock},
     logs,
     mask::Mask,
@@ -273,7 +274,7 @@ impl Runs {
     }
 }
 
-/// Terraform follows links: one that came with a cloned workspace would lead what it writes elsewhere.
+/// Terraform follows links: one that came with a cloned workspace would lead what it reads or writes elsewhere.
 fn refuse_links(folder: &SafeFolder) -> Result<(), PathError> {
     for name in WRITTEN_BY_TERRAFORM {
         let problem = match folder.kind(name)? {
@@ -283,7 +284,7 @@ fn refuse_links(folder: &SafeFolder) -> Result<(), PathError> {
         };
         return Err(PathError { path: folder.path().join(name), problem });
     }
-    Ok(())
+    links::refuse_within(folder)
 }
 
 fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<std::thread::JoinHandle<()>> {
@@ -355,8 +356,7 @@ fn validated(text: &str, said: &Said) {
     };
     for diagnostic in json["diagnostics"].as_array().into_iter().flatten() {
         if let Some(diagnostic) = super::Diagnostic::of_json(diagnostic) {
-            let word = if diagnostic.is_error { "Error" } else { "Warning" };
-            said.lines(Stream::Out, &format!("{word}: {}", diagnostic.summary));
+            said.lines(Stream::Out, &diagnostic.lines());
             said.event(Event::Diagnostic(diagnostic));
         }
     }
