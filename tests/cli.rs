@@ -237,9 +237,10 @@ fn validate_fails_for_errors_only() {
     bench.edit(&json!([{"addNode": {"board": "infrastructure", "type": "aws/storage/s3_bucket"}}]));
     let found = bench.run(&["validate"]);
     assert_eq!((found.code, found.err.as_str()), (Some(1), ""), "{found:?}");
-    assert!(found.out.contains("error: ") && found.out.contains(".bucket: "), "{found:?}");
+    assert!(found.out.contains("error: infrastructure/") && found.out.contains(".bucket"), "{found:?}");
+    assert!(!found.out.contains(" n-"), "an id says nothing to a person: {found:?}");
     let json = bench.run(&["validate", "--json"]);
-    assert_eq!(json.code, Some(1));
+    assert_eq!((json.code, &json.json()["ok"]), (Some(1), &json!(false)));
     assert!(json.json()["data"].as_array().unwrap().iter().any(|problem| problem["field"] == "bucket"));
 }
 
@@ -556,7 +557,7 @@ fn what_is_no_workspace_is_told_with_the_way_to_one() {
         assert_refused(&home.run(&[verb, "-w", folder]), &["is not a workspace", "draftboard new"]);
         assert_refused(
             &home.run(&[verb, "-w", "/nowhere/at/all"]),
-            &["is not a workspace", "draftboard new"],
+            &["does not exist", "draftboard new"],
         );
     }
     assert_refused(&home.run(&["serve", folder]), &["is not a workspace", "draftboard new"]);
@@ -777,7 +778,7 @@ fn no_link_or_pipe_of_a_workspace_is_opened() {
         ("components/a.component.yaml", true),
         ("links.json", true),
         ("manifests", true),
-        ("manifests/a.json", false),
+        ("manifests/a.json", true),
     ] {
         for is_link in [true, false] {
             let said = walk_into(trap, is_link);
@@ -942,6 +943,7 @@ fn validate_names_what_it_cannot_read() {
         ("components/mine.component.yaml", "{{{"),
         ("links.json", "{ not json"),
         (".draftboard/overrides.v0.json", "{ not json"),
+        ("prices/aws-example.json", "{"),
     ] {
         let home = Home::new();
         let workspace = home.workspace("workspace", "example");
@@ -964,6 +966,30 @@ fn validate_names_what_it_cannot_read() {
             );
         }
     }
+}
+
+#[test]
+fn validate_names_settings_that_are_unknown_or_not_of_their_form() {
+    let bench = Bench::new();
+    let config = bench.workspace.join("draftboard.toml");
+    let clean = fs::read_to_string(&config).unwrap();
+    for (text, words) in [
+        ("[infrastucture]\ncurrency = 'EUR'\n", "Did you mean `infrastructure`?"),
+        ("[infrastructure.providers.aws]\nregion = 5\n", "`infrastructure.providers.aws.region` is a number"),
+        ("[infrastructure]\nrequired-version = 'banana'\n", "expected a version constraint"),
+        ("[infrastructure.backend]\ntype = 'nonexistent'\n", "expected a backend of Terraform"),
+    ] {
+        fs::write(&config, format!("{clean}\n{text}")).unwrap();
+        let found = bench.run(&["validate"]);
+        assert_eq!(found.code, Some(1), "{text}: {found:?}");
+        assert!(
+            found.out.contains("error: draftboard.toml: ") && found.out.contains(words),
+            "{text}: {found:?}"
+        );
+    }
+    fs::write(&config, format!("{clean}\n[infrastructure.boards.gone]\ncurrency = 'EUR'\n")).unwrap();
+    let found = bench.run(&["validate"]);
+    assert!(found.code == Some(0) && found.out.contains("warning: draftboard.toml: "), "{found:?}");
 }
 
 // ---- a folder that may only be read -----------------------------------------------------------------------------------

@@ -83,7 +83,10 @@ impl Workbench for Bench {
 
     fn configured(&self, fields: &serde_json::Map<String, serde_json::Value>) -> Result<Act, Refusal> {
         let unreadable = |why: String| Refusal::new(Code::StorageError, format!("draftboard.toml: {why}"));
-        config_check::check(fields)?;
+        let view = self.published.view();
+        let boards = view.workspace.iter().flat_map(|workspace| workspace.snapshot.boards());
+        let boards: Vec<&str> = boards.map(|board| board.name.as_str()).collect();
+        config_check::check(fields, &boards)?;
         let root =
             self.published.root().ok_or_else(|| Refusal::new(Code::NoWorkspace, "no workspace is open"))?;
         let files = WorkspaceFiles::open(&root).map_err(|error| unreadable(error.to_string()))?;

@@ -2,7 +2,7 @@
 //! terminals may ask about it. What agents see is the `mcp_server` crate's; what there is to see, the writer's.
 
 mod bench;
-mod config_check;
+pub(crate) mod config_check;
 mod controller;
 pub(crate) mod listen;
 mod offline;

@@ -33,6 +33,7 @@ mod worker;
 pub(crate) use around::{Around, Told};
 pub(crate) use follower::{Follower, Outcome};
 pub(crate) use import::import;
+pub(crate) use prices::problems as price_problems;
 pub(crate) use request_plan::{PlanKey, SavedPlan};
 pub(crate) use spawner::Wardens;
 pub(crate) use trial::{About, TrialAsked};

@@ -40,6 +40,18 @@ impl Prices {
     }
 }
 
+/// The price books that cannot be used, each with why.
+pub(crate) fn problems(files: &WorkspaceFiles) -> Vec<(String, String)> {
+    let read = match texts(files) {
+        Ok(read) => read,
+        Err(refusal) => return vec![(FOLDER.to_owned(), refusal.message)],
+    };
+    let mut book = PriceBook::new();
+    read.into_iter()
+        .filter_map(|(path, text)| book.add(&path, &text).err().map(|error| (path, error.to_string())))
+        .collect()
+}
+
 fn texts(files: &WorkspaceFiles) -> Result<Vec<(String, String)>, Refusal> {
     let folder = WorkspacePath::parse(FOLDER).map_err(|error| storage(&error))?;
     let names = files.list(&folder).map_err(|error| storage(&error))?.files;

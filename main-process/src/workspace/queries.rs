@@ -1,7 +1,11 @@
 //! What can be asked of a workspace without changing it.
 
-use super::{Workspace, error::storage, group::patch};
+use super::{About, Workspace, error::storage, group::patch};
+use crate::{mcp::config_check, terraform};
 use authority::Problems;
+use beneath::SafeFolder;
+use journal::WorkspacePath;
+use rustix::fs::FileType;
 use shared_protocol::{
     Code, ElementId, Refusal, Revision, SourcePath,
     messages::{LogEntry, MAX_OPERATIONS, Patch, Problem, Severity, ValidationProblem},
@@ -59,11 +63,61 @@ impl Workspace {
         });
         let boards = self.problems().into_iter().map(ValidationProblem::from);
         held.chain(notices)
+            .chain(self.validate_config())
+            .chain(self.validate_prices())
+            .chain(self.validate_kinds())
             .chain(modules)
             .chain(boards)
             .chain(self.bundles.validate())
             .chain(suspects)
             .collect()
+    }
+
+    /// Settings that are unknown or not of their form; a file that is no TOML is a notice already.
+    fn validate_config(&self) -> Vec<ValidationProblem> {
+        let path = WorkspacePath::config();
+        let Ok(text) = self.files.read_text(&path) else { return Vec::new() };
+        let boards: Vec<&str> = self.snapshot.boards().map(|board| board.name.as_str()).collect();
+        let found = config_check::problems_of_file(&text, &boards);
+        let of =
+            |severity, words: String| ValidationProblem::of_file(severity, Some(path.to_string()), words);
+        let is_read = found.iter().any(|problem| problem.severity == Severity::Error)
+            || self.notices.contains_key(&About::Config);
+        let unread = infrastructure::Settings::read(&text).err().filter(|_| !is_read);
+        let found = found.into_iter().map(|problem| of(problem.severity, problem.words()));
+        found.chain(unread.map(|error| of(Severity::Error, error.to_string()))).collect()
+    }
+
+    fn validate_prices(&self) -> impl Iterator<Item = ValidationProblem> {
+        let found = terraform::price_problems(&self.files).into_iter();
+        found.map(|(file, problem)| ValidationProblem::of_file(Severity::Error, Some(file), problem))
+    }
+
+    /// Links and special files in folders whose files are read one by one: they are never followed.
+    fn validate_kinds(&self) -> Vec<ValidationProblem> {
+        let mut found = Vec::new();
+        for folder in ["manifests", "prices"] {
+            // What is not there needs no word; a folder that is a link is one of these itself.
+            let names = match SafeFolder::open(&self.root().join(folder)) {
+                Ok(opened) => opened
+                    .list()
+                    .unwrap_or_default()
+                    .into_iter()
+                    .map(|entry| {
+                        let is_plain = matches!(entry.kind, FileType::RegularFile | FileType::Directory);
+                        (format!("{folder}/{}", entry.name), is_plain)
+                    })
+                    .collect(),
+                Err(error) if error.problem.is_missing() => Vec::new(),
+                Err(_) => vec![(folder.to_owned(), false)],
+            };
+            for (name, _) in names.into_iter().filter(|(_, is_plain)| !is_plain) {
+                let message =
+                    "It is a link or a special file, and is not read. Replace it with the file itself.";
+                found.push(ValidationProblem::of_file(Severity::Error, Some(name), message));
+            }
+        }
+        found
     }
 
     pub fn problems(&self) -> Vec<Problem> {
