@@ -457,3 +457,38 @@ fn a_window_that_a_signal_ends_is_recorded_by_main() {
     wait_for("the offer", || home.path("state/draftboard/crashes/offered").exists().then_some(()));
     assert_eq!(main.stop().code, Some(0));
 }
+
+/// A folder that cannot be imported leaves what was open open, and nothing beside it.
+#[test]
+fn a_failed_import_makes_no_workspace() {
+    let home = Home::new();
+    let (first, infra) = (home.workspace("first", "blank"), home.path("infra"));
+    fs::create_dir(&infra).unwrap();
+    fs::write(infra.join("broken.tf"), "resource \"a\" {\n  b = [\n").unwrap();
+    let running = Running::serve(&home, &first);
+    let mut client = Client::connect(&home, &first).unwrap();
+    let refused = client.request(json!({"importFolder": infra})).unwrap().unwrap_err();
+    assert!(refused["message"].as_str().unwrap().starts_with("broken.tf: "), "{refused}");
+    assert!(!home.path("infra-draftboard").exists());
+    let listed = client.request(json!("recents")).unwrap().unwrap();
+    assert!(!listed.to_string().contains("infra-draftboard"), "{listed}");
+    let shown = client.request(json!("instance")).unwrap().unwrap();
+    assert_eq!(shown["instance"]["workspace"], json!(first.canonicalize().unwrap()));
+
+    fs::write(infra.join("broken.tf"), "resource \"terraform_data\" \"a\" {}\n").unwrap();
+    let imported = client.request(json!({"importFolder": infra})).unwrap().unwrap();
+    assert!(imported["terraform"].is_object(), "{imported}");
+    assert!(!home.path("infra-draftboard-2").exists());
+    let made = document(&home, &home.path("infra-draftboard"));
+    assert_eq!(made["nodes"].as_array().map(Vec::len), Some(1), "{made}");
+    assert_eq!(running.stop().code, Some(0));
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_said_to_be_missing() {
+    let home = Home::new();
+    let gone = home.path("gone");
+    let said = home.run(&["status", "-w", gone.to_str().unwrap()]);
+    assert!(said.err.contains("does not exist") && said.err.contains("draftboard new"), "{said:?}");
+    assert!(!said.err.contains("draftboard.toml"), "{said:?}");
+}

@@ -1,4 +1,5 @@
-//! What the window remembers of itself between runs, as a small strict JSON that main keeps without looking inside.
+//! What the window remembers of itself between runs, as small strict JSON: the layout of each workspace, which main keeps
+//! without looking inside, and the user's settings for all of them, which main keeps in the user's `settings.toml`.
 //! What cannot be read, or is out of bounds, counts as nothing: a window opens in any case.
 
 use crate::dock::Place;
@@ -10,7 +11,7 @@ use shared_protocol::messages::MAX_WINDOW_STATE;
 pub(crate) const SCALES: [u16; 8] = [80, 90, 100, 110, 125, 150, 175, 200];
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum ThemeChoice {
     #[default]
     System,
@@ -31,7 +32,7 @@ impl From<ThemeChoice> for ThemePreference {
 
 /// What the pointer does on empty space.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum PointerStyle {
     /// Scrolling pans, dragging draws a frame.
     #[default]
@@ -42,7 +43,7 @@ pub(crate) enum PointerStyle {
 
 /// What a person chose on the settings page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(default)]
 pub(crate) struct Settings {
     pub(crate) theme: ThemeChoice,
     /// Of the whole window, in percent.
@@ -64,58 +65,41 @@ impl Default for Settings {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Remembered {
-    pub(crate) settings: Settings,
-    pub(crate) layout: Place,
+/// The panels, as they were written, perhaps by another version.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Window {
+    layout: Place,
 }
 
-/// As it was written, perhaps by another version: each part is taken or left by itself.
-#[derive(Deserialize)]
-struct Written {
-    #[serde(default)]
-    settings: serde_json::Value,
-    #[serde(default)]
-    layout: serde_json::Value,
+pub(crate) fn layout_from_text(text: &str) -> Place {
+    part::<Window>(text, "layout").map(|window| window.layout.settled()).unwrap_or_default()
 }
 
-impl Remembered {
+pub(crate) fn layout_to_text(layout: &Place) -> String {
+    serde_json::to_string(&Window { layout: layout.clone() }).unwrap_or_default()
+}
+
+fn part<T: serde::de::DeserializeOwned>(text: &str, what: &str) -> Option<T> {
+    if text.is_empty() || text.len() > MAX_WINDOW_STATE {
+        return None;
+    }
+    let read = serde_json::from_str(text);
+    read.inspect_err(
+        |error| tracing::warn!(%error, what, "what the window remembered cannot be read; it begins anew"),
+    )
+    .ok()
+}
+
+impl Settings {
     pub(crate) fn from_text(text: &str) -> Self {
-        if text.is_empty() || text.len() > MAX_WINDOW_STATE {
-            return Self::default();
-        }
-        let Written { settings, layout } = match serde_json::from_str(text) {
-            Ok(written) => written,
-            Err(error) => {
-                tracing::warn!(%error, "what the window remembered cannot be read; it begins anew");
-                return Self::default();
-            }
-        };
-        let settings = part::<Settings>(settings, "settings").filter(Settings::is_sound).unwrap_or_default();
-        let layout = part::<Place>(layout, "layout").map(Place::settled).unwrap_or_default();
-        Self { settings, layout }
+        part::<Self>(text, "settings").filter(Self::is_sound).unwrap_or_default()
     }
 
     pub(crate) fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
-}
 
-fn part<T: serde::de::DeserializeOwned>(value: serde_json::Value, what: &str) -> Option<T> {
-    if value.is_null() {
-        return None;
-    }
-    match serde_json::from_value(value) {
-        Ok(part) => Some(part),
-        Err(error) => {
-            tracing::warn!(%error, what, "a part of what the window remembered cannot be read; it begins anew");
-            None
-        }
-    }
-}
-
-impl Settings {
     fn is_sound(&self) -> bool {
         SCALES.contains(&self.scale)
     }
@@ -126,40 +110,34 @@ mod tests {
     use super::*;
     use crate::panels::PanelId;
 
-    fn changed() -> Remembered {
-        let settings =
-            Settings { theme: ThemeChoice::Dark, scale: 150, reduced_motion: true, ..Settings::default() };
+    fn settings() -> Settings {
+        Settings { theme: ThemeChoice::HighContrast, scale: 150, reduced_motion: true, ..Settings::default() }
+    }
+
+    fn layout() -> Place {
         let mut layout = Place::default();
         layout.show(PanelId::Outline);
         layout.close(PanelId::Inspector);
-        Remembered { settings, layout }
+        layout
     }
 
     #[test]
     fn what_is_written_is_read() {
-        let before = changed();
-        assert_eq!(Remembered::from_text(&before.to_text()), before);
+        assert_eq!(Settings::from_text(&settings().to_text()), settings());
+        assert_eq!(layout_from_text(&layout_to_text(&layout())), layout());
+        let typed = r#"{"theme":"high-contrast","scale":150,"reduced_motion":true}"#;
+        assert_eq!(Settings::from_text(typed), settings());
     }
 
     #[test]
     fn what_is_not_sound_counts_as_nothing() {
-        let good = changed().to_text();
-        let long = format!("{good}{}", " ".repeat(MAX_WINDOW_STATE));
-        for text in ["", "no", "[]", "{}", "null", &good[..good.len() - 1], &long] {
-            assert_eq!(Remembered::from_text(text), Remembered::default(), "{text:.80}");
+        let (settings, layout) = (settings().to_text(), layout_to_text(&layout()));
+        let long = " ".repeat(MAX_WINDOW_STATE);
+        for text in ["", "no", "[]", "{}", "null", r#"{"scale":101}"#, r#"{"theme":"plaid"}"#] {
+            assert_eq!(Settings::from_text(text), Settings::default(), "{text}");
+            assert_eq!(layout_from_text(text), Place::default(), "{text}");
         }
-    }
-
-    #[test]
-    fn one_part_that_is_not_sound_does_not_take_the_other_along() {
-        let good = changed();
-        for bad in ["101", "-1", "\"large\""] {
-            let text = good.to_text().replace("\"scale\":150", &format!("\"scale\":{bad}"));
-            let read = Remembered::from_text(&text);
-            assert_eq!(read, Remembered { settings: Settings::default(), layout: good.layout.clone() });
-        }
-        let older = r#"{"settings":{"theme":"dark","scale":150,"reducedMotion":true},"left":{"open":true}}"#;
-        let read = Remembered::from_text(older);
-        assert_eq!(read, Remembered { settings: good.settings, layout: Place::default() });
+        assert_eq!(Settings::from_text(&format!("{settings}{long}")), Settings::default());
+        assert_eq!(layout_from_text(&format!("{layout}{long}")), Place::default());
     }
 }

@@ -243,9 +243,13 @@ pub struct Presence {
     pub area: Option<Area>,
     #[serde(default)]
     pub doing: Doing,
-    /// What the window remembers of itself (panels, theme), in its own words; main keeps it and does not look inside.
+    /// The panels of the window in this workspace, in its own words; main keeps it and does not look inside.
     #[serde(default)]
     pub window: String,
+    /// The user's settings of the window (theme, scale) as JSON, for all workspaces; main keeps them in the user's
+    /// `settings.toml`. Empty from a window in which none was changed.
+    #[serde(default)]
+    pub settings: String,
 }
 
 /// The middle of the view in board units, and how much it is enlarged.
@@ -317,6 +321,7 @@ impl Presence {
         self.selection.len() <= MAX_NODES
             && self.viewports.len() <= MAX_BOARDS
             && self.window.len() <= MAX_WINDOW_STATE
+            && self.settings.len() <= MAX_WINDOW_STATE
             && self.viewports.iter().all(|(_, viewport)| finite(viewport))
             && self.area.is_none_or(|area| area.is_sound())
     }
@@ -440,7 +445,7 @@ pub enum Answer {
     Demo {
         tour: bool,
     },
-    /// What a window asked to open is a folder and no workspace.
+    /// What a window asked to open is a folder and no workspace, or what it asked to make is there already.
     PlainFolder(PlainFolder),
     /// One board of each template that has any.
     Templates(Vec<(Template, Document)>),
@@ -487,13 +492,15 @@ pub struct Recent {
     pub problem: Option<String>,
 }
 
-/// A folder that is no workspace.
+/// A folder that is no workspace, or is one already where a new one was to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlainFolder {
     pub path: String,
     /// It has Terraform files, or a TerraStudio project, that can be imported.
     pub has_terraform: bool,
+    #[serde(default)]
+    pub is_workspace: bool,
 }
 
 /// An accepted command, durable.

@@ -6,16 +6,19 @@ use crate::{
     moment::now,
     paths,
     processes::LockError,
-    workspace::{NewError, Template, create, create_empty, has_terraform, unpack_example},
+    terraform,
+    workspace::{NewError, Template, beside, create, create_empty, has_terraform, unpack_example},
 };
 use shared_protocol::{
-    BoardId, Code, Refusal,
+    Actor, BoardId, Code, Refusal,
     messages::{PlainFolder, Recent},
     review::Scope,
+    terraform::TerraformAnswer,
 };
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// What a start without a named workspace found.
@@ -89,7 +92,8 @@ pub(super) fn plain_folder(root: &Path) -> Option<PlainFolder> {
         return None;
     }
     let path = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
-    Some(PlainFolder { path: path.display().to_string(), has_terraform: has_terraform(root) })
+    let has_terraform = has_terraform(root);
+    Some(PlainFolder { path: path.display().to_string(), has_terraform, is_workspace: false })
 }
 
 pub(super) fn open_example() -> Result<Session, SessionError> {
@@ -102,8 +106,38 @@ pub(super) fn create_at(path: &Path, template: Template) -> Result<(), Refusal> 
     create(path, template, BoardId::from_bits(now().seed)).map_err(not_made)
 }
 
-/// Makes a workspace for what is imported from a folder.
-pub(super) fn create_for_import(folder: &Path, path: &Path) -> Result<(), Refusal> {
+/// Makes a workspace beside a folder with what is imported from it. Leaves nothing behind when that fails.
+pub(super) fn import_beside(folder: &Path, actor: &Actor) -> Result<(Session, TerraformAnswer), Refusal> {
+    let place = beside(folder);
+    let imported = create_for_import(folder, &place).and_then(|()| import_into(folder, &place, actor));
+    imported.map_err(|refusal| {
+        // The place was free before, so all of it is ours.
+        if let Err(error) = std::fs::remove_dir_all(&place)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            return refusal.hint(format!("{} is left over and can be removed: {error}.", place.display()));
+        }
+        refusal
+    })
+}
+
+fn import_into(folder: &Path, place: &Path, actor: &Actor) -> Result<(Session, TerraformAnswer), Refusal> {
+    let mut session = Session::open_unlisted(place)?;
+    let (files, snapshot) = (Arc::clone(session.workspace.files()), session.workspace.snapshot().clone());
+    let apply = |mutation| session.workspace.execute(&mutation, actor, now()).map(|(applied, _)| applied);
+    match terraform::import(&files, &snapshot, folder, None, now(), apply) {
+        Ok(answer) => {
+            session.list();
+            Ok((session, answer))
+        }
+        Err(refusal) => {
+            session.close();
+            Err(refusal.hint("No workspace was made. Mend the files, then import the folder again."))
+        }
+    }
+}
+
+fn create_for_import(folder: &Path, path: &Path) -> Result<(), Refusal> {
     if !has_terraform(folder) {
         let message = format!("{} has neither .tf files nor a TerraStudio project", folder.display());
         return Err(Refusal::new(Code::NotFound, message)

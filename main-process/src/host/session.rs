@@ -60,10 +60,15 @@ impl Ownership for HeldLock {
 impl Session {
     /// Locks and opens a workspace and makes it known. It serves nobody before [`Self::serve`].
     pub(crate) fn open(root: &Path) -> Result<Self, SessionError> {
-        let mut session = Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable())?;
-        session.workspace.keep_approvals_in(paths::approvals());
-        paths::remember(session.workspace.root());
+        let mut session = Self::open_unlisted(root)?;
+        session.list();
         Ok(session)
+    }
+
+    /// Makes it one of the user's own workspaces: with their standing approvals, and listed among the recent ones.
+    pub(super) fn list(&mut self) {
+        self.workspace.keep_approvals_in(paths::approvals());
+        paths::remember(self.workspace.root());
     }
 
     /// As [`Self::open`], for a workspace that is not one of the user's own and is not listed among them.
@@ -79,7 +84,7 @@ impl Session {
         elsewhere: &[RuntimeDir],
     ) -> Result<Self, SessionError> {
         if !root.join("draftboard.toml").exists() {
-            return Err(OpenError::NotAWorkspace(root.to_owned()).into());
+            return Err(OpenError::no_workspace(root).into());
         }
         let lock = WorkspaceLock::acquire(root)?;
         // Before the files are read, so that an edit is seen by one or the other.

@@ -32,6 +32,8 @@ pub(super) struct Subscriber {
     terraform: Option<Box<TerraformView>>,
     upstreams: Option<Box<UpstreamsView>>,
     review: LastReview,
+    /// The user's settings of the window, which are those of no workspace.
+    pub(super) settings: String,
 }
 
 /// What the window knows of the review queue.
@@ -44,10 +46,15 @@ struct LastReview {
 }
 
 impl Subscriber {
+    pub(super) fn new(settings: String) -> Self {
+        Self { settings, ..Self::default() }
+    }
+
     pub(super) fn attach(&mut self, queue: Sender<ToRenderer>, workspace: &Workspace) {
         let (agents, terraform) = (self.agents.take(), self.terraform.take());
-        let upstreams = self.upstreams.take();
-        *self = Self { queue: Some(queue), behind: true, agents, terraform, upstreams, ..Self::default() };
+        let (upstreams, settings) = (self.upstreams.take(), std::mem::take(&mut self.settings));
+        let queue = Some(queue);
+        *self = Self { queue, behind: true, agents, terraform, upstreams, settings, ..Self::default() };
         self.catch_up(workspace);
     }
 
@@ -58,10 +65,21 @@ impl Subscriber {
 
     /// Sends everything if something was missed, once nothing else waits: everything is large, and should wait once.
     pub(super) fn catch_up(&mut self, workspace: &Workspace) {
-        if !self.behind || self.queue.as_ref().is_none_or(|queue| !queue.is_empty()) {
-            return;
+        if self.behind && self.queue.as_ref().is_some_and(Sender::is_empty) {
+            self.send_everything(workspace);
         }
-        let view = workspace.view();
+    }
+
+    /// Another workspace is open: it is sent at once, before what is answered next, which may be about it.
+    pub(super) fn replace(&mut self, workspace: &Workspace) {
+        if self.queue.is_some() {
+            self.send_everything(workspace);
+        }
+    }
+
+    fn send_everything(&mut self, workspace: &Workspace) {
+        let mut view = workspace.view();
+        view.presence.settings.clone_from(&self.settings);
         self.last_status = Some(view.status.clone());
         self.last_registry = Some(Arc::clone(workspace.snapshot().registry()));
         self.behind = false;

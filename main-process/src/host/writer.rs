@@ -25,7 +25,7 @@ use crate::{
     processes::GuardedChild,
     renderer_link::user_name,
     terraform, upstreams,
-    workspace::{Mutation, Noticed, Workspace, beside, template_boards},
+    workspace::{Mutation, Noticed, Workspace, template_boards},
 };
 use authority::proposals::{AgentAsk, AgentOutcome, Client};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
@@ -35,9 +35,8 @@ use reviewing::Reviewed;
 use shared_protocol::{
     Actor, ActorKind, Code, ElementId, NodeId, Refusal,
     mcp::McpMode,
-    messages::{Answer, Applied, InstanceView, Patch, Presence, Request, ToRenderer},
+    messages::{Answer, Applied, InstanceView, Patch, PlainFolder, Presence, Request, ToRenderer},
     review::AuditEvent,
-    terraform::TerraformRequest,
 };
 use std::{
     path::Path,
@@ -121,7 +120,11 @@ impl Writer {
         upstreams.show(session.workspace.root());
         session.serve(&host, &agents);
         session.workspace.price_with(Arc::new(terraform.clone()));
-        let renderer = Subscriber::default();
+        let settings = mcp::window_settings(&paths::settings()).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the window's settings are not used");
+            String::new()
+        });
+        let renderer = Subscriber::new(settings);
         let mut writer = Self {
             session,
             host,
@@ -245,7 +248,11 @@ impl Writer {
         let workspace = &mut self.session.workspace;
         match job {
             Job::Stop => return true,
-            Job::Presence(presence) if presence.is_sound() => workspace.set_presence(presence),
+            Job::Presence(mut presence) if presence.is_sound() => {
+                let settings = std::mem::take(&mut presence.settings);
+                workspace.set_presence(presence);
+                self.keep_window_settings(settings);
+            }
             Job::Chosen(node) => choose(workspace, node),
             Job::Presence(_) => tracing::warn!("a selection or viewport out of bounds was ignored"),
             Job::Attach(queue) => {
@@ -378,6 +385,11 @@ impl Writer {
         let result = match request {
             Request::Open(path) if actor.kind == ActorKind::Window => self.open_or_ask(&path),
             Request::Open(path) => self.open(&path),
+            Request::New { path, .. }
+                if actor.kind == ActorKind::Window && Path::new(&path).join("draftboard.toml").exists() =>
+            {
+                Ok(Answer::PlainFolder(PlainFolder { path, has_terraform: false, is_workspace: true }))
+            }
             Request::New { path, template } => {
                 launching::create_at(Path::new(&path), template).and_then(|()| self.open(&path))
             }
@@ -388,14 +400,12 @@ impl Writer {
                 Refusal::new(Code::StorageError, format!("that the tour is closed was not written down: {error}"))
                     .hint("It comes again with the next demo. Free some space, or check your folder ~/.local/state.")
             }),
-            Request::ImportFolder(folder) => match self.open_for_import(Path::new(&folder)) {
-                Ok(()) => {
-                    self.publish();
-                    let import = TerraformRequest::Import { path: folder, name: None };
-                    return self.terraform.request(import, actor.clone(), reply);
-                }
-                Err(refusal) => Err(refusal),
-            },
+            Request::ImportFolder(folder) => {
+                launching::import_beside(Path::new(&folder), actor).map(|(session, answer)| {
+                    self.take_over(session);
+                    Answer::Terraform(answer)
+                })
+            }
             Request::Templates => Ok(Answer::Templates(template_boards())),
             Request::Recents => return recents_aside(self.failed.clone(), reply),
             Request::ForgetRecent(path) => {
@@ -468,12 +478,6 @@ impl Writer {
         }
     }
 
-    fn open_for_import(&mut self, folder: &Path) -> Result<(), Refusal> {
-        let place = beside(folder);
-        launching::create_for_import(folder, &place)?;
-        self.open(&place.to_string_lossy()).map(drop)
-    }
-
     /// Opens a fresh copy of the example and starts the scripted agent on it. The mode is guarded there and nowhere else.
     fn start_demo(&mut self) -> Result<Answer, Refusal> {
         if !self.window {
@@ -498,6 +502,17 @@ impl Writer {
         Ok(Answer::Done)
     }
 
+    /// Keeps what the user chose in the window, for every workspace. What cannot be written holds for this run.
+    fn keep_window_settings(&mut self, settings: String) {
+        if settings.is_empty() || settings == self.renderer.settings {
+            return;
+        }
+        if let Err(error) = mcp::keep_window_settings(&paths::settings(), &settings) {
+            tracing::warn!(%error, "the window's settings were not kept");
+        }
+        self.renderer.settings = settings;
+    }
+
     fn take_over(&mut self, mut session: Session) {
         if self.demo.take().is_some() {
             self.agents.set_mode_here(None);
@@ -507,7 +522,7 @@ impl Writer {
         session.announce(self.address.as_ref());
         session.workspace.price_with(Arc::new(self.terraform.clone()));
         std::mem::replace(&mut self.session, session).close();
-        self.renderer.resync(&self.session.workspace);
+        self.renderer.replace(&self.session.workspace);
     }
 
     /// Tells the window of a process that ended unexpectedly, once.

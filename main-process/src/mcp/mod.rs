@@ -15,7 +15,9 @@ mod tests;
 pub(crate) use controller::start;
 pub(crate) use offline::offline_surface;
 pub(crate) use published::Published;
-pub(crate) use settings::{Overrides, Settings, USUAL_PORT, terraform_program};
+pub(crate) use settings::{
+    Overrides, Settings, USUAL_PORT, keep_window_settings, terraform_program, window_settings,
+};
 
 use crate::{host::Reply, processes::instance::Token};
 use mcp_server::{Doings, Surface};

@@ -165,7 +165,7 @@ fn without_moments(previews: &PreviewsView) -> PreviewsView {
 
 /// What the window remembers of itself is its own, and changes often.
 fn without_window(presence: &Presence) -> Presence {
-    let Presence { board, selection, viewports, area, doing, window: _ } = presence;
+    let Presence { board, selection, viewports, area, doing, window: _, settings: _ } = presence;
     Presence {
         board: *board,
         selection: selection.clone(),
@@ -173,5 +173,6 @@ fn without_window(presence: &Presence) -> Presence {
         area: *area,
         doing: *doing,
         window: String::new(),
+        settings: String::new(),
     }
 }

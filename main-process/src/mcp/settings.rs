@@ -1,4 +1,4 @@
-//! The user's settings for agents and for Terraform: `settings.toml` in the user's configuration folder. A file that cannot be read is
+//! The user's settings for agents, for Terraform and for the window: `settings.toml` in the user's configuration folder. A file that cannot be read is
 //! named and left alone; the defaults hold meanwhile.
 
 use crate::paths;
@@ -64,6 +64,9 @@ struct File {
     mcp: Settings,
     #[serde(default, skip_serializing_if = "TerraformSettings::is_default")]
     terraform: TerraformSettings,
+    /// The window's own; it alone knows what they mean.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    window: toml::Table,
     #[serde(flatten)]
     others: toml::Table,
 }
@@ -81,6 +84,22 @@ pub(crate) fn terraform_program(path: &Path) -> Result<Option<String>, SettingsE
     read_file(path).map(|file| file.terraform.program)
 }
 
+/// The window's settings as JSON; empty when there are none.
+pub(crate) fn window_settings(path: &Path) -> Result<String, SettingsError> {
+    let window = read_file(path)?.window;
+    Ok(if window.is_empty() { String::new() } else { serde_json::to_string(&window).unwrap_or_default() })
+}
+
+/// Keeps the window's settings, which come as JSON, and what else is in their table.
+pub(crate) fn keep_window_settings(path: &Path, text: &str) -> Result<(), SettingsError> {
+    let unwritten =
+        |error| SettingsError::Unwritten { path: path.to_owned(), source: io::Error::other(error) };
+    let window: toml::Table = serde_json::from_str(text).map_err(unwritten)?;
+    let mut file = read_file(path)?;
+    file.window.extend(window);
+    write_file(path, &file)
+}
+
 fn read_file(path: &Path) -> Result<File, SettingsError> {
     let unreadable = |problem: String| SettingsError::Unreadable { path: path.to_owned(), problem };
     match fs::metadata(path) {
@@ -93,11 +112,14 @@ fn read_file(path: &Path) -> Result<File, SettingsError> {
     toml::from_str(&text).map_err(|error| unreadable(error.to_string()))
 }
 
-/// Whole or not at all.
 pub(super) fn write(path: &Path, settings: &Settings) -> Result<(), SettingsError> {
-    let file = File { mcp: settings.clone(), ..read_file(path)? };
+    write_file(path, &File { mcp: settings.clone(), ..read_file(path)? })
+}
+
+/// Whole or not at all.
+fn write_file(path: &Path, file: &File) -> Result<(), SettingsError> {
     let unwritten = |source| SettingsError::Unwritten { path: path.to_owned(), source };
-    let text = toml::to_string_pretty(&file).map_err(|error| unwritten(io::Error::other(error)))?;
+    let text = toml::to_string_pretty(file).map_err(|error| unwritten(io::Error::other(error)))?;
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(unwritten)?;
     let draft = folder.join(format!(".settings-{}.draft", std::process::id()));
@@ -127,6 +149,24 @@ mod tests {
         assert_eq!(read(&path).unwrap(), settings);
         assert!(fs::read_to_string(&path).unwrap().contains("theme = \"dark\""));
         assert_eq!(terraform_program(&path).unwrap().as_deref(), Some("tofu"));
+    }
+
+    #[test]
+    fn the_windows_settings_are_kept_beside_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("below/settings.toml");
+        assert_eq!(window_settings(&path).unwrap(), "");
+        keep_window_settings(&path, r#"{"theme":"dark","scale":150,"reduced_motion":false}"#).unwrap();
+        let settings = Settings { port: 9000, ..Settings::default() };
+        write(&path, &settings).unwrap();
+        keep_window_settings(&path, r#"{"theme":"light"}"#).unwrap();
+        assert_eq!(read(&path).unwrap(), settings);
+        let kept: serde_json::Value = serde_json::from_str(&window_settings(&path).unwrap()).unwrap();
+        assert_eq!(kept, serde_json::json!({ "theme": "light", "scale": 150, "reduced_motion": false }));
+        assert!(keep_window_settings(&path, "[1]").is_err());
+        fs::write(&path, "nonsense").unwrap();
+        assert!(keep_window_settings(&path, r#"{"theme":"dark"}"#).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "nonsense", "left alone");
     }
 
     #[test]

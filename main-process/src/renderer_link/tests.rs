@@ -244,7 +244,8 @@ fn a_presence_out_of_bounds_is_ignored_and_the_connection_goes_on() {
         viewports: vec![(board, Viewport { x: -3.5, y: 1e6, zoom: 0.25 })],
         area: Some(Area { x: 10.0, y: 20.0, w: 800.0, h: 600.0 }),
         doing: Doing::Typing,
-        window: "{\"theme\":\"dark\"}".to_owned(),
+        window: "{\"layout\":{}}".to_owned(),
+        settings: String::new(),
     };
     fake.say(&FromRenderer::Presence(sound.clone()));
     let at = |x: f32, y: f32, zoom: f32| Presence {
@@ -261,6 +262,7 @@ fn a_presence_out_of_bounds_is_ignored_and_the_connection_goes_on() {
         at(0.0, 0.0, -1.0),
         Presence { selection: vec![node; MAX_NODES + 1], ..sound.clone() },
         Presence { window: "x".repeat(65 << 10), ..sound.clone() },
+        Presence { settings: "x".repeat(65 << 10), ..sound.clone() },
         Presence { area: Some(Area { x: 0.0, y: 0.0, w: f32::INFINITY, h: 1.0 }), ..sound.clone() },
         Presence { area: Some(Area { x: 0.0, y: 0.0, w: 1.0, h: -1.0 }), ..sound.clone() },
         Presence {

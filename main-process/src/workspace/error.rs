@@ -3,12 +3,14 @@
 use super::new::{beside, has_terraform};
 use journal::{FileError, JournalError};
 use shared_protocol::{Code, Refusal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("{} is not a workspace, it has no draftboard.toml: make one with `draftboard new {}`", .0.display(), .0.display())]
     NotAWorkspace(PathBuf),
+    #[error("{} does not exist: check the path, or make a workspace there with `draftboard new {}`", .0.display(), .0.display())]
+    Missing(PathBuf),
     #[error("{0}")]
     File(#[from] FileError),
     #[error("{0}")]
@@ -19,10 +21,17 @@ pub enum OpenError {
     Inconsistent(String),
 }
 
+impl OpenError {
+    /// Why a path without a `draftboard.toml` does not open.
+    pub(crate) fn no_workspace(root: &Path) -> Self {
+        if root.exists() { Self::NotAWorkspace(root.to_owned()) } else { Self::Missing(root.to_owned()) }
+    }
+}
+
 impl From<OpenError> for Refusal {
     fn from(error: OpenError) -> Self {
         let code = match &error {
-            OpenError::NotAWorkspace(_) => Code::NotFound,
+            OpenError::NotAWorkspace(_) | OpenError::Missing(_) => Code::NotFound,
             OpenError::File(FileError::Newer { .. }) | OpenError::Journal(JournalError::Newer { .. }) => {
                 Code::BadRequest
             }

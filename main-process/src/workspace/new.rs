@@ -11,6 +11,8 @@ static EXAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/example");
 const THREE_TIER: &str = "three-tier";
 const INTERFACE: &str = "locker-app";
 const SPEC: &str = "spec";
+/// A board of the example alone, which its drawing is told apart by.
+const REHEARSAL: &str = "rehearsal";
 
 #[derive(Debug, thiserror::Error)]
 pub enum NewError {
@@ -52,7 +54,7 @@ pub fn template_boards() -> Vec<(Template, Document)> {
         (Template::ThreeTier, THREE_TIER),
         (Template::Interface, INTERFACE),
         (Template::Spec, SPEC),
-        (Template::Example, THREE_TIER),
+        (Template::Example, REHEARSAL),
     ];
     let board = |(template, name)| {
         let name = BoardName::parse(name).ok()?;

@@ -29,7 +29,7 @@ impl Workspace {
     /// Opens a folder. The caller holds the workspace's lock. What others changed in the files enters as of `moment`.
     pub fn open(root: &Path, moment: Moment) -> Result<Self, OpenError> {
         if !root.join(WorkspacePath::config().as_str()).exists() {
-            return Err(OpenError::NotAWorkspace(root.to_owned()));
+            return Err(OpenError::no_workspace(root));
         }
         let mut notices = Notices::new();
         let files = WorkspaceFiles::open(root)?;

@@ -13,6 +13,7 @@ use crate::{
     },
     review::codes::codes_ui,
     shortcuts_sheet::shortcuts_sheet_ui,
+    tour::Tour,
     view::Action,
     widgets::empty_state_ui,
 };
@@ -133,7 +134,8 @@ impl Workbench {
         }) {
             overlays.settings = None;
         }
-        self.notices.show_ui(context, &self.theme, STATUS_HEIGHT + 12.0, actions);
+        let card = self.tour.as_ref().and_then(Tour::card);
+        self.notices.show_ui(context, &self.theme, STATUS_HEIGHT + 12.0, card, actions);
     }
 }
 

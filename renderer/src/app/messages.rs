@@ -5,6 +5,7 @@ use crate::{
     commands::CommandId,
     link::Incoming,
     panels::{notices::Tone, status_bar::counted},
+    remembered::layout_to_text,
     replica::Received,
     terraform::Known,
     tour::Tour,
@@ -68,7 +69,7 @@ impl Workbench {
             Received::PreviewInstances { session, instances } => {
                 self.panels.preview.screens.place(session, instances);
             }
-            Received::Opened(presence) => self.opened(presence, context),
+            Received::Opened(presence) => self.opened(&presence, context),
             Received::Patched(changes) => self.patched(&changes, context),
             Received::Registry => self.redraw_all(None),
             Received::Answered { request, result } => self.answered(request, result, context),
@@ -106,28 +107,29 @@ impl Workbench {
     }
 
     /// A new workspace takes the window over; the same one again (after a resync) leaves the designer where they were.
-    fn opened(&mut self, presence: Presence, context: &Context) {
+    fn opened(&mut self, presence: &Presence, context: &Context) {
         let Some(workspace) = self.replica.workspace() else { return };
         let known = self.opened_root.as_deref() == Some(workspace.root.as_str());
         if !known {
             self.opened_root = Some(workspace.root.clone());
             self.tour.take_if(|tour| matches!(tour, Tour::Going(_)));
+            self.notices.clear();
             self.canvases.clear();
             self.fitted.clear();
             self.session.terraform = Known::default();
             self.review.reset();
             self.session.board = presence.board;
-            self.session.selection = presence.selection.into_iter().collect();
-            for (board, viewport) in presence.viewports {
-                if workspace.snapshot.board(board).is_some() {
-                    self.canvases.entry(board).or_default().set_viewport(viewport);
-                    self.fitted.insert(board);
+            self.session.selection = presence.selection.iter().copied().collect();
+            for (board, viewport) in &presence.viewports {
+                if workspace.snapshot.board(*board).is_some() {
+                    self.canvases.entry(*board).or_default().set_viewport(*viewport);
+                    self.fitted.insert(*board);
                 }
             }
             self.session.history = Default::default();
             self.panels.specs.reset();
             self.panels.upstreams.reset();
-            self.restore(&presence.window, context);
+            self.restore(presence, context);
         }
         self.panels.log.reset();
         self.panels.audit.reset();
@@ -140,6 +142,9 @@ impl Workbench {
         self.redraw_all(Some(changes));
         self.keep_what_exists();
         self.panels.log.changed();
+        if let Some(workspace) = self.replica.workspace() {
+            self.notices.withdraw_undo(workspace.snapshot.revision());
+        }
         self.select_awaited(context);
         self.send_nudge_backlog();
     }
@@ -425,7 +430,8 @@ impl Workbench {
             viewports: self.fitted.iter().filter_map(viewport).collect(),
             area: self.canvas_area,
             doing: self.doing,
-            window: self.remembered.to_text(),
+            window: layout_to_text(&self.told_layout),
+            settings: if self.has_changed_settings { self.settings.to_text() } else { String::new() },
         }
     }
 

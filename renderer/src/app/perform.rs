@@ -1,10 +1,12 @@
 //! Doing what panels asked for.
 
+pub(super) use crate::panels::notices::capitalised;
+
 use super::{Pending, Workbench};
 use crate::{
     dialogs::Modal,
     links::LinkTo,
-    panels::PanelId,
+    panels::{PanelId, notices::Tone},
     placing::{add_at, add_connected, parent_for},
     terraform::Asked,
     tour::Tour,
@@ -15,7 +17,7 @@ use shared_protocol::{
     AddNode, BoardId, Command, ElementId, Endpoint, NodeRef, Point, Refusal, TypeId, mcp::McpRequest,
     messages::Request, previews::PreviewRequest,
 };
-use std::collections::BTreeSet;
+use std::{cmp::Ordering, collections::BTreeSet};
 
 impl Workbench {
     pub(super) fn perform(&mut self, action: Action, context: &Context) {
@@ -47,7 +49,7 @@ impl Workbench {
                     _ => Pending::Other,
                 };
                 if pending == Pending::Demo {
-                    self.tour = Some(Tour::Starting(self.settings.clone()));
+                    self.tour = Some(Tour::Starting { by_command: self.overlays.welcome.is_none() });
                 }
                 self.ask(request, pending);
             }
@@ -104,11 +106,18 @@ impl Workbench {
                 self.dock.show(PanelId::Upstreams);
             }
             Action::TakeBack(revision) => {
-                let newest = self.workspace().map(|workspace| workspace.snapshot.revision());
-                let request = if newest == Some(revision) {
-                    Request::Undo
-                } else {
-                    Request::Revert { revision, partial: false }
+                let Some(newest) = self.workspace().map(|workspace| workspace.snapshot.revision()) else {
+                    return;
+                };
+                let request = match newest.cmp(&revision) {
+                    Ordering::Equal => Request::Undo,
+                    // Its patch is still on the way.
+                    Ordering::Less => Request::Revert { revision, partial: false },
+                    Ordering::Greater => {
+                        let more = vec!["Revert it in the log to keep what came after it.".to_owned()];
+                        let message = "Nothing was undone: the workspace has changed since.";
+                        return self.notices.tell(Tone::Bad, message, more);
+                    }
                 };
                 self.ask(request, Pending::Revert(revision));
             }
@@ -217,9 +226,4 @@ fn selects_what_it_makes(command: &Command) -> bool {
         Command::Batch { commands, .. } => commands.iter().any(selects_what_it_makes),
         _ => false,
     }
-}
-
-pub(super) fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

@@ -3,18 +3,21 @@
 use super::Workbench;
 use crate::{
     dock::Dock,
-    remembered::{Remembered, ThemeChoice},
+    remembered::{Settings, ThemeChoice, layout_from_text},
 };
 use canvas::theme::Theme;
 use egui::{Context, ThemePreference};
+use shared_protocol::messages::Presence;
 
 impl Workbench {
-    /// Takes over what was remembered for this workspace.
-    pub(super) fn restore(&mut self, text: &str, context: &Context) {
-        let remembered = Remembered::from_text(text);
-        self.dock = Dock::of(remembered.layout.clone());
-        self.settings = remembered.settings.clone();
-        self.remembered = remembered;
+    /// Takes over the panels of this workspace, and the user's settings unless they were changed in this window.
+    pub(super) fn restore(&mut self, presence: &Presence, context: &Context) {
+        self.told_layout = layout_from_text(&presence.window);
+        self.dock = Dock::of(self.told_layout.clone());
+        if !self.has_changed_settings {
+            self.settings = Settings::from_text(&presence.settings);
+            self.told_settings = self.settings.clone();
+        }
         self.apply_settings(context);
     }
 
@@ -47,14 +50,14 @@ impl Workbench {
         if self.replica.workspace().is_none() {
             return;
         }
-        let known = &self.remembered;
-        if known.settings == self.settings && known.layout == *self.dock.place() {
+        if self.told_settings != self.settings {
+            self.told_settings = self.settings.clone();
+            self.has_changed_settings = true;
+            self.apply_settings(context);
+        } else if self.told_layout == *self.dock.place() {
             return;
         }
-        if known.settings != self.settings {
-            self.apply_settings(context);
-        }
-        self.remembered = Remembered { settings: self.settings.clone(), layout: self.dock.place().clone() };
+        self.told_layout = self.dock.place().clone();
         self.presence_changed(context);
     }
 }

@@ -9,13 +9,13 @@ use crate::{
 use egui::{Context, Rect, pos2, vec2};
 
 impl Workbench {
-    /// The demo is open: what was set before holds there as well.
+    /// The demo is open.
     pub(super) fn demo_started(&mut self, tour: bool) {
         self.overlays.welcome = None;
-        if let Some(Tour::Starting(settings)) = self.tour.take() {
-            self.settings = settings;
-        }
-        self.tour = tour.then(|| Tour::Going(Steps::default()));
+        // The demo has one path: started anew, it is another workspace all the same.
+        self.notices.clear();
+        let is_wanted = tour || matches!(self.tour, Some(Tour::Starting { by_command: true }));
+        self.tour = is_wanted.then(|| Tour::Going(Steps::default()));
     }
 
     pub(super) fn tour_ui(&mut self, context: &Context, actions: &mut Vec<Action>) {

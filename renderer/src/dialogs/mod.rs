@@ -16,6 +16,7 @@ use shared_protocol::{
     messages::{Request, Template},
     terraform::TerraformRequest,
 };
+use std::path::{Path, PathBuf};
 
 /// What a path is wanted for.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +51,29 @@ impl Purpose {
             Self::ExportAudit => Request::AuditExport { path },
         }
     }
+}
+
+fn new_title(template: Template) -> &'static str {
+    match template {
+        Template::Blank => "New workspace: Blank",
+        Template::ThreeTier => "New workspace: Three tiers",
+        Template::Interface => "New workspace: Interface",
+        Template::Spec => "New workspace: Spec",
+        Template::Example => "New workspace: Example",
+    }
+}
+
+/// Where somebody would look for another workspace: beside this one, or at home when this one is in a hidden folder, as the
+/// example is.
+fn beside(root: &str) -> PathBuf {
+    beside_or_at(root, std::env::var_os("HOME").map(PathBuf::from))
+}
+
+fn beside_or_at(root: &str, home: Option<PathBuf>) -> PathBuf {
+    let root = Path::new(root);
+    let is_hidden = root.iter().any(|part| part.as_encoded_bytes().starts_with(b"."));
+    let home = home.filter(|home| is_hidden && home.is_absolute());
+    home.unwrap_or_else(|| root.parent().unwrap_or(root).to_owned())
 }
 
 #[derive(Default)]
@@ -102,5 +126,19 @@ impl Dialogs {
         {
             self.modal = None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_workspace_is_not_put_into_a_hidden_folder() {
+        let home = Some(PathBuf::from("/home/ada"));
+        let example = "/home/ada/.local/share/draftboard/example";
+        assert_eq!(beside_or_at(example, home.clone()), Path::new("/home/ada"));
+        assert_eq!(beside_or_at("/home/ada/work/shop", home), Path::new("/home/ada/work"));
+        assert_eq!(beside_or_at("/srv/.hidden/shop", None), Path::new("/srv/.hidden"));
     }
 }

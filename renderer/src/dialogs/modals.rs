@@ -8,7 +8,9 @@ use crate::{
     widgets::{focus_stroke, modal_frame, muted_ui},
 };
 use egui::{Context, Id, Key, RichText, TextEdit, Ui};
-use shared_protocol::{BoardId, BoardKind, BoardName, Command, bundle::EntityRef, limits::MAX_LABEL};
+use shared_protocol::{
+    BoardId, BoardKind, BoardName, Command, bundle::EntityRef, limits::MAX_LABEL, messages::Template,
+};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Modal {
@@ -63,7 +65,16 @@ impl Modal {
     pub(super) fn path(purpose: Purpose, root: &str, why: String) -> Self {
         let path = match &purpose {
             Purpose::OpenWorkspace | Purpose::ImportTerraform | Purpose::OpenTerraform => root.to_owned(),
-            Purpose::NewWorkspace { .. } => format!("{root}-new"),
+            Purpose::NewWorkspace { template } => {
+                let name = match template {
+                    Template::Blank => "workspace",
+                    Template::ThreeTier => "three-tiers",
+                    Template::Interface => "interface",
+                    Template::Spec => "spec",
+                    Template::Example => "example",
+                };
+                super::beside(root).join(name).display().to_string()
+            }
             Purpose::Export { suggestion, .. } => format!("{root}/{suggestion}"),
             Purpose::ExportAudit => format!("{root}/{}", Purpose::AUDIT_FILE),
         };
@@ -78,7 +89,7 @@ impl Modal {
             Self::DeleteEntity { .. } => "Delete entity",
             Self::DrawMap { .. } => "Draw map",
             Self::Path { purpose: Purpose::OpenWorkspace, .. } => "Open workspace",
-            Self::Path { purpose: Purpose::NewWorkspace { .. }, .. } => "New workspace",
+            Self::Path { purpose: Purpose::NewWorkspace { template }, .. } => super::new_title(*template),
             Self::Path { purpose: Purpose::Export { .. }, .. } => "Export board",
             Self::Path { purpose: Purpose::ImportTerraform, .. } => "Import Terraform folder",
             Self::Path { purpose: Purpose::OpenTerraform, .. } => "Open Terraform folder",

@@ -1,6 +1,6 @@
 //! The system's file dialogs, each on a thread of its own.
 
-use super::Purpose;
+use super::{Purpose, beside, new_title};
 use crossbeam_channel::{Receiver, bounded};
 use std::{
     path::{Path, PathBuf},
@@ -53,19 +53,16 @@ fn ask(purpose: &Purpose, root: &str) -> Option<PathBuf> {
     let dialog = rfd::FileDialog::new();
     match purpose {
         Purpose::OpenWorkspace => {
-            let beside = Path::new(root).parent().unwrap_or(Path::new(root));
-            dialog.set_title("Open workspace").set_directory(beside).pick_folder()
+            dialog.set_title("Open workspace").set_directory(beside(root)).pick_folder()
         }
-        Purpose::NewWorkspace { .. } => {
-            let beside = Path::new(root).parent().unwrap_or(Path::new(root));
-            dialog.set_title("Folder for the new workspace").set_directory(beside).pick_folder()
+        Purpose::NewWorkspace { template } => {
+            dialog.set_title(new_title(*template)).set_directory(beside(root)).pick_folder()
         }
         Purpose::ImportTerraform => {
             dialog.set_title("Import Terraform folder").set_directory(root).pick_folder()
         }
         Purpose::OpenTerraform => {
-            let beside = Path::new(root).parent().unwrap_or(Path::new(root));
-            dialog.set_title("Open Terraform folder").set_directory(beside).pick_folder()
+            dialog.set_title("Open Terraform folder").set_directory(beside(root)).pick_folder()
         }
         Purpose::ExportAudit => dialog
             .set_title("Export audit")

@@ -6,9 +6,11 @@ use crate::{
     widgets::{close_button_ui, muted_ui, paint_severity},
 };
 use canvas::theme::Theme;
-use egui::{Align2, Context, Frame, Id, Order, RichText, Sense, Ui, Vec2, vec2};
+use egui::{
+    Align2, Color32, Context, Frame, Id, Margin, Order, Rangef, Rect, RichText, Sense, Ui, Vec2, vec2,
+};
 use shared_protocol::{
-    Refusal,
+    Refusal, Revision,
     messages::{HeldReason, Keep, Request, Severity},
 };
 use std::time::Duration;
@@ -18,6 +20,10 @@ const SHOWN_FOR: f64 = 6.0;
 const OFFERED_FOR: f64 = 20.0;
 /// More at once would be a wall; older ones go.
 const MOST: usize = 4;
+/// Between notices, and between them and what they keep clear of.
+const GAP: f32 = 8.0;
+const MAX_WIDTH: f32 = 486.0;
+const MARGIN: Margin = Margin::symmetric(12, 8);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -75,6 +81,21 @@ impl Notices {
         self.shown.drain(..surplus);
     }
 
+    /// Another workspace is open: what is shown speaks of the one before.
+    pub(crate) fn clear(&mut self) {
+        self.shown.clear();
+    }
+
+    /// Takes away offers to undo an operation that is not the newest any more, so that none undoes something else.
+    pub(crate) fn withdraw_undo(&mut self, newest: Revision) {
+        for notice in &mut self.shown {
+            let is_late = |(_, action): &mut (_, Action)| matches!(action, Action::TakeBack(revision) if *revision < newest);
+            if notice.offer.take_if(is_late).is_some() {
+                notice.left = notice.left.min(SHOWN_FOR);
+            }
+        }
+    }
+
     pub(crate) fn refuse(&mut self, refusal: &Refusal) {
         self.push(Tone::Bad, capitalised(&refusal.message), advice(refusal), None);
     }
@@ -89,10 +110,17 @@ impl Notices {
         context: &Context,
         theme: &Theme,
         bottom: f32,
+        keep_clear: Option<Rect>,
         actions: &mut Vec<Action>,
     ) {
         let passed = f64::from(context.input(|input| input.stable_dt)).min(0.5);
         let mut above = bottom;
+        let room = context.content_rect();
+        if let Some(card) = keep_clear
+            && card.expand(GAP).x_range().intersects(Rangef::point(room.center().x).expand(MAX_WIDTH / 2.0))
+        {
+            above = above.max(room.bottom() - card.top() + GAP);
+        }
         let mut still_shown = Vec::new();
         // The newest is nearest to the bottom.
         for mut notice in std::mem::take(&mut self.shown).into_iter().rev() {
@@ -100,7 +128,7 @@ impl Notices {
                 .order(Order::Foreground)
                 .anchor(Align2::CENTER_BOTTOM, vec2(0.0, -above))
                 .show(context, |ui| notice_ui(ui, theme, &notice, actions));
-            above += area.response.rect.height() + 8.0;
+            above += area.response.rect.height() + GAP;
             if !area.response.contains_pointer() {
                 notice.left -= passed;
             }
@@ -121,10 +149,10 @@ fn notice_ui(ui: &mut Ui, theme: &Theme, notice: &Notice, actions: &mut Vec<Acti
         Tone::Bad => theme.danger,
     };
     Frame::popup(ui.style())
-        .inner_margin(egui::Margin::symmetric(12, 8))
+        .inner_margin(MARGIN)
         .stroke(egui::Stroke::new(1.0, edge))
         .show(ui, |ui| {
-            ui.set_max_width(460.0);
+            ui.set_max_width(MAX_WIDTH - 2.0 * f32::from(MARGIN.left) - 2.0);
             ui.horizontal_top(|ui| {
                 let (mark, _) = ui.allocate_exact_size(Vec2::splat(18.0), Sense::hover());
                 match notice.tone {
@@ -134,7 +162,7 @@ fn notice_ui(ui: &mut Ui, theme: &Theme, notice: &Notice, actions: &mut Vec<Acti
                 let mut done = false;
                 ui.vertical(|ui| {
                     ui.set_max_width(390.0);
-                    ui.label(RichText::new(&notice.message).color(theme.text));
+                    message_ui(ui, &notice.message, theme.text);
                     for line in &notice.more {
                         muted_ui(ui, theme, line.as_str());
                     }
@@ -150,6 +178,15 @@ fn notice_ui(ui: &mut Ui, theme: &Theme, notice: &Notice, actions: &mut Vec<Acti
             .inner
         })
         .inner
+}
+
+/// A message whose lines after the first quote a file: they line up.
+pub(crate) fn message_ui(ui: &mut Ui, message: &str, color: Color32) {
+    let (first, quoted) = message.split_once('\n').unwrap_or((message, ""));
+    ui.label(RichText::new(first).color(color));
+    if !quoted.is_empty() {
+        ui.label(RichText::new(quoted.trim_end()).monospace().color(color));
+    }
 }
 
 /// Overrides that are named in a notice.
@@ -169,13 +206,18 @@ fn advice(refusal: &Refusal) -> Vec<String> {
     advice
 }
 
-fn paint_tick(ui: &Ui, rect: egui::Rect, theme: &Theme) {
+fn paint_tick(ui: &Ui, rect: Rect, theme: &Theme) {
     let c = rect.center();
     let points = vec![c + vec2(-5.0, 0.0), c + vec2(-1.5, 3.5), c + vec2(5.0, -4.0)];
     ui.painter().add(egui::Shape::line(points, egui::Stroke::new(2.0, theme.success)));
 }
 
+/// Begins as a sentence does, unless it begins with the name of a file or a path.
 pub(crate) fn capitalised(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    if first.trim_end_matches(['.', ':', ',']).contains(['.', '/', '_']) {
+        return text.to_owned();
+    }
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
 }
@@ -246,7 +288,7 @@ fn health_ui(ui: &mut Ui, view: &View<'_>, text: &str, fix: impl FnOnce(&mut Ui)
 
 fn strip_ui(ui: &mut Ui, theme: &Theme, salt: &str, content: impl FnOnce(&mut Ui)) {
     ui.push_id(("banner", salt), |ui| {
-        Frame::new().fill(theme.hover).inner_margin(egui::Margin::symmetric(12, 5)).show(ui, |ui| {
+        Frame::new().fill(theme.hover).inner_margin(Margin::symmetric(12, 5)).show(ui, |ui| {
             ui.set_width(ui.available_width());
             ui.horizontal(|ui| {
                 ui.set_min_height(26.0);
@@ -254,4 +296,17 @@ fn strip_ui(ui: &mut Ui, theme: &Theme, salt: &str, content: impl FnOnce(&mut Ui
             });
         });
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_keep_their_letters() {
+        assert_eq!(capitalised("broken.tf: HCL parse error"), "broken.tf: HCL parse error");
+        assert_eq!(capitalised("/home/ada is a workspace already"), "/home/ada is a workspace already");
+        assert_eq!(capitalised("nothing to undo."), "Nothing to undo.");
+        assert_eq!(capitalised("nothing."), "Nothing.");
+    }
 }

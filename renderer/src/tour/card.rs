@@ -27,7 +27,7 @@ pub(super) struct Card<'a> {
 }
 
 impl Card<'_> {
-    pub(super) fn show_ui(&self, context: &Context, view: &View<'_>, area: Rect) -> Option<Pressed> {
+    pub(super) fn show_ui(&self, context: &Context, view: &View<'_>, area: Rect) -> (Option<Pressed>, Rect) {
         let theme = view.theme;
         let frame = Frame::new()
             .fill(theme.surface_raised)
@@ -47,7 +47,7 @@ impl Card<'_> {
             });
             content.inner
         });
-        shown.inner
+        (shown.inner, shown.response.rect)
     }
 
     fn content_ui(&self, ui: &mut Ui, view: &View<'_>) -> Option<Pressed> {
@@ -110,7 +110,8 @@ impl Card<'_> {
     }
 
     fn plan_text(&self, view: &View<'_>) -> String {
-        let first = "Risks come first, then the checks and what changes in the Terraform files.";
+        let first = "The proposal lists every edit and marks what it removes. Consequences has the checks, the costs and \
+                     the Terraform files.";
         match (&view.terraform.program, self.trial) {
             (Some(Err(_)), _) => format!(
                 "{first} Terraform is not installed here, so there is no plan to look at; everything else works without \
@@ -174,9 +175,14 @@ impl Card<'_> {
         {
             pressed = Some(Pressed::Next);
         }
-        let text = RichText::new("Close for ever").small().color(view.theme.text_muted);
+        let text = RichText::new("Do not show again").small().color(view.theme.text_muted);
         let close = ui.add(Button::new(text).frame(false));
-        if close.on_hover_text("Never shows this tour again; the demo stays in the File menu").clicked() {
+        if close
+            .on_hover_text(
+                "The welcome page starts the demo without the tour; File → Show me a proposal brings it back",
+            )
+            .clicked()
+        {
             pressed = Some(Pressed::CloseForEver);
         }
         pressed

@@ -1,5 +1,5 @@
 //! The tour of the demo: a small card that says what is happening, points at the place, and goes on by itself when it has
-//! happened. It is never in the way: nothing waits for it, and it can be closed for ever.
+//! happened. It is never in the way: nothing waits for it, and it can be closed until the demo is asked for by its command.
 //!
 //! Must not know: how the demo is made. It reads the same state as the panels do and decides nothing.
 
@@ -8,7 +8,6 @@ pub(crate) mod pointer;
 
 use crate::{
     commands::CommandId,
-    remembered::Settings,
     terraform::is_going,
     view::{Action, View},
 };
@@ -19,9 +18,18 @@ use shared_protocol::{ProposalState, messages::Request, review::ProposalBrief, t
 
 /// A tour that was asked for, or goes on.
 pub(crate) enum Tour {
-    /// The demo is being opened. What the person has set holds in it as well.
-    Starting(Settings),
+    /// The demo is being opened; by its command, the tour comes back although it was closed for good.
+    Starting {
+        by_command: bool,
+    },
     Going(Steps),
+}
+
+impl Tour {
+    /// Where the card was drawn.
+    pub(crate) fn card(&self) -> Option<Rect> {
+        if let Self::Going(steps) = self { steps.card } else { None }
+    }
 }
 
 /// How far the tour is.
@@ -30,6 +38,7 @@ pub(crate) struct Steps {
     step: Step,
     /// The furthest that has happened: each step comes up by itself once.
     reached: Step,
+    card: Option<Rect>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,7 +118,9 @@ impl Steps {
         }
         pointer::point_at(context, view.theme, self.step.places());
         let card = Card { step: self.step, proposal, trial };
-        match card.show_ui(context, view, area) {
+        let (pressed, rect) = card.show_ui(context, view, area);
+        self.card = Some(rect);
+        match pressed {
             Some(Pressed::Next) => self.step = self.step.next(),
             Some(Pressed::Back) => self.step = self.step.back(),
             Some(Pressed::OpenProposal) => {

@@ -10,6 +10,7 @@ use crate::{
     commands::CommandId,
     dialogs::Purpose,
     icon::paint_mark,
+    panels::notices::{capitalised, message_ui},
     view::{Action, View},
     widgets::{close_button_ui, modal_frame, muted_ui},
 };
@@ -22,6 +23,7 @@ use shared_protocol::{
 use templates::Templates;
 
 const MAX_WIDTH: f32 = 1060.0;
+const MAX_HEIGHT: f32 = 640.0;
 /// From this width on, templates and recents stand beside the choices, not below.
 const TWO_COLUMNS: f32 = 700.0;
 /// Left and right of the page, and above and below its scrolling part.
@@ -93,11 +95,13 @@ impl Welcome {
             ui.set_width(MAX_WIDTH.min(room.width() - MARGIN - 48.0));
             let close = heading_ui(ui, view);
             self.news_ui(ui, view, actions);
-            let height = (room.height() - MARGIN - 48.0 - ui.min_rect().height()).max(120.0);
+            // As tall with few recents as with many, so that nothing moves when they arrive.
+            let whole = MAX_HEIGHT.min(room.height() - MARGIN - 48.0);
+            let height = (whole - ui.min_rect().height()).max(120.0);
             egui::ScrollArea::vertical()
                 .max_height(height)
                 .min_scrolled_height(height)
-                .auto_shrink([false, true])
+                .auto_shrink([false, false])
                 .show(ui, |ui| {
                     ui.add_enabled_ui(self.waiting.is_none(), |ui| self.page_ui(ui, view, actions));
                 });
@@ -118,7 +122,7 @@ impl Welcome {
             ui.add_space(8.0);
         } else if let Some(refusal) = &self.refused {
             boxed_ui(ui, view, view.theme.danger, |ui| {
-                ui.label(RichText::new(capitalised(&refusal.message)).color(view.theme.danger));
+                message_ui(ui, &capitalised(&refusal.message), view.theme.danger);
                 for hint in &refusal.hints {
                     muted_ui(ui, view.theme, hint.as_str());
                 }
@@ -130,6 +134,9 @@ impl Welcome {
     }
 
     fn folder_ui(&mut self, ui: &mut Ui, view: &View<'_>, folder: &PlainFolder, actions: &mut Vec<Action>) {
+        if folder.is_workspace {
+            return self.existing_ui(ui, view, &folder.path, actions);
+        }
         ui.label(RichText::new(format!("{} is not a workspace yet", folder.path)).strong());
         let text = if folder.has_terraform {
             "It has Terraform files and no draftboard.toml. Importing draws a copy of them as a board of a new workspace \
@@ -161,6 +168,22 @@ impl Welcome {
                     actions.push(Action::AskPath(Purpose::OpenWorkspace));
                 }
             });
+        });
+    }
+
+    /// A new workspace was to be made where one is already.
+    fn existing_ui(&mut self, ui: &mut Ui, view: &View<'_>, path: &str, actions: &mut Vec<Action>) {
+        ui.label(RichText::new(format!("{path} is a workspace already")).strong());
+        let text = "Nothing was changed in it. Open it, or choose a template again and another folder.";
+        muted_ui(ui, view.theme, text);
+        ui.add_space(4.0);
+        ui.add_enabled_ui(self.waiting.is_none(), |ui| {
+            let open = ui.button("Open this workspace");
+            self.focus_first(&open);
+            if open.clicked() {
+                self.wait(format!("Opening {path}…"));
+                actions.push(Action::Ask(Request::Open(path.to_owned())));
+            }
         });
     }
 
@@ -295,9 +318,4 @@ fn boxed_ui(ui: &mut Ui, view: &View<'_>, edge: egui::Color32, content: impl FnO
             content(ui);
         });
     ui.add_space(10.0);
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

@@ -84,3 +84,24 @@ fn settings_are_searched_changed_and_kept() {
     shop.window.run();
     assert_eq!(shop.window.ctx.zoom_factor(), 1.0);
 }
+
+#[test]
+fn settings_are_the_users_and_hold_in_every_workspace() {
+    let dark = r#"{"theme":"dark","reduced_motion":true}"#;
+    let mut shop = Shop::open_as((1440.0, 900.0), Theme::Light, |main| main.presence.settings = dark.into());
+    let now = |shop: &Shop| (shop.window.ctx.theme(), shop.window.ctx.global_style().animation_time);
+    assert_eq!(now(&shop), (Theme::Dark, 0.0));
+    shop.selected();
+    assert_eq!(shop.main.presence.settings, "", "nothing was changed here");
+    shop.window.get_by_label("View").click();
+    shop.window.run();
+    shop.window.get_by_label_contains("Light theme").click();
+    shop.window.run();
+    assert!(!shop.told_window().contains("theme"), "{}", shop.told_window());
+    assert!(shop.main.presence.settings.contains("\"light\""), "{}", shop.main.presence.settings);
+    // Main may send another workspace before it has heard of the change.
+    shop.main.presence.settings = dark.into();
+    shop.main.send_workspace_at("/home/ada/other");
+    shop.settle();
+    assert_eq!(now(&shop), (Theme::Light, 0.0));
+}

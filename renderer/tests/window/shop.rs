@@ -75,9 +75,14 @@ impl Main {
     }
 
     pub(crate) fn send_workspace(&self) {
+        self.send_workspace_at("/home/ada/shop");
+    }
+
+    /// The same boards in another folder: another workspace.
+    pub(crate) fn send_workspace_at(&self, root: &str) {
         let registry = self.snapshot.registry();
         self.send(ToRenderer::Workspace(Box::new(WorkspaceView {
-            root: "/home/ada/shop".into(),
+            root: root.into(),
             name: "shop".into(),
             document: self.snapshot.to_document(),
             registry: RegistryView {

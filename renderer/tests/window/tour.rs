@@ -1,7 +1,7 @@
-//! The tour of the demo: it follows what happens, lets one go back, and can be closed for ever.
+//! The tour of the demo: it follows what happens, lets one go back, and can be closed for good.
 
 use crate::shop::Shop;
-use egui::{Key, Modifiers};
+use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     AddNode, Command, ProposalId, ProposalState,
@@ -15,7 +15,12 @@ fn click(shop: &mut Shop, label: &str) {
 
 /// The demo has been opened, with its tour.
 fn touring() -> Shop {
-    let mut shop = Shop::open();
+    touring_in((1440.0, 900.0), true)
+}
+
+/// In a window of this size, as main says whether the tour was closed for good.
+fn touring_in(size: (f32, f32), tour: bool) -> Shop {
+    let mut shop = Shop::open_as(size, Theme::Light, |_| {});
     shop.press_with(Modifiers::COMMAND, Key::K);
     shop.window.run();
     shop.type_keys("show me a proposal");
@@ -26,7 +31,7 @@ fn touring() -> Shop {
         _ => None,
     });
     let request = asked.expect("the demo was asked for");
-    shop.main.send(ToRenderer::Answer { request, result: Ok(Answer::Demo { tour: true }) });
+    shop.main.send(ToRenderer::Answer { request, result: Ok(Answer::Demo { tour }) });
     shop.settle();
     assert!(shop.shows("An agent is proposing a change") && shop.shows("1 of 3"));
     shop
@@ -65,12 +70,67 @@ fn it_goes_on_by_itself_with_what_happens() {
 }
 
 #[test]
-fn it_can_be_closed_for_ever_and_the_demo_goes_on() {
+fn it_can_be_closed_for_good_and_the_demo_goes_on() {
     let mut shop = touring();
     propose(&mut shop);
-    shop.window.get_by_label("Close for ever").click();
+    shop.window.get_by_label("Do not show again").click();
     let asked = shop.settle();
     assert!(asked.contains(&Request::CloseTour), "{asked:?}");
     assert!(!shop.shows("An agent is proposing a change"));
-    assert!(shop.shows("1 to review"));
+    assert!(shop.shows("1 proposal to review"));
+}
+
+#[test]
+fn the_command_brings_a_closed_tour_back() {
+    let shop = touring_in((1440.0, 900.0), false);
+    assert!(shop.shows("Do not show again"));
+}
+
+#[test]
+fn notices_keep_clear_of_the_card() {
+    for size in [(1440.0, 900.0), (1024.0, 640.0)] {
+        let mut shop = touring_in(size, true);
+        propose(&mut shop);
+        shop.press_with(Modifiers::COMMAND, Key::S);
+        let asked = shop.settle();
+        assert!(asked.contains(&Request::Save), "{asked:?}");
+        let notice = shop.window.get_by_label("Saved 1 file").rect().union(shop.rect_of("Dismiss"));
+        for part in ["Open the proposal", "Do not show again", "Close the tour"] {
+            let part = shop.rect_of(part);
+            assert!(!notice.intersects(part), "{notice:?} covers {part:?} in {size:?}");
+        }
+        shop.picture(&format!("tour-notice-{}", size.0));
+    }
+}
+
+/// A part was accepted; a notice offers to undo that.
+fn accepted() -> Shop {
+    let mut shop = touring();
+    propose(&mut shop);
+    click(&mut shop, "Open the proposal");
+    click(&mut shop, "Accept 1 of 2");
+    assert!(shop.shows("Accepted a part of proposal 1") && has_undo(&shop));
+    shop
+}
+
+/// The button of the notice; the menu is closed.
+fn has_undo(shop: &Shop) -> bool {
+    shop.window.query_by_label("Undo").is_some()
+}
+
+#[test]
+fn a_notice_is_gone_with_its_workspace() {
+    let mut shop = accepted();
+    shop.main.send_workspace_at("/home/ada/other");
+    shop.settle();
+    assert!(!shop.shows("Accepted a part of proposal 1") && !has_undo(&shop));
+}
+
+#[test]
+fn a_notice_does_not_undo_what_came_later() {
+    let mut shop = accepted();
+    let bucket = AddNode::new(shop.infrastructure, "aws/storage/s3_bucket".parse().unwrap());
+    shop.main.run(Command::AddNode(bucket));
+    let asked = shop.settle();
+    assert!(shop.shows("Accepted a part of proposal 1") && !has_undo(&shop), "{asked:?}");
 }

@@ -153,7 +153,7 @@ fn a_folder_that_is_no_workspace_comes_with_what_can_be_done() {
         let mut shop = Shop::open();
         welcome(&mut shop);
         click(&mut shop, "Open shop");
-        let folder = PlainFolder { path: path.clone(), has_terraform };
+        let folder = PlainFolder { path: path.clone(), has_terraform, is_workspace: false };
         answer(&mut shop, Request::Open("/home/ada/shop".into()), Ok(Answer::PlainFolder(folder)));
         fill(&mut shop);
         assert!(shop.shows("/home/ada/infra is not a workspace yet") && shop.shows("Choose another folder…"));
@@ -216,4 +216,45 @@ fn it_fits_small_windows() {
             assert!(!shop.shows(TITLE));
         }
     }
+}
+
+#[test]
+fn a_workspace_that_is_there_already_can_be_opened() {
+    let mut shop = Shop::open();
+    let path = "/home/ada/shop".to_owned();
+    welcome(&mut shop);
+    click(&mut shop, "Open shop");
+    let there = PlainFolder { path: path.clone(), has_terraform: false, is_workspace: true };
+    answer(&mut shop, Request::Open(path.clone()), Ok(Answer::PlainFolder(there)));
+    fill(&mut shop);
+    assert!(shop.shows("/home/ada/shop is a workspace already"));
+    click(&mut shop, "Open this workspace");
+    answer(&mut shop, Request::Open(path), Ok(Answer::Done));
+    assert!(!shop.shows(TITLE));
+}
+
+#[test]
+fn a_file_that_cannot_be_imported_keeps_its_name() {
+    let mut shop = Shop::open();
+    welcome(&mut shop);
+    click(&mut shop, "Open shop");
+    let message = "broken.tf: HCL parse error in line 1, column 3\n  |\n1 | a {\n  |   ^---";
+    let refusal = Refusal::new(Code::ValidationError, message);
+    answer(&mut shop, Request::Open("/home/ada/shop".into()), Err(refusal));
+    assert!(shop.shows("broken.tf: HCL parse error in line 1, column 3"));
+    assert!(shop.shows("  |\n1 | a {\n  |   ^---"), "in lines of their own");
+    shop.picture("welcome-import-refused");
+}
+
+#[test]
+fn the_page_stands_still_while_recents_arrive() {
+    let mut shop = Shop::open();
+    shop.press_with(Modifiers::COMMAND, Key::O);
+    shop.window.run();
+    shop.window.run();
+    let before = shop.rect_of("Show me a proposal");
+    fill(&mut shop);
+    shop.window.run();
+    assert!(shop.shows("Open shop"));
+    assert_eq!(shop.rect_of("Show me a proposal"), before);
 }
