@@ -2,7 +2,10 @@
 //!
 //! Only files that carry Draftboard's marker are ever changed or removed: whatever else lies there is somebody's work.
 
-use crate::generate::{Generated, MARKER};
+use crate::{
+    generate::{Generated, MARKER},
+    run::links::READ_BY_TERRAFORM,
+};
 use journal::{FileError, WorkspaceFiles, WorkspacePath};
 use shared_protocol::BoardName;
 use std::collections::BTreeMap;
@@ -88,12 +91,12 @@ pub fn write(
 
 /// Files of others in the folder that Terraform reads together with ours, by their path in it.
 pub fn others(files: &WorkspaceFiles, board: &BoardName) -> Result<Vec<(String, Vec<u8>)>, FileError> {
-    const ENDINGS: [&str; 4] = [".tf", ".tf.json", ".tfvars", ".tfvars.json"];
     let root = folder_of(board);
     let mut found = Vec::new();
     for (path, _) in ours_within(files, &root)?.iter().filter(|(_, text)| text.is_none()) {
         let name = path.strip_prefix(&root).and_then(|name| name.strip_prefix('/'));
-        if let Some(name) = name.filter(|name| ENDINGS.iter().any(|ending| name.ends_with(ending))) {
+        if let Some(name) = name.filter(|name| READ_BY_TERRAFORM.iter().any(|ending| name.ends_with(ending)))
+        {
             found.push((name.to_owned(), files.read(&WorkspacePath::parse(path.as_str())?)?));
         }
     }

@@ -16,6 +16,7 @@ mod follower;
 mod ground;
 mod history;
 mod import;
+mod initialised;
 mod kept_plan;
 mod lines;
 mod prices;
@@ -342,15 +343,14 @@ impl Link {
 const LEAST_RISE: f64 = 0.005;
 
 impl Pricing for Link {
-    fn plan_sink(&self, state: &Snapshot, board: BoardId) -> Option<String> {
+    fn plan_sink(&self, state: &Snapshot, board: BoardId, operation: RunOperation) -> Option<String> {
+        let site = self.shown.site.load_full();
+        let user = site.as_ref().map(|site| &*site.user);
         let judged = self
             .ground_of(state)
             .and_then(|ground| self.shown.drafts.of(&ground, board))
-            .and_then(|draft| request_plan::configuration(&draft));
-        match judged {
-            Ok(configuration) => configuration.sink(),
-            Err(refusal) => Some(refusal.message),
-        }
+            .and_then(|draft| initialised::needs_person(&draft, user, operation));
+        judged.unwrap_or_else(|refusal| Some(refusal.message))
     }
 
     fn rises(&self, before: &Snapshot, after: &Snapshot, changes: &[Change]) -> bool {

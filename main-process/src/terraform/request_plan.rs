@@ -10,7 +10,11 @@
 use super::{drafts::Draft, ground::storage, site::Site, views};
 use crate::moment::now;
 use beneath::SafeFolder;
-use infrastructure::{reach::Configuration, run::Plan, write};
+use infrastructure::{
+    reach::Configuration,
+    run::{Plan, fingerprint},
+    write,
+};
 use journal::Digest;
 use shared_protocol::{
     BoardId, Code, ProposalId, Refusal,
@@ -98,6 +102,10 @@ pub(super) struct Binding {
     files: Vec<Option<Digest>>,
     /// Where a local backend names another place.
     state: Option<Digest>,
+    /// Files that functions read, again when the plan is applied.
+    read: Vec<(String, Option<Digest>)>,
+    /// Of `.terraform`: providers are executed again too.
+    initialised: Option<Digest>,
     secrets: BTreeMap<String, String>,
 }
 
@@ -120,6 +128,14 @@ impl Binding {
             foreign: foreign_files(draft)?,
             files: BOUND_FILES.into_iter().map(digest).collect::<Result<_, _>>()?,
             state: state.as_deref().map(digest).transpose()?.flatten(),
+            read: configuration(draft)?
+                .files()
+                .map(|path| Ok((path.to_owned(), digest(path)?)))
+                .collect::<Result<_, Refusal>>()?,
+            initialised: fingerprint(&folder).map_err(|error| {
+                Refusal::new(Code::StorageError, format!("The folder .terraform cannot be judged: {error}."))
+                    .hint("Remove it, run Init, then plan again.")
+            })?,
             secrets,
         })
     }
@@ -138,13 +154,17 @@ impl Binding {
         if self.state != now.state {
             return Some("the state has changed");
         }
+        if self.read != now.read {
+            return Some("a file that the configuration reads has changed");
+        }
         let mut both = BOUND_FILES.into_iter().zip(self.files.iter().zip(&now.files));
-        let (name, _) = both.find(|(_, (then, now))| then != now)?;
-        Some(match name {
-            STATE_FILE => "the state has changed",
-            LOCK_FILE => "the lock file has changed",
-            _ => "the folder was initialised again",
-        })
+        let moved = both.find(|(_, (then, now))| then != now);
+        match moved {
+            Some((STATE_FILE, _)) => Some("the state has changed"),
+            Some((LOCK_FILE, _)) => Some("the lock file has changed"),
+            None if self.initialised == now.initialised => None,
+            _ => Some("the folder was initialised again"),
+        }
     }
 }
 
@@ -379,6 +399,8 @@ mod tests {
             foreign: Vec::new(),
             files: vec![None; BOUND_FILES.len()],
             state: None,
+            read: Vec::new(),
+            initialised: None,
             secrets: BTreeMap::new(),
         }
     }
@@ -408,6 +430,8 @@ mod tests {
             (Binding { foreign: vec![(text(), Vec::new())], ..binding() }, "a Terraform file beside"),
             (Binding { secrets: [(text(), text())].into(), ..binding() }, "the value of a variable"),
             (Binding { state: digest, ..binding() }, "the state has changed"),
+            (Binding { read: vec![(text(), digest)], ..binding() }, "a file that the configuration reads"),
+            (Binding { initialised: digest, ..binding() }, "the folder was initialised again"),
             (file(0), "the state has changed"),
             (file(1), "the lock file has changed"),
             (file(3), "the folder was initialised again"),

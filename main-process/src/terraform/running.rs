@@ -6,14 +6,14 @@ use super::{
     drafts::Draft,
     follower::Gathered,
     ground::storage,
-    history,
+    history, initialised,
     kept_plan::KeptPlan,
-    request_plan::{Binding, PlanFile, PlanKey, SavedPlan},
+    request_plan::{Binding, PlanFile, PlanKey, SavedPlan, configuration},
     site::{Reserved, Site, refusal},
 };
 use crate::{host::Reply, moment::now};
 use infrastructure::{
-    run::{Event, Program, Request, Run, Spawner},
+    run::{Event, Program, Request, Run, Spawner, refuse_links},
     settings::IGNORED_PROGRAM,
 };
 use shared_protocol::{
@@ -93,6 +93,8 @@ struct Prepared {
     run: Run,
     /// What a plan of a request is made of.
     binding: Option<Binding>,
+    /// What this `init` leaves is remembered as made here.
+    is_known: bool,
 }
 
 impl Starting {
@@ -104,14 +106,19 @@ impl Starting {
             _ if self.operation == RunOperation::ApplyPlan => self.site.check_plan(draft)?,
             _ => self.write()?,
         }
+        let folder = draft.ground.folder(&draft.board);
+        let read = configuration(draft)?;
+        refuse_links(&folder, read.files()).map_err(|error| refusal(&error.into()))?;
+        // What came with a clone is not made ours by a run that nobody pressed.
+        let is_known = self.operation == RunOperation::Init
+            && (self.follower.is_none() || initialised::is_ours(Some(&self.site.user), &folder));
         let program = self.site.program(&*self.spawner)?;
         let binding = match step {
             Some(RequestStep::Plan(_)) => Some(Binding::of(draft, self.secrets.clone())?),
             _ => None,
         };
         let operation = self.operation;
-        let mut request =
-            Request::new(operation, draft.board.name.as_str(), draft.ground.folder(&draft.board));
+        let mut request = Request::new(operation, draft.board.name.as_str(), folder);
         request.secrets = self.secrets.clone();
         request.plan = step.map(|step| match step {
             RequestStep::Plan(file) => file.path().to_owned(),
@@ -122,7 +129,7 @@ impl Starting {
             request = request.confirmed();
         }
         let run = self.site.runs.start(&program, &request).map_err(|error| refusal(&error))?;
-        Ok(Prepared { program, run, binding })
+        Ok(Prepared { program, run, binding, is_known })
     }
 
     fn write(&self) -> Result<(), Refusal> {
@@ -138,7 +145,7 @@ impl Starting {
     }
 
     fn follow(&self, reserved: Reserved, prepared: Prepared, reply: Reply) {
-        let Prepared { program, run, binding } = prepared;
+        let Prepared { program, run, binding, is_known } = prepared;
         let (site, draft) = (&self.site, &self.draft);
         let view = RunView {
             id: 0,
@@ -171,6 +178,9 @@ impl Starting {
         let ended = self.pass_on(id, &run, &cancel, &mut gathered);
         let mut saved = None;
         if matches!(ended, RunState::Succeeded { .. }) {
+            if is_known {
+                self.remember_init(id);
+            }
             saved = self.look_at_what_is_left(id, &program, binding);
         } else {
             let outcome = gathered.outcome(self.operation, ended, None);
@@ -244,6 +254,15 @@ impl Starting {
             self.around.tell(Told::Lines { run: id, first, lines });
         }
         self.link.look();
+    }
+
+    fn remember_init(&self, id: RunId) {
+        let folder = self.draft.ground.folder(&self.draft.board);
+        if let Err(error) = initialised::remember(&self.site.user, &folder) {
+            let what =
+                "That this folder was initialised here could not be noted, so plans of it wait for a person";
+            self.complain(id, &format!("{what}: {error}"));
+        }
     }
 
     /// A plan is read, and so is a state that is kept elsewhere. Returns the saved plan of a request.

@@ -3,6 +3,7 @@
 
 use super::{
     drafts::Draft,
+    initialised,
     request_plan::configuration,
     running::{self, Starting},
     site::{Site, refusal},
@@ -100,6 +101,11 @@ impl Trial {
             );
             return Err(Refusal::new(Code::BadRequest, message)
                 .hint("Review the change, accept it, and plan the board yourself."));
+        }
+        // The providers there are linked to and executed.
+        if !initialised::is_ours(Some(&site.user), &draft.ground.folder(&draft.board)) {
+            return Err(Refusal::new(Code::BadRequest, "This board's folder was not initialised here.")
+                .hint("Run Init for the board, then plan the proposal again."));
         }
         running::refuse_left_behind(site, &draft.board)?;
         let files = &draft.ground.files;

@@ -5,7 +5,8 @@ use super::{
     drafts::Draft,
     ground::{Ground, storage},
     import::import,
-    request_plan::{self, PlanFile, PlanKey},
+    initialised,
+    request_plan::{PlanFile, PlanKey},
     running::{self, RequestRun, RequestStep, Starting},
     site::{Reserved, Site},
     trial::{self, TrialAsked},
@@ -357,8 +358,7 @@ impl Worker {
                 requests.need(key, format!("The plan needs a value for {}. Press Plan.", secrets.join(", ")));
                 reply(Ok(Answer::Review(ReviewAnswer::PlanNeeds { proposal, board, secrets })));
             }
-            Ok(RequestPlanning::NeedsPress(sink)) => {
-                let reason = format!("This board's plan runs {sink}. Press Plan to run it yourself.");
+            Ok(RequestPlanning::NeedsPress(reason)) => {
                 requests.need(key, reason.clone());
                 reply(Err(Refusal::new(Code::ConfirmationRequired, reason)));
             }
@@ -383,9 +383,9 @@ impl Worker {
         if !missing.is_empty() {
             return Ok(RequestPlanning::NeedsValues(missing));
         }
-        let sink = request_plan::configuration(&starting.draft)?.sink();
-        if let Some(sink) = sink.filter(|_| !pressed) {
-            return Ok(RequestPlanning::NeedsPress(sink));
+        if !pressed && let Some(reason) = initialised::needs_person(&starting.draft, Some(&self.user), plans)?
+        {
+            return Ok(RequestPlanning::NeedsPress(reason));
         }
         let reserved = site.reserve(&starting.draft.board)?;
         let file = PlanFile::make(&self.user.plans, ground.files.root(), key.proposal).map_err(|error| {
@@ -474,7 +474,7 @@ enum RequestPlanning {
     Starts(Reserved, Box<Starting>),
     /// Of these variables.
     NeedsValues(Vec<String>),
-    /// Because the plan itself executes or sends: this block.
+    /// Because the plan itself executes or sends, or cannot be judged: why.
     NeedsPress(String),
 }
 

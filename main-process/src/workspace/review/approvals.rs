@@ -102,8 +102,8 @@ impl Group<'_> {
             return None;
         }
         // No approval covers what executes or sends while it is planned: nobody would be looking.
-        if let Some(Act::Run { board, .. }) = &proposal.act
-            && !self.workspace.costs.plans_quietly(&self.state, *board)
+        if let Some(Act::Run { board, operation, .. }) = &proposal.act
+            && !self.workspace.costs.plans_quietly(&self.state, *board, *operation)
         {
             return None;
         }

@@ -2,7 +2,7 @@
 
 use crate::workspace::Workspace;
 use authority::{Snapshot, proposals::Overlay};
-use shared_protocol::{BoardId, Change, Proposal, ProposalId, ProposalState};
+use shared_protocol::{BoardId, Change, Proposal, ProposalId, ProposalState, terraform::RunOperation};
 use std::{
     collections::BTreeMap,
     fmt,
@@ -17,8 +17,8 @@ pub trait Pricing: Send + Sync {
     /// Whether what these changes touch costs more after than before, as far as prices are known.
     fn rises(&self, before: &Snapshot, after: &Snapshot, changes: &[Change]) -> bool;
 
-    /// The first block of a board's Terraform that executes or sends when it is planned as it is.
-    fn plan_sink(&self, state: &Snapshot, board: BoardId) -> Option<String>;
+    /// Why a run of a board may not start with nobody looking: something executes, sends, or cannot be judged.
+    fn plan_sink(&self, state: &Snapshot, board: BoardId, operation: RunOperation) -> Option<String>;
 }
 
 #[derive(Default)]
@@ -34,9 +34,9 @@ impl fmt::Debug for Costs {
 }
 
 impl Costs {
-    /// Whether a board can be planned with nobody looking. What cannot be judged cannot.
-    pub(super) fn plans_quietly(&self, state: &Snapshot, board: BoardId) -> bool {
-        self.pricing.as_ref().is_some_and(|pricing| pricing.plan_sink(state, board).is_none())
+    /// Whether Terraform can be run for a board with nobody looking. What cannot be judged cannot.
+    pub(super) fn plans_quietly(&self, state: &Snapshot, board: BoardId, operation: RunOperation) -> bool {
+        self.pricing.as_ref().is_some_and(|pricing| pricing.plan_sink(state, board, operation).is_none())
     }
 
     /// A draft is not judged: it changes with every call.

@@ -1,0 +1,145 @@
+//! Runs that nobody looks at: under a standing approval, or main's own plan of an agent's request. Such a run executes, sends
+//! and reads nothing but what can be judged. What cannot be judged waits for a person's press.
+
+use super::{drafts::Draft, ground::storage, request_plan::configuration, user::UserFolders};
+use infrastructure::run::fingerprint;
+use journal::{Digest, FileError, WorkspacePath};
+use serde_json::Value;
+use shared_protocol::{Refusal, terraform::RunOperation};
+use std::{
+    fs::{self, DirBuilder, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+};
+
+pub(super) const NOT_HERE: &str =
+    "This board's folder was not initialised here. Press Plan to run it yourself.";
+const BUILT_IN: &str = "provider[\"terraform.io/builtin/terraform\"]";
+
+/// Where it is written down what an `init` of ours left in a folder: outside the workspace, so that no clone brings it along.
+fn record(user: &UserFolders, folder: &Path) -> PathBuf {
+    let name = Digest::of(folder.as_os_str().as_encoded_bytes()).to_string();
+    user.plans.with_file_name("initialised").join(name)
+}
+
+/// Whether `.terraform` has nothing in it, or is as an `init` that ran here left it.
+pub(super) fn is_ours(user: Option<&UserFolders>, folder: &Path) -> bool {
+    match fingerprint(folder) {
+        Ok(None) => true,
+        Ok(Some(now)) => {
+            let known = user.map(|user| fs::read_to_string(record(user, folder)));
+            matches!(known, Some(Ok(known)) if known == now.to_string())
+        }
+        Err(error) => {
+            tracing::warn!(%error, folder = %folder.display(), "what is initialised cannot be judged");
+            false
+        }
+    }
+}
+
+/// Writes down what an `init` that ran here has left.
+pub(super) fn remember(user: &UserFolders, folder: &Path) -> io::Result<()> {
+    let path = record(user, folder);
+    if let Some(parent) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+    }
+    match fingerprint(folder)? {
+        Some(now) => {
+            let mut options = OpenOptions::new();
+            let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+            file.write_all(now.to_string().as_bytes())
+        }
+        None => match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// Why a run may not start with nobody looking; none when it may.
+pub(super) fn needs_person(
+    draft: &Draft,
+    user: Option<&UserFolders>,
+    operation: RunOperation,
+) -> Result<Option<String>, Refusal> {
+    let configuration = configuration(draft)?;
+    if let Some(sink) = configuration.sink() {
+        return Ok(Some(format!("This board's plan runs {sink}. Press Plan to run it yourself.")));
+    }
+    if !is_ours(user, &draft.ground.folder(&draft.board)) {
+        return Ok(Some(NOT_HERE.to_owned()));
+    }
+    if operation != RunOperation::Init {
+        return Ok(None);
+    }
+    let fetched = match configuration.fetched() {
+        None => stored_provider(draft)?,
+        some => some,
+    };
+    Ok(fetched.map(|what| format!("Init would fetch a provider for {what}. Press Init to run it yourself.")))
+}
+
+/// A provider that the state names and that is not built in: `init` fetches it too.
+fn stored_provider(draft: &Draft) -> Result<Option<String>, Refusal> {
+    let path = format!("{}/terraform.tfstate", infrastructure::write::folder_of(&draft.board.name));
+    let text = match WorkspacePath::parse(path).and_then(|path| draft.ground.files.read_text(&path)) {
+        Ok(text) => text,
+        Err(FileError::Missing { .. }) => return Ok(None),
+        Err(error) => return Err(storage(&error)),
+    };
+    Ok((!has_only_built_in(&text)).then(|| "what the state names".to_owned()))
+}
+
+fn has_only_built_in(state: &str) -> bool {
+    let Ok(state) = serde_json::from_str::<Value>(state) else { return state.trim().is_empty() };
+    let is_built_in =
+        |resource: &Value| resource["provider"].as_str().is_some_and(|name| name.ends_with(BUILT_IN));
+    match &state["resources"] {
+        Value::Null => true,
+        Value::Array(resources) => resources.iter().all(is_built_in),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_ours_as_long_as_it_stays_as_our_init_left_it() {
+        let root = tempfile::tempdir().unwrap();
+        let board = root.path().join("board");
+        let user = UserFolders {
+            settings: root.path().join("settings.toml"),
+            plans: root.path().join("state/plans"),
+        };
+        fs::create_dir_all(&board).unwrap();
+        assert!(is_ours(None, &board), "nothing is initialised");
+        let provider = board.join(".terraform/providers/h/n/t/1.0.0/linux_amd64");
+        fs::create_dir_all(&provider).unwrap();
+        fs::write(provider.join("binary"), "code").unwrap();
+        assert!(!is_ours(Some(&user), &board), "it came with a clone");
+        remember(&user, &board).unwrap();
+        assert!(is_ours(Some(&user), &board) && !is_ours(None, &board));
+        fs::create_dir_all(board.join(".terraform/modules")).unwrap();
+        fs::write(board.join(".terraform/modules/modules.json"), "{}").unwrap();
+        assert!(!is_ours(Some(&user), &board), "a module is read from elsewhere");
+        fs::remove_dir_all(board.join(".terraform")).unwrap();
+        remember(&user, &board).unwrap();
+        assert!(is_ours(Some(&user), &board));
+    }
+
+    #[test]
+    fn a_state_names_its_providers() {
+        let state = |provider: &str| {
+            serde_json::json!({ "resources": [{ "type": "x", "provider": provider }] }).to_string()
+        };
+        assert!(has_only_built_in("") && has_only_built_in("{\"version\": 4}"));
+        assert!(
+            has_only_built_in(&state(BUILT_IN)) && has_only_built_in(&state(&format!("module.a.{BUILT_IN}")))
+        );
+        assert!(!has_only_built_in(&state("provider[\"registry.terraform.io/hashicorp/null\"]")));
+        assert!(!has_only_built_in("{\"resources\": [{}]}") && !has_only_built_in("no state"));
+    }
+}
