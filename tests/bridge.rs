@@ -324,10 +324,21 @@ fn a_bridge_with_the_environment_of_an_sdk_finds_the_window_s_draftboard() {
             message.contains("/run/user/0/draftboard") && message.contains("/tmp/draftboard-0"),
             "{message}"
         );
+        assert!(message.contains("pass XDG_RUNTIME_DIR in the client's `env`"), "{message}");
     }
     let main = Running::start(of_the_desktop(serving(&home, &workspace)));
     assert!(main.line().unwrap().contains("ready"));
     assert!(!fallback.exists(), "looking makes nothing");
+    // With two of them and none named, both are listed.
+    let other = home.workspace("other", "blank");
+    let second = Running::start(of_the_desktop(serving(&home, &other)));
+    assert!(second.line().unwrap().contains("ready"));
+    let unclear = context(of_an_sdk(&home, &[]));
+    let message = unclear["error"]["message"].as_str().unwrap();
+    for words in [workspace.to_str().unwrap(), other.to_str().unwrap(), "`--workspace PATH`"] {
+        assert!(message.contains(words), "{words}: {message}");
+    }
+    assert!(second.stop().code.is_some());
     for arguments in [&[][..], &named] {
         assert_eq!(context(of_an_sdk(&home, arguments))["ok"], true);
     }

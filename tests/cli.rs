@@ -555,10 +555,7 @@ fn what_is_no_workspace_is_told_with_the_way_to_one() {
     let folder = folder.to_str().unwrap();
     for verb in ["status", "log", "validate", "save", "undo", "redo"] {
         assert_refused(&home.run(&[verb, "-w", folder]), &["is not a workspace", "draftboard new"]);
-        assert_refused(
-            &home.run(&[verb, "-w", "/nowhere/at/all"]),
-            &["does not exist", "draftboard new"],
-        );
+        assert_refused(&home.run(&[verb, "-w", "/nowhere/at/all"]), &["does not exist", "draftboard new"]);
     }
     assert_refused(&home.run(&["serve", folder]), &["is not a workspace", "draftboard new"]);
     assert_refused(&home.run(&["serve"]), &["no workspace here", "draftboard new"]);
@@ -1043,4 +1040,14 @@ fn a_folder_that_may_only_be_read_opens_for_reading() {
     let status = finished(as_nobody(&["status", "-w", at]));
     assert!(status.out.contains("The workspace is read-only"), "{status:?}");
     assert!(!workspace.join(".draftboard").exists(), "nothing is written");
+    assert_eq!(serving.stop().code, Some(0));
+
+    // The state of another user, who keeps it to himself, is as good as none.
+    let state = workspace.join(".draftboard");
+    fs::create_dir(&state).unwrap();
+    fs::write(state.join("overrides.v0.json"), "{ not json").unwrap();
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).unwrap();
+    let validated = finished(as_nobody(&["validate", at]));
+    assert_eq!(validated.code, Some(0), "{validated:?}");
+    assert!(validated.out.contains("belongs to another user and is not read"), "{validated:?}");
 }

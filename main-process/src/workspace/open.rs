@@ -119,6 +119,9 @@ impl Workspace {
 fn read_only_words(files: &WorkspaceFiles) -> String {
     let journal = WorkspacePath::parse(".draftboard/journal.db");
     let unsaved = match journal.is_ok_and(|journal| files.is_there(&journal)) {
+        _ if files.is_state_denied() => {
+            " Its .draftboard folder belongs to another user and is not read: overrides and unsaved changes are not shown."
+        }
         true => " Changes in its journal that were never saved to files are not shown.",
         false => "",
     };

@@ -86,6 +86,14 @@ impl WorkspaceFiles {
             .is_ok()
     }
 
+    /// Whether this user may not look into the folder of state: it is another user's.
+    pub fn is_state_denied(&self) -> bool {
+        let opened = beneath::open_folder(self.root_fd.as_fd(), &[STATE_FOLDER]);
+        let looked =
+            opened.and_then(|folder| rustix::fs::accessat(&folder, ".", Access::EXEC_OK, AtFlags::empty()));
+        matches!(looked, Err(Errno::ACCESS | Errno::PERM))
+    }
+
     fn refuse_read_only(&self, path: &impl std::fmt::Display) -> Result<(), FileError> {
         match self.is_read_only {
             true => Err(FileError::ReadOnlyWorkspace { path: path.to_string() }),
@@ -123,9 +131,21 @@ impl WorkspaceFiles {
     /// Opens a regular file for reading.
     fn open_regular(&self, path: &WorkspacePath) -> Result<File, FileError> {
         let (folders, name) = path.split();
-        let folder = beneath::open_folder(self.root_fd.as_fd(), &folders)
-            .map_err(|errno| FileError::of_errno(path, errno))?;
-        beneath::open_regular(folder.as_fd(), name).map_err(|problem| FileError::of_problem(path, problem))
+        let opened = beneath::open_folder(self.root_fd.as_fd(), &folders)
+            .map_err(|errno| FileError::of_errno(path, errno))
+            .and_then(|folder| {
+                beneath::open_regular(folder.as_fd(), name)
+                    .map_err(|problem| FileError::of_problem(path, problem))
+            });
+        match opened {
+            // Another user's own state, beside boards that everybody may read.
+            Err(FileError::Denied { path })
+                if self.is_read_only && folders.first() == Some(&STATE_FOLDER) =>
+            {
+                Err(FileError::Missing { path })
+            }
+            other => other,
+        }
     }
 
     /// Puts `bytes` in place of a file, or makes a new one and the folders it needs. Whatever happens, the file holds
