@@ -2,7 +2,10 @@
 //! go takes it back.
 
 use canvas::theme::Theme;
-use egui::{Align2, CornerRadius, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
+use egui::{
+    Align2, CornerRadius, Event, Id, Key, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
+    vec2,
+};
 
 /// Seconds.
 const LONG_ENOUGH: f64 = 0.8;
@@ -10,9 +13,26 @@ const LONG_ENOUGH: f64 = 0.8;
 #[derive(Default)]
 pub(crate) struct Holding {
     since: Option<(Id, f64)>,
+    wants_keyboard: bool,
 }
 
 impl Holding {
+    /// Puts the keyboard on the button when it is drawn next.
+    pub(crate) fn focus(&mut self) {
+        self.wants_keyboard = true;
+    }
+
+    /// The pointer or the space bar is down on it. A key that was down before the button had the keyboard does not count.
+    fn is_held(&self, ui: &Ui, response: &Response) -> bool {
+        let was_held = self.since.is_some_and(|(id, _)| id == response.id);
+        let is_pressed = |event: &Event| matches!(event, Event::Key { key: Key::Space, pressed: true, repeat: false, modifiers, .. } if modifiers.is_none());
+        let by_key = response.has_focus()
+            && ui.input(|input| {
+                input.key_down(Key::Space) && (was_held || input.events.iter().any(is_pressed))
+            });
+        ui.is_enabled() && (response.is_pointer_button_down_on() || by_key)
+    }
+
     /// `true` in the one frame in which it has been held for long enough.
     pub(crate) fn button_ui(&mut self, ui: &mut Ui, theme: &Theme, text: &str, name: &str) -> bool {
         let font = egui::TextStyle::Button.resolve(ui.style());
@@ -21,7 +41,10 @@ impl Holding {
         let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
         response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), name));
         let now = ui.input(|input| input.time);
-        let held = response.is_pointer_button_down_on() && ui.is_enabled();
+        if std::mem::take(&mut self.wants_keyboard) {
+            response.request_focus();
+        }
+        let held = self.is_held(ui, &response);
         let since = match (held, self.since) {
             (true, Some((id, since))) if id == response.id => Some(since),
             (true, _) => Some(now),

@@ -4,7 +4,7 @@
 
 use super::{
     Opened, Typed,
-    trial::{Planned, trial_ui},
+    trial::{Planned, scope_ui, takes_credentials, trial_ui, warning_ui},
     words,
 };
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
     view::{Action, View},
     widgets::{ROW, disclosure_ui, muted_ui, paint_severity},
 };
+use authority::Snapshot;
 use egui::{RichText, Sense, Ui, vec2};
 use shared_protocol::{
     ElementId, Subject,
@@ -89,10 +90,11 @@ impl Opened {
             return;
         }
         typed.shows.remove("consequences folded");
+        let scope = self.partial_scope("For").filter(|_| self.has_changes());
+        scope_ui(ui, view.theme, scope.clone());
         self.checks_ui(ui, view, actions);
         let (id, content) = (self.id(), self.proposal().hash);
-        let has_changes = !self.proposal().elements.iter().all(|element| element.subject == Subject::Act);
-        if has_changes && !self.is_followed && !self.consequences.is_of(content) {
+        if self.has_changes() && !self.is_followed && !self.consequences.is_of(content) {
             self.consequences = Known::Asked(content);
             actions.push(Action::Review(ReviewRequest::Consequences(id)));
         }
@@ -103,19 +105,37 @@ impl Opened {
             }
             Known::Nothing => {}
             Known::All(all) => {
-                all_ui(ui, view, all, typed, actions);
-                self.pages.show_ui(ui, view, all, actions);
+                let after = self.proposed.as_ref().map(|proposed| &proposed.after);
+                let led_to = all_ui(ui, view, all, (scope.as_deref(), after), typed, actions);
+                // The heading comes to the top of the panel, if the button that was led to is then still in view.
+                let span = led_to.map(|button| heading.union(button));
+                if let Some(span) = span.filter(|span| span.height() <= ui.clip_rect().height()) {
+                    ui.scroll_to_rect(span, Some(egui::Align::TOP));
+                }
+                self.pages.show_ui(ui, view, all, scope, actions);
             }
         }
+    }
+
+    /// It asks for changes of the workspace, and not for a run or a call alone.
+    pub(super) fn has_changes(&self) -> bool {
+        self.proposal().elements.iter().any(|element| element.subject != Subject::Act)
     }
 
     fn checks_ui(&self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         let checks = &self.proposal().checks;
         let errors = checks.iter().filter(|check| check.severity == Severity::Error).count();
         match (checks.len(), errors) {
-            (0, _) => drop(muted_ui(ui, view.theme, "Checks: it brings no problem.")),
-            (all, 0) => drop(ui.label(format!("Checks: it brings {}", counted(all, "warning")))),
-            (_, errors) => drop(ui.label(format!("Checks: it brings {}", counted(errors, "error")))),
+            (0, _) => drop(muted_ui(ui, view.theme, "Checks passed: no new problems.")),
+            (all, 0) => drop(ui.label(format!("Checks: {}", counted(all, "new warning")))),
+            (_, errors) => drop(ui.label(format!("Checks: {}", counted(errors, "new error")))),
+        }
+        let removals = self.proposal().elements.iter().filter(|element| element.destructive).count();
+        if removals > 0 && checks.is_empty() {
+            let are =
+                if removals == 1 { "1 removal is".to_owned() } else { format!("{removals} removals are") };
+            let text = format!("{are} proposed. The checks do not say whether what goes is still needed.");
+            warning_ui(ui, view.theme, Severity::Warning, &text);
         }
         for check in checks.iter().take(MOST) {
             let subject = match check.element {
@@ -128,18 +148,34 @@ impl Opened {
     }
 }
 
-fn all_ui(ui: &mut Ui, view: &View<'_>, all: &Consequences, typed: &mut Typed, actions: &mut Vec<Action>) {
+/// Gives back where the button of a plan is, when somebody was led to it right now.
+fn all_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    all: &Consequences,
+    (scope, after): (Option<&str>, Option<&Snapshot>),
+    typed: &mut Typed,
+    actions: &mut Vec<Action>,
+) -> Option<egui::Rect> {
+    let mut led_to = None;
     for board in &all.boards {
         board_ui(ui, view, board, all.boards.len() > 1, typed);
+        scope_ui(ui, view.theme, scope.map(str::to_owned));
         let Consequences { proposal, version, hash, .. } = *all;
-        trial_ui(ui, view, Planned { proposal, version, hash, board: board.board }, typed, actions);
+        let takes_credentials = [Some(view.snapshot), after]
+            .into_iter()
+            .flatten()
+            .any(|snapshot| takes_credentials(snapshot, board.board));
+        let planned = Planned { proposal, version, hash, board: board.board, takes_credentials };
+        led_to = trial_ui(ui, view, planned, typed, actions).or(led_to);
     }
     if !all.links.is_empty() {
-        ui.label(format!("{} would have to be looked at", counted(all.links.len(), "link")));
+        ui.label(format!("{} will need review", counted(all.links.len(), "trace link")));
         for words in all.links.iter().take(MOST) {
             line_ui(ui, view, Severity::Warning, words, None, actions);
         }
     }
+    led_to
 }
 
 fn board_ui(ui: &mut Ui, view: &View<'_>, board: &BoardConsequences, is_named: bool, typed: &mut Typed) {

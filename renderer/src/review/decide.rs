@@ -2,6 +2,7 @@
 
 use super::{
     opened::{Deciding, Look, Opened},
+    trial::scope_ui,
     words,
 };
 use crate::{
@@ -26,7 +27,14 @@ pub(super) fn decide_ui(
         }
         muted_ui(ui, view.theme, why);
     } else {
+        // Here it moves nothing that the pointer is on.
+        if let Some(note) = &opened.note {
+            ui.add(egui::Label::new(RichText::new(note).small().color(view.theme.text)).wrap());
+        }
         muted_ui(ui, view.theme, summary(opened));
+        if opened.has_changes() {
+            scope_ui(ui, view.theme, opened.partial_scope("Plan and consequences are for"));
+        }
     }
     if opened.look == Look::Edit {
         return editing_ui(ui, view, opened);

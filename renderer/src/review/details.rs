@@ -12,7 +12,7 @@ use crate::{
 };
 use canvas::{Sign, theme::Theme};
 use egui::{CornerRadius, Frame, Margin, RichText, TextEdit, Ui};
-use shared_protocol::{Subject, review::Element};
+use shared_protocol::{Subject, proposal::Kind, review::Element};
 
 impl Opened {
     pub(super) fn details_ui(
@@ -25,6 +25,7 @@ impl Opened {
     ) {
         let Some(element) = self.element(subject).cloned() else { return };
         let theme = view.theme;
+        let to_gesture = std::mem::take(&mut self.go_to_gesture);
         let mut confirmed = false;
         Frame::new()
             .fill(theme.surface_inset)
@@ -33,25 +34,29 @@ impl Opened {
             .outer_margin(Margin { left: 0, right: 0, top: 2, bottom: 6 })
             .show(ui, |ui| {
                 ui.set_width(ui.available_width());
-                ui.add(egui::Label::new(&element.text).wrap());
-                for risk in &element.risks {
-                    muted_ui(ui, theme, format!("{}: {}", risk.word(), words::risk_words(*risk)));
-                }
-                differences_ui(ui, theme, &element);
-                self.needs_ui(ui, theme, &element);
-                let cause = self.cause_to_tick(subject);
-                if let Some(cause) = cause {
-                    let text =
-                        format!("Side effect of another removal. Include that one first: {}", cause.text);
-                    ui.add(egui::Label::new(RichText::new(text).small().color(theme.text_muted)).wrap());
-                }
+                let cause = self.cause_to_tick(subject).map(|cause| cause.text.clone());
+                // It stands directly below the row, where a click on the tick leads.
                 if element.destructive && cause.is_none() && self.can_tick() && !self.is_chosen(subject) {
                     match request_plan::obstacle(self).filter(|_| *subject == Subject::Act) {
                         // There is nothing to say yes to yet.
                         Some(why) => drop(muted_ui(ui, theme, why)),
-                        None => confirmed = gesture_ui(ui, view, &element, typed),
+                        None => {
+                            if to_gesture {
+                                typed.holding.focus();
+                            }
+                            confirmed = gesture_ui(ui, view, &element, typed);
+                        }
                     }
                 }
+                self.needs_ui(ui, theme, &element);
+                if let Some(cause) = cause {
+                    let text = format!("Side effect of another removal. Include that one first: {cause}");
+                    ui.add(egui::Label::new(RichText::new(text).small().color(theme.text_muted)).wrap());
+                }
+                for risk in &element.risks {
+                    muted_ui(ui, theme, format!("{}: {}", risk.word(), words::risk_words(*risk)));
+                }
+                differences_ui(ui, theme, &element);
                 if element.board.is_some() {
                     ui.horizontal_wrapped(|ui| {
                         if ui.button("Show on the board").clicked() {
@@ -78,7 +83,8 @@ impl Opened {
             return;
         }
         let more = needs.len().saturating_sub(6);
-        let mut text = format!("Cannot go without: {}", needs[..needs.len() - more].join("; "));
+        let start = if element.kind == Kind::Removed { "Goes with it" } else { "Cannot go without" };
+        let mut text = format!("{start}: {}", needs[..needs.len() - more].join("; "));
         if more > 0 {
             text.push_str(&format!("; and {more} more"));
         }
@@ -103,10 +109,13 @@ pub(super) fn differences_ui(ui: &mut Ui, theme: &Theme, element: &Element) {
 fn gesture_ui(ui: &mut Ui, view: &View<'_>, element: &Element, typed: &mut Typed) -> bool {
     let theme = view.theme;
     let name = name_of(view, element);
-    ui.add_space(4.0);
     let held =
         typed.holding.button_ui(ui, theme, "Hold to include", &format!("Hold to include {}", element.text));
-    muted_ui(ui, theme, format!("or type {name} and press Enter"));
+    muted_ui(
+        ui,
+        theme,
+        format!("Hold it with the pointer or the space bar, or type {name} and press Enter."),
+    );
     let edit = TextEdit::singleline(&mut typed.name).hint_text(name.as_str()).desired_width(f32::INFINITY);
     let field = focus_stroke(ui, theme, |ui| ui.add(edit)).accessible_name("Name of what goes");
     let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));

@@ -1,26 +1,51 @@
 //! The elements with their ticks: one line each, layout alone folded into one, the one that is looked at opened below its
 //! line. Lines out of sight cost nothing.
 
-use super::{Opened, Typed, header::sign_ui, opened::Look};
+use super::{Opened, Typed, header::sign_ui, opened::Look, words};
 use crate::{
     panels::status_bar::counted,
     view::{Action, View},
-    widgets::{body_font, focus_ring, muted_ui, paint_disclosure, paint_line, paint_severity, small_font},
+    widgets::{body_font, focus_ring, muted_ui, paint_disclosure, paint_line, small_font},
 };
+use authority::Snapshot;
 use canvas::{Sign, paint_sign};
-use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, CornerRadius, Galley, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::{
-    Subject,
-    messages::Severity,
+    NodeId, Revision, Subject,
     proposal::{Kind, Risk},
     review::Element,
 };
+use std::{collections::BTreeSet, sync::Arc};
 
+/// The least height of a row; a text of several lines makes it higher.
 const ROW: f32 = 28.0;
-/// Lines of room below the one that is looked at, for what is opened there.
-const SEEN_BELOW: f32 = 7.0;
-/// A line this wide has room for its risks in words.
-const ROOMY: f32 = 300.0;
+/// Room below the row that is looked at, for what is opened there.
+const SEEN_BELOW: f32 = 120.0;
+/// Tick and sign, left of the text.
+const MARKS: f32 = 47.0;
+const ONE_BY_ONE: &str = "Removals must be confirmed one by one.";
+/// Removals that the head of the panel names.
+const MAX_REMOVALS: usize = 3;
+
+/// The height of each element's row, by its place in the proposal, for one width and one state of the workspace.
+#[derive(Debug, Default)]
+pub(super) struct RowHeights {
+    of: Option<(f32, f32, Revision)>,
+    heights: Vec<f32>,
+}
+
+/// The texts of one row, laid out.
+struct RowText {
+    text: Arc<Galley>,
+    risks: Option<(String, Arc<Galley>)>,
+}
+
+impl RowText {
+    fn height(&self) -> f32 {
+        let risks = self.risks.as_ref().map_or(0.0, |(_, galley)| galley.size().y + 2.0);
+        (self.text.size().y + risks + 10.0).max(ROW).ceil()
+    }
+}
 
 /// What a line asks for.
 enum Asked {
@@ -39,16 +64,82 @@ impl Opened {
         ui.add_space(6.0);
         ui.separator();
         self.top_ui(ui, view);
-        if let Some(note) = &self.note {
-            let text = RichText::new(note).small().color(view.theme.text);
-            ui.add(egui::Label::new(text).wrap());
-        }
+        self.measure(ui, view);
         let listed: Vec<Subject> = self.listed().map(|element| element.subject.clone()).collect();
         self.rows_ui(ui, view, &listed, typed, actions);
         let placed: Vec<Subject> = self.placed().map(|element| element.subject.clone()).collect();
         if !placed.is_empty() && self.placed_ui(ui, view, placed.len(), typed) {
             self.rows_ui(ui, view, &placed, typed, actions);
         }
+    }
+
+    fn measure(&mut self, ui: &Ui, view: &View<'_>) {
+        let of = (ui.available_width(), ui.ctx().pixels_per_point(), view.snapshot.revision());
+        if self.rows.of == Some(of) {
+            return;
+        }
+        let height = |element| self.row_text(ui, view, element, of.0).height();
+        let heights = self.proposal().elements.iter().map(height).collect();
+        self.rows = RowHeights { of: Some(of), heights };
+    }
+
+    fn row_height(&self, subject: &Subject) -> f32 {
+        self.place(subject).and_then(|place| self.rows.heights.get(place)).copied().unwrap_or(ROW)
+    }
+
+    fn row_text(&self, ui: &Ui, view: &View<'_>, element: &Element, width: f32) -> RowText {
+        let width = (width - MARKS - 4.0).max(40.0);
+        let layout = |text: &str, font, colour| ui.painter().layout(text.to_owned(), font, colour, width);
+        let text = layout(&element.text, body_font(ui), view.theme.text);
+        let risks = element.risks.iter().filter(|risk| **risk < Risk::Wide);
+        let risks = risks.map(|risk| match self.dependents(view.snapshot, element) {
+            Some(dependents) if *risk == Risk::Destructive => format!("{}: {dependents}", risk.word()),
+            _ => risk.word().to_owned(),
+        });
+        let risks = risks.collect::<Vec<_>>().join("; ");
+        let colour = if element.destructive { view.theme.danger } else { view.theme.warning };
+        let galley = (!risks.is_empty()).then(|| layout(&risks, small_font(ui), colour));
+        RowText { text, risks: galley.map(|galley| (risks, galley)) }
+    }
+
+    /// What depends on a node that would go and stays itself: `report and web depend on it`.
+    fn dependents(&self, snapshot: &Snapshot, element: &Element) -> Option<String> {
+        let Subject::Node(id) = element.subject else { return None };
+        if element.kind != Kind::Removed || snapshot.node(id).is_none() {
+            return None;
+        }
+        let goes = |id: NodeId| {
+            self.element(&Subject::Node(id)).is_some_and(|element| element.kind == Kind::Removed)
+        };
+        let referrers: BTreeSet<NodeId> =
+            snapshot.referrers(id).filter(|referrer| *referrer != id && !goes(*referrer)).collect();
+        let names: Vec<String> = referrers
+            .into_iter()
+            .filter_map(|referrer| snapshot.node(referrer))
+            .map(|node| words::line(node.name.as_str()))
+            .collect();
+        Some(match names.len() {
+            0 => "nothing else depends on it".to_owned(),
+            1 => format!("{} depends on it", names[0]),
+            _ => format!("{} depend on it", words::enumerated(&names)),
+        })
+    }
+
+    /// The removals that were asked for, each with what depends on it.
+    pub(super) fn removals(&self, snapshot: &Snapshot) -> Vec<String> {
+        let asked = self.listed().filter(|element| element.effect_of.is_empty());
+        let mut removals: Vec<String> = asked
+            .filter_map(|element| {
+                let dependents = self.dependents(snapshot, element)?;
+                Some(format!("{}; {dependents}", element.text))
+            })
+            .collect();
+        let more = removals.len().saturating_sub(MAX_REMOVALS);
+        removals.truncate(MAX_REMOVALS);
+        if more > 0 {
+            removals.push(format!("and {}", counted(more, "more removal")));
+        }
+        removals
     }
 
     fn top_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
@@ -64,13 +155,13 @@ impl Opened {
                     self.tick_all(false);
                 }
                 let all = ui.add(small("All")).accessible_name("Tick all that may be ticked");
-                if all.on_hover_text("All but what takes something away").clicked() {
+                if all.on_hover_text(format!("Ticks all but removals. {ONE_BY_ONE}")).clicked() {
                     self.tick_all(true);
                 }
             });
         });
         if self.proposal().elements.iter().any(|element| element.destructive) {
-            muted_ui(ui, view.theme, "What takes something away is ticked one by one.");
+            muted_ui(ui, view.theme, ONE_BY_ONE);
         }
     }
 
@@ -88,14 +179,22 @@ impl Opened {
         actions: &mut Vec<Action>,
     ) {
         ui.spacing_mut().item_spacing.y = 0.0;
-        let focused = self.focus.as_ref().and_then(|focus| subjects.iter().position(|other| other == focus));
+        let before = self.focus.clone();
+        let focused = before.as_ref().and_then(|focus| subjects.iter().position(|other| other == focus));
         let split = focused.map_or(subjects.len(), |place| place + 1);
         let mut asked = self.part_ui(ui, view, &subjects[..split]);
         if let Some(place) = focused {
-            ui.scope(|ui| {
+            let subject = &subjects[place];
+            let top = ui.cursor().top() - self.row_height(subject);
+            stable_ui(ui, ("details", subject), |ui| {
                 ui.spacing_mut().item_spacing.y = 4.0;
-                self.details_ui(ui, view, &subjects[place], typed, actions);
+                self.details_ui(ui, view, subject, typed, actions);
             });
+            if std::mem::take(&mut self.go_to_focus) {
+                let bottom = ui.cursor().top().min(top + self.row_height(subject) + SEEN_BELOW);
+                let left = ui.cursor().left();
+                ui.scroll_to_rect(Rect::from_min_max(pos2(left, top), pos2(left + 1.0, bottom)), None);
+            }
             asked = asked.or(self.part_ui(ui, view, &subjects[split..]));
         }
         match asked {
@@ -105,43 +204,45 @@ impl Opened {
                 if !again && self.look != Look::List {
                     actions.push(Action::Jump(subject));
                 }
-                typed.name.clear();
-                typed.comment.clear();
             }
-            Some(Asked::Tick(subject)) => self.tick(&subject),
+            Some(Asked::Tick(subject)) => {
+                let was_open = self.focus.as_ref() == Some(&subject);
+                self.tick(&subject);
+                // It is in view already: the row stays under the pointer.
+                self.go_to_focus &= !was_open;
+            }
             None => {}
+        }
+        if self.focus != before {
+            typed.name.clear();
+            typed.comment.clear();
         }
     }
 
-    /// Lines of the same height; only those in sight are drawn.
-    fn part_ui(&mut self, ui: &mut Ui, view: &View<'_>, subjects: &[Subject]) -> Option<Asked> {
-        let (top, clip) = (ui.cursor().top(), ui.clip_rect());
-        let at = |y: f32| ((y - top) / ROW).floor().max(0.0) as usize;
-        let first = at(clip.top()).min(subjects.len());
-        let last =
-            if clip.bottom() < top { first } else { (at(clip.bottom()) + 1).clamp(first, subjects.len()) };
-        // The one that is looked at is the last of its part; it is drawn to be scrolled to.
-        let wanted = self.go_to_focus && subjects.last() == self.focus.as_ref() && !subjects.is_empty();
-        if wanted {
-            let place = subjects.len() - 1;
-            let row =
-                Rect::from_min_size(pos2(clip.left(), top + place as f32 * ROW), vec2(1.0, ROW * SEEN_BELOW));
-            ui.scroll_to_rect(row, None);
-            self.go_to_focus = false;
-        }
-        ui.add_space(first as f32 * ROW);
-        let mut asked = None;
-        for subject in subjects.get(first..last).unwrap_or_default() {
+    /// Only rows in sight or near it are drawn.
+    fn part_ui(&self, ui: &mut Ui, view: &View<'_>, subjects: &[Subject]) -> Option<Asked> {
+        let clip = ui.clip_rect();
+        let clip = clip.expand2(vec2(0.0, clip.height()));
+        let (mut asked, mut space) = (None, 0.0);
+        for subject in subjects {
             let Some(element) = self.element(subject) else { continue };
-            asked = self.row_ui(ui, view, element).or(asked);
+            let (top, height) = (ui.cursor().top() + space, self.row_height(subject));
+            if top > clip.bottom() || top + height < clip.top() {
+                space += height;
+                continue;
+            }
+            ui.add_space(space);
+            space = 0.0;
+            asked = stable_ui(ui, ("row", subject), |ui| self.row_ui(ui, view, element, height)).or(asked);
         }
-        ui.add_space((subjects.len() - last) as f32 * ROW);
+        ui.add_space(space);
         asked
     }
 
-    fn row_ui(&self, ui: &mut Ui, view: &View<'_>, element: &Element) -> Option<Asked> {
+    fn row_ui(&self, ui: &mut Ui, view: &View<'_>, element: &Element, height: f32) -> Option<Asked> {
         let theme = view.theme;
-        let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
+        let RowText { text, risks } = self.row_text(ui, view, element, ui.available_width());
+        let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
         let focused = self.focus.as_ref() == Some(&element.subject);
         row.widget_info(|| WidgetInfo::selected(Role::Button, true, focused, element.text.as_str()));
         if focused {
@@ -150,41 +251,33 @@ impl Opened {
             ui.painter().rect_filled(rect, CornerRadius::same(4), theme.hover);
         }
         focus_ring(ui, theme, rect, &row);
-        let mut ticked = self.is_chosen(&element.subject);
+        let is_chosen = self.is_chosen(&element.subject);
+        let mut ticked = is_chosen;
         let box_room = Rect::from_min_size(rect.min + vec2(2.0, 0.0), vec2(22.0, ROW));
         let mut child = ui.new_child(
             egui::UiBuilder::new()
                 .max_rect(box_room)
-                .id_salt(&element.subject)
                 .layout(egui::Layout::left_to_right(egui::Align::Center)),
         );
         let tick = child.add_enabled(self.can_tick(), egui::Checkbox::without_text(&mut ticked));
         let tick = tick.accessible_name(format!("Tick {}", element.text));
-        let sign = pos2(box_room.right() + 10.0, rect.center().y);
+        let sign = pos2(box_room.right() + 10.0, box_room.center().y);
         paint_sign(ui.painter(), theme, sign, 6.5, Sign::of(element.kind));
-        let risks: Vec<&str> =
-            element.risks.iter().filter(|risk| **risk < Risk::Wide).map(|risk| risk.word()).collect();
-        let text = Rect::from_min_max(pos2(sign.x + 13.0, rect.top()), rect.max - vec2(4.0, 0.0));
-        let colour = if element.destructive { theme.danger } else { theme.warning };
-        let right = text.with_min_x(text.left() + text.width() * 0.4);
-        let width = match (risks.is_empty(), text.width() < ROOMY) {
-            (true, _) => 0.0,
-            // No room for words: a sign, and the words when it is opened.
-            (false, true) => {
-                let severity = if element.destructive { Severity::Error } else { Severity::Warning };
-                paint_severity(ui.painter(), pos2(text.right() - 8.0, text.center().y), theme, severity);
-                20.0
-            }
-            (false, false) => {
-                paint_line(ui, right, Align2::RIGHT_CENTER, &risks.join(", "), small_font(ui), colour) + 8.0
-            }
-        };
-        let words = text.with_max_x(text.right() - width);
-        paint_line(ui, words, Align2::LEFT_CENTER, &element.text, body_font(ui), theme.text);
-        if tick.changed() {
+        let at = pos2(rect.left() + MARKS, rect.top() + ((ROW - body_font(ui).size) / 2.0 - 3.0).max(2.0));
+        let below = at + vec2(0.0, text.size().y + 2.0);
+        ui.painter().galley(at, text, theme.text);
+        if let Some((words, galley)) = risks {
+            let room = Rect::from_min_size(below, galley.size());
+            let label = ui.interact(room, ui.scope_id().with("risks"), Sense::hover());
+            label.widget_info(|| WidgetInfo::labeled(Role::Label, true, &words));
+            ui.painter().galley(below, galley, theme.text);
+        }
+        // Whoever presses the tick of a removal for long does not click it.
+        let is_held = element.destructive && !is_chosen && !focused && tick.is_pointer_button_down_on();
+        if tick.changed() || is_held {
             return Some(Asked::Tick(element.subject.clone()));
         }
-        row.on_hover_text(&element.text).clicked().then(|| Asked::LookAt(element.subject.clone()))
+        row.clicked().then(|| Asked::LookAt(element.subject.clone()))
     }
 
     /// Layout alone: one line with one tick. Gives back whether it is unfolded.
@@ -231,4 +324,15 @@ impl Opened {
         }
         open
     }
+}
+
+/// Draws under an identity that does not depend on how much is drawn before it: rows out of sight are not drawn, and
+/// whatever has the keyboard keeps it while the panel scrolls.
+pub(super) fn stable_ui<R>(
+    ui: &mut Ui,
+    key: impl std::hash::Hash + std::fmt::Debug,
+    content: impl FnOnce(&mut Ui) -> R,
+) -> R {
+    let id = egui::Id::unique(("proposal panel", key));
+    ui.scope_builder(egui::UiBuilder::new().scope_id(id), content).inner
 }

@@ -3,6 +3,7 @@
 use super::{Opened, words};
 use crate::{
     panels::log::{ago, now},
+    view::View,
     widgets::{muted_ui, small_font},
 };
 use canvas::{Sign, paint_sign, theme::Theme};
@@ -72,16 +73,27 @@ pub(super) fn counts_ui(ui: &mut Ui, theme: &Theme, brief: &ProposalBrief) {
     response.on_hover_text(name);
 }
 
-pub(super) fn header_ui(ui: &mut Ui, theme: &Theme, opened: &Opened) {
+pub(super) fn header_ui(ui: &mut Ui, view: &View<'_>, opened: &Opened) {
+    let theme = view.theme;
     let brief = &opened.proposal().brief;
     let now = now();
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = 4.0;
-        chips_ui(ui, theme, &brief.risks);
-    });
+    if !opened.is_over() {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing.x = 4.0;
+            chips_ui(ui, theme, &brief.risks);
+        });
+        for removal in opened.removals(view.snapshot) {
+            ui.add(egui::Label::new(RichText::new(removal).small().color(theme.danger)).wrap());
+        }
+    }
     ui.add(egui::Label::new(RichText::new(words::title(brief)).heading()).wrap());
     let number = format!("Proposal {}, version {}", brief.number, brief.version);
-    muted_ui(ui, theme, format!("{number} · {}", words::claimed(&brief.proposer)));
+    muted_ui(ui, theme, format!("{number} · {}", words::unverified(&brief.proposer)));
+    if opened.is_over() {
+        muted_ui(ui, theme, ago(now, brief.created));
+        ui.add(egui::Label::new(words::outcome(brief)).wrap());
+        return;
+    }
     muted_ui(ui, theme, format!("{} · {}", ago(now, brief.created), words::expiry(now, brief.expires)));
     if brief.is_partly_accepted() {
         muted_ui(ui, theme, "Partly accepted: what is shown here is the rest");

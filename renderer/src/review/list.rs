@@ -20,6 +20,10 @@ impl Review {
         Frame::new().fill(view.theme.surface_panel).inner_margin(Margin::symmetric(16, 10)).show(ui, |ui| {
             egui::ScrollArea::vertical().auto_shrink([false, false]).id_salt("list").show(ui, |ui| {
                 ui.set_width(ui.available_width().min(WIDEST));
+                if opened.is_over() {
+                    ui.label(super::words::outcome(&opened.proposal().brief));
+                    return;
+                }
                 let listed: Vec<Element> = opened.listed().cloned().collect();
                 for (place, element) in listed.iter().enumerate() {
                     if element_ui(ui, view, opened, element, place < MOST_IN_FULL) {

@@ -226,8 +226,14 @@ impl Review {
     pub(crate) fn draw_anew(&mut self, workspace: Option<&Workspace>) {
         let (Some(opened), Some(workspace)) = (&mut self.opened, workspace) else { return };
         self.generation = self.generation.wrapping_add(1);
-        let proposed = Proposed::of(workspace, opened.proposal(), self.generation);
-        if proposed.is_none() && matches!(opened.look, Look::Edit | Look::SideBySide) {
+        // What is over leaves no ghosts of what cannot happen any more.
+        let proposed = match opened.is_over() {
+            true => None,
+            false => Proposed::of(workspace, opened.proposal(), self.generation),
+        };
+        if opened.is_over() {
+            opened.look = Look::Overlay;
+        } else if proposed.is_none() && matches!(opened.look, Look::Edit | Look::SideBySide) {
             opened.look = Look::List;
         }
         opened.proposed = proposed.map(Arc::new);

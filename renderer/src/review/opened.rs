@@ -73,6 +73,9 @@ pub(crate) struct Opened {
     pub(crate) go_to_focus: bool,
     /// Something has to be read first: back to the top of the panel.
     pub(crate) go_to_top: bool,
+    /// A removal was ticked: put the keyboard on the button that confirms it.
+    pub(super) go_to_gesture: bool,
+    pub(super) rows: super::elements::RowHeights,
     /// What a tick did besides.
     pub(crate) note: Option<String>,
     pub(crate) look: Look,
@@ -99,6 +102,8 @@ impl Opened {
             focus: None,
             go_to_focus: false,
             go_to_top: false,
+            go_to_gesture: false,
+            rows: super::elements::RowHeights::default(),
             note: None,
             look: Look::default(),
             deciding: Deciding::default(),
@@ -141,6 +146,7 @@ impl Opened {
         self.order = (0..elements.len()).collect();
         self.order.sort_by_key(|&index| rank(&elements[index]));
         self.closure = Closure::of(elements);
+        self.rows = super::elements::RowHeights::default();
         self.all = Arc::new(elements.iter().map(|element| element.subject.clone()).collect());
     }
 
@@ -160,6 +166,11 @@ impl Opened {
 
     pub(crate) fn element(&self, subject: &Subject) -> Option<&Element> {
         self.proposal.elements.get(self.closure.place(subject)?)
+    }
+
+    /// Where it stands among the elements of the proposal.
+    pub(super) fn place(&self, subject: &Subject) -> Option<usize> {
+        self.closure.place(subject)
     }
 
     pub(crate) fn focused(&self) -> Option<&Element> {
@@ -198,6 +209,21 @@ impl Opened {
 
     pub(crate) fn is_chosen(&self, subject: &Subject) -> bool {
         self.chosen.contains(subject)
+    }
+
+    /// Says that consequences are of all changes, when only some are ticked: `For all 11 changes; 5 are ticked`.
+    pub(crate) fn partial_scope(&self, start: &str) -> Option<String> {
+        let (chosen, all) = (self.chosen.len(), self.proposal.elements.len());
+        let is_partial = self.proposal.brief.waits() && chosen < all;
+        let changes = if all == 1 { "the 1 change".to_owned() } else { format!("all {all} changes") };
+        let are = if chosen == 1 { "is" } else { "are" };
+        is_partial.then(|| format!("{start} {changes}; {chosen} {are} ticked"))
+    }
+
+    /// Nothing can be decided about it any more.
+    pub(crate) fn is_over(&self) -> bool {
+        let brief = &self.proposal.brief;
+        !brief.waits() && brief.state != ProposalState::Draft
     }
 
     /// Takes what may be taken without a gesture: nothing destructive, nothing that needs such, and no side effect of what
@@ -247,16 +273,18 @@ impl Opened {
     }
 
     fn point_at_grave(&mut self, subject: &Subject, grave: Subject) {
-        if grave == *subject {
-            let note = "This takes something away. Hold its button, or type its name, to include it.";
-            self.note = Some(note.to_owned());
-            return;
-        }
+        let is_own = grave == *subject;
         let text = self.element(&grave).map_or_else(String::new, |element| element.text.clone());
-        self.look_at(Some(grave));
-        self.note = Some(format!(
-            "It cannot go without one that takes something away: {text}. Include that one first."
-        ));
+        self.open_gesture(grave);
+        if !is_own {
+            self.note = Some(format!("It needs a removal: {text}. Include that removal first."));
+        }
+    }
+
+    /// Opens the row of a removal, with the keyboard on the button that confirms it.
+    fn open_gesture(&mut self, removal: Subject) {
+        self.look_at(Some(removal));
+        self.go_to_gesture = true;
     }
 
     /// The removal that has to be ticked first, for a side effect that goes with none that is.
@@ -281,7 +309,7 @@ impl Opened {
 
     fn point_at_cause(&mut self, cause: Subject) {
         let text = self.element(&cause).map_or_else(String::new, |element| element.text.clone());
-        self.look_at(Some(cause));
+        self.open_gesture(cause);
         self.note = Some(format!("It is a side effect: {text}. Include that removal first."));
     }
 

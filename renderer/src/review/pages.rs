@@ -1,7 +1,7 @@
 //! Pages before and after: pictures that sandboxed previews drew, side by side. They are asked for while somebody looks, one
 //! page at a time. What comes is data of untrusted components: only pixels, and only as many as they say.
 
-use super::{Opened, words};
+use super::{Opened, trial::scope_ui, words};
 use crate::{
     panels::status_bar::counted,
     view::{Action, View},
@@ -100,6 +100,7 @@ impl Pages {
         ui: &mut Ui,
         view: &View<'_>,
         all: &Consequences,
+        scope: Option<String>,
         actions: &mut Vec<Action>,
     ) {
         if all.pages.is_empty() {
@@ -110,6 +111,7 @@ impl Pages {
         let count = all.pages.len() + all.more_pages as usize;
         let words = format!("{} would look different", counted(count, "page"));
         ui.label(RichText::new(words).small());
+        scope_ui(ui, view.theme, scope);
         for page in &all.pages {
             self.page_ui(ui, view.theme, page);
         }

@@ -1,7 +1,7 @@
 //! The panel of the opened proposal: risk first, the agent's words set apart, the elements with their ticks, what follows
 //! from them, and below everything the decision.
 
-use super::{Opened, Review, Typed, call, clashes, decide, header, request_plan};
+use super::{Opened, Review, Typed, call, clashes, decide, elements::stable_ui, header, request_plan};
 use crate::{
     panels::{PanelId, log::now, status_bar::counted},
     tour::pointer::{Place, mark},
@@ -37,10 +37,12 @@ impl Review {
             top: 8,
             bottom: 8,
         });
-        let decision = Panel::bottom("decision").frame(frame).show(ui, |ui| {
-            decide::decide_ui(ui, view, opened, why_not.as_deref(), actions);
-        });
-        mark(ui, Place::Decision, decision.response.rect);
+        if !opened.is_over() {
+            let decision = Panel::bottom("decision").frame(frame).show(ui, |ui| {
+                decide::decide_ui(ui, view, opened, why_not.as_deref(), actions);
+            });
+            mark(ui, Place::Decision, decision.response.rect);
+        }
         egui::CentralPanel::no_frame().show(ui, |ui| {
             let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]).id_salt(opened.id());
             if std::mem::take(&mut opened.go_to_top) {
@@ -48,14 +50,20 @@ impl Review {
             }
             area.show(ui, |ui| {
                 ui.set_width(ui.available_width() - 6.0);
-                header::header_ui(ui, view.theme, opened);
-                banner_ui(ui, view, opened, actions);
+                header::header_ui(ui, view, opened);
+                if !opened.is_over() {
+                    banner_ui(ui, view, opened, actions);
+                }
                 call::call_ui(ui, view, opened);
                 request_plan::plan_ui(ui, view, opened, typed, actions);
                 header::rationale_ui(ui, view.theme, opened);
-                opened.elements_ui(ui, view, typed, actions);
-                opened.consequences_ui(ui, view, typed, actions);
-                opened.comments_ui(ui, view, typed, actions);
+                // What cannot happen any more is not shown as if it could.
+                if !opened.is_over() {
+                    stable_ui(ui, "elements", |ui| opened.elements_ui(ui, view, typed, actions));
+                    ui.spacing_mut().item_spacing.y = 0.0;
+                    stable_ui(ui, "consequences", |ui| opened.consequences_ui(ui, view, typed, actions));
+                }
+                stable_ui(ui, "comments", |ui| opened.comments_ui(ui, view, typed, actions));
                 steps_ui(ui, view, opened, typed);
                 ui.add_space(12.0);
             });

@@ -203,7 +203,7 @@ fn button_ui(ui: &mut Ui, brief: &ProposalBrief, size: egui::Vec2, actions: &mut
 
 /// Who, how old, and how it stands.
 fn standing(brief: &ProposalBrief, now: u64) -> String {
-    let who = words::claimed(&brief.proposer);
+    let who = words::unverified(&brief.proposer);
     let age = ago(now, brief.created);
     let state = match &brief.state {
         ProposalState::Draft => "draft".to_owned(),

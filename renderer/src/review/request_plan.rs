@@ -18,7 +18,15 @@ use shared_protocol::{
     terraform::{RequestPlanState, TerraformRequest},
 };
 
-const FORM: &str = "Runs Terraform's plan with your credentials on the board as it is, and keeps the plan. Nothing is changed.";
+/// What the question before it says.
+fn form_words(planned: Planned) -> &'static str {
+    match planned.takes_credentials {
+        true => {
+            "Runs terraform plan with your credentials on the board as it is, and saves the plan. Nothing is changed."
+        }
+        false => "Runs terraform plan on the board as it is, and saves the plan. Nothing is changed.",
+    }
+}
 
 pub(super) fn plan_ui(
     ui: &mut Ui,
@@ -35,7 +43,13 @@ pub(super) fn plan_ui(
         return;
     }
     let brief = &proposal.brief;
-    let planned = Planned { proposal: brief.id, version: brief.version, hash: proposal.hash, board: *board };
+    let planned = Planned {
+        proposal: brief.id,
+        version: brief.version,
+        hash: proposal.hash,
+        board: *board,
+        takes_credentials: trial::takes_credentials(view.snapshot, *board),
+    };
     ui.add_space(6.0);
     ui.label(RichText::new("Plan by Draftboard").strong());
     let mut button = None;
@@ -76,13 +90,11 @@ pub(super) fn plan_ui(
         }
     }
     if typed.plan.is_for(*board) && button.is_some() {
-        return form_ui(ui, view, planned, (&mut typed.plan, FORM), actions);
+        form_ui(ui, view, planned, (&mut typed.plan, form_words(planned)), actions);
+        return;
     }
     if let Some(text) = button
-        && ui
-            .button(text)
-            .on_hover_text("Plans the request with your credentials; nothing is changed")
-            .clicked()
+        && ui.button(text).on_hover_text(form_words(planned)).clicked()
     {
         actions.push(Action::Review(trial::request(planned, Vec::new())));
     }

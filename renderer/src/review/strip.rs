@@ -31,7 +31,9 @@ pub(crate) fn strip_ui(
                 if close_button_ui(ui, theme, close).clicked() {
                     actions.push(Action::CloseProposal);
                 }
-                let held = if opened.is_followed {
+                let held = if opened.is_over() {
+                    false
+                } else if opened.is_followed {
                     followed_ui(ui, opened, actions);
                     false
                 } else {
@@ -61,10 +63,14 @@ fn title_ui(ui: &mut Ui, view: &View<'_>, opened: &Opened, blinking: bool) {
     let text = format!("{what} {} · {}", brief.number, words::title(brief));
     ui.add(egui::Label::new(RichText::new(&text).strong()).truncate()).on_hover_text(&text);
     let here = opened.proposed.as_ref().zip(view.board).and_then(|(proposed, board)| proposed.board(board));
+    let shows_all = blinking || opened.look == Look::SideBySide;
     if here.is_none() && opened.proposed.is_some() {
         aside_ui(ui, view, "· nothing on this board".to_owned());
+    } else if let Some(scope) = opened.partial_scope("· For").filter(|_| shows_all) {
+        let text = RichText::new(scope).small().color(view.theme.warning);
+        ui.add(egui::Label::new(text).truncate());
     } else if opened.is_followed {
-        aside_ui(ui, view, format!("· {}", words::claimed(&brief.proposer)));
+        aside_ui(ui, view, format!("· {}", words::unverified(&brief.proposer)));
     }
 }
 

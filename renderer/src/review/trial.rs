@@ -9,8 +9,12 @@ use crate::{
     view::{Action, View},
     widgets::{disclosure_ui, focus_stroke, muted_ui, paint_severity},
 };
+use authority::Snapshot;
 use canvas::{action_colour, paint_action, planned_words, theme::Theme};
-use egui::{CornerRadius, Frame, Margin, RichText, Role, Sense, TextEdit, Ui, WidgetInfo, vec2};
+use egui::{
+    CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo,
+    response::Flags, vec2,
+};
 use shared_protocol::{
     BoardId, ProposalId, Subject,
     messages::{Request, Severity},
@@ -27,8 +31,31 @@ const MOST_ATTRIBUTES: usize = 8;
 const MOST_LINES: usize = 200;
 const MOST_FINDINGS: usize = 20;
 
-const FORM: &str = "Runs Terraform's plan with your credentials on the board as it would be, in a folder of its own with a \
-                    copy of the state. Nothing is changed. Providers that are missing are fetched first.";
+/// What the question before a plan says.
+fn form_words(planned: Planned) -> &'static str {
+    match planned.takes_credentials {
+        true => {
+            "Runs terraform plan with your credentials on a copy of the board's files and state. Nothing is changed. \
+             Missing providers are downloaded first."
+        }
+        false => "Runs terraform plan on a copy of the board's files and state. Nothing is changed.",
+    }
+}
+
+/// Types of Terraform itself that bring no provider of their own.
+const BUILT_IN: [&str; 5] = [
+    "terraform/core/terraform_data",
+    "terraform/core/group",
+    "terraform/core/variable",
+    "terraform/core/local",
+    "terraform/core/output",
+];
+
+/// Whether planning a board may use somebody's credentials: something on it belongs to a provider, or could.
+pub(super) fn takes_credentials(snapshot: &Snapshot, board: BoardId) -> bool {
+    let is_local = |id: &str| BUILT_IN.contains(&id) || id.starts_with("notes/");
+    snapshot.nodes_on(board).any(|node| !is_local(node.type_id.as_str()))
+}
 
 /// The question before it, with the values that it needs.
 #[derive(Default)]
@@ -66,6 +93,22 @@ pub(super) struct Planned {
     pub(super) version: u32,
     pub(super) hash: ContentHash,
     pub(super) board: BoardId,
+    pub(super) takes_credentials: bool,
+}
+
+/// Marks a button that the tour and the commands lead to. Gives back where it is when the keyboard was put on it right now.
+fn lead_to(ui: &Ui, place: Place, button: &Response) -> Option<Rect> {
+    let has_keyboard = || ui.memory(|memory| memory.has_focus(button.id));
+    if has_keyboard() {
+        // A response in a window without the keyboard never says that it has it: without this the panel would be
+        // scrolled to the button for ever.
+        let mut settled = button.clone();
+        settled.flags.remove(Flags::ENABLED);
+        mark_button(ui, place, &settled);
+        return None;
+    }
+    mark_button(ui, place, button);
+    has_keyboard().then_some(button.rect)
 }
 
 pub(super) fn request(planned: Planned, secrets: Vec<(String, String)>) -> ReviewRequest {
@@ -73,13 +116,14 @@ pub(super) fn request(planned: Planned, secrets: Vec<(String, String)>) -> Revie
     ReviewRequest::Plan { proposal, hash, board, secrets }
 }
 
+/// Gives back where its button is, when somebody was led to it right now.
 pub(super) fn trial_ui(
     ui: &mut Ui,
     view: &View<'_>,
     planned: Planned,
     typed: &mut Typed,
     actions: &mut Vec<Action>,
-) {
+) -> Option<Rect> {
     ui.add_space(4.0);
     let is_of = |trial: &&TrialView| trial.proposal == planned.proposal && trial.run.board == planned.board;
     let trial = view.terraform.trials.iter().rev().find(is_of);
@@ -87,11 +131,11 @@ pub(super) fn trial_ui(
         result_ui(ui, view, planned, trial, typed, actions);
     }
     if trial.is_some_and(|trial| is_going(&trial.run)) {
-        return;
+        return None;
     }
     ui.add_space(4.0);
     if typed.plan.is_for(planned.board) {
-        return form_ui(ui, view, planned, (&mut typed.plan, FORM), actions);
+        return form_ui(ui, view, planned, (&mut typed.plan, form_words(planned)), actions);
     }
     let is_other_going = view.terraform.trials.iter().any(|trial| is_going(&trial.run));
     let text = if trial.is_some() { "Plan again…" } else { "Plan…" };
@@ -99,11 +143,12 @@ pub(super) fn trial_ui(
     let button = button
         .on_hover_text("Asks Terraform what accepting it would lead to; nothing is changed")
         .on_disabled_hover_text("Another plan of a proposal is going on.");
-    mark_button(ui, Place::Plan, &button);
+    let led_to = lead_to(ui, Place::Plan, &button);
     if button.clicked() {
         typed.plan = Form { board: Some(planned.board), ..Form::default() };
         bring_into_view(ui.ctx(), Place::PlanNow);
     }
+    led_to
 }
 
 fn boxed_ui<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> R {
@@ -125,7 +170,7 @@ pub(super) fn form_ui(
     planned: Planned,
     (form, text): (&mut Form, &str),
     actions: &mut Vec<Action>,
-) {
+) -> Option<Rect> {
     boxed_ui(ui, view.theme, |ui| {
         ui.add(egui::Label::new(RichText::new(text).small()).wrap());
         if !form.values.is_empty() {
@@ -143,7 +188,8 @@ pub(super) fn form_ui(
             let button = egui::Button::new(RichText::new("Plan now").color(view.theme.accent_text))
                 .fill(view.theme.accent);
             let plan = ui.add_enabled(!form.is_asked && !is_missing, button);
-            mark_button(ui, Place::PlanNow, &plan);
+            // Whoever goes to the plan while its question is open goes to the answer.
+            let led_to = lead_to(ui, Place::PlanNow, &plan).or(lead_to(ui, Place::Plan, &plan));
             if plan.clicked() {
                 form.is_asked = true;
                 let secrets = std::mem::take(&mut form.values);
@@ -152,8 +198,10 @@ pub(super) fn form_ui(
             if ui.button("Do not plan").clicked() {
                 *form = Form::default();
             }
-        });
-    });
+            led_to
+        })
+        .inner
+    })
 }
 
 fn result_ui(
@@ -205,7 +253,10 @@ fn going_ui(ui: &mut Ui, trial: &TrialView, actions: &mut Vec<Action>) {
             _ => format!("Plan: Terraform is planning, {lasted}"),
         };
         ui.label(RichText::new(text).small());
-        if run.state == RunState::Running && ui.small_button("Cancel the plan").clicked() {
+        let cancel =
+            ui.add_enabled(run.state == RunState::Running, egui::Button::new("Cancel the plan").small());
+        lead_to(ui, Place::Plan, &cancel);
+        if cancel.clicked() {
             actions.push(Action::Ask(Request::Terraform(TerraformRequest::Cancel { run: run.id })));
         }
     });
@@ -331,6 +382,16 @@ fn output_ui(ui: &mut Ui, view: &View<'_>, trial: &TrialView, typed: &mut Typed)
 
 fn small_size(ui: &Ui) -> f32 {
     egui::TextStyle::Small.resolve(ui.style()).size
+}
+
+/// Which changes the lines below are about, when these are others than those that are ticked.
+pub(super) fn scope_ui(ui: &mut Ui, theme: &Theme, scope: Option<String>) {
+    let Some(scope) = scope else { return };
+    ui.horizontal_top(|ui| {
+        let (mark, _) = ui.allocate_exact_size(vec2(14.0, 16.0), Sense::hover());
+        paint_severity(ui.painter(), mark.center(), theme, Severity::Warning);
+        ui.add(egui::Label::new(RichText::new(scope).small().color(theme.warning)).wrap());
+    });
 }
 
 pub(super) fn warning_ui(ui: &mut Ui, theme: &Theme, severity: Severity, text: &str) {

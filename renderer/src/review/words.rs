@@ -106,6 +106,48 @@ pub(crate) fn claimed(proposer: &Proposer) -> String {
     }
 }
 
+/// The client's name with the remark that nobody checked it: `claude-code 2.1 (unverified)`.
+pub(crate) fn unverified(proposer: &Proposer) -> String {
+    match (proposer.name.trim(), proposer.version.trim()) {
+        ("", _) => "unnamed client (unverified)".to_owned(),
+        (name, "") => format!("{} (unverified)", line(name)),
+        (name, version) => format!("{} {} (unverified)", line(name), line(version)),
+    }
+}
+
+/// How a proposal ended, in one line.
+pub(crate) fn outcome(brief: &ProposalBrief) -> String {
+    let ended = match &brief.state {
+        ProposalState::Accepted => match &brief.decided {
+            Some(decided) => return format!("Accepted by {}.", line(&decided.by)),
+            None => return "Accepted.".to_owned(),
+        },
+        ProposalState::Rejected { reason, by } => format!("was rejected by {}: {}", line(by), line(reason)),
+        ProposalState::Superseded { .. } => "was replaced by another proposal.".to_owned(),
+        ProposalState::Expired => "expired.".to_owned(),
+        state => format!("was {}.", state.word()),
+    };
+    match brief.is_partly_accepted() {
+        true => format!("Partly accepted; the rest {ended}"),
+        false => format!("Not accepted: the proposal {ended}"),
+    }
+}
+
+/// `a, b and c`, a few of them.
+pub(crate) fn enumerated(names: &[String]) -> String {
+    const MAX_NAMES: usize = 4;
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let mut parts: Vec<String> = names.iter().take(MAX_NAMES).cloned().collect();
+    if more > 0 {
+        parts.push(format!("{more} more"));
+    }
+    match parts.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some((last, _)) => last.clone(),
+        None => String::new(),
+    }
+}
+
 pub(crate) fn title(brief: &ProposalBrief) -> String {
     match (brief.title.trim(), &brief.state) {
         ("", ProposalState::Draft) => "Being written".to_owned(),

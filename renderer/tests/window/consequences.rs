@@ -94,6 +94,7 @@ impl Case {
 
     fn click(&mut self, label: &str) {
         self.shop.window.get_by_label(label).click();
+        self.shop.window.run_steps(6);
         self.shop.settle();
     }
 
@@ -234,7 +235,7 @@ fn nothing_is_planned_before_a_person_says_so_twice() {
     };
     assert_eq!(plans(&mut case), 0);
     case.click("Plan…");
-    assert!(case.shop.shows("Runs Terraform's plan with your credentials"));
+    assert!(case.shop.shows("Runs terraform plan with your credentials"), "the board has resources of AWS");
     assert_eq!(plans(&mut case), 0, "it says what it does first");
     case.click("Do not plan");
     case.click("Plan…");
@@ -245,6 +246,108 @@ fn nothing_is_planned_before_a_person_says_so_twice() {
     let wanted = ReviewRequest::Plan { proposal: case.id, hash, board, secrets: Vec::new() };
     assert_eq!(asked.iter().filter(|request| **request == wanted).count(), 1, "{asked:?}");
     assert!(!case.shop.shows("Plan now"), "the question is answered");
+}
+
+/// Goes to the plan as the command palette does.
+fn go_to_plan(case: &mut Case) {
+    case.shop.press_with(egui::Modifiers::COMMAND, Key::K);
+    case.shop.settle();
+    case.shop.type_keys("go to the plan");
+    case.shop.settle();
+    case.shop.press(Key::Enter);
+    case.shop.settle();
+}
+
+#[test]
+fn going_to_the_plan_puts_the_keyboard_on_its_button_wherever_it_is() {
+    let mut case = Case::new((1024.0, 640.0), Theme::Light);
+    let commands: Vec<Command> = (0..12)
+        .map(|place| {
+            let mut add = shared_protocol::AddNode::new(
+                case.shop.infrastructure,
+                "aws/storage/s3_bucket".parse().unwrap(),
+            );
+            add.label = Some(format!("Bucket {place}"));
+            Command::AddNode(add)
+        })
+        .collect();
+    case.id = case.shop.main.propose(PROPOSAL, "Many buckets", &commands);
+    case.follows(|all| all.pages.clear());
+    case.open();
+    go_to_plan(&mut case);
+    case.shop.window.run_steps(30);
+    let plan = case.shop.window.get_by_label("Plan…");
+    assert!(plan.accesskit_node().is_focused());
+    assert!(plan.rect().bottom() < 600.0, "in view: {:?}", plan.rect());
+    let heading = case.shop.window.get_by_label("Consequences").rect();
+    assert!(heading.bottom() < plan.rect().top(), "{heading:?}");
+    case.shop.press(Key::Enter);
+    case.shop.settle();
+    assert!(case.shop.shows("Plan now") && !case.shop.shows("Not yet"), "Enter asks for the plan");
+}
+
+#[test]
+fn going_to_the_plan_in_a_window_without_the_keyboard_scrolls_once() {
+    let mut case = Case::new((1024.0, 640.0), Theme::Light);
+    case.open();
+    go_to_plan(&mut case);
+    case.shop.window.run_steps(20);
+    case.shop.window.input_mut().focused = false;
+    case.shop.window.event(egui::Event::WindowFocused(false));
+    // The button that starts it is led to.
+    case.click("Plan…");
+    case.shop.window.run_steps(20);
+    let at = case.shop.window.get_by_label("Plan now").rect();
+    case.shop.window.hover_at(at.center());
+    let scroll = egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Point,
+        delta: egui::vec2(0.0, 80.0),
+        modifiers: egui::Modifiers::NONE,
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Wheel,
+    };
+    case.shop.window.event(scroll);
+    case.shop.window.run_steps(30);
+    let now = case.shop.window.get_by_label("Plan now").rect();
+    assert!(now.top() > at.top() + 40.0, "it stays where it was scrolled to: {at:?} {now:?}");
+}
+
+#[test]
+fn consequences_say_that_they_are_of_all_changes_while_some_are_ticked() {
+    let mut case = case();
+    let commands = [
+        size(case.shop.web, "t3.large"),
+        Command::Remove { nodes: vec![case.shop.worker.into()], edges: Vec::new() },
+    ];
+    case.id = case.shop.main.propose(PROPOSAL, "A larger server", &commands);
+    case.follows(|_| {});
+    case.open();
+    let planned = case.planned(4);
+    case.tell(planned);
+    let scope = "For all 2 changes; 1 is ticked";
+    assert_eq!(case.shop.window.query_all_by_label(scope).count(), 3, "heading, plan and pages");
+    assert!(case.shop.shows("Plan and consequences are for all 2 changes; 1 is ticked"));
+    case.click("Side by side");
+    assert!(case.shop.shows("· For all 2 changes; 1 is ticked"));
+    case.click("Tick removes ec2 instance worker");
+    case.shop.retype("Name of what goes", "worker");
+    case.shop.press(Key::Enter);
+    case.shop.settle();
+    assert!(case.shop.shows("Accept all 2") && !case.shop.shows("For all 2 changes"));
+}
+
+#[test]
+fn a_plan_of_built_in_resources_says_nothing_of_credentials() {
+    let mut case = case();
+    let board = case.shop.main.add_board(shared_protocol::BoardKind::Infrastructure, "Rehearsal");
+    let mut add = shared_protocol::AddNode::new(board, "terraform/core/terraform_data".parse().unwrap());
+    add.label = Some("Database".into());
+    case.id = case.shop.main.propose(PROPOSAL, "A database", &[Command::AddNode(add)]);
+    case.follows(|all| all.boards[0].board = board);
+    case.open();
+    case.click("Plan…");
+    assert!(case.shop.shows("Runs terraform plan on a copy of the board's files and state."));
+    assert!(!case.shop.shows("credentials"));
 }
 
 #[test]

@@ -66,6 +66,8 @@ fn show_queue(shop: &mut Shop) {
 
 fn click(shop: &mut Shop, label: &str) {
     shop.window.get_by_label(label).click();
+    // A row that opens, scrolls and takes the keyboard needs a few frames.
+    shop.window.run_steps(6);
     shop.settle();
 }
 
@@ -75,7 +77,8 @@ fn is_disabled(shop: &Shop, label: &str) -> bool {
 
 /// Clicks the row of an element.
 fn look(shop: &mut Shop, text: &str) {
-    shop.window.get_by_role_and_label(egui::accesskit::Role::Button, text).click();
+    shop.window.get_by_role_and_label(egui::accesskit::Role::Button, text).click_accesskit();
+    shop.window.run_steps(6);
     shop.settle();
 }
 
@@ -110,7 +113,7 @@ fn hold(shop: &mut Shop, label: &str) {
 fn the_queue_says_who_what_and_how_risky_and_opens_the_proposal() {
     let (shop, _) = reviewing();
     assert!(shop.shows("Proposal 17, Add a cache"), "in the queue");
-    assert!(shop.shows("Proposal 17, version 1 · calls itself claude-code 2.1"), "opened");
+    assert!(shop.shows("Proposal 17, version 1 · claude-code 2.1 (unverified)"), "opened");
     assert!(shop.shows("destructive"));
     assert!(shop.shows("In the agent's own words, not checked by anybody"));
     assert!(shop.shows("Orders are slow at noon."));
@@ -156,11 +159,24 @@ fn accepting_takes_exactly_what_is_ticked_and_nothing_destructive_is_by_itself()
 
 #[test]
 fn what_takes_something_away_is_included_by_holding_and_not_by_a_click() {
-    let (mut shop, _) = reviewing();
+    // High enough that nothing has to be scrolled.
+    let (mut shop, _) = reviewing_as((1440.0, 1400.0), Theme::Light);
     let tick = "Tick removes ec2 instance worker";
+    let row = "removes ec2 instance worker";
+    let rect = |shop: &Shop, label: &str| {
+        shop.window.get_by_role_and_label(egui::accesskit::Role::Button, label).rect()
+    };
+    let before = rect(&shop, row);
+    assert!(!shop.shows("Hold to include"));
     click(&mut shop, tick);
-    assert!(shop.shows("This takes something away. Hold its button"), "a click says why not");
-    look(&mut shop, "removes ec2 instance worker");
+    assert_eq!(rect(&shop, row), before, "the row stays under the pointer");
+    let button = shop.window.get_by_label("Hold to include removes ec2 instance worker");
+    assert!(button.accesskit_node().is_focused(), "the keyboard is on it");
+    let gap = button.rect().top() - before.bottom();
+    assert!((0.0..16.0).contains(&gap), "directly below the row: {gap}");
+    assert!(shop.shows("Removals must be confirmed one by one."));
+    click(&mut shop, "Tick all that may be ticked");
+    assert!(shop.shows("Accept 5 of 6"));
     click(&mut shop, "Hold to include removes ec2 instance worker");
     assert!(shop.shows("Accept 5 of 6"), "a click is not enough");
     hold(&mut shop, "Hold to include removes ec2 instance worker");
@@ -357,8 +373,63 @@ fn an_expired_or_decided_one_cannot_be_decided() {
         opened.brief.state = ProposalState::Withdrawn;
     });
     shop.settle();
-    assert!(shop.shows("It is withdrawn."));
-    assert!(is_disabled(&shop, "Accept 5 of 6"));
+    assert!(shop.shows("Not accepted: the proposal was withdrawn."));
+    for gone in ["Accept", "Reject", "Edit…", "ticked", "Consequences", "removes ec2 instance worker", "Plan"]
+    {
+        assert!(!shop.shows(gone), "{gone}");
+    }
+    assert!(!shop.shows("Proposed, "), "no ghosts of what cannot happen");
+}
+
+#[test]
+fn a_rest_that_was_withdrawn_has_one_outcome() {
+    let (mut shop, id) = reviewing();
+    click(&mut shop, "Accept 5 of 6");
+    assert!(shop.shows("Partly accepted: what is shown here is the rest"));
+    shop.main.change(id, |opened| opened.brief.state = ProposalState::Withdrawn);
+    shop.settle();
+    assert!(shop.shows("Partly accepted; the rest was withdrawn."));
+    for gone in ["what is shown here is the rest", "0 of", "Accept nothing", "It is withdrawn", "expires"] {
+        assert!(
+            !shop.window.query_all_by_label_contains(gone).any(|node| node.rect().left() > 1000.0),
+            "{gone}"
+        );
+    }
+}
+
+#[test]
+fn a_long_press_of_a_removals_tick_opens_it_and_the_space_bar_holds() {
+    let (mut shop, _) = reviewing();
+    hold(&mut shop, "Tick removes ec2 instance worker");
+    let button = "Hold to include removes ec2 instance worker";
+    assert!(shop.window.get_by_label(button).accesskit_node().is_focused());
+    assert!(shop.shows("5 of 6 ticked"));
+    shop.press(Key::Space);
+    shop.settle();
+    assert!(shop.shows("5 of 6 ticked"), "a key alone is not enough");
+    shop.window.key_down(Key::Space);
+    let steps = (1.2 / f64::from(shop.window.input().predicted_dt)).ceil() as usize;
+    shop.window.run_steps(steps.clamp(4, 400));
+    shop.window.key_up(Key::Space);
+    shop.settle();
+    assert!(shop.shows("6 of 6 ticked"));
+}
+
+#[test]
+fn rows_show_all_of_their_text_and_say_what_depends_on_a_removal() {
+    let mut shop = Shop::open_as((1024.0, 700.0), Theme::Light, |_| {});
+    let remove = Command::Remove { nodes: vec![shop.subnet.into()], edges: Vec::new() };
+    shop.main.propose(9, "Tidy up", &[remove]);
+    shop.settle();
+    show_queue(&mut shop);
+    click(&mut shop, "Review proposal 9");
+    let opened = shop.main.reviews.opened.values().next().unwrap().clone();
+    let longest = opened.elements.iter().map(|element| element.text.clone()).max_by_key(String::len).unwrap();
+    let row = |text: &str| shop.window.get_by_role_and_label(egui::accesskit::Role::Button, text).rect();
+    assert!(row(&longest).height() > 40.0, "{longest}: {:?}", row(&longest));
+    assert!(shop.shows("Checks passed: no new problems."));
+    assert!(shop.shows("The checks do not say whether what goes is still needed."));
+    assert!(shop.shows("depend"), "what depends on the subnet");
 }
 
 #[test]
