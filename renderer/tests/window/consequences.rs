@@ -287,6 +287,19 @@ fn going_to_the_plan_puts_the_keyboard_on_its_button_wherever_it_is() {
 }
 
 #[test]
+fn going_to_the_plan_brings_the_heading_to_the_top() {
+    let mut case = Case::new((1440.0, 900.0), Theme::Light);
+    case.follows(|all| all.links = (0..40).map(|place| format!("a spec to node {place}")).collect());
+    case.open();
+    let top = case.shop.window.get_by_label("A larger server").rect().top();
+    go_to_plan(&mut case);
+    case.shop.window.run_steps(60);
+    let heading = case.shop.window.get_by_label("Consequences").rect();
+    assert!((heading.top() - top).abs() < 40.0, "{heading:?}, and the panel begins at {top}");
+    assert!(case.shop.window.get_by_label("Plan…").accesskit_node().is_focused());
+}
+
+#[test]
 fn going_to_the_plan_in_a_window_without_the_keyboard_scrolls_once() {
     let mut case = Case::new((1024.0, 640.0), Theme::Light);
     case.open();
