@@ -468,7 +468,10 @@ fn a_failed_import_makes_no_workspace() {
     let running = Running::serve(&home, &first);
     let mut client = Client::connect(&home, &first).unwrap();
     let refused = client.request(json!({"importFolder": infra})).unwrap().unwrap_err();
-    assert!(refused["message"].as_str().unwrap().starts_with("broken.tf: "), "{refused}");
+    assert!(
+        refused["message"].as_str().unwrap().starts_with("broken.tf: HCL parse error in line 2"),
+        "{refused}"
+    );
     assert!(!home.path("infra-draftboard").exists());
     let listed = client.request(json!("recents")).unwrap().unwrap();
     assert!(!listed.to_string().contains("infra-draftboard"), "{listed}");

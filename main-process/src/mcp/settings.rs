@@ -9,6 +9,7 @@ use std::{
     io::Write as _,
     net::{IpAddr, Ipv4Addr},
     path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 pub(crate) const USUAL_PORT: u16 = 7777;
@@ -95,9 +96,16 @@ pub(crate) fn keep_window_settings(path: &Path, text: &str) -> Result<(), Settin
     let unwritten =
         |error| SettingsError::Unwritten { path: path.to_owned(), source: io::Error::other(error) };
     let window: toml::Table = serde_json::from_str(text).map_err(unwritten)?;
+    let _turn = turn();
     let mut file = read_file(path)?;
     file.window.extend(window);
     write_file(path, &file)
+}
+
+/// The writer and the agents' side both change a part of the file: one after the other, so that neither part is lost.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn read_file(path: &Path) -> Result<File, SettingsError> {
@@ -113,6 +121,7 @@ fn read_file(path: &Path) -> Result<File, SettingsError> {
 }
 
 pub(super) fn write(path: &Path, settings: &Settings) -> Result<(), SettingsError> {
+    let _turn = turn();
     write_file(path, &File { mcp: settings.clone(), ..read_file(path)? })
 }
 

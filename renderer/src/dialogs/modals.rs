@@ -64,7 +64,8 @@ impl Modal {
 
     pub(super) fn path(purpose: Purpose, root: &str, why: String) -> Self {
         let path = match &purpose {
-            Purpose::OpenWorkspace | Purpose::ImportTerraform | Purpose::OpenTerraform => root.to_owned(),
+            Purpose::ImportTerraform => root.to_owned(),
+            Purpose::OpenWorkspace | Purpose::OpenTerraform => super::beside(root).display().to_string(),
             Purpose::NewWorkspace { template } => {
                 let name = match template {
                     Template::Blank => "workspace",

@@ -177,12 +177,9 @@ impl Card<'_> {
         }
         let text = RichText::new("Do not show again").small().color(view.theme.text_muted);
         let close = ui.add(Button::new(text).frame(false));
-        if close
-            .on_hover_text(
-                "The welcome page starts the demo without the tour; File → Show me a proposal brings it back",
-            )
-            .clicked()
-        {
+        let tip =
+            "The welcome page starts the demo without the tour; File → Show me a proposal brings it back";
+        if close.on_hover_text(tip).clicked() {
             pressed = Some(Pressed::CloseForEver);
         }
         pressed

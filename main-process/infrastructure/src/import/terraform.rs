@@ -41,7 +41,8 @@ pub fn read_terraform(
     for (file, text) in files {
         let body: Body = text.parse().map_err(|error: hcl_edit::parser::Error| ImportError::Malformed {
             file: file.clone(),
-            message: error.to_string(),
+            // It begins with an arrow to a place that only makes sense after a line of its own.
+            message: error.to_string().trim_start_matches([' ', '-', '>']).to_owned(),
         })?;
         for structure in body {
             reading.structure(structure, file);
