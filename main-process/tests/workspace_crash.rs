@@ -153,7 +153,12 @@ impl Ownership for Troubled {
                 drop(fs::remove_file(&journal));
                 drop(fs::write(journal, "somebody else's"));
             }
-            Trouble::Held => return Err("somebody else has it".to_owned()),
+            Trouble::Held => {
+                return Err(format!(
+                    "{} is already open in another Draftboard",
+                    self.lock.workspace().display()
+                ));
+            }
         }
         held
     }
@@ -168,10 +173,11 @@ fn troubled() -> (Bench, Arc<Mutex<Vec<Trouble>>>) {
     (bench, troubles)
 }
 
-fn add(bench: &mut Bench, number: usize) -> Option<String> {
+/// The name, or why it was refused.
+fn add(bench: &mut Bench, number: usize) -> Result<String, String> {
     let name = format!("n{number:03}");
     let command = format!(r#"{{"addNode":{{"board":"main","type":"notes/sticky","name":"{name}"}}}}"#);
-    bench.try_run(&command).ok().map(|_| name)
+    bench.try_run(&command).map(|_| name).map_err(|refusal| refusal.to_string())
 }
 
 #[test]
@@ -180,12 +186,21 @@ fn a_refused_change_is_nowhere_and_an_acknowledged_one_is_there_after_a_crash() 
     for trouble in [Deleted, File, JournalDeleted, LogDeleted, JournalReplaced, Held] {
         for looks in 0..4 {
             let (mut bench, troubles) = troubled();
-            let mut acknowledged: Vec<String> = (0..3).filter_map(|number| add(&mut bench, number)).collect();
+            let mut acknowledged: Vec<String> =
+                (0..3).filter_map(|number| add(&mut bench, number).ok()).collect();
             assert_eq!(acknowledged.len(), 3);
             let mut at = vec![trouble];
             at.extend(std::iter::repeat_n(None, looks));
             *troubles.lock().unwrap() = at;
-            acknowledged.extend((3..6).filter_map(|number| add(&mut bench, number)));
+            for number in 3..6 {
+                match add(&mut bench, number) {
+                    Ok(name) => acknowledged.push(name),
+                    Err(message) => {
+                        let root = bench.root().display().to_string();
+                        assert!(!message.contains(&root), "agents are not told the path: {message}");
+                    }
+                }
+            }
             troubles.lock().unwrap().clear();
             acknowledged.extend(add(&mut bench, 6));
             assert!(acknowledged.contains(&"n006".to_owned()), "{trouble:?} {looks}: it goes on");
@@ -241,7 +256,7 @@ fn a_folder_that_is_deleted_all_the_time_loses_nothing_that_was_acknowledged() {
             }
         }
     });
-    let mut acknowledged: Vec<String> = (0..80).filter_map(|number| add(&mut bench, number)).collect();
+    let mut acknowledged: Vec<String> = (0..80).filter_map(|number| add(&mut bench, number).ok()).collect();
     stop.store(true, Ordering::Relaxed);
     deleting.join().unwrap();
     acknowledged.extend(add(&mut bench, 999));

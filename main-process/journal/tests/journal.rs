@@ -473,6 +473,9 @@ fn a_journal_that_cannot_be_read_any_more_starts_from_the_document() {
     assert!(matches!(journal.check(), Err(JournalError::Displaced { .. })));
     let renewed = journal.renew(folder.path(), &at(500)).unwrap();
     assert!(!renewed.is_complete);
+    // Nothing is acknowledged before the review queue is in it as well.
+    assert!(matches!(journal.append(&plain_operations(501..=501)), Err(JournalError::Displaced { .. })));
+    journal.take_back(&ReviewWrite::default()).unwrap();
     journal.append(&plain_operations(501..=501)).unwrap();
     drop(journal);
     let recovered = Journal::open(folder.path()).unwrap().recover().unwrap();

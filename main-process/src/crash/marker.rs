@@ -1,13 +1,13 @@
 //! A file that is there while main runs. One of a process that is gone tells that it ended without a word: by a signal, by the
 //! kernel, or with the machine.
 
-use super::{CrashReport, CrashRole, CrashStore, write};
+use super::{CrashReport, CrashRole, CrashStore, store::prepare, write};
 use crate::{paths, processes::ProcStat};
 use serde::{Deserialize, Serialize};
 use std::{
-    fs::{self, DirBuilder, OpenOptions},
+    fs::{self, OpenOptions},
     io::{self, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -38,7 +38,7 @@ impl RunningMarker {
     /// Records the processes that left a marker and are gone, and leaves one for this process.
     pub(crate) fn place(role: CrashRole) -> io::Result<Self> {
         let folder = paths::crashes();
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        prepare(&folder)?;
         record_gone(&folder);
         let pid = std::process::id();
         let marker = MarkerFile {

@@ -39,7 +39,7 @@ impl CrashStore {
 
     /// Writes a report and lets go of the oldest ones beyond the bound.
     pub(super) fn add(&self, time: u64, role: CrashRole, pid: u32, text: &str) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        prepare(&self.folder)?;
         let name = format!("{time:015}-{}-{pid}.{EXTENSION}", role.word());
         let end = (0..=MAX_REPORT_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
         let text = text.get(..end.unwrap_or(0)).unwrap_or_default();
@@ -56,6 +56,9 @@ impl CrashStore {
 
     /// Oldest first.
     fn names(&self) -> Vec<String> {
+        if refuse_links(&self.folder).is_err() {
+            return Vec::new();
+        }
         let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
         let named = |entry: io::Result<fs::DirEntry>| entry.ok()?.file_name().into_string().ok();
         let is_report = |name: &String| Path::new(name).extension().is_some_and(|end| end == EXTENSION);
@@ -83,6 +86,7 @@ impl CrashStore {
 
     /// It is not offered again; it stays where it is.
     pub(crate) fn mark_offered(&self, report: &StoredReport) -> io::Result<()> {
+        refuse_links(&self.folder)?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
         options.open(self.folder.join(OFFERED))?.write_all(report.name.as_bytes())
@@ -100,6 +104,27 @@ impl CrashStore {
     }
 }
 
+/// Makes the folder for its user alone, unless it or the one that it is in leads elsewhere.
+pub(super) fn prepare(folder: &Path) -> io::Result<()> {
+    refuse_links(folder)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    refuse_links(folder)
+}
+
+fn refuse_links(folder: &Path) -> io::Result<()> {
+    for folder in folder.parent().into_iter().chain([folder]) {
+        match folder.symlink_metadata() {
+            Ok(found) if !found.is_dir() => {
+                let problem = format!("{} is a link or not a folder; remove it", folder.display());
+                return Err(io::Error::other(problem));
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 impl StoredReport {
     /// The first line: what ended, and how.
     pub(crate) fn headline(&self) -> String {
@@ -114,6 +139,26 @@ impl StoredReport {
 mod tests {
     use super::*;
     use std::os::unix::fs::MetadataExt as _;
+
+    #[test]
+    fn nothing_is_written_or_read_through_a_linked_folder() {
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(elsewhere.path().join("1-main-7.txt"), "What: theirs").unwrap();
+        let app = folder.path().join("draftboard");
+        let store = CrashStore::at(&app.join("crashes"));
+        let report = StoredReport { name: "2-main-7.txt".to_owned(), text: String::new() };
+        let refused = || {
+            assert!(store.add(1, CrashRole::Main, 7, "What: x").is_err());
+            assert!(store.mark_offered(&report).is_err());
+            assert_eq!((store.newest(), fs::read_dir(elsewhere.path()).unwrap().count()), (None, 1));
+        };
+        std::os::unix::fs::symlink(elsewhere.path(), &app).unwrap();
+        refused();
+        fs::remove_file(&app).unwrap();
+        fs::create_dir(&app).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), app.join("crashes")).unwrap();
+        refused();
+    }
 
     #[test]
     fn reports_are_private_few_and_offered_once() {

@@ -22,12 +22,28 @@ impl Workspace {
 
     /// Puts in order what was deleted or replaced underneath, or says why nothing can be changed. Cheap when all is well.
     pub fn ensure_storage(&mut self) -> Result<(), Refusal> {
+        self.put_in_order().map_err(|refusal| self.without_root(refusal))
+    }
+
+    fn put_in_order(&mut self) -> Result<(), Refusal> {
         self.ensure_owned()?;
         self.take_back_unacknowledged();
         match self.journal.check() {
             Ok(()) => Ok(()),
             Err(error @ JournalError::Displaced { .. }) => self.renew_journal(&error),
             Err(error) => Err(storage(&error)),
+        }
+    }
+
+    /// Agents are told these refusals, and where the workspace is on this computer is not theirs to know.
+    fn without_root(&self, refusal: Refusal) -> Refusal {
+        let root = self.root().display().to_string();
+        tracing::debug!(root, %refusal, "the storage of the workspace is not in order");
+        let tell = |text: &str| text.replace(&format!("{root}/"), "").replace(&root, "the workspace");
+        Refusal {
+            message: tell(&refusal.message),
+            hints: refusal.hints.iter().map(|hint| tell(hint)).collect(),
+            ..refusal
         }
     }
 
@@ -55,10 +71,7 @@ impl Workspace {
     }
 
     pub(super) fn read_only(&self) -> Refusal {
-        let message = format!(
-            "The workspace is read-only: you may not write to {}, and nothing was changed",
-            self.root().display()
-        );
+        let message = "The workspace is read-only: you may not write to its folder, and nothing was changed";
         Refusal::new(Code::ReadOnly, message).hint("Make the folder writable, or open a copy of it.")
     }
 
@@ -82,6 +95,10 @@ impl Workspace {
         operations: &[Operation],
         review: &ReviewWrite<'_>,
     ) -> Result<(), Refusal> {
+        self.append_in_order(operations, review).map_err(|refusal| self.without_root(refusal))
+    }
+
+    fn append_in_order(&mut self, operations: &[Operation], review: &ReviewWrite<'_>) -> Result<(), Refusal> {
         for _ in 0..MAX_ATTEMPTS {
             self.ensure_owned()?;
             let Err(error) = self.journal.append_with(operations, review) else { return Ok(()) };

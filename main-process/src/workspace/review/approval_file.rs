@@ -13,6 +13,8 @@ use std::{
 
 const MAX_FILE_BYTES: u64 = 4 << 20;
 const VERSION: u32 = 1;
+/// Opening never waits, as it would at a pipe, and follows no link.
+const SAFE: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -69,6 +71,7 @@ impl ApprovalFile {
             .create(true)
             .truncate(false)
             .mode(0o600)
+            .custom_flags(SAFE)
             .open(self.path.with_extension("lock"))
             .and_then(|lock| lock.lock().map(|()| lock))
             .map_err(unwritten)?;
@@ -92,7 +95,7 @@ impl ApprovalFile {
 
     fn contents(&self) -> Result<Contents, ApprovalFileError> {
         let unreadable = |problem: String| ApprovalFileError::Unreadable { path: self.path.clone(), problem };
-        let file = match File::open(&self.path) {
+        let file = match OpenOptions::new().read(true).custom_flags(SAFE).open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Contents::default()),
             Err(error) => return Err(unreadable(error.to_string())),
@@ -173,5 +176,38 @@ mod tests {
             assert!(file.write(&[approval(1)]).is_err());
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn what_is_no_file_of_a_few_bytes_grants_nothing_and_nobody_waits_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("approvals.json");
+        let file = ApprovalFile::new(path.clone(), Path::new("/w"));
+        let private = rustix::fs::Mode::from_raw_mode(0o600);
+        let makes: [&dyn Fn(); 4] = [
+            &|| rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, private, 0).unwrap(),
+            &|| fs::create_dir(&path).unwrap(),
+            &|| std::os::unix::fs::symlink("/dev/zero", &path).unwrap(),
+            &|| {
+                let large = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).unwrap();
+                large.set_len(1 << 40).unwrap();
+            },
+        ];
+        for make in makes {
+            make();
+            assert!(file.read().unwrap_err().to_string().contains("approvals.json cannot be read"));
+            assert!(file.write(&[approval(1)]).is_err());
+            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
+        }
+        fs::remove_file(path.with_extension("lock")).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &path.with_extension("lock"),
+            rustix::fs::FileType::Fifo,
+            private,
+            0,
+        )
+        .unwrap();
+        assert!(file.write(&[approval(1)]).is_err());
     }
 }
