@@ -10,7 +10,8 @@ use beneath::{PathError, PathProblem, SafeFolder};
 use serde_json::json;
 use shared_protocol::{
     Code, Refusal,
-    terraform::{HclView, TerraformAnswer, TerraformRequest},
+    messages::Severity,
+    terraform::{Finding, HclView, TerraformAnswer, TerraformRequest},
 };
 use std::{
     collections::BTreeMap,
@@ -93,8 +94,10 @@ fn answer(asked: &Hcl) -> Result<ExitCode, Refusal> {
         words = files.iter().map(|(path, text)| format!("==> {path} <==\n{text}\n")).collect();
         data["files"] = json!(files);
     }
+    let is_wrong = |finding: &Finding| finding.severity == Severity::Error;
     if asked.at.json {
-        format::print_json(&json!({ "ok": true, "data": data }));
+        let ok = !differs && !view.findings.iter().any(is_wrong);
+        format::print_json(&json!({ "ok": ok, "data": data }));
     } else if words.is_empty() {
         format::print("The files are as the board says");
     } else {

@@ -317,7 +317,7 @@ fn no_standing_approval_lets_an_agent_say_what_is_run() {
     }
     for guarded in [
         json!({ "infrastructure": { "backend": { "type": "http" } } }),
-        json!({ "infrastructure": { "providers": { "aws": { "endpoint": "http://x" } } } }),
+        json!({ "infrastructure": { "providers": { "aws": { "http_proxy": "http://x" } } } }),
     ] {
         let asked = set(guarded);
         assert_eq!(asked["data"]["status"], json!("submitted"), "{asked}");
@@ -348,6 +348,16 @@ fn a_configuration_that_cannot_be_right_is_refused_before_anybody_reviews_it() {
         ),
         (json!({ "description": 3 }), "config.description", "expected a text"),
         (json!({ "region": "eu" }), "config.region", "not a setting"),
+        (
+            json!({ "infrastructure": { "providers": { "aws": { "region": 5 } } } }),
+            "config.infrastructure.providers.aws.region",
+            "expected a text",
+        ),
+        (
+            json!({ "infrastructure": { "boards": { "nowhere": { "currency": "EUR" } } } }),
+            "config.infrastructure.boards.nowhere",
+            "there is no board `nowhere`",
+        ),
         (json!({ "infrastructure": { "tags": ["a"] } }), "config.infrastructure.tags", "expected an object"),
         (json!({ "infrastructure": { "naming": { "template": "no name" } } }), "config", "naming.template"),
     ] {
