@@ -772,3 +772,175 @@ fn the_desktop_tells_a_person_that_an_apply_is_asked_for() {
     assert!(!heard.contains("terraform plan"), "a plan changes nothing: {heard}");
     assert_eq!(running.stop().code, Some(0));
 }
+
+// ---- what a clone or an agent hides from a plan that nobody looks at --------------------------------------------------------
+
+/// A server under a standing approval that covers plans, and an agent of it.
+struct Unwatched {
+    home: Home,
+    workspace: std::path::PathBuf,
+    running: Running,
+    listener: Listener,
+}
+
+impl Unwatched {
+    fn start() -> Option<Self> {
+        if !has_terraform() {
+            return None;
+        }
+        let home = Home::new();
+        let workspace = home.workspace("workspace", "blank");
+        let mut command = serving(&home, &workspace);
+        command.args(["--mode", "guarded", "--standing-approval", "diagram,terraform-plan"]);
+        let running = Running::start(command);
+        assert!(running.line().unwrap().contains("ready"));
+        let mut client = Client::connect(&home, &workspace).unwrap();
+        add_data(&mut client, "plain");
+        let listener = Listener::start();
+        let unwatched = Self { home, workspace, running, listener };
+        for command in ["init", "plan"] {
+            let plain = unwatched.run(command, 60);
+            assert_eq!(plain["data"]["success"], true, "the approval covers {command}: {plain}");
+        }
+        Some(unwatched)
+    }
+
+    fn file(&self, name: &str) -> std::path::PathBuf {
+        let path = self.workspace.join("terraform/infrastructure").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Value {
+        let Endpoint { url, token } = Endpoint::of(&self.home, &self.workspace);
+        let (_, answer) =
+            post(&url, Some(&token), "tools/call", json!({"name": tool, "arguments": arguments}));
+        answer["result"]["structuredContent"].clone()
+    }
+
+    fn run(&self, command: &str, seconds: u32) -> Value {
+        self.call(
+            "run_terraform",
+            json!({ "command": command, "board": "infrastructure", "confirmed": true, "waitSeconds": seconds }),
+        )
+    }
+
+    /// Neither the approval nor main's own plan of an apply runs anything; gives why a person has to.
+    fn waits(&self) -> String {
+        for command in ["plan", "init", "validate", "apply"] {
+            let waits = self.run(command, 0);
+            assert_eq!(waits["error"]["code"], "AWAITING_REVIEW", "{command}: {waits}");
+        }
+        let review = |arguments: &[&str]| {
+            let mut command = self.home.command();
+            command.arg("review").args(arguments).args(["--json", "-w"]).arg(&self.workspace);
+            support::home::finished(command).data()
+        };
+        let listed = review(&["list"]);
+        let is_apply = |one: &&Value| one["act"]["run"]["operation"] == "apply";
+        let number = listed.as_array().unwrap().iter().find(is_apply).unwrap()["number"].to_string();
+        let reason = wait_for("the request to say why", || {
+            let plan = review(&["show", &number])["plan"].clone();
+            plan["state"]["needed"]["reason"].as_str().map(str::to_owned)
+        });
+        assert!(reason.contains("Press Plan"), "{reason}");
+        reason
+    }
+
+    fn end(self) {
+        assert_eq!(self.running.stop().code, Some(0));
+        assert_eq!(self.listener.heard(), Vec::<String>::new(), "nothing was sent");
+    }
+}
+
+/// Seen: Terraform ends an empty heredoc where another reader goes on, and executes the block behind it.
+#[test]
+fn an_empty_heredoc_hides_nothing_from_a_plan_that_nobody_looks_at() {
+    let Some(unwatched) = Unwatched::start() else { return };
+    let sends = format!("{}\n{REMOTE_STATE}\n", locals(&unwatched.listener.address));
+    let expression = format!("<<EOT\nEOT\n}}\n{sends}locals {{\n  other = <<EOT\ntext\nEOT\n");
+    let verbatim = format!("locals {{\n  note = {expression}}}\n");
+    for (kind, properties) in [
+        ("terraform/core/terraform_data", json!({ "input": { "$hcl": expression } })),
+        ("terraform/core/verbatim", json!({ "text": verbatim })),
+    ] {
+        let added = unwatched.call(
+            "add_resource",
+            json!({
+                "typeId": kind, "board": "infrastructure", "instanceId": "hides", "name": "hides",
+                "properties": properties, "submit": true, "title": "A note"
+            }),
+        );
+        // Where it is taken at all, nothing is written of it and nothing is run.
+        if added["ok"] == true {
+            let plan = unwatched.run("plan", 60);
+            assert_ne!(plan["data"]["success"], true, "{kind}: {plan}");
+            let mut client = Client::connect(&unwatched.home, &unwatched.workspace).unwrap();
+            client.request(json!({"run": {"remove": {"nodes": ["hides"]}}})).unwrap().unwrap();
+        }
+    }
+    fs::write(unwatched.file("own.tf"), verbatim).unwrap();
+    let reason = unwatched.waits();
+    assert!(reason.contains("own.tf"), "{reason}");
+    unwatched.end();
+}
+
+/// Seen: a link to a configuration file is judged by nobody and read by Terraform.
+#[test]
+fn a_link_to_configuration_is_refused_in_every_run() {
+    let Some(unwatched) = Unwatched::start() else { return };
+    let elsewhere = unwatched.home.path("elsewhere.txt");
+    fs::write(&elsewhere, format!("{}\n{REMOTE_STATE}\n", locals(&unwatched.listener.address))).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, unwatched.file("linked.tf")).unwrap();
+    for command in ["plan", "init", "validate"] {
+        let refused = unwatched.run(command, 60).to_string();
+        assert!(refused.contains("linked.tf") && refused.contains("link"), "{command}: {refused}");
+    }
+    // A person's run as well.
+    let mut plan = unwatched.home.command();
+    plan.args(["terraform", "plan", "-w"]).arg(&unwatched.workspace);
+    let refused = support::home::finished(plan);
+    assert!(refused.code != Some(0) && refused.err.contains("linked.tf"), "{refused:?}");
+    unwatched.end();
+}
+
+/// Seen: a provider and a list of modules that came with a clone were executed.
+#[test]
+fn what_a_clone_has_initialised_runs_only_by_a_persons_press() {
+    let Some(unwatched) = Unwatched::start() else { return };
+    let platform = "registry.terraform.io/hashicorp/null/3.2.0/linux_amd64/terraform-provider-null_v3.2.0";
+    let binary = unwatched.file(&format!(".terraform/providers/{platform}"));
+    let ran = unwatched.home.path("ran");
+    fs::write(&binary, format!("#!/bin/sh\ntouch {}\n", ran.display())).unwrap();
+    fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(unwatched.waits().contains("not initialised here"));
+    fs::remove_dir_all(unwatched.file(".terraform/providers")).unwrap();
+    fs::write(unwatched.file(".terraform/modules/modules.json"), "{\"Modules\": []}").unwrap();
+    let waits = unwatched.run("plan", 0);
+    assert_eq!(waits["error"]["code"], "AWAITING_REVIEW", "{waits}");
+    // A person's init makes the folder theirs.
+    let mut init = unwatched.home.command();
+    init.args(["terraform", "init", "-w"]).arg(&unwatched.workspace);
+    let done = support::home::finished(init);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let plan = unwatched.run("plan", 60);
+    assert_eq!(plan["data"]["success"], true, "{plan}");
+    assert!(!ran.exists(), "nothing of the clone ran");
+    unwatched.end();
+}
+
+/// Seen: the settings of a clone counted as the person's own choice.
+#[test]
+fn a_backend_that_a_clone_names_hears_nothing_by_itself() {
+    let Some(unwatched) = Unwatched::start() else { return };
+    let settings = unwatched.workspace.join("draftboard.toml");
+    let mut text = fs::read_to_string(&settings).unwrap();
+    text.push_str(&format!(
+        "\n[infrastructure.backend]\ntype = \"http\"\nconfig = {{ address = \"{}/state\" }}\n",
+        unwatched.listener.address
+    ));
+    fs::write(&settings, text).unwrap();
+    let reason = unwatched.waits();
+    assert!(reason.contains("backend http"), "{reason}");
+    unwatched.end();
+}
