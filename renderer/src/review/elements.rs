@@ -92,14 +92,25 @@ impl Opened {
         let layout = |text: &str, font, colour| ui.painter().layout(text.to_owned(), font, colour, width);
         let text = layout(&element.text, body_font(ui), view.theme.text);
         let risks = element.risks.iter().filter(|risk| **risk < Risk::Wide);
-        let risks = risks.map(|risk| match self.dependents(view.snapshot, element) {
-            Some(dependents) if *risk == Risk::Destructive => format!("{}: {dependents}", risk.word()),
-            _ => risk.word().to_owned(),
+        let meaning =
+            || self.goes_with(view.snapshot, element).or_else(|| self.dependents(view.snapshot, element));
+        let risks = risks.map(|risk| {
+            let meaning = if *risk == Risk::Destructive { meaning() } else { None };
+            meaning.map_or_else(|| risk.word().to_owned(), |meaning| format!("{}: {meaning}", risk.word()))
         });
         let risks = risks.collect::<Vec<_>>().join("; ");
         let colour = if element.destructive { view.theme.danger } else { view.theme.warning };
         let galley = (!risks.is_empty()).then(|| layout(&risks, small_font(ui), colour));
         RowText { text, risks: galley.map(|galley| (risks, galley)) }
+    }
+
+    /// For a side effect, the removal that it goes with: `goes with database`.
+    fn goes_with(&self, snapshot: &Snapshot, element: &Element) -> Option<String> {
+        let cause = element.effect_of.iter().find_map(|cause| match cause {
+            Subject::Node(id) => snapshot.node(*id),
+            _ => None,
+        })?;
+        Some(format!("goes with {}", words::line(cause.name.as_str())))
     }
 
     /// What depends on a node that would go and stays itself: `report and web depend on it`.

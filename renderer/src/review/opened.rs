@@ -137,10 +137,12 @@ impl Opened {
 
     // ---- elements ----------------------------------------------------------------------------------------------------
 
-    /// Risk first; what is layout alone comes last and is one line.
+    /// Risk first, a removal before its side effects; what is layout alone comes last and is one line.
     fn sort(&mut self) {
         let rank = |element: &Element| {
-            (element.kind == Kind::Placed, Risk::severity(&element.risks), element.kind != Kind::Removed)
+            let is_effect = !element.effect_of.is_empty();
+            let is_kept = element.kind != Kind::Removed;
+            (element.kind == Kind::Placed, Risk::severity(&element.risks), is_kept, is_effect)
         };
         let elements = &self.proposal.elements;
         self.order = (0..elements.len()).collect();
