@@ -74,10 +74,31 @@ pub(super) fn needs_person(
         return Ok(None);
     }
     let fetched = match configuration.fetched() {
+        None => test_file(draft)?,
+        some => some,
+    };
+    let fetched = match fetched {
         None => stored_provider(draft)?,
         some => some,
     };
     Ok(fetched.map(|what| format!("Init would fetch a provider for {what}. Press Init to run it yourself.")))
+}
+
+/// A test of the module, in its folder or in `tests`: `init` fetches the modules and providers that it names.
+fn test_file(draft: &Draft) -> Result<Option<String>, Refusal> {
+    let root = infrastructure::write::folder_of(&draft.board.name);
+    for folder in [root.clone(), format!("{root}/tests")] {
+        let listed = WorkspacePath::parse(folder).and_then(|folder| draft.ground.files.list(&folder));
+        let names = listed.map_err(|error| storage(&error))?.files;
+        if let Some(name) = names.into_iter().find(|name| is_test(name)) {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+fn is_test(name: &str) -> bool {
+    name != ".terraform.lock.hcl" && (name.ends_with(".hcl") || name.ends_with("test.json"))
 }
 
 /// A provider that the state names and that is not built in: `init` fetches it too.
@@ -128,6 +149,12 @@ mod tests {
         fs::remove_dir_all(board.join(".terraform")).unwrap();
         remember(&user, &board).unwrap();
         assert!(is_ours(Some(&user), &board));
+    }
+
+    #[test]
+    fn tests_of_a_module_are_not_fetched_for() {
+        assert!(["x.tftest.hcl", "x.tftest.json", "x.tofutest.hcl"].into_iter().all(is_test));
+        assert!(!is_test(".terraform.lock.hcl") && !is_test("main.tf") && !is_test("notes.json"));
     }
 
     #[test]

@@ -37,7 +37,8 @@ pub(super) fn unsafe_call(call: &FuncCall) -> Option<String> {
     }
     let is_safe = match (name, call.args.get(0), call.args.get(1)) {
         ("fileset", Some(folder), Some(pattern)) => {
-            (is_module_folder(folder) || below(folder).is_some()) && below(pattern).is_some()
+            (is_module_folder(folder) || below(folder).is_some())
+                && below(pattern).is_some_and(|pattern| !pattern.contains(['{', '[']))
         }
         ("fileset", ..) => false,
         (_, Some(path), _) => below(path).is_some(),

@@ -296,6 +296,7 @@ fn files_are_read_by_a_constant_below_the_module_folder_only() {
         "file(pathexpand(\"~/x\"))",
         "fileset(\"/etc\", \"*\")",
         "fileset(path.module, \"../*\")",
+        "fileset(path.module, \"{../a,b}/*\")",
         "fileexists(\".\")",
         "upper(file(\"/x\"))",
         "[for f in [\"/x\"] : file(f)]",

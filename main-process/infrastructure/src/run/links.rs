@@ -5,8 +5,8 @@ use rustix::fs::{AtFlags, FileType, statat};
 use std::path::Path;
 
 /// How names end that Terraform or OpenTofu reads by themselves.
-pub(crate) const READ_BY_TERRAFORM: [&str; 6] =
-    [".tf", ".tf.json", ".tofu", ".tofu.json", ".tfvars", ".tfvars.json"];
+pub(crate) const READ_BY_TERRAFORM: [&str; 8] =
+    [".tf", ".tf.json", ".tofu", ".tofu.json", ".tfvars", ".tfvars.json", "test.hcl", "test.json"];
 /// Terraform's own folder: a cache of providers links from there, and nothing in it is read as configuration by its name.
 const OWN_FOLDER: &str = ".terraform";
 const MAX_DEPTH: usize = 32;
@@ -90,6 +90,7 @@ mod tests {
             "x.tofu",
             "x.tofu.json",
             "terraform.tfvars",
+            "x.tftest.hcl",
             "x.auto.tfvars.json",
             "modules/m/x.tf",
             "modules/other",
