@@ -80,6 +80,7 @@ pub fn record_panics(role: CrashRole) {
 
 /// Only in builds for development: tests see what a panic of a role leaves behind.
 #[cfg(debug_assertions)]
+#[expect(clippy::panic, reason = "the panic is what the test is about")]
 fn panic_for_tests(role: CrashRole) {
     if let Ok(asked) = std::env::var("DRAFTBOARD_TEST_PANIC")
         && let Some((named, message)) = asked.split_once(':')
@@ -162,7 +163,7 @@ impl CrashReport {
         line("Role", self.role.word());
         line("Version", env!("CARGO_PKG_VERSION"));
         line("System", &system());
-        line("Time", &UtcTimestamp::of_millis(time).as_str());
+        line("Time", UtcTimestamp::of_millis(time).as_str());
         line("Process", &self.pid.to_string());
         if let Some(uptime) = self.uptime {
             line("Uptime", &format!("{} s", uptime.as_secs()));

@@ -153,18 +153,13 @@ impl Card<'_> {
 
     fn steps_ui(&self, ui: &mut Ui, view: &View<'_>) -> Option<Pressed> {
         let mut pressed = None;
-        match self.step {
-            Step::Arrive if self.waits() && !view.is_reviewing => {
-                if ui.add(main_button(view, "Open the proposal")).clicked() {
-                    pressed = Some(Pressed::OpenProposal);
-                }
-            }
-            Step::Consequences if view.is_reviewing && self.trial.is_none() => {
-                if ui.button("Show me where").clicked() {
-                    pressed = Some(Pressed::ShowPlan);
-                }
-            }
-            _ => {}
+        let can_open = self.step == Step::Arrive && self.waits() && !view.is_reviewing;
+        if can_open && ui.add(main_button(view, "Open the proposal")).clicked() {
+            pressed = Some(Pressed::OpenProposal);
+        }
+        let can_plan = self.step == Step::Consequences && view.is_reviewing && self.trial.is_none();
+        if can_plan && ui.button("Show me where").clicked() {
+            pressed = Some(Pressed::ShowPlan);
         }
         if self.step != Step::Arrive && ui.button("Back").clicked() {
             pressed = Some(Pressed::Back);
