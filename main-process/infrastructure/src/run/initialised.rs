@@ -20,11 +20,10 @@ const MAX_ENTRIES: usize = 100_000;
 /// followed: what they lead to is executed.
 pub fn fingerprint(folder: &Path) -> io::Result<Option<Digest>> {
     let root = folder.join(OWN_FOLDER);
-    let mut found = Vec::new();
-    match fs::symlink_metadata(&root) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        other => drop(other?),
+    if matches!(fs::symlink_metadata(&root), Err(error) if error.kind() == io::ErrorKind::NotFound) {
+        return Ok(None);
     }
+    let mut found = Vec::new();
     walk(&root, &PathBuf::new(), 0, &mut found)?;
     if found.is_empty() {
         return Ok(None);
