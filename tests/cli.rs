@@ -1003,7 +1003,7 @@ fn a_folder_that_may_only_be_read_opens_for_reading() {
     let workspace = home.workspace("workspace", "three-tier");
     drop(fs::remove_dir_all(workspace.join(".draftboard")));
     for name in ["run", "state", "data", "config", "home"] {
-        rustix::fs::chown(&home.path(name), Some(rustix::fs::Uid::from_raw(NOBODY)), None).unwrap();
+        rustix::fs::chown(home.path(name), Some(rustix::fs::Uid::from_raw(NOBODY)), None).unwrap();
     }
     for folder in workspace.ancestors().take(2) {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();

@@ -202,7 +202,7 @@ mod tests {
         fs::remove_file(path.with_extension("lock")).unwrap();
         rustix::fs::mknodat(
             rustix::fs::CWD,
-            &path.with_extension("lock"),
+            path.with_extension("lock"),
             rustix::fs::FileType::Fifo,
             private,
             0,
