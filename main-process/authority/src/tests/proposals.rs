@@ -526,14 +526,11 @@ fn side_effects_of_a_removal_go_with_it_and_never_alone() {
     assert_eq!(causes(&edge), std::slice::from_ref(&web), "it loses an end");
     assert_eq!(causes(&front), std::slice::from_ref(&a), "it loses a target");
     for alone in [&web, &edge, &front] {
-        let chosen = Some(BTreeSet::from([alone.clone()]));
-        let yes = Verdict { chosen: chosen.clone(), ..verdict(&room.queue, &proposal) };
+        let chosen = BTreeSet::from([alone.clone()]);
+        let yes = Verdict { chosen: Some(chosen.clone()), ..verdict(&room.queue, &proposal) };
         let refusal = room.accept(&yes).unwrap_err();
         assert_eq!(refusal.code, Code::BadRequest, "{alone}: {refusal}");
-        assert_eq!(
-            opened.effect_without_cause(&chosen.unwrap()).map(|element| &element.subject),
-            Some(alone)
-        );
+        assert_eq!(opened.effect_without_cause(&chosen).map(|element| &element.subject), Some(alone));
     }
     assert_eq!(targets(&room, "front"), ["a", "b"]);
     let yes = Verdict { chosen: Some(BTreeSet::from([a])), ..verdict(&room.queue, &proposal) };
