@@ -278,5 +278,5 @@ fn the_health_of_the_workspace_is_told_with_a_way_to_mend_it() {
     assert!(copied);
     shop.window.get_by_label("Show in problems").click();
     shop.window.run();
-    assert!(shop.shows("Errors 2"));
+    assert!(shop.shows("Errors 4"), "three of the boards and the module");
 }

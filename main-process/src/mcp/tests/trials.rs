@@ -219,7 +219,7 @@ fn a_plan_of_a_proposal_sends_nothing_through_what_was_accepted_before() {
 
 /// Plans for ever, unless it is told to stop.
 const SLOW: &str = "#!/bin/sh\ncase \"$1\" in\n  version) echo 'Terraform v1.9.0' ;;\n  init) echo ready ;;\n  \
-    plan) ls; exec sleep 600 ;;\nesac\n";
+    plan) trap 'exit 130' INT TERM; ls; while :; do sleep 0.05; done ;;\nesac\n";
 
 #[test]
 fn a_plan_can_be_cancelled_goes_on_one_at_a_time_and_leaves_nothing() {
