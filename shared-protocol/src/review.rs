@@ -180,6 +180,23 @@ impl OpenedProposal {
                 && !element.effect_of.iter().any(|cause| chosen.contains(cause))
         })
     }
+
+    /// All that changes because this one goes, also through what goes with it, in the order of the elements.
+    pub fn effects_of(&self, cause: &Subject) -> Vec<&Element> {
+        let mut effects: BTreeMap<&Subject, Vec<&Subject>> = BTreeMap::new();
+        for element in &self.elements {
+            for cause in &element.effect_of {
+                effects.entry(cause).or_default().push(&element.subject);
+            }
+        }
+        let mut all = BTreeSet::from([cause]);
+        let mut waiting = vec![cause];
+        while let Some(subject) = waiting.pop() {
+            waiting.extend(effects.remove(subject).unwrap_or_default().into_iter().filter(|it| all.insert(it)));
+        }
+        all.remove(cause);
+        self.elements.iter().filter(|element| all.contains(&element.subject)).collect()
+    }
 }
 
 /// What a reviewer ticks.

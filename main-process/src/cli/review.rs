@@ -267,7 +267,7 @@ fn confirm_each(opened: &OpenedProposal, destructive: &BTreeSet<Subject>) -> Res
     for (index, cause) in causes.iter().enumerate() {
         let name = format::visible_line(&cause.text);
         say(&format!("Confirm {} of {}: {} {name}", index + 1, causes.len(), cause.subject));
-        for effect in opened.elements.iter().filter(|element| element.effect_of.contains(&cause.subject)) {
+        for effect in opened.effects_of(&cause.subject) {
             say(&format!("  with it: {} {}", effect.subject, format::visible_line(&effect.text)));
         }
         if !matches!(ask("Type y to confirm it, anything else to stop: ")?.as_str(), "y" | "yes") {

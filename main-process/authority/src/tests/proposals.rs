@@ -525,6 +525,12 @@ fn side_effects_of_a_removal_go_with_it_and_never_alone() {
     assert_eq!(causes(&web), std::slice::from_ref(&a), "it stands in it");
     assert_eq!(causes(&edge), std::slice::from_ref(&web), "it loses an end");
     assert_eq!(causes(&front), std::slice::from_ref(&a), "it loses a target");
+    let effects = |of: &Subject| -> BTreeSet<Subject> {
+        opened.effects_of(of).into_iter().map(|element| element.subject.clone()).collect()
+    };
+    let all = BTreeSet::from([web.clone(), edge.clone(), front.clone()]);
+    assert_eq!(effects(&a), all, "what goes with what goes with it, too");
+    assert_eq!((effects(&web), effects(&front)), (BTreeSet::from([edge.clone()]), BTreeSet::new()));
     for alone in [&web, &edge, &front] {
         let chosen = BTreeSet::from([alone.clone()]);
         let yes = Verdict { chosen: Some(chosen.clone()), ..verdict(&room.queue, &proposal) };
