@@ -192,7 +192,8 @@ impl OpenedProposal {
         let mut all = BTreeSet::from([cause]);
         let mut waiting = vec![cause];
         while let Some(subject) = waiting.pop() {
-            waiting.extend(effects.remove(subject).unwrap_or_default().into_iter().filter(|it| all.insert(it)));
+            waiting
+                .extend(effects.remove(subject).unwrap_or_default().into_iter().filter(|it| all.insert(it)));
         }
         all.remove(cause);
         self.elements.iter().filter(|element| all.contains(&element.subject)).collect()
