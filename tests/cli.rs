@@ -941,6 +941,9 @@ fn validate_names_what_it_cannot_read() {
         ("links.json", "{ not json"),
         (".draftboard/overrides.v0.json", "{ not json"),
         ("prices/aws-example.json", "{"),
+        ("manifests/a.json", "{"),
+        ("terraform/three-tier/own.tf", "resource \"aws_vpc\" {{{\n"),
+        ("terraform/three-tier/own.tf.json", "{"),
     ] {
         let home = Home::new();
         let workspace = home.workspace("workspace", "example");

@@ -77,10 +77,26 @@ impl InternalMethods for NamesOnly {
 
 /// Reads manifests as they would be read, and calls nothing. Each place is a folder or one file.
 pub(crate) fn check(places: &[PathBuf]) -> Vec<ManifestBrief> {
-    let folders: Vec<ManifestFolder> =
-        places.iter().map(|place| ManifestFolder { origin: Origin::User, path: place.to_owned() }).collect();
-    let reports = upstreams::read_manifests(&folders, &NamesOnly);
-    reports
+    read(places.iter().map(|place| ManifestFolder { origin: Origin::User, path: place.to_owned() }))
+}
+
+/// What is wrong with the manifests of a workspace: the file, by its path in the workspace, and why.
+pub(crate) fn problems(root: &Path) -> Vec<(String, String)> {
+    let found = read([ManifestFolder { origin: Origin::Workspace, path: root.join("manifests") }]);
+    let mut problems = Vec::new();
+    for ManifestBrief { path, problem, tools, .. } in found {
+        let file =
+            Path::new(&path).strip_prefix(root).map_or(path.clone(), |path| path.display().to_string());
+        let mistakes = tools.into_iter().filter(|tool| tool.is_mistake);
+        let mistakes = mistakes.map(|tool| format!("{}: {}", tool.name, tool.hidden.unwrap_or_default()));
+        problems.extend(problem.into_iter().chain(mistakes).map(|why| (file.clone(), why)));
+    }
+    problems
+}
+
+fn read(folders: impl IntoIterator<Item = ManifestFolder>) -> Vec<ManifestBrief> {
+    let folders: Vec<ManifestFolder> = folders.into_iter().collect();
+    upstreams::read_manifests(&folders, &NamesOnly)
         .into_iter()
         .map(|report| views::manifest(report, &views::CredentialsSet::new(), |_| None))
         .collect()

@@ -21,7 +21,7 @@ mod spawner;
 mod views;
 mod words;
 
-pub(crate) use manifests::check as check_manifests;
+pub(crate) use manifests::{check as check_manifests, problems as manifest_problems};
 
 use crate::{
     host::{Host, Reply},

@@ -1,13 +1,14 @@
 //! What can be asked of a workspace without changing it.
 
 use super::{About, Workspace, error::storage, group::patch};
-use crate::{mcp::config_check, terraform};
+use crate::{mcp::config_check, terraform, upstreams};
 use authority::Problems;
 use beneath::SafeFolder;
+use infrastructure::{import, write};
 use journal::WorkspacePath;
 use rustix::fs::FileType;
 use shared_protocol::{
-    Code, ElementId, Refusal, Revision, SourcePath,
+    BoardKind, Code, ElementId, Refusal, Revision, SourcePath,
     messages::{LogEntry, MAX_OPERATIONS, Patch, Problem, Severity, ValidationProblem},
     registry::RegistryProblem,
 };
@@ -65,6 +66,8 @@ impl Workspace {
         held.chain(notices)
             .chain(self.validate_config())
             .chain(self.validate_prices())
+            .chain(self.validate_manifests())
+            .chain(self.validate_foreign())
             .chain(self.validate_kinds())
             .chain(modules)
             .chain(boards)
@@ -91,6 +94,36 @@ impl Workspace {
     fn validate_prices(&self) -> impl Iterator<Item = ValidationProblem> {
         let found = terraform::price_problems(&self.files).into_iter();
         found.map(|(file, problem)| ValidationProblem::of_file(Severity::Error, Some(file), problem))
+    }
+
+    fn validate_manifests(&self) -> impl Iterator<Item = ValidationProblem> {
+        // A link instead of the folder is told with the other links.
+        let is_read = SafeFolder::open(&self.root().join("manifests")).is_ok();
+        let found = if is_read { upstreams::manifest_problems(self.root()) } else { Vec::new() };
+        let of = |(file, problem)| ValidationProblem::of_file(Severity::Error, Some(file), problem);
+        found.into_iter().map(of)
+    }
+
+    /// Files of others beside the generated ones, which Terraform could not read.
+    fn validate_foreign(&self) -> Vec<ValidationProblem> {
+        let mut found = Vec::new();
+        let mut tell = |file: String, message: String| {
+            found.push(ValidationProblem::of_file(Severity::Error, Some(file), message));
+        };
+        for board in self.snapshot.boards().filter(|board| board.kind == BoardKind::Infrastructure) {
+            let folder = write::folder_of(&board.name);
+            match write::others(&self.files, &board.name) {
+                Ok(files) => {
+                    for (name, bytes) in files {
+                        if let Some(problem) = import::syntax_problem(&name, &bytes) {
+                            tell(format!("{folder}/{name}"), problem);
+                        }
+                    }
+                }
+                Err(error) => tell(folder, error.to_string()),
+            }
+        }
+        found
     }
 
     /// Links and special files in folders whose files are read one by one: they are never followed.

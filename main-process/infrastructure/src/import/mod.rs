@@ -9,7 +9,7 @@ mod terraform;
 mod terrastudio;
 mod translate;
 
-pub use terraform::read_terraform;
+pub use terraform::{read_terraform, syntax_problem};
 pub use terrastudio::read_terrastudio;
 
 use crate::settings::Settings;

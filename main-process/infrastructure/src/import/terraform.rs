@@ -23,6 +23,24 @@ use std::{
 
 const VERBATIM: &str = "terraform/core/verbatim";
 
+/// Why a file cannot be read at all, by the ending of its name.
+pub fn syntax_problem(name: &str, bytes: &[u8]) -> Option<String> {
+    if name.ends_with(".json") {
+        return serde_json::from_slice::<serde::de::IgnoredAny>(bytes).err().map(|error| error.to_string());
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => parse(text).err(),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+fn parse(text: &str) -> Result<Body, String> {
+    // The error begins with an arrow to a place that only makes sense after a line of its own.
+    let told =
+        |error: hcl_edit::parser::Error| error.to_string().trim_start_matches([' ', '-', '>']).to_owned();
+    text.parse().map_err(told)
+}
+
 /// Reads `.tf` files (name and text) as a new board. `seed` is where ids come from.
 pub fn read_terraform(
     snapshot: &Snapshot,
@@ -39,11 +57,7 @@ pub fn read_terraform(
         defaults: 0,
     };
     for (file, text) in files {
-        let body: Body = text.parse().map_err(|error: hcl_edit::parser::Error| ImportError::Malformed {
-            file: file.clone(),
-            // It begins with an arrow to a place that only makes sense after a line of its own.
-            message: error.to_string().trim_start_matches([' ', '-', '>']).to_owned(),
-        })?;
+        let body = parse(text).map_err(|message| ImportError::Malformed { file: file.clone(), message })?;
         for structure in body {
             reading.structure(structure, file);
         }
