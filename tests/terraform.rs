@@ -246,7 +246,11 @@ fn costs_say_what_is_not_known() {
     let shown = bench.run(&["cost"]);
     assert!(shown.code == Some(0) && shown.out.contains("unknown"), "{shown:?}");
     assert!(!shown.out.contains(" 0.00  unknown"), "{shown:?}");
+    // As the guide has it: the shell makes the empty file before the command runs.
+    fs::create_dir(bench.workspace.join("prices")).unwrap();
+    fs::write(bench.workspace.join("prices/own.json"), "").unwrap();
     let missing = bench.run(&["cost", "--missing"]);
+    assert_eq!(missing.code, Some(0), "{missing:?}");
     let mut book: Value = serde_json::from_str(&missing.out).unwrap();
     for price in book["prices"].as_array_mut().unwrap() {
         price["price"] = json!(0.5);
@@ -254,7 +258,6 @@ fn costs_say_what_is_not_known() {
         price["date"] = json!("2026-01-31");
     }
     let before = bench.data(&["cost"]);
-    fs::create_dir(bench.workspace.join("prices")).unwrap();
     fs::write(bench.workspace.join("prices/own.json"), book.to_string()).unwrap();
     let after = bench.data(&["cost"]);
     assert!(after["monthly"].as_f64().unwrap() > 0.0, "{after}");

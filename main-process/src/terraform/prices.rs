@@ -65,5 +65,7 @@ fn texts(files: &WorkspaceFiles) -> Result<Vec<(String, String)>, Refusal> {
         let text = WorkspacePath::parse(path.as_str()).and_then(|path| files.read_text(&path));
         text.map(|text| (path, text)).map_err(|error| storage(&error))
     };
-    names.into_iter().map(read).collect()
+    let read: Vec<(String, String)> = names.into_iter().map(read).collect::<Result<_, _>>()?;
+    // `cost --missing > prices/own.json`: the shell makes the file before anybody can write into it.
+    Ok(read.into_iter().filter(|(_, text)| !text.is_empty()).collect())
 }
