@@ -2,9 +2,8 @@
 //! and reads nothing but what can be judged. What cannot be judged waits for a person's press.
 
 use super::{drafts::Draft, ground::storage, request_plan::configuration, user::UserFolders};
-use infrastructure::run::fingerprint;
-use journal::{Digest, FileError, WorkspacePath};
-use serde_json::Value;
+use infrastructure::{reach::Configuration, run::fingerprint};
+use journal::{Digest, WorkspacePath};
 use shared_protocol::{Refusal, terraform::RunOperation};
 use std::{
     fs::{self, DirBuilder, OpenOptions},
@@ -15,7 +14,8 @@ use std::{
 
 pub(super) const NOT_HERE: &str =
     "This board's folder was not initialised here. Press Plan to run it yourself.";
-const BUILT_IN: &str = "provider[\"terraform.io/builtin/terraform\"]";
+/// Terraform takes providers from this folder beside the configuration.
+const PLUGINS: &str = "terraform.d";
 
 /// Where it is written down what an `init` of ours left in a folder: outside the workspace, so that no clone brings it along.
 fn record(user: &UserFolders, folder: &Path) -> PathBuf {
@@ -67,7 +67,13 @@ pub(super) fn needs_person(
     if let Some(sink) = configuration.sink() {
         return Ok(Some(format!("This board's plan runs {sink}. Press Plan to run it yourself.")));
     }
-    if !is_ours(user, &draft.ground.folder(&draft.board)) {
+    let folder = draft.ground.folder(&draft.board);
+    if folder.join(PLUGINS).symlink_metadata().is_ok() {
+        return Ok(Some(format!(
+            "This board's folder has providers of its own in {PLUGINS}. Press Plan to run it yourself."
+        )));
+    }
+    if !is_ours(user, &folder) {
         return Ok(Some(NOT_HERE.to_owned()));
     }
     if operation != RunOperation::Init {
@@ -78,7 +84,7 @@ pub(super) fn needs_person(
         some => some,
     };
     let fetched = match fetched {
-        None => stored_provider(draft)?,
+        None => state(draft, &configuration),
         some => some,
     };
     Ok(fetched.map(|what| format!("Init would fetch a provider for {what}. Press Init to run it yourself.")))
@@ -101,26 +107,11 @@ fn is_test(name: &str) -> bool {
     name != ".terraform.lock.hcl" && (name.ends_with(".hcl") || name.ends_with("test.json"))
 }
 
-/// A provider that the state names and that is not built in: `init` fetches it too.
-fn stored_provider(draft: &Draft) -> Result<Option<String>, Refusal> {
-    let path = format!("{}/terraform.tfstate", infrastructure::write::folder_of(&draft.board.name));
-    let text = match WorkspacePath::parse(path).and_then(|path| draft.ground.files.read_text(&path)) {
-        Ok(text) => text,
-        Err(FileError::Missing { .. }) => return Ok(None),
-        Err(error) => return Err(storage(&error)),
-    };
-    Ok((!has_only_built_in(&text)).then(|| "what the state names".to_owned()))
-}
-
-fn has_only_built_in(state: &str) -> bool {
-    let Ok(state) = serde_json::from_str::<Value>(state) else { return state.trim().is_empty() };
-    let is_built_in =
-        |resource: &Value| resource["provider"].as_str().is_some_and(|name| name.ends_with(BUILT_IN));
-    match &state["resources"] {
-        Value::Null => true,
-        Value::Array(resources) => resources.iter().all(is_built_in),
-        _ => false,
-    }
+/// A state names providers, and `init` fetches these too. Which ones is Terraform's to read: any state counts.
+fn state(draft: &Draft, configuration: &Configuration) -> Option<String> {
+    let state = draft.ground.folder(&draft.board).join("terraform.tfstate");
+    (configuration.has_backend() || state.symlink_metadata().is_ok())
+        .then(|| "what the state names".to_owned())
 }
 
 #[cfg(test)]
@@ -155,18 +146,5 @@ mod tests {
     fn tests_of_a_module_are_not_fetched_for() {
         assert!(["x.tftest.hcl", "x.tftest.json", "x.tofutest.hcl"].into_iter().all(is_test));
         assert!(!is_test(".terraform.lock.hcl") && !is_test("main.tf") && !is_test("notes.json"));
-    }
-
-    #[test]
-    fn a_state_names_its_providers() {
-        let state = |provider: &str| {
-            serde_json::json!({ "resources": [{ "type": "x", "provider": provider }] }).to_string()
-        };
-        assert!(has_only_built_in("") && has_only_built_in("{\"version\": 4}"));
-        assert!(
-            has_only_built_in(&state(BUILT_IN)) && has_only_built_in(&state(&format!("module.a.{BUILT_IN}")))
-        );
-        assert!(!has_only_built_in(&state("provider[\"registry.terraform.io/hashicorp/null\"]")));
-        assert!(!has_only_built_in("{\"resources\": [{}]}") && !has_only_built_in("no state"));
     }
 }

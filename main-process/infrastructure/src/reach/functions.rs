@@ -18,8 +18,9 @@ const READING: [&str; 10] = [
     "filebase64sha512",
 ];
 
-/// Functions whose result cannot be judged: a template calls functions of its own, and a path tells who runs this, and where.
-const NEVER: [&str; 4] = ["templatefile", "templatestring", "pathexpand", "abspath"];
+/// Functions whose result cannot be judged: a template calls functions of its own, a path tells who runs this, and where, and a
+/// value that is no longer sensitive goes into messages.
+const NEVER: [&str; 5] = ["templatefile", "templatestring", "pathexpand", "abspath", "nonsensitive"];
 /// Files that hold state, plans or values of variables.
 const SECRET: [&str; 3] = [".tfstate", ".tfplan", ".tfvars"];
 

@@ -51,9 +51,20 @@ struct Item {
     /// Everything it is made of; override files add to it.
     parts: Vec<Part>,
     references: BTreeSet<Reference>,
-    sink: Option<Sink>,
+    /// Executes or sends when it is planned or applied.
+    is_sink: bool,
     /// Calls of functions that read a file outside the module folder, or that cannot be judged.
     unsafe_calls: Vec<String>,
+}
+
+impl Item {
+    /// What executes or sends, in words.
+    fn sink(&self) -> Option<String> {
+        match (self.is_sink, self.unsafe_calls.first()) {
+            (true, _) => Some(self.label.clone()),
+            (false, call) => call.map(|call| format!("{call} of {}", self.label)),
+        }
+    }
 }
 
 #[derive(Debug, PartialEq)]
@@ -71,15 +82,6 @@ enum Reference {
     Every(Key),
     /// A module's output; all of them when absent.
     Output(Key, Option<String>),
-}
-
-/// When a block does more than describe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sink {
-    /// Executes or sends whenever it is planned.
-    Always,
-    /// Executes or sends only what reaches it: harmless as long as it stays as the person accepted it.
-    WhenReached,
 }
 
 /// A block that would execute or send.
@@ -141,11 +143,7 @@ impl Configuration {
         }
         from.iter().find_map(|(key, root)| {
             let item = self.items.get(key)?;
-            let block = match (item.sink, item.unsafe_calls.first()) {
-                (Some(_), _) => item.label.clone(),
-                (None, Some(call)) => format!("{call} of {}", item.label),
-                (None, None) => return None,
-            };
+            let block = item.sink()?;
             let from = root.as_ref().map(|root| match self.items.get(root) {
                 Some(root) => root.label.clone(),
                 None => root.1.clone(),
@@ -159,11 +157,12 @@ impl Configuration {
         if let Some(file) = self.unreadable.first() {
             return Some(format!("{file}, which cannot be parsed"));
         }
-        self.items.values().find_map(|item| match (item.sink, item.unsafe_calls.first()) {
-            (Some(Sink::Always), _) => Some(item.label.clone()),
-            (_, Some(call)) => Some(format!("{call} of {}", item.label)),
-            _ => None,
-        })
+        self.items.values().find_map(Item::sink)
+    }
+
+    /// Whether it says where the state is kept.
+    pub fn has_backend(&self) -> bool {
+        self.items.contains_key(&(String::new(), "terraform.backend".to_owned()))
     }
 
     /// The first block that `init` fetches something for; what cannot be judged counts.

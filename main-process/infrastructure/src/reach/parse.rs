@@ -1,6 +1,6 @@
 //! Files to items: one for each block, local, module input and provider requirement.
 
-use super::{Configuration, Item, Key, Part, Reference, Sink, lexical, references::Collector};
+use super::{Configuration, Item, Key, Part, Reference, lexical, references::Collector};
 use hcl_edit::{
     expr::{Expression, Object, ObjectKey},
     structure::{Attribute, Block, Body},
@@ -68,7 +68,7 @@ impl Configuration {
                 label: format!("{path}, which is JSON and is not judged"),
                 parts: vec![Part::Text(text.into_owned())],
                 references: references.into(),
-                sink: Some(Sink::Always),
+                is_sink: true,
                 unsafe_calls: Vec::new(),
             };
             self.fetched.get_or_insert_with(|| path.to_owned());
@@ -108,15 +108,16 @@ impl Configuration {
         let mut collector = Collector::new(place.folder, None);
         collector.visit_expr(&attribute.value);
         let Collector { references, unsafe_calls, files, .. } = collector;
-        self.files.extend(files.into_iter().map(|file| within(place.folder, &file)));
+        // From the folder that Terraform runs in, or by `path.module` from the module's own.
+        self.files.extend(files.into_iter().flat_map(|file| [within(place.folder, &file), file]));
         let item = self.item(place.key(name), place.label(what));
         item.parts.push(Part::Expression(Box::new(attribute.value.clone())));
         item.references.extend(references);
         item.unsafe_calls.extend(unsafe_calls);
     }
 
-    fn add_whole(&mut self, place: Place<'_>, name: String, block: &Block, sink: Option<Sink>) {
-        self.add_named(place, name, &name_of(block), (block, None), sink);
+    fn add_whole(&mut self, place: Place<'_>, name: String, block: &Block, is_sink: bool) {
+        self.add_named(place, name, &name_of(block), (block, None), is_sink);
     }
 
     fn add_named(
@@ -125,21 +126,19 @@ impl Configuration {
         name: String,
         what: &str,
         (block, own): (&Block, Option<&str>),
-        sink: Option<Sink>,
+        is_sink: bool,
     ) {
         let mut collector = Collector::new(place.folder, own);
         collector.visit_body(&block.body);
         let Collector { references, unsafe_calls, files, .. } = collector;
-        self.files.extend(files.into_iter().map(|file| within(place.folder, &file)));
+        // From the folder that Terraform runs in, or by `path.module` from the module's own.
+        self.files.extend(files.into_iter().flat_map(|file| [within(place.folder, &file), file]));
         let item = self.item(place.key(name), place.label(what));
         item.parts.push(Part::Block(Box::new(block.clone())));
         item.references.extend(references);
         item.unsafe_calls.extend(unsafe_calls);
         // Two blocks of one name are as grave as the graver one.
-        item.sink = match (item.sink, sink) {
-            (Some(Sink::Always), _) | (_, Some(Sink::Always)) => Some(Sink::Always),
-            (known, sink) => known.or(sink),
-        };
+        item.is_sink |= is_sink;
     }
 
     fn add_block(&mut self, place: Place<'_>, block: &Block, folders: &BTreeSet<String>) {
@@ -152,27 +151,27 @@ impl Configuration {
                     self.add_attribute(place, name.clone(), &name, attribute);
                 }
             }
-            ("variable", [name]) => self.add_whole(place, format!("var.{name}"), block, None),
-            ("output", [name]) => self.add_whole(place, format!("output.{name}"), block, None),
+            ("variable", [name]) => self.add_whole(place, format!("var.{name}"), block, false),
+            ("output", [name]) => self.add_whole(place, format!("output.{name}"), block, false),
             ("resource", [kind, name]) => self.add_resource(place, kind, name, block),
             ("data", [kind, name]) => {
-                let sink = (!PASSING.contains(kind)).then_some(Sink::Always);
+                let sink = !PASSING.contains(kind);
                 self.add_whole(place, format!("data.{kind}.{name}"), block, sink);
             }
             ("module", [name]) => self.add_call(place, name, block, folders),
             ("provider", [name]) => {
                 let alias = block.body.get_attribute("alias").map(|alias| alias.value.to_string());
                 let key = format!("provider.{name}.{}", alias.unwrap_or_default().trim());
-                self.add_whole(place, key, block, provider_sink(&block.body));
+                self.add_whole(place, key, block, is_provider_sink(&block.body));
             }
             ("terraform", []) => self.add_terraform(place, block),
             ("moved" | "removed", _) => {
-                self.add_whole(place, format!("{}.{}", block.ident.as_str(), block.body), block, None);
+                self.add_whole(place, format!("{}.{}", block.ident.as_str(), block.body), block, false);
             }
             // Ephemeral resources, checks, imports, actions and whatever comes: they act while Terraform plans.
             (kind, labels) => {
                 let key = format!("{kind}.{}", labels.join("."));
-                self.add_whole(place, key, block, Some(Sink::Always));
+                self.add_whole(place, key, block, true);
             }
         }
     }
@@ -196,7 +195,7 @@ impl Configuration {
         }
     }
 
-    /// Provisioners run at apply and never while planning; they count when a changed value gets there.
+    /// Provisioners run at apply and never while planning. No plan shows them, so a person has to have looked at the board.
     fn add_resource(&mut self, place: Place<'_>, kind: &str, name: &str, block: &Block) {
         let key = format!("resource.{kind}.{name}");
         for runs in
@@ -204,9 +203,9 @@ impl Configuration {
         {
             let what = format!("{} of {}", name_of(runs), name_of(block));
             let within = format!("{key}/{}", runs.ident.as_str());
-            self.add_named(place, within, &what, (runs, Some(&key)), Some(Sink::WhenReached));
+            self.add_named(place, within, &what, (runs, Some(&key)), true);
         }
-        self.add_named(place, key.clone(), &name_of(block), (block, Some(&key)), None);
+        self.add_named(place, key.clone(), &name_of(block), (block, Some(&key)), false);
     }
 
     fn add_call(&mut self, place: Place<'_>, name: &str, block: &Block, folders: &BTreeSet<String>) {
@@ -220,7 +219,7 @@ impl Configuration {
             })
             .filter(|folder| folders.contains(folder));
         let Some(folder) = folder else {
-            return self.add_whole(place, key, block, Some(Sink::Always));
+            return self.add_whole(place, key, block, true);
         };
         self.calls.push((place.key(key.as_str()), folder));
         for attribute in block.body.attributes() {
@@ -248,22 +247,16 @@ impl Configuration {
                         let what = format!("provider requirement {}", attribute.key.as_str());
                         self.add_attribute(place, key.clone(), &what, attribute);
                         if !is_official(&attribute.value) {
-                            self.item(place.key(key), String::new()).sink = Some(Sink::Always);
+                            self.item(place.key(key), String::new()).is_sink = true;
                         }
                     }
                 }
                 "backend" | "cloud" => {
-                    let sink = (!is_own_state(inner)).then_some(Sink::Always);
+                    let sink = !is_own_state(inner);
                     self.add_named(place, "terraform.backend".to_owned(), &what, (inner, None), sink);
                 }
                 other => {
-                    self.add_named(
-                        place,
-                        format!("terraform.{other}"),
-                        &what,
-                        (inner, None),
-                        Some(Sink::Always),
-                    );
+                    self.add_named(place, format!("terraform.{other}"), &what, (inner, None), true);
                 }
             }
         }
@@ -304,7 +297,7 @@ fn sources_of(fields: &Object) -> Vec<&Expression> {
 
 /// A provider whose arguments are plain constants sends nothing by itself. Who wrote the settings is not known: they come with
 /// a clone.
-fn provider_sink(body: &Body) -> Option<Sink> {
+fn is_provider_sink(body: &Body) -> bool {
     let is_plain = |attribute: &Attribute| match (attribute.key.as_str(), &attribute.value) {
         ("version", Expression::String(_)) => true,
         (name, Expression::String(text)) => {
@@ -323,7 +316,7 @@ fn provider_sink(body: &Body) -> Option<Sink> {
         _ => false,
     };
     let is_harmless = body.attributes().all(is_plain) && body.blocks().all(is_plain_block);
-    (!is_harmless).then_some(Sink::Always)
+    !is_harmless
 }
 
 /// Texts, numbers and flags, alone or in an object.

@@ -6,7 +6,8 @@ use super::{
 };
 use hcl_edit::{
     expr::{Expression, FuncCall, Traversal, TraversalOperator},
-    visit::{Visit, visit_expr, visit_func_call},
+    template::ForTemplateExpr,
+    visit::{Visit, visit_expr, visit_for_template_expr, visit_func_call},
 };
 use std::collections::BTreeSet;
 
@@ -115,6 +116,12 @@ impl Visit for Collector<'_> {
         for operator in operators {
             self.visit_traversal_operator(operator);
         }
+    }
+
+    /// The library's own visitor leaves out what a template's `for` goes over.
+    fn visit_for_template_expr(&mut self, node: &ForTemplateExpr) {
+        self.visit_expr(&node.collection_expr);
+        visit_for_template_expr(self, node);
     }
 
     fn visit_func_call(&mut self, node: &FuncCall) {

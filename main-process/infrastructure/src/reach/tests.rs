@@ -299,6 +299,9 @@ fn files_are_read_by_a_constant_below_the_module_folder_only() {
         "fileset(path.module, \"{../a,b}/*\")",
         "fileexists(\".\")",
         "upper(file(\"/x\"))",
+        "\"%{ for f in [file(\"/x\")] }${f}%{ endfor }\"",
+        "<<EOT\n%{ for f in [file(\"/x\")] }${f}%{ endfor }\nEOT\n",
+        "nonsensitive(var.password)",
         "[for f in [\"/x\"] : file(f)]",
         "\"${file(\"/x\")}\"",
         "<<EOT\n${file(\"/x\")}\nEOT\n",
@@ -323,7 +326,7 @@ fn files_are_read_by_a_constant_below_the_module_folder_only() {
     let module = "locals {\n  a = file(\"${path.module}/./b.txt\")\n}\n";
     let files =
         read(&[("main.tf", "locals {\n  a = filemd5(\"a.txt\")\n}\n"), ("modules/m/main.tf", module)]);
-    assert_eq!(files.files().collect::<Vec<_>>(), ["a.txt", "modules/m/b.txt"]);
+    assert_eq!(files.files().collect::<Vec<_>>(), ["a.txt", "b.txt", "modules/m/b.txt"]);
     // A path that takes a changed value.
     let text = |name: &str| {
         format!("locals {{\n  name = \"{name}\"\n}}\nresource \"a\" \"b\" {{\n  x = file(local.name)\n}}\n")
@@ -340,6 +343,10 @@ fn what_an_accepted_configuration_executes_by_itself_is_named() {
         ("provider \"aws\" {\n  endpoints {\n    s3 = \"x\"\n  }\n}\n", "provider aws in main.tf"),
         ("terraform {\n  backend \"http\" {}\n}\n", "backend http of terraform in main.tf"),
         ("locals {\n  a = file(\"/x\")\n}\n", "the function file() of local.a in main.tf"),
+        (
+            "resource \"terraform_data\" \"x\" {\n  provisioner \"local-exec\" {\n    command = \"sh run.sh\"\n  }\n}\n",
+            "provisioner local-exec of resource terraform_data x in main.tf",
+        ),
         ("resource \"a\" {", "main.tf, which cannot be parsed"),
     ] {
         assert_eq!(sink(&[("main.tf", text)]).as_deref(), Some(expected), "{text}");
@@ -374,8 +381,7 @@ fn what_an_accepted_configuration_executes_by_itself_is_named() {
     ] {
         assert!(sink(&[(file, &text)]).is_some(), "{text}");
     }
-    let runs =
-        "resource \"terraform_data\" \"t\" {\n  provisioner \"local-exec\" {\n    command = \"x\"\n  }\n}\n";
+    let runs = "resource \"terraform_data\" \"t\" {\n  input = \"x\"\n}\n";
     let plain = provider(
         "region = \"eu-west-1\"\nskip_region_validation = true\ndefault_tags {\n  tags = {\n    a = \"b\"\n    \"c d\" = 1\n  }\n}",
     );

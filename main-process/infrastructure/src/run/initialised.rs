@@ -32,6 +32,8 @@ pub fn fingerprint(folder: &Path) -> io::Result<Option<Digest>> {
     for path in small {
         let content = match fs::metadata(&path) {
             Ok(metadata) if metadata.len() > MAX_READ_BYTES => return Err(too_much()),
+            // A pipe or a device would hold everything up.
+            Ok(metadata) if !metadata.is_file() => return Err(io::Error::other("it is not a regular file")),
             Ok(_) => Digest::of(&fs::read(&path)?).to_string(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => "none".to_owned(),
             Err(error) => return Err(error),
@@ -64,10 +66,12 @@ fn walk(folder: &Path, within: &Path, depth: usize, found: &mut Vec<String>) -> 
             continue;
         }
         found.push(format!(
-            "{name:?} {} {}.{} {} {:o}",
+            "{name:?} {} {}.{} {}.{} {} {:o}",
             metadata.size(),
             metadata.mtime(),
             metadata.mtime_nsec(),
+            metadata.ctime(),
+            metadata.ctime_nsec(),
             metadata.ino(),
             metadata.mode()
         ));

@@ -1,7 +1,7 @@
-//! What Terraform reads in a board's folder is regular files: a link is followed by Terraform and judged by nobody.
+//! A board's folder holds regular files: a link is followed by Terraform, for reading and for writing, and judged by nobody.
 
 use beneath::{PathError, PathProblem, SafeFolder};
-use rustix::fs::{AtFlags, FileType, statat};
+use rustix::fs::FileType;
 use std::path::Path;
 
 /// How names end that Terraform or OpenTofu reads by themselves.
@@ -12,7 +12,8 @@ const OWN_FOLDER: &str = ".terraform";
 const MAX_DEPTH: usize = 32;
 const MAX_ENTRIES: usize = 100_000;
 
-/// Refuses configuration files that are no regular files, and links to folders, which may be called as modules.
+/// Refuses whatever is no regular file and no folder. Names do not matter: a function reads any file, and a backend writes one
+/// under any name.
 pub(super) fn refuse_within(folder: &SafeFolder) -> Result<(), PathError> {
     let mut left = MAX_ENTRIES;
     walk(folder, 0, &mut left)
@@ -25,25 +26,15 @@ fn walk(folder: &SafeFolder, depth: usize, left: &mut usize) -> Result<(), PathE
         if *left == 0 || depth > MAX_DEPTH {
             return refused(PathProblem::System(rustix::io::Errno::TOOBIG));
         }
-        let is_read = READ_BY_TERRAFORM.iter().any(|ending| entry.name.ends_with(ending));
         match entry.kind {
             FileType::Directory if depth == 0 && entry.name == OWN_FOLDER => {}
             FileType::Directory => walk(&folder.folder(&entry.name)?, depth + 1, left)?,
             FileType::RegularFile => {}
-            FileType::Symlink if is_read || leads_to_folder(folder, &entry.name) => {
-                return refused(PathProblem::Link);
-            }
-            FileType::Symlink => {}
-            _ if is_read => return refused(PathProblem::NotAFile),
-            _ => {}
+            FileType::Symlink => return refused(PathProblem::Link),
+            _ => return refused(PathProblem::NotAFile),
         }
     }
     Ok(())
-}
-
-fn leads_to_folder(folder: &SafeFolder, name: &str) -> bool {
-    statat(folder.fd(), name, AtFlags::empty())
-        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
 }
 
 /// Refuses files that functions read and that are no regular files.
@@ -76,14 +67,16 @@ mod tests {
             let folder = SafeFolder::open(&path).unwrap();
             refuse_within(&folder)
         };
-        // A cache of providers links; a link that is no configuration is nobody's business before a function names it.
+        // A cache of providers links.
         symlink(elsewhere.path(), path.join(".terraform/providers/a/linux_amd64")).unwrap();
-        symlink(elsewhere.path().join("x"), path.join("notes.txt")).unwrap();
         fs::write(path.join("main.tf"), "").unwrap();
         check().unwrap();
         assert!(refuse_links(&path, ["main.tf", "missing.txt"].into_iter()).is_ok());
+        symlink(elsewhere.path().join("x"), path.join("notes.txt")).unwrap();
         let error = refuse_links(&path, ["notes.txt"].into_iter()).unwrap_err().to_string();
         assert!(error.contains("notes.txt") && error.contains("link"), "{error}");
+        assert!(check().is_err(), "a function or a backend may name it");
+        fs::remove_file(path.join("notes.txt")).unwrap();
         for name in [
             "x.tf",
             "x.tf.json",
@@ -93,6 +86,7 @@ mod tests {
             "x.tftest.hcl",
             "x.auto.tfvars.json",
             "modules/m/x.tf",
+            ".x.tfstate.lock.info",
             "modules/other",
             "anything",
         ] {
