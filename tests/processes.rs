@@ -445,6 +445,23 @@ fn a_signal_that_ends_main_is_found_by_the_next_start_and_reports_are_bounded() 
 }
 
 #[test]
+fn a_signal_that_ended_main_is_in_a_report_that_is_asked_for_before_the_next_start() {
+    let home = Home::new();
+    let workspace = home.workspace("workspace", "blank");
+    let running = Running::serve(&home, &workspace);
+    assert!(home.run(&["report"]).out.contains("No crash was recorded"), "it runs");
+    assert_eq!(running.stop().code, Some(0));
+    let mut main = Running::serve(&home, &workspace);
+    processes::crash(main.pid());
+    main.end();
+    for _ in 0..2 {
+        let told = home.run(&["report"]);
+        assert!(told.out.contains("ended without closing its workspace"), "{told:?}");
+    }
+    assert_eq!(home.crash_reports().len(), 1);
+}
+
+#[test]
 fn a_window_that_a_signal_ends_is_recorded_by_main() {
     let home = Home::new();
     let workspace = home.workspace("example", "example");

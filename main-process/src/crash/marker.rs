@@ -1,7 +1,11 @@
 //! A file that is there while main runs. One of a process that is gone tells that it ended without a word: by a signal, by the
 //! kernel, or with the machine.
 
-use super::{CrashReport, CrashRole, CrashStore, store::prepare, write};
+use super::{
+    CrashReport, CrashRole, CrashStore,
+    store::{prepare, refuse_links},
+    write,
+};
 use crate::{paths, processes::ProcStat};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -60,6 +64,14 @@ impl Drop for RunningMarker {
     fn drop(&mut self) {
         // One that stays is found by the next start, which then tells too much rather than too little.
         drop(fs::remove_file(&self.path));
+    }
+}
+
+/// Records the processes that left a marker and are gone; a folder that is not there stays so.
+pub(super) fn record_all_gone() {
+    let folder = paths::crashes();
+    if refuse_links(&folder).is_ok() {
+        record_gone(&folder);
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A panic is recorded by the process itself, in a hook. A fatal signal is recorded by the parent, from the exit status of its
 //! child: a handler inside the failing process could do almost nothing safely. Main has no parent that could; it leaves a
-//! marker while it runs, and the next start finds the marker of a process that is gone.
+//! marker while it runs, and the next start or report finds the marker of a process that is gone.
 //!
 //! The preview has no files. Its panic goes to its standard error as ever, which main reads and records.
 
@@ -214,6 +214,7 @@ pub(crate) fn system() -> String {
 /// What somebody who reports a problem needs: versions, the newest crash report if there is one, and the end of the log.
 pub(crate) fn problem_report() -> String {
     let redaction = Redaction::of_user();
+    marker::record_all_gone();
     let newest = CrashStore::of_user().newest();
     let mut text = format!("Draftboard {}\n{}\n", env!("CARGO_PKG_VERSION"), system());
     match &newest {

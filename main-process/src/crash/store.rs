@@ -111,7 +111,7 @@ pub(super) fn prepare(folder: &Path) -> io::Result<()> {
     refuse_links(folder)
 }
 
-fn refuse_links(folder: &Path) -> io::Result<()> {
+pub(super) fn refuse_links(folder: &Path) -> io::Result<()> {
     for folder in folder.parent().into_iter().chain([folder]) {
         match folder.symlink_metadata() {
             Ok(found) if !found.is_dir() => {
