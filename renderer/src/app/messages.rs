@@ -7,7 +7,6 @@ use crate::{
     panels::{notices::Tone, status_bar::counted},
     remembered::layout_to_text,
     replica::Received,
-    terraform::Known,
     tour::Tour,
     view::{Action, nodes_of},
     welcome::Welcome,
@@ -116,7 +115,8 @@ impl Workbench {
             self.notices.clear();
             self.canvases.clear();
             self.fitted.clear();
-            self.session.terraform = Known::default();
+            self.session.terraform.reset();
+            self.counts = None;
             self.review.reset();
             self.session.board = presence.board;
             self.session.selection = presence.selection.iter().copied().collect();

@@ -103,6 +103,16 @@ impl Now<'_> {
 }
 
 impl Known {
+    /// Forgets everything, for another workspace. Versions go on, because boards of a copy have the ids of the original and
+    /// panels recognise new answers by them.
+    pub(crate) fn reset(&mut self) {
+        *self = Self {
+            hcl_version: self.hcl_version + 1,
+            plan_version: self.plan_version + 1,
+            ..Self::default()
+        };
+    }
+
     pub(crate) fn hcl(&self, board: BoardId) -> Option<&HclView> {
         self.hcl.get(board)
     }

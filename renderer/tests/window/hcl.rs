@@ -126,6 +126,23 @@ fn differences_are_told_and_written() {
     assert_eq!(shop.main.terraform.hcl_asked, 2, "what is on the disk is other now");
 }
 
+/// A copy of a workspace has boards of the same ids, and may be at the same revision.
+#[test]
+fn a_copy_opened_in_its_place_shows_its_own_files() {
+    let mut shop = open((1440.0, 1300.0), Theme::Light);
+    let mut view = hcl(&shop);
+    view.files[0].text = "resource \"aws_vpc\" \"of_the_copy\" {\n}\n".into();
+    view.files[0].on_disk = None;
+    shop.main.terraform.hcl = Some(view);
+    shop.main.send_workspace_at("/home/ada/copy");
+    shop.settle();
+    run_command(&mut shop, "HCL");
+    shop.settle();
+    shop.window.run_steps(4);
+    shop.settle();
+    assert!(shop.shows("of_the_copy"));
+}
+
 #[test]
 fn why_there_are_no_files_is_told() {
     let mut shop = Shop::open();
