@@ -9,6 +9,14 @@ pub(crate) const READ_BY_TERRAFORM: [&str; 8] =
     [".tf", ".tf.json", ".tofu", ".tofu.json", ".tfvars", ".tfvars.json", "test.hcl", "test.json"];
 /// Terraform's own folder: a cache of providers links from there, and nothing in it is read as configuration by its name.
 const OWN_FOLDER: &str = ".terraform";
+/// What Terraform reads and writes there under a fixed name.
+const OWN_FILES: [&str; 5] = [
+    ".terraform/environment",
+    ".terraform/terraform.tfstate",
+    ".terraform/providers",
+    ".terraform/modules",
+    ".terraform/modules/modules.json",
+];
 const MAX_DEPTH: usize = 32;
 const MAX_ENTRIES: usize = 100_000;
 
@@ -16,7 +24,16 @@ const MAX_ENTRIES: usize = 100_000;
 /// under any name.
 pub(super) fn refuse_within(folder: &SafeFolder) -> Result<(), PathError> {
     let mut left = MAX_ENTRIES;
-    walk(folder, 0, &mut left)
+    walk(folder, 0, &mut left)?;
+    for name in OWN_FILES {
+        let problem = match folder.kind(name)? {
+            None | Some(FileType::RegularFile | FileType::Directory) => continue,
+            Some(FileType::Symlink) => PathProblem::Link,
+            Some(_) => PathProblem::NotAFile,
+        };
+        return Err(PathError { path: folder.path().join(name), problem });
+    }
+    Ok(())
 }
 
 fn walk(folder: &SafeFolder, depth: usize, left: &mut usize) -> Result<(), PathError> {
@@ -87,6 +104,8 @@ mod tests {
             "x.auto.tfvars.json",
             "modules/m/x.tf",
             ".x.tfstate.lock.info",
+            ".terraform/environment",
+            ".terraform/modules",
             "modules/other",
             "anything",
         ] {
