@@ -1,7 +1,7 @@
 //! The preview as the executable runs it: locked in, as the kernel reports it, and showing something.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, unsafe_code, reason = "a test")]
 
-use preview_link::{Channel, FrameMemory, Taken};
+use frame_memory::{Channel, FrameMemory, Taken};
 use shared_protocol::{
     frame::{decode_json, encode_json},
     preview::{

@@ -17,7 +17,7 @@ pub mod processes;
 mod renderer_link;
 mod standalone;
 mod terminal;
-mod terraform;
+mod terraform_worker;
 #[cfg(test)]
 mod testing;
 mod upstreams;

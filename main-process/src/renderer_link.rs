@@ -7,7 +7,7 @@ use crate::{
     processes::instance::constant_time_eq,
 };
 use crossbeam_channel::{Receiver, Sender, bounded, select};
-use preview_link::{Channel, ChannelError};
+use frame_memory::{Channel, ChannelError};
 use shared_protocol::{
     Actor, ActorKind, Refusal,
     frame::{FrameError, FrameReader, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},

@@ -6,18 +6,18 @@ use crate::{
     mcp::Link,
     preview,
     processes::RuntimeDir,
-    terraform, upstreams,
+    terraform_worker, upstreams,
     workspace::{Template, create},
 };
 use authority::Snapshot;
 use crossbeam_channel::Receiver;
-use infrastructure::run::OwnGroup;
 use journal::Journal;
 use shared_protocol::{
     Actor, ActorKind, AddNode, BoardId, BoardName, Command, Document, Refusal,
     messages::{Answer, Request},
 };
 use std::{path::PathBuf, sync::Arc, thread::JoinHandle, time::Duration};
+use terraform::run::OwnGroup;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -28,7 +28,7 @@ pub(crate) struct Running {
     pub(crate) runtime: RuntimeDir,
     signals: Receiver<Signal>,
     writer: Option<JoinHandle<()>>,
-    pub(crate) terraform: Option<(terraform::Link, JoinHandle<()>)>,
+    pub(crate) terraform: Option<(terraform_worker::Link, JoinHandle<()>)>,
     previews: Option<(preview::Link, JoinHandle<()>)>,
     _folder: tempfile::TempDir,
 }
@@ -39,7 +39,7 @@ impl Running {
     }
 
     pub(crate) fn with_agents(agents: Link) -> Self {
-        Self::with(agents, terraform::Link::new().0, Template::Blank, preview::Link::new().unwrap().0)
+        Self::with(agents, terraform_worker::Link::new().0, Template::Blank, preview::Link::new().unwrap().0)
     }
 
     /// With the part that runs Terraform, whose programs are in groups of their own.
@@ -58,16 +58,22 @@ impl Running {
     }
 
     fn with_both(agents: Link, template: Template, previews: preview::Link) -> Self {
-        let (link, questions) = terraform::Link::new();
+        let (link, questions) = terraform_worker::Link::new();
         let mut running = Self::with(agents.clone(), link.clone(), template, previews);
         let around = Arc::new(InHost { host: running.host.clone(), agents });
         let worker =
-            terraform::start(link.clone(), questions, around, Arc::new(OwnGroup), running.user()).unwrap();
+            terraform_worker::start(link.clone(), questions, around, Arc::new(OwnGroup), running.user())
+                .unwrap();
         running.terraform = Some((link, worker));
         running
     }
 
-    fn with(agents: Link, terraform: terraform::Link, template: Template, previews: preview::Link) -> Self {
+    fn with(
+        agents: Link,
+        terraform: terraform_worker::Link,
+        template: Template,
+        previews: preview::Link,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("workspace");
         create(&root, template, BoardId::from_bits(7)).unwrap();
@@ -80,9 +86,9 @@ impl Running {
     }
 
     /// The user's own folders of this test.
-    pub(crate) fn user(&self) -> terraform::UserFolders {
+    pub(crate) fn user(&self) -> terraform_worker::UserFolders {
         let folder = self._folder.path();
-        terraform::UserFolders { settings: folder.join("settings.toml"), plans: folder.join("plans") }
+        terraform_worker::UserFolders { settings: folder.join("settings.toml"), plans: folder.join("plans") }
     }
 
     pub(crate) fn ask(&self, request: Request) -> Result<Answer, Refusal> {

@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a tool for the terminal")]
 
 use components::Library;
-use preview_link::{Channel, FrameMemory, Taken};
+use frame_memory::{Channel, FrameMemory, Taken};
 use preview_runtime::{
     Painter, Phases,
     scene::{Interaction, Limits, Scene, build},

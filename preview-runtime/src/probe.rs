@@ -10,7 +10,7 @@
 )]
 
 use crate::sandbox::{self, SandboxError};
-use preview_link::Channel;
+use frame_memory::Channel;
 use serde_json::Value;
 use shared_protocol::{
     frame::decode_json,

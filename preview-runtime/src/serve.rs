@@ -4,7 +4,7 @@ use crate::{
     sandbox::{self, SandboxError},
     session::{Session, SessionError},
 };
-use preview_link::{Channel, ChannelError};
+use frame_memory::{Channel, ChannelError};
 use shared_protocol::{
     frame::{FrameError, decode_json, encode_json},
     preview::{FromPreview, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, PREVIEW_PROTOCOL, ToPreview},

@@ -1,7 +1,7 @@
 //! The real process from outside: its sandbox as the kernel reports it, frames, deadlines, death.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, unsafe_code, reason = "a test")]
 
-use preview_link::{Channel, ChannelError, FrameMemory, FrameReader, Taken};
+use frame_memory::{Channel, ChannelError, FrameMemory, FrameReader, Taken};
 use serde_json::json;
 use shared_protocol::{
     frame::{decode_json, encode_json},

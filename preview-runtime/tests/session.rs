@@ -1,7 +1,7 @@
 //! A session without a process: messages in, messages and pixels out.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use preview_link::{FrameMemory, FrameReader, Taken};
+use frame_memory::{FrameMemory, FrameReader, Taken};
 use preview_runtime::session::Session;
 use serde_json::{Map, Value, json};
 use shared_protocol::{

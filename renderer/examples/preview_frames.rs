@@ -7,7 +7,7 @@
 use authority::{Registry, Snapshot, decide};
 use crossbeam_channel::{Sender, unbounded};
 use egui::{Context, Rect, pos2, vec2};
-use preview_link::{FrameMemory, FrameWriter};
+use frame_memory::{FrameMemory, FrameWriter};
 use renderer::{Incoming, Link, Workbench};
 use shared_protocol::{
     AddNode, BoardKind, Command, ElementId, Point,

@@ -3,7 +3,7 @@
 //! the window sees it.
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
-use preview_link::{Channel, ChannelError, FrameMemory};
+use frame_memory::{Channel, ChannelError, FrameMemory};
 use shared_protocol::{
     frame::{FrameError, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},
     messages::{FromRenderer, Hello, PROTOCOL_VERSION, Presence, Request, Role, ToRenderer},

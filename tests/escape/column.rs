@@ -1,7 +1,7 @@
 //! One column of the table: sets up what can be attacked, then starts a preview for each attempt, as main does.
 
+use frame_memory::{Channel, ChannelError};
 use main_process::processes::{Environment, StdStream, spawn_role};
-use preview_link::{Channel, ChannelError};
 use preview_runtime::probe;
 use serde_json::{Value, json};
 use shared_protocol::{

@@ -96,8 +96,8 @@ impl FileError {
         }
     }
 
-    pub(crate) fn of_problem(path: impl fmt::Display, problem: beneath::PathProblem) -> Self {
-        use beneath::PathProblem;
+    pub(crate) fn of_problem(path: impl fmt::Display, problem: safe_fs::PathProblem) -> Self {
+        use safe_fs::PathProblem;
         match problem {
             PathProblem::Link => Self::Link { path: path.to_string() },
             PathProblem::NotAFile => Self::NotAFile { path: path.to_string() },

@@ -57,9 +57,9 @@ impl JournalError {
         Self::Unstorable { what, problem: problem.to_string() }
     }
 
-    pub(crate) fn of_path(error: &beneath::PathError) -> Self {
+    pub(crate) fn of_path(error: &safe_fs::PathError) -> Self {
         match error.problem {
-            beneath::PathProblem::System(errno) => Self::of_io(&errno.into()),
+            safe_fs::PathProblem::System(errno) => Self::of_io(&errno.into()),
             _ => Self::Disk { problem: error.to_string() },
         }
     }

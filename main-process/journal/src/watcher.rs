@@ -6,12 +6,12 @@
 //! came or went, too much at once) it says [`FileChanged::Everything`].
 
 use crate::WorkspacePath;
-use beneath::is_temporary;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use notify::{
     Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _,
     event::{AccessKind, AccessMode, ModifyKind},
 };
+use safe_fs::is_temporary;
 use shared_protocol::SourcePath;
 use std::{
     collections::BTreeSet,

@@ -2,7 +2,7 @@
 
 use crate::{
     moment::now,
-    terraform::{self, Around, Link, Told, UserFolders, Wardens},
+    terraform_worker::{self, Around, Link, Told, UserFolders, Wardens},
     workspace::{Mutation, Workspace},
 };
 use crossbeam_channel::bounded;
@@ -27,7 +27,7 @@ impl Alone {
         let exe = std::env::current_exe().map_err(failed)?;
         let (link, questions) = Link::new();
         let (spawner, user) = (Arc::new(Wardens::new(exe)), UserFolders::of_user());
-        let worker = terraform::start(link.clone(), questions, Arc::new(Nobody), spawner, user);
+        let worker = terraform_worker::start(link.clone(), questions, Arc::new(Nobody), spawner, user);
         Ok(Self { link, worker: Some(worker.map_err(failed)?) })
     }
 }
@@ -61,7 +61,8 @@ pub(super) fn ask(
     if let TerraformRequest::Import { path, name } = &request {
         let (files, snapshot) = (Arc::clone(workspace.files()), workspace.snapshot().clone());
         let apply = |mutation| workspace.execute(&mutation, actor, now()).map(|(applied, _)| applied);
-        let imported = terraform::import(&files, &snapshot, Path::new(path), name.as_deref(), now(), apply);
+        let imported =
+            terraform_worker::import(&files, &snapshot, Path::new(path), name.as_deref(), now(), apply);
         return imported.map(Answer::Terraform);
     }
     let alone = match alone {

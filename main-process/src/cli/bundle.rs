@@ -2,10 +2,10 @@
 
 use super::{At, format, workspace_at};
 use crate::standalone;
-use beneath::SafeFolder;
 use bundles::{Bundle, BundleSource, Bundles, Data, Diagnostic, Entity};
 use clap::Subcommand;
 use journal::{WorkspaceFiles, WorkspacePath, read_config};
+use safe_fs::SafeFolder;
 use serde_json::{Map, Value, json};
 use shared_protocol::{Code, Refusal, SourcePath};
 use std::{path::PathBuf, process::ExitCode};

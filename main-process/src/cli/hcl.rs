@@ -6,7 +6,7 @@ use super::{
     format,
 };
 use authority::difference;
-use beneath::{PathError, PathProblem, SafeFolder};
+use safe_fs::{PathError, PathProblem, SafeFolder};
 use serde_json::json;
 use shared_protocol::{
     Code, Refusal,

@@ -8,8 +8,8 @@ use super::{
     workspace_at,
 };
 use crate::{paths, upstreams};
-use beneath::SafeFolder;
 use clap::Subcommand;
+use safe_fs::SafeFolder;
 use serde_json::{Value, json};
 use shared_protocol::{
     Code, Refusal,

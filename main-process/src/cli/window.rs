@@ -11,7 +11,7 @@ use crate::{
         Supervisor,
     },
     renderer_link,
-    terraform::{self, Wardens},
+    terraform_worker::{self, Wardens},
     upstreams::{self, Folders},
 };
 use crossbeam_channel::{Receiver, select};
@@ -130,7 +130,7 @@ fn run(
     connect::keep_mcp_json(launch.session.workspace().root());
     let (supervisor, children) = Supervisor::launch()?;
     let (agents, orders) = mcp::Link::new();
-    let (terraform, questions) = terraform::Link::new();
+    let (terraform, questions) = terraform_worker::Link::new();
     let (previews, wishes) = preview::Link::new()?;
     let (upstreams, wanted) = upstreams::Link::new();
     let parts = Parts {
@@ -142,8 +142,13 @@ fn run(
     let (host, signals, writer) = Host::start(launch, window, parts)?;
     let around = Arc::new(InHost { host: host.clone(), agents: agents.clone() });
     let spawner = Arc::new(Wardens::new(&roles.exe));
-    let worker =
-        terraform::start(terraform.clone(), questions, around, spawner, terraform::UserFolders::of_user())?;
+    let worker = terraform_worker::start(
+        terraform.clone(),
+        questions,
+        around,
+        spawner,
+        terraform_worker::UserFolders::of_user(),
+    )?;
     let around = Arc::new(InPreviews { host: host.clone(), agents: agents.clone() });
     let roles_of_previews = Box::new(preview::Roles(roles.exe.clone()));
     let previewing = preview::start(previews.clone(), wishes, around, roles_of_previews)?;

@@ -4,7 +4,7 @@ use super::{
     Bridge, NAME, Scope, Target,
     merge::{MergeError, merge},
 };
-use beneath::SafeFolder;
+use safe_fs::SafeFolder;
 use std::{
     fs::{self, OpenOptions},
     io::{self, Read, Write},

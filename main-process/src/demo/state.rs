@@ -2,11 +2,11 @@
 //! state alone makes that true, and a plan of a removal says what would be destroyed.
 
 use super::script::BOARD;
-use infrastructure::write::folder_of;
 use journal::{WorkspaceFiles, WorkspacePath, read_board};
 use serde_json::{Map, Value, json};
 use shared_protocol::{BoardName, Document, Node, NodeId};
 use std::path::Path;
+use terraform::write::folder_of;
 
 const RESOURCE: &str = "terraform_data";
 const TYPE: &str = "terraform/core/terraform_data";

@@ -2,7 +2,7 @@
 //! the proposal.
 
 use super::{Host, Job, Reply};
-use crate::terraform::{self, ApplyRequest, Follower, Outcome, PlanKey, SavedPlan};
+use crate::terraform_worker::{self, ApplyRequest, Follower, Outcome, PlanKey, SavedPlan};
 use mcp_server::{Doings, Done, Said};
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -23,7 +23,7 @@ pub(super) struct AgentRun {
     pub(super) reviewer: String,
     pub(super) doings: Arc<Doings>,
     pub(super) host: Host,
-    pub(super) terraform: terraform::Link,
+    pub(super) terraform: terraform_worker::Link,
     /// Its number, once it has one.
     pub(super) run: AtomicU64,
 }

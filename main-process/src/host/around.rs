@@ -3,7 +3,7 @@
 use super::{Host, Job, Reply};
 use crate::{
     mcp, preview,
-    terraform::{Around, Told},
+    terraform_worker::{Around, Told},
     workspace::Mutation,
 };
 use crossbeam_channel::bounded;

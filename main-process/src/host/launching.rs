@@ -6,7 +6,7 @@ use crate::{
     moment::now,
     paths,
     processes::LockError,
-    terraform,
+    terraform_worker,
     workspace::{NewError, Template, beside, create, create_empty, has_terraform, unpack_example},
 };
 use shared_protocol::{
@@ -125,7 +125,7 @@ fn import_into(folder: &Path, place: &Path, actor: &Actor) -> Result<(Session, T
     let mut session = Session::open_unlisted(place)?;
     let (files, snapshot) = (Arc::clone(session.workspace.files()), session.workspace.snapshot().clone());
     let apply = |mutation| session.workspace.execute(&mutation, actor, now()).map(|(applied, _)| applied);
-    match terraform::import(&files, &snapshot, folder, None, now(), apply) {
+    match terraform_worker::import(&files, &snapshot, folder, None, now(), apply) {
         Ok(answer) => {
             session.list();
             Ok((session, answer))

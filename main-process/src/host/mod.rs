@@ -20,7 +20,7 @@ pub(crate) use subscriber::MAX_QUEUED;
 
 use crate::{
     mcp::{self, Address},
-    preview, terraform, upstreams,
+    preview, terraform_worker, upstreams,
     workspace::Mutation,
 };
 use authority::proposals::{AgentAsk, Client};
@@ -132,7 +132,7 @@ pub(crate) enum Signal {
 #[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) agents: mcp::Link,
-    pub(crate) terraform: terraform::Link,
+    pub(crate) terraform: terraform_worker::Link,
     pub(crate) previews: preview::Link,
     pub(crate) upstreams: upstreams::Link,
 }

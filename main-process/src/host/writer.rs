@@ -24,7 +24,7 @@ use crate::{
     paths,
     processes::GuardedChild,
     renderer_link::user_name,
-    terraform, upstreams,
+    terraform_worker, upstreams,
     workspace::{Mutation, Noticed, Workspace, template_boards},
 };
 use authority::proposals::{AgentAsk, AgentOutcome, Client};
@@ -65,7 +65,7 @@ pub(super) struct Writer {
     demo: Option<GuardedChild>,
     failed: Failed,
     agents: mcp::Link,
-    terraform: terraform::Link,
+    terraform: terraform_worker::Link,
     upstreams: upstreams::Link,
     /// Where agents connect; each workspace's record has it.
     address: Option<Address>,

@@ -7,7 +7,7 @@ use crate::{
     moment::now,
     preview,
     renderer_link::user_name,
-    terraform,
+    terraform_worker,
     workspace::{guarded_settings, names_program},
 };
 use authority::{
@@ -32,7 +32,7 @@ pub(super) struct Bench {
     pub(super) published: Arc<Published>,
     pub(super) doings: Arc<Doings>,
     pub(super) host: Host,
-    pub(super) terraform: terraform::Link,
+    pub(super) terraform: terraform_worker::Link,
 }
 
 /// How long an agent waits for a page to be drawn.
@@ -94,7 +94,7 @@ impl Workbench for Bench {
             files.read_text(&WorkspacePath::config()).map_err(|error| unreadable(error.to_string()))?;
         let after = journal::merge_config(&before, fields)
             .map_err(|error| Refusal::new(Code::ValidationError, error.to_string()).field("config"))?;
-        infrastructure::Settings::read(&after)
+        terraform::Settings::read(&after)
             .map_err(|error| Refusal::new(Code::ValidationError, error.to_string()).field("config"))?;
         if after == before {
             return Err(

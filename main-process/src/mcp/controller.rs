@@ -6,7 +6,7 @@ use crate::{
     host::{Host, Job, Reply},
     moment::now,
     processes::instance::Token,
-    terraform,
+    terraform_worker,
 };
 use clap::ValueEnum as _;
 use mcp_server::{
@@ -48,7 +48,7 @@ pub(crate) fn start(
     link: Link,
     waiting: mpsc::Receiver<Order>,
     host: Host,
-    terraform: terraform::Link,
+    terraform: terraform_worker::Link,
     overrides: Overrides,
 ) -> io::Result<Started> {
     start_with(link, waiting, host, terraform, overrides, settings::path())
@@ -59,7 +59,7 @@ pub(super) fn start_with(
     link: Link,
     waiting: mpsc::Receiver<Order>,
     host: Host,
-    terraform: terraform::Link,
+    terraform: terraform_worker::Link,
     overrides: Overrides,
     path: PathBuf,
 ) -> io::Result<Started> {

@@ -3,7 +3,7 @@
 
 use super::{scene::Sent, spawner::Spawned};
 use crate::processes::{Child, ExitReason, cpu_ticks};
-use preview_link::{Channel, ChannelError, FrameMemory};
+use frame_memory::{Channel, ChannelError, FrameMemory};
 use shared_protocol::{
     frame::{FrameError, decode_json, encode_json},
     preview::{

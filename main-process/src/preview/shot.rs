@@ -2,7 +2,7 @@
 
 use super::PictureReply;
 use crate::host::Reply;
-use preview_link::{FrameMemory, Taken};
+use frame_memory::{FrameMemory, Taken};
 use shared_protocol::{Code, Refusal, messages::Answer, preview::Screen, previews::Pixels};
 use std::{
     path::{Path, PathBuf},

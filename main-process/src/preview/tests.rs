@@ -10,7 +10,7 @@ use crate::{
     workspace::{Template, Workspace, create},
 };
 use crossbeam_channel::{Receiver, bounded};
-use preview_link::Channel;
+use frame_memory::Channel;
 use shared_protocol::{
     BoardId, NodeId, Refusal,
     frame::{decode_json, encode_json},

@@ -1,7 +1,7 @@
 //! The window as the previews see it: a queue of its own, beside the writer's, so that a frame never waits for a disk.
 
 use crossbeam_channel::Sender;
-use preview_link::FrameMemory;
+use frame_memory::FrameMemory;
 use shared_protocol::messages::ToRenderer;
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! News of the files: which of them changed, and what follows.
 
 use super::{About, Moment, SpecBundles, Workspace, error::storage_file, open::names_program};
-use infrastructure::settings::IGNORED_PROGRAM;
 use journal::{WorkspacePath, read_config};
 use shared_protocol::{BoardName, Code, Refusal, messages::Patch};
+use terraform::settings::IGNORED_PROGRAM;
 
 /// What came of looking at the files.
 #[derive(Debug, Default)]

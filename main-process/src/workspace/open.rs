@@ -7,7 +7,6 @@ use super::{
 };
 use authority::{History, Registry, Snapshot};
 use components::Library;
-use infrastructure::settings::IGNORED_PROGRAM;
 use journal::{
     Digest, FileError, Journal, JournalError, ProjectConfig, Recovered, SourceList, WorkspaceFiles,
     WorkspacePath, read_config,
@@ -22,6 +21,7 @@ use std::{
     path::Path,
     sync::Arc,
 };
+use terraform::settings::IGNORED_PROGRAM;
 
 type Notices = BTreeMap<About, String>;
 
@@ -152,7 +152,7 @@ fn open_config(files: &WorkspaceFiles, notices: &mut Notices) -> Result<ProjectC
 
 /// Whether the text of the project's file names a program to run.
 pub(super) fn names_program(text: &str) -> bool {
-    infrastructure::Settings::read(text).is_ok_and(|settings| settings.names_program())
+    terraform::Settings::read(text).is_ok_and(|settings| settings.names_program())
 }
 
 /// The journal and what it holds; nothing when it is new. A damaged one is set aside, and a new one goes on from what could

@@ -1,17 +1,17 @@
 //! What can be asked of a workspace without changing it.
 
 use super::{About, Workspace, error::storage, group::patch};
-use crate::{mcp::config_check, terraform, upstreams};
+use crate::{mcp::config_check, terraform_worker, upstreams};
 use authority::Problems;
-use beneath::SafeFolder;
-use infrastructure::{import, write};
 use journal::WorkspacePath;
 use rustix::fs::FileType;
+use safe_fs::SafeFolder;
 use shared_protocol::{
     BoardKind, Code, ElementId, Refusal, Revision, SourcePath,
     messages::{LogEntry, MAX_OPERATIONS, Patch, Problem, Severity, ValidationProblem},
     registry::RegistryProblem,
 };
+use terraform::{import, write};
 
 /// Operations given in one answer; a client that is further behind reads everything again.
 const MAX_CHANGES: usize = 1_000;
@@ -86,13 +86,13 @@ impl Workspace {
             |severity, words: String| ValidationProblem::of_file(severity, Some(path.to_string()), words);
         let is_read = found.iter().any(|problem| problem.severity == Severity::Error)
             || self.notices.contains_key(&About::Config);
-        let unread = infrastructure::Settings::read(&text).err().filter(|_| !is_read);
+        let unread = terraform::Settings::read(&text).err().filter(|_| !is_read);
         let found = found.into_iter().map(|problem| of(problem.severity, problem.words()));
         found.chain(unread.map(|error| of(Severity::Error, error.to_string()))).collect()
     }
 
     fn validate_prices(&self) -> impl Iterator<Item = ValidationProblem> {
-        let found = terraform::price_problems(&self.files).into_iter();
+        let found = terraform_worker::price_problems(&self.files).into_iter();
         found.map(|(file, problem)| ValidationProblem::of_file(Severity::Error, Some(file), problem))
     }
 

@@ -13,7 +13,7 @@ use crate::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use components::{Library, visible};
-use preview_link::{FrameWriter, MemoryError};
+use frame_memory::{FrameWriter, MemoryError};
 use shared_protocol::{
     preview::{
         FromPreview, InstanceBox, MAX_EVENTS, MAX_INSTANCES, MAX_MISSING_CHARS, MAX_PROBLEMS_TOLD, MAX_TOLD,

@@ -1,7 +1,7 @@
 //! The newest frame of each session as a texture, and the boxes of its instances.
 
 use egui::{ColorImage, Context, TextureHandle, TextureOptions};
-use preview_link::{FrameMemory, FrameReader, MemoryError, Taken};
+use frame_memory::{FrameMemory, FrameReader, MemoryError, Taken};
 use shared_protocol::{
     preview::Screen,
     previews::{SessionId, ShownInstance},
@@ -145,7 +145,7 @@ fn differing<'p>(before: &[[u8; 4]], now: &'p [[u8; 4]], width: usize) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use preview_link::FrameWriter;
+    use frame_memory::FrameWriter;
     use std::os::fd::AsFd;
 
     const SESSION: SessionId = SessionId(1);

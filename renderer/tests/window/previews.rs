@@ -4,7 +4,7 @@
 use crate::shop::{Main, Shop};
 use egui::{Key, Pos2, Rect};
 use egui_kittest::kittest::Queryable;
-use preview_link::{FrameMemory, FrameWriter};
+use frame_memory::{FrameMemory, FrameWriter};
 use renderer::Incoming;
 use shared_protocol::{
     BoardId, ElementId, NodeId,

@@ -5,7 +5,7 @@
 //! painted behind the nodes.
 
 #[allow(dead_code, reason = "it has no containers for anything to stand in")]
-#[path = "../../../../renderer/canvas/tests/common/rows.rs"]
+#[path = "../../../../shared-protocol/canvas/tests/common/rows.rs"]
 mod rows;
 
 use egui::{

@@ -40,13 +40,13 @@ impl DiskFiles {
     pub(super) fn read_up_to(&self, path: &BundlePath, most: u64) -> Result<ReadFile, FileProblem> {
         let (folders, name) = path.split();
         let wrong = |errno| FileProblem::of(path, errno);
-        let folder = beneath::open_folder(self.root_fd.as_fd(), &folders).map_err(wrong)?;
+        let folder = safe_fs::open_folder(self.root_fd.as_fd(), &folders).map_err(wrong)?;
         read_in(&folder, name, path, most)
     }
 
     /// Opens a folder to read many of its files.
     pub(super) fn folder(&self, path: &BundlePath) -> Result<DiskFolder, FileProblem> {
-        let fd = beneath::open_folder(self.root_fd.as_fd(), &path.parts())
+        let fd = safe_fs::open_folder(self.root_fd.as_fd(), &path.parts())
             .map_err(|errno| FileProblem::of(path, errno))?;
         Ok(DiskFolder { fd, path: path.clone() })
     }
@@ -56,14 +56,14 @@ impl DiskFiles {
     pub(super) fn replace(&self, path: &BundlePath, text: &str) -> Result<(), FileProblem> {
         let (folders, name) = path.split();
         let wrong = |errno| FileProblem::of(path, errno);
-        let folder = beneath::create_folder(self.root_fd.as_fd(), &folders).map_err(wrong)?;
-        beneath::replace(folder.as_fd(), name, text.as_bytes())
+        let folder = safe_fs::create_folder(self.root_fd.as_fd(), &folders).map_err(wrong)?;
+        safe_fs::replace(folder.as_fd(), name, text.as_bytes())
             .map_err(|problem| FileProblem::of_problem(path, problem))
     }
 
     /// Makes the names in the folder of a path durable.
     pub(super) fn sync_folder_of(&self, path: &BundlePath) -> Result<(), FileProblem> {
-        let synced = beneath::open_folder(self.root_fd.as_fd(), &path.split().0)
+        let synced = safe_fs::open_folder(self.root_fd.as_fd(), &path.split().0)
             .and_then(|folder| rustix::fs::fsync(&folder));
         match synced {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -74,7 +74,7 @@ impl DiskFiles {
     /// Removes a file; one that is not there is fine.
     pub(super) fn remove(&self, path: &BundlePath) -> Result<(), FileProblem> {
         let (folders, name) = path.split();
-        let removed = beneath::open_folder(self.root_fd.as_fd(), &folders)
+        let removed = safe_fs::open_folder(self.root_fd.as_fd(), &folders)
             .and_then(|folder| rustix::fs::unlinkat(&folder, name, AtFlags::empty()));
         match removed {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -86,10 +86,10 @@ impl DiskFiles {
     /// folder and none is wanted.
     pub(super) fn lock(&self, create: bool) -> Result<Option<ChangeLock>, FileProblem> {
         let wrong = |errno| FileProblem::of(STATE_FOLDER, errno);
-        let folder = match beneath::open_folder(self.root_fd.as_fd(), &[STATE_FOLDER]) {
+        let folder = match safe_fs::open_folder(self.root_fd.as_fd(), &[STATE_FOLDER]) {
             Err(Errno::NOENT) if !create => return Ok(None),
             Err(Errno::NOENT) => {
-                let folder = beneath::create_folder(self.root_fd.as_fd(), &[STATE_FOLDER]).map_err(wrong)?;
+                let folder = safe_fs::create_folder(self.root_fd.as_fd(), &[STATE_FOLDER]).map_err(wrong)?;
                 self.replace(&BundlePath::parse(&format!("{STATE_FOLDER}/.gitignore"))?, "*\n")?;
                 folder
             }
@@ -104,9 +104,9 @@ impl DiskFiles {
 
     /// Removes what an interrupted write left in a folder. Best effort: a leftover hurts nobody.
     pub(super) fn remove_leftovers(&self, path: &BundlePath) {
-        let Ok(folder) = beneath::open_folder(self.root_fd.as_fd(), &path.split().0) else { return };
-        for entry in beneath::list(folder.as_fd()).unwrap_or_default() {
-            if beneath::is_temporary(&entry.name) && entry.kind == FileType::RegularFile {
+        let Ok(folder) = safe_fs::open_folder(self.root_fd.as_fd(), &path.split().0) else { return };
+        for entry in safe_fs::list(folder.as_fd()).unwrap_or_default() {
+            if safe_fs::is_temporary(&entry.name) && entry.kind == FileType::RegularFile {
                 let _ = rustix::fs::unlinkat(&folder, entry.name.as_str(), AtFlags::empty());
             }
         }
@@ -122,10 +122,10 @@ pub(super) struct DiskFolder {
 impl DiskFolder {
     /// The names in it that are no folders, sorted.
     pub(super) fn names(&self) -> Result<Vec<String>, FileProblem> {
-        let entries = beneath::list(self.fd.as_fd()).map_err(|errno| FileProblem::of(&self.path, errno))?;
+        let entries = safe_fs::list(self.fd.as_fd()).map_err(|errno| FileProblem::of(&self.path, errno))?;
         let files = entries
             .into_iter()
-            .filter(|entry| entry.kind != FileType::Directory && !beneath::is_temporary(&entry.name));
+            .filter(|entry| entry.kind != FileType::Directory && !safe_fs::is_temporary(&entry.name));
         Ok(files.map(|entry| entry.name).collect())
     }
 
@@ -150,9 +150,9 @@ fn stamp_of(stat: &rustix::fs::Stat) -> Stamp {
 
 fn read_in(folder: &OwnedFd, name: &str, path: &BundlePath, most: u64) -> Result<ReadFile, FileProblem> {
     let wrong = |problem| FileProblem::of_problem(path, problem);
-    let file = beneath::open_regular(folder.as_fd(), name).map_err(wrong)?;
+    let file = safe_fs::open_regular(folder.as_fd(), name).map_err(wrong)?;
     let stamp = stamp_of(&rustix::fs::fstat(&file).map_err(|errno| FileProblem::of(path, errno))?);
-    let bytes = beneath::read_bounded(file, most).map_err(wrong)?;
+    let bytes = safe_fs::read_bounded(file, most).map_err(wrong)?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(ReadFile { text, stamp }),
         Err(_) => Err(FileProblem::NotText { path: path.to_string() }),

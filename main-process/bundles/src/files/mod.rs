@@ -6,9 +6,9 @@ mod texts;
 
 pub(crate) use path::BundlePath;
 
-use beneath::PathProblem;
 use disk::{DiskFiles, DiskFolder};
 use rustix::io::Errno;
+use safe_fs::PathProblem;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},

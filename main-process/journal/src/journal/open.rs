@@ -2,9 +2,9 @@
 
 use super::{FILE, Growth, Journal, Place, chain::Link, review, schema};
 use crate::{JOURNAL_FORMAT, JournalError};
-use beneath::{PathError, PathProblem, SafeFolder};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use rustix::{fs::FileType, io::Errno};
+use safe_fs::{PathError, PathProblem, SafeFolder};
 use shared_protocol::Revision;
 use std::{
     collections::BTreeSet,

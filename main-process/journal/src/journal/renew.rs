@@ -7,8 +7,8 @@ use super::{
     review,
 };
 use crate::JournalError;
-use beneath::SafeFolder;
 use rusqlite::config::DbConfig;
+use safe_fs::SafeFolder;
 use shared_protocol::Document;
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ impl Journal {
 
     /// Copies everything that the connection reads into a new file, and proves that it is everything.
     fn copy_to(&self, folder: &SafeFolder) -> Result<String, JournalError> {
-        let name = beneath::temporary_name();
+        let name = safe_fs::temporary_name();
         let path = folder.path().join(&name);
         let copied = || -> Result<(), JournalError> {
             self.connection.execute("VACUUM INTO ?1", [path.to_string_lossy()])?;

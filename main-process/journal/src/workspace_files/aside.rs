@@ -2,12 +2,12 @@
 
 use super::{STATE_FOLDER, WorkspaceFiles};
 use crate::{FileError, WorkspacePath};
-use beneath::PathProblem;
 use rustix::{
     fd::AsFd as _,
     fs::{AtFlags, Mode},
     io::Errno,
 };
+use safe_fs::PathProblem;
 use std::{
     fs::File,
     io::{self, Read},
@@ -41,12 +41,12 @@ impl WorkspaceFiles {
         content: &mut dyn Read,
     ) -> Result<WorkspacePath, FileError> {
         self.refuse_read_only(path)?;
-        let folder = beneath::create_folder(self.root_fd.as_fd(), &FOLDER)
+        let folder = safe_fs::create_folder(self.root_fd.as_fd(), &FOLDER)
             .map_err(|errno| FileError::of_errno(FOLDER.join("/"), errno))?;
         for number in 1..=MOST {
             let name = aside_name(path, reason, number);
             let kept = WorkspacePath::parse(format!("{}/{name}", FOLDER.join("/")))?;
-            match beneath::create_new(folder.as_fd(), &name, Mode::RUSR | Mode::WUSR) {
+            match safe_fs::create_new(folder.as_fd(), &name, Mode::RUSR | Mode::WUSR) {
                 Ok(mut file) => {
                     return copy_synced(content, &mut file)
                         .and_then(|()| Ok(rustix::fs::fsync(&folder)?))

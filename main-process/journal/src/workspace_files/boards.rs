@@ -24,14 +24,14 @@ impl WorkspaceFiles {
     /// The boards in `boards/`; none when there is no such folder. Hidden files and editors' backups (`…~`) are nobody's
     /// boards and not worth a word.
     pub fn list_boards(&self) -> Result<BoardList, FileError> {
-        let folder = match beneath::open_folder(self.root_fd.as_fd(), &["boards"]) {
+        let folder = match safe_fs::open_folder(self.root_fd.as_fd(), &["boards"]) {
             Err(Errno::NOENT) => return Ok(BoardList::default()),
             other => other.map_err(|errno| FileError::of_errno("boards", errno))?,
         };
-        let entries = beneath::list(folder.as_fd()).map_err(|errno| FileError::of_errno("boards", errno))?;
+        let entries = safe_fs::list(folder.as_fd()).map_err(|errno| FileError::of_errno("boards", errno))?;
         let mut list = BoardList::default();
         for entry in entries {
-            if entry.name.starts_with('.') || entry.name.ends_with('~') || beneath::is_temporary(&entry.name)
+            if entry.name.starts_with('.') || entry.name.ends_with('~') || safe_fs::is_temporary(&entry.name)
             {
                 continue;
             }
@@ -46,7 +46,7 @@ impl WorkspaceFiles {
     }
 }
 
-fn board_name(entry: &beneath::Entry) -> Result<BoardName, String> {
+fn board_name(entry: &safe_fs::Entry) -> Result<BoardName, String> {
     let Some(stem) = entry.name.strip_suffix(BOARD_SUFFIX) else {
         return Err(format!("expected a name that ends in {BOARD_SUFFIX}"));
     };

@@ -16,14 +16,14 @@ impl WorkspaceFiles {
     pub fn list(&self, path: &WorkspacePath) -> Result<FolderContent, FileError> {
         let wrong = |errno| FileError::of_errno(path, errno);
         let parts: Vec<&str> = path.as_str().split('/').collect();
-        let folder = match beneath::open_folder(self.root_fd.as_fd(), &parts) {
+        let folder = match safe_fs::open_folder(self.root_fd.as_fd(), &parts) {
             Err(Errno::NOENT) => return Ok(FolderContent::default()),
             other => other.map_err(wrong)?,
         };
         let mut content = FolderContent::default();
-        for entry in beneath::list(folder.as_fd()).map_err(wrong)? {
+        for entry in safe_fs::list(folder.as_fd()).map_err(wrong)? {
             match entry.kind {
-                FileType::RegularFile if !beneath::is_temporary(&entry.name) => {
+                FileType::RegularFile if !safe_fs::is_temporary(&entry.name) => {
                     content.files.push(entry.name)
                 }
                 FileType::Directory => content.folders.push(entry.name),

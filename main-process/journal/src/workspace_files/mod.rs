@@ -81,14 +81,14 @@ impl WorkspaceFiles {
     /// Whether anything stands under a path.
     pub fn is_there(&self, path: &WorkspacePath) -> bool {
         let (folders, name) = path.split();
-        beneath::open_folder(self.root_fd.as_fd(), &folders)
+        safe_fs::open_folder(self.root_fd.as_fd(), &folders)
             .and_then(|folder| rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW))
             .is_ok()
     }
 
     /// Whether this user may not look into the folder of state: it is another user's.
     pub fn is_state_denied(&self) -> bool {
-        let opened = beneath::open_folder(self.root_fd.as_fd(), &[STATE_FOLDER]);
+        let opened = safe_fs::open_folder(self.root_fd.as_fd(), &[STATE_FOLDER]);
         let looked =
             opened.and_then(|folder| rustix::fs::accessat(&folder, ".", Access::EXEC_OK, AtFlags::empty()));
         matches!(looked, Err(Errno::ACCESS | Errno::PERM))
@@ -125,16 +125,16 @@ impl WorkspaceFiles {
 
     fn read_up_to(&self, path: &WorkspacePath, most: u64) -> Result<Vec<u8>, FileError> {
         let file = self.open_regular(path)?;
-        beneath::read_bounded(file, most).map_err(|problem| FileError::of_problem(path, problem))
+        safe_fs::read_bounded(file, most).map_err(|problem| FileError::of_problem(path, problem))
     }
 
     /// Opens a regular file for reading.
     fn open_regular(&self, path: &WorkspacePath) -> Result<File, FileError> {
         let (folders, name) = path.split();
-        let opened = beneath::open_folder(self.root_fd.as_fd(), &folders)
+        let opened = safe_fs::open_folder(self.root_fd.as_fd(), &folders)
             .map_err(|errno| FileError::of_errno(path, errno))
             .and_then(|folder| {
-                beneath::open_regular(folder.as_fd(), name)
+                safe_fs::open_regular(folder.as_fd(), name)
                     .map_err(|problem| FileError::of_problem(path, problem))
             });
         match opened {
@@ -154,8 +154,8 @@ impl WorkspaceFiles {
         self.refuse_read_only(path)?;
         let (folders, name) = path.split();
         let wrong = |errno| FileError::of_errno(path, errno);
-        let folder = beneath::create_folder(self.root_fd.as_fd(), &folders).map_err(wrong)?;
-        beneath::replace(folder.as_fd(), name, bytes)
+        let folder = safe_fs::create_folder(self.root_fd.as_fd(), &folders).map_err(wrong)?;
+        safe_fs::replace(folder.as_fd(), name, bytes)
             .map_err(|problem| FileError::of_problem(path, problem))?;
         rustix::fs::fsync(&folder).map_err(wrong)
     }
@@ -164,7 +164,7 @@ impl WorkspaceFiles {
     pub fn remove(&self, path: &WorkspacePath) -> Result<(), FileError> {
         self.refuse_read_only(path)?;
         let (folders, name) = path.split();
-        let removed = beneath::open_folder(self.root_fd.as_fd(), &folders).and_then(|folder| {
+        let removed = safe_fs::open_folder(self.root_fd.as_fd(), &folders).and_then(|folder| {
             rustix::fs::unlinkat(&folder, name, AtFlags::empty())?;
             rustix::fs::fsync(&folder)
         });
@@ -177,7 +177,7 @@ impl WorkspaceFiles {
     /// Makes `.draftboard/` for its owner alone and hidden from git, as far as it is not there.
     pub fn prepare_state_folder(&self) -> Result<(), FileError> {
         let wrong = |errno| FileError::of_errno(STATE_FOLDER, errno);
-        let folder = beneath::create_folder(self.root_fd.as_fd(), &[STATE_FOLDER]).map_err(wrong)?;
+        let folder = safe_fs::create_folder(self.root_fd.as_fd(), &[STATE_FOLDER]).map_err(wrong)?;
         let mode = Mode::from_raw_mode(rustix::fs::fstat(&folder).map_err(wrong)?.st_mode);
         if mode.intersects(Mode::RWXG | Mode::RWXO) {
             rustix::fs::fchmod(&folder, Mode::RWXU).map_err(wrong)?;
@@ -192,9 +192,9 @@ impl WorkspaceFiles {
 
     /// Best effort: a leftover that cannot be removed hurts nobody.
     fn remove_leftovers(&self, folders: &[&str]) {
-        let Ok(folder) = beneath::open_folder(self.root_fd.as_fd(), folders) else { return };
-        for entry in beneath::list(folder.as_fd()).unwrap_or_default() {
-            if beneath::is_temporary(&entry.name) && entry.kind == FileType::RegularFile {
+        let Ok(folder) = safe_fs::open_folder(self.root_fd.as_fd(), folders) else { return };
+        for entry in safe_fs::list(folder.as_fd()).unwrap_or_default() {
+            if safe_fs::is_temporary(&entry.name) && entry.kind == FileType::RegularFile {
                 let removed = rustix::fs::unlinkat(&folder, entry.name.as_str(), AtFlags::empty());
                 tracing::info!(
                     file = entry.name,

@@ -52,13 +52,13 @@ impl WorkspaceFiles {
         if !name.contains('*') {
             return Ok(vec![path]);
         }
-        let folder = match beneath::open_folder(self.root_fd.as_fd(), &folders) {
+        let folder = match safe_fs::open_folder(self.root_fd.as_fd(), &folders) {
             // A workspace without modules is fine.
             Err(Errno::NOENT) => return Ok(Vec::new()),
             other => other.map_err(|errno| FileError::of_errno(folders.join("/"), errno))?,
         };
         let entries =
-            beneath::list(folder.as_fd()).map_err(|errno| FileError::of_errno(folders.join("/"), errno))?;
+            safe_fs::list(folder.as_fd()).map_err(|errno| FileError::of_errno(folders.join("/"), errno))?;
         entries
             .iter()
             .filter(|entry| entry.kind != FileType::Directory && !entry.name.starts_with('.'))

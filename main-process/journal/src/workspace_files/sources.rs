@@ -74,9 +74,9 @@ impl WorkspaceFiles {
         super::into_text(&path, self.read_up_to(&path, MAX_SOURCE_BYTES as u64)?)
     }
 
-    fn entries(&self, folder: &str) -> Result<Vec<beneath::Entry>, FileError> {
+    fn entries(&self, folder: &str) -> Result<Vec<safe_fs::Entry>, FileError> {
         let parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-        match beneath::open_folder(self.root_fd.as_fd(), &parts).and_then(|fd| beneath::list(fd.as_fd())) {
+        match safe_fs::open_folder(self.root_fd.as_fd(), &parts).and_then(|fd| safe_fs::list(fd.as_fd())) {
             Err(Errno::NOENT) => Ok(Vec::new()),
             other => other.map_err(|errno| FileError::of_errno(folder, errno)),
         }
@@ -84,9 +84,9 @@ impl WorkspaceFiles {
 }
 
 impl SourceList {
-    fn take(&mut self, folder: &SourcePath, entry: &beneath::Entry) {
+    fn take(&mut self, folder: &SourcePath, entry: &safe_fs::Entry) {
         let name = entry.name.as_str();
-        let is_passing = name.starts_with('.') || name.ends_with('~') || beneath::is_temporary(name);
+        let is_passing = name.starts_with('.') || name.ends_with('~') || safe_fs::is_temporary(name);
         let is_text = ENDINGS.iter().any(|ending| name.ends_with(ending));
         let path = join(folder.as_str(), name).filter(|_| !is_passing);
         match (entry.kind, path) {

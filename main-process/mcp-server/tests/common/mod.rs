@@ -7,11 +7,11 @@
     reason = "each test uses its part"
 )]
 
+use ::terraform::{Finding, Generator, Input, Settings};
 use authority::{
     Registry, Snapshot, decide,
     proposals::{AgentAsk, AgentOutcome, Client, Queue},
 };
-use infrastructure::{Finding, Generator, Input, Settings};
 use mcp_server::{
     AskReply, Doings, Guests, Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
     http::{Edge, Limits},

@@ -4,7 +4,7 @@
 use super::{Writer, reviewing::request_asked};
 use crate::{
     host::Reply,
-    terraform::{About, RequestAsked, TrialAsked},
+    terraform_worker::{About, RequestAsked, TrialAsked},
 };
 use authority::{Snapshot, proposals::Overlay};
 use shared_protocol::{

@@ -4,7 +4,7 @@
 use super::{Writer, aside::Laid};
 use crate::{
     preview::{self, pages_touched},
-    terraform,
+    terraform_worker,
 };
 use authority::{Snapshot, boards_touched, difference, proposals::Overlay};
 use bundles::Bundles;
@@ -30,7 +30,7 @@ const MOST_LINKS: usize = 200;
 pub(super) struct Around {
     bundles: Arc<Bundles>,
     links: Arc<LinksView>,
-    terraform: terraform::Link,
+    terraform: terraform_worker::Link,
     previews: preview::Link,
 }
 
@@ -62,7 +62,7 @@ struct Ground {
     changes: Vec<Change>,
     bundles: Arc<Bundles>,
     links: Arc<LinksView>,
-    terraform: terraform::Link,
+    terraform: terraform_worker::Link,
     previews: preview::Link,
 }
 

@@ -11,7 +11,7 @@ use crate::{
         notify::Notice,
     },
     moment::now,
-    terraform::{PlanKey, RequestAsked, SavedPlan},
+    terraform_worker::{PlanKey, RequestAsked, SavedPlan},
     upstreams,
     workspace::{Decision, Group, Reviewer, Template},
 };

@@ -8,7 +8,7 @@ use crate::{
 };
 use authority::proposals::{AgentAsk, Client, Draft, Submission, Wanted};
 use crossbeam_channel::bounded;
-use preview_link::{Channel, FrameWriter};
+use frame_memory::{Channel, FrameWriter};
 use serde_json::json;
 use shared_protocol::{
     Code, Command, NodeId, ProposalId,

@@ -1,7 +1,7 @@
 //! Where manifests are found.
 
 use crate::durable;
-use beneath::SafeFolder;
+use safe_fs::SafeFolder;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::{

@@ -1,0 +1,65 @@
+//! The workspace as the writer showed it last.
+
+use authority::Snapshot;
+use journal::{FileError, WorkspaceFiles, WorkspacePath};
+use shared_protocol::{Board, BoardId, BoardKind, Code, Refusal};
+use std::{path::PathBuf, sync::Arc};
+use terraform::{Settings, write::folder_of};
+
+#[derive(Clone)]
+pub(super) struct Ground {
+    pub(super) files: Arc<WorkspaceFiles>,
+    pub(super) snapshot: Snapshot,
+}
+
+impl Ground {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        // The state itself and not its revision: a draft's state has the revision that it is a draft over.
+        self.is_same_workspace(other) && self.snapshot.is_same(&other.snapshot)
+    }
+
+    pub(super) fn is_same_workspace(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.files, &other.files)
+    }
+
+    /// A board that becomes Terraform.
+    pub(super) fn board(&self, id: BoardId) -> Result<&Board, Refusal> {
+        let board = self
+            .snapshot
+            .board(id)
+            .ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no board {id}")).field("board"))?;
+        if board.kind != BoardKind::Infrastructure {
+            let message =
+                format!("{} is not an infrastructure board, so there is no Terraform of it", board.name);
+            return Err(Refusal::new(Code::BadRequest, message).field("board"));
+        }
+        Ok(board)
+    }
+
+    pub(super) fn boards(&self) -> impl Iterator<Item = &Arc<Board>> {
+        self.snapshot.boards().filter(|board| board.kind == BoardKind::Infrastructure)
+    }
+
+    /// The project's settings, as they are in the file now.
+    pub(super) fn settings(&self, board: &Board) -> Result<Settings, Refusal> {
+        let text = match self.files.read_text(&WorkspacePath::config()) {
+            Ok(text) => text,
+            Err(FileError::Missing { .. }) => String::new(),
+            Err(error) => return Err(storage(&error)),
+        };
+        let settings = Settings::read(&text).map_err(|error| {
+            Refusal::new(Code::ValidationError, error.to_string())
+                .hint("Mend draftboard.toml, then try again.")
+        })?;
+        Ok(settings.for_board(board.name.as_str()))
+    }
+
+    /// Where the files of a board are.
+    pub(super) fn folder(&self, board: &Board) -> PathBuf {
+        self.files.root().join(folder_of(&board.name))
+    }
+}
+
+pub(super) fn storage(error: &FileError) -> Refusal {
+    Refusal::new(Code::StorageError, error.to_string())
+}

@@ -1,0 +1,58 @@
+//! What is remembered of runs beyond the process: a record beside each log.
+
+use safe_fs::SafeFolder;
+use shared_protocol::{
+    Board,
+    terraform::{RunState, RunView},
+};
+use std::path::{Path, PathBuf};
+use terraform::run::Runs;
+
+const MAX_RECORD_BYTES: u64 = 64 * 1024;
+
+/// Notes how far a run is. A record that cannot be written costs a line of the history and nothing else.
+pub(super) fn keep(log: &Path, run: &RunView) {
+    let written = serde_json::to_vec(run).map_err(std::io::Error::other).and_then(|text| {
+        let (folder, name) = SafeFolder::of_file(&log.with_extension("json"))?;
+        Ok(folder.write_atomic(name, &text)?)
+    });
+    if let Err(error) = written {
+        tracing::warn!(%error, log = %log.display(), "a run will not be in the history");
+    }
+}
+
+/// The runs of a board, oldest first, each with its log. One that was going on when its process ended is told as such.
+pub(super) fn load(runs: &Runs, board: &Board) -> Vec<(PathBuf, RunView)> {
+    let logs = runs.logs(board.name.as_str());
+    logs.into_iter()
+        .filter_map(|log| {
+            let (folder, name) = SafeFolder::of_file(&log).ok()?;
+            let mut run = read(&folder, &name)?;
+            run.board = board.id;
+            if matches!(run.state, RunState::Running | RunState::Cancelling) {
+                run.state = RunState::Interrupted;
+                keep(&log, &run);
+            }
+            Some((log, run))
+        })
+        .collect()
+}
+
+/// Names that the board had when it was run before, as far as there are records.
+pub(super) fn other_names(state_folder: &Path, board: &Board) -> Vec<String> {
+    let Ok(runs) = SafeFolder::open(&state_folder.join("terraform")) else { return Vec::new() };
+    let entries = runs.list().unwrap_or_default().into_iter().map(|entry| entry.name);
+    entries
+        .filter(|name| name != board.name.as_str())
+        .filter(|name| {
+            let Ok(folder) = runs.folder(name) else { return false };
+            let records = folder.list().unwrap_or_default();
+            records.iter().filter_map(|record| read(&folder, &record.name)).any(|run| run.board == board.id)
+        })
+        .collect()
+}
+
+fn read(folder: &SafeFolder, log: &str) -> Option<RunView> {
+    let bytes = folder.read(Path::new(log).with_extension("json"), MAX_RECORD_BYTES).ok()?;
+    serde_json::from_slice(&bytes).ok()
+}

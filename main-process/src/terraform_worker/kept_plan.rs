@@ -1,0 +1,56 @@
+//! The plan that was made last. It is bound to the files it was made of and to its own content: what a person looked at is
+//! what is applied, or nothing.
+
+use super::{drafts::Draft, views};
+use journal::Digest;
+use safe_fs::SafeFolder;
+use shared_protocol::{
+    Code, NodeId, Refusal,
+    terraform::{Counts, PlanView, PlannedAction},
+};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+use terraform::run::Plan;
+
+/// As `infrastructure` names it.
+const FILE: &str = "draftboard.tfplan";
+const MAX_PLAN_BYTES: u64 = 1 << 30;
+
+pub(super) struct KeptPlan {
+    files: BTreeMap<String, Arc<str>>,
+    content: Digest,
+    pub(super) view: PlanView,
+    pub(super) nodes: Vec<(NodeId, PlannedAction)>,
+}
+
+impl KeptPlan {
+    pub(super) fn new(plan: &Plan, counts: Counts, draft: &Draft) -> std::io::Result<Self> {
+        let content = read(&draft.ground.folder(&draft.board))?;
+        Ok(Self {
+            files: draft.generated.files.clone(),
+            content,
+            view: views::plan(plan, draft.board.id, counts),
+            nodes: views::planned(plan),
+        })
+    }
+
+    pub(super) fn fits(&self, draft: &Draft) -> bool {
+        self.files == draft.generated.files
+    }
+
+    /// Whether the plan in the folder is the one that was looked at, for the board as it is.
+    pub(super) fn check(&self, draft: &Draft) -> Result<(), Refusal> {
+        let again = |message: &str| Err(Refusal::new(Code::Stale, message).hint("Plan again, then apply."));
+        if !self.fits(draft) {
+            return again("the board has changed since it was planned");
+        }
+        match read(&draft.ground.folder(&draft.board)) {
+            Ok(content) if content == self.content => Ok(()),
+            _ => again("the plan in the folder is not the one that was made here"),
+        }
+    }
+}
+
+fn read(folder: &Path) -> std::io::Result<Digest> {
+    let bytes = SafeFolder::open(folder)?.read(FILE, MAX_PLAN_BYTES)?;
+    Ok(Digest::of(&bytes))
+}

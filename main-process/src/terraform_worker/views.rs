@@ -1,0 +1,198 @@
+//! What `infrastructure` says, in the words that window and terminals know.
+
+use super::drafts::Draft;
+use shared_protocol::{
+    BoardId, NodeId, Revision,
+    messages::Severity,
+    terraform::{
+        CostBasis, CostPart, CostView, Counts, Finding, HclSpan, NodeCost, PlanAttribute, PlanChange,
+        PlanView, PlannedAction,
+    },
+};
+use terraform::{
+    cost::{Basis, Estimates},
+    generate::Severity as Gravity,
+    run::{Action, Located, Plan, Shown, Summary},
+    settings::IGNORED_PROGRAM,
+};
+
+/// Nothing for what does nothing.
+pub(super) fn action(action: Action) -> Option<PlannedAction> {
+    Some(match action {
+        Action::Create => PlannedAction::Create,
+        Action::Update => PlannedAction::Update,
+        Action::Replace => PlannedAction::Replace,
+        Action::Delete => PlannedAction::Delete,
+        Action::Read => PlannedAction::Read,
+        Action::Nothing => return None,
+    })
+}
+
+pub(super) fn counts(summary: Summary) -> Counts {
+    Counts { add: summary.add, change: summary.change, remove: summary.remove }
+}
+
+fn severity(gravity: Gravity) -> Severity {
+    match gravity {
+        Gravity::Error => Severity::Error,
+        Gravity::Warning => Severity::Warning,
+    }
+}
+
+/// About the files themselves.
+pub(super) fn findings(draft: &Draft) -> Vec<Finding> {
+    let finding = |found: &terraform::Finding| Finding {
+        severity: severity(found.severity),
+        node: found.node,
+        prop: found.prop.clone(),
+        message: found.message.clone(),
+        detail: String::new(),
+    };
+    draft.generated.findings.iter().map(finding).collect()
+}
+
+/// About the files and the settings that they are made with.
+pub(super) fn findings_of(draft: &Draft) -> Vec<Finding> {
+    let ignored = draft.settings.names_program().then(|| Finding {
+        severity: Severity::Warning,
+        node: None,
+        prop: None,
+        message: IGNORED_PROGRAM.to_owned(),
+        detail: String::new(),
+    });
+    ignored.into_iter().chain(findings(draft)).collect()
+}
+
+/// What a run complained about.
+pub(super) fn complaint(located: &Located) -> Finding {
+    let Located { diagnostic, node, prop } = located;
+    Finding {
+        severity: if diagnostic.is_error { Severity::Error } else { Severity::Warning },
+        node: *node,
+        prop: prop.clone(),
+        message: diagnostic.summary.clone(),
+        detail: diagnostic.detail.clone(),
+    }
+}
+
+pub(super) fn spans(draft: &Draft) -> Vec<HclSpan> {
+    let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+    let spans = draft.generated.spans.iter();
+    spans
+        .map(|span| HclSpan {
+            file: span.file.clone(),
+            first: line(span.first),
+            last: line(span.last),
+            node: span.node,
+        })
+        .collect()
+}
+
+/// What each node is in for, the gravest where it has several resources.
+pub(super) fn planned(plan: &Plan) -> Vec<(NodeId, PlannedAction)> {
+    let mut nodes: Vec<NodeId> = plan.changes.iter().filter_map(|change| change.node).collect();
+    nodes.sort();
+    nodes.dedup();
+    nodes.into_iter().filter_map(|node| Some((node, action(plan.of_node(node)?)?))).collect()
+}
+
+pub(super) fn plan(plan: &Plan, board: BoardId, counts: Counts) -> PlanView {
+    PlanView { board, counts, outdated: false, changes: changes(plan) }
+}
+
+/// Lower for what is graver: what destroys is told first.
+pub(super) fn gravity(action: PlannedAction) -> u8 {
+    match action {
+        PlannedAction::Delete => 0,
+        PlannedAction::Replace => 1,
+        PlannedAction::Update => 2,
+        PlannedAction::Create => 3,
+        PlannedAction::Read => 4,
+    }
+}
+
+/// What does nothing is left out.
+pub(super) fn changes(plan: &Plan) -> Vec<PlanChange> {
+    let attribute = |difference: &terraform::run::AttributeDifference| PlanAttribute {
+        path: difference.path.clone(),
+        before: shown(&difference.before),
+        after: shown(&difference.after),
+        forces_replacement: difference.forces_replacement,
+    };
+    let change = |change: &terraform::run::PlannedChange| {
+        Some(PlanChange {
+            address: change.address.clone(),
+            node: change.node,
+            action: action(change.action)?,
+            reason: change.reason.as_deref().map(reason),
+            attributes: change.attributes.iter().map(attribute).collect(),
+        })
+    };
+    plan.changes.iter().filter_map(change).collect()
+}
+
+fn shown(value: &Shown) -> Option<String> {
+    match value {
+        Shown::Absent => None,
+        Shown::Value(serde_json::Value::String(text)) => Some(text.clone()),
+        Shown::Value(other) => Some(other.to_string()),
+        Shown::Sensitive => Some("(sensitive)".to_owned()),
+        Shown::Unknown => Some("(known after apply)".to_owned()),
+    }
+}
+
+/// Terraform's codes for why, as words.
+fn reason(code: &str) -> String {
+    match code {
+        "replace_because_tainted" => "it is marked as damaged",
+        "replace_because_cannot_update" => "it cannot be changed in place",
+        "replace_by_request" => "its replacement was asked for",
+        "replace_by_triggers" => "something it follows is replaced",
+        "delete_because_no_resource_config" => "it is no longer on the board",
+        "delete_because_no_module" => "its module is no longer on the board",
+        "read_because_config_unknown" => "it depends on what is known only later",
+        "read_because_dependency_pending" => "something it depends on changes first",
+        other => return other.replace('_', " "),
+    }
+    .to_owned()
+}
+
+pub(super) fn cost(estimates: &Estimates, board: BoardId, revision: Revision) -> CostView {
+    let total = &estimates.total;
+    let known = estimates.nodes.iter().any(|node| node.monthly.is_some());
+    let nodes = estimates.nodes.iter().map(|estimate| NodeCost {
+        node: estimate.node,
+        basis: basis(estimate.basis),
+        monthly: estimate.monthly,
+        components: estimate.components.iter().map(part).collect(),
+    });
+    CostView {
+        board,
+        revision,
+        currency: estimates.currency.clone(),
+        monthly: known.then_some(total.monthly),
+        priced: total.priced as u64,
+        free: total.free as u64,
+        usage_based: total.usage_based as u64,
+        unknown: total.unknown as u64,
+        nodes: nodes.collect(),
+    }
+}
+
+fn part(component: &terraform::cost::Component) -> CostPart {
+    CostPart {
+        label: component.label.clone(),
+        basis: basis(component.basis),
+        monthly: component.monthly,
+        source: component.source.as_ref().map(|(source, date)| format!("{source}, {date}")),
+    }
+}
+
+fn basis(basis: Basis) -> CostBasis {
+    match basis {
+        Basis::Priced => CostBasis::Priced,
+        Basis::Free => CostBasis::Free,
+        Basis::UsageBased => CostBasis::UsageBased,
+        Basis::Unknown => CostBasis::Unknown,
+    }
+}

@@ -1,0 +1,46 @@
+//! The log of each run, the last few kept.
+
+use super::start::RunError;
+use rustix::fs::FileType;
+use safe_fs::SafeFolder;
+use shared_protocol::terraform::RunOperation;
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
+
+/// Logs kept for each board.
+const KEPT: usize = 20;
+
+/// A new log, numbered after the last.
+pub(crate) fn new_log(
+    folder: &SafeFolder,
+    board: &str,
+    operation: RunOperation,
+) -> Result<(PathBuf, File), RunError> {
+    let folder = folder.create_folder(board)?;
+    let logs = list(&folder);
+    let number = logs.last().map_or(1, |(number, _)| number + 1);
+    for (_, old) in logs.iter().rev().skip(KEPT - 1) {
+        // An old log that stays hurts nobody, nor does what is kept beside it.
+        let _ = folder.remove(old);
+        let _ = folder.remove(Path::new(old).with_extension("json"));
+    }
+    let name = format!("{number:06}-{}.log", operation.word());
+    let file = folder.create_new(&name)?;
+    Ok((folder.path().join(name), file))
+}
+
+/// The names of the logs in a folder, oldest first.
+pub(crate) fn list(folder: &SafeFolder) -> Vec<(u64, String)> {
+    let entries = folder.list().unwrap_or_default().into_iter();
+    let mut logs: Vec<(u64, String)> = entries
+        .filter(|entry| entry.kind == FileType::RegularFile)
+        .filter_map(|entry| {
+            let number = entry.name.strip_suffix(".log")?.split('-').next()?.parse().ok()?;
+            Some((number, entry.name))
+        })
+        .collect();
+    logs.sort();
+    logs
+}

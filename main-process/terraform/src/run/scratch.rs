@@ -1,0 +1,333 @@
+//! A folder of its own for a plan that must leave nothing behind: the files that are to be planned, a copy of the state, and
+//! links to the providers that the board has already. Terraform never comes near the board's own folder.
+
+use super::start::RunError;
+use crate::{generate::Generated, settings::Backend};
+use rustix::fs::{FileType, Mode, mkdirat, symlinkat};
+use rustix::io::Errno;
+use safe_fs::{PathError, PathProblem, SafeFolder};
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+/// Where such folders are, in the folder of the workspace's own state.
+const TRIALS: &str = "trials";
+const PROVIDERS: &str = ".terraform/providers";
+const STATE: &str = "terraform.tfstate";
+const LOCK_FILE: &str = ".terraform.lock.hcl";
+/// Folders that are tried until one is free.
+const MOST_NAMES: u32 = 1_000;
+/// host/namespace/type/version/platform, as Terraform keeps providers.
+const PROVIDER_DEPTH: usize = 5;
+const MOST_PROVIDERS: usize = 500;
+/// The largest state or lock file that is copied.
+const MAX_COPIED_BYTES: u64 = 256 << 20;
+const MAX_NAME_BYTES: u64 = 4096;
+/// State in these is only read by a plan, and by what has to be run before it.
+const READ_ONLY: [&str; 8] = ["s3", "azurerm", "gcs", "http", "consul", "kubernetes", "oss", "cos"];
+/// Puts the copy of the state in place of the file that the configuration names.
+const OVERRIDE: &str = "draftboard_trial_override.tf";
+const LOCAL: &str = "terraform {\n  backend \"local\" {}\n}\n";
+
+/// Removed with all that is in it when dropped.
+#[derive(Debug)]
+pub struct Scratch {
+    root: PathBuf,
+    folder: PathBuf,
+}
+
+/// What is planned, and where the board that it is planned for has its own files.
+pub struct Planned<'a> {
+    pub generated: &'a Generated,
+    /// Files of somebody else's that belong to the configuration, by their path in the folder.
+    pub others: &'a [(String, Vec<u8>)],
+    pub backend: Option<&'a Backend>,
+    pub folder: &'a Path,
+}
+
+impl Scratch {
+    /// Removes what an earlier process left.
+    pub fn clear(state_folder: &Path) -> io::Result<()> {
+        match fs::remove_dir_all(state_folder.join(TRIALS)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn make(state_folder: &Path, planned: &Planned<'_>) -> Result<Self, RunError> {
+        let board = match SafeFolder::open(planned.folder) {
+            Err(error) if error.problem.is_missing() => None,
+            other => Some(other?),
+        };
+        let state = state_of(planned, board.as_ref())?;
+        let all = SafeFolder::create(state_folder)?.create_folder(TRIALS)?;
+        let (scratch, folder) = Self::new(&all)?;
+        scratch.fill(&folder, planned, board.as_ref(), &state)?;
+        Ok(scratch)
+    }
+
+    fn new(all: &SafeFolder) -> Result<(Self, SafeFolder), RunError> {
+        for number in 1..=MOST_NAMES {
+            let name = number.to_string();
+            // What is in it may be secret.
+            match mkdirat(all.fd(), &name, Mode::RWXU) {
+                Ok(()) => {
+                    let root = all.folder(&name)?;
+                    let folder = root.create_folder("board")?;
+                    let scratch = Self { root: root.path().to_owned(), folder: folder.path().to_owned() };
+                    return Ok((scratch, folder));
+                }
+                Err(Errno::EXIST) => {}
+                Err(errno) => {
+                    return Err(PathError { path: all.path().join(name), problem: errno.into() }.into());
+                }
+            }
+        }
+        let source = io::Error::other("too many plans were left behind: remove the folder");
+        Err(RunError::Files { path: all.path().to_owned(), source })
+    }
+
+    /// Where Terraform runs.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where its log goes.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn fill(
+        &self,
+        folder: &SafeFolder,
+        planned: &Planned<'_>,
+        board: Option<&SafeFolder>,
+        state: &State,
+    ) -> Result<(), RunError> {
+        for (name, text) in &planned.generated.files {
+            put(folder, name, text.as_bytes())?;
+        }
+        for (name, bytes) in planned.others {
+            put(folder, name, bytes)?;
+        }
+        if let State::File(path) = state {
+            if planned.backend.is_some() {
+                put(folder, OVERRIDE, LOCAL.as_bytes())?;
+            }
+            copy(SafeFolder::of_file(path), folder, STATE)?;
+        }
+        let Some(board) = board else { return Ok(()) };
+        copy(SafeFolder::of_file(&board.path().join(LOCK_FILE)), folder, LOCK_FILE)?;
+        let providers = match board.folder(PROVIDERS) {
+            Err(error) if error.problem.is_missing() => return Ok(()),
+            other => other?,
+        };
+        let mut most = MOST_PROVIDERS;
+        link_providers(&providers, folder, Path::new(PROVIDERS), PROVIDER_DEPTH, &mut most)
+    }
+}
+
+fn put(folder: &SafeFolder, name: &str, bytes: &[u8]) -> Result<(), RunError> {
+    let written = folder.create_new(name)?.write_all(bytes);
+    written.map_err(|source| RunError::Files { path: folder.path().join(name), source })
+}
+
+/// What is not there is not copied.
+fn copy(
+    from: Result<(SafeFolder, String), PathError>,
+    folder: &SafeFolder,
+    name: &str,
+) -> Result<(), RunError> {
+    match from.and_then(|(from, file)| from.read(file, MAX_COPIED_BYTES)) {
+        Ok(bytes) => put(folder, name, &bytes),
+        Err(error) if error.problem.is_missing() => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What stays is removed when the workspace is opened the next time.
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+enum State {
+    /// Copied, if it is there.
+    File(PathBuf),
+    /// Read where it is, without taking its lock.
+    Elsewhere,
+}
+
+/// Where the state is, or why it cannot be planned on without touching it.
+fn state_of(planned: &Planned<'_>, board: Option<&SafeFolder>) -> Result<State, RunError> {
+    let other = |why: String| Err(RunError::NoTrial(why));
+    if let Some(name) = chosen_workspace(board)? {
+        return other(format!("the workspace {name} of Terraform is chosen for this board"));
+    }
+    if planned.others.iter().any(|(name, bytes)| names_backend(name, bytes)) {
+        return other("a file that Draftboard did not make says where the state is".to_owned());
+    }
+    match planned.backend {
+        None => Ok(State::File(planned.folder.join(STATE))),
+        Some(backend) if backend.kind == "local" => {
+            let path = backend.config.get("path").and_then(|path| path.as_text()).unwrap_or(STATE);
+            Ok(State::File(planned.folder.join(path)))
+        }
+        Some(backend) if READ_ONLY.contains(&backend.kind.as_str()) => Ok(State::Elsewhere),
+        Some(backend) => other(format!("a plan would leave something in the backend {}", backend.kind)),
+    }
+}
+
+/// One that is not the usual one.
+fn chosen_workspace(folder: Option<&SafeFolder>) -> Result<Option<String>, PathError> {
+    let chosen = match (std::env::var("TF_WORKSPACE"), folder) {
+        (Ok(name), _) => name,
+        (Err(_), None) => return Ok(None),
+        (Err(_), Some(folder)) => match folder.read(".terraform/environment", MAX_NAME_BYTES) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) if error.problem.is_missing() => return Ok(None),
+            Err(error) => return Err(error),
+        },
+    };
+    Ok(Some(chosen.trim().to_owned()).filter(|name| !name.is_empty() && name != "default"))
+}
+
+fn names_backend(name: &str, bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    if name.ends_with(".json") {
+        return text.contains("\"backend\"") || text.contains("\"cloud\"");
+    }
+    text.lines().map(str::trim_start).any(|line| line.starts_with("backend") || line.starts_with("cloud"))
+}
+
+/// Terraform replaces a link by a folder when it wants another version there, and so never changes what is linked to. Only the
+/// last part may be a link itself, as Terraform's cache of providers makes it: it is linked to and never opened.
+fn link_providers(
+    from: &SafeFolder,
+    scratch: &SafeFolder,
+    to: &Path,
+    depth: usize,
+    most: &mut usize,
+) -> Result<(), RunError> {
+    for entry in from.list()? {
+        let is_link = depth == 1 && entry.kind == FileType::Symlink;
+        if *most == 0 || !(entry.kind == FileType::Directory || is_link) {
+            continue;
+        }
+        if depth > 1 {
+            link_providers(&from.folder(&entry.name)?, scratch, &to.join(&entry.name), depth - 1, most)?;
+            continue;
+        }
+        *most -= 1;
+        let target = from.path().join(&entry.name);
+        let folder = scratch.create_folder(to)?;
+        symlinkat(&target, folder.fd(), &entry.name)
+            .map_err(|errno| PathError { path: target, problem: PathProblem::from(errno) })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared_protocol::Value;
+    use std::{collections::BTreeMap, os::unix::fs::PermissionsExt as _, sync::Arc};
+
+    struct Board {
+        root: tempfile::TempDir,
+        generated: Generated,
+    }
+
+    impl Board {
+        fn new() -> Self {
+            let root = tempfile::tempdir().unwrap();
+            fs::create_dir_all(root.path().join("terraform/shop")).unwrap();
+            let files = BTreeMap::from([
+                ("main.tf".to_owned(), Arc::from("# made\n")),
+                ("modules/net/main.tf".to_owned(), Arc::from("# module\n")),
+            ]);
+            Self { root, generated: Generated { files, ..Generated::default() } }
+        }
+
+        fn folder(&self) -> PathBuf {
+            self.root.path().join("terraform/shop")
+        }
+
+        fn make(&self, others: &[(String, Vec<u8>)], backend: Option<&Backend>) -> Result<Scratch, RunError> {
+            let folder = self.folder();
+            let planned = Planned { generated: &self.generated, others, backend, folder: &folder };
+            Scratch::make(&self.root.path().join(".draftboard"), &planned)
+        }
+    }
+
+    fn backend(kind: &str, path: Option<&str>) -> Backend {
+        let config = path.map(|path| ("path".to_owned(), Value::Text(path.into())));
+        Backend { kind: kind.to_owned(), config: config.into_iter().collect() }
+    }
+
+    #[test]
+    fn everything_is_a_copy_or_a_link_and_goes_again() {
+        let board = Board::new();
+        let folder = board.folder();
+        fs::write(folder.join(STATE), "state").unwrap();
+        fs::write(folder.join(LOCK_FILE), "lock").unwrap();
+        let provider = folder.join(".terraform/providers/registry/acme/thing/1.0.0/linux_amd64");
+        fs::create_dir_all(&provider).unwrap();
+        fs::write(provider.join("binary"), "code").unwrap();
+        let scratch = board.make(&[("own.tf".to_owned(), b"# own\n".to_vec())], None).unwrap();
+        let within = |name: &str| scratch.folder().join(name);
+        for (name, text) in [
+            ("main.tf", "# made\n"),
+            ("modules/net/main.tf", "# module\n"),
+            ("own.tf", "# own\n"),
+            (STATE, "state"),
+            (LOCK_FILE, "lock"),
+            (".terraform/providers/registry/acme/thing/1.0.0/linux_amd64/binary", "code"),
+        ] {
+            assert_eq!(fs::read_to_string(within(name)).unwrap(), text, "{name}");
+        }
+        assert!(!within(OVERRIDE).exists());
+        let mode = fs::metadata(scratch.root()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "a state may hold secrets");
+        fs::write(within(STATE), "other").unwrap();
+        assert_eq!(fs::read_to_string(folder.join(STATE)).unwrap(), "state");
+        let second = board.make(&[], None).unwrap();
+        assert_ne!(second.root(), scratch.root());
+        let root = scratch.root().to_owned();
+        drop(scratch);
+        assert!(!root.exists());
+        assert!(provider.join("binary").exists(), "what is linked to stays");
+        Scratch::clear(&board.root.path().join(".draftboard")).unwrap();
+        assert!(!second.root().exists());
+        Scratch::clear(&board.root.path().join(".draftboard")).unwrap();
+    }
+
+    #[test]
+    fn a_state_that_is_named_is_copied_and_one_elsewhere_is_read_only_or_left_alone() {
+        let board = Board::new();
+        fs::create_dir_all(board.root.path().join("states")).unwrap();
+        fs::write(board.root.path().join("states/shop.tfstate"), "named").unwrap();
+        let local = backend("local", Some("../../states/shop.tfstate"));
+        let scratch = board.make(&[], Some(&local)).unwrap();
+        assert_eq!(fs::read_to_string(scratch.folder().join(STATE)).unwrap(), "named");
+        assert_eq!(fs::read_to_string(scratch.folder().join(OVERRIDE)).unwrap(), LOCAL);
+
+        fs::write(board.folder().join(STATE), "stray").unwrap();
+        let scratch = board.make(&[], Some(&backend("s3", None))).unwrap();
+        assert!(!scratch.folder().join(STATE).exists(), "it would be offered for migration");
+        assert!(!scratch.folder().join(OVERRIDE).exists());
+
+        let why = |result: Result<Scratch, RunError>| result.unwrap_err().to_string();
+        for kind in ["remote", "pg"] {
+            assert!(why(board.make(&[], Some(&backend(kind, None)))).contains(kind));
+        }
+        let own = ("own.tf".to_owned(), b"terraform {\n  backend \"s3\" {}\n}\n".to_vec());
+        assert!(why(board.make(&[own], None)).contains("did not make"));
+        fs::create_dir_all(board.folder().join(".terraform")).unwrap();
+        fs::write(board.folder().join(".terraform/environment"), "live\n").unwrap();
+        assert!(why(board.make(&[], None)).contains("live"));
+    }
+}

@@ -1,0 +1,404 @@
+//! Starting a run and following it to its end.
+
+use super::{
+    command::{Confirmation, DRIFT_PLAN, PLAN, Request, arguments, speaks_json},
+    environment::environment,
+    event::{Event, Stream, read_line},
+    links,
+    lock::{self, Interrupted, Lock},
+    logs,
+    mask::Mask,
+    plan::Plan,
+    program::Program,
+    spawn::{Launch, Running, Spawner, capture},
+};
+use crate::generate::Generated;
+use rustix::fs::FileType;
+use safe_fs::{PathError, PathProblem, SafeFolder};
+use shared_protocol::terraform::RunOperation;
+use std::{
+    fs::File,
+    io::{self, BufRead as _, BufReader, Read, Write as _},
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    time::{Duration, Instant},
+};
+
+/// Events that may wait to be read; then the run waits too.
+const QUEUE: usize = 4096;
+const LONGEST_LINE: u64 = 1 << 20;
+const MOST_VALIDATED: usize = 64 << 20;
+/// Terraform finishes what it is at when it is asked to stop; clouds can be slow.
+const GRACE: Duration = Duration::from_secs(120);
+const GLANCE: Duration = Duration::from_millis(50);
+const MOST_SHOWN: u64 = 256 << 20;
+const LONGEST_SHOW: Duration = Duration::from_secs(120);
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(
+        "{names} was not found on the PATH: install it, or set `program` under [terraform] in your settings.toml"
+    )]
+    NotFound { names: String },
+    #[error("{} is not a Terraform or OpenTofu program that can be run: give its whole path as `program` under [terraform] in your settings.toml", .path.display())]
+    NotAProgram { path: PathBuf },
+    #[error("{} could not be started: {source}", .program.display())]
+    Start { program: PathBuf, source: io::Error },
+    #[error("{} took longer than {limit:?} to answer", .program.display())]
+    TooSlow { program: PathBuf, limit: Duration },
+    #[error("{} printed more than {most} bytes", .program.display())]
+    TooMuch { program: PathBuf, most: u64 },
+    #[error("a run is going on for {board}: wait for it or cancel it")]
+    Busy { board: String },
+    #[error("{operation} changes real resources: a person has to confirm it")]
+    ConfirmationRequired { operation: &'static str },
+    #[error("there is no plan to apply: run plan first")]
+    NoPlan,
+    #[error("{}: {source}", .path.display())]
+    Files { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Path(#[from] PathError),
+    #[error("the plan could not be read: {0}")]
+    Plan(String),
+    #[error(
+        "this cannot be planned beside the board's own folder, because {0}: accept it, plan, and undo what is not meant"
+    )]
+    NoTrial(String),
+}
+
+/// Where runs are kept track of, in the folder of a workspace's own state.
+const FOLDER: &str = "terraform";
+/// What Terraform writes in a board's folder, by way of a link if there is one.
+const WRITTEN_BY_TERRAFORM: [&str; 7] = [
+    PLAN,
+    DRIFT_PLAN,
+    "terraform.tfstate",
+    "terraform.tfstate.backup",
+    ".terraform.tfstate.lock.info",
+    ".terraform.lock.hcl",
+    ".terraform",
+];
+
+/// Starts runs and keeps their locks and logs in `.draftboard/terraform` of a workspace.
+#[derive(Clone)]
+pub struct Runs {
+    spawner: Arc<dyn Spawner>,
+    state_folder: PathBuf,
+}
+
+/// A run that goes on. Dropping it cancels it.
+pub struct Run {
+    pub events: Receiver<Event>,
+    pub log: PathBuf,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Run {
+    /// Asks it to stop; what does not stop in time is killed. The last event says how it ended.
+    pub fn cancel(&self) {
+        self.cancel.store(true, Ordering::Release);
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+impl Runs {
+    pub fn new(spawner: Arc<dyn Spawner>, state_folder: &Path) -> Self {
+        Self { spawner, state_folder: state_folder.to_owned() }
+    }
+
+    /// Runs that were cut off, by a crash or a power cut; each is told once.
+    pub fn interrupted(&self) -> Vec<Interrupted> {
+        match SafeFolder::open(&self.state_folder).and_then(|folder| folder.folder(FOLDER)) {
+            Ok(folder) => lock::interrupted(&folder),
+            Err(error) => {
+                if !error.problem.is_missing() {
+                    tracing::warn!(%error, "interrupted runs were not looked for");
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    /// The logs of a board's runs, oldest first.
+    pub fn logs(&self, board: &str) -> Vec<PathBuf> {
+        let folder = SafeFolder::open(&self.state_folder)
+            .and_then(|folder| folder.folder(FOLDER))
+            .and_then(|folder| folder.folder(board));
+        match folder {
+            Ok(folder) => logs::list(&folder).into_iter().map(|(_, name)| folder.path().join(name)).collect(),
+            Err(error) => {
+                if !error.problem.is_missing() {
+                    tracing::warn!(%error, "the history of runs was not read");
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    pub fn start(&self, program: &Program, request: &Request) -> Result<Run, RunError> {
+        let operation = request.operation;
+        if operation.needs_confirmation() && request.confirmation == Confirmation::Missing {
+            return Err(RunError::ConfirmationRequired { operation: operation.word() });
+        }
+        let board_folder = SafeFolder::open(&request.folder)?;
+        refuse_links(&board_folder)?;
+        // A plan outside the board's folder lies in the user's own state folder.
+        let own_plan = request.plan.clone();
+        let has_plan = match &own_plan {
+            Some(plan) => plan.is_file(),
+            None => board_folder.kind(PLAN)?.is_some(),
+        };
+        if operation == RunOperation::ApplyPlan && !has_plan {
+            return Err(RunError::NoPlan);
+        }
+        let folder = SafeFolder::create(&self.state_folder)?.create_folder(FOLDER)?;
+        let mut lock = Lock::take(&folder, &request.board)?;
+        let (log, file) = logs::new_log(&folder, &request.board, operation)?;
+        lock.note(&Interrupted {
+            board: request.board.clone(),
+            operation: operation.word().to_owned(),
+            log: log.clone(),
+        })?;
+        let mut arguments = arguments(operation, request.plan.as_deref());
+        // Options stand before the name of a plan.
+        let at = if operation == RunOperation::ApplyPlan { arguments.len() - 1 } else { arguments.len() };
+        arguments.splice(at..at, request.arguments.iter().cloned());
+        let launch = Launch {
+            program: program.path.clone(),
+            arguments,
+            folder: request.folder.clone(),
+            environment: environment(std::env::vars_os(), &request.secrets),
+        };
+        let failed = |source| RunError::Start { program: program.path.clone(), source };
+        let mut running = self.spawner.spawn(&launch).map_err(failed)?;
+        let (sender, events) = sync_channel(QUEUE);
+        let log_file = Arc::new(Mutex::new(file));
+        let mask = Arc::new(Mask::of(&request.secrets));
+        let mut readers = Vec::new();
+        for (stream, pipe) in [(Stream::Out, running.take_stdout()), (Stream::Err, running.take_stderr())] {
+            let Some(pipe) = pipe else { continue };
+            let said = Said { sender: sender.clone(), log: log_file.clone(), mask: mask.clone() };
+            let reader = thread(&format!("terraform-{stream:?}").to_lowercase(), move || {
+                read(pipe, stream, operation, &said);
+            });
+            readers.push(reader.map_err(failed)?);
+        }
+        let cancel = Arc::new(AtomicBool::new(false));
+        let flag = cancel.clone();
+        thread("terraform-run", move || {
+            let ended = follow(running, &flag);
+            for reader in readers {
+                drop(reader.join());
+            }
+            if operation == RunOperation::ApplyPlan && ended.success {
+                // A plan can be applied once.
+                match &own_plan {
+                    Some(plan) => drop(std::fs::remove_file(plan)),
+                    None => drop(board_folder.remove(PLAN)),
+                }
+            }
+            // Free before it is said, so that whoever hears it can start the next.
+            lock.release();
+            drop(sender.send(ended.into_event()));
+        })
+        .map_err(failed)?;
+        Ok(Run { events, log, cancel })
+    }
+
+    /// What the plan that was kept says about each node.
+    pub fn review(&self, program: &Program, folder: &Path, generated: &Generated) -> Result<Plan, RunError> {
+        self.show(program, folder, PLAN, generated)
+    }
+
+    /// As [`Self::review`], of a plan in a file elsewhere.
+    pub fn review_file(
+        &self,
+        program: &Program,
+        (folder, plan): (&Path, &Path),
+        generated: &Generated,
+    ) -> Result<Plan, RunError> {
+        self.show(program, folder, &plan.display().to_string(), generated)
+    }
+
+    /// What the last look at the real world found.
+    pub fn drift(&self, program: &Program, folder: &Path, generated: &Generated) -> Result<Plan, RunError> {
+        self.show(program, folder, DRIFT_PLAN, generated)
+    }
+
+    fn show(
+        &self,
+        program: &Program,
+        folder: &Path,
+        plan: &str,
+        generated: &Generated,
+    ) -> Result<Plan, RunError> {
+        let board_folder = SafeFolder::open(folder)?;
+        refuse_links(&board_folder)?;
+        // A plan with a whole path lies in the user's own state folder.
+        let has_plan = match Path::new(plan) {
+            own if own.is_absolute() => own.is_file(),
+            name => board_folder.kind(name)?.is_some(),
+        };
+        if !has_plan {
+            return Err(RunError::NoPlan);
+        }
+        Plan::read(&self.show_json(program, folder, Some(plan))?, generated)
+    }
+
+    /// What Terraform keeps about the board, as `show -json` says it.
+    pub fn state(&self, program: &Program, folder: &Path) -> Result<serde_json::Value, RunError> {
+        let text = self.show_json(program, folder, None)?;
+        serde_json::from_slice(&text).map_err(|error| RunError::Plan(error.to_string()))
+    }
+
+    fn show_json(&self, program: &Program, folder: &Path, plan: Option<&str>) -> Result<Vec<u8>, RunError> {
+        let mut arguments = vec!["show".to_owned(), "-json".to_owned()];
+        arguments.extend(plan.map(str::to_owned));
+        let launch = Launch {
+            program: program.path.clone(),
+            arguments,
+            folder: folder.to_owned(),
+            environment: environment(std::env::vars_os(), &Default::default()),
+        };
+        let (success, text) = capture(&*self.spawner, &launch, MOST_SHOWN, LONGEST_SHOW)?;
+        if success { Ok(text) } else { Err(RunError::Plan("terraform show failed; plan again".to_owned())) }
+    }
+}
+
+/// Terraform follows links: one that came with a cloned workspace would lead what it reads or writes elsewhere.
+fn refuse_links(folder: &SafeFolder) -> Result<(), PathError> {
+    for name in WRITTEN_BY_TERRAFORM {
+        let problem = match folder.kind(name)? {
+            Some(FileType::Symlink) => PathProblem::Link,
+            None | Some(FileType::RegularFile | FileType::Directory) => continue,
+            Some(_) => PathProblem::NotAFile,
+        };
+        return Err(PathError { path: folder.path().join(name), problem });
+    }
+    links::refuse_within(folder)
+}
+
+fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<std::thread::JoinHandle<()>> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(work)
+}
+
+/// What a run says: into the log and to whoever listens, in one order.
+struct Said {
+    sender: SyncSender<Event>,
+    log: Arc<Mutex<File>>,
+    mask: Arc<Mask>,
+}
+
+impl Said {
+    /// Each line stands in the log as it is told, so that the two can be counted alike.
+    fn lines(&self, stream: Stream, text: &str) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        for line in text.split('\n') {
+            let text = self.mask.cover(line.trim_end_matches('\r'));
+            // A log that cannot be written does not stop the run; the lines are shown anyway.
+            drop(writeln!(log, "{text}"));
+            // Nobody listens any more: the pipe is still emptied, so that the run is not held up.
+            drop(self.sender.send(Event::Line { stream, text }));
+        }
+    }
+
+    fn event(&self, event: Event) {
+        drop(self.sender.send(event));
+    }
+}
+
+/// Reads a stream to its end, line by line.
+fn read(pipe: Box<dyn Read + Send>, stream: Stream, operation: RunOperation, said: &Said) {
+    let mut pipe = BufReader::new(pipe);
+    let mut whole = String::new();
+    loop {
+        let mut bytes = Vec::new();
+        match (&mut pipe).take(LONGEST_LINE).read_until(b'\n', &mut bytes) {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let text = said.mask.cover(text.trim_end_matches(['\n', '\r']));
+        if stream == Stream::Out && operation == RunOperation::Validate {
+            if whole.len() < MOST_VALIDATED {
+                whole.push_str(&text);
+                whole.push('\n');
+            }
+            continue;
+        }
+        let (event, message) = match stream {
+            Stream::Out if speaks_json(operation) => read_line(&text),
+            _ => (None, None),
+        };
+        said.lines(stream, &message.unwrap_or(text));
+        if let Some(event) = event {
+            said.event(event);
+        }
+    }
+    if operation == RunOperation::Validate && stream == Stream::Out {
+        validated(&whole, said);
+    }
+}
+
+/// Validation speaks once, at its end.
+fn validated(text: &str, said: &Said) {
+    let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
+        return said.lines(Stream::Out, text.trim_end());
+    };
+    for diagnostic in json["diagnostics"].as_array().into_iter().flatten() {
+        if let Some(diagnostic) = super::Diagnostic::of_json(diagnostic) {
+            said.lines(Stream::Out, &diagnostic.lines());
+            said.event(Event::Diagnostic(diagnostic));
+        }
+    }
+    let word =
+        if json["valid"] == true { "The configuration is valid." } else { "The configuration is not valid." };
+    said.lines(Stream::Out, word);
+}
+
+struct Ended {
+    code: Option<i32>,
+    success: bool,
+    cancelled: bool,
+}
+
+impl Ended {
+    fn into_event(self) -> Event {
+        Event::Ended { code: self.code, success: self.success, cancelled: self.cancelled }
+    }
+}
+
+/// Waits for the end; when asked to cancel, asks the program, and kills what does not listen.
+fn follow(mut running: Box<dyn Running>, cancel: &AtomicBool) -> Ended {
+    let mut asked: Option<Instant> = None;
+    loop {
+        match running.wait(GLANCE) {
+            Ok(Some(code)) => {
+                return Ended { code, success: code == Some(0), cancelled: asked.is_some() };
+            }
+            Ok(None) => {}
+            // It cannot even be waited for: end it, whatever it is.
+            Err(_) => {
+                drop(running.kill());
+                return Ended { code: None, success: false, cancelled: asked.is_some() };
+            }
+        }
+        match asked {
+            None if cancel.load(Ordering::Acquire) => {
+                asked = Some(Instant::now());
+                drop(running.ask_to_end());
+            }
+            Some(since) if since.elapsed() > GRACE => drop(running.kill()),
+            _ => {}
+        }
+    }
+}

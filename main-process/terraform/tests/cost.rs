@@ -1,0 +1,107 @@
+//! Costs: what is known is summed, what is not is said, and nothing unknown ever counts as zero.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test that fails may panic, and says what it skips"
+)]
+
+mod common;
+
+use common::Bench;
+use shared_protocol::{NodeId, Value};
+use terraform::cost::{Basis, Estimate, Estimates, PriceBook, estimate, missing};
+
+const BOOK: &str = r#"{"format":1,"currency":"EUR","prices":[
+  {"provider":"azurerm","region":"westeurope","service":"Virtual Machines","sku":"Standard_B2s/Linux","unit":"hour","price":0.05,"source":"a made-up list","date":"2026-01-31"},
+  {"provider":"azurerm","region":"*","service":"Managed Disks","sku":"StandardSSD_LRS","unit":"GB-month","price":0.1,"source":"a made-up list","date":"2026-01-31"},
+  {"provider":"azurerm","region":"*","service":"Storage","sku":"Standard LRS Hot","unit":"GB-month","price":0.02,"source":"a made-up list","date":"2026-01-31"}
+]}"#;
+
+fn costs(bench: &Bench, book: &PriceBook) -> Estimates {
+    estimate(&bench.snapshot, bench.board, &bench.settings, book)
+}
+
+fn of(estimates: &Estimates, node: NodeId) -> &Estimate {
+    estimates.nodes.iter().find(|estimate| estimate.node == node).unwrap()
+}
+
+#[test]
+fn what_is_known_is_summed_and_the_rest_is_said() {
+    let mut book = PriceBook::new();
+    book.add("prices.json", BOOK).unwrap();
+    let mut bench = Bench::new();
+    let group =
+        bench.add("azurerm/core/resource_group", "rg", None, r#"{"name":"rg","location":"westeurope"}"#);
+    let machine = bench.add(
+        "azurerm/compute/virtual_machine",
+        "vm",
+        Some(group),
+        r#"{"name":"vm","os_disk_size_gb":100}"#,
+    );
+    let store = bench.add(
+        "azurerm/storage/storage_account",
+        "st",
+        Some(group),
+        r#"{"name":"stshop","account_tier":"Standard","account_replication_type":"LRS"}"#,
+    );
+    let vault = bench.add("azurerm/networking/firewall", "fw", Some(group), r#"{"name":"fw"}"#);
+
+    let found = costs(&bench, &book);
+    assert_eq!(found.currency.as_deref(), Some("EUR"));
+    assert_eq!(of(&found, group).basis, Basis::Free);
+    let vm = of(&found, machine);
+    assert_eq!(vm.basis, Basis::Priced);
+    assert!((vm.monthly.unwrap() - (0.05 * 730.0 + 10.0)).abs() < 1e-9);
+    assert_eq!(vm.components[0].source.as_ref().unwrap().1, "2026-01-31");
+    assert_eq!((of(&found, store).basis, of(&found, store).monthly), (Basis::UsageBased, None));
+    assert_eq!((of(&found, vault).basis, of(&found, vault).monthly), (Basis::Unknown, None));
+    assert_eq!(
+        (found.total.priced, found.total.free, found.total.usage_based, found.total.unknown),
+        (1, 1, 1, 1)
+    );
+
+    bench.set(store, "usage_storage_gb", Value::from(1000));
+    let found = costs(&bench, &book);
+    // The operations are still not said, so the whole is not known; what is known is told.
+    assert_eq!(of(&found, store).basis, Basis::UsageBased);
+    assert!((of(&found, store).monthly.unwrap() - 20.0).abs() < 1e-9);
+
+    bench.set(machine, "vm_size", Value::text("Standard_D2s_v5"));
+    let found = costs(&bench, &book);
+    assert_eq!(of(&found, machine).basis, Basis::Unknown);
+    assert!(missing(&found).contains("Standard_D2s_v5/Linux"));
+}
+
+#[test]
+fn a_template_lists_what_is_missing_and_can_be_filled_in() {
+    let mut bench = Bench::new();
+    bench
+        .settings
+        .providers
+        .entry("aws".to_owned())
+        .or_default()
+        .insert("region".to_owned(), Value::text("eu-west-1"));
+    let address = bench.add("aws/compute/eip", "ip", None, "{}");
+    let found = costs(&bench, &PriceBook::new());
+    assert_eq!(of(&found, address).basis, Basis::Unknown);
+    let filled = missing(&found)
+        .replace("\"price\": null", "\"price\": 0.005")
+        .replace("\"source\": \"\"", "\"source\": \"a list\"")
+        .replace("\"date\": \"\"", "\"date\": \"2026-02-01\"");
+    let mut book = PriceBook::new();
+    book.add("prices.json", &filled).unwrap();
+    assert_eq!(of(&costs(&bench, &book), address).basis, Basis::Priced);
+}
+
+#[test]
+fn a_price_without_a_source_is_refused() {
+    let mut book = PriceBook::new();
+    let error = book.add("prices.json", &BOOK.replace("a made-up list", " ")).unwrap_err().to_string();
+    assert!(error.contains("source"), "{error}");
+    book.add("one.json", BOOK).unwrap();
+    let error = book.add("two.json", &BOOK.replace("EUR", "USD")).unwrap_err().to_string();
+    assert!(error.contains("currency"), "{error}");
+    assert!(book.add("x.json", "{").is_err());
+}

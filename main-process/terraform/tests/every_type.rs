@@ -1,0 +1,147 @@
+//! Every type of the catalogue, alone with what it needs and with everything set, through a parser, the providers'
+//! schemas, `terraform fmt` and, where this machine has the provider, `terraform validate`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test that fails may panic, and says what it skips"
+)]
+
+mod common;
+
+use common::{Bench, program, reader};
+use shared_protocol::{
+    TypeDef, Value,
+    registry::{Block, PropKind},
+};
+use std::sync::Arc;
+
+fn types(prefix: &str) -> Vec<Arc<TypeDef>> {
+    let registry = common::registry();
+    let all = registry.types().filter(|def| {
+        def.id.as_str().starts_with(prefix)
+            && matches!(def.block, Block::Resource | Block::Data)
+            && def.terraform_types().next().is_some()
+    });
+    all.cloned().collect()
+}
+
+/// Every way to choose one of the properties that others depend on.
+fn choices(def: &TypeDef) -> Vec<Vec<(&str, Value)>> {
+    let steering = def.props.iter().filter(|prop| {
+        let mut others = def.props.iter().flat_map(|other| other.visible_when.iter().chain(&other.also_when));
+        let by = def.terraform_by.as_ref().is_some_and(|by| by.prop == prop.key);
+        by || others.any(|condition| condition.prop == prop.key)
+    });
+    let mut all = vec![Vec::new()];
+    for prop in steering {
+        let key = prop.key.as_str();
+        match prop.kind {
+            PropKind::Select => {
+                all.extend(prop.options.iter().map(|choice| vec![(key, Value::text(choice.value.clone()))]));
+            }
+            PropKind::Boolean => all.extend([true, false].map(|value| vec![(key, Value::Bool(value))])),
+            _ => {}
+        }
+    }
+    all
+}
+
+fn name_of(def: &TypeDef, number: usize) -> String {
+    let parts: Vec<&str> = def.id.as_str().split('/').collect();
+    let last = parts.last().unwrap();
+    let last: String = last.chars().take(50).collect();
+    if number == 0 { format!("x_{last}") } else { format!("x_{last}_{number}") }
+}
+
+#[test]
+fn every_type_is_understood_by_its_provider_and_formatted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut problems = Vec::new();
+    let mut count = 0;
+    for def in types("") {
+        for (number, choice) in choices(&def).into_iter().enumerate() {
+            for full in [false, true] {
+                let mut bench = Bench::new();
+                if full {
+                    bench.settings.tags.insert("managed_by".to_owned(), "draftboard".to_owned());
+                }
+                let node = bench.stage(&def, &name_of(&def, 0), &choice, full);
+                let generated = bench.generate();
+                let what = format!("{} {choice:?} full={full}", def.id);
+                for finding in &generated.findings {
+                    problems.push(format!("{what}: {}", finding.message));
+                }
+                for (file, text) in &generated.files {
+                    if file.ends_with(".tf") {
+                        problems.extend(
+                            reader::check(text).into_iter().map(|finding| format!("{what}: {finding}")),
+                        );
+                    }
+                }
+                assert!(generated.span_of(node).is_some(), "{what}: nothing was written");
+                let place =
+                    folder.path().join(format!("{}-{number}-{full}", def.id.as_str().replace('/', "-")));
+                std::fs::create_dir_all(&place).unwrap();
+                program::write(&place, &generated);
+                count += 1;
+            }
+        }
+    }
+    problems.sort();
+    problems.dedup();
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+    assert!(count > 500, "only {count} cases");
+    program::assert_formatted(folder.path());
+}
+
+/// All types of a provider on one board, as one configuration.
+fn all_on_one_board(prefix: &str, full: bool) -> Bench {
+    let mut bench = Bench::new();
+    for def in types(prefix) {
+        for (number, choice) in choices(&def).into_iter().enumerate() {
+            if full || number == 0 {
+                bench.stage(&def, &name_of(&def, number), &choice, full);
+            }
+        }
+    }
+    bench
+}
+
+#[test]
+fn aws_types_pass_the_real_provider() {
+    let (Some(program), Some(mirror)) = (program::program(), program::mirror_of("aws")) else {
+        eprintln!(
+            "SKIPPED: AWS types were not validated by the real provider, because terraform or a folder with the \
+             provider was not found; set DRAFTBOARD_TEST_PROVIDERS to one"
+        );
+        return;
+    };
+    let mirror = format!("-plugin-dir={}", mirror.display());
+    for full in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bench = all_on_one_board("aws/", full);
+        bench.settings.providers.entry("aws".to_owned()).or_default().extend([
+            ("version".to_owned(), Value::text(">= 5.0")),
+            ("region".to_owned(), Value::text("eu-west-1")),
+        ]);
+        let generated = bench.generate();
+        program::write(folder.path(), &generated);
+        let output = program::run(program, folder.path(), &["init", "-no-color", "-input=false", &mirror]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = program::run(program, folder.path(), &["validate", "-json"]);
+        let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut errors = Vec::new();
+        for diagnostic in result["diagnostics"].as_array().unwrap() {
+            if diagnostic["severity"] == "error" {
+                let line = diagnostic["range"]["start"]["line"].as_u64().unwrap_or(0) as usize;
+                let text = generated.files["main.tf"].lines().nth(line.saturating_sub(1)).unwrap_or_default();
+                let node = generated.node_at("main.tf", line).and_then(|id| bench.snapshot.node(id));
+                let name = node.map(|node| format!("{} ({})", node.type_id, node.name)).unwrap_or_default();
+                errors.push(format!("{name}: {text} {} {}", diagnostic["summary"], diagnostic["detail"]));
+            }
+        }
+        assert!(errors.is_empty(), "full={full}: {} errors\n{}", errors.len(), errors.join("\n"));
+    }
+}

@@ -1,0 +1,297 @@
+//! A whole life of real resources with the real program: Terraform's own `terraform_data` needs no cloud.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test that fails may panic, and says what it skips"
+)]
+
+mod common;
+
+use common::{Bench, program};
+use shared_protocol::{
+    NodeId, Value,
+    terraform::{Deployment, RunOperation},
+};
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use terraform::{
+    Generated,
+    run::{Action, Event, OwnGroup, Program, Request, Run, RunError, Runs, Shown, Tracker},
+};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Site {
+    folder: tempfile::TempDir,
+    runs: Runs,
+    program: Program,
+    bench: Bench,
+}
+
+impl Site {
+    fn new() -> Option<Self> {
+        let path = std::env::var_os("PATH");
+        let program = match Program::find(&OwnGroup, None, path.as_deref()) {
+            Ok(program) => program,
+            Err(error) => {
+                program::skip(&format!("no run was tried: {error}"));
+                return None;
+            }
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let runs = Runs::new(Arc::new(OwnGroup), &folder.path().join(".draftboard"));
+        Some(Self { folder, runs, program, bench: Bench::new() })
+    }
+
+    fn files(&self) -> std::path::PathBuf {
+        self.folder.path().join("terraform/main")
+    }
+
+    fn write(&mut self) -> Generated {
+        let generated = self.bench.generate();
+        std::fs::create_dir_all(self.files()).unwrap();
+        program::write(&self.files(), &generated);
+        generated
+    }
+
+    fn start(&self, operation: RunOperation) -> Run {
+        let mut request = Request::new(operation, "main", self.files());
+        if operation.needs_confirmation() {
+            request = request.confirmed();
+        }
+        self.runs.start(&self.program, &request).unwrap()
+    }
+
+    /// Runs to the end and returns what it said, and what became of each node.
+    fn run(&mut self, operation: RunOperation) -> (Vec<Event>, Tracker) {
+        let generated = self.write();
+        let run = self.start(operation);
+        let mut tracker = Tracker::default();
+        let mut events = Vec::new();
+        loop {
+            let event = run.events.recv_timeout(PATIENCE).unwrap();
+            tracker.take(&event, &generated, &self.bench.snapshot);
+            let is_last = matches!(event, Event::Ended { .. });
+            events.push(event);
+            if is_last {
+                return (events, tracker);
+            }
+        }
+    }
+
+    fn succeed(&mut self, operation: RunOperation) -> (Vec<Event>, Tracker) {
+        let (events, tracker) = self.run(operation);
+        assert!(
+            matches!(events.last(), Some(Event::Ended { success: true, .. })),
+            "{operation:?}: {events:#?}"
+        );
+        (events, tracker)
+    }
+}
+
+fn statuses(tracker: &Tracker, nodes: &[NodeId]) -> Vec<Option<Deployment>> {
+    nodes.iter().map(|node| tracker.status(*node)).collect()
+}
+
+#[test]
+fn a_whole_life() {
+    let Some(mut site) = Site::new() else { return };
+    let first = site.bench.add("terraform/core/terraform_data", "first", None, r#"{"input":"one"}"#);
+    let second =
+        site.bench.add("terraform/core/terraform_data", "second", None, r#"{"triggers_replace":["a"]}"#);
+    let nodes = [first, second];
+
+    site.succeed(RunOperation::Init);
+    let (_, tracker) = site.succeed(RunOperation::Validate);
+    assert!(tracker.diagnostics.is_empty());
+    let (_, tracker) = site.succeed(RunOperation::Plan);
+    assert_eq!(tracker.planned.len(), 2);
+    assert_eq!(statuses(&tracker, &nodes), [Some(Deployment::Pending); 2]);
+    let generated = site.write();
+    let plan = site.runs.review(&site.program, &site.files(), &generated).unwrap();
+    assert_eq!(plan.of_node(first), Some(Action::Create));
+
+    let (events, tracker) = site.succeed(RunOperation::ApplyPlan);
+    assert_eq!(statuses(&tracker, &nodes), [Some(Deployment::Created); 2]);
+    assert!(events.iter().any(|event| matches!(event, Event::Started { action: Action::Create, .. })));
+    assert_eq!(tracker.summary.unwrap().add, 2);
+    let again = Request::new(RunOperation::ApplyPlan, "main", site.files()).confirmed();
+    assert!(matches!(site.runs.start(&site.program, &again), Err(RunError::NoPlan)));
+
+    site.bench.set(first, "input", Value::text("two"));
+    site.bench.set(second, "triggers_replace", Value::List(vec![Value::text("b")]));
+    site.succeed(RunOperation::Plan);
+    let generated = site.write();
+    let plan = site.runs.review(&site.program, &site.files(), &generated).unwrap();
+    assert_eq!(plan.of_node(first), Some(Action::Update));
+    assert_eq!(plan.of_node(second), Some(Action::Replace));
+    let change = plan.changes.iter().find(|change| change.node == Some(first)).unwrap();
+    let input = change.attributes.iter().find(|attribute| attribute.path == "input").unwrap();
+    assert_eq!(input.before, Shown::Value("one".into()));
+    assert_eq!(input.after, Shown::Value("two".into()));
+    let change = plan.changes.iter().find(|change| change.node == Some(second)).unwrap();
+    assert!(change.attributes.iter().any(|attribute| attribute.forces_replacement), "{change:?}");
+
+    site.succeed(RunOperation::Apply);
+    let state = site.runs.state(&site.program, &site.files()).unwrap();
+    let mut tracker = Tracker::default();
+    tracker.take_state(&state, &generated);
+    assert_eq!(statuses(&tracker, &nodes), [Some(Deployment::Created); 2]);
+    site.succeed(RunOperation::Drift);
+
+    let (_, tracker) = site.succeed(RunOperation::Destroy);
+    assert_eq!(statuses(&tracker, &nodes), [Some(Deployment::Destroyed); 2]);
+    assert_eq!(site.runs.logs("main").len(), 8);
+    let log = std::fs::read_to_string(site.runs.logs("main").last().unwrap()).unwrap();
+    assert!(log.contains("Destruction complete"), "{log}");
+    assert_eq!(site.runs.interrupted(), []);
+}
+
+#[test]
+fn lines_arrive_as_they_are_printed() {
+    let Some(mut site) = Site::new() else { return };
+    let slow = "provisioner \"local-exec\" {\n  command = \"echo one; sleep 1; echo two\"\n}\n";
+    let node = site.bench.add("terraform/core/terraform_data", "slow", None, "{}");
+    site.bench.set(node, "extra", Value::text(slow));
+    site.succeed(RunOperation::Init);
+    site.write();
+    let run = site.start(RunOperation::Apply);
+    let (mut one, mut ended) = (None, None);
+    while ended.is_none() {
+        match run.events.recv_timeout(PATIENCE).unwrap() {
+            Event::Line { text, .. } if text.contains("one") && one.is_none() => one = Some(Instant::now()),
+            Event::Ended { success, .. } => {
+                assert!(success);
+                ended = Some(Instant::now());
+            }
+            _ => {}
+        }
+    }
+    // The first line came while the program still slept, not with everything at the end.
+    assert!(ended.unwrap() - one.unwrap() > Duration::from_millis(700));
+}
+
+#[test]
+fn a_cancelled_run_leaves_nothing_behind() {
+    let Some(mut site) = Site::new() else { return };
+    let marker = format!("{}", 7_000_000 + std::process::id());
+    let node = site.bench.add("terraform/core/terraform_data", "slow", None, "{}");
+    let slow =
+        format!("provisioner \"local-exec\" {{\n  command = \"echo started; exec sleep {marker}\"\n}}\n");
+    site.bench.set(node, "extra", Value::text(slow));
+    site.succeed(RunOperation::Init);
+    let generated = site.write();
+    let run = site.start(RunOperation::Apply);
+    let busy = Request::new(RunOperation::Plan, "main", site.files());
+    assert!(matches!(site.runs.start(&site.program, &busy), Err(RunError::Busy { .. })));
+    let mut tracker = Tracker::default();
+    loop {
+        let event = run.events.recv_timeout(PATIENCE).unwrap();
+        tracker.take(&event, &generated, &site.bench.snapshot);
+        match event {
+            // The command is told before it runs; what it prints comes after.
+            Event::Line { text, .. } if text.contains("started") && !text.contains("sleep") => {
+                assert_eq!(tracker.status(node), Some(Deployment::Creating));
+                let start = Instant::now();
+                while !is_running(&marker) {
+                    assert!(start.elapsed() < PATIENCE, "the program's own child never ran");
+                }
+                run.cancel();
+            }
+            Event::Ended { cancelled, success, .. } => {
+                assert!(cancelled && !success);
+                break;
+            }
+            _ => {}
+        }
+    }
+    assert!(!is_running(&marker), "the program's own child is still there");
+    assert_eq!(tracker.status(node), Some(Deployment::Failed));
+    site.bench.set(node, "extra", Value::text("# nothing\n"));
+    site.succeed(RunOperation::Destroy);
+}
+
+fn is_running(word: &str) -> bool {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries.into_iter().any(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let arguments: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        arguments.first().is_some_and(|first| first.ends_with(b"sleep"))
+            && arguments.contains(&word.as_bytes())
+    })
+}
+
+#[test]
+fn what_is_wrong_lands_on_the_node_and_the_property() {
+    let Some(mut site) = Site::new() else { return };
+    let node = site.bench.add("terraform/core/terraform_data", "wrong", None, "{}");
+    site.bench.set(node, "input", Value::of_expression("var.nowhere"));
+    site.succeed(RunOperation::Init);
+    let (events, tracker) = site.run(RunOperation::Validate);
+    assert!(matches!(events.last(), Some(Event::Ended { success: false, .. })));
+    let found = &tracker.diagnostics[0];
+    assert_eq!(found.node, Some(node));
+    assert_eq!(found.prop.as_ref().unwrap().as_str(), "input");
+}
+
+#[test]
+fn secrets_go_by_the_environment_and_are_masked() {
+    let Some(mut site) = Site::new() else { return };
+    site.bench.add("terraform/core/variable", "token", None, r#"{"type":"string","sensitive":true}"#);
+    let node = site.bench.add("terraform/core/terraform_data", "holder", None, "{}");
+    site.bench.set(node, "input", Value::of_expression("var.token"));
+    site.succeed(RunOperation::Init);
+    let generated = site.write();
+    let mut request = Request::new(RunOperation::Plan, "main", site.files());
+    request.secrets.insert("token".to_owned(), "hush-hush".to_owned());
+    let run = site.runs.start(&site.program, &request).unwrap();
+    let events: Vec<Event> = run.events.iter().collect();
+    assert!(matches!(events.last(), Some(Event::Ended { success: true, .. })), "{events:?}");
+    assert!(!format!("{events:?}").contains("hush-hush"));
+    let plan = site.runs.review(&site.program, &site.files(), &generated).unwrap();
+    let input = plan.changes[0].attributes.iter().find(|attribute| attribute.path == "input").unwrap();
+    assert_eq!(input.after, Shown::Sensitive);
+    assert!(!format!("{plan:?}").contains("hush-hush"));
+    assert!(!std::fs::read_to_string(&run.log).unwrap().contains("hush-hush"));
+}
+
+#[test]
+fn nothing_real_changes_without_a_word() {
+    let Some(site) = Site::new() else { return };
+    for operation in [RunOperation::Apply, RunOperation::Destroy, RunOperation::ApplyPlan] {
+        let request = Request::new(operation, "main", site.files());
+        let refused = site.runs.start(&site.program, &request).map(|_| ()).unwrap_err();
+        assert!(matches!(refused, RunError::ConfirmationRequired { .. }), "{refused}");
+    }
+}
+
+#[test]
+fn a_missing_program_is_explained() {
+    let error = Program::find(&OwnGroup, None, Some("/nowhere".as_ref())).unwrap_err().to_string();
+    assert!(error.contains("terraform or tofu") && error.contains("settings.toml"), "{error}");
+    let error = Program::find(&OwnGroup, Some("/nowhere/terraform"), None).unwrap_err().to_string();
+    assert!(error.contains("/nowhere/terraform"), "{error}");
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("terraform");
+    std::fs::create_dir_all(&state).unwrap();
+    let record = r#"{"board":"main","operation":"apply","log":"x.log"}"#;
+    std::fs::write(state.join("main.lock"), record).unwrap();
+    let runs = Runs::new(Arc::new(OwnGroup), folder.path());
+    let told = runs.interrupted();
+    assert_eq!(told[0].operation, "apply");
+    assert_eq!(runs.interrupted(), []);
+    assert!(is_empty(&state.join("main.lock")));
+}
+
+fn is_empty(path: &Path) -> bool {
+    std::fs::metadata(path).unwrap().len() == 0
+}
