@@ -1,4 +1,4 @@
-//! Dates for people and for machines, from a point in time. UTC only.
+//! Formats points in time for people and for machines. UTC only.
 
 use std::time::{Duration, SystemTime};
 
@@ -20,7 +20,7 @@ pub(crate) fn readable(time: SystemTime) -> String {
     format!("{} {} UTC", &iso[..10], &iso[11..16])
 }
 
-/// `May 2, 2025` from a text that begins with `2025-05-02`; nothing from any other.
+/// Returns `May 2, 2025` for a text that starts with `2025-05-02`, and `None` for any other text.
 pub(crate) fn short_date(text: &str) -> Option<String> {
     let mut parts = text.get(..10)?.split('-');
     let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
@@ -30,7 +30,7 @@ pub(crate) fn short_date(text: &str) -> Option<String> {
     Some(format!("{} {day}, {year}", MONTHS.get(month.checked_sub(1)?)?))
 }
 
-/// Year, month and day of a day counted from 1970-01-01 (Howard Hinnant's algorithm).
+/// Converts days since 1970-01-01 to year, month and day (Howard Hinnant's algorithm).
 fn civil(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let era = shifted / 146_097;

@@ -1,5 +1,5 @@
-//! `draftboard.toml`: the project's own file, written by people. Draftboard reads it and creates it, and changes it only when
-//! a person accepted that, leaving the rest as it is.
+//! `draftboard.toml`: the project file, written by people. Draftboard reads and creates it, and changes only the
+//! fields of an accepted change.
 
 use crate::{FileError, Position, WorkspacePath};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use toml::{
     de::{DeArray, DeTable, DeValue},
 };
 
-/// The version of the format that this build writes and the newest it reads.
+/// The format version that this build writes, and the newest that it reads.
 pub const CONFIG_FORMAT: u32 = 1;
 
 const MOST_BYTES: usize = 1024 * 1024;
@@ -21,17 +21,17 @@ const KNOWN: [&str; 6] = ["format", "name", "description", "modules", "bundles",
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ProjectConfig {
     pub format: u32,
-    /// What people call the project.
+    /// The display name of the project.
     pub name: String,
     #[serde(default)]
     pub description: String,
-    /// Module files of the workspace; `*` in the last part stands for any run of characters.
+    /// Patterns of module files; `*` in the last part matches any characters.
     #[serde(default = "all_modules")]
     pub modules: Vec<String>,
-    /// Folders of spec bundles; `*` in the last part stands for any run of characters.
+    /// Patterns of bundle folders; `*` in the last part matches any characters.
     #[serde(default = "all_bundles")]
     pub bundles: Vec<String>,
-    /// What the project changes about types, by type id.
+    /// Overrides of node types, by type id.
     #[serde(default)]
     pub types: BTreeMap<String, TypeOverride>,
 }
@@ -45,7 +45,7 @@ fn all_bundles() -> Vec<String> {
 }
 
 impl ProjectConfig {
-    /// What holds while the project's file cannot be read.
+    /// The configuration used while the project file cannot be read.
     pub fn fallback(name: String) -> Self {
         let (modules, bundles) = (all_modules(), all_bundles());
         Self {
@@ -59,8 +59,8 @@ impl ProjectConfig {
     }
 }
 
-/// Reads the project's file. Tables at the top that this version does not know are left for a later one that does; a key
-/// that is unknown anywhere else is an error, because it is most likely misspelt.
+/// Reads the project file. Ignores unknown top-level tables, which belong to a later version. Any other unknown key
+/// is an error, because it is most likely a typo.
 pub fn read_config(text: &str) -> Result<ProjectConfig, FileError> {
     let path = WorkspacePath::config();
     if text.len() > MOST_BYTES {
@@ -83,14 +83,15 @@ pub fn read_config(text: &str) -> Result<ProjectConfig, FileError> {
     Ok(config)
 }
 
-/// A newer format explains any surprise, so it is looked for before anything else.
+/// Returns the format when it is newer than this build. Checked first, because a newer format explains every other
+/// problem.
 fn newer_format(table: &DeTable<'_>) -> Option<u64> {
     let number = table.get("format")?.get_ref().as_integer()?;
     let format = u64::from_str_radix(number.as_str(), number.radix()).ok()?;
     (format > u64::from(CONFIG_FORMAT)).then_some(format)
 }
 
-/// Unknown keys at the top, and kinds of values that JSON has no words for.
+/// Checks for unknown top-level keys and for values without a JSON equivalent.
 fn check_top(table: &DeTable<'_>) -> Result<(), (Range<usize>, String)> {
     for (key, value) in table {
         let name: &str = key.get_ref();
@@ -103,7 +104,7 @@ fn check_top(table: &DeTable<'_>) -> Result<(), (Range<usize>, String)> {
     Ok(())
 }
 
-/// `[section]` or `[[section]]`.
+/// Returns whether the value is a `[section]` or `[[section]]`.
 fn is_section(value: &DeValue<'_>) -> bool {
     let all_tables =
         |items: &DeArray<'_>| !items.is_empty() && items.iter().all(|item| item.get_ref().is_table());
@@ -113,10 +114,10 @@ fn is_section(value: &DeValue<'_>) -> bool {
 fn check_json_can_say(value: &Spanned<DeValue<'_>>) -> Result<(), (Range<usize>, String)> {
     match value.get_ref() {
         DeValue::Datetime(_) => {
-            Err((value.span(), "a date cannot be kept: write it as text, in quotes".to_owned()))
+            Err((value.span(), "a date is not supported: write it as text, in quotes".to_owned()))
         }
         DeValue::Float(number) if number.as_str().parse::<f64>().is_ok_and(|number| !number.is_finite()) => {
-            Err((value.span(), "not a finite number: write one".to_owned()))
+            Err((value.span(), "not a finite number: use a finite number".to_owned()))
         }
         DeValue::Array(items) => items.iter().try_for_each(check_json_can_say),
         DeValue::Table(entries) => entries.iter().try_for_each(|(_, value)| check_json_can_say(value)),
@@ -124,7 +125,7 @@ fn check_json_can_say(value: &Spanned<DeValue<'_>>) -> Result<(), (Range<usize>,
     }
 }
 
-/// What the types alone do not say; the key tells where.
+/// Checks the values beyond their types. The error names the key.
 fn check_values(config: &ProjectConfig) -> Result<(), (&'static str, String)> {
     if config.format != CONFIG_FORMAT {
         return Err(("format", format!("expected `format = {CONFIG_FORMAT}`")));
@@ -150,7 +151,7 @@ fn check_values(config: &ProjectConfig) -> Result<(), (&'static str, String)> {
     Ok(())
 }
 
-/// The text of a new workspace's file.
+/// Returns the text of the project file for a new workspace.
 pub fn new_project(name: &str) -> String {
     let name = toml::Value::String(name.to_owned());
     format!(
@@ -166,7 +167,7 @@ modules = ["modules/*.json"]
 # Folders of spec bundles; `*` stands for any name.
 bundles = ["specs/*"]
 
-# What this project changes about a type, for example:
+# Overrides of node types, for example:
 #
 # [types."aws/compute/instance"]
 # title = "Server"
@@ -178,21 +179,21 @@ bundles = ["specs/*"]
     )
 }
 
-/// Why fields cannot be merged into the project's file.
+/// The reason why fields cannot be merged into the project file.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    #[error("draftboard.toml cannot be read as it is: {0}")]
+    #[error("draftboard.toml has a syntax error: {0}")]
     Unreadable(String),
-    #[error("`{0}` holds something that TOML cannot: null within a list, or a number out of range")]
+    #[error("`{0}` contains a value that TOML cannot represent: null in a list, or a number out of range")]
     Value(String),
-    #[error("`format` is not for agents or people to change")]
+    #[error("`format` cannot be changed")]
     Format,
-    #[error("the file would not be one of a project any more: {0}")]
+    #[error("draftboard.toml would no longer be valid: {0}")]
     Result(String),
 }
 
-/// The project's file with these fields in it: tables are merged, null takes a field away, everything else, comments
-/// included, stays as it is.
+/// Returns the project file with these fields merged: merges tables, removes fields that are null, and keeps
+/// everything else, including comments.
 pub fn merge_config(
     text: &str,
     fields: &serde_json::Map<String, serde_json::Value>,

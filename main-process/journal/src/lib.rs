@@ -1,16 +1,16 @@
-//! What must survive: the journal of operations, the workspace's files, and the news that somebody else edited them.
+//! Durable state: the journal of operations, the files of the workspace, and a watcher for edits by other programs.
 //!
 //! Owns: `.draftboard/journal.db` (SQLite), the text of `boards/*.board.json` and `draftboard.toml`, reading and
-//! writing inside the workspace folder and nowhere else, the watcher. Must not know: MCP, egui, messages between
-//! processes, the registry's rules; it decides nothing about the graph. It is called by one writer, synchronously; only
-//! the watcher has a thread.
+//! writing inside the workspace folder only, the watchers. Must not know: MCP, egui, messages between processes,
+//! the rules of the registry; it decides nothing about the graph. One writer calls it synchronously; only the
+//! watchers have threads.
 //!
-//! A save is safe against a crash at any point when done in this order:
+//! A save survives a crash at any point when its steps run in this order:
 //!
 //! ```text
-//! Journal::record_pending(path, new hash)     durable: from here both contents are known as ours
-//! WorkspaceFiles::write_atomic(path, bytes)   the old file or the new one, never a part
-//! Journal::confirm(path)                      the new content is the one on record
+//! Journal::record_pending(path, new hash)     durable: the old and the new content are on record
+//! WorkspaceFiles::write_atomic(path, bytes)   the file holds the old or the new content, never a part
+//! Journal::confirm(path)                      only the new content is on record
 //! ```
 
 mod board_file;

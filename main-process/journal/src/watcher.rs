@@ -1,9 +1,9 @@
-//! Notices that somebody else changed a file: an editor, a git pull. Tells which, never what: reading is the caller's, and
-//! the caller's own saves come by here as well.
+//! Watches workspace files for edits by other programs, such as an editor or `git pull`. Reports paths, not
+//! contents: the caller reads the files, and also receives the paths of its own saves.
 //!
-//! Folders are watched and not files, because editors replace files by renaming. News is gathered until nothing has
-//! happened for a moment, each path once. When it cannot be told what changed (the kernel's queue ran over, a folder
-//! came or went, too much at once) it says [`FileChanged::Everything`].
+//! Watches folders instead of files, because editors replace files by renaming. Gathers changes until the folders
+//! are quiet and reports each path once. Reports [`FileChanged::Everything`] when the changed paths are unknown:
+//! the queue of the kernel overflowed, a folder was added or removed, or too many paths changed at once.
 
 use crate::WorkspacePath;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
@@ -23,21 +23,21 @@ use std::{
 
 const FOLDERS: [&str; 3] = ["boards", "modules", "components"];
 const FILES: [&str; 3] = ["draftboard.toml", "links.json", ".draftboard/overrides.v0.json"];
-/// Holds one of the files, and much that is nobody's business.
+/// Contains one watched file and many files that are ignored.
 const STATE_FOLDER: &str = ".draftboard";
-/// News is passed on when nothing has happened for this long …
+/// Changes are reported after no event arrived for this long …
 const QUIET: Duration = Duration::from_millis(100);
-/// … or, where something happens all the time, after this long.
+/// … or after this long while events keep arriving.
 const LONGEST: Duration = Duration::from_secs(1);
-/// More paths than this at once are `Everything`.
+/// More gathered paths than this are reported as `Everything`.
 const MOST_PATHS: usize = 1_000;
 
-/// Some files may be other than they were.
+/// A change of workspace files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileChanged {
     /// This file was written, created, renamed or removed.
     Path(WorkspacePath),
-    /// Any file: look at all of them.
+    /// Any file may have changed: check all of them.
     Everything,
 }
 
@@ -51,19 +51,20 @@ pub enum WatchError {
     Failed { path: PathBuf, problem: String },
 }
 
-/// Watches until it is dropped.
+/// Watches a workspace until it is dropped.
 #[derive(Debug)]
 pub struct Watcher {
     news: Arc<Mutex<News>>,
     wake: Sender<()>,
-    /// Dropping it ends the thread.
+    /// Dropping the sender stops the thread.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watcher {
-    /// Watches `boards/`, `modules/`, `components/`, `draftboard.toml`, `links.json` and the file of the overrides under
-    /// `root`; these folders may come later, and others may be added. The channel should be bounded: while it is full, news is gathered here.
+    /// Watches `boards/`, `modules/`, `components/`, `draftboard.toml`, `links.json` and the overrides file under
+    /// `root`. The folders may be created later, and more can be added. The channel should be bounded: while it is
+    /// full, changes are gathered here.
     pub fn start(root: &Path, sender: Sender<FileChanged>) -> Result<Self, WatchError> {
         let failed = |error: &dyn std::fmt::Display| WatchError::Failed {
             path: root.to_owned(),
@@ -71,7 +72,7 @@ impl Watcher {
         };
         let root = root.canonicalize().map_err(|error| failed(&error))?;
         let news = Arc::new(Mutex::new(News::default()));
-        // Room for one: a second wake-up says nothing that the first does not.
+        // One slot is enough: a second wake-up adds no information.
         let (wake, woken) = bounded(1);
         let (stop, stopped) = bounded(0);
         let handler = {
@@ -96,14 +97,15 @@ impl Watcher {
         Ok(Self { news, wake, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Watches these folders as well, and no others that were given before. What changes directly in them is news.
+    /// Watches these source folders in addition, in place of those of the previous call. Reports changes of their
+    /// direct entries.
     pub fn watch_sources(&self, folders: impl IntoIterator<Item = SourcePath>) {
         let folders: BTreeSet<String> = folders.into_iter().map(|folder| folder.to_string()).collect();
         let mut news = lock(&self.news);
         if news.sources != folders {
             let before = std::mem::replace(&mut news.sources, folders.clone());
             news.folders = true;
-            // Something may have happened in a new one before it was watched.
+            // Files in a new folder may have changed before it was watched.
             for folder in folders.difference(&before) {
                 news.add(folder);
             }
@@ -121,14 +123,14 @@ impl Drop for Watcher {
     }
 }
 
-/// What has been noticed and not passed on.
+/// Changes that were gathered and not yet reported.
 #[derive(Debug, Default)]
 struct News {
     paths: BTreeSet<WorkspacePath>,
     everything: bool,
-    /// One of the watched folders came or went, or others are to be watched.
+    /// A watched folder was added or removed, or the set of source folders changed.
     folders: bool,
-    /// Folders that are watched besides our own.
+    /// Source folders, watched in addition to the fixed folders.
     sources: BTreeSet<String>,
 }
 
@@ -137,11 +139,11 @@ fn lock(news: &Mutex<News>) -> MutexGuard<'_, News> {
 }
 
 impl News {
-    /// Whether there is something new.
+    /// Returns whether the event adds a change.
     fn take_in(&mut self, root: &Path, event: &notify::Result<Event>) -> bool {
         match event {
             Err(error) => {
-                tracing::warn!(%error, "watching files failed for a moment");
+                tracing::warn!(%error, "the file watcher reported an error");
                 self.everything = true;
                 true
             }
@@ -191,12 +193,12 @@ impl News {
         true
     }
 
-    /// The sources' folders, if the folders must be watched anew.
+    /// Returns the source folders when the folders must be watched again.
     fn take_folders(&mut self) -> Option<BTreeSet<String>> {
         std::mem::take(&mut self.folders).then(|| self.sources.clone())
     }
 
-    /// Hands out what was gathered.
+    /// Takes the gathered changes.
     fn take_changes(&mut self) -> Vec<FileChanged> {
         let paths = std::mem::take(&mut self.paths);
         if std::mem::take(&mut self.everything) {
@@ -207,7 +209,7 @@ impl News {
     }
 }
 
-/// Reading a file is news as well to the kernel, and not to us.
+/// The kernel also reports read access, which changes nothing.
 fn may_change_content(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(access) => access == AccessKind::Close(AccessMode::Write),
@@ -215,7 +217,7 @@ fn may_change_content(kind: EventKind) -> bool {
     }
 }
 
-/// Temporary files and backups: ours, and what editors leave for a moment.
+/// Returns whether a name belongs to a temporary file or an editor backup.
 fn is_passing(name: &str) -> bool {
     is_temporary(name) || name.starts_with('.') || name.ends_with('~')
 }
@@ -223,7 +225,7 @@ fn is_passing(name: &str) -> bool {
 struct Folders {
     watcher: RecommendedWatcher,
     root: PathBuf,
-    /// Those besides our own that are watched now.
+    /// The source folders that are watched now.
     sources: BTreeSet<String>,
 }
 
@@ -233,18 +235,18 @@ impl Folders {
         self.watch(&root)
     }
 
-    /// Watches the folders that are there, anew: one may have been replaced by another of the same name.
+    /// Watches the existing folders again: a folder may have been replaced under the same name.
     fn watch_subfolders(&mut self) -> Result<(), WatchError> {
         for folder in FOLDERS.into_iter().chain([STATE_FOLDER]) {
             let path = self.root.join(folder);
-            // It is no error that it was not watched, or that it is gone.
+            // Fails when the folder was not watched or is gone, which is fine.
             let _ = self.watcher.unwatch(&path);
             self.watch_if_there(&path)?;
         }
         Ok(())
     }
 
-    /// Watches the sources' folders that are there, anew, and lets go of the others.
+    /// Watches the existing source folders again and stops watching the others.
     fn watch_sources(&mut self, wanted: BTreeSet<String>) -> Result<(), WatchError> {
         for folder in std::mem::replace(&mut self.sources, wanted.clone()) {
             let _ = self.watcher.unwatch(&self.root.join(folder));
@@ -252,7 +254,7 @@ impl Folders {
         wanted.iter().try_for_each(|folder| self.watch_if_there(&self.root.join(folder)))
     }
 
-    /// Not through a link: nothing outside the workspace is looked at.
+    /// Does not watch through a link, so that nothing outside the workspace is observed.
     fn watch_if_there(&mut self, path: &Path) -> Result<(), WatchError> {
         if path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
             self.watch(path)
@@ -269,7 +271,7 @@ impl Folders {
     }
 }
 
-/// The thread that carries news from the kernel's side to the caller's.
+/// The thread that reports gathered changes to the caller.
 struct Courier {
     folders: Folders,
     news: Arc<Mutex<News>>,
@@ -282,11 +284,11 @@ impl Courier {
     fn run(mut self) {
         while self.wait_for_news() {
             let sources = lock(&self.news).take_folders();
-            // Watched before the news is passed on, so that whoever looks then misses nothing.
+            // Watches before reporting, so that a reader misses no later change.
             if let Some(sources) = sources {
                 let watched = self.folders.watch_subfolders().and(self.folders.watch_sources(sources));
                 if let Err(error) = watched {
-                    tracing::warn!(%error, "a folder is no longer watched");
+                    tracing::warn!(%error, "stopped watching a folder");
                 }
             }
             let changes = lock(&self.news).take_changes();
@@ -299,7 +301,7 @@ impl Courier {
         }
     }
 
-    /// Waits for news and then until it is quiet. False when it is time to stop.
+    /// Waits for a change and then for quiet. Returns false when the watcher stops.
     fn wait_for_news(&self) -> bool {
         select! {
             recv(self.woken) -> woken => if woken.is_err() { return false },

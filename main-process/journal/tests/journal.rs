@@ -1,4 +1,4 @@
-//! The journal through its public face.
+//! The journal through its public API.
 #![allow(clippy::unwrap_used, reason = "a test may unwrap")]
 
 mod common;
@@ -30,7 +30,7 @@ fn at(revision: u64) -> Document {
     Document { revision: Revision(revision), ..small_board() }
 }
 
-/// Meddles with a closed journal.
+/// Modifies a closed journal.
 fn meddle(folder: &Path, sql: &str) {
     Connection::open(folder.join("journal.db")).unwrap().execute_batch(sql).unwrap();
 }
@@ -116,7 +116,7 @@ fn any_changed_byte_shows_and_names_the_revision() {
         drop(journal_with(folder.path(), 6));
         meddle(folder.path(), sql);
         let journal = Journal::open(folder.path());
-        // The end of the chain is read at once; damage there cannot be opened, and is still no panic.
+        // Opening reads the end of the chain; damage there prevents opening, without a panic.
         let journal = journal.unwrap_or_else(|error| panic!("{sql}: {error}"));
         match journal.recover() {
             Err(JournalError::Damaged { revision, readable: found, .. }) => {
@@ -332,7 +332,8 @@ fn a_copy_taken_at_any_moment_has_all_that_was_acknowledged() {
     let mut journal = Journal::open(folder.path()).unwrap();
     for revision in 1..=20 {
         journal.append(&[operation(revision, 3_000)]).unwrap();
-        // What a crash at this moment would leave; read by name, since opening the database here would unlock it.
+        // Copies the files as a crash at this moment would leave them. Read by name, because opening the database
+        // here would unlock it.
         let crashed = tempfile::tempdir().unwrap();
         let copied = std::process::Command::new("cp")
             .args([folder.path().join("journal.db"), folder.path().join("journal.db-wal")])
@@ -427,7 +428,7 @@ fn a_proposal_is_written_over_the_one_that_was_looked_at_and_over_no_other() {
         matches!(refused, JournalError::AnotherProposal { proposal } if proposal == first.id),
         "{refused}"
     );
-    // Nothing of it was written, the operation of the yes included.
+    // Nothing was written, including the operation of the approval.
     assert_eq!((journal.revision(), journal.review_stamp()), (Revision(1), 1));
     assert_eq!(journal.review().unwrap().proposals[0].proposal, first);
     write(&mut journal, &accepted, 9, Some(1)).unwrap();
@@ -458,7 +459,7 @@ fn a_deleted_journal_is_written_no_more_and_made_anew_with_all_that_was_in_it() 
 #[test]
 fn a_journal_that_cannot_be_read_any_more_starts_from_the_document() {
     let folder = folder();
-    // More than SQLite keeps in memory, and closed once, so that it is not in the log either.
+    // More data than SQLite keeps in memory; closed once, so that it is not in the log either.
     let mut operations = plain_operations(1..=500);
     operations.iter_mut().for_each(|operation| operation.summary = "x".repeat(10_000));
     let mut journal = Journal::open(folder.path()).unwrap();
@@ -473,7 +474,7 @@ fn a_journal_that_cannot_be_read_any_more_starts_from_the_document() {
     assert!(matches!(journal.check(), Err(JournalError::Displaced { .. })));
     let renewed = journal.renew(folder.path(), &at(500)).unwrap();
     assert!(!renewed.is_complete);
-    // Nothing is acknowledged before the review queue is in it as well.
+    // Nothing is acknowledged before the review queue is restored.
     assert!(matches!(journal.append(&plain_operations(501..=501)), Err(JournalError::Displaced { .. })));
     journal.take_back(&ReviewWrite::default()).unwrap();
     journal.append(&plain_operations(501..=501)).unwrap();

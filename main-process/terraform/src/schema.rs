@@ -1,6 +1,6 @@
-//! What the providers say about their types: the facts behind the catalogue.
+//! The provider schemas behind the catalogue.
 //!
-//! Owns: reading `catalogue::provider_schemas` and answering what stands at an argument's path. Must not know: nodes.
+//! Owns: parsing `catalogue::provider_schemas` and looking up the schema at an argument path. Must not know: nodes.
 
 use serde::Deserialize;
 use std::{
@@ -8,7 +8,7 @@ use std::{
     sync::LazyLock,
 };
 
-/// Every provider's types, read once.
+/// Returns the types of all providers, parsed once.
 pub fn schemas() -> &'static Schemas {
     static READ: LazyLock<Schemas> = LazyLock::new(Schemas::read);
     &READ
@@ -27,10 +27,10 @@ pub struct Schema {
     pub attributes: BTreeMap<String, Attribute>,
     #[serde(rename = "b", default)]
     pub blocks: BTreeMap<String, Schema>,
-    /// Attributes that can only be read.
+    /// Read-only attributes.
     #[serde(default)]
     pub computed: BTreeSet<String>,
-    /// The block may stand several times.
+    /// The block may be repeated.
     #[serde(default)]
     pub many: bool,
     #[serde(default)]
@@ -52,7 +52,7 @@ pub enum Kind {
     Texts,
     Numbers,
     Map,
-    /// An object or a list of objects; blocks are understood for it as well.
+    /// An object or a list of objects; may also be written as blocks.
     Any,
 }
 
@@ -72,7 +72,7 @@ impl From<String> for Attribute {
     }
 }
 
-/// What stands at a path.
+/// The schema at a path.
 #[derive(Debug, Clone, Copy)]
 pub enum Found<'a> {
     Attribute(&'a Attribute),
@@ -90,13 +90,13 @@ struct File {
 
 impl Schemas {
     fn read() -> Self {
-        // The texts are part of the executable and a test reads them all: one that does not read is left out, and its
-        // types are then treated like types of a workspace module, of which nothing is known.
+        // The texts are embedded in the executable, and a test parses them all. A text that does not parse is
+        // skipped; its types are then treated like those of a workspace module, which have no schema.
         let files = catalogue::provider_schemas().filter_map(|text| serde_json::from_str::<File>(text).ok());
         Self { types: files.flat_map(|file| file.types).collect() }
     }
 
-    /// The schema of a resource, or of a data source as `data.type`.
+    /// Returns the schema of a resource, or of a data source as `data.type`.
     pub fn get(&self, terraform: &str) -> Option<&Schema> {
         self.types.get(terraform)
     }
@@ -107,7 +107,7 @@ impl Schemas {
 }
 
 impl Schema {
-    /// What stands at `block.block.argument`.
+    /// Returns the schema at `block.block.argument`.
     pub fn find(&self, path: &str) -> Option<Found<'_>> {
         let mut body = self;
         let mut parts = path.trim_end_matches("[]").split('.').peekable();
@@ -117,7 +117,8 @@ impl Schema {
                 Some(block) => body = block,
                 None => {
                     let attribute = body.attributes.get(part)?;
-                    // The schema does not say what is in a list of objects, which may be written as blocks.
+                    // The schema does not describe the content of a list of objects, which may be written as
+                    // blocks.
                     let is_whole = parts.peek().is_none();
                     return (is_whole || attribute.kind == Kind::Any).then_some(Found::Attribute(attribute));
                 }
@@ -126,7 +127,7 @@ impl Schema {
         None
     }
 
-    /// Whether an attribute such as `id` or `identity[0].principal_id` can be read.
+    /// Returns whether an attribute such as `id` or `identity[0].principal_id` is readable.
     pub fn can_read(&self, attribute: &str) -> bool {
         let first = attribute.split(['.', '[']).next().unwrap_or_default();
         first == "id"

@@ -1,4 +1,4 @@
-//! The catalogue against what the providers say: every argument is there, in its place, of its kind.
+//! Checks the catalogue against the provider schemas: every argument exists, at its path, with its type.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -37,7 +37,8 @@ fn every_property_is_an_argument_of_its_kind() {
     let mut findings = Vec::new();
     for def in common::registry().types().filter(|def| written(def)) {
         for prop in def.props.iter().filter(|prop| prop.role == Role::Argument) {
-            // With types by operating system a property may belong to one of them, if its condition says so.
+            // When the operating system selects the type, a property may belong to only one of them if its
+            // condition says so.
             let places: Vec<Option<Found<'_>>> = def
                 .terraform_types()
                 .map(|terraform| schema_of(def, terraform).find(prop.argument()))
@@ -61,7 +62,7 @@ fn misfit(prop: &PropDef, place: Found<'_>) -> Option<String> {
     let kind = match place {
         Found::Block(_) if prop.argument().ends_with("[]") => return None,
         Found::Block(_) => return Some(format!("`{}` is a block", prop.argument())),
-        // Of what is within an object nothing is known.
+        // The schema does not describe the content of an object.
         Found::Attribute(attribute) if attribute.kind == Kind::Any && prop.argument().contains('.') => {
             return None;
         }
@@ -70,7 +71,7 @@ fn misfit(prop: &PropDef, place: Found<'_>) -> Option<String> {
     let fits = match prop.kind {
         PropKind::Boolean => matches!(kind, Kind::Boolean),
         PropKind::Number => matches!(kind, Kind::Number | Kind::Text),
-        // Numbers that come from a list of choices are texts until they are written.
+        // Numbers from a list of options are texts until they are written.
         PropKind::Select => match kind {
             Kind::Number => prop.options.iter().all(|choice| choice.value.parse::<f64>().is_ok()),
             Kind::Boolean => prop.options.iter().all(|choice| choice.value.parse::<bool>().is_ok()),
@@ -98,8 +99,8 @@ fn nothing_that_a_provider_requires_is_missing() {
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
-/// Each required argument has a property that is required, has a value anyway, or shares the argument with others. In a
-/// block that is optional, the property may be left empty: then the block is left out.
+/// Every required argument has a property that is required, has a value, or shares the argument with others. In an
+/// optional block the property may be empty: then the block is omitted.
 fn require(def: &TypeDef, schema: &Schema, path: &str, optional: bool, findings: &mut Vec<String>) {
     let at = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     for (name, _) in schema.attributes.iter().filter(|(_, attribute)| attribute.required) {

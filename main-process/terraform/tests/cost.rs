@@ -1,4 +1,4 @@
-//! Costs: what is known is summed, what is not is said, and nothing unknown ever counts as zero.
+//! Costs: known costs are summed, missing prices are reported, and an unknown cost never counts as zero.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -64,7 +64,7 @@ fn what_is_known_is_summed_and_the_rest_is_said() {
 
     bench.set(store, "usage_storage_gb", Value::from(1000));
     let found = costs(&bench, &book);
-    // The operations are still not said, so the whole is not known; what is known is told.
+    // The number of operations is still unknown, so the total is not final; the known part is reported.
     assert_eq!(of(&found, store).basis, Basis::UsageBased);
     assert!((of(&found, store).monthly.unwrap() - 20.0).abs() < 1e-9);
 

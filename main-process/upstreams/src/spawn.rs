@@ -1,5 +1,5 @@
-//! Starting a program so that it and all that it starts can be ended. Who starts it is an argument: main guards its
-//! children so that they die with it.
+//! Starts programs so that they and all their child processes can be ended. The spawner is provided by the caller:
+//! the main process guards its children so that they die with it.
 
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use serde::Serialize;
@@ -14,13 +14,13 @@ use std::{
     process::{Child, Command, ExitStatus, Stdio},
 };
 
-/// A program to start, with pipes for all three of its standard streams.
+/// A program to start, with pipes for its three standard streams.
 #[derive(Clone)]
 pub struct Launch {
     pub program: PathBuf,
     pub arguments: Vec<String>,
     pub folder: PathBuf,
-    /// All of it; nothing else is inherited. May hold secrets, so a launch is never shown whole.
+    /// The complete environment; nothing else is inherited. May hold secrets, so a launch is never displayed in full.
     pub environment: Vec<(OsString, OsString)>,
 }
 
@@ -28,21 +28,21 @@ pub trait Spawner: Send + Sync {
     fn spawn(&self, launch: &Launch) -> io::Result<Box<dyn Running>>;
 }
 
-/// A program that runs, with all that it has started. Dropping it ends them, without waiting.
+/// A running program with all its child processes. Dropping it kills them without waiting.
 pub trait Running: Send + Sync {
-    /// Each is present once.
+    /// Each stream can be taken once.
     fn take_stdin(&mut self) -> Option<OwnedFd>;
     fn take_stdout(&mut self) -> Option<OwnedFd>;
     fn take_stderr(&mut self) -> Option<OwnedFd>;
-    /// Readable once the program has ended.
+    /// Becomes readable when the program ends.
     fn end_signal(&self) -> io::Result<OwnedFd>;
-    /// Asks it to end, without waiting.
+    /// Requests termination without waiting.
     fn ask_to_end(&mut self);
-    /// Ends what is left of it and of all that it has started, and tells how the program ended. May block for a moment.
+    /// Kills the program and all its child processes, and returns the exit. May block briefly.
     fn finish(&mut self) -> io::Result<Exit>;
 }
 
-/// How a program ended.
+/// The exit of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Exit {
     pub code: Option<i32>,
@@ -58,14 +58,15 @@ impl From<ExitStatus> for Exit {
 impl std::fmt::Display for Exit {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.code, self.signal) {
-            (Some(code), _) => write!(formatter, "ended with code {code}"),
-            (None, Some(signal)) => write!(formatter, "was ended by signal {signal}"),
-            (None, None) => write!(formatter, "ended"),
+            (Some(code), _) => write!(formatter, "exited with code {code}"),
+            (None, Some(signal)) => write!(formatter, "was terminated by signal {signal}"),
+            (None, None) => write!(formatter, "exited"),
         }
     }
 }
 
-/// Starts programs in a group of their own, for the command line and for tests. They do not end with us when we are killed.
+/// Starts programs in their own process group, for the command line and tests. They survive when this process is
+/// killed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OwnGroup;
 
@@ -95,10 +96,10 @@ impl Group {
         i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
     }
 
-    /// Only before the leader is reaped: until then its number, and the group's, belong to nobody else.
+    /// Signals only before the leader is reaped: until then its process id and group id are not reused.
     fn signal(&self, signal: Signal) {
         if let (None, Some(group)) = (self.exit, self.pid()) {
-            // Fails when nobody is left, which is what is wanted.
+            // Fails when no process is left.
             let _ = kill_process_group(group, signal);
         }
     }
@@ -118,7 +119,7 @@ impl Running for Group {
     }
 
     fn end_signal(&self) -> io::Result<OwnedFd> {
-        let pid = self.pid().ok_or_else(|| io::Error::other("the process has no number"))?;
+        let pid = self.pid().ok_or_else(|| io::Error::other("the process has no id"))?;
         Ok(pidfd_open(pid, PidfdFlags::NONBLOCK)?)
     }
 
@@ -139,7 +140,7 @@ impl Running for Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // A child that nobody waits for would be a surprise. What was killed ends at once.
+        // Reaps the child, which ends immediately after the kill.
         let _ = self.finish();
     }
 }

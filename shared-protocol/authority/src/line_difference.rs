@@ -1,7 +1,7 @@
-//! Two texts side by side, line by line, the way version control shows them.
+//! A unified diff of two texts, line by line.
 
 const AROUND: usize = 3;
-/// Pairs of lines that are compared; larger changes are shown as all old lines and all new ones.
+/// The maximum number of line pairs to compare; a larger change is shown as all old lines, then all new ones.
 const MOST_PAIRS: usize = 4_000_000;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -11,7 +11,7 @@ enum Side {
     After,
 }
 
-/// Empty when they are equal, and never when they are not: also a line's end is a part of the line.
+/// Returns an empty text exactly when both texts are equal: the line ending is a part of the line.
 pub fn difference(path: &str, before: &str, after: &str) -> String {
     if before == after {
         return String::new();
@@ -38,7 +38,7 @@ pub fn difference(path: &str, before: &str, after: &str) -> String {
             out.push(sign);
             out.push_str(line);
             if !line.ends_with('\n') {
-                out.push_str("\n\\ without a line break at the end\n");
+                out.push_str("\n\\ No newline at end of file\n");
             }
         }
         is_open = is_near(at);
@@ -48,7 +48,7 @@ pub fn difference(path: &str, before: &str, after: &str) -> String {
     out
 }
 
-/// The longest lines in common, between what is equal at both ends.
+/// Compares the lines between the equal head and the equal tail.
 fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Side, &'a str)> {
     let head = old.iter().zip(new).take_while(|(one, other)| one == other).count();
     let most = old.len().min(new.len()) - head;
@@ -68,7 +68,7 @@ fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Side, &'a str)> {
 
 fn common<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Side, &'a str)> {
     let width = new.len() + 1;
-    // How many lines the rests have in common.
+    // `lengths[i, j]`: the length of the longest common subsequence of `old[i..]` and `new[j..]`.
     let mut lengths = vec![0_u32; (old.len() + 1) * width];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {
@@ -116,7 +116,7 @@ mod tests {
     fn nothing_that_differs_is_left_out() {
         assert_eq!(difference("x", "a\r\n", "a\n"), "--- x\n+++ x\n@@ -1 +1 @@\n-a\r\n+a\n");
         let end = difference("x", "a\nb\n", "a\nb");
-        assert!(end.ends_with(" a\n-b\n+b\n\\ without a line break at the end\n"), "{end}");
+        assert!(end.ends_with(" a\n-b\n+b\n\\ No newline at end of file\n"), "{end}");
         let before: String = (1..=3_000).map(|line| format!("old {line}\n")).collect();
         let after: String = (1..=3_000).map(|line| format!("new {line}\n")).collect();
         let shown = difference("x", &before, &after);

@@ -1,22 +1,22 @@
-//! Timestamps as v0 files hold them.
+//! Timestamps of v0 files.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A checked ISO-8601 UTC timestamp such as `2026-01-01T00:00:00.000Z`, kept as written. Offsets are refused.
+/// A validated ISO-8601 UTC timestamp such as `2026-01-01T00:00:00.000Z`, stored as written. Offsets are refused.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct UtcTimestamp(String);
 
-/// A string that is no UTC timestamp.
+/// The error for a string that is not a UTC timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("expected an ISO-8601 UTC time such as 2026-01-01T00:00:00Z")]
 pub struct UtcTimestampError;
 
 impl UtcTimestamp {
-    /// Checks `text` and keeps it.
+    /// Validates `text`.
     pub fn parse(text: impl Into<String>) -> Result<Self, UtcTimestampError> {
         let text = text.into();
         match is_utc_timestamp(&text) {
@@ -25,7 +25,7 @@ impl UtcTimestamp {
         }
     }
 
-    /// Milliseconds since 1970.
+    /// Converts milliseconds since 1970.
     pub fn of_millis(millis: u64) -> Self {
         let (days, within) = (millis / 86_400_000, millis % 86_400_000);
         let (year, month, day) = civil(days.min(LAST_DAY));
@@ -54,11 +54,11 @@ impl fmt::Display for UtcTimestamp {
     }
 }
 
-/// The end of the year 9999, counted from 1970.
+/// The last day of the year 9999, counted from 1970.
 const LAST_DAY: u64 = 2_932_896;
 
-/// The date of a day counted from 1970, by Howard Hinnant's algorithm: years begin in March, so that the day that is
-/// sometimes there is the last one.
+/// Converts days since 1970 to a date with Howard Hinnant's algorithm: years start in March, so the leap day is the
+/// last day of the year.
 fn civil(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, of_era) = (shifted / 146_097, shifted % 146_097);
@@ -70,7 +70,7 @@ fn civil(days: u64) -> (u64, u64, u64) {
     (year_of_era + era * 400 + u64::from(month <= 2), month, day)
 }
 
-/// `YYYY-MM-DDTHH:MM:SS[.digits]Z` with a day that exists.
+/// Matches `YYYY-MM-DDTHH:MM:SS[.digits]Z` with a valid day.
 fn is_utc_timestamp(text: &str) -> bool {
     let Some((head, tail)) = text.as_bytes().split_at_checked(19) else { return false };
     let separators = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];

@@ -1,11 +1,11 @@
-//! JSON on one line, in which nothing hides: characters that break lines or change the direction of what follows are
-//! escaped, so that a diff shows what is there.
+//! One-line JSON that escapes characters which break lines or change the text direction, so that a diff shows the
+//! real content.
 
 use serde::Serialize;
 use serde_json::ser::Formatter;
 use std::io;
 
-/// The value on one line, without spaces.
+/// Serializes a value on one line without spaces.
 pub(super) fn one_line(value: &impl Serialize) -> Result<String, serde_json::Error> {
     let mut bytes = Vec::new();
     value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Plain))?;
@@ -32,8 +32,8 @@ impl Formatter for Plain {
     }
 }
 
-/// Line breaks and controls beyond ASCII, marks of direction, the byte order mark, invisible tags. Joiners are left: words
-/// and emoji are made of them.
+/// Line breaks and controls beyond ASCII, direction marks, the byte order mark, invisible tags. Joiners are not
+/// escaped, because words and emoji contain them.
 fn hides(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

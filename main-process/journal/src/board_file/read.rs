@@ -1,4 +1,4 @@
-//! Reading a board: strictly, within bounds, never panicking, saying where and what was expected.
+//! Reads board files strictly and within limits, without panics. Errors name the position and the expected content.
 
 use super::{
     BOARD_FORMAT, MAX_FILE_BYTES,
@@ -82,14 +82,14 @@ impl<'de> Deserialize<'de> for Targets {
         let targets = Vec::<NodeId>::deserialize(deserializer)?;
         if targets.is_empty() || targets.len() > MAX_REFERENCES {
             return Err(D::Error::custom(format_args!(
-                "expected 1 to {MAX_REFERENCES} targets; leave the key out when there is none"
+                "expected 1 to {MAX_REFERENCES} targets; omit the key when there is none"
             )));
         }
         Ok(Self(targets))
     }
 }
 
-/// Property keys, each once.
+/// A list of unique property keys.
 #[derive(Default)]
 struct Variables(BTreeSet<PropKey>);
 
@@ -100,7 +100,7 @@ impl<'de> Deserialize<'de> for Variables {
         let keys: BTreeSet<PropKey> = keys.into_iter().collect();
         if keys.is_empty() || keys.len() != count || count > MAX_PROPS {
             return Err(D::Error::custom(format_args!(
-                "expected 1 to {MAX_PROPS} property keys, each once; leave it out when there is none"
+                "expected 1 to {MAX_PROPS} unique property keys; omit the field when there are none"
             )));
         }
         Ok(Self(keys))
@@ -124,17 +124,18 @@ impl<'de> Deserialize<'de> for Rectangle {
     }
 }
 
-/// Reads a board's file; the board's name comes from the file's. The document is at revision 0: a file has none.
+/// Reads a board file; the board name is the file name. The document has revision 0, because a file has no
+/// revision.
 ///
-/// Checks what the file alone can tell: its shape, the limits, and that parents, edge ends, references and places name
-/// nodes of the file. A node without a place is accepted, so that one written by hand or by a merge needs none: it
-/// is up to the caller to place it. Types, names taken twice and connection rules are the authority's to judge.
+/// Checks the shape, the limits, and that parents, edge ends, references and layout entries name nodes of the file.
+/// Accepts nodes without a layout entry, as written by hand or left by a merge: the caller places them. The
+/// authority checks types, duplicate names and connection rules.
 pub fn read_board(text: &str, name: &BoardName) -> Result<Document, FileError> {
     let path = WorkspacePath::board(name);
     if text.len() as u64 > MAX_FILE_BYTES {
         return Err(FileError::TooLarge { path: path.to_string(), most: MAX_FILE_BYTES });
     }
-    // Some editors put a byte order mark before the text.
+    // Some editors write a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file: BoardFile = serde_json::from_str(text).map_err(|error| malformed(&path, text, &error))?;
     check_format(&path, file.format)?;
@@ -160,7 +161,7 @@ fn check_format(path: &WorkspacePath, found: u64) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Why the text was not understood. A newer format explains any surprise, so it is looked for first.
+/// Explains a parse error. A newer format is checked first, because it explains every other problem.
 fn malformed(path: &WorkspacePath, text: &str, error: &serde_json::Error) -> FileError {
     #[derive(Deserialize)]
     struct Peek {
@@ -180,11 +181,11 @@ fn malformed(path: &WorkspacePath, text: &str, error: &serde_json::Error) -> Fil
         return FileError::malformed(
             path,
             Some(position),
-            "a merge left both versions here: keep one, remove the markers",
+            "unresolved merge conflict: keep one version and remove the markers",
         );
     }
     let position = (error.line() > 0).then(|| Position { line: error.line(), column: error.column().max(1) });
-    // serde_json says where at the end; the position says so already.
+    // Removes the position that serde_json appends, because the error already has one.
     let said = error.to_string();
     let problem = said.rsplit_once(" at line ").map_or(said.as_str(), |(problem, _)| problem);
     FileError::malformed(path, position, problem)

@@ -1,5 +1,5 @@
-//! Decoding without leniency: a key that appears twice, too many entries or a value too deep is an error where it stands.
-//! `serde_json` alone would silently keep the last of two equal keys.
+//! Strict decoding: a duplicate key, too many entries or too deep a value is an error at its position. `serde_json`
+//! alone would silently keep the last of two equal keys.
 
 use serde::{
     Deserialize, Deserializer,
@@ -11,7 +11,7 @@ use shared_protocol::{
 };
 use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
 
-/// An object whose keys are all different and at most `MOST`.
+/// An object with unique keys, `MOST` at most.
 #[derive(Debug)]
 pub(super) struct Entries<K, V, const MOST: usize>(pub(super) BTreeMap<K, V>);
 
@@ -63,7 +63,7 @@ where
     }
 }
 
-/// A property value within its bounds.
+/// A property value within the size and depth limits.
 #[derive(Debug)]
 pub(super) struct StrictValue(pub(super) Value);
 
@@ -80,7 +80,7 @@ impl<'de> Deserialize<'de> for StrictValue {
     }
 }
 
-/// Decodes a value that stands within `.0` lists and objects.
+/// Decodes a value that is nested in `.0` lists and objects.
 struct AtDepth(usize);
 
 impl AtDepth {
@@ -95,14 +95,14 @@ impl AtDepth {
     }
 }
 
-/// A whole number that a float cannot hold would change silently.
+/// Refuses an integer that a float cannot represent, which would change silently.
 fn whole<E: Error>(value: impl Into<i128>) -> Result<Value, E> {
     let value = value.into();
     let near = value as f64;
     if near as i128 == value {
         number(near)
     } else {
-        Err(E::custom(format_args!("{value} cannot be kept exactly as a number: write it as text")))
+        Err(E::custom(format_args!("{value} cannot be stored exactly as a number: write it as text")))
     }
 }
 
@@ -171,7 +171,7 @@ impl<'de> Visitor<'de> for AtDepth {
     }
 }
 
-/// For an optional key: absent is none, but `null` is an error and not another way to say so.
+/// Decodes an optional key: a missing key is `None`, an explicit `null` is an error.
 pub(super) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

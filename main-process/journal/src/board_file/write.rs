@@ -1,4 +1,4 @@
-//! Writing a board.
+//! Writes board files.
 
 use super::{BOARD_FORMAT, json_text::one_line};
 use crate::FileError;
@@ -56,17 +56,18 @@ impl<'a> EdgeLine<'a> {
     }
 }
 
-/// The text of a board's file. Equal documents give equal texts, whatever the order of their lists. The revision is left
-/// out: the file belongs to git, not to one journal. Refuses a document that is not exactly one board and what is on it.
+/// Returns the text of a board file. Equal documents produce equal texts, regardless of the order of their lists.
+/// Omits the revision, because the file belongs to git and not to one journal. Refuses a document that is not
+/// exactly one board.
 pub fn write_board(document: &Document) -> Result<String, FileError> {
     let not_one = |problem: String| FileError::NotOneBoard { problem };
     let [board] = document.boards.as_slice() else {
-        return Err(not_one(format!("this document has {}", document.boards.len())));
+        return Err(not_one(format!("this document has {} boards", document.boards.len())));
     };
     let node_boards = document.nodes.iter().map(|node| (node.id.to_string(), node.board));
     let edge_boards = document.edges.iter().map(|edge| (edge.id.to_string(), edge.board));
     if let Some((stray, _)) = node_boards.chain(edge_boards).find(|(_, on)| *on != board.id) {
-        return Err(not_one(format!("{stray} is on another")));
+        return Err(not_one(format!("{stray} is on another board")));
     }
     let nodes: BTreeMap<_, _> = document.nodes.iter().map(|node| (node.id, NodeLine::of(node))).collect();
     let edges: BTreeMap<_, _> = document.edges.iter().map(|edge| (edge.id, EdgeLine::of(edge))).collect();
@@ -76,7 +77,7 @@ pub fn write_board(document: &Document) -> Result<String, FileError> {
 
     let unwritable = |error: serde_json::Error| not_one(error.to_string());
     let mut text = String::new();
-    // Writing into a String does not fail.
+    // Writing to a `String` does not fail.
     let _ = write!(
         text,
         "{{\n  \"format\": {BOARD_FORMAT},\n  \"board\": {},\n",

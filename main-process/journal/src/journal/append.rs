@@ -1,4 +1,4 @@
-//! Appending: one transaction for a group of operations, synced once.
+//! Appends a group of operations in one transaction with one sync.
 
 use super::{Durability, Journal, ReviewWrite, chain::Link, row::Row, to_sql};
 use crate::JournalError;
@@ -10,13 +10,13 @@ const INSERT: &str = "INSERT INTO operations
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
 impl Journal {
-    /// Appends operations whose revisions follow on, all or nothing; durable when it returns. After an error
-    /// [`Self::take_back`] sees to it that nothing of them is kept; then the same call can be made again.
+    /// Appends operations with consecutive revisions, all or nothing. Durable on return. After an error,
+    /// [`Self::take_back`] removes any trace of them; then the call can be repeated.
     pub fn append(&mut self, operations: &[Operation]) -> Result<(), JournalError> {
         self.append_with(operations, &ReviewWrite::default())
     }
 
-    /// As [`Self::append`], with what belongs to the operations in the review queue: all of it or nothing.
+    /// As [`Self::append`], with the review queue changes that belong to the operations, in one transaction.
     pub fn append_with(
         &mut self,
         operations: &[Operation],
@@ -32,7 +32,8 @@ impl Journal {
             insert(transaction, &rows)?;
             review.write(transaction, end)
         });
-        // It may have been written although it failed: in files that are no longer at their paths, for one.
+        // A failed write may still have reached the database, for example in files that are no longer at their
+        // paths.
         self.review = written.inspect_err(|_| self.look_for_unacknowledged())?;
         if let Some(last) = rows.last() {
             self.tail = Link { revision: last.revision, hash: last.hash };

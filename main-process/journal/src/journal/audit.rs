@@ -1,12 +1,12 @@
-//! The audit: what happened around the review queue, line after line. Each line's hash covers the one before, so that a
-//! changed, missing or reordered line shows; nothing is ever changed or removed.
+//! The audit log of the review queue. The hash of each line covers the previous line, so that a changed, missing or
+//! reordered line is detected. Lines are never changed or removed.
 
 use super::{Journal, to_sql};
 use crate::{Digest, JournalError};
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use shared_protocol::review::{AuditEntry, AuditLine, MAX_AUDIT};
 
-/// The newest line.
+/// The newest audit line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AuditEnd {
     number: u64,
@@ -46,7 +46,8 @@ impl AuditEnd {
         Ok(end)
     }
 
-    /// Removes the lines after this one, which belong to something that was refused. Only here does the audit lose lines.
+    /// Removes the lines after this one, which belong to a refused write. The only place where the audit loses
+    /// lines.
     pub(super) fn take_back(self, transaction: &Transaction<'_>) -> Result<(), JournalError> {
         if Self::read(transaction)? == self {
             return Ok(());
@@ -64,7 +65,7 @@ fn hash(previous: &[u8], number: u64, text: &str) -> Digest {
 }
 
 impl Journal {
-    /// Lines after a number, oldest first.
+    /// Returns the lines after a number, oldest first.
     pub fn audit(&self, after: u64, limit: u32) -> Result<Vec<AuditLine>, JournalError> {
         let mut select = self.connection.prepare_cached(
             "SELECT number, previous_hash, hash, text FROM audit WHERE number > ?1 ORDER BY number LIMIT ?2",
@@ -82,7 +83,7 @@ impl Journal {
     }
 }
 
-/// Where the audit does not hold together.
+/// The first line where the hash chain of the audit is broken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {number} of the audit {problem}")]
 pub struct AuditBreak {
@@ -90,7 +91,7 @@ pub struct AuditBreak {
     pub problem: &'static str,
 }
 
-/// Checks that lines follow `before` (none: the beginning) and each other. Gives the last of them.
+/// Checks that the lines follow `before` (`None`: the beginning) and each other. Returns the last line.
 pub fn check_audit(
     before: Option<(u64, String)>,
     lines: &[AuditLine],

@@ -1,26 +1,25 @@
-//! Compaction: a checkpoint takes the place of the operations that led to it, except for the newest, which stay so that
-//! they can be undone.
+//! Compaction: replaces operations with a checkpoint, except for the newest, which are kept for undo.
 
 use super::{Durability, Growth, Journal, chain::Link, to_sql};
 use crate::{Digest, JournalError};
 use rusqlite::{OptionalExtension as _, Transaction};
 use shared_protocol::Document;
 
-/// More than this after the checkpoint makes the next start slow.
+/// Thresholds since the checkpoint above which the next start becomes slow.
 const MOST_OPERATIONS: u64 = 5_000;
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 impl Journal {
-    /// Enough has gathered since the last checkpoint to make another.
+    /// Returns whether enough operations were added since the last checkpoint.
     pub fn should_compact(&self) -> bool {
         self.since_checkpoint.operations > MOST_OPERATIONS || self.since_checkpoint.bytes > MOST_BYTES
     }
 
-    /// Stores `document` as the state at its revision, then lets go of operations at or before that revision, except the
-    /// newest `keep_operations` of the journal. One transaction: after a failure everything is as it was.
+    /// Stores `document` as the state at its revision and deletes the operations up to that revision, except the
+    /// newest `keep_operations` of the journal. One transaction: a failure changes nothing.
     ///
-    /// The revision must be one the journal holds and not older than the checkpoint before. An empty journal takes any:
-    /// its operations then go on from there.
+    /// The journal must contain the revision, and it must not be older than the previous checkpoint. An empty
+    /// journal accepts any revision and continues from there.
     pub fn checkpoint(&mut self, document: &Document, keep_operations: usize) -> Result<(), JournalError> {
         self.check()?;
         let link = self.link_at(document)?;
@@ -46,7 +45,7 @@ impl Journal {
         self.tail == Link::START && self.since_checkpoint == Growth::default()
     }
 
-    /// Where in the chain the document stands.
+    /// Returns the chain link at the revision of the document.
     fn link_at(&self, document: &Document) -> Result<Link, JournalError> {
         let revision = document.revision;
         if revision == self.tail.revision {
@@ -68,21 +67,21 @@ impl Journal {
                 |row| Link::from_columns(row, 0, 1),
             )
             .optional()?;
-        // The state before the oldest kept operation has its place in the chain as well.
+        // The state before the oldest kept operation also has a link in the chain.
         let anchor = Some(self.anchor()?).filter(|anchor| anchor.revision == revision);
         found.or(anchor).filter(|_| !older_than_checkpoint).ok_or(JournalError::NotKept { revision })
     }
 
-    /// The log has grown by the checkpoint; a failure costs disk space and nothing else.
+    /// Truncates the log, which grew by the checkpoint. A failure costs only disk space.
     fn cut_log_back(&self) {
         let cut = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         if let Err(error) = cut {
-            tracing::debug!(%error, "the journal's log was not cut back");
+            tracing::debug!(%error, "cannot truncate the log of the journal");
         }
     }
 }
 
-/// The chain of what is kept hangs on the newest operation that is not.
+/// Anchors the kept operations at the newest deleted one.
 fn move_anchor(transaction: &Transaction<'_>, checkpoint: Link, let_go: u64) -> Result<(), JournalError> {
     let newest_let_go = transaction
         .query_row(
@@ -96,7 +95,7 @@ fn move_anchor(transaction: &Transaction<'_>, checkpoint: Link, let_go: u64) -> 
         [to_sql(let_go)?],
         |row| row.get(0),
     )?;
-    // With no operation left, what comes next hangs on the checkpoint.
+    // Without kept operations, the next operation follows the checkpoint.
     let anchor = newest_let_go.or((!any_kept).then_some(checkpoint));
     if let Some(anchor) = anchor {
         transaction.execute(

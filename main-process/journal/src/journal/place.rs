@@ -1,27 +1,27 @@
-//! Whether the journal's files are still those that the connection has open.
+//! Checks that the files at the paths of the journal are the files that the connection has open.
 //!
-//! `git clean -fdx`, a restored backup or a careless script can delete, replace or truncate them under a running Draftboard.
-//! SQLite would go on writing into a file without a name, and what was acknowledged would be gone with the process. So the
-//! files are looked at by their paths before a write begins and after it is synced:
+//! `git clean -fdx`, a restored backup or a script can delete, replace or truncate the files while Draftboard runs.
+//! SQLite would keep writing to an unlinked file, and acknowledged changes would be lost with the process. The
+//! files are therefore checked by path before every write and after its sync:
 //!
 //! ```text
-//! check()     same files, untouched since our last write?   no: nothing is written
-//! commit      synced into whatever the connection has open
+//! check()     same files, unchanged since our last write?   no: nothing is written
+//! commit      synced into the files that the connection has open
 //! settle()    still the files at these paths?               no: not acknowledged
 //! ```
 //!
-//! They are never opened here: closing a descriptor would let go of SQLite's lock.
+//! The check never opens the files: closing a descriptor would release the lock of SQLite.
 
 use super::{FILE, Journal};
 use crate::JournalError;
 use std::{fs::Metadata, io, os::unix::fs::MetadataExt as _, path::PathBuf, time::SystemTime};
 
-/// Where the files are, and how they were after the last write of ours.
+/// The folder of the files, and their stamps after our last write.
 #[derive(Debug)]
 pub(super) struct Place {
     dir: PathBuf,
     database: Option<Stamp>,
-    /// None before the first write: there is no log yet.
+    /// `None` before the first write, when there is no log.
     log: Option<Stamp>,
 }
 
@@ -43,7 +43,7 @@ impl Stamp {
 }
 
 impl Place {
-    /// Takes the files as they are for ours.
+    /// Records the current files as ours.
     pub(super) fn new(dir: PathBuf) -> Result<Self, JournalError> {
         let mut place = Self { dir, database: None, log: None };
         (place.database, place.log) = (place.look("db")?, place.look("db-wal")?);
@@ -53,7 +53,8 @@ impl Place {
         Ok(place)
     }
 
-    /// As [`Self::new`], if the database is still the one that `before` saw: the connection was made in between.
+    /// As [`Self::new`]. Fails when the database is not the file that `before` recorded, because the connection was
+    /// opened in between.
     pub(super) fn after(before: &Self) -> Result<Self, JournalError> {
         let place = Self::new(before.dir.clone())?;
         let id = |place: &Self| place.database.map(|database| database.id);
@@ -75,11 +76,11 @@ impl Place {
 }
 
 impl Journal {
-    /// Compares the files with those of the last write. [`JournalError::Displaced`] when somebody else touched them, or when
-    /// they hold something that was refused.
+    /// Compares the files with their state after our last write. Returns [`JournalError::Displaced`] when another
+    /// program changed them, or when they contain a refused write.
     pub fn check(&self) -> Result<(), JournalError> {
         if !self.is_in_step {
-            let problem = ".draftboard/journal.db holds something that was not acknowledged".to_owned();
+            let problem = ".draftboard/journal.db contains a write that was not acknowledged".to_owned();
             return Err(JournalError::Displaced { problem });
         }
         self.check_place()
@@ -96,11 +97,11 @@ impl Journal {
         Ok(())
     }
 
-    /// After a write of ours: the same files still stand at their paths, and as they are now they are ours.
+    /// After our write: checks that the same files are at their paths, and records their new state.
     pub(super) fn settle(&mut self) -> Result<(), JournalError> {
         let Some(place) = &mut self.place else { return Ok(()) };
         let (database, log) = (place.look("db")?, place.look("db-wal")?);
-        // A write leaves a database and a log, whether or not the log was known before.
+        // A write leaves a database and a log, even when there was no log before.
         let is_same = |known: Option<Stamp>, found: Option<Stamp>| {
             found.is_some_and(|found| known.is_none_or(|known| found.id == known.id))
         };

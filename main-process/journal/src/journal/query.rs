@@ -1,4 +1,4 @@
-//! Looking things up in the history.
+//! Queries on the history.
 
 use super::{
     Journal,
@@ -9,7 +9,7 @@ use crate::JournalError;
 use rusqlite::OptionalExtension as _;
 use shared_protocol::{Actor, Operation, OperationKind, Revision};
 
-/// A line of the log: an operation without its changes.
+/// A log entry: an operation without its changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEntry {
     pub revision: Revision,
@@ -22,7 +22,7 @@ pub struct LogEntry {
 }
 
 impl Journal {
-    /// The operation that led to a revision; none when it is not kept, or not there yet.
+    /// Returns the operation of a revision; `None` when it is not kept or does not exist yet.
     pub fn operation(&self, revision: Revision) -> Result<Option<Operation>, JournalError> {
         let sql = format!("SELECT {COLUMNS} FROM operations WHERE revision = ?1");
         let mut select = self.connection.prepare_cached(&sql)?;
@@ -30,12 +30,12 @@ impl Journal {
         row.map(|row| row?.decode()).transpose()
     }
 
-    /// The newest operations, newest first, without reading their changes.
+    /// Returns the newest operations, newest first, without reading their changes.
     pub fn log(&self, limit: usize) -> Result<Vec<LogEntry>, JournalError> {
         self.entries("ORDER BY revision DESC LIMIT ?1", to_sql(limit as u64)?)
     }
 
-    /// The operation that led to a revision without its changes; none when it is not kept, or not there yet.
+    /// Returns the log entry of a revision; `None` when it is not kept or does not exist yet.
     pub fn entry(&self, revision: Revision) -> Result<Option<LogEntry>, JournalError> {
         Ok(self.entries("WHERE revision = ?1", to_sql(revision.0)?)?.pop())
     }
@@ -65,7 +65,7 @@ impl Journal {
         .collect()
     }
 
-    /// Up to `most` operations after a revision, oldest first; none when some of them are no longer kept.
+    /// Returns up to `most` operations after a revision, oldest first; `None` when some of them are no longer kept.
     pub fn since(&self, revision: Revision, most: usize) -> Result<Option<Vec<Operation>>, JournalError> {
         if revision < self.anchor()?.revision {
             return Ok(None);
@@ -74,8 +74,8 @@ impl Journal {
         self.select(&sql, (to_sql(revision.0)?, to_sql(most as u64)?)).map(Some)
     }
 
-    /// The newest kept operations, oldest first: what a history of undo starts from, whether or not a checkpoint
-    /// stands between them.
+    /// Returns the newest kept operations, oldest first, including those before a checkpoint. The undo history
+    /// starts from them.
     pub fn newest(&self, most: usize) -> Result<Vec<Operation>, JournalError> {
         let sql = format!("SELECT {COLUMNS} FROM operations ORDER BY revision DESC LIMIT ?1");
         let mut operations = self.select(&sql, [to_sql(most as u64)?])?;

@@ -1,4 +1,4 @@
-//! Reading back what was acknowledged, proving on the way that it is what was written.
+//! Reads back the acknowledged history and verifies it.
 
 use super::{
     Journal,
@@ -9,7 +9,7 @@ use crate::{Digest, JournalError};
 use rusqlite::OptionalExtension as _;
 use shared_protocol::{Document, Operation, Revision};
 
-/// The state at the last checkpoint and what came after it, oldest first.
+/// The last checkpoint and the operations after it, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recovered {
     pub checkpoint: Option<Document>,
@@ -17,8 +17,8 @@ pub struct Recovered {
 }
 
 impl Journal {
-    /// The checkpoint and every operation after it. On damage the error carries what could be read before it. Older
-    /// operations, kept for undo, are not looked at: damage among them does not keep a workspace from opening.
+    /// Returns the checkpoint and every operation after it. On damage, the error carries the readable part. Older
+    /// operations, kept for undo, are not checked: damage among them does not keep a workspace from opening.
     pub fn recover(&self) -> Result<Recovered, JournalError> {
         let (checkpoint, mut link) = match self.read_checkpoint()? {
             Some((document, link)) => (Some(document), link),
@@ -41,7 +41,7 @@ impl Journal {
         }
     }
 
-    /// Hands every kept operation after `revision` to `take`, oldest first, one in memory at a time.
+    /// Passes every kept operation after `revision` to `take`, oldest first, with one row in memory at a time.
     pub(super) fn rows_after(
         &self,
         revision: Revision,
@@ -67,7 +67,7 @@ impl Journal {
         }
     }
 
-    /// The checkpoint, checked against its hash, and its place in the chain.
+    /// Returns the checkpoint, verified against its hash, and its chain link.
     pub(super) fn read_checkpoint(&self) -> Result<Option<(Document, Link)>, JournalError> {
         let sql = "SELECT revision, chain_hash, document_hash, document FROM checkpoint";
         let found = self.connection.query_row(sql, [], |row| {
@@ -97,7 +97,7 @@ impl Journal {
         Ok(Some((document, link)))
     }
 
-    /// What the oldest kept operation hangs on.
+    /// Returns the link that the oldest kept operation follows.
     pub(super) fn anchor(&self) -> Result<Link, JournalError> {
         let found = self
             .connection

@@ -1,5 +1,6 @@
-//! The review queue as it is kept: proposals, and which operation came from which proposal. Written in one transaction with
-//! the operations that it belongs to. Standing approvals are not kept here: a journal travels with its workspace.
+//! Storage of the review queue: proposals, and the proposal that each operation came from. Written in one
+//! transaction with the operations that belong to it. Standing approvals are not stored here, because a journal
+//! travels with its workspace.
 
 use super::{Durability, Journal, audit::AuditEnd, to_sql};
 use crate::JournalError;
@@ -9,7 +10,7 @@ use shared_protocol::{
     review::{AuditEntry, Origin},
 };
 
-/// How far the queue and the audit have come.
+/// The end of the queue and of the audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct End {
     stamp: u64,
@@ -25,10 +26,10 @@ impl End {
     }
 }
 
-/// What is to be written of the queue.
+/// Changes of the review queue to write.
 #[derive(Debug, Default)]
 pub struct ReviewWrite<'a> {
-    /// The stamp after all of it; each write has a higher one.
+    /// The stamp after this write; higher than that of every earlier write.
     pub stamp: u64,
     pub proposals: Vec<WrittenProposal<'a>>,
     pub forgotten: Vec<ProposalId>,
@@ -36,27 +37,27 @@ pub struct ReviewWrite<'a> {
     pub audit: Vec<AuditEntry>,
 }
 
-/// One proposal with what is known of its row.
+/// A proposal to write, with the known state of its row.
 #[derive(Debug)]
 pub struct WrittenProposal<'a> {
     pub proposal: &'a Proposal,
     pub stamp: u64,
-    /// The stamp of the row that it takes the place of; none when it is new.
+    /// The expected stamp of the row to replace; `None` for a new proposal.
     pub over: Option<u64>,
-    /// How many of its changes the row has already, in this order; none when they have to be written anew.
+    /// The number of leading changes that the row already has; `None` when all must be rewritten.
     pub kept: Option<usize>,
 }
 
-/// What was kept.
+/// The stored review queue.
 #[derive(Debug, Default)]
 pub struct KeptReview {
     pub stamp: u64,
     pub proposals: Vec<Stored>,
-    /// Rows that could not be read, in words.
+    /// Descriptions of rows that could not be read.
     pub unreadable: Vec<String>,
 }
 
-/// A proposal with the stamp of its row.
+/// A stored proposal with the stamp of its row.
 #[derive(Debug)]
 pub struct Stored {
     pub proposal: Proposal,
@@ -90,7 +91,7 @@ impl ReviewWrite<'_> {
         Ok(End { stamp: self.stamp, audit })
     }
 
-    /// Makes this whole queue of what the database holds, in which everything after `end` was refused.
+    /// Restores this complete queue in a database where every write after `end` was refused.
     pub(super) fn restore(&self, transaction: &Transaction<'_>, end: End) -> Result<End, JournalError> {
         transaction.execute("DELETE FROM proposals WHERE stamp > ?1", [to_sql(end.stamp)?])?;
         let mut is_there = transaction.prepare("SELECT 1 FROM proposals WHERE id = ?1")?;
@@ -145,13 +146,13 @@ fn json<T: serde::Serialize + ?Sized>(what: &'static str, value: &T) -> Result<S
 }
 
 impl Journal {
-    /// The stamp of the newest write to the queue that is safe.
+    /// Returns the stamp of the newest durable write to the queue.
     pub fn review_stamp(&self) -> u64 {
         self.review.stamp
     }
 
-    /// Removes the standing approvals that an earlier edition, or somebody else, stored in this journal. Returns how many
-    /// there were; a value that is no list counts as one.
+    /// Removes standing approvals that an earlier version or another program stored in this journal. Returns their
+    /// number; a value that is not a list counts as one.
     pub fn drop_stored_approvals(&mut self) -> Result<usize, JournalError> {
         let text: String = self.connection.query_row("SELECT approvals FROM review", [], |row| row.get(0))?;
         let count = serde_json::from_str::<Vec<serde::de::IgnoredAny>>(&text).map_or(1, |list| list.len());
@@ -164,7 +165,7 @@ impl Journal {
         Ok(count)
     }
 
-    /// The queue as it was left. A row that does not decode is left out and named.
+    /// Returns the stored queue. Skips rows that do not decode and lists them.
     pub fn review(&self) -> Result<KeptReview, JournalError> {
         let mut kept = KeptReview { stamp: self.review.stamp, ..KeptReview::default() };
         let mut select = self.connection.prepare("SELECT id, stamp, head FROM proposals ORDER BY id")?;
@@ -195,7 +196,7 @@ impl Journal {
         Ok(proposal)
     }
 
-    /// Which proposal an operation came from.
+    /// Returns the proposal that an operation came from.
     pub fn origin(&self, revision: Revision) -> Result<Option<Origin>, JournalError> {
         let mut select = self.connection.prepare_cached("SELECT origin FROM origins WHERE revision = ?1")?;
         let text: Option<String> = select.query_row([to_sql(revision.0)?], |row| row.get(0)).optional()?;

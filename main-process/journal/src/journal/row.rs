@@ -1,5 +1,5 @@
-//! An operation as a row: JSON texts in columns, hashed as they stand. Verifying therefore never depends on how this
-//! build would write the same operation.
+//! An operation as a row: JSON texts in columns, hashed as stored. Verification therefore does not depend on how
+//! this build would serialize the same operation.
 
 use crate::{Digest, JournalError};
 use shared_protocol::{Change, Operation, Revision, Value};
@@ -38,7 +38,7 @@ impl Row {
         Ok(row)
     }
 
-    /// SHA-256 over the hash before and the operation as JSON, keys in the order of the columns.
+    /// SHA-256 over the previous hash and the operation as JSON, with keys in column order.
     pub(super) fn computed_hash(&self) -> Digest {
         let head = format!(r#"{{"revision":{},"time":{},"actor":"#, self.revision, self.time);
         let summary = Value::text(self.summary.as_str()).to_json();
@@ -65,7 +65,7 @@ impl Row {
         if changes.len() != self.change_count {
             return Err(JournalError::damaged(
                 self.revision,
-                "the number of its changes is not the one noted",
+                "its number of changes does not match the recorded count",
             ));
         }
         Ok(Operation {
@@ -78,7 +78,7 @@ impl Row {
         })
     }
 
-    /// Reads a row selected by [`COLUMNS`]. A column of the wrong kind is damage, named by the revision.
+    /// Reads a row selected by [`COLUMNS`]. A column of the wrong type is reported as damage at its revision.
     pub(super) fn from_sql(row: &rusqlite::Row<'_>) -> Result<Self, JournalError> {
         let number: i64 = row.get(0)?;
         let revision = Revision(u64::try_from(number).unwrap_or(0));

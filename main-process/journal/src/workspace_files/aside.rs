@@ -1,4 +1,4 @@
-//! Setting aside: a file that is damaged, or that lost against another version, is kept in `.draftboard/aside/`.
+//! Setting files aside: copies a damaged file, or the losing version of a conflict, to `.draftboard/aside/`.
 
 use super::{STATE_FOLDER, WorkspaceFiles};
 use crate::{FileError, WorkspacePath};
@@ -17,14 +17,15 @@ const FOLDER: [&str; 2] = [STATE_FOLDER, "aside"];
 const MOST: u32 = 10_000;
 
 impl WorkspaceFiles {
-    /// Copies a file as it is to `.draftboard/aside/` and tells where. The file itself stays: whoever wants it gone writes
-    /// over it or removes it afterwards, so that at no moment there is less than one copy.
+    /// Copies a file to `.draftboard/aside/` and returns the path of the copy. The original stays in place; the
+    /// caller overwrites or removes it afterwards, so that at least one copy exists at any time.
     pub fn set_aside(&self, path: &WorkspacePath, reason: &str) -> Result<WorkspacePath, FileError> {
         let mut file = self.open_regular(path)?;
         self.keep(path, reason, &mut file)
     }
 
-    /// The same for a content that is not in a file, such as our version when another one was chosen.
+    /// As [`Self::set_aside`] for content that is not in a file, such as our version after the other one was
+    /// chosen.
     pub fn set_aside_bytes(
         &self,
         path: &WorkspacePath,
@@ -60,7 +61,7 @@ impl WorkspaceFiles {
                 Err(problem) => return Err(FileError::of_problem(&kept, problem)),
             }
         }
-        let problem = format!("{MOST} versions are set aside already; remove some");
+        let problem = format!("{MOST} versions are already set aside; remove some");
         Err(FileError::Failed { path: FOLDER.join("/"), problem })
     }
 }
@@ -70,7 +71,7 @@ fn copy_synced(content: &mut dyn Read, file: &mut File) -> io::Result<()> {
     file.sync_all()
 }
 
-/// `main.board.json`, set aside for `damaged`, is `main-damaged-1.board.json`.
+/// Returns the name of a copy: `main.board.json` with the reason `damaged` becomes `main-damaged-1.board.json`.
 fn aside_name(path: &WorkspacePath, reason: &str, number: u32) -> String {
     let (_, name) = path.split();
     let (stem, ending) =

@@ -1,4 +1,4 @@
-//! Which boards a workspace has.
+//! The board files of a workspace.
 
 use super::WorkspaceFiles;
 use crate::{FileError, workspace_path::BOARD_SUFFIX};
@@ -9,20 +9,20 @@ use shared_protocol::BoardName;
 pub struct BoardList {
     /// Sorted.
     pub boards: Vec<BoardName>,
-    /// What else is in `boards/`, so that a misnamed board is noticed and not missed.
+    /// The other files in `boards/`, so that a misnamed board file is reported.
     pub others: Vec<NotABoard>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("boards/{file} is left out: {reason}")]
+#[error("boards/{file} is ignored: {reason}")]
 pub struct NotABoard {
     pub file: String,
     pub reason: String,
 }
 
 impl WorkspaceFiles {
-    /// The boards in `boards/`; none when there is no such folder. Hidden files and editors' backups (`…~`) are nobody's
-    /// boards and not worth a word.
+    /// Lists the boards in `boards/`; empty when the folder does not exist. Skips hidden files and editor backups
+    /// (`…~`) silently.
     pub fn list_boards(&self) -> Result<BoardList, FileError> {
         let folder = match safe_fs::open_folder(self.root_fd.as_fd(), &["boards"]) {
             Err(Errno::NOENT) => return Ok(BoardList::default()),
@@ -40,7 +40,7 @@ impl WorkspaceFiles {
                 Err(reason) => list.others.push(NotABoard { file: entry.name, reason }),
             }
         }
-        // Files sort by their whole name, in which `-` comes before the dot.
+        // The entries are sorted by file name, where `-` sorts before the dot.
         list.boards.sort();
         Ok(list)
     }
@@ -53,7 +53,7 @@ fn board_name(entry: &safe_fs::Entry) -> Result<BoardName, String> {
     let name = BoardName::parse(stem).map_err(|error| error.to_string())?;
     match entry.kind {
         FileType::RegularFile => Ok(name),
-        FileType::Symlink => Err("it is a symbolic link; put the file itself there".to_owned()),
+        FileType::Symlink => Err("it is a symbolic link; replace it with the file".to_owned()),
         _ => Err("it is not a regular file".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! Module files: node types that a workspace declares.
+//! Module files, which declare the node types of a workspace.
 
 use super::{WorkspaceFiles, into_text};
 use crate::{FileError, WorkspacePath};
@@ -9,8 +9,8 @@ const MOST_FILES: usize = 1_000;
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 impl WorkspaceFiles {
-    /// The texts of the module files that the patterns name, each once, sorted by path. In the last part of a pattern `*`
-    /// stands for any run of characters. A file or pattern that fails is in the list with its error, beside the others.
+    /// Reads the module files that match the patterns, each once, sorted by path. `*` in the last part of a pattern
+    /// matches any characters. A file or pattern that fails is listed with its error.
     pub fn read_modules(&self, patterns: &[String]) -> Vec<(String, Result<String, FileError>)> {
         let mut found = BTreeMap::new();
         for pattern in patterns {
@@ -24,7 +24,7 @@ impl WorkspaceFiles {
                             found.insert(path.to_string(), text);
                         } else if is_new {
                             let problem =
-                                format!("more than {MOST_FILES} module files; this one is left out");
+                                format!("more than {MOST_FILES} module files; this file is ignored");
                             return finished(
                                 found,
                                 path.to_string(),
@@ -46,14 +46,14 @@ impl WorkspaceFiles {
             return Err(FileError::malformed(
                 pattern,
                 None,
-                "`*` may stand in the last part of the path only",
+                "`*` is allowed only in the last part of the path",
             ));
         }
         if !name.contains('*') {
             return Ok(vec![path]);
         }
         let folder = match safe_fs::open_folder(self.root_fd.as_fd(), &folders) {
-            // A workspace without modules is fine.
+            // A workspace needs no modules.
             Err(Errno::NOENT) => return Ok(Vec::new()),
             other => other.map_err(|errno| FileError::of_errno(folders.join("/"), errno))?,
         };
@@ -80,8 +80,8 @@ fn finished(
     found.into_iter().collect()
 }
 
-/// Whether `name` is `pattern` with something in place of each `*`. Each piece between stars is taken at its first place,
-/// the last at the end.
+/// Returns whether `name` matches `pattern`, where `*` stands for any characters. Matches each piece between stars
+/// at its first occurrence and the last piece at the end.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();

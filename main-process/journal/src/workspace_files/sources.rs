@@ -1,4 +1,4 @@
-//! Text files that are part of the state: those of the spec bundles.
+//! Source files: the text files of spec bundles.
 
 use super::{WorkspaceFiles, modules::matches};
 use crate::{FileError, WorkspacePath};
@@ -11,17 +11,17 @@ use shared_protocol::{
 const ENDINGS: [&str; 4] = [".yaml", ".yml", ".json", ".md"];
 const MOST_FOLDERS: usize = 5_000;
 
-/// What there is beneath some folders, sorted.
+/// The source files and folders under some root folders, sorted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourceList {
     pub files: Vec<SourcePath>,
-    /// Every folder that was looked into, those given among them.
+    /// Every visited folder, including the roots.
     pub folders: Vec<SourcePath>,
-    /// What was left out although it looks like one of the files, and why.
+    /// Files with a matching name that were skipped, with the reason.
     pub left_out: Vec<FileError>,
 }
 
-/// The folder that a pattern names and that a file is in, or beneath.
+/// Returns the folder that matches the pattern and contains the file at any depth.
 pub fn folder_in_pattern(pattern: &SourcePath, file: &SourcePath) -> Option<SourcePath> {
     let depth = pattern.as_str().split('/').count();
     let parts: Vec<&str> = file.as_str().split('/').collect();
@@ -33,8 +33,8 @@ pub fn folder_in_pattern(pattern: &SourcePath, file: &SourcePath) -> Option<Sour
 }
 
 impl WorkspaceFiles {
-    /// The folders that patterns name, each once, sorted. In the last part of a pattern `*` stands for any run of
-    /// characters; a folder that is not there is left out.
+    /// Lists the folders that match the patterns, each once, sorted. `*` in the last part of a pattern matches any
+    /// characters. Skips folders that do not exist.
     pub fn list_folders(&self, patterns: &[SourcePath]) -> Result<Vec<SourcePath>, FileError> {
         let mut found = Vec::new();
         for pattern in patterns {
@@ -50,7 +50,7 @@ impl WorkspaceFiles {
         Ok(found)
     }
 
-    /// The text files beneath folders, by their endings. No link is followed; what is hidden is nobody's source.
+    /// Lists the text files under the roots by file extension. Follows no links and skips hidden files.
     pub fn list_sources(&self, roots: &[SourcePath]) -> SourceList {
         let mut list = SourceList { folders: roots.to_vec(), ..SourceList::default() };
         let mut next = 0;
@@ -68,7 +68,7 @@ impl WorkspaceFiles {
         list
     }
 
-    /// The text of a source file.
+    /// Reads a source file.
     pub fn read_source(&self, path: &SourcePath) -> Result<String, FileError> {
         let path = WorkspacePath::from(path);
         super::into_text(&path, self.read_up_to(&path, MAX_SOURCE_BYTES as u64)?)
@@ -92,14 +92,14 @@ impl SourceList {
         match (entry.kind, path) {
             (FileType::Directory, Some(path)) if self.folders.len() < MOST_FOLDERS => self.folders.push(path),
             (FileType::Directory, Some(path)) => {
-                let problem = format!("more than {MOST_FOLDERS} folders; this one is left out");
+                let problem = format!("more than {MOST_FOLDERS} folders; this folder is ignored");
                 self.left_out.push(FileError::Failed { path: path.to_string(), problem });
             }
             (FileType::RegularFile, Some(path)) if is_text && self.files.len() < MAX_SOURCES => {
                 self.files.push(path);
             }
             (FileType::RegularFile, Some(path)) if is_text => {
-                let problem = format!("more than {MAX_SOURCES} files; this one is left out");
+                let problem = format!("more than {MAX_SOURCES} files; this file is ignored");
                 self.left_out.push(FileError::Failed { path: path.to_string(), problem });
             }
             (FileType::Symlink, Some(path)) if is_text => {

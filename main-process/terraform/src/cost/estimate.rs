@@ -1,4 +1,4 @@
-//! Costs of nodes: the sum of what each is billed for, and an honest word where that is not known.
+//! Cost estimates of nodes: sums the priced components and reports those without a price.
 
 use super::book::PriceBook;
 use crate::settings::Settings;
@@ -12,16 +12,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const HOURS_A_MONTH: f64 = 730.0;
 
-/// What a cost rests on.
+/// The basis of an estimate, from most to least certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
-    /// Everything has a price.
+    /// All components have a price.
     Priced,
-    /// It costs nothing.
+    /// The resource is free.
     Free,
-    /// It depends on how much is used, and nobody said how much.
+    /// The cost depends on usage that is not specified.
     UsageBased,
-    /// There is no price, or no knowledge of what is billed.
+    /// A price or the cost model is missing.
     Unknown,
 }
 
@@ -40,15 +40,15 @@ impl Basis {
 pub struct Component {
     pub label: String,
     pub basis: Basis,
-    /// A month; absent unless priced.
+    /// Monthly cost; `None` unless priced.
     pub monthly: Option<f64>,
-    /// Where the price is from and when it was read.
+    /// The source and date of the price.
     pub source: Option<(String, String)>,
-    /// What would have to be in a price book.
+    /// The price book entry that this component needs.
     pub wanted: Wanted,
 }
 
-/// The line of a price book that a component needs.
+/// The key of a price book entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Wanted {
     pub provider: String,
@@ -62,14 +62,14 @@ pub struct Wanted {
 pub struct Estimate {
     pub node: NodeId,
     pub basis: Basis,
-    /// A month. What is known of it where not all is; absent where nothing is.
+    /// Monthly cost of the priced components; `None` when there is none.
     pub monthly: Option<f64>,
     pub components: Vec<Component>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Total {
-    /// The sum of what is known.
+    /// The sum of all known costs.
     pub monthly: f64,
     pub priced: usize,
     pub free: usize,
@@ -79,13 +79,13 @@ pub struct Total {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimates {
-    /// Absent while no price is known.
+    /// `None` while no price is known.
     pub currency: Option<String>,
     pub nodes: Vec<Estimate>,
     pub total: Total,
 }
 
-/// What a board costs a month, as far as the book knows.
+/// Estimates the monthly cost of a board.
 pub fn estimate(snapshot: &Snapshot, board: BoardId, settings: &Settings, book: &PriceBook) -> Estimates {
     let mut nodes: Vec<Estimate> = snapshot
         .nodes_on(board)
@@ -109,7 +109,7 @@ pub fn estimate(snapshot: &Snapshot, board: BoardId, settings: &Settings, book: 
     Estimates { currency: book.currency().map(str::to_owned), nodes, total }
 }
 
-/// One node's costs; nothing for one that is no resource.
+/// Estimates the cost of one node; `None` when it is not a resource.
 pub fn estimate_one(
     snapshot: &Snapshot,
     node: NodeId,
@@ -144,7 +144,7 @@ fn estimate_node(
         .filter(applies)
         .map(|component| price(snapshot, def, node, component, (provider, region.as_deref()), book))
         .collect();
-    // The least certain component decides; a sum of what is known is told beside it.
+    // The least certain component determines the basis; the sum of the known costs is reported with it.
     let basis = components.iter().map(|component| component.basis).max().unwrap_or(Basis::Unknown);
     let known: Vec<f64> = components.iter().filter_map(|component| component.monthly).collect();
     let monthly = (!known.is_empty()).then(|| known.iter().sum());
@@ -212,7 +212,7 @@ fn number(snapshot: &Snapshot, node: &Node, factor: &Value) -> Option<f64> {
     }
 }
 
-/// `{key}` in the name of a SKU stands for the value of a property; nothing when one has none.
+/// Replaces `{key}` in a SKU name with the value of a property; `None` when a property has no value.
 fn fill_in(snapshot: &Snapshot, node: &Node, template: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = template;
@@ -230,7 +230,7 @@ fn fill_in(snapshot: &Snapshot, node: &Node, template: &str) -> Option<String> {
     Some(out)
 }
 
-/// The node's own region, that of the nearest container that has one, or the provider's.
+/// Returns the region of the node, of its nearest container that has one, or of the provider.
 fn region_of(snapshot: &Snapshot, node: &Node, settings: &Settings) -> Option<String> {
     let keys = ["location", "region"].map(|key| PropKey::parse(key).ok());
     let own = |node: &Node| {
@@ -248,7 +248,7 @@ fn region_of(snapshot: &Snapshot, node: &Node, settings: &Settings) -> Option<St
     std::iter::once(node).chain(snapshot.ancestors(node.parent)).find_map(own).or_else(set)
 }
 
-/// A price book with a line for every price that is missing, to be filled in.
+/// Returns a price book template with an entry for every missing price.
 pub fn missing(estimates: &Estimates) -> String {
     let components = estimates.nodes.iter().flat_map(|estimate| &estimate.components);
     let wanted: BTreeSet<&Wanted> = components

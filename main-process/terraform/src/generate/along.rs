@@ -1,4 +1,5 @@
-//! Resources that come along with a node: companions of a reference, private endpoints of what stands in a subnet.
+//! Renders the companion resources of a node: companions of a reference, and private endpoints of a node in a
+//! subnet.
 
 use super::render::Writing;
 use crate::hcl::{Body, Expression};
@@ -38,7 +39,7 @@ impl Writing<'_> {
         }
     }
 
-    /// One endpoint for each part that is asked for, in the subnet that the node stands in.
+    /// Renders one endpoint per requested subresource, in the parent subnet of the node.
     pub(super) fn private_endpoints(&mut self, def: &TypeDef, subnet: NodeId) {
         let asked = def.prop("pe_subresources").and_then(|prop| self.value(prop)).cloned();
         let mut parts: Vec<String> = match asked {

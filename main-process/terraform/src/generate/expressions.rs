@@ -1,4 +1,4 @@
-//! Expressions and bodies that people wrote: whether they are what they claim, and what they name.
+//! Checks user-written expressions and bodies, and collects the addresses that they use.
 
 use crate::reach::lexical;
 use hcl_edit::{
@@ -6,7 +6,8 @@ use hcl_edit::{
     visit::{Visit, visit_traversal},
 };
 
-/// Whether a text is one expression, and the addresses (`type.name`, `data.type.name`, `module.name`) it names.
+/// Checks that a text is a single expression. Returns the addresses in it (`type.name`, `data.type.name`,
+/// `module.name`).
 pub(crate) fn check(text: &str) -> Result<Vec<String>, String> {
     let expression: Expression =
         text.trim().parse().map_err(|error: hcl_edit::parser::Error| summary(&error))?;
@@ -16,10 +17,10 @@ pub(crate) fn check(text: &str) -> Result<Vec<String>, String> {
     Ok(names.0)
 }
 
-/// Whether a text is arguments and blocks.
+/// Checks that a text consists of arguments and blocks.
 pub(crate) fn check_body(text: &str) -> Result<(), String> {
     let body = hcl_edit::parser::parse_body(text).map_err(|error| summary(&error))?;
-    // It is written with a line end.
+    // The text is written with a trailing newline.
     lexical::check_body(&format!("{text}\n"), &body)
 }
 

@@ -1,4 +1,4 @@
-//! The files of the root module and of its child modules, put together from what each node became.
+//! Assembles the files of the root module and its child modules from the rendered nodes.
 
 use super::{
     Cached, Generated, Input, Span,
@@ -16,23 +16,23 @@ use std::{
     sync::Arc,
 };
 
-/// The first line of every file that Draftboard makes; files without it are somebody else's and stay as they are.
+/// The first line of every generated file. Files without it are foreign and never changed.
 pub(crate) const MARKER: &str =
     "# Made by Draftboard. Changes here are overwritten: edit the board instead.\n";
 
 const IGNORE: &str = ".terraform/\n*.tfstate\n*.tfstate.*\n*.tfplan\ncrash.log\n";
 
-/// One module in the making.
+/// A module under construction.
 #[derive(Default)]
 struct Module {
     nodes: Vec<(String, NodeId)>,
     variables: BTreeMap<String, Variable>,
     outputs: BTreeMap<String, Body>,
     locals: BTreeMap<String, Expression>,
-    /// What the root gives to a child, by the name of the variable.
+    /// The arguments that the root passes to a child, by variable name.
     inputs: BTreeMap<String, Expression>,
     uses: Uses,
-    /// The aliases whose caller is asked for; `None` is the default provider.
+    /// The provider aliases that need a client config data source; `None` is the default provider.
     clients: BTreeSet<Option<Arc<str>>>,
     common_tags: bool,
 }
@@ -105,7 +105,8 @@ fn collect(
     for (address, _) in &rendered.blocks {
         let address = format!("{prefix}{address}");
         if let Some(other) = generated.addresses.insert(address.clone(), id) {
-            let message = format!("`{address}` is made twice, here and by {other}: rename one");
+            let message =
+                format!("`{address}` is defined twice, here and by {other}: rename one of the nodes");
             generated.findings.push(Finding::error(id, None, message));
         }
     }
@@ -116,7 +117,7 @@ fn collect(
     }
     for variable in &rendered.variables {
         if module.variables.insert(variable.name.clone(), variable.clone()).is_some() {
-            let message = format!("there are two variables `{}`: rename one node", variable.name);
+            let message = format!("duplicate variable `{}`: rename one of the nodes", variable.name);
             generated.findings.push(Finding::error(id, None, message));
         }
     }
@@ -152,7 +153,7 @@ fn collect(
             let taken = module.variables.get(&crossing.name).is_some_and(|other| other.node.is_some());
             if taken {
                 let message =
-                    format!("there are two variables `{}` in one module: rename a node", crossing.name);
+                    format!("duplicate variable `{}` in one module: rename one of the nodes", crossing.name);
                 generated.findings.push(Finding::error(id, None, message));
             }
             module.variables.entry(crossing.name.clone()).or_insert(variable);
@@ -161,8 +162,7 @@ fn collect(
     }
 }
 
-/// What a child module's own variables are in the root: declared there and handed on. A variable without a default in a
-/// child is given by the root; its default stands in the root alone.
+/// Declares the variables of child modules in the root and passes them on. The default stays in the root only.
 fn join(modules: &mut BTreeMap<Option<Arc<str>>, Module>, generated: &mut Generated) {
     let mut upwards = Vec::new();
     for (name, module) in modules.iter_mut() {
@@ -183,7 +183,7 @@ fn join(modules: &mut BTreeMap<Option<Arc<str>>, Module>, generated: &mut Genera
     for variable in upwards {
         let (name, node) = (variable.name.clone(), variable.node);
         if let (Some(_), Some(node)) = (root.variables.insert(name.clone(), variable), node) {
-            let message = format!("there are two variables `{name}`: rename one node");
+            let message = format!("duplicate variable `{name}`: rename one of the nodes");
             generated.findings.push(Finding::error(node, None, message));
         }
     }
@@ -193,10 +193,12 @@ fn check_values(input: &Input<'_>, modules: &BTreeMap<Option<Arc<str>>, Module>,
     let Some(root) = modules.get(&None) else { return };
     for name in input.settings.values.keys() {
         let message = match root.variables.get(name) {
-            None => format!("draftboard.toml gives a value for `{name}`, which is no variable of this board"),
+            None => {
+                format!("draftboard.toml sets a value for `{name}`, which is not a variable of this board")
+            }
             Some(variable) if variable.sensitive => format!(
-                "draftboard.toml holds a value for the sensitive variable `{name}`: it is not written to a file; \
-                 set TF_VAR_{name} when you run Terraform and remove it from draftboard.toml"
+                "draftboard.toml contains a value for the sensitive variable `{name}`, which is not written to a file: \
+                 set TF_VAR_{name} when you run Terraform, and remove the value from draftboard.toml"
             ),
             Some(_) => continue,
         };
@@ -229,7 +231,7 @@ fn module_call(name: &str, module: &Module) -> Body {
     body
 }
 
-/// Providers are named, not quoted, on both sides.
+/// Provider references are unquoted on both sides.
 fn provider_map(aliases: &[(String, Expression)]) -> String {
     let widest = aliases.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let lines: Vec<String> =
@@ -301,7 +303,7 @@ fn write_module(
     }
 }
 
-/// `terraform.tfvars` with the values that the project gives, and an example that shows every variable.
+/// Returns `terraform.tfvars` with the values of the project, and an example file with every variable.
 fn values_files(input: &Input<'_>, root: &Module) -> Option<(String, String)> {
     if root.variables.is_empty() {
         return None;

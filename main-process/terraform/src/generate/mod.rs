@@ -1,12 +1,13 @@
-//! A board as Terraform files.
+//! Generates Terraform files from a board.
 //!
-//! Owns: what is written and in which order, what each change touches. Must not know: where the files go, who asked.
+//! Owns: the content and order of the files, and which nodes a change affects. Must not know: where the files are
+//! stored, who requested them.
 //!
 //! ```text
-//! Places      where each node ends up                    one cheap pass
-//! render      one node → blocks, variables, crossings    only for nodes that a change touches
-//! order       what is needed stands first                per module
-//! files       terraform.tf providers.tf main.tf …        put together from the blocks
+//! Places      module, provider and name of each node     one cheap pass
+//! render      one node → blocks, variables, crossings    only for nodes that a change affects
+//! order       dependencies first                         per module
+//! files       terraform.tf providers.tf main.tf …        assembled from the blocks
 //! ```
 
 mod along;
@@ -36,30 +37,30 @@ use std::{
     sync::Arc,
 };
 
-/// What files are made from.
+/// The input of the generator.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
     pub snapshot: &'a Snapshot,
     pub board: BoardId,
-    /// Those that hold for the board ([`Settings::for_board`]).
+    /// The settings of the board ([`Settings::for_board`]).
     pub settings: &'a Settings,
 }
 
-/// The files of a board and what belongs to them.
+/// The generated files of a board, with findings and source locations.
 #[derive(Debug, Clone, Default)]
 pub struct Generated {
-    /// By path within the board's folder.
+    /// Texts by path in the folder of the board.
     pub files: BTreeMap<String, Arc<str>>,
     pub findings: Vec<Finding>,
-    /// Of the root module.
+    /// Variables of the root module.
     pub variables: Vec<Variable>,
-    /// Where each node's blocks stand, in the order of the files.
+    /// The line ranges of the blocks of each node, in file order.
     pub spans: Vec<Span>,
-    /// The node behind each address, as Terraform names it (`module.m.aws_vpc.main`).
+    /// The node of each address, as Terraform writes it (`module.m.aws_vpc.main`).
     pub addresses: BTreeMap<String, NodeId>,
 }
 
-/// A block of a node: from line to line, counted from one.
+/// The line range of a block, counted from one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     pub file: String,
@@ -69,25 +70,26 @@ pub struct Span {
 }
 
 impl Generated {
-    /// Whether Terraform would refuse the files for a reason that is known already.
+    /// Returns whether Terraform would reject the files because of a known error.
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == Severity::Error)
     }
 
-    /// The node whose block stands at a line.
+    /// Returns the node whose block contains a line.
     pub fn node_at(&self, file: &str, line: usize) -> Option<NodeId> {
         let span =
             self.spans.iter().find(|span| span.file == file && (span.first..=span.last).contains(&line));
         span.map(|span| span.node)
     }
 
-    /// Where a node's first block stands.
+    /// Returns the line range of the first block of a node.
     pub fn span_of(&self, node: NodeId) -> Option<&Span> {
         self.spans.iter().find(|span| span.node == node)
     }
 }
 
-/// Makes files and remembers what they were made of, so that the next time only what a change touches is made anew.
+/// Generates files and caches the rendered nodes, so that the next call renders only the nodes that a change
+/// affects.
 #[derive(Debug, Default)]
 pub struct Generator {
     places: Places,
@@ -95,7 +97,7 @@ pub struct Generator {
     registry: Option<Arc<Registry>>,
     settings: Settings,
     ordering: HashMap<(TypeId, PortId, TypeId, PortId), bool>,
-    /// How many nodes were rendered the last time.
+    /// The number of nodes rendered by the last call.
     rendered: usize,
 }
 
@@ -112,7 +114,7 @@ impl Generator {
         Self::default()
     }
 
-    /// How many nodes were written anew by the last call; the others were as before.
+    /// Returns the number of nodes rendered by the last call; the others came from the cache.
     pub fn rendered(&self) -> usize {
         self.rendered
     }
@@ -162,7 +164,7 @@ impl Generator {
         }
     }
 
-    /// Which nodes an edge puts before which, by the rules that say so.
+    /// Returns the nodes that must come before each node because of an edge with a `depends` rule.
     fn put_before(&mut self, input: &Input<'_>) -> HashMap<NodeId, Vec<NodeId>> {
         let snapshot = input.snapshot;
         let mut found: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
@@ -193,7 +195,7 @@ impl Generator {
 }
 
 impl Cached {
-    /// Whether nothing that the node's blocks depend on has changed.
+    /// Returns whether none of the inputs of the rendered blocks has changed.
     fn holds(&self, node: &Arc<Node>, place: &Arc<Place>, before: &[NodeId], places: &Places) -> bool {
         Arc::ptr_eq(&self.node, node)
             && Arc::ptr_eq(&self.place, place)

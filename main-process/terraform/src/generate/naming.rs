@@ -1,10 +1,10 @@
-//! Names by the project's convention.
+//! Resource names by the naming convention of the project.
 
 use super::places::Place;
 use crate::settings::NamingConvention;
 use shared_protocol::{TypeDef, registry::Naming};
 
-/// The name that a convention makes from a short one; the short one itself without a convention.
+/// Applies the naming convention to a short name; returns the short name when there is no convention.
 pub(crate) fn name_of(
     convention: Option<&NamingConvention>,
     def: &TypeDef,
@@ -32,7 +32,7 @@ fn render(convention: &NamingConvention, abbreviation: &str, place: &Place, slug
             name = name.replace(token, word);
             continue;
         }
-        // A word that is not there takes the sign that set it off along.
+        // An empty word is removed together with its separator.
         for sign in ['-', '_', '.'] {
             name = name.replace(&format!("{token}{sign}"), "").replace(&format!("{sign}{token}"), "");
         }

@@ -1,10 +1,10 @@
-//! What is needed stands before what needs it; among equals the address decides, so that a small change stays small.
+//! Orders nodes with dependencies first. Ties are broken by address, so that a small change produces a small diff.
 
 use super::{Cached, finding::Finding};
 use shared_protocol::NodeId;
 use std::collections::HashMap;
 
-/// The nodes in the order in which their blocks are written. Nodes that need each other are named.
+/// Returns the nodes in the order in which their blocks are written. Reports dependency cycles.
 pub(super) fn order(
     mut nodes: Vec<(String, NodeId)>,
     cached: &HashMap<NodeId, Cached>,
@@ -28,7 +28,7 @@ enum State {
     Done,
 }
 
-/// Depth first with a stack of its own: chains can be as long as a board.
+/// Depth-first search with an explicit stack, because a dependency chain can be as long as the board.
 fn visit(
     start: usize,
     nodes: &[(String, NodeId)],
@@ -68,7 +68,7 @@ fn visit(
                 }
                 State::Open => {
                     let message = format!(
-                        "{} and {} need each other: Terraform cannot make either first",
+                        "{} and {} depend on each other: Terraform cannot create either first",
                         nodes[next].0, nodes[index].0
                     );
                     findings.push(Finding::error(nodes[next].1, None, message));

@@ -1,7 +1,8 @@
-//! Where each node ends up: its Terraform type and name, the module it belongs to, the provider it uses.
+//! The location of each node in the configuration: Terraform type, name, module, provider.
 //!
-//! One cheap pass over the board. A place that is as before keeps its identity, which is how the generator knows what a
-//! change touches: whatever is written about a node depends on the node, on its place, and on the places it refers to.
+//! Computed in one cheap pass over the board. An unchanged entry keeps its `Arc`, which tells the generator what a
+//! change affects: the output of a node depends on the node, on its own entry, and on the entries that it refers
+//! to.
 
 use crate::settings::Settings;
 use authority::Snapshot;
@@ -22,25 +23,25 @@ const SUBNET: &str = "azurerm/networking/subnet";
 pub(crate) struct Place {
     pub(crate) id: NodeId,
     pub(crate) block: Block,
-    /// The Terraform type; empty for what has none.
+    /// The Terraform type; empty when there is none.
     pub(crate) terraform: Arc<str>,
     pub(crate) name: Name,
-    /// Its name in the files: the node's, unless it keeps one from before.
+    /// The name in the files: the node name, unless an imported name is kept.
     pub(crate) label: Arc<str>,
-    /// The child module it belongs to; the root when absent.
+    /// The child module; `None` for the root module.
     pub(crate) module: Option<Arc<str>>,
-    /// The provider it uses when not the default one.
+    /// The provider alias; `None` for the default provider.
     pub(crate) alias: Option<Arc<str>>,
-    /// What the naming convention says here in place of the project's words.
+    /// Overrides of the naming convention for this part of the board.
     pub(crate) environment: Option<Arc<str>>,
     pub(crate) region: Option<Arc<str>>,
-    /// The subnet it stands in directly, if that makes private endpoints for it.
+    /// The direct parent subnet, when it creates private endpoints for this node.
     pub(crate) endpoint_subnet: Option<NodeId>,
     parent: Option<Arc<Place>>,
 }
 
 impl Place {
-    /// How others in the same module name it.
+    /// Returns the address used inside the same module.
     pub(crate) fn address(&self) -> String {
         let (terraform, name) = (&self.terraform, &self.label);
         match self.block {
@@ -53,7 +54,7 @@ impl Place {
         }
     }
 
-    /// Whether anything is written for it.
+    /// Returns whether a block is written for this node.
     pub(crate) fn is_written(&self) -> bool {
         match self.block {
             Block::Resource | Block::Data => !self.terraform.is_empty(),
@@ -86,12 +87,12 @@ impl Place {
     }
 }
 
-/// Every place on a board.
+/// The entries of all nodes on a board.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     by_node: HashMap<NodeId, Arc<Place>>,
     by_address: HashMap<String, NodeId>,
-    /// Nodes that stand for an Azure subscription or an AWS region, by name.
+    /// Nodes that represent an Azure subscription or an AWS region, by name.
     pub(crate) subscriptions: BTreeMap<Name, NodeId>,
     pub(crate) regions: BTreeMap<Name, NodeId>,
 }
@@ -116,7 +117,7 @@ impl Places {
         };
         found.by_node.reserve(nodes.len());
         for id in nodes.keys() {
-            // Containers first: climb to the first one that has a place, then come back.
+            // Containers first: walks up to the first resolved ancestor, then back down.
             let mut path = vec![*id];
             while let Some(last) = path.last()
                 && !found.by_node.contains_key(last)
@@ -151,7 +152,7 @@ impl Places {
         self.by_node.get(&node)
     }
 
-    /// The node with this address, such as `aws_vpc.main`.
+    /// Returns the node with an address such as `aws_vpc.main`.
     pub(crate) fn at(&self, address: &str) -> Option<NodeId> {
         self.by_address.get(address).copied()
     }
@@ -212,7 +213,7 @@ fn place_of(
     }
 }
 
-/// The Terraform type of a node, where a property may decide.
+/// Returns the Terraform type of a node, which a property may select.
 fn terraform_type(snapshot: &Snapshot, def: &TypeDef, node: &Node) -> Arc<str> {
     let by = def.terraform_by.as_ref().and_then(|by| {
         let value = snapshot.effective_prop(node, &by.prop)?.as_text()?;
@@ -221,7 +222,6 @@ fn terraform_type(snapshot: &Snapshot, def: &TypeDef, node: &Node) -> Arc<str> {
     by.or(def.terraform.as_ref()).map(|text| Arc::from(text.as_str())).unwrap_or_default()
 }
 
-/// Whether a property is a reference.
 pub(crate) fn is_reference(kind: PropKind) -> bool {
     kind == PropKind::Reference
 }

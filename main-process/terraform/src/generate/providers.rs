@@ -1,4 +1,4 @@
-//! `terraform.tf` and `providers.tf`: which providers are used, in which versions, with which settings.
+//! Generates `terraform.tf` and `providers.tf`: the providers in use, their versions and settings.
 
 use super::{
     Input,
@@ -10,10 +10,10 @@ use shared_protocol::{NodeId, PropKey, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 const TERRAFORM_VERSION: &str = ">= 1.5";
-/// Arguments in the settings of a provider that do not go into its block.
+/// Provider settings that are not written to the provider block.
 const ABOUT_THE_PROVIDER: [&str; 2] = ["version", "source"];
 
-/// The providers that a module uses, each with the aliases in use.
+/// The providers that a module uses, each with its aliases.
 pub(super) type Uses = BTreeMap<String, BTreeSet<String>>;
 
 pub(super) fn note(uses: &mut Uses, place: &Place) {
@@ -25,7 +25,7 @@ pub(super) fn note(uses: &mut Uses, place: &Place) {
     aliases.extend(place.alias.as_ref().map(|alias| alias.to_string()));
 }
 
-/// `terraform.tf` of the root.
+/// Returns `terraform.tf` of the root module.
 pub(super) fn terraform_file(input: &Input<'_>, uses: &Uses) -> String {
     let mut body = Body::default();
     let version = input.settings.required_version.as_deref().unwrap_or(TERRAFORM_VERSION);
@@ -43,7 +43,7 @@ pub(super) fn terraform_file(input: &Input<'_>, uses: &Uses) -> String {
     format!("{MARKER}\n{}", body.to_block("terraform", &[]))
 }
 
-/// `terraform.tf` of a child module, which says whose settings it takes over.
+/// Returns `terraform.tf` of a child module, which declares the provider aliases that it receives.
 pub(super) fn module_file(input: &Input<'_>, uses: &Uses) -> Option<String> {
     let mut body = Body::default();
     body.block("required_providers", Vec::new(), required_providers(input, uses, true)?);
@@ -78,7 +78,8 @@ fn default_version(provider: &str) -> Option<&'static str> {
     }
 }
 
-/// `providers.tf`: the default of each provider, and one for each subscription or region where there are several.
+/// Returns `providers.tf`: the default provider, and one alias for each subscription or region when there are
+/// several.
 pub(super) fn providers_file(input: &Input<'_>, places: &Places, uses: &Uses) -> Option<String> {
     let mut blocks = Vec::new();
     for provider in uses.keys() {
@@ -118,13 +119,13 @@ fn settings_of(input: &Input<'_>, provider: &str) -> Arguments {
     let arguments = settings.into_iter().flatten().filter(|(name, value)| {
         !ABOUT_THE_PROVIDER.contains(&name.as_str())
             && is_identifier(name)
-            // Nested settings would be blocks; `features` always is.
+            // Nested settings would be blocks; `features` is written separately.
             && !matches!(value, Value::Object(_))
     });
     arguments.map(|(name, value)| (name.clone(), Expression::of(value))).collect()
 }
 
-/// What a subscription or region node says.
+/// Returns the provider arguments of a subscription or region node.
 fn own_arguments(input: &Input<'_>, holder: NodeId) -> Arguments {
     let Some(node) = input.snapshot.node(holder) else { return Vec::new() };
     let value = |key: &str| {

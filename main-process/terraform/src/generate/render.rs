@@ -1,4 +1,4 @@
-//! A node as Terraform: every property that is set (or has a default) and applies becomes an argument.
+//! Renders a node as Terraform: every applicable property with a value or default becomes an argument.
 
 use super::{
     finding::Finding,
@@ -21,12 +21,12 @@ use std::sync::Arc;
 
 pub(crate) const COMMON_TAGS: &str = "common_tags";
 
-/// All that writing a node looks at.
+/// The inputs of rendering a node.
 pub(crate) struct Context<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) settings: &'a Settings,
     pub(crate) places: &'a Places,
-    /// Nodes that an edge puts before this one.
+    /// Nodes that must come before this one because of an edge.
     pub(crate) before: &'a [NodeId],
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn render(context: &Context<'_>, node: &Node, place: &Arc<Place>) -> 
     let mut writing = Writing { context, node, place, out: Rendered::default() };
     match context.snapshot.type_of(node) {
         None => {
-            let message = format!("the type `{}` is unknown, so nothing is written for it", node.type_id);
+            let message = format!("unknown type `{}`: no HCL is generated for this node", node.type_id);
             writing.out.findings.push(Finding::error(node.id, None, message));
         }
         Some(def) => writing.node(def),
@@ -77,7 +77,7 @@ impl Writing<'_> {
         }
         let mut tree = Tree::default();
         for prop in &def.props {
-            // A short name takes the place of the name, which is then hidden and still written.
+            // A short name replaces `name`, which is then hidden but still written.
             let named = prop.key.as_str() == "name" && self.text("slug").is_some();
             if prop.role == Role::Argument && (named || is_visible(def, self.node, prop)) {
                 self.property(def, prop, schema, &mut tree);
@@ -103,7 +103,7 @@ impl Writing<'_> {
         }
     }
 
-    /// The value that counts: what is set, else the default.
+    /// Returns the value of a property, or its default.
     pub(super) fn value<'v>(&'v self, prop: &'v PropDef) -> Option<&'v Value> {
         let value = self.node.props.get(&prop.key).or(prop.default.as_ref())?;
         Some(value).filter(|value| !is_absent(value))
@@ -136,7 +136,7 @@ impl Writing<'_> {
         let parts: Vec<&str> = path.split('.').collect();
         let Some((name, parents)) = parts.split_last() else { return };
         let target = tree.descend(parents, explicit);
-        // Several properties may stand for one argument; the first that says something wins.
+        // Several properties may map to one argument; the first with a value wins.
         if !target.has(name) {
             target.arguments.push(((*name).to_owned(), value));
         }
@@ -182,7 +182,7 @@ impl Writing<'_> {
                 Some(argument(&value, prop.kind, attribute, builtin))
             }
             None => self.inherited(def, prop).or_else(|| {
-                // A name by convention needs no name of its own; without both, the node's name has to do.
+                // A conventional name needs no explicit name; without either, the node name is used.
                 (prop.key.as_str() == "name" && def.prop("slug").is_some()).then(|| {
                     let slug = self.node.name.as_str().replace('_', "-");
                     Expression::text(&name_of(self.context.settings.naming.as_ref(), def, self.place, &slug))
@@ -205,7 +205,8 @@ impl Writing<'_> {
         self.declare(variable)
     }
 
-    /// A sensitive value is never in a file: the variable has no default, and whoever runs Terraform gives it.
+    /// Declares a sensitive variable. Its value is never written to a file: the variable has no default and is set
+    /// when Terraform runs.
     fn sensitive(&mut self, prop: &PropDef, attribute: Option<&Attribute>) -> Expression {
         let name = format!("{}_{}", self.node.name, prop.key);
         let mut variable = Variable::new(name, variable_kind(prop, attribute), describe(prop, self.node));
@@ -257,7 +258,7 @@ impl Writing<'_> {
             return (!found.is_empty()).then_some(Expression::List(found));
         }
         if found.len() > 1 {
-            let message = format!("{} takes one target; the first counts", prop.label);
+            let message = format!("{} accepts one target; only the first is used", prop.label);
             self.out.findings.push(Finding::error(self.node.id, Some(&prop.key), message));
         }
         found.into_iter().next()
@@ -280,7 +281,7 @@ impl Writing<'_> {
         }
     }
 
-    /// An attribute of another node, as it is read from here.
+    /// Returns an expression that reads an attribute of another node.
     pub(super) fn read(
         &mut self,
         prop: Option<&PropKey>,
@@ -290,7 +291,7 @@ impl Writing<'_> {
         let place = self.context.places.get(target)?.clone();
         self.out.refers.push((target, place.clone()));
         if !place.is_written() {
-            let message = "it refers to something that Terraform does not make".to_owned();
+            let message = "it refers to a node that is not in the Terraform files".to_owned();
             self.out.findings.push(Finding::error(self.node.id, prop, message));
             return None;
         }
@@ -346,11 +347,11 @@ impl Writing<'_> {
         }
     }
 
-    /// An expression that a person wrote, if it is one.
+    /// Checks a user-written expression. Returns `None` and adds a finding when it is invalid.
     fn expression(&mut self, key: &PropKey, text: &str) -> Option<Expression> {
         match super::expressions::check(text) {
             Err(problem) => {
-                let message = format!("not an expression: {problem}");
+                let message = format!("invalid expression: {problem}");
                 self.out.findings.push(Finding::error(self.node.id, Some(key), message));
                 None
             }
@@ -360,7 +361,7 @@ impl Writing<'_> {
                     let Some(place) = self.context.places.get(target).cloned() else { continue };
                     if place.module != self.place.module {
                         let message = format!(
-                            "the expression names `{address}`, which is in another module: use a reference property or an output"
+                            "the expression refers to `{address}`, which is in another module: use a reference property or an output"
                         );
                         self.out.findings.push(Finding::error(self.node.id, Some(key), message));
                     } else if target != self.node.id {
@@ -373,8 +374,8 @@ impl Writing<'_> {
         }
     }
 
-    /// Handles expressions within lists and objects like those that are a whole value: what they name stands first, and one
-    /// that does not parse is a finding. Returns whether all of them parse.
+    /// Checks expressions inside lists and objects like those that are a whole value: their targets are written
+    /// first, and an invalid one adds a finding. Returns whether all of them are valid.
     fn inner_expressions(&mut self, key: &PropKey, value: &Value) -> bool {
         let parts: Vec<&Value> = match value {
             Value::List(items) => items.iter().collect(),
@@ -396,7 +397,7 @@ impl Writing<'_> {
         self.value(def.prop(key)?)?.as_text().map(str::to_owned)
     }
 
-    /// A property of a built-in block, as it is.
+    /// Returns a property of a built-in block without type conversion.
     fn plain(&mut self, key: &str) -> Option<Expression> {
         let def = self.context.snapshot.type_of(self.node)?;
         let value = self.value(def.prop(key)?)?.clone();
@@ -421,12 +422,12 @@ impl Writing<'_> {
             Variable::new(self.place.label.to_string(), &kind, self.text("description").unwrap_or_default());
         if let Err(problem) = super::expressions::check(&kind) {
             let key = PropKey::parse("type").ok();
-            let message = format!("not a type: {problem}");
+            let message = format!("invalid type: {problem}");
             self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
             variable.kind = "any".to_owned();
         }
         variable.sensitive = self.flag("sensitive");
-        // An empty text is a default too, so this one is looked up without leaving anything out.
+        // An empty text is a valid default, so empty values are not filtered here.
         variable.default = match self.node.props.get("default") {
             None => None,
             Some(value) => match value.expression() {
@@ -435,8 +436,7 @@ impl Writing<'_> {
             },
         };
         if variable.sensitive && variable.default.is_some() {
-            let message =
-                "a sensitive variable has no default in a file: give its value when you run Terraform";
+            let message = "the default of a sensitive variable is not written to a file: set its value when you run Terraform";
             self.out.findings.push(Finding::warning(Some(self.node.id), message));
         }
         variable.nullable = !matches!(self.node.props.get("nullable"), Some(Value::Bool(false)));
@@ -487,7 +487,7 @@ impl Writing<'_> {
             for (name, value) in &inputs {
                 if !is_identifier(name) {
                     let key = PropKey::parse("inputs").ok();
-                    let message = format!("`{name}` cannot be the name of an input");
+                    let message = format!("`{name}` is not a valid input name");
                     self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
                     continue;
                 }
@@ -519,7 +519,7 @@ impl Writing<'_> {
             }
             Err(problem) => {
                 let key = PropKey::parse("text").ok();
-                let message = format!("not HCL: {problem}");
+                let message = format!("invalid HCL: {problem}");
                 self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
             }
         }
@@ -539,7 +539,7 @@ impl Writing<'_> {
             } else if let (Some(module), None) = (&place.module, &self.place.module) {
                 addresses.push(format!("module.{module}"));
             } else {
-                let message = format!("it cannot wait for {}, which is in another module", place.name);
+                let message = format!("it cannot depend on {}, which is in another module", place.name);
                 self.out.findings.push(Finding::warning(Some(self.node.id), message));
             }
         }
@@ -558,14 +558,14 @@ impl Writing<'_> {
         match super::expressions::check_body(&text) {
             Ok(()) => Some(text),
             Err(problem) => {
-                let message = format!("not HCL: {problem}");
+                let message = format!("invalid HCL: {problem}");
                 self.out.findings.push(Finding::error(self.node.id, Some(&prop.key), message));
                 None
             }
         }
     }
 
-    /// What the provider requires and nothing says.
+    /// Adds findings for arguments that the provider requires and that are missing.
     fn check_required(&mut self, def: &TypeDef, schema: &Schema, tree: &Tree, path: &str) {
         let extra = self.node.props.get("extra").and_then(Value::as_text).unwrap_or_default().to_owned();
         let attributes = schema.attributes.iter().filter(|(_, attribute)| attribute.required);
@@ -597,7 +597,7 @@ fn describe(prop: &PropDef, node: &Node) -> String {
     format!("{} of {label}", prop.label)
 }
 
-/// `kubelet_identity[0].object_id` as a part of a name.
+/// Converts an attribute such as `kubelet_identity[0].object_id` to a part of a name.
 fn as_name(attribute: &str) -> String {
     let mut name: String =
         attribute.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();

@@ -1,4 +1,4 @@
-//! What one node becomes, before files are put together.
+//! The output of one rendered node.
 
 use super::{finding::Finding, places::Place};
 use crate::hcl::{Body, Expression};
@@ -7,36 +7,36 @@ use std::sync::Arc;
 
 #[derive(Debug, Default)]
 pub(crate) struct Rendered {
-    /// Blocks for `main.tf`, each with a line's end, with their addresses.
+    /// Blocks for `main.tf` with their addresses, each with a trailing newline.
     pub(crate) blocks: Vec<(String, String)>,
     pub(crate) variables: Vec<Variable>,
     pub(crate) outputs: Vec<(String, Body)>,
     pub(crate) locals: Vec<(String, Expression)>,
-    /// Attributes that are read across the border of a module.
+    /// Attributes that are read across a module boundary.
     pub(crate) crossings: Vec<Crossing>,
-    /// Nodes that should stand before this one.
+    /// Nodes that must be written before this one.
     pub(crate) after: Vec<NodeId>,
-    /// Every place that was looked at.
+    /// The entries of all nodes that this node refers to.
     pub(crate) refers: Vec<(NodeId, Arc<Place>)>,
     pub(crate) findings: Vec<Finding>,
-    /// It asks who runs Terraform.
+    /// The node uses the client config data source.
     pub(crate) asks_client: bool,
-    /// It uses the tags that all share.
+    /// The node uses the common tags.
     pub(crate) common_tags: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
     pub name: String,
-    /// As Terraform writes it.
+    /// The type constraint, in Terraform syntax.
     pub kind: String,
     pub description: String,
     pub default: Option<Expression>,
     pub sensitive: bool,
     pub nullable: bool,
-    /// Lines that stand in its block as they are.
+    /// Lines that are added to its block unchanged.
     pub(crate) extra: String,
-    /// The node and property it stands for.
+    /// The node that the variable belongs to.
     pub node: Option<NodeId>,
 }
 
@@ -76,14 +76,14 @@ impl Variable {
     }
 }
 
-/// An attribute of a node in one module that is read in another.
+/// An attribute that is read in another module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Crossing {
     pub(crate) from: Option<Arc<str>>,
     pub(crate) to: Option<Arc<str>>,
-    /// The name of the output and of the variable.
+    /// The name of both the output and the variable.
     pub(crate) name: String,
-    /// The attribute where it is.
+    /// The attribute address in the source module.
     pub(crate) source: String,
     pub(crate) sensitive: bool,
     pub(crate) kind: &'static str,

@@ -1,4 +1,5 @@
-//! Values as arguments want them: the provider's schema decides between text and number, value and JSON text.
+//! Converts values to argument expressions: the provider schema decides between text and number, value and JSON
+//! text.
 
 use crate::{
     hcl::Expression,
@@ -6,7 +7,7 @@ use crate::{
 };
 use shared_protocol::{Value, registry::PropKind};
 
-/// A value that says nothing is not written.
+/// Returns whether a value is empty and therefore not written.
 pub(crate) fn is_absent(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -17,7 +18,8 @@ pub(crate) fn is_absent(value: &Value) -> bool {
     }
 }
 
-/// The expression for an attribute. `builtin` is for Terraform's own types, whose attributes take any value.
+/// Returns the expression for an attribute. `builtin` marks the built-in types of Terraform, whose attributes
+/// accept any value.
 pub(crate) fn argument(
     value: &Value,
     kind: PropKind,
@@ -39,7 +41,7 @@ pub(crate) fn argument(
     }
 }
 
-/// A value of the kind that the provider wants, where it can be read as one.
+/// Converts a value to the attribute kind where possible.
 fn typed(value: &Value, kind: Kind) -> Expression {
     if value.expression().is_some() {
         return Expression::of(value);
@@ -68,19 +70,19 @@ fn typed(value: &Value, kind: Kind) -> Expression {
     }
 }
 
-/// A nested block in the making: arguments in the order they come, then blocks.
+/// A block under construction: arguments in insertion order, then nested blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
-    /// Something in it was set, not merely left at its default.
+    /// Contains a value that was set explicitly, not only defaults.
     pub(crate) explicit: bool,
-    /// An entry of a list that somebody wrote; properties of their own never add to it.
+    /// An item of a user-provided list; other properties never add to it.
     listed: bool,
     pub(crate) arguments: Vec<(String, Expression)>,
     pub(crate) blocks: Vec<(String, Vec<Tree>)>,
 }
 
 impl Tree {
-    /// The block at this path, made where it is not there.
+    /// Returns the block at this path and creates it when missing.
     pub(crate) fn descend(&mut self, path: &[&str], explicit: bool) -> &mut Self {
         self.explicit |= explicit;
         let Some((first, rest)) = path.split_first() else { return self };
@@ -99,8 +101,7 @@ impl Tree {
         instances[own].descend(rest, explicit)
     }
 
-    /// Leaves out optional blocks that lack something the provider requires and hold nothing but defaults: they do not
-    /// apply.
+    /// Removes optional blocks that contain only defaults and lack a required argument, because they do not apply.
     pub(crate) fn prune(&mut self, schema: &Schema) {
         self.blocks.retain_mut(|(name, instances)| {
             let Some(block) = schema.blocks.get(name) else { return true };
@@ -122,7 +123,7 @@ impl Tree {
             || self.blocks.iter().any(|(block, _)| block == name)
     }
 
-    /// Blocks from a list of objects (or from one object).
+    /// Adds one block per object of a list, or one for a single object.
     pub(crate) fn repeated(&mut self, name: &str, value: &Value, schema: Option<&Schema>) {
         let items = match value {
             Value::List(items) => items.as_slice(),

@@ -1,4 +1,4 @@
-//! Bodies: arguments and nested blocks, written as `terraform fmt` would leave them.
+//! HCL bodies: arguments and nested blocks, formatted like `terraform fmt`.
 
 use super::{
     expression::{Expression, pad, write_aligned},
@@ -18,9 +18,9 @@ pub enum Item {
         labels: Vec<String>,
         body: Body,
     },
-    /// Lines that stand as they are.
+    /// Lines that are written unchanged.
     Verbatim(String),
-    /// A blank line between arguments; there is one around blocks anyway.
+    /// A blank line between arguments; blocks always have one around them.
     Gap,
 }
 
@@ -97,7 +97,7 @@ impl Body {
     }
 }
 
-/// `name "label" { … }` without the line's end.
+/// Writes `name "label" { … }` without a trailing newline.
 pub(super) fn write_block(out: &mut String, name: &str, labels: &[String], body: &Body, indent: usize) {
     out.push_str(name);
     for label in labels {
@@ -115,7 +115,7 @@ pub(super) fn write_block(out: &mut String, name: &str, labels: &[String], body:
 }
 
 impl Body {
-    /// A whole block at the top of a file, with the line's end.
+    /// Returns a top-level block with a trailing newline.
     pub fn to_block(&self, name: &str, labels: &[&str]) -> String {
         let mut out = String::with_capacity(256);
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();

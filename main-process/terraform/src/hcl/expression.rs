@@ -1,19 +1,19 @@
-//! Expressions and how they are laid out.
+//! HCL expressions and their layout.
 
 use super::quote::{is_identifier, quoted};
 use shared_protocol::Value;
 use std::fmt::Write as _;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// The longest list that stays on one line.
+/// The maximum length of a list on one line.
 const LONGEST_LINE: usize = 100;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
-    /// Text that is an expression already: a reference, a number, a text in quotes.
+    /// A finished expression: a reference, a number, a quoted string.
     Raw(String),
     List(Vec<Expression>),
-    /// Keys are plain text; they are quoted where that is needed.
+    /// Keys are unquoted; they are quoted on output where needed.
     Map(Vec<(String, Expression)>),
     Call(&'static str, Vec<Expression>),
 }
@@ -27,7 +27,7 @@ impl Expression {
         Self::Raw(quoted(text))
     }
 
-    /// A plain value, as it is.
+    /// Converts a value.
     pub fn of(value: &Value) -> Self {
         if let Some(expression) = value.expression() {
             return Self::raw(expression.trim());
@@ -44,7 +44,7 @@ impl Expression {
         }
     }
 
-    /// Whether it takes one line.
+    /// Returns whether the expression fits on one line.
     pub fn is_single_line(&self) -> bool {
         match self {
             Self::Raw(text) => !text.contains('\n'),
@@ -65,7 +65,7 @@ impl Expression {
         }
     }
 
-    /// Writes it; lines after the first are indented from `indent`.
+    /// Writes the expression; lines after the first are indented by `indent`.
     pub fn write(&self, out: &mut String, indent: usize) {
         match self {
             Self::Raw(text) => out.push_str(text),
@@ -119,7 +119,7 @@ pub(super) fn pad(out: &mut String, indent: usize) {
     out.extend(std::iter::repeat_n(' ', indent));
 }
 
-/// Writes `key = value` lines. The equals signs of neighbours that take one line each stand below one another.
+/// Writes `key = value` lines. Aligns the equals signs of adjacent single-line values.
 pub(super) fn write_aligned(out: &mut String, fields: &[(String, &Expression)], indent: usize) {
     let mut start = 0;
     while start < fields.len() {

@@ -1,4 +1,4 @@
-//! A board in the making.
+//! A board under construction.
 
 use super::{ImportError, Imported, Note};
 use crate::settings::Settings;
@@ -22,7 +22,7 @@ pub(super) struct Drawing<'a> {
     index: HashMap<NodeId, usize>,
     pub(super) notes: Vec<Note>,
     pub(super) settings: Settings,
-    /// Where nodes stood before, when not where they stand here.
+    /// The original containers of nodes that were moved to another container.
     stood: HashMap<NodeId, NodeId>,
     seed: u64,
 }
@@ -45,7 +45,7 @@ impl<'a> Drawing<'a> {
         drawing
     }
 
-    /// The next of a row of numbers that do not look alike (SplitMix64).
+    /// Returns the next pseudo-random number (SplitMix64).
     fn bits(&mut self) -> u64 {
         self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.seed;
@@ -58,7 +58,7 @@ impl<'a> Drawing<'a> {
         self.snapshot.registry().get(type_id)
     }
 
-    /// Adds a node. The name is kept where it can be a name here and is free.
+    /// Adds a node. Keeps the name where it is valid and free.
     pub(super) fn add(&mut self, type_id: TypeId, wanted: &str, label: &str) -> NodeId {
         let base = Name::parse(wanted).unwrap_or_else(|_| Name::from_words(wanted, &Name::fallback()));
         let mut name = base.clone();
@@ -84,7 +84,7 @@ impl<'a> Drawing<'a> {
             references: BTreeMap::new(),
             variables: BTreeSet::new(),
         });
-        // What exists already keeps its address.
+        // Existing resources keep their address.
         if differs && crate::hcl::is_identifier(wanted) {
             let keeps = self
                 .get(id)
@@ -126,7 +126,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Remembers the container that a node came from.
+    /// Records the original container of a node.
     pub(super) fn came_from(&mut self, id: NodeId, container: NodeId) {
         self.stood.insert(id, container);
     }
@@ -145,7 +145,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Whether a node may stand in another, by their types.
+    /// Returns whether the type of a node may be placed in another node.
     pub(super) fn may_stand_in(&self, child: NodeId, parent: NodeId) -> bool {
         let def = |id: NodeId| self.get(id).and_then(|node| self.def(&node.type_id));
         match (def(child), def(parent)) {
@@ -154,7 +154,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Whether `inner` is `outer` or stands somewhere in it.
+    /// Returns whether `inner` is `outer` or a descendant of it.
     pub(super) fn is_within(&self, inner: NodeId, outer: NodeId) -> bool {
         let mut at = Some(inner);
         let mut steps = 0;
@@ -171,7 +171,8 @@ impl<'a> Drawing<'a> {
         false
     }
 
-    /// Connects two nodes by a rule, if there is one; what it sets is set.
+    /// Connects two nodes by the first matching rule, and sets the reference that the rule defines. Returns false
+    /// when there is no rule.
     pub(super) fn connect(&mut self, source: NodeId, target: NodeId, label: &str) -> bool {
         let (Some(from), Some(to)) = (self.get(source), self.get(target)) else { return false };
         let (Some(from_def), Some(to_def)) = (self.def(&from.type_id), self.def(&to.type_id)) else {
@@ -191,7 +192,7 @@ impl<'a> Drawing<'a> {
         self.draw(&rule, source, target, label)
     }
 
-    /// Draws an edge unless a port is full or it is there.
+    /// Adds an edge unless a port is full or the edge exists.
     fn draw(&mut self, rule: &ConnectionRule, source: NodeId, target: NodeId, label: &str) -> bool {
         let from = Endpoint { node: source, port: rule.source.port.clone() };
         let to = Endpoint { node: target, port: rule.target.port.clone() };
@@ -211,7 +212,7 @@ impl<'a> Drawing<'a> {
         true
     }
 
-    /// Edges for references that a rule can stand for, so that what belongs together is seen.
+    /// Adds edges for references that a connection rule represents, so that they are visible on the board.
     fn draw_references(&mut self) {
         let rules: Vec<ConnectionRule> =
             self.snapshot.registry().rules().iter().filter(|rule| rule.sets.is_some()).cloned().collect();
@@ -250,7 +251,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The changes that add the board, containers before what stands in them, everything in a place.
+    /// Returns the changes that add the board: containers before their content, and a layout for every node.
     pub(super) fn finish(mut self) -> Result<Imported, ImportError> {
         self.draw_references();
         let board = Arc::new(self.board.clone());

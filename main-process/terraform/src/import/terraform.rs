@@ -1,5 +1,5 @@
-//! Terraform files as a board: resources with types of the catalogue become nodes, in the containers they name; what is
-//! not understood stands on the board as it is.
+//! Imports Terraform files: resources with a type in the catalogue become nodes in the containers that they refer
+//! to; everything else is kept as verbatim HCL.
 
 use super::{
     ImportError, Imported, MOST_RESOURCES,
@@ -23,7 +23,7 @@ use std::{
 
 const VERBATIM: &str = "terraform/core/verbatim";
 
-/// Why a file cannot be read at all, by the ending of its name.
+/// Returns the syntax error of a file, parsed by its file extension.
 pub fn syntax_problem(name: &str, bytes: &[u8]) -> Option<String> {
     if name.ends_with(".json") {
         return serde_json::from_slice::<serde::de::IgnoredAny>(bytes).err().map(|error| error.to_string());
@@ -35,13 +35,13 @@ pub fn syntax_problem(name: &str, bytes: &[u8]) -> Option<String> {
 }
 
 fn parse(text: &str) -> Result<Body, String> {
-    // The error begins with an arrow to a place that only makes sense after a line of its own.
+    // Removes the arrow at the start of the error, which only makes sense on its own line.
     let told =
         |error: hcl_edit::parser::Error| error.to_string().trim_start_matches([' ', '-', '>']).to_owned();
     text.parse().map_err(told)
 }
 
-/// Reads `.tf` files (name and text) as a new board. `seed` is where ids come from.
+/// Reads `.tf` files (name and text) as a new board. `seed` is the source of ids.
 pub fn read_terraform(
     snapshot: &Snapshot,
     files: &[(String, String)],
@@ -68,7 +68,7 @@ pub fn read_terraform(
     reading.fill();
     if reading.defaults > 0 {
         let message = format!(
-            "{} properties that the files leave out have a default here, which is written; compare with a plan before \
+            "{} properties that the files do not set have a default in Draftboard, which is written: review a plan before \
              you apply",
             reading.defaults
         );
@@ -77,7 +77,8 @@ pub fn read_terraform(
     reading.drawing.finish()
 }
 
-/// The catalogue's type for each Terraform type (`data.` before those of data sources) and the choice that makes it.
+/// The catalogue type of each Terraform type (prefix `data.` for data sources), and the property value that selects
+/// it.
 type Types<'a> = HashMap<String, (&'a TypeDef, Option<(PropKey, Arc<str>)>)>;
 
 fn types_by_terraform(snapshot: &Snapshot) -> Types<'_> {
@@ -115,7 +116,7 @@ impl Reading<'_> {
             Structure::Block(block) => block,
             Structure::Attribute(attribute) => {
                 let message = format!(
-                    "{file}: `{}` stands outside of any block and is left out",
+                    "{file}: `{}` is outside of any block and was not imported",
                     attribute.key.as_str()
                 );
                 return self.drawing.note(None, message);
@@ -143,14 +144,14 @@ impl Reading<'_> {
         TypeId::parse(text).ok()
     }
 
-    /// A block that stands as it is.
+    /// Imports a block as verbatim HCL.
     fn verbatim(&mut self, block: &Block, name: &str) {
         let Some(type_id) = Self::type_id(VERBATIM) else { return };
         let words: Vec<&str> = block.labels.iter().map(|label| label.as_str()).collect();
         let label = format!("{} {}", block.ident.as_str(), words.join(" "));
         let id = self.drawing.add(type_id, Name::from_words(name, &Name::fallback()).as_str(), label.trim());
         self.drawing.set(id, "text", Value::text(source(block)));
-        self.drawing.note(Some(id), format!("`{}` is kept as it is written", label.trim()));
+        self.drawing.note(Some(id), format!("`{}` was imported as verbatim HCL", label.trim()));
     }
 
     fn resource(&mut self, terraform: &str, name: &str, prefix: &str, block: Block) {
@@ -164,7 +165,7 @@ impl Reading<'_> {
         self.resources.push((id, def, block));
     }
 
-    /// Arguments, once every resource is known by its address.
+    /// Imports the arguments, after every resource has an address.
     fn fill(&mut self) {
         let resources = std::mem::take(&mut self.resources);
         for (id, def, block) in &resources {
@@ -176,7 +177,7 @@ impl Reading<'_> {
             if !filling.extra.is_empty() {
                 let text = filling.extra.join("");
                 self.drawing.set(*id, "extra", Value::text(text));
-                let message = "arguments that have no property here are kept under Further arguments";
+                let message = "arguments without a matching property were kept under Further arguments";
                 self.drawing.note(Some(*id), message);
             }
             let node = self.drawing.get(*id);
@@ -194,7 +195,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Puts it into the container that it names.
+    /// Moves a resource into the container that it refers to.
     fn parent(&mut self, id: NodeId, def: &TypeDef, block: &Block) {
         let keys = def.parent_reference.iter().map(|key| key.as_str());
         let others = def.props.iter().filter(|prop| prop.from_ancestor).map(|prop| prop.key.as_str());
@@ -256,7 +257,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Whether everything in a nested block has a property; a part of a block cannot be kept apart from the rest.
+    /// Returns whether everything in a nested block has a property; a block cannot be split.
     fn fits(&self, filling: &Filling<'_>, body: &Body, path: &str) -> bool {
         body.iter().all(|structure| match structure {
             Structure::Attribute(attribute) => filling.prop(&join(path, attribute.key.as_str())).is_some(),
@@ -267,11 +268,11 @@ impl Reading<'_> {
         })
     }
 
-    /// Takes over an argument; `false` when no property stands for it.
+    /// Imports an argument. Returns `false` when no property matches.
     fn argument(&mut self, filling: &Filling<'_>, path: &str, expression: &Expression) -> bool {
         let mut props: Vec<&PropDef> = filling.props(path).collect();
         let Some(&first) = props.first() else { return false };
-        // A reference is a reference where a property can hold it.
+        // Imported as a reference where a property can hold it.
         let targets: Option<Vec<(NodeId, String)>> = match expression {
             Expression::Array(items) if !items.is_empty() => {
                 items.iter().map(|item| self.target(item)).collect()
@@ -305,7 +306,7 @@ impl Reading<'_> {
             self.drawing.get(filling.id).is_some_and(|node| authority::is_visible(filling.def, node, prop))
         };
         let Some(&prop) = props.iter().find(shown).or(props.first()) else {
-            // Only references stand for it, and this is none.
+            // Only reference properties match, and this is not a reference.
             return first.kind != PropKind::Reference;
         };
         let value = match literal(expression) {
@@ -317,7 +318,7 @@ impl Reading<'_> {
         true
     }
 
-    /// A plain value as the property wants it; as an expression where it does not.
+    /// Converts a literal to a form that the property accepts; otherwise returns it unchanged.
     fn suited(&self, filling: &Filling<'_>, prop: &PropDef, value: Value) -> Value {
         let registry = self.drawing.snapshot.registry();
         let takes = |value: &Value| authority::check_prop(registry, filling.def, &prop.key, value).is_ok();
@@ -332,7 +333,7 @@ impl Reading<'_> {
         Some((*self.addresses.get(&address)?, attribute))
     }
 
-    /// Whether it says what would count anyway, such as the location of its own resource group.
+    /// Returns whether the argument equals the inherited value, such as the location of its own resource group.
     fn is_inherited(&self, filling: &Filling<'_>, prop: &PropDef, targets: &[(NodeId, String)]) -> bool {
         let Some((key, attribute)) = prop.inherit.as_deref().and_then(|inherit| inherit.split_once('.'))
         else {
@@ -472,7 +473,7 @@ impl Reading<'_> {
                     };
                     self.drawing.note(
                         None,
-                        format!("`terraform {{ {name} }}` is left out: set it by hand if it is needed"),
+                        format!("`terraform {{ {name} }}` was not imported: add it manually if you need it"),
                     );
                 }
             }
@@ -500,11 +501,11 @@ impl Reading<'_> {
     }
 }
 
-/// One resource being filled in.
+/// A resource whose arguments are being imported.
 struct Filling<'a> {
     id: NodeId,
     def: &'a TypeDef,
-    /// What has no property.
+    /// Content without a matching property.
     extra: Vec<String>,
 }
 
@@ -522,7 +523,8 @@ impl Filling<'_> {
         self.def.props.iter().any(|prop| prop.role == Role::Argument && prop.argument().starts_with(&prefix))
     }
 
-    /// Keeps text of the body at `path`. Only what stands at the top can be kept apart; nested blocks are kept whole.
+    /// Keeps text of the body at `path`. Only top-level content can be kept separately; nested blocks are kept
+    /// whole.
     fn keep(&mut self, path: &str, text: &str) {
         debug_assert!(path.is_empty(), "{path}");
         self.extra.push(text.to_owned());
@@ -533,7 +535,7 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The expression at `block.block.argument`.
+/// Returns the expression at `block.block.argument`.
 fn at<'a>(body: &'a Body, path: &str) -> Option<&'a Expression> {
     match path.split_once('.') {
         None => body.get_attribute(path).map(|attribute| &attribute.value),
@@ -541,7 +543,7 @@ fn at<'a>(body: &'a Body, path: &str) -> Option<&'a Expression> {
     }
 }
 
-/// What a reference points at, or follows.
+/// Returns the explicit or inherited target of a reference.
 fn at_prop(drawing: &Drawing<'_>, id: NodeId, prop: &PropDef) -> Option<NodeId> {
     let node = drawing.get(id)?;
     if let Some(target) = node.references.get(&prop.key).and_then(|targets| targets.first()) {
@@ -557,7 +559,7 @@ fn at_prop(drawing: &Drawing<'_>, id: NodeId, prop: &PropDef) -> Option<NodeId> 
     None
 }
 
-/// A block's arguments and blocks as an object, if they are all plain.
+/// Converts the arguments and blocks of a body to an object; `None` when any of them is not a literal.
 fn object_of(body: &Body) -> Option<Value> {
     let mut fields: BTreeMap<Arc<str>, Value> = BTreeMap::new();
     for structure in body {
@@ -578,7 +580,7 @@ fn object_of(body: &Body) -> Option<Value> {
     Some(Value::Object(fields))
 }
 
-/// `jsonencode` of a plain value, for a property that holds JSON.
+/// Returns the argument of `jsonencode`, for a JSON property.
 fn json_of(prop: &PropDef, expression: &Expression) -> Option<Value> {
     let Expression::FuncCall(call) = expression else { return None };
     let is_it =
@@ -586,7 +588,7 @@ fn json_of(prop: &PropDef, expression: &Expression) -> Option<Value> {
     if is_it { literal(call.args.iter().next()?) } else { None }
 }
 
-/// A block as it is written, without the space around it.
+/// Returns the source of a block without surrounding space.
 fn source(block: &Block) -> String {
     let mut body = Body::new();
     body.push(Structure::Block(block.clone()));
@@ -597,7 +599,7 @@ fn source_of_attribute(attribute: &Attribute) -> String {
     tidy(&format!("{} = {}", attribute.key.as_str(), attribute.value.to_string().trim()))
 }
 
-/// Takes away the indent that the last line has, which is that of the whole.
+/// Removes the indent of the last line from all lines.
 fn tidy(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().collect();
     let spaces = |line: &str| line.len() - line.trim_start().len();

@@ -1,4 +1,4 @@
-//! The folder of a TerraStudio project as a board: `<name>.tstudio` and `diagrams/main.json`.
+//! Imports the folder of a TerraStudio project: `<name>.tstudio` and `diagrams/main.json`.
 
 use super::{ImportError, Imported, MOST_RESOURCES, drawing::Drawing, translate};
 use crate::settings::{Backend, NamingConvention};
@@ -116,7 +116,7 @@ struct Module {
     name: String,
 }
 
-/// Reads the texts of a project's two files as a new board. `seed` is where ids come from.
+/// Reads the two files of a project as a new board. `seed` is the source of ids.
 pub fn read_terrastudio(
     snapshot: &Snapshot,
     project: &str,
@@ -154,7 +154,7 @@ pub fn read_terrastudio(
         for (key, target) in &old.data.references {
             match target.as_str().and_then(|target| ids.get(target)) {
                 Some(&target) => translate::reference(&mut drawing, id, key, target),
-                None => drawing.note(Some(id), format!("{key} pointed at something that is not there")),
+                None => drawing.note(Some(id), format!("{key} refers to a missing node")),
             }
         }
         for output in &old.data.enabled_outputs {
@@ -170,7 +170,7 @@ pub fn read_terrastudio(
     group(&mut drawing, &diagram, &ids);
     if !diagram.module_instances.is_empty() {
         let message = format!(
-            "{} instances of module templates are left out: use a module call for each",
+            "{} instances of module templates were not imported: add a module call for each",
             diagram.module_instances.len()
         );
         drawing.note(None, message);
@@ -191,7 +191,7 @@ fn add(drawing: &mut Drawing<'_>, old: &OldNode) -> Option<NodeId> {
     let wanted = if data.terraform_name.is_empty() { label } else { &data.terraform_name };
     let id = drawing.add(type_id.clone(), wanted, label);
     if drawing.def(&type_id).is_none() {
-        drawing.note(Some(id), format!("the type `{type_id}` is unknown here; the node keeps all it had"));
+        drawing.note(Some(id), format!("unknown type `{type_id}`; the node keeps its properties"));
     }
     translate::properties(drawing, id, data);
     if let Some(slug) = &data.naming_slug {
@@ -206,7 +206,7 @@ fn add(drawing: &mut Drawing<'_>, old: &OldNode) -> Option<NodeId> {
     Some(id)
 }
 
-/// Puts a node where it stood, or as near as its type may stand here.
+/// Places a node in its original container, or in the nearest ancestor that its type allows.
 fn stand(drawing: &mut Drawing<'_>, id: NodeId, parent: NodeId) {
     let mut around = Some(parent);
     while let Some(candidate) = around {
@@ -218,7 +218,7 @@ fn stand(drawing: &mut Drawing<'_>, id: NodeId, parent: NodeId) {
         }
         around = drawing.get(candidate).and_then(|node| node.parent);
     }
-    // A type that is unknown stands where it stood.
+    // A node of unknown type stays in its original container.
     let unknown = drawing.get(id).is_some_and(|node| drawing.def(&node.type_id).is_none());
     if unknown
         && !drawing.is_within(parent, id)
@@ -248,11 +248,11 @@ fn connect(drawing: &mut Drawing<'_>, ids: &HashMap<&str, NodeId>, edge: &OldEdg
         return;
     }
     if !drawing.connect(source, target, &label) {
-        drawing.note(Some(source), "an edge has no counterpart here and is left out");
+        drawing.note(Some(source), "an edge has no equivalent and was not imported");
     }
 }
 
-/// Members of a module stand in a group; several where they stood apart, which are one module again.
+/// Groups the members of a module. Members with different parents get several groups with the same module name.
 fn group(drawing: &mut Drawing<'_>, diagram: &Diagram, ids: &HashMap<&str, NodeId>) {
     for module in &diagram.modules {
         let members: Vec<NodeId> = diagram
@@ -288,7 +288,8 @@ fn group(drawing: &mut Drawing<'_>, diagram: &Diagram, ids: &HashMap<&str, NodeI
     }
 }
 
-/// What stood in a member of a module and is no member itself would join by standing there.
+/// Adds notes for nodes inside a module member that are not members themselves: they join the module because of
+/// their container.
 fn leave_out_strangers(
     drawing: &mut Drawing<'_>,
     members: &[NodeId],
@@ -302,7 +303,7 @@ fn leave_out_strangers(
         }
         let parent = drawing.get(id).and_then(|node| node.parent);
         if parent.is_some_and(|parent| members.contains(&parent)) {
-            let message = "it stands in a member of a module and so belongs to the module here";
+            let message = "it is inside a member of a module and therefore belongs to the module";
             drawing.note(Some(id), message);
         }
     }
@@ -333,7 +334,7 @@ fn settings(drawing: &mut Drawing<'_>, config: Config, nodes: &[OldNode], ids: &
         kind: backend.kind,
         config: backend.config.iter().filter_map(|(key, json)| Some((key.clone(), value(json)?))).collect(),
     });
-    // Variables are called after the property as it is called here.
+    // Variable names follow the current property names.
     let mut renamed: HashMap<String, String> = HashMap::new();
     for old in nodes {
         let Some(node) = ids.get(old.id.as_str()).and_then(|id| drawing.get(*id)) else { continue };

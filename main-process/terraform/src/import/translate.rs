@@ -1,4 +1,4 @@
-//! What a TerraStudio project calls otherwise, says by a switch, or makes without drawing it.
+//! Translates TerraStudio names, switches and implicit resources.
 
 use super::{drawing::Drawing, terrastudio::Data};
 use serde_json::Value as Json;
@@ -24,7 +24,7 @@ pub(super) fn type_id(old: &str) -> &str {
     }
 }
 
-/// The property of today for one of then.
+/// Returns the current property key for a TerraStudio key.
 pub(super) fn key<'a>(type_id: &str, old: &'a str) -> &'a str {
     match (type_id, old) {
         (MACHINE, "size") => "vm_size",
@@ -44,7 +44,7 @@ pub(super) fn key<'a>(type_id: &str, old: &'a str) -> &'a str {
     }
 }
 
-/// Switches that only say whether other properties count, with those properties.
+/// Switches that only enable other properties, with those properties.
 const SWITCHES: [(&str, &[&str]); 12] = [
     ("delegation_enabled", &["delegation_service"]),
     ("identity_enabled", &["identity_type"]),
@@ -81,7 +81,7 @@ pub(super) fn properties(drawing: &mut Drawing<'_>, id: NodeId, data: &Data) {
     for (old_key, json) in old {
         let key = key(&data.type_id, &old_key);
         let Ok(value) = Value::from_json(&json) else {
-            drawing.note(Some(id), format!("{old_key} could not be read"));
+            drawing.note(Some(id), format!("the value of {old_key} could not be read"));
             continue;
         };
         if value == Value::Null {
@@ -98,7 +98,7 @@ pub(super) fn properties(drawing: &mut Drawing<'_>, id: NodeId, data: &Data) {
             }
         }
     }
-    // What does not apply to the node as it is now would only be in the way.
+    // Values that do not apply to the node are removed when they equal a default.
     if let Some(node) = drawing.get(id) {
         let hidden: Vec<PropKey> = def
             .props
@@ -118,17 +118,17 @@ pub(super) fn properties(drawing: &mut Drawing<'_>, id: NodeId, data: &Data) {
             }
         }
         for key in loud {
-            drawing.note(Some(id), format!("{key} is kept but does not apply with the other properties"));
+            drawing.note(Some(id), format!("{key} was kept but has no effect with the other properties"));
         }
     }
     if !unknown.is_empty() {
-        let message =
-            format!("kept without effect, because there is no such property here: {}", unknown.join(", "));
+        let message = format!("kept without effect, because no property matches: {}", unknown.join(", "));
         drawing.note(Some(id), message);
     }
 }
 
-/// A value as the property takes it; as it is where it takes none of its forms, for the problems list to name.
+/// Converts a value to a form that the property accepts; otherwise returns it unchanged, and the problems list
+/// reports it.
 fn suited(drawing: &Drawing<'_>, def: &shared_protocol::TypeDef, key: &PropKey, value: Value) -> Value {
     let registry = drawing.snapshot.registry();
     let takes = |value: &Value| authority::check_prop(registry, def, key, value).is_ok();
@@ -147,12 +147,12 @@ fn suited(drawing: &Drawing<'_>, def: &shared_protocol::TypeDef, key: &PropKey, 
     candidates.into_iter().flatten().find(|value| takes(value)).unwrap_or(value)
 }
 
-/// Properties that mean something else here.
+/// Translates properties with a different meaning.
 fn special(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTreeMap<String, Json>) {
     match type_id {
         "azurerm/compute/app_service" | "azurerm/compute/function_app" => runtime(drawing, id, type_id, old),
         MACHINE => {
-            // Windows machines came with the image of a Linux by default.
+            // TerraStudio gave Windows machines a Linux image by default.
             let windows = old
                 .get("os_type")
                 .and_then(Json::as_str)
@@ -161,7 +161,7 @@ fn special(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTree
             if let Some(user) = old.get("admin_username").and_then(Json::as_str).filter(|_| !windows) {
                 drawing.set(id, "ssh_username", Value::text(user));
             }
-            // The key of the main user was always a variable.
+            // The SSH key of the admin user was always a variable.
             if !windows && !old.contains_key("ssh_public_key") {
                 drawing.given(id, "ssh_public_key");
             }
@@ -171,7 +171,7 @@ fn special(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTree
                 if publisher == "Canonical" {
                     drawing.note(
                         Some(id),
-                        "its image was a Linux although it runs Windows; it has the usual Windows image now",
+                        "its image was a Linux image although it runs Windows; it was replaced by the default Windows image",
                     );
                 } else {
                     for (part, json) in image {
@@ -193,7 +193,7 @@ fn special(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTree
             }
         }
         _ if type_id.starts_with("aws/") => {
-            // Where a name is only a tag it was written as one.
+            // For types without a name property, the name was written as a tag.
             let named = drawing
                 .get(id)
                 .and_then(|node| drawing.def(&node.type_id))
@@ -218,7 +218,7 @@ fn special(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTree
     }
 }
 
-/// `NODE|20-lts`, or a stack and its version, as the property of that stack.
+/// Translates `NODE|20-lts`, or a stack and its version, to the property of that stack.
 fn runtime(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTreeMap<String, Json>) {
     let text =
         |json: Option<Json>| json.and_then(|json| json.as_str().map(str::to_owned)).unwrap_or_default();
@@ -234,7 +234,7 @@ fn runtime(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTree
         "dotnet" | "dotnetcore" | "dotnet-isolated" => "dotnet_version",
         "" => "",
         other => {
-            drawing.note(Some(id), format!("the runtime {other} {version} has to be set by hand"));
+            drawing.note(Some(id), format!("set the runtime {other} {version} manually"));
             ""
         }
     };
@@ -242,7 +242,7 @@ fn runtime(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTree
         drawing.set(id, key, Value::text(version));
     }
     if type_id.ends_with("function_app") {
-        // It read the key of its storage account.
+        // It used the key of its storage account.
         drawing.set(id, "storage_uses_managed_identity", Value::Bool(false));
         if old.get("enabled") == Some(&Json::Bool(true)) {
             old.remove("enabled");
@@ -250,7 +250,7 @@ fn runtime(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTree
     }
 }
 
-/// A reference: under its key of today, or as the node that it stood for.
+/// Translates a reference: sets it under its current key, or adds the association node that it represents.
 pub(super) fn reference(drawing: &mut Drawing<'_>, id: NodeId, old: &str, target: NodeId) {
     let Some(node) = drawing.get(id) else { return };
     let (type_id, name) = (node.type_id.clone(), node.name.to_string());
@@ -287,11 +287,14 @@ pub(super) fn reference(drawing: &mut Drawing<'_>, id: NodeId, old: &str, target
         drawing.refer(id, key, target);
     } else {
         let other = drawing.get(target).map(|target| target.name.to_string()).unwrap_or_default();
-        drawing.note(Some(id), format!("{old} pointed at {other}; there is no such reference here"));
+        drawing.note(
+            Some(id),
+            format!("{old} referred to {other}; this reference has no equivalent and was not imported"),
+        );
     }
 }
 
-/// Edges that became nodes.
+/// Translates edges that are nodes in Draftboard.
 pub(super) fn edge(drawing: &mut Drawing<'_>, source: NodeId, target: NodeId) -> bool {
     let types = |drawing: &Drawing<'_>, id: NodeId| drawing.get(id).map(|node| node.type_id.to_string());
     let ends = (types(drawing, source), types(drawing, target));
@@ -310,7 +313,7 @@ pub(super) fn edge(drawing: &mut Drawing<'_>, source: NodeId, target: NodeId) ->
     false
 }
 
-/// An output that was kept in a vault is a secret of the vault.
+/// Adds a vault secret for an output that was stored in a vault.
 pub(super) fn secret(drawing: &mut Drawing<'_>, source: NodeId, vault: NodeId, output: &str) {
     let Ok(kind) = TypeId::parse("azurerm/security/key_vault_secret") else { return };
     let Some(name) = drawing.get(source).map(|node| format!("{}_{output}", node.name)) else { return };
@@ -324,7 +327,7 @@ pub(super) fn secret(drawing: &mut Drawing<'_>, source: NodeId, vault: NodeId, o
     drawing.refer(made, "source_id", source);
 }
 
-/// A machine that stood in a subnet had a network interface that was not drawn. Returns the subnet.
+/// Returns the subnet of a machine whose network interface was implicit.
 pub(super) fn needs_interface(drawing: &Drawing<'_>, id: NodeId) -> Option<NodeId> {
     let node = drawing.get(id).filter(|node| node.type_id.as_str() == MACHINE)?;
     let has_one = node.references.contains_key("network_interface_ids");
@@ -344,5 +347,5 @@ pub(super) fn interface(drawing: &mut Drawing<'_>, id: NodeId, subnet: NodeId, o
     drawing.set(made, "name", Value::text(format!("{title}-nic")));
     drawing.refer(made, "subnet_id", subnet);
     drawing.refer(id, "network_interface_ids", made);
-    drawing.note(Some(made), "the network interface that came with the machine is drawn now");
+    drawing.note(Some(made), "the implicit network interface of the machine was added as a node");
 }

@@ -1,4 +1,4 @@
-//! Functions that read files. A path counts as safe only when it is a constant strictly below the module folder.
+//! Functions that read files. A path is safe only when it is a constant below the module folder.
 
 use hcl_edit::{
     expr::{Expression, FuncCall, TraversalOperator},
@@ -18,13 +18,13 @@ const READING: [&str; 10] = [
     "filebase64sha512",
 ];
 
-/// Functions whose result cannot be judged: a template calls functions of its own, a path tells who runs this, and where, and a
-/// value that is no longer sensitive goes into messages.
+/// Functions that cannot be analyzed: a template calls other functions, an absolute path reveals the user and
+/// machine, and a value that is no longer sensitive appears in messages.
 const NEVER: [&str; 5] = ["templatefile", "templatestring", "pathexpand", "abspath", "nonsensitive"];
-/// Files that hold state, plans or values of variables.
+/// File name parts of states, plans and variable values.
 const SECRET: [&str; 3] = [".tfstate", ".tfplan", ".tfvars"];
 
-/// The call in words when it may read outside the module folder, or runs code of a provider.
+/// Describes the call when it may read outside the module folder or runs provider code.
 pub(super) fn unsafe_call(call: &FuncCall) -> Option<String> {
     let name = call.name.name.as_str();
     if call.name.is_namespaced() {
@@ -48,7 +48,7 @@ pub(super) fn unsafe_call(call: &FuncCall) -> Option<String> {
     (!is_safe || call.args.expand_final()).then(|| format!("the function {name}()"))
 }
 
-/// The file that a call reads, when that is safe.
+/// Returns the file that a safe call reads.
 pub(super) fn constant_file(call: &FuncCall) -> Option<String> {
     let name = call.name.name.as_str();
     if call.name.is_namespaced() || name == "fileset" || !READING.contains(&name) {
@@ -57,7 +57,7 @@ pub(super) fn constant_file(call: &FuncCall) -> Option<String> {
     below(call.args.get(0)?)
 }
 
-/// A constant path strictly below the module folder, of something that may be read.
+/// Returns a constant path below the module folder, unless the file is hidden or may contain secrets.
 fn below(path: &Expression) -> Option<String> {
     match path {
         Expression::String(text) => below_text(text.value()),

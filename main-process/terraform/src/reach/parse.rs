@@ -1,4 +1,4 @@
-//! Files to items: one for each block, local, module input and provider requirement.
+//! Converts files to graph items: one for each block, local, module input and provider requirement.
 
 use super::{Configuration, Item, Key, Part, Reference, lexical, references::Collector};
 use hcl_edit::{
@@ -8,7 +8,7 @@ use hcl_edit::{
 };
 use std::collections::BTreeSet;
 
-/// Data sources that compute or identify, and send nothing that the configuration says.
+/// Data sources that only compute or identify, and send no configuration values.
 const PASSING: [&str; 5] = [
     "aws_iam_policy_document",
     "aws_caller_identity",
@@ -16,15 +16,15 @@ const PASSING: [&str; 5] = [
     "aws_region",
     "azurerm_client_config",
 ];
-/// Arguments of providers that choose neither an address nor whose credentials are used.
+/// Provider arguments that select neither an endpoint nor credentials.
 const PLAIN_ARGUMENTS: [&str; 7] =
     ["alias", "region", "zone", "location", "project", "subscription_id", "tenant_id"];
-/// Comes with the program itself: it is neither fetched nor a file of its own.
+/// The built-in provider: part of the program, never downloaded.
 const BUILT_IN: &str = "terraform.io/builtin/terraform";
-/// Arguments of a module call that are no inputs.
+/// Meta-arguments of a module call, which are not inputs.
 const ABOUT_THE_CALL: [&str; 6] = ["source", "version", "count", "for_each", "providers", "depends_on"];
 
-/// The folder of a file; empty for the board's own.
+/// Returns the folder of a file; empty for the folder of the board.
 pub(super) fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
@@ -38,7 +38,7 @@ fn labels_of(block: &Block) -> Vec<&str> {
     block.labels.iter().map(|label| label.as_str()).collect()
 }
 
-/// Where a block stands.
+/// The file and folder of a block.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     path: &'a str,
@@ -61,11 +61,11 @@ impl Configuration {
         let name = path.rsplit('/').next().unwrap_or(path);
         let text = String::from_utf8_lossy(bytes);
         if name.ends_with(".tf.json") || name.ends_with(".tofu.json") {
-            // It may use everything in its folder.
+            // A JSON file may use everything in its folder.
             let references = ["local.", "var.", "module.", "data.", "resource."]
                 .map(|prefix| Reference::Every(place.key(prefix)));
             let item = Item {
-                label: format!("{path}, which is JSON and is not judged"),
+                label: format!("{path}, which is JSON and is not analyzed"),
                 parts: vec![Part::Text(text.into_owned())],
                 references: references.into(),
                 is_sink: true,
@@ -108,7 +108,7 @@ impl Configuration {
         let mut collector = Collector::new(place.folder, None);
         collector.visit_expr(&attribute.value);
         let Collector { references, unsafe_calls, files, .. } = collector;
-        // From the folder that Terraform runs in, or by `path.module` from the module's own.
+        // Relative to the working folder of Terraform, or to the module folder with `path.module`.
         self.files.extend(files.into_iter().flat_map(|file| [within(place.folder, &file), file]));
         let item = self.item(place.key(name), place.label(what));
         item.parts.push(Part::Expression(Box::new(attribute.value.clone())));
@@ -131,13 +131,13 @@ impl Configuration {
         let mut collector = Collector::new(place.folder, own);
         collector.visit_body(&block.body);
         let Collector { references, unsafe_calls, files, .. } = collector;
-        // From the folder that Terraform runs in, or by `path.module` from the module's own.
+        // Relative to the working folder of Terraform, or to the module folder with `path.module`.
         self.files.extend(files.into_iter().flat_map(|file| [within(place.folder, &file), file]));
         let item = self.item(place.key(name), place.label(what));
         item.parts.push(Part::Block(Box::new(block.clone())));
         item.references.extend(references);
         item.unsafe_calls.extend(unsafe_calls);
-        // Two blocks of one name are as grave as the graver one.
+        // When two blocks share a name, a sink wins.
         item.is_sink |= is_sink;
     }
 
@@ -168,7 +168,7 @@ impl Configuration {
             ("moved" | "removed", _) => {
                 self.add_whole(place, format!("{}.{}", block.ident.as_str(), block.body), block, false);
             }
-            // Ephemeral resources, checks, imports, actions and whatever comes: they act while Terraform plans.
+            // Ephemeral resources, checks, imports, actions and future block types: they act during a plan.
             (kind, labels) => {
                 let key = format!("{kind}.{}", labels.join("."));
                 self.add_whole(place, key, block, true);
@@ -176,7 +176,7 @@ impl Configuration {
         }
     }
 
-    /// Keeps the first block that needs a provider which has to be fetched.
+    /// Records the first block that needs a downloaded provider.
     fn note_provider(&mut self, place: Place<'_>, block: &Block, labels: &[&str]) {
         let is_built_in = |kind: &str| kind == "terraform" || kind.starts_with("terraform_");
         let chooses = |body: &Body| body.get_attribute("provider").is_some();
@@ -195,7 +195,8 @@ impl Configuration {
         }
     }
 
-    /// Provisioners run at apply and never while planning. No plan shows them, so a person has to have looked at the board.
+    /// Provisioners run during apply and never during a plan. No plan shows them, so a person must have reviewed
+    /// the board.
     fn add_resource(&mut self, place: Place<'_>, kind: &str, name: &str, block: &Block) {
         let key = format!("resource.{kind}.{name}");
         for runs in
@@ -268,10 +269,10 @@ fn is_built_in_source(requirement: &Attribute) -> bool {
     matches!(sources_of(fields)[..], [Expression::String(source)] if source.value() == BUILT_IN)
 }
 
-/// A provider of the registry's own namespace or the built-in one, by a constant.
+/// Returns whether the source is a constant that names the built-in provider or one of the official namespace.
 fn is_official(requirement: &Expression) -> bool {
     let Expression::Object(fields) = requirement else {
-        // A version alone: the provider is the official one.
+        // With only a version, the provider is the official one.
         return matches!(requirement, Expression::String(_));
     };
     match sources_of(fields)[..] {
@@ -284,7 +285,7 @@ fn is_official(requirement: &Expression) -> bool {
     }
 }
 
-/// What may be the `source` of a provider requirement: also the value of a key that is no constant.
+/// Returns the possible `source` values of a provider requirement, including those of keys that are not constant.
 fn sources_of(fields: &Object) -> Vec<&Expression> {
     let is_source = |key: &ObjectKey| match key {
         ObjectKey::Ident(name) => name.as_str() == "source",
@@ -295,8 +296,8 @@ fn sources_of(fields: &Object) -> Vec<&Expression> {
     fields.iter().filter(|(key, _)| is_source(key)).map(|(_, value)| value.expr()).collect()
 }
 
-/// A provider whose arguments are plain constants sends nothing by itself. Who wrote the settings is not known: they come with
-/// a clone.
+/// Returns whether a provider block can send data. A block with plain constant arguments cannot. The author of the
+/// settings is unknown, because they come with a clone.
 fn is_provider_sink(body: &Body) -> bool {
     let is_plain = |attribute: &Attribute| match (attribute.key.as_str(), &attribute.value) {
         ("version", Expression::String(_)) => true,
@@ -319,7 +320,7 @@ fn is_provider_sink(body: &Body) -> bool {
     !is_harmless
 }
 
-/// Texts, numbers and flags, alone or in an object.
+/// Returns whether a value is a string, number or boolean, or an object of those.
 fn is_constant(value: &Expression) -> bool {
     match value {
         Expression::String(_) | Expression::Number(_) | Expression::Bool(_) => true,
@@ -334,7 +335,7 @@ fn is_constant(value: &Expression) -> bool {
     }
 }
 
-/// A state that is a file in the board's own folder.
+/// Returns whether the state is a file in the folder of the board.
 fn is_own_state(backend: &Block) -> bool {
     let is_below = |attribute: &Attribute| {
         let Expression::String(path) = &attribute.value else { return false };
@@ -348,7 +349,7 @@ fn is_own_state(backend: &Block) -> bool {
         && backend.body.iter().all(|structure| structure.as_attribute().is_some_and(is_below))
 }
 
-/// A file that Terraform or OpenTofu reads as blocks.
+/// Returns whether Terraform or OpenTofu reads the file as configuration.
 pub(super) fn is_configuration(name: &str) -> bool {
     name.ends_with(".tf") || name.ends_with(".tofu")
 }
@@ -357,7 +358,7 @@ fn within(folder: &str, file: &str) -> String {
     if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") }
 }
 
-/// The folder that a local source names, when it is below the board's own.
+/// Resolves a local module source; `None` when it is outside the folder of the board.
 fn beneath(folder: &str, source: &str) -> Option<String> {
     if !source.starts_with("./") && !source.starts_with("../") {
         return None;

@@ -1,4 +1,4 @@
-//! The names that an expression uses, and the functions that it calls.
+//! Collects the references and function calls of expressions.
 
 use super::{
     Reference,
@@ -11,14 +11,14 @@ use hcl_edit::{
 };
 use std::collections::BTreeSet;
 
-/// Collects over any part of a body, templates and nested blocks included.
+/// Visits any part of a body, including templates and nested blocks.
 pub(super) struct Collector<'a> {
     pub(super) folder: &'a str,
-    /// What `self` means.
+    /// The name that `self` refers to.
     pub(super) own: Option<&'a str>,
     pub(super) references: BTreeSet<Reference>,
     pub(super) unsafe_calls: Vec<String>,
-    /// Files that functions read, by their path in the folder.
+    /// Files that functions read, by path in the folder.
     pub(super) files: BTreeSet<String>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Collector<'a> {
                 _ => Reference::Every(key(format!("{root}."))),
             },
             "module" => match named(0) {
-                // After the name may stand an index or a splat.
+                // An index or a splat may follow the name.
                 Some(name) => {
                     let rest = operators.iter().skip(1);
                     let output = rest.filter(|operator| !is_index(operator)).find_map(|o| attribute(o));
@@ -54,7 +54,7 @@ impl<'a> Collector<'a> {
                 None => return,
             },
             "each" | "count" | "terraform" => return,
-            // Where the program was started, and by that who runs it.
+            // The working directory reveals who runs the program.
             "path" => {
                 let is_plain = named(0).is_some_and(|name| matches!(name.as_str(), "module" | "root"));
                 if !is_plain {
@@ -77,7 +77,7 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// A name that is known without evaluating anything.
+/// Returns a constant attribute name.
 fn attribute(operator: &TraversalOperator) -> Option<String> {
     match operator {
         TraversalOperator::GetAttr(name) => Some(name.as_str().to_owned()),
@@ -86,11 +86,11 @@ fn attribute(operator: &TraversalOperator) -> Option<String> {
     }
 }
 
-/// Chooses among instances rather than among names.
+/// Returns whether the operator selects an instance instead of an attribute.
 fn is_index(operator: &TraversalOperator) -> bool {
     match operator {
         TraversalOperator::GetAttr(_) => false,
-        // `module.m["a"].x` is the instance `a`; `module.m["x"]` without more is judged the same way, as any output.
+        // `module.m["a"].x` is the instance `a`; `module.m["x"]` alone is treated the same way, as any output.
         TraversalOperator::Index(_)
         | TraversalOperator::AttrSplat(_)
         | TraversalOperator::FullSplat(_)
@@ -118,7 +118,7 @@ impl Visit for Collector<'_> {
         }
     }
 
-    /// The library's own visitor leaves out what a template's `for` goes over.
+    /// The default visitor skips the collection of a template `for`.
     fn visit_for_template_expr(&mut self, node: &ForTemplateExpr) {
         self.visit_expr(&node.collection_expr);
         visit_for_template_expr(self, node);

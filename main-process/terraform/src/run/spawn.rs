@@ -1,5 +1,5 @@
-//! Starting the program in a process group of its own. Who starts it is an argument: main guards its children so that they
-//! die with it.
+//! Starts the program in its own process group. The spawner is an argument: main guards its children so that they
+//! end with it.
 
 use super::start::RunError;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -12,16 +12,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often a child that is waited for with a limit is looked at.
+/// The interval for polling a child with a time limit.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// A program to start. It reads nothing and has two pipes to write to.
+/// A program to start, without stdin and with pipes for stdout and stderr.
 #[derive(Clone)]
 pub struct Launch {
     pub program: PathBuf,
     pub arguments: Vec<String>,
     pub folder: PathBuf,
-    /// All of it; nothing else is inherited.
+    /// The complete environment; nothing else is inherited.
     pub environment: Vec<(OsString, OsString)>,
 }
 
@@ -29,20 +29,21 @@ pub trait Spawner: Send + Sync {
     fn spawn(&self, launch: &Launch) -> io::Result<Box<dyn Running>>;
 }
 
-/// A program that runs, with all that it has started.
+/// A running program with its child processes.
 pub trait Running: Send {
-    /// Present once; so is the other.
+    /// Returns the pipe on the first call only; `take_stderr` likewise.
     fn take_stdout(&mut self) -> Option<Box<dyn Read + Send>>;
     fn take_stderr(&mut self) -> Option<Box<dyn Read + Send>>;
-    /// Waits at most `limit` and returns the exit code, if it has ended: `Some(None)` when a signal ended it.
+    /// Waits up to `limit` and returns the exit code when the program has ended: `Some(None)` when a signal ended
+    /// it.
     fn wait(&mut self, limit: Duration) -> io::Result<Option<Option<i32>>>;
-    /// Asks it to end, without waiting.
+    /// Requests the program to stop, without waiting.
     fn ask_to_end(&mut self) -> io::Result<()>;
-    /// Ends it and all that it has started at once.
+    /// Kills the program and its child processes.
     fn kill(&mut self) -> io::Result<()>;
 }
 
-/// Starts programs in a group of their own, for the command line and for tests.
+/// Starts programs in their own process group, for the command line and tests.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OwnGroup;
 
@@ -112,14 +113,14 @@ impl Running for Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if self.ended.is_none() {
-            // Nobody waits for it any more; a child that is left would be a surprise.
+            // The child has no owner any more, so it is killed.
             let _ = self.signal(Signal::KILL);
             let _ = self.child.wait();
         }
     }
 }
 
-/// Runs a program to its end and returns what it printed, up to `most` bytes, within `limit`.
+/// Runs a program to completion and returns its stdout of at most `most` bytes, within `limit`.
 pub(crate) fn capture(
     spawner: &dyn Spawner,
     launch: &Launch,
@@ -133,7 +134,7 @@ pub(crate) fn capture(
     let reading = std::thread::Builder::new()
         .name("terraform-capture".to_owned())
         .spawn(move || {
-            // The other pipe must not fill up; what is said there is of no use here.
+            // Drains stderr so that the pipe does not fill up; its content is not needed.
             let errors =
                 std::thread::spawn(move || stderr.map(|mut pipe| io::copy(&mut pipe, &mut io::sink())));
             let mut bytes = Vec::new();
@@ -150,7 +151,7 @@ pub(crate) fn capture(
     }
     let bytes = match reading.join() {
         Ok(bytes) => bytes.map_err(failed)?,
-        Err(_) => return Err(failed(io::Error::other("its output could not be read"))),
+        Err(_) => return Err(failed(io::Error::other("cannot read its output"))),
     };
     if bytes.len() as u64 > most {
         return Err(RunError::TooMuch { program: launch.program.clone(), most });

@@ -1,4 +1,4 @@
-//! Reads what was generated with a parser of its own and holds it against the providers' schemas.
+//! Parses generated files with an independent parser and checks them against the provider schemas.
 
 use hcl_edit::{
     expr::Expression,
@@ -6,7 +6,7 @@ use hcl_edit::{
 };
 use terraform::schema::{Attribute, Kind, Schema, schemas};
 
-/// Everything in a file that its provider would not understand.
+/// Returns everything in a file that its provider would reject.
 pub(crate) fn check(text: &str) -> Vec<String> {
     let body: Body = match text.parse() {
         Ok(body) => body,
@@ -48,7 +48,7 @@ fn check_body(body: &Body, schema: &Schema, path: &str, findings: &mut Vec<Strin
                 let inner = format!("{path}.{name}");
                 match (schema.blocks.get(name), schema.attributes.get(name)) {
                     (Some(found), _) => check_body(&block.body, found, &inner, findings, false),
-                    // Lists of objects are understood as blocks too.
+                    // Lists of objects may also be written as blocks.
                     (None, Some(Attribute { kind: Kind::Any, .. })) => {}
                     _ => findings.push(format!("{path}: no block `{name}`")),
                 }

@@ -1,4 +1,4 @@
-//! A value that a property takes, whatever its rules.
+//! Sample values that satisfy the rules of a property.
 
 use authority::{Snapshot, check_prop};
 use shared_protocol::{
@@ -72,7 +72,7 @@ fn json(def: &TypeDef, prop: &PropDef) -> Value {
     }
 }
 
-/// Everything that a block requires.
+/// Returns an object with all required values of a block.
 fn object(schema: &Schema) -> Value {
     let attributes = schema.attributes.iter().filter(|(_, attribute)| attribute.required);
     let mut fields: BTreeMap<Arc<str>, Value> = attributes

@@ -1,4 +1,4 @@
-//! How soon a server that failed is tried again, and when it is given up.
+//! Backoff for restarting failed servers.
 
 use std::time::{Duration, Instant};
 
@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 pub struct Pace {
     pub first: Duration,
     pub most: Duration,
-    /// Whoever has run that long has recovered.
+    /// A server that ran this long has recovered.
     pub stable: Duration,
-    /// Failures in a row after which only a person starts it again.
+    /// The number of consecutive failures after which only a person restarts the server.
     pub tries: u32,
 }
 
@@ -43,7 +43,7 @@ impl Retries {
         self.running_since = Some(now);
     }
 
-    /// The number of the failure and how long to wait after it; `None` when it has been tried often enough.
+    /// Records a failure. Returns its number and the time to wait, or `None` after too many failures.
     pub(super) fn failed(&mut self, now: Instant) -> Option<(u32, Duration)> {
         if self.running_since.take().is_some_and(|since| now.duration_since(since) >= self.pace.stable) {
             self.failures = 0;
@@ -57,10 +57,10 @@ impl Retries {
     }
 }
 
-/// Three quarters to five quarters of it, so that what failed together is not tried together.
+/// Randomises the wait by a quarter in both directions, so that servers that failed together do not restart together.
 fn jittered(wait: Duration) -> Duration {
     let mut random = [0_u8; 2];
-    // Without randomness the wait is merely exact.
+    // Without randomness the wait is exact.
     let part =
         getrandom::fill(&mut random).map_or(0.5, |()| f64::from(u16::from_le_bytes(random)) / 65_536.0);
     wait.mul_f64(0.75 + part / 2.0)

@@ -1,4 +1,4 @@
-//! What a gesture puts over the board: handles, the marquee, a loose connection, ghosts of copies, and why not.
+//! The overlay of a gesture: handles, the marquee, a loose connection, ghosts of copies, and the reason of a refusal.
 
 use super::{Pen, Store, edge};
 use crate::{
@@ -50,7 +50,7 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, gesture: &Gesture, pointer:
     }
 }
 
-/// Lines that something stands on, and how far it is from what it is in line with.
+/// Draws alignment guides and the measured gaps.
 fn draw_guides(pen: &Pen<'_>, guides: &[Guide]) {
     let theme = pen.scene.theme;
     let line = Stroke::new(1.0, theme.accent);
@@ -88,7 +88,7 @@ fn draw_handles(pen: &Pen<'_>) {
     }
 }
 
-/// Says beside the pointer why a gesture would be refused.
+/// Shows beside the pointer why a gesture is refused.
 fn explain(pen: &Pen<'_>, refusal: &Refusal, at: Pos2) {
     let theme = pen.scene.theme;
     let mut job = LayoutJob::default();
@@ -120,13 +120,13 @@ fn explain(pen: &Pen<'_>, refusal: &Refusal, at: Pos2) {
     painter.galley(rect.min + padding + vec2(22.0, 0.0), galley, theme.text);
 }
 
-/// Refusals begin in lower case, as parts of sentences do; here they stand alone.
+/// Capitalises a refusal, which starts in lower case.
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// What an empty board says.
+/// Draws the hint on an empty board.
 pub(crate) fn draw_invitation(pen: &Pen<'_>) {
     let theme = pen.scene.theme;
     let middle = pen.camera.view().center();
@@ -141,9 +141,9 @@ pub(crate) fn draw_invitation(pen: &Pen<'_>) {
     };
     text(-12.0, "This board is empty", 17.0, theme.text_muted);
     let how = if pen.scene.read_only {
-        "It cannot be changed now"
+        "This board is read-only"
     } else {
-        "Drag something from the palette, or press Tab"
+        "Drag an element from the palette, or press Tab"
     };
     text(14.0, how, 13.5, theme.text_subtle);
 }
