@@ -1,6 +1,6 @@
 //! What a board becomes outside: its Terraform files, what is deployed of it, what it costs.
 
-use super::{board, shape::REDACTED, shape::looks_secret};
+use super::{board, shape::REDACTED};
 use crate::{
     Call, Code, Diagnostic, Failure, Hcl, Meta, Reply, Tool, WorkspaceView,
     page::{self, Asked, BYTE_BUDGET, MOST_LIMIT, Page},
@@ -8,6 +8,7 @@ use crate::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
+use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{
     Board, BoardKind, Node, NodeId,
     messages::Severity,

@@ -1,6 +1,7 @@
 //! Tools that people declare in JSON files. An agent chooses a name; what is behind the name is chosen by the file alone.
 
 mod call;
+mod check;
 mod credentials;
 mod folder;
 mod format;
@@ -9,6 +10,7 @@ mod script;
 mod template;
 
 pub(crate) use call::{Hands, Outcome};
+pub use check::{INTERNAL_METHODS, check_manifests, manifest_problems};
 pub(crate) use credentials::Keys;
 pub use folder::{ManifestFolder, Origin};
 
@@ -133,7 +135,10 @@ pub(crate) struct Reading<'a> {
 
 /// Reads manifests as a service would, and calls nothing. Each folder may also be a single file. Those of a workspace need
 /// no approval here: they are looked at, not used.
-pub fn read_manifests(folders: &[ManifestFolder], internal: &dyn InternalMethods) -> Vec<ManifestReport> {
+pub(crate) fn read_manifests(
+    folders: &[ManifestFolder],
+    internal: &dyn InternalMethods,
+) -> Vec<ManifestReport> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let reading = Reading { approved: &BTreeSet::new(), internal, home: home.as_deref() };
     Manifests::load(folders, &reading).reports
