@@ -25,6 +25,7 @@ pub mod previews;
 pub mod proposal;
 pub mod refusal;
 pub mod registry;
+pub mod request;
 pub mod review;
 pub mod secret_names;
 pub mod terraform;
