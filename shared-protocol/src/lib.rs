@@ -29,6 +29,7 @@ pub mod request;
 pub mod review;
 pub mod secret_names;
 pub mod terraform;
+pub mod text;
 pub mod upstreams;
 pub mod v0;
 pub mod value;

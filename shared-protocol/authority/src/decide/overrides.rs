@@ -1,7 +1,8 @@
 //! Overrides: setting, clearing, and making them what a board says itself.
 
-use super::{Draft, draft::counted, nodes};
+use super::{Draft, nodes};
 use crate::overrides::{lay_over, locator_of, words};
+use shared_protocol::text::counted;
 use shared_protocol::{
     Change, Code, NodeId, Override, OverrideKey, PropKey, Refusal, SetOverride, Standing, Value,
     WhichOverrides, limits::MAX_BATCH, overrides::NotPromoted, v0::ValidationCode,

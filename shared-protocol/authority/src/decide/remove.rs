@@ -1,6 +1,7 @@
 //! Removing: nodes with all they contain, edges that lose an end, references that lose their target.
 
-use super::{Draft, connect::disconnect, draft::counted};
+use super::{Draft, connect::disconnect};
+use shared_protocol::text::counted;
 use shared_protocol::{Change, EdgeId, NodeId, NodeRef, Refusal};
 use std::collections::BTreeSet;
 
