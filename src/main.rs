@@ -1,11 +1,11 @@
 //! One executable plays every role; the first argument picks it. Nothing else happens here.
 
+use crash_reports::{CrashRole, record_panics};
 use main_process::{
     cli::{self, Roles},
-    crash::{CrashRole, record_panics},
     demo,
-    processes::{inherited_channel, run_warden},
 };
+use processes::{inherited_channel, run_warden};
 use std::{ffi::OsString, process::ExitCode};
 
 /// A graph of fifty thousand nodes is many small allocations, and a frame of it a few large ones.

@@ -13,10 +13,7 @@
 )]
 
 use authority::proposals::{AgentAsk, Client, Draft, Submission, Wanted};
-use main_process::{
-    cli::{self, Roles},
-    workspace::{Moment, Mutation, Reviewer, Template, Workspace, create},
-};
+use main_process::cli::{self, Roles};
 use serde_json::{Value, json};
 use shared_protocol::{
     Actor, ActorKind, AddNode, BoardId, BoardName, Command, Point, ProposalId, proposal::Proposer,
@@ -29,6 +26,7 @@ use std::{
     process::{Command as Process, ExitCode, Stdio},
     time::{Duration, Instant},
 };
+use workspace::{Moment, Mutation, Reviewer, Template, Workspace, create};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -13,7 +13,6 @@
 )]
 
 use authority::decide;
-use main_process::workspace::{Moment, Mutation, Template, Workspace, create};
 use shared_protocol::{
     Actor, ActorKind, Board, BoardId, BoardKind, Command, Document, Edge, EdgeId, Endpoint, Node, NodeId,
     Placement, PropKey, Value, command::Placed,
@@ -23,6 +22,7 @@ use std::{
     path::Path,
     time::{Duration, Instant},
 };
+use workspace::{Moment, Mutation, Template, Workspace, create};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -4,16 +4,11 @@
 //! Must not know: how a graph may change (that is `authority`) or how it is stored (`journal`).
 
 pub mod cli;
-mod connect;
-pub mod crash;
 pub mod demo;
 mod export;
 mod host;
 mod mcp;
-mod moment;
-mod paths;
 mod preview;
-pub mod processes;
 mod renderer_link;
 mod standalone;
 mod terminal;
@@ -21,4 +16,3 @@ mod terraform_worker;
 #[cfg(test)]
 mod testing;
 mod upstreams;
-pub mod workspace;

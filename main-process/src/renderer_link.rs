@@ -4,10 +4,10 @@
 use crate::{
     host::{Host, Job, MAX_QUEUED, Reply},
     preview::{self, ToWindow},
-    processes::instance::constant_time_eq,
 };
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use frame_memory::{Channel, ChannelError};
+use processes::instance::constant_time_eq;
 use shared_protocol::{
     Actor, ActorKind, Refusal,
     frame::{FrameError, FrameReader, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},

@@ -4,20 +4,19 @@
 use crate::{
     host::{Host, InHost, InPreviews, Job, Launch, Parts, Session, Signal},
     mcp::Link,
-    preview,
-    processes::RuntimeDir,
-    terraform_worker, upstreams,
-    workspace::{Template, create},
+    preview, terraform_worker, upstreams,
 };
 use authority::Snapshot;
 use crossbeam_channel::Receiver;
 use journal::Journal;
+use processes::RuntimeDir;
 use shared_protocol::{
     Actor, ActorKind, AddNode, BoardId, BoardName, Command, Document, Refusal,
     messages::{Answer, Request},
 };
 use std::{path::PathBuf, sync::Arc, thread::JoinHandle, time::Duration};
 use terraform::run::OwnGroup;
+use workspace::{Template, create};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 

@@ -42,7 +42,7 @@ fn main() -> Outcome<()> {
 }
 
 fn files() -> Outcome<Vec<(String, String)>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../main-process/example/components");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../main-process/workspace/example/components");
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

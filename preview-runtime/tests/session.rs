@@ -52,7 +52,8 @@ impl Host {
 
     /// With the components of the example.
     fn with_kit() -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../main-process/example/components");
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../main-process/workspace/example/components");
         let mut files: Vec<(String, String)> = std::fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().path())
@@ -138,7 +139,7 @@ fn the_kit_has_no_problems_in_any_variant() {
     let mut host = Host::with_kit();
     host.settle();
     assert_eq!(host.problems, []);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../main-process/example/components");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../main-process/workspace/example/components");
     let mut shown = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

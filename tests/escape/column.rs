@@ -1,8 +1,8 @@
 //! One column of the table: sets up what can be attacked, then starts a preview for each attempt, as main does.
 
 use frame_memory::{Channel, ChannelError};
-use main_process::processes::{Environment, StdStream, spawn_role};
 use preview_runtime::probe;
+use processes::{Environment, StdStream, spawn_role};
 use serde_json::{Value, json};
 use shared_protocol::{
     frame::{decode_json, encode_json},

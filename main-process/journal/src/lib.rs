@@ -36,6 +36,6 @@ pub use journal::{
 pub use journal_error::JournalError;
 pub use watcher::{FileChanged, WatchError, Watcher};
 pub use workspace_files::{
-    BoardList, FolderContent, NotABoard, SourceList, WorkspaceFiles, folder_in_pattern, is_read_only,
+    BoardList, FolderContent, NotABoard, SourceList, WorkspaceFiles, folder_in_pattern,
 };
 pub use workspace_path::WorkspacePath;

@@ -89,7 +89,8 @@ pub fn wait_of(seconds: Option<f64>) -> Result<Duration, Failure> {
     if (0.0..=MOST_WAIT as f64).contains(&seconds) {
         return Ok(Duration::from_secs_f64(seconds));
     }
-    Err(Failure::new(Code::BadRequest, format!("waitSeconds must be between 0 and {MOST_WAIT}")).field("waitSeconds"))
+    Err(Failure::new(Code::BadRequest, format!("waitSeconds must be between 0 and {MOST_WAIT}"))
+        .field("waitSeconds"))
 }
 
 /// The state of a requested action in the review queue.
@@ -185,7 +186,9 @@ fn standing(proposal: &Proposal) -> Standing {
         ProposalState::Rejected { reason, .. } if reason.trim().is_empty() => {
             over("The reviewer rejected the request".to_owned())
         }
-        ProposalState::Rejected { reason, .. } => over(format!("The reviewer rejected the request: {}", shown(reason))),
+        ProposalState::Rejected { reason, .. } => {
+            over(format!("The reviewer rejected the request: {}", shown(reason)))
+        }
         ProposalState::Withdrawn | ProposalState::Superseded { .. } | ProposalState::Expired => {
             over(format!("The request was closed without a decision: {}", proposal.state.word()))
         }
@@ -210,8 +213,8 @@ fn awaiting(proposal: &Proposal) -> Failure {
 }
 
 fn still_going_on(id: ProposalId) -> Failure {
-    let failure =
-        Failure::new(Code::Timeout, "The action is still running").hint("Call get_run or get_proposal for its state.");
+    let failure = Failure::new(Code::Timeout, "The action is still running")
+        .hint("Call get_run or get_proposal for its state.");
     named(failure, id)
 }
 

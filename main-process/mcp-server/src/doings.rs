@@ -51,7 +51,8 @@ impl Done {
         let is_too_large = |value: &Value| value.to_string().len() > MOST_RESULT;
         match &self.result {
             Ok(value) if is_too_large(value) => {
-                let message = format!("The action succeeded, but its result is larger than {MOST_RESULT} bytes");
+                let message =
+                    format!("The action succeeded, but its result is larger than {MOST_RESULT} bytes");
                 Self { words: self.words, result: Err(Refusal::new(Code::LimitExceeded, message)) }
             }
             _ => self,

@@ -72,9 +72,8 @@ impl Reply {
 }
 
 pub(crate) fn to_json(data: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(data).map_err(|error| {
-        Failure::new(crate::Code::Internal, format!("Encoding the answer failed: {error}"))
-    })
+    serde_json::to_string(data)
+        .map_err(|error| Failure::new(crate::Code::Internal, format!("Encoding the answer failed: {error}")))
 }
 
 /// An encoded envelope in both of its wire forms.
@@ -171,7 +170,8 @@ fn seal_failure(tool: &str, failure: &Failure) -> Sealed {
     failure.message = shown(&failure.message).into_owned();
     let structured =
         serde_json::to_string(&Failed { ok: false, tool, error: &failure }).unwrap_or_else(|_| {
-            r#"{"ok":false,"tool":"","error":{"code":"INTERNAL","message":"Encoding the error failed"}}"#.to_owned()
+            r#"{"ok":false,"tool":"","error":{"code":"INTERNAL","message":"Encoding the error failed"}}"#
+                .to_owned()
         });
     Sealed { answer: EncodedAnswer::new(structured), content: Vec::new(), is_error: true }
 }

@@ -47,5 +47,5 @@ pub use surface::{
     Answering, Call, Completed, Completing, Completion, Depends, Document, Hints, Prompt, Resource, Sampled,
     Step, Stepping, Surface, Tool, Written,
 };
-pub use tools::{looks_secret, proposal_fields};
+pub use tools::proposal_fields;
 pub use view::{AskReply, FoundEntity, Hcl, Picture, PictureOf, Specs, View, Workbench, WorkspaceView};

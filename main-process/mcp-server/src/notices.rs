@@ -57,8 +57,12 @@ impl Notices {
     pub(crate) fn subscribe(&self, key: Key, peer: Peer<RoleServer>, uri: String) -> Result<(), Failure> {
         self.know(key.clone(), peer);
         let mut listeners = self.lock();
-        let too_many =
-            || Failure::new(Code::LimitExceeded, format!("A client can have at most {MOST_SUBSCRIPTIONS} subscriptions"));
+        let too_many = || {
+            Failure::new(
+                Code::LimitExceeded,
+                format!("A client can have at most {MOST_SUBSCRIPTIONS} subscriptions"),
+            )
+        };
         let (_, uris) = listeners.sessions.get_mut(&key).ok_or_else(too_many)?;
         if uris.len() >= MOST_SUBSCRIPTIONS && !uris.contains(&uri) {
             return Err(too_many());

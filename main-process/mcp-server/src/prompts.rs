@@ -40,12 +40,14 @@ fn review_diagram() -> Prompt {
         "review-diagram",
         "Review a diagram",
         "Review a board for mistakes, risks and gaps.",
-        &[("board", "Board to review; default: the active board", false), ("focus", "Aspect to review first: security, cost, reliability or naming", false)],
+        &[
+            ("board", "Board to review; default: the active board", false),
+            ("focus", "Aspect to review first: security, cost, reliability or naming", false),
+        ],
         |call| {
             let board =
                 given(call, "board").map_or_else(|| "the active board".to_owned(), |b| format!("board {b}"));
-            let focus =
-                given(call, "focus").map_or(String::new(), |focus| format!(" Review {focus} first."));
+            let focus = given(call, "focus").map_or(String::new(), |focus| format!(" Review {focus} first."));
             Ok(format!(
                 "Review {board}.{focus} Read it with get_diagram, its problems with validate_diagram, and an image with \
                  get_board_image if you can read images. Report findings with the most serious first. For each, give the element id, \

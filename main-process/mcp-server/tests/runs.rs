@@ -170,7 +170,11 @@ async fn a_no_is_told_with_its_reason() {
     let (id, _) = asked(&bench).await;
     bench.review(|queue, _| drop(queue.reject((id, 1), "not on a Friday", "ada").unwrap()));
     let answer = envelope(&mut talk, call).await;
-    assert_eq!(answer["error"]["message"], json!("The reviewer rejected the request: not on a Friday"), "{answer}");
+    assert_eq!(
+        answer["error"]["message"],
+        json!("The reviewer rejected the request: not on a Friday"),
+        "{answer}"
+    );
     assert_eq!(answer["error"]["details"]["state"], json!("rejected"));
     let run = talk.call("get_run", json!({ "runId": id })).await;
     assert_eq!(
@@ -198,9 +202,8 @@ async fn giving_up_withdraws_what_nobody_has_decided_and_stops_what_changes_noth
         bench.doings().stops_with(id, move || flag.store(true, Ordering::SeqCst));
         bench.accept(id);
         // The call has noticed the acceptance once it reports it.
-        while talk.notice("notifications/progress").await["params"]["message"]
-            != json!("Accepted; running")
-        {}
+        while talk.notice("notifications/progress").await["params"]["message"] != json!("Accepted; running") {
+        }
         talk.say(&cancel(call)).await;
         if stops {
             wait_for(&bench, |_| stopped.load(Ordering::SeqCst)).await;

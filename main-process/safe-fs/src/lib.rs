@@ -146,3 +146,9 @@ mod tests {
         assert_eq!(names, ["a", "file", "inside", "out"]);
     }
 }
+
+/// Returns whether this user cannot write to a folder: by its mode, or because its disk is mounted read-only.
+pub fn is_read_only(folder: &std::path::Path) -> bool {
+    let write = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    matches!(rustix::fs::access(folder, write), Err(Errno::ACCESS | Errno::ROFS | Errno::PERM))
+}

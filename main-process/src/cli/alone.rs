@@ -1,10 +1,6 @@
 //! Terraform for a command that has the workspace to itself, because no Draftboard is running.
 
-use crate::{
-    moment::now,
-    terraform_worker::{self, Around, Link, Told, UserFolders, Wardens},
-    workspace::{Mutation, Workspace},
-};
+use crate::terraform_worker::{self, Around, Link, Told, UserFolders, Wardens};
 use crossbeam_channel::bounded;
 use shared_protocol::{
     Actor, Code, Refusal,
@@ -12,6 +8,8 @@ use shared_protocol::{
     terraform::TerraformRequest,
 };
 use std::{path::Path, sync::Arc, thread::JoinHandle, time::Duration};
+use workspace::now;
+use workspace::{Mutation, Workspace};
 
 const LIMIT: Duration = Duration::from_secs(150);
 

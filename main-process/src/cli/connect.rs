@@ -1,7 +1,7 @@
 //! `draftboard connect`: an entry in a client's configuration.
 
 use super::{Roles, format, workspace_at};
-use crate::connect::{Bridge, Client, ConnectError, Connected, Places, Scope, connect, example};
+use connect::{Bridge, Client, ConnectError, Connected, Places, Scope, connect, example};
 use shared_protocol::{Code, Refusal};
 use std::{
     path::{Path, PathBuf},

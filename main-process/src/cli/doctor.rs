@@ -1,14 +1,12 @@
 //! `draftboard doctor`: what Draftboard needs, what is there, and what to do about the rest.
 
 use super::format;
-use crate::{
-    crash,
-    mcp::terraform_program,
-    paths,
-    processes::{RuntimeDir, RuntimeDirs},
-};
+use crate::mcp::terraform_program;
+use crash_reports as crash;
+use processes::{RuntimeDir, RuntimeDirs};
 use std::{collections::BTreeSet, path::Path, process::ExitCode};
 use system_fonts::{FontList, SCRIPTS, Script};
+use user_folders as paths;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]

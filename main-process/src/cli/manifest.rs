@@ -7,7 +7,7 @@ use super::{
     upstream::{Desk, PolicyArgument},
     workspace_at,
 };
-use crate::{paths, upstreams};
+use crate::upstreams;
 use clap::Subcommand;
 use safe_fs::SafeFolder;
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
+use user_folders as paths;
 
 pub(super) const HELP: &str = "What lets an agent call asks for a code that the running Draftboard shows in its own window or terminal.\n\n\
     Examples:\n  draftboard manifest check\n  draftboard manifest check manifests/weather.json --json\n  \

@@ -1,8 +1,9 @@
 //! `draftboard mcp`: the stdio bridge. Nothing but MCP goes to standard output.
 
 use super::{Roles, window, workspace_at};
-use crate::{paths, processes::start_apart, terminal::Client};
+use crate::terminal::Client;
 use bridge::Reach;
+use processes::start_apart;
 use shared_protocol::{Code, Refusal};
 use std::{
     fs::{self, OpenOptions},
@@ -10,6 +11,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
+use user_folders as paths;
 
 pub(super) fn run(workspace: Option<PathBuf>, launch: bool, roles: &Roles) -> ExitCode {
     window::start_logging();

@@ -28,14 +28,14 @@ mod workspace_at;
 pub(crate) use window::start_logging;
 
 use crate::{
-    crash::{CrashRole, record_panics},
     mcp::Overrides,
     standalone::{self, Standalone},
-    workspace::Template,
 };
 use clap::{CommandFactory, Parser, Subcommand};
+use crash_reports::{CrashRole, record_panics};
 use shared_protocol::{Code, Refusal, mcp::McpMode, review::Scope};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
+use workspace::Template;
 
 /// How to start the roles of this executable; the outermost crate knows them.
 #[derive(Debug, Clone)]

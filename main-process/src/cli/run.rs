@@ -4,12 +4,8 @@ use super::{
     KeepArgument, Verb, edit, format,
     workspace_at::{self, Reached},
 };
-use crate::{
-    moment::now,
-    processes::{RuntimeDirs, instance},
-    terminal::Client,
-    workspace::create,
-};
+use crate::terminal::Client;
+use processes::{RuntimeDirs, instance};
 use shared_protocol::{
     BoardId, BoardKind, BoardName, Code, Document, ElementId, Refusal, Revision,
     mcp::{McpRequest, McpView},
@@ -20,6 +16,8 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
+use workspace::create;
+use workspace::now;
 
 pub(super) fn run(verb: Verb) -> ExitCode {
     let at = match &verb {
@@ -184,7 +182,7 @@ fn resolve(root: Option<&Path>, board: &str, keep: KeepArgument) -> Result<Answe
     reached.request(Request::Resolve { board, keep })
 }
 
-fn new(folder: &Path, template: crate::workspace::Template, json: bool) -> ExitCode {
+fn new(folder: &Path, template: workspace::Template, json: bool) -> ExitCode {
     match create(folder, template, BoardId::from_bits(now().seed)) {
         Ok(()) => {
             let folder = folder.canonicalize().unwrap_or_else(|_| PathBuf::from(folder));

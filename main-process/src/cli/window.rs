@@ -2,19 +2,17 @@
 
 use super::{Roles, format, workspace_at};
 use crate::{
-    connect,
-    crash::{self, CrashRole, LogWriter, RunningMarker},
     host::{Host, InHost, InPreviews, Job, Launch, Parts, Session, SessionError, Signal, launch, launch_at},
-    mcp, preview,
-    processes::{
-        ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream,
-        Supervisor,
-    },
-    renderer_link,
+    mcp, preview, renderer_link,
     terraform_worker::{self, Wardens},
     upstreams::{self, Folders},
 };
+use crash_reports::{self, CrashRole, LogWriter, RunningMarker};
 use crossbeam_channel::{Receiver, select};
+use processes::{
+    ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream,
+    Supervisor,
+};
 use shared_protocol::{Code, Refusal, messages::Request, review::Scope};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
@@ -249,7 +247,7 @@ fn child_event(host: &Host, event: ChildEvent) -> Option<ExitCode> {
         }
         EventKind::Exited { reason: ExitReason::Clean, .. } => None,
         EventKind::Exited { reason, uptime } => {
-            crash::record_child(CrashRole::Renderer, None, reason, Some(uptime), &[]);
+            crash_reports::record_child(CrashRole::Renderer, None, reason, Some(uptime), &[]);
             tracing::error!(%reason, ?uptime, "the window ended; nothing is lost");
             None
         }

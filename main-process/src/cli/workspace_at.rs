@@ -1,19 +1,15 @@
 //! Which workspace a command means, and how to reach it: through a running Draftboard if there is one, else directly.
 
 use super::alone::{self, Alone};
-use crate::{
-    host::ask,
-    moment::now,
-    processes::{DiscoveryRecord, LockError, RuntimeDirs, WorkspaceLock, instance},
-    renderer_link::user_name,
-    terminal::Client,
-    workspace::{OpenError, Workspace},
-};
+use crate::{host::ask, renderer_link::user_name, terminal::Client};
+use processes::{DiscoveryRecord, LockError, RuntimeDirs, WorkspaceLock, instance};
 use shared_protocol::{
     Actor, ActorKind, Code, Refusal,
     messages::{Answer, Request},
 };
 use std::path::{Path, PathBuf};
+use workspace::now;
+use workspace::{OpenError, Workspace};
 
 /// The named folder, or the nearest one upwards that is a workspace.
 pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Refusal> {

@@ -7,15 +7,10 @@ mod client;
 mod script;
 mod state;
 
-use crate::{
-    moment::now,
-    paths,
-    processes::{
-        Environment, GuardedChild, GuardedProgram, StdStream, WardenCommand, WorkspaceLock, spawn_guarded,
-    },
-    workspace::{Template, create},
-};
 use client::Client;
+use processes::{
+    Environment, GuardedChild, GuardedProgram, StdStream, WardenCommand, WorkspaceLock, spawn_guarded,
+};
 use shared_protocol::{BoardId, Code, Refusal};
 use std::{
     ffi::OsString,
@@ -23,6 +18,9 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
+use user_folders as paths;
+use workspace::now;
+use workspace::{Template, create};
 
 /// Replaces the demo's workspace by a fresh copy of the example, with the rehearsal board as if it had been applied.
 pub(crate) fn prepare() -> Result<PathBuf, Refusal> {

@@ -177,7 +177,8 @@ mod tests {
     /// The board as `get_diagram` tells it, as far as the script reads it.
     fn diagram() -> Value {
         let board: Value =
-            serde_json::from_str(include_str!("../../example/boards/rehearsal.board.json")).unwrap();
+            serde_json::from_str(include_str!("../../workspace/example/boards/rehearsal.board.json"))
+                .unwrap();
         let end = |end: &Value| {
             end.as_str().unwrap().split_once(':').map(|(node, port)| (node.to_owned(), port.to_owned()))
         };

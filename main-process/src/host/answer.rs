@@ -1,13 +1,13 @@
 //! Answering a request on a workspace. The writer does this for the window and for terminals; without a running Draftboard
 //! the command line does it itself.
 
-use crate::workspace::{Moment, Mutation, Workspace};
 use shared_protocol::{
     Actor, BoardId, Code, Override, OverrideKey, Refusal,
     link::LinkRequest,
     messages::{Answer, InstanceView, Patch, Request},
 };
 use std::{path::Path, sync::Arc};
+use workspace::{Moment, Mutation, Workspace};
 
 /// What a request did.
 pub(crate) struct Asked {
@@ -70,7 +70,7 @@ pub(crate) fn ask(workspace: &mut Workspace, request: &Request, actor: &Actor, m
         Request::Instance => Ok(Answer::Instance(at_rest(workspace))),
         Request::Audit { after, limit } => workspace.audit(*after, *limit).map(Answer::Audit),
         Request::Export { board, path } => export(workspace, *board, path),
-        Request::ProblemReport => Ok(Answer::ProblemReport(crate::crash::problem_report())),
+        Request::ProblemReport => Ok(Answer::ProblemReport(crash_reports::problem_report())),
         Request::Open(_)
         | Request::New { .. }
         | Request::OpenExample

@@ -4,7 +4,6 @@ use super::{Host, Job, Reply};
 use crate::{
     mcp, preview,
     terraform_worker::{Around, Told},
-    workspace::Mutation,
 };
 use crossbeam_channel::bounded;
 use shared_protocol::{
@@ -13,6 +12,7 @@ use shared_protocol::{
     previews::PreviewsView,
 };
 use std::time::Duration;
+use workspace::Mutation;
 
 const APPLY_LIMIT: Duration = Duration::from_secs(60);
 

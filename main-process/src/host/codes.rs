@@ -2,8 +2,8 @@
 //! it; whoever gives it back on the connection that asked has been there. A code is for one decision, once, for a moment,
 //! and guessing is bounded.
 
-use crate::processes::instance::constant_time_eq;
 use mcp_server::shown_line;
+use processes::instance::constant_time_eq;
 use shared_protocol::{
     Code, Refusal,
     review::{AskedDecision, CodeShown},

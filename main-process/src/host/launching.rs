@@ -2,13 +2,8 @@
 //! one does not open.
 
 use super::{Session, SessionError};
-use crate::{
-    moment::now,
-    paths,
-    processes::LockError,
-    terraform_worker,
-    workspace::{NewError, Template, beside, create, create_empty, has_terraform, unpack_example},
-};
+use crate::terraform_worker;
+use processes::LockError;
 use shared_protocol::{
     Actor, BoardId, Code, Refusal,
     messages::{PlainFolder, Recent},
@@ -20,6 +15,9 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use user_folders as paths;
+use workspace::now;
+use workspace::{NewError, Template, beside, create, create_empty, has_terraform, unpack_example};
 
 /// What a start without a named workspace found.
 pub(crate) struct Launch {

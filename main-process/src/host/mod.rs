@@ -21,7 +21,6 @@ pub(crate) use subscriber::MAX_QUEUED;
 use crate::{
     mcp::{self, Address},
     preview, terraform_worker, upstreams,
-    workspace::Mutation,
 };
 use authority::proposals::{AgentAsk, Client};
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, TrySendError, bounded};
@@ -36,6 +35,7 @@ use shared_protocol::{
     upstreams::{UpstreamDecision, UpstreamsView},
 };
 use std::{io, thread::JoinHandle, time::Duration};
+use workspace::Mutation;
 
 /// Jobs that may wait; whoever comes after that is told to try again.
 const MAX_WAITING: usize = 1_024;

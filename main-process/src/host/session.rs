@@ -3,16 +3,16 @@
 use super::{Host, Job};
 use crate::{
     mcp::{self, Address},
-    moment::now,
-    paths,
-    processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, RuntimeDirs, WorkspaceLock},
     terminal,
-    workspace::{NewError, OpenError, Ownership, Workspace},
 };
 use crossbeam_channel::Receiver;
 use journal::{FileChanged, Watcher};
+use processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, RuntimeDirs, WorkspaceLock};
 use shared_protocol::{Code, Refusal};
 use std::path::Path;
+use user_folders as paths;
+use workspace::now;
+use workspace::{NewError, OpenError, Ownership, Workspace};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SessionError {

@@ -1,7 +1,6 @@
 //! The renderer as the writer sees it: a bounded queue. One that falls behind loses its patches and gets everything again
 //! when it has taken what was there.
 
-use crate::workspace::{SpecBundles, Workspace};
 use authority::Registry;
 use crossbeam_channel::{Sender, TrySendError};
 use shared_protocol::{
@@ -14,6 +13,7 @@ use shared_protocol::{
     upstreams::UpstreamsView,
 };
 use std::{collections::BTreeMap, sync::Arc};
+use workspace::{SpecBundles, Workspace};
 
 /// Patches and the like that may wait for a renderer before it is sent everything anew.
 pub(crate) const MAX_QUEUED: usize = 512;

@@ -16,21 +16,17 @@ use super::{
     subscriber::Subscriber,
 };
 use crate::{
-    connect,
-    crash::{self, CrashStore},
     demo,
     mcp::{self, Address},
-    moment::now,
-    paths,
-    processes::GuardedChild,
     renderer_link::user_name,
     terraform_worker, upstreams,
-    workspace::{Mutation, Noticed, Workspace, template_boards},
 };
 use authority::proposals::{AgentAsk, AgentOutcome, Client};
+use crash_reports::{self, CrashStore};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use journal::FileChanged;
 use mcp_server::AskReply;
+use processes::GuardedChild;
 use reviewing::Reviewed;
 use shared_protocol::{
     Actor, ActorKind, Code, ElementId, NodeId, Refusal,
@@ -43,6 +39,9 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
+use user_folders as paths;
+use workspace::now;
+use workspace::{Mutation, Noticed, Workspace, template_boards};
 
 /// Jobs taken at once.
 const MAX_GROUP: usize = 256;
@@ -394,7 +393,7 @@ impl Writer {
                 launching::create_at(Path::new(&path), template).and_then(|()| self.open(&path))
             }
             Request::OpenExample => self.open_example(),
-            Request::ProblemReport => Ok(Answer::ProblemReport(crash::problem_report())),
+            Request::ProblemReport => Ok(Answer::ProblemReport(crash_reports::problem_report())),
             Request::StartDemo => self.start_demo(),
             Request::CloseTour => paths::close_tour().map(|()| Answer::Done).map_err(|error| {
                 Refusal::new(Code::StorageError, format!("that the tour is closed was not written down: {error}"))

@@ -1,15 +1,7 @@
 //! The workbench as the MCP server sees it.
 
-use super::{Published, config_check};
-use crate::{
-    export,
-    host::Host,
-    moment::now,
-    preview,
-    renderer_link::user_name,
-    terraform_worker,
-    workspace::{guarded_settings, names_program},
-};
+use super::Published;
+use crate::{export, host::Host, preview, renderer_link::user_name, terraform_worker};
 use authority::{
     Snapshot,
     proposals::{AgentAsk, Client},
@@ -25,6 +17,9 @@ use shared_protocol::{
 };
 use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
+use workspace::config_check;
+use workspace::now;
+use workspace::{guarded_settings, names_program};
 
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 

@@ -2,17 +2,16 @@
 
 use super::{Address, Link, Order, Overrides, Settings, bench::Bench, listen, settings};
 use crate::{
-    connect::{Bridge, Client, Places, Scope, example},
     host::{Host, Job, Reply},
-    moment::now,
-    processes::instance::Token,
     terraform_worker,
 };
 use clap::ValueEnum as _;
+use connect::{Bridge, Client, Places, Scope, example};
 use mcp_server::{
     Service,
     http::{Admits, Edge, Limits},
 };
+use processes::instance::Token;
 use shared_protocol::{
     Actor, ActorKind, Code, Refusal,
     mcp::{McpMode, McpRequest, McpView},
@@ -25,6 +24,7 @@ use tokio::{
     sync::{mpsc, oneshot},
     time::timeout,
 };
+use workspace::now;
 
 const WORKERS: usize = 2;
 /// Pictures, files, keyrings that ask their user, servers that are being started or ended.

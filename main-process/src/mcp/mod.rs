@@ -2,8 +2,7 @@
 //! terminals may ask about it. What agents see is the `mcp_server` crate's; what there is to see, the writer's.
 
 mod bench;
-pub(crate) mod config_check;
-mod controller;
+pub(crate) mod controller;
 pub(crate) mod listen;
 mod offline;
 mod published;
@@ -19,8 +18,9 @@ pub(crate) use settings::{
     Overrides, Settings, USUAL_PORT, keep_window_settings, terraform_program, window_settings,
 };
 
-use crate::{host::Reply, processes::instance::Token};
+use crate::host::Reply;
 use mcp_server::{Doings, Surface};
+use processes::instance::Token;
 use shared_protocol::{
     Code, Refusal,
     mcp::{McpMode, McpRequest},

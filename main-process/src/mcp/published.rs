@@ -2,7 +2,6 @@
 //! one never waits for the writer.
 
 use super::specs::Shown;
-use crate::workspace::Workspace;
 use arc_swap::ArcSwap;
 use mcp_server::{Guests, View, WorkspaceView};
 use shared_protocol::{
@@ -14,6 +13,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 use tokio::sync::watch;
+use workspace::Workspace;
 
 pub(crate) struct Published {
     view: ArcSwap<View>,

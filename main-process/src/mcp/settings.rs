@@ -1,7 +1,6 @@
 //! The user's settings for agents, for Terraform and for the window: `settings.toml` in the user's configuration folder. A file that cannot be read is
 //! named and left alone; the defaults hold meanwhile.
 
-use crate::paths;
 use serde::{Deserialize, Serialize};
 use shared_protocol::mcp::McpMode;
 use std::{
@@ -11,6 +10,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
+use user_folders as paths;
 
 pub(crate) const USUAL_PORT: u16 = 7777;
 const MOST_BYTES: u64 = 64 * 1024;

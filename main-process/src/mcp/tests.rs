@@ -8,10 +8,8 @@ mod runs;
 mod trials;
 
 use super::{Link, Overrides, controller::start_with};
-use crate::{
-    processes::{DiscoveryRecord, instance},
-    testing::{Running, add_note},
-};
+use crate::testing::{Running, add_note};
+use processes::{DiscoveryRecord, instance};
 use serde_json::{Value, json};
 use shared_protocol::{
     frame::{FrameReader, MAX_TERMINAL, decode_json, encode_json},

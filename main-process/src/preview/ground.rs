@@ -1,10 +1,10 @@
 //! The workspace as the writer showed it last.
 
-use crate::workspace::{Workspace, component_texts, components_of, kit};
 use authority::Snapshot;
 use journal::WorkspaceFiles;
 use shared_protocol::{BoardKind, Node, NodeId, PropKey, Value, previews::ComponentView};
 use std::{collections::BTreeMap, sync::Arc};
+use workspace::{Workspace, component_texts, components_of, kit};
 
 /// The type of pages.
 pub(super) const PAGE: &str = "ui.route";

@@ -1,12 +1,12 @@
 //! The log of a session: the newest lines, each with its number.
 
-use crate::moment::now;
 use components::visible;
 use shared_protocol::{
     preview::MAX_TOLD,
     previews::{LogLevel, LoggedLine, MAX_LOG},
 };
 use std::collections::VecDeque;
+use workspace::now;
 
 #[derive(Debug, Default)]
 pub(super) struct Log {

@@ -36,7 +36,7 @@ pub(crate) use spawner::{Roles, Spawner};
 pub(crate) use touched::pages_touched;
 pub(crate) use window::{MAX_QUEUED, ToWindow};
 
-use crate::{host::Reply, workspace::Workspace};
+use crate::host::Reply;
 use arc_swap::ArcSwapOption;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use rustix::event::{EventfdFlags, eventfd};
@@ -55,6 +55,7 @@ use std::{
     thread::JoinHandle,
 };
 use system_fonts::FontFile;
+use workspace::Workspace;
 
 /// Orders that may wait.
 const MAX_ORDERS: usize = 1_024;

@@ -2,8 +2,8 @@
 //! and nothing it says is passed on before it was checked.
 
 use super::{scene::Sent, spawner::Spawned};
-use crate::processes::{Child, ExitReason, cpu_ticks};
 use frame_memory::{Channel, ChannelError, FrameMemory};
+use processes::{Child, ExitReason, cpu_ticks};
 use shared_protocol::{
     frame::{FrameError, decode_json, encode_json},
     preview::{

@@ -2,7 +2,6 @@
 //! messages that bring a preview from one state to the next are the difference between two of these.
 
 use super::ground::Ground;
-use crate::workspace::SLOT;
 use authority::Snapshot;
 use serde_json::Map;
 use shared_protocol::{
@@ -16,6 +15,7 @@ use std::{
     sync::Arc,
     time::SystemTime,
 };
+use workspace::SLOT;
 
 /// More instances than this with other props at once are told as a whole.
 const MOST_PROPS: usize = 32;

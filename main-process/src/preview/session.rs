@@ -8,13 +8,10 @@ use super::{
     shot::Shot,
     spawner::Spawner,
 };
-use crate::{
-    crash::{self, CrashRole},
-    moment::now as moment,
-    processes::restart::{Decision, RestartPolicy},
-};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use crash_reports::{self, CrashRole};
 use journal::{WorkspaceFiles, WorkspacePath};
+use processes::restart::{Decision, RestartPolicy};
 use shared_protocol::{
     Code, Refusal,
     preview::{FromPreview, InstanceBox, Mode, OverrideStatus, Screen, ToPreview},
@@ -27,6 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 use system_fonts::FontFile;
+use workspace::now as moment;
 
 /// Crashes in a row before it waits for a person.
 const MAX_CRASHES: u32 = 5;
@@ -194,7 +192,7 @@ impl Session {
     pub(super) fn over(&mut self, over: &Over, ground: &Ground, now: Instant) {
         let words = self.peer.as_mut().map(Peer::last_words).unwrap_or_default();
         if let Over::Exited(reason) = over {
-            crash::record_child(CrashRole::Preview, None, *reason, None, &words);
+            crash_reports::record_child(CrashRole::Preview, None, *reason, None, &words);
         }
         let shown_something = self.peer.as_ref().is_some_and(|peer| peer.sent.page().is_some());
         let what = over.to_string();

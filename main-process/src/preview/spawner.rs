@@ -1,6 +1,6 @@
 //! Starting the process of a session.
 
-use crate::processes::{Child, Environment, StdStream, spawn_role};
+use processes::{Child, Environment, StdStream, spawn_role};
 use std::{ffi::OsString, os::unix::net::UnixStream, path::PathBuf, process::ChildStderr};
 
 /// A process that was started, and the one way to it.

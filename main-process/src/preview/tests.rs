@@ -5,10 +5,6 @@ use super::{
     spawner::{Spawned, Spawner},
     start,
 };
-use crate::{
-    moment::now,
-    workspace::{Template, Workspace, create},
-};
 use crossbeam_channel::{Receiver, bounded};
 use frame_memory::Channel;
 use shared_protocol::{
@@ -34,6 +30,8 @@ use std::{
     thread::JoinHandle,
     time::{Duration, Instant},
 };
+use workspace::now;
+use workspace::{Template, Workspace, create};
 
 const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -274,7 +272,7 @@ fn a_session_comes_up_and_is_told_only_what_changed() {
     ] {
         let before = told.lock().unwrap().len();
         let command = serde_json::from_str(&command).unwrap();
-        let mutation = crate::workspace::Mutation::Run(Box::new(command));
+        let mutation = workspace::Mutation::Run(Box::new(command));
         bench.workspace.execute(&mutation, &actor, now()).unwrap();
         bench.link.show(&bench.workspace);
         let deadline = Instant::now() + PATIENCE;

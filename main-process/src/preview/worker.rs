@@ -12,8 +12,8 @@ use super::{
     views,
     window::Window,
 };
-use crate::processes::timespec;
 use crossbeam_channel::{Receiver, TryRecvError};
+use processes::timespec;
 use rustix::{
     event::{PollFd, PollFlags, poll},
     io::Errno,

@@ -1,9 +1,6 @@
 //! The bundles that are served: one copy that follows the disk and is written to, and a view of it for everybody who reads.
 
-use crate::{
-    mcp::specs::{Changes, Shown, not_allowed},
-    moment::now,
-};
+use crate::mcp::specs::{Changes, Shown, not_allowed};
 use arc_swap::ArcSwap;
 use authority::{
     Snapshot,
@@ -26,6 +23,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use tokio::sync::watch;
+use workspace::now;
 
 pub(super) struct Held {
     /// Held while files are written or read again; readers have the view.

@@ -1,11 +1,9 @@
 //! Agents over HTTP, on this machine. Where it listens and with which token is in a file that only its user can read.
 
 use super::{Standalone, runtime};
-use crate::{
-    mcp::listen,
-    processes::{RuntimeDir, instance::Token},
-};
+use crate::mcp::listen;
 use mcp_server::http::{Admits, Edge, Limits};
+use processes::{RuntimeDir, instance::Token};
 use shared_protocol::{Code, Refusal};
 use std::{
     fs::{self, OpenOptions},

@@ -1,11 +1,9 @@
 //! The server for bundles alone, and the threads it runs on.
 
 use super::{Standalone, held::Held, load, watch};
-use crate::{
-    mcp::specs::{self, Changes},
-    processes::instance::Token,
-};
+use crate::mcp::specs::{self, Changes};
 use mcp_server::{Service, Surface};
+use processes::instance::Token;
 use shared_protocol::{Code, Refusal};
 use std::{io, sync::Arc};
 

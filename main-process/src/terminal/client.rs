@@ -1,6 +1,6 @@
 //! Talks to a running Draftboard.
 
-use crate::processes::DiscoveryRecord;
+use processes::DiscoveryRecord;
 use shared_protocol::{
     Code, Refusal,
     frame::{FrameError, FrameReader, MAX_TERMINAL, decode_json, encode_json},

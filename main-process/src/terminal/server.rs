@@ -1,13 +1,9 @@
 //! Answers terminals. Each connection has a thread; there is a limit on how many.
 
-use crate::{
-    host::Host,
-    mcp,
-    processes::{
-        Instance,
-        instance::{Token, check_peer},
-    },
-    renderer_link::user_name,
+use crate::{host::Host, mcp, renderer_link::user_name};
+use processes::{
+    Instance,
+    instance::{Token, check_peer},
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use shared_protocol::{

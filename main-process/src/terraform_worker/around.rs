@@ -1,11 +1,11 @@
 //! What the process around does for this part.
 
-use crate::workspace::Mutation;
 use shared_protocol::{
     Actor, Refusal,
     messages::Applied,
     terraform::{RunId, RunLine, TerraformView},
 };
+use workspace::Mutation;
 
 /// What the window should hear of.
 pub(crate) enum Told {

@@ -2,7 +2,6 @@
 //! alone at the end of `draftboard.toml`.
 
 use super::ground::storage;
-use crate::workspace::{Moment, Mutation};
 use authority::Snapshot;
 use journal::{WorkspaceFiles, WorkspacePath, read_config};
 use rustix::fs::FileType;
@@ -17,6 +16,7 @@ use terraform::{
     Generator, Input, Settings,
     import::{ImportError, Imported, read_terraform, read_terrastudio},
 };
+use workspace::{Moment, Mutation};
 
 const MOST_FILES: usize = 2_000;
 const MOST_BYTES: u64 = 32 << 20;

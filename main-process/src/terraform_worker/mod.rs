@@ -19,7 +19,6 @@ mod import;
 mod initialised;
 mod kept_plan;
 mod lines;
-mod prices;
 mod request_plan;
 mod running;
 mod site;
@@ -34,22 +33,17 @@ mod worker;
 pub(crate) use around::{Around, Told};
 pub(crate) use follower::{Follower, Outcome};
 pub(crate) use import::import;
-pub(crate) use prices::problems as price_problems;
 pub(crate) use request_plan::{PlanKey, SavedPlan};
 pub(crate) use spawner::Wardens;
 pub(crate) use trial::{About, TrialAsked};
 pub(crate) use user::UserFolders;
 
-use crate::{
-    host::Reply,
-    workspace::{Pricing, Workspace},
-};
+use crate::host::Reply;
 use arc_swap::ArcSwapOption;
 use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use drafts::Drafts;
 use ground::Ground;
-use prices::Prices;
 use request_plan::RequestPlans;
 use shared_protocol::{
     Actor, BoardId, BoardKind, Change, Code, NodeId, ProposalId, ProposalState, Refusal, Subject,
@@ -62,10 +56,12 @@ use std::{
     sync::Arc,
     thread::JoinHandle,
 };
+use terraform::price_files::Prices;
 use terraform::{
     cost::{self, Estimates},
     run::Spawner,
 };
+use workspace::{Pricing, Workspace};
 
 /// Texts by their path within a board's folder.
 type Files = BTreeMap<String, Arc<str>>;

@@ -8,7 +8,6 @@
 //! ```
 
 use super::{drafts::Draft, ground::storage, site::Site, views};
-use crate::moment::now;
 use journal::Digest;
 use safe_fs::SafeFolder;
 use shared_protocol::{
@@ -32,6 +31,7 @@ use terraform::{
     run::{Plan, fingerprint},
     write,
 };
+use workspace::now;
 
 /// How long a plan can be accepted.
 const MAX_PLAN_AGE_MILLISECONDS: u64 = 60 * 60 * 1_000;

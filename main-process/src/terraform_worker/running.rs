@@ -11,7 +11,7 @@ use super::{
     request_plan::{Binding, PlanFile, PlanKey, SavedPlan, configuration},
     site::{Reserved, Site, refusal},
 };
-use crate::{host::Reply, moment::now};
+use crate::host::Reply;
 use shared_protocol::{
     Actor, Board, Code, Refusal,
     messages::Answer,
@@ -31,6 +31,7 @@ use terraform::{
     run::{Event, Program, Request, Run, Spawner, refuse_links},
     settings::IGNORED_PROGRAM,
 };
+use workspace::now;
 
 /// How often a silent run is looked at: somebody may want it to end.
 const GLANCE: Duration = Duration::from_millis(50);

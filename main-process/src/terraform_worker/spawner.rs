@@ -1,6 +1,6 @@
 //! Runs under a warden, so that nothing of a run outlives this process.
 
-use crate::processes::{
+use processes::{
     Environment, GuardError, GuardedChild, GuardedProgram, StdStream, WardenCommand, spawn_guarded,
 };
 use std::{

@@ -1,13 +1,7 @@
 //! Real runs through the writer, as window and terminals ask for them. Terraform's own `terraform_data` needs no cloud.
 
 use super::{UserFolders, ground::Ground, request_plan::PlanFile, site::Site};
-use crate::{
-    host::Job,
-    mcp,
-    moment::now,
-    testing::Running,
-    workspace::{Template, Workspace, create},
-};
+use crate::{host::Job, mcp, testing::Running};
 use crossbeam_channel::{Receiver, bounded};
 use shared_protocol::{
     BoardId, Code, Command, ElementId, NodeId, ProposalId, Refusal,
@@ -22,6 +16,8 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 use terraform::run::OwnGroup;
+use workspace::now;
+use workspace::{Template, Workspace, create};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 

@@ -9,7 +9,7 @@ use super::{
     site::{Site, refusal},
     views,
 };
-use crate::{host::Reply, moment::now};
+use crate::host::Reply;
 use authority::Snapshot;
 use shared_protocol::{
     Actor, BoardId, Code, ProposalId, Refusal, Revision,
@@ -31,6 +31,7 @@ use terraform::{
     run::{Planned, Program, Request, Run, RunError, Runs, Scratch},
     write,
 };
+use workspace::now;
 
 /// How long such a plan may take, the download of providers included.
 pub(super) const LIMIT: Duration = Duration::from_secs(30 * 60);

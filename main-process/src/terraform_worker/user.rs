@@ -1,8 +1,9 @@
 //! The user's own choices, which no workspace makes: which program runs, and where plans of requests are kept.
 
-use crate::{mcp::terraform_program, paths};
+use crate::mcp::terraform_program;
 use shared_protocol::{Code, Refusal};
 use std::path::PathBuf;
+use user_folders as paths;
 
 #[derive(Debug, Clone)]
 pub(crate) struct UserFolders {

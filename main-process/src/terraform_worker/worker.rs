@@ -12,7 +12,7 @@ use super::{
     trial::{self, TrialAsked},
     views,
 };
-use crate::{host::Reply, moment::now};
+use crate::host::Reply;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use journal::{FileError, WorkspacePath};
 use shared_protocol::{
@@ -27,6 +27,7 @@ use std::{
     time::{Duration, Instant},
 };
 use terraform::{cost, run::Spawner, write};
+use workspace::now;
 
 /// The window is told at most this often.
 const TELL_EVERY: Duration = Duration::from_millis(50);

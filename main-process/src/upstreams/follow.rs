@@ -2,7 +2,7 @@
 //! once.
 
 use super::{Around, Link, guests, manifests, views};
-use crate::{host::Job, moment::now};
+use crate::host::Job;
 use mcp_server::{Guest, Guests};
 use shared_protocol::upstreams::{ServerState, UpstreamsView};
 use std::{
@@ -13,6 +13,7 @@ use std::{
 };
 use tokio::sync::Notify;
 use upstreams::{ManifestFolder, McpService};
+use workspace::now;
 
 /// Changes within this time are one.
 const GATHER: Duration = Duration::from_millis(80);

@@ -4,22 +4,16 @@
 use crate::mcp::Published;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use upstreams::{Code, Failure, InternalMethods};
+use upstreams::{Code, Failure, INTERNAL_METHODS, InternalMethods};
 
-const METHODS: [&str; 4] = ["server.status", "workspace.status", "workspace.boards", "workspace.problems"];
 /// Problems in one answer.
 const MOST_PROBLEMS: usize = 200;
 
 pub(super) struct Told(pub(super) Arc<Published>);
 
-/// Whether a manifest may name this method.
-pub(super) fn is_method(method: &str) -> bool {
-    METHODS.contains(&method)
-}
-
 impl InternalMethods for Told {
     fn knows(&self, method: &str) -> bool {
-        is_method(method)
+        INTERNAL_METHODS.contains(&method)
     }
 
     fn call(&self, method: &str, _: &Value) -> Result<Value, Failure> {

@@ -5,10 +5,7 @@ use super::{
     Accepted, Around, By, Link, Order, follow::Following, forms, guests, internal, sources, spawner::Wardens,
     too_much, views, words,
 };
-use crate::{
-    host::{Host, Job, Reply},
-    moment::now,
-};
+use crate::host::{Host, Job, Reply};
 use shared_protocol::{
     Code, Refusal,
     messages::Answer,
@@ -25,6 +22,7 @@ use tokio::{
 };
 use upstreams::{McpConfig, McpService, Pace, Setup, ToolSettings, best_secret_store, inherited_environment};
 use uuid::Uuid;
+use workspace::now;
 
 /// Orders that are carried out at once.
 const AT_ONCE: usize = 64;

@@ -1,14 +1,13 @@
 //! Where manifests are looked for, and noticing that something there has changed.
 
-use super::{Folders, internal, views};
-use serde_json::Value;
+use super::{Folders, views};
 use shared_protocol::upstreams::ManifestBrief;
 use std::{
     fs,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
-use upstreams::{Code, Failure, InternalMethods, ManifestFolder, Origin};
+use upstreams::{ManifestFolder, Origin};
 
 /// How often the folders are looked at.
 pub(super) const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -61,43 +60,10 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, u64, Option<Sy
     }
 }
 
-/// Knows Draftboard's own methods and does none of them: for checking files without a running Draftboard.
-struct NamesOnly;
-
-impl InternalMethods for NamesOnly {
-    fn knows(&self, method: &str) -> bool {
-        internal::is_method(method)
-    }
-
-    fn call(&self, _: &str, _: &Value) -> Result<Value, Failure> {
-        let message = "nothing is called while files are checked".to_owned();
-        Err(Failure { code: Code::Conflict, message, field: None })
-    }
-}
-
 /// Reads manifests as they would be read, and calls nothing. Each place is a folder or one file.
 pub(crate) fn check(places: &[PathBuf]) -> Vec<ManifestBrief> {
-    read(places.iter().map(|place| ManifestFolder { origin: Origin::User, path: place.to_owned() }))
-}
-
-/// What is wrong with the manifests of a workspace: the file, by its path in the workspace, and why.
-pub(crate) fn problems(root: &Path) -> Vec<(String, String)> {
-    let found = read([ManifestFolder { origin: Origin::Workspace, path: root.join("manifests") }]);
-    let mut problems = Vec::new();
-    for ManifestBrief { path, problem, tools, .. } in found {
-        let file =
-            Path::new(&path).strip_prefix(root).map_or(path.clone(), |path| path.display().to_string());
-        let mistakes = tools.into_iter().filter(|tool| tool.is_mistake);
-        let mistakes = mistakes.map(|tool| format!("{}: {}", tool.name, tool.hidden.unwrap_or_default()));
-        problems.extend(problem.into_iter().chain(mistakes).map(|why| (file.clone(), why)));
-    }
-    problems
-}
-
-fn read(folders: impl IntoIterator<Item = ManifestFolder>) -> Vec<ManifestBrief> {
-    let folders: Vec<ManifestFolder> = folders.into_iter().collect();
-    upstreams::read_manifests(&folders, &NamesOnly)
-        .into_iter()
-        .map(|report| views::manifest(report, &views::CredentialsSet::new(), |_| None))
-        .collect()
+    let folders: Vec<ManifestFolder> =
+        places.iter().map(|place| ManifestFolder { origin: Origin::User, path: place.to_owned() }).collect();
+    let reports = upstreams::check_manifests(&folders).into_iter();
+    reports.map(|report| views::manifest(report, &views::CredentialsSet::new(), |_| None)).collect()
 }

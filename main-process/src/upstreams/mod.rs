@@ -21,13 +21,11 @@ mod spawner;
 mod views;
 mod words;
 
-pub(crate) use manifests::{check as check_manifests, problems as manifest_problems};
+pub(crate) use manifests::check as check_manifests;
 
 use crate::{
     host::{Host, Reply},
     mcp,
-    moment::now,
-    paths,
 };
 use arc_swap::ArcSwap;
 use shared_protocol::{
@@ -44,6 +42,8 @@ use tokio::{
     sync::{mpsc, watch},
 };
 use upstreams::McpService;
+use user_folders as paths;
+use workspace::now;
 
 /// Orders that may wait.
 const MAX_ORDERS: usize = 256;

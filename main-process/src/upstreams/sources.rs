@@ -1,7 +1,7 @@
 //! Where other programs keep the servers that they know.
 
-use crate::connect::{Client, Places, Scope};
 use clap::ValueEnum as _;
+use connect::{Client, Places, Scope};
 use shared_protocol::{
     Code, Refusal,
     upstreams::{ImportFrom, ImportSource, MAX_TEXT},

@@ -1,6 +1,6 @@
 //! Servers under a warden each, so that nothing of them outlives this process.
 
-use crate::processes::{
+use processes::{
     Environment, GuardError, GuardedChild, GuardedProgram, StdStream, WardenCommand, spawn_guarded,
 };
 use std::{

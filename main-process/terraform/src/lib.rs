@@ -21,6 +21,7 @@ pub mod cost;
 pub mod generate;
 pub mod hcl;
 pub mod import;
+pub mod price_files;
 pub mod reach;
 pub mod run;
 pub mod schema;

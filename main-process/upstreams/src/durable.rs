@@ -22,7 +22,10 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("the file is larger than {most} bytes")));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("the file is larger than {most} bytes"),
+        ));
     }
     Ok(Some(bytes))
 }
@@ -44,7 +47,8 @@ pub(crate) fn hold(path: &Path) -> io::Result<File> {
 /// Returns the folder of the file and creates it when it does not exist.
 fn folder_of(path: &Path) -> io::Result<&Path> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path has no parent folder"))?;
+    let folder =
+        folder.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path has no parent folder"))?;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     Ok(folder)
 }

@@ -32,7 +32,10 @@ pub use config::{
 pub use failure::{Code, Failure};
 pub use import::{Import, ImportedServer, import};
 pub use launch::inherited_environment;
-pub use manifest::{InternalMethods, ManifestFolder, ManifestReport, ManifestTool, Origin, read_manifests};
+pub use manifest::{
+    INTERNAL_METHODS, InternalMethods, ManifestFolder, ManifestReport, ManifestTool, Origin, check_manifests,
+    manifest_problems,
+};
 pub use registry::{Offer, RegistryEntry, search_registry};
 pub use secrets::{FileSecrets, Keyring, SHORTEST_SECRET, Secret, SecretStore, best_secret_store};
 pub use service::{McpService, Setup};

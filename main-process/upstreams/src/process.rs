@@ -125,9 +125,7 @@ impl After {
                 let _ = tokio::time::timeout(AFTERMATH, process.ended()).await;
                 let _ = Box::pin(process.finish()).await;
             }
-            Err(error) => {
-                self.log.push(&format!("Draftboard: cleanup failed: {error}"))
-            }
+            Err(error) => self.log.push(&format!("Draftboard: cleanup failed: {error}")),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A board as a Markdown document: its nodes, nested, and its connections.
 
 use authority::Snapshot;
+use shared_protocol::text::counted;
 use shared_protocol::{BoardId, Node, NodeId, PropKey, TypeDef, Value};
 use std::fmt::Write;
 
@@ -55,10 +56,6 @@ pub fn to_markdown(snapshot: &Snapshot, board: BoardId) -> String {
         }
     }
     out
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn port_label(snapshot: &Snapshot, node: &Node, port: &str) -> String {

@@ -36,12 +36,6 @@ pub struct WorkspaceFiles {
     is_read_only: bool,
 }
 
-/// Returns whether the user cannot write to a folder, because of its mode or a read-only mount.
-pub fn is_read_only(root: &Path) -> bool {
-    let may = Access::WRITE_OK | Access::EXEC_OK;
-    matches!(rustix::fs::access(root, may), Err(Errno::ACCESS | Errno::ROFS | Errno::PERM))
-}
-
 impl WorkspaceFiles {
     /// Opens an existing workspace folder. Writes nothing to a read-only folder. Otherwise creates `.draftboard/`
     /// (private, ignored by git) and removes temporary files of interrupted saves.
@@ -51,7 +45,7 @@ impl WorkspaceFiles {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root_fd = rustix::fs::open(&root, flags, Mode::empty())
             .map_err(|errno| FileError::of_errno(&shown, errno))?;
-        let is_read_only = is_read_only(&root);
+        let is_read_only = safe_fs::is_read_only(&root);
         let files = Self { root, root_fd, is_read_only };
         if is_read_only {
             return Ok(files);

@@ -255,7 +255,9 @@ impl<H: ServerHandler + Clone> Site<H> {
                 Ok(()) if path == "/mcp" => self.speak(request).await,
                 Ok(()) => self.sessions(),
             },
-            _ => guard::refuse(StatusCode::NOT_FOUND, "NOT_FOUND", "Nothing is served at this path; use /mcp"),
+            _ => {
+                guard::refuse(StatusCode::NOT_FOUND, "NOT_FOUND", "Nothing is served at this path; use /mcp")
+            }
         }
     }
 
@@ -320,9 +322,11 @@ impl<H: ServerHandler + Clone> Site<H> {
             Ok(Err(_)) => {
                 Err(guard::refuse(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The request body ended early"))
             }
-            Err(_) => {
-                Err(guard::refuse(StatusCode::REQUEST_TIMEOUT, "TIMEOUT", "The request body arrived too slowly"))
-            }
+            Err(_) => Err(guard::refuse(
+                StatusCode::REQUEST_TIMEOUT,
+                "TIMEOUT",
+                "The request body arrived too slowly",
+            )),
         }
     }
 }

@@ -25,7 +25,11 @@ pub(crate) fn all() -> Vec<Resource> {
     vec![
         resource(
             ["draftboard://server/info", "scaffa.server.info"],
-            ["server-info", "Server info", "Version, workspace, schema versions, mode and features of this server."],
+            [
+                "server-info",
+                "Server info",
+                "Version, workspace, schema versions, mode and features of this server.",
+            ],
             &[Mode, Config],
             |call| Ok(server_info(call)),
         ),
@@ -84,7 +88,11 @@ pub(crate) fn all() -> Vec<Resource> {
         ),
         resource(
             ["draftboard://preview/sessions", "scaffa.preview.sessions"],
-            ["preview-sessions", "Preview sessions", "Preview sessions with target, readiness, adapter and error."],
+            [
+                "preview-sessions",
+                "Preview sessions",
+                "Preview sessions with target, readiness, adapter and error.",
+            ],
             &[Previews, Content],
             |call| in_workspace(call, json!({ "sessions": [] }), previews::sessions),
         ),
@@ -107,8 +115,9 @@ pub(crate) fn all() -> Vec<Resource> {
             ],
             &[],
             |_| {
-                serde_json::from_str(COMPONENT_SCHEMA)
-                    .map_err(|error| Failure::new(Code::Internal, format!("The component schema is not valid JSON: {error}")))
+                serde_json::from_str(COMPONENT_SCHEMA).map_err(|error| {
+                    Failure::new(Code::Internal, format!("The component schema is not valid JSON: {error}"))
+                })
             },
         ),
         resource(
@@ -123,7 +132,11 @@ pub(crate) fn all() -> Vec<Resource> {
         ),
         resource(
             ["draftboard://project/config", "terrastudio://project/config"],
-            ["project-config", "Project configuration", "The project configuration (draftboard.toml) with sensitive fields redacted."],
+            [
+                "project-config",
+                "Project configuration",
+                "The project configuration (draftboard.toml) with sensitive fields redacted.",
+            ],
             &[Config],
             |call| in_workspace(call, json!({}), |workspace| tools::redacted(&workspace.config)),
         ),
@@ -141,7 +154,11 @@ pub(crate) fn all() -> Vec<Resource> {
         },
         resource(
             ["draftboard://proposals", ""],
-            ["proposals", "Proposals", "Your proposals in the review queue, and the number of others that wait."],
+            [
+                "proposals",
+                "Proposals",
+                "Your proposals in the review queue, and the number of others that wait.",
+            ],
             &[Review],
             |call| match &call.view.workspace {
                 Some(_) => Ok(tools::queue_shape(call)),
@@ -222,7 +239,8 @@ fn hcl_file(call: &Call) -> Result<Document, Failure> {
     let text = tools::terraform::file_of(&call.workbench.hcl(workspace, board.id)?, &file)?;
     if text.len() > MOST_BYTES {
         let message = format!("{} is larger than {MOST_BYTES} bytes", shown(&file));
-        return Err(Failure::new(Code::LimitExceeded, message).hint("Call generate_hcl with file and offset to read it in parts."));
+        return Err(Failure::new(Code::LimitExceeded, message)
+            .hint("Call generate_hcl with file and offset to read it in parts."));
     }
     Ok(Document { mime: "text/plain", text })
 }

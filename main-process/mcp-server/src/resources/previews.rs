@@ -4,6 +4,7 @@ use super::MOST_BYTES;
 use crate::{WorkspaceView, shown, tools::shape};
 use authority::overrides::locator_of;
 use serde_json::{Map, Value, json};
+use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{
     Override, OverrideKey, OverrideScope, PropKey, Standing, TypeDef, TypeId,
     overrides::to_file,
@@ -56,7 +57,7 @@ pub(super) fn overrides(workspace: &WorkspaceView, now: u64) -> Value {
 
 /// Returns the file content without values that look like secrets.
 fn persisted<'a>(kept: impl Iterator<Item = (&'a OverrideKey, &'a Override)>, now: u64) -> Value {
-    let is_plain = |key: &OverrideKey| !key.path.tokens().any(|token| shape::looks_secret(&token));
+    let is_plain = |key: &OverrideKey| !key.path.tokens().any(|token| looks_secret(&token));
     let file = to_file(kept.filter(|(key, _)| is_plain(key)), now);
     shown::shown_json(serde_json::to_value(file).unwrap_or_default())
 }

@@ -83,9 +83,8 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
     }
     let limit = limit.unwrap_or(USUAL_LIMIT);
     if !(1..=MOST_LIMIT as u64).contains(&limit) {
-        return Err(
-            Failure::new(Code::BadRequest, format!("limit must be between 1 and {MOST_LIMIT}")).field("limit")
-        );
+        return Err(Failure::new(Code::BadRequest, format!("limit must be between 1 and {MOST_LIMIT}"))
+            .field("limit"));
     }
     let Some(patches) = call.workbench.changes_since(Revision(revision))? else {
         let data = format!(

@@ -1,8 +1,9 @@
 //! The project configuration without secrets.
 
-use super::shape::{REDACTED, looks_secret};
+use super::shape::REDACTED;
 use crate::{Call, Meta, Reply, Tool, shown::shown_json};
 use serde_json::{Value, json};
+use shared_protocol::secret_names::looks_secret;
 
 pub(super) fn tool() -> Tool {
     Tool::read(

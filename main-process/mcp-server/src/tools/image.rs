@@ -129,7 +129,8 @@ fn draw(call: &Call) -> Result<Reply, Failure> {
         return Err(Failure::new(Code::BadRequest, message).field("longestSide"));
     }
     if arguments.nodes.len() > MOST_NODES {
-        return Err(Failure::new(Code::BadRequest, format!("nodes can have at most {MOST_NODES} entries")).field("nodes"));
+        return Err(Failure::new(Code::BadRequest, format!("nodes can have at most {MOST_NODES} entries"))
+            .field("nodes"));
     }
     let selection = workspace.presence.selection.clone();
     let Wanted { board, of } = match arguments.of {
@@ -143,9 +144,8 @@ fn draw(call: &Call) -> Result<Reply, Failure> {
         png = call.workbench.picture(&workspace.snapshot, &picture)?;
     }
     if png.len() > MOST_BYTES {
-        return Err(
-            Failure::new(Code::LimitExceeded, "The image is too large").hint("Pass nodes to draw only a part of the board.")
-        );
+        return Err(Failure::new(Code::LimitExceeded, "The image is too large")
+            .hint("Pass nodes to draw only a part of the board."));
     }
     let meta =
         Meta { revision: workspace.revision().0, board: Some(board.name.to_string()), ..Meta::default() };

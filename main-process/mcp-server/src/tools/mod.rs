@@ -22,7 +22,6 @@ pub(crate) use context::context;
 pub(crate) use diagram::whole_board;
 pub(crate) use proposals::{one as proposal_shape, queue as queue_shape, waiting};
 pub use propose::proposal_fields;
-pub use shape::looks_secret;
 
 pub(crate) fn all() -> Vec<Tool> {
     let reading = vec![

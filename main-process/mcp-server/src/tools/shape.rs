@@ -4,6 +4,7 @@
 use crate::{WorkspaceView, shown, shown::shown_json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{Edge, Node, NodeId, OverrideKey, PropKey, TypeDef};
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -138,26 +139,6 @@ pub(crate) fn overridden(key: &OverrideKey, value: &shared_protocol::Value) -> V
         return Value::String(REDACTED.to_owned());
     }
     shown_json(serde_json::to_value(value).unwrap_or_default())
-}
-
-/// Returns whether a key sounds like a secret, for keys without further information.
-pub fn looks_secret(key: &str) -> bool {
-    const WORDS: [&str; 12] = [
-        "password",
-        "passwd",
-        "passphrase",
-        "secret",
-        "token",
-        "credential",
-        "private_key",
-        "privatekey",
-        "access_key",
-        "api_key",
-        "apikey",
-        "connection_string",
-    ];
-    let key = key.to_lowercase().replace('-', "_");
-    WORDS.iter().any(|word| key.contains(word)) || key == "subscription_id" || key == "key"
 }
 
 pub(crate) fn edge(edge: &Edge, detail: Detail) -> Shown<EdgeEntry<'_>> {

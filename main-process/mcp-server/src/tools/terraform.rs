@@ -1,6 +1,6 @@
 //! The Terraform files of a board, its deployment state and its costs.
 
-use super::{board, shape::REDACTED, shape::looks_secret};
+use super::{board, shape::REDACTED};
 use crate::{
     Call, Code, Diagnostic, Failure, Hcl, Meta, Reply, Tool, WorkspaceView,
     page::{self, Asked, BYTE_BUDGET, MOST_LIMIT, Page},
@@ -8,6 +8,7 @@ use crate::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
+use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{
     Board, BoardKind, Node, NodeId,
     messages::Severity,
@@ -21,8 +22,9 @@ const BOARD: &str = "board name or id; default: the active board";
 pub(super) fn find<'a>(workspace: &'a WorkspaceView, named: Option<&str>) -> Result<&'a Board, Failure> {
     let found = match named {
         Some(_) => board::find(workspace, named)?,
-        None => infrastructure_board(workspace)
-            .ok_or_else(|| Failure::new(Code::NotFound, "The workspace has no infrastructure board").field("board"))?,
+        None => infrastructure_board(workspace).ok_or_else(|| {
+            Failure::new(Code::NotFound, "The workspace has no infrastructure board").field("board")
+        })?,
     };
     if found.kind != BoardKind::Infrastructure {
         let message = format!("Board {} is not an infrastructure board", found.name);

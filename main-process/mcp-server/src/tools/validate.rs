@@ -8,6 +8,7 @@ use crate::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
+use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{
     BoardId, BoardKind, ElementId,
     messages::{Problem, Severity},
@@ -121,7 +122,7 @@ fn shape(workspace: &WorkspaceView, problem: &Problem) -> Value {
     // A message may quote the invalid value.
     let is_sensitive = node.zip(problem.field.as_deref()).is_some_and(|(node, field)| {
         let prop = snapshot.type_of(node).and_then(|def| def.prop(field));
-        prop.map_or_else(|| super::shape::looks_secret(field), |prop| prop.sensitive)
+        prop.map_or_else(|| looks_secret(field), |prop| prop.sensitive)
     });
     let message = if is_sensitive {
         "The value is missing or invalid; it is hidden because the property is sensitive".into()

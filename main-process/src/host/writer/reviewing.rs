@@ -10,10 +10,8 @@ use crate::{
         launching,
         notify::Notice,
     },
-    moment::now,
     terraform_worker::{PlanKey, RequestAsked, SavedPlan},
     upstreams,
-    workspace::{Decision, Group, Reviewer, Template},
 };
 use authority::proposals::{AgentAsk, Client};
 use mcp_server::{AskReply, Done};
@@ -35,6 +33,8 @@ use std::{
     sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
+use workspace::now;
+use workspace::{Decision, Group, Reviewer, Template};
 
 impl Writer {
     /// Gathers with the mutations.

@@ -1,10 +1,8 @@
 //! Hostile or broken terminals against a real writer and its socket.
 
 use super::{IDLE_LIMIT, MAX_CONNECTIONS, Served, Server, converse};
-use crate::{
-    processes::{DiscoveryRecord, instance},
-    testing::{Chance, Running, add_note},
-};
+use crate::testing::{Chance, Running, add_note};
+use processes::{DiscoveryRecord, instance};
 use shared_protocol::{
     Code, Revision,
     frame::{FrameReader, MAX_TERMINAL, decode_json, encode_json, frame},

@@ -131,7 +131,8 @@ fn other_version(config: &McpConfig, theirs: &str) -> Failure {
 fn explain(config: &McpConfig, shared: &Shared, error: ClientInitializeError) -> Refusal {
     let name = &config.name;
     if error.is_authorization_required() || error.auth_challenge().is_some() {
-        let message = format!("{name} rejected the credentials. Set valid credentials and start the server again.");
+        let message =
+            format!("{name} rejected the credentials. Set valid credentials and start the server again.");
         return Refusal::Credentials {
             missing: vec!["auth".to_owned()],
             failure: Failure::validation("auth", message),

@@ -50,7 +50,8 @@ impl Link {
         progress: Option<mpsc::Sender<Progress>>,
     ) -> Result<CallToolResult, Failure> {
         let Ok(_permit) = self.permits.try_acquire() else {
-            let message = format!("{server} has reached its limit of concurrent calls: wait for one to finish");
+            let message =
+                format!("{server} has reached its limit of concurrent calls: wait for one to finish");
             return Err(Failure::new(Code::LimitExceeded, message));
         };
         let tool = params.name.to_string();
@@ -79,9 +80,7 @@ impl Link {
                     format!("{tool} of {server} requests further input, which Draftboard does not support");
                 Err(Failure::new(Code::UnsupportedCapability, message))
             }
-            Ok(_) => Err(Failure::unavailable(format!(
-                "{server} returned an unexpected response to {tool}"
-            ))),
+            Ok(_) => Err(Failure::unavailable(format!("{server} returned an unexpected response to {tool}"))),
             Err(error) => Err(self.explain(error, server, &tool)),
         }
     }

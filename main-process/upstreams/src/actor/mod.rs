@@ -259,7 +259,8 @@ impl Actor {
             }
             None => {
                 let tries = self.surroundings.pace.tries;
-                let message = format!("{} Gave up after {tries} attempts: start the server manually.", failure.message);
+                let message =
+                    format!("{} Gave up after {tries} attempts: start the server manually.", failure.message);
                 self.shared.set(State::Failed(Failure { message, ..failure }));
                 Next::Rest
             }

@@ -64,7 +64,8 @@ async fn credentials(config: &McpConfig, surroundings: &Surroundings) -> Result<
     resolved.map_err(broken)?.map_err(|unresolved| match unresolved {
         Unresolved::Missing(missing) => {
             let names = missing.join(", ");
-            let message = format!("Missing required credentials: {names}. Set them and start the server again.");
+            let message =
+                format!("Missing required credentials: {names}. Set them and start the server again.");
             Refusal::Credentials { failure: Failure::validation(&names, message), missing }
         }
         Unresolved::Store(failure) => Refusal::Lasting(failure),
@@ -160,7 +161,8 @@ impl Start<'_> {
                     shared.ended(exit);
                 }
                 let Refusal::Ended(_) = refusal else { return Err(refusal) };
-                let how = exit.map_or_else(|error| format!("could not be reaped: {error}"), |exit| exit.to_string());
+                let how = exit
+                    .map_or_else(|error| format!("could not be reaped: {error}"), |exit| exit.to_string());
                 let message = format!(
                     "{} {how} before the handshake completed.{}",
                     config.name,
@@ -219,8 +221,9 @@ impl Start<'_> {
             (HttpAuth::Header { name, .. }, Some(secret)) => {
                 let name =
                     HeaderName::try_from(name.as_str()).map_err(|error| unusable(error.to_string()))?;
-                let mut value = HeaderValue::from_str(secret.reveal())
-                    .map_err(|_| unusable("The secret contains characters that a header cannot hold".to_owned()))?;
+                let mut value = HeaderValue::from_str(secret.reveal()).map_err(|_| {
+                    unusable("The secret contains characters that a header cannot hold".to_owned())
+                })?;
                 value.set_sensitive(true);
                 settings = settings.custom_headers(HashMap::from([(name, value)]));
             }

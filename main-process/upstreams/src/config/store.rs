@@ -132,7 +132,8 @@ impl Store {
         let config = Arc::new(config);
         self.change(|contents| {
             if contents.servers.len() >= MOST_SERVERS && !contents.servers.contains_key(&config.id) {
-                let message = format!("Draftboard can manage at most {MOST_SERVERS} servers: remove one first");
+                let message =
+                    format!("Draftboard can manage at most {MOST_SERVERS} servers: remove one first");
                 return Err(Failure::new(Code::LimitExceeded, message));
             }
             contents.servers.insert(config.id, config.clone());
@@ -259,7 +260,8 @@ fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<Contents, Failure> {
     let Some(bytes) = bytes else { return Ok(contents) };
     let file: File = serde_json::from_slice(&bytes).map_err(|error| damaged(path, &error.to_string()))?;
     if file.version != VERSION {
-        let why = format!("the file has version {}, and this Draftboard supports version {VERSION}", file.version);
+        let why =
+            format!("the file has version {}, and this Draftboard supports version {VERSION}", file.version);
         return Err(damaged(path, &why));
     }
     for entry in file.servers {

@@ -72,8 +72,7 @@ fn check_transport(config: &McpConfig) -> Result<(), Failure> {
         }
         McpTransport::Stdio => Ok(()),
         McpTransport::Http { .. } if !over_http => {
-            let message =
-                "A local package uses the transport stdio; for a URL use the package type http";
+            let message = "A local package uses the transport stdio; for a URL use the package type http";
             Err(Failure::validation("transport", message))
         }
         McpTransport::Http { url, auth } => check_url(url, auth),

@@ -164,10 +164,7 @@ mod tests {
             (vec!["-v", "-e", "KEY=hunter2"], "KEY (argument 3)"),
             (vec!["sk-hunter2hunter2hunter2"], "argument 1"),
             (vec!["--header", "Authorization: Bearer hunter2"], "argument 2"),
-            (
-                vec!["https://example.org/mcp?api_key=hunter2"],
-                "a URL with api_key in its query (argument 1)",
-            ),
+            (vec!["https://example.org/mcp?api_key=hunter2"], "a URL with api_key in its query (argument 1)"),
             (vec!["postgres://me:hunter2@db/x"], "a URL with a password before the @ (argument 1)"),
         ] {
             let found = in_arguments(&arguments(&texts)).unwrap_or_else(|| panic!("{texts:?}"));

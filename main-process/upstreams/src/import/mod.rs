@@ -39,7 +39,10 @@ pub fn import(text: &str) -> Result<Import, Failure> {
         return Err(Failure::validation("text", format!("The text is larger than {LARGEST_TEXT} bytes")));
     }
     if deepest(text) > DEEPEST {
-        return Err(Failure::validation("text", format!("The text is nested more than {DEEPEST} levels deep")));
+        return Err(Failure::validation(
+            "text",
+            format!("The text is nested more than {DEEPEST} levels deep"),
+        ));
     }
     let value = parsed(text)?;
     let mut import = Import::default();
@@ -179,7 +182,9 @@ fn texts(value: Option<&Value>) -> Result<Vec<String>, String> {
     let items = value.as_array().ok_or("args is not a list")?;
     items
         .iter()
-        .map(|item| item.as_str().map(str::to_owned).ok_or_else(|| "args must contain only strings".to_owned()))
+        .map(|item| {
+            item.as_str().map(str::to_owned).ok_or_else(|| "args must contain only strings".to_owned())
+        })
         .collect()
 }
 
@@ -235,7 +240,9 @@ fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<Impo
 
 fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<ImportedServer, String> {
     if entry.get("type").and_then(Value::as_str) == Some("sse") {
-        return Err("the HTTP+SSE transport is not supported: use the Streamable HTTP URL of the server".to_owned());
+        return Err(
+            "the HTTP+SSE transport is not supported: use the Streamable HTTP URL of the server".to_owned()
+        );
     }
     if let Some(place) = exposed::in_address(url) {
         return Err(format!(

@@ -83,8 +83,7 @@ impl ManifestTool {
         let store = surroundings.secrets.clone();
         let resolving =
             tokio::task::spawn_blocking(move || Credentials::resolve((&manifest, &keys), &wanted, &*store));
-        let broken =
-            |error| Failure::new(Code::Internal, format!("Reading the credentials failed: {error}"));
+        let broken = |error| Failure::new(Code::Internal, format!("Reading the credentials failed: {error}"));
         resolving.await.map_err(broken)?
     }
 
@@ -106,8 +105,10 @@ impl ManifestTool {
 
     fn answer(&self, value: &Value, clean: impl Fn(&str) -> String) -> Result<Answer, Failure> {
         if let Some(Err((field, message))) = self.output.as_ref().map(|output| output.check(value)) {
-            let message =
-                format!("The answer of {} does not match its output schema at {field:?}: {message}", self.exposed);
+            let message = format!(
+                "The answer of {} does not match its output schema at {field:?}: {message}",
+                self.exposed
+            );
             return Err(Failure::unavailable(message));
         }
         let text = match value {

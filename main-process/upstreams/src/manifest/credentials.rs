@@ -54,8 +54,9 @@ impl Credentials {
                 Some(secret) => drop(by_id.insert(id.clone(), secret)),
                 None if *optional => {}
                 None => {
-                    let message =
-                        format!("Missing required credentials: {id} of {manifest}. Set the credential and try again.");
+                    let message = format!(
+                        "Missing required credentials: {id} of {manifest}. Set the credential and try again."
+                    );
                     return Err(Failure::validation(id, message));
                 }
             }

@@ -1,6 +1,7 @@
 //! Tools declared in JSON files. An agent selects a tool by name; only the file decides what the tool does.
 
 mod call;
+mod check;
 mod credentials;
 mod folder;
 mod format;
@@ -9,6 +10,7 @@ mod script;
 mod template;
 
 pub(crate) use call::{Hands, Outcome};
+pub use check::{INTERNAL_METHODS, check_manifests, manifest_problems};
 pub(crate) use credentials::Keys;
 pub use folder::{ManifestFolder, Origin};
 
@@ -133,7 +135,10 @@ pub(crate) struct Reading<'a> {
 
 /// Reads manifests as a service does, without calling anything. Each folder may also be a single file. Workspace
 /// manifests need no approval here, because they are only inspected.
-pub fn read_manifests(folders: &[ManifestFolder], internal: &dyn InternalMethods) -> Vec<ManifestReport> {
+pub(crate) fn read_manifests(
+    folders: &[ManifestFolder],
+    internal: &dyn InternalMethods,
+) -> Vec<ManifestReport> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let reading = Reading { approved: &BTreeSet::new(), internal, home: home.as_deref() };
     Manifests::load(folders, &reading).reports

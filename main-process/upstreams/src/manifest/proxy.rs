@@ -54,8 +54,10 @@ pub(super) async fn call(
     template: &Template<'_>,
     most: usize,
 ) -> Result<Value, Failure> {
-    let binding =
-        proxy.tool_bindings.get(tool).ok_or_else(|| Failure::not_found(format!("The manifest has no binding for {tool}")))?;
+    let binding = proxy
+        .tool_bindings
+        .get(tool)
+        .ok_or_else(|| Failure::not_found(format!("The manifest has no binding for {tool}")))?;
     let request = request(proxy, binding, template)?;
     let limit = Duration::from_millis(proxy.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
     let lost = |error: HttpError| match error {
@@ -85,8 +87,9 @@ pub(super) async fn call(
     let value = if body.is_empty() {
         Value::Null
     } else if kind.contains("json") {
-        serde_json::from_slice(&body)
-            .map_err(|error| Failure::unavailable(format!("The answer of {tool} is not valid JSON: {error}")))?
+        serde_json::from_slice(&body).map_err(|error| {
+            Failure::unavailable(format!("The answer of {tool} is not valid JSON: {error}"))
+        })?
     } else {
         Value::String(String::from_utf8_lossy(&body).into_owned())
     };

@@ -100,7 +100,8 @@ impl Run<'_> {
             self.environment.iter().filter(|(name, _)| INHERITED.iter().any(|inherited| name == inherited));
         let mut environment: Vec<(OsString, OsString)> = inherited.cloned().collect();
         for (name, value) in &self.script.env {
-            let missing = || Failure::validation(name, format!("The environment variable {name} has no value"));
+            let missing =
+                || Failure::validation(name, format!("The environment variable {name} has no value"));
             let value = template.text(value, str::to_owned)?.ok_or_else(missing)?;
             environment.push((name.into(), value.into()));
         }

@@ -21,10 +21,7 @@ impl Template<'_> {
         while let Some((before, after)) = rest.split_once('{') {
             text.push_str(before);
             let Some((name, after)) = after.split_once('}') else {
-                return Err(Failure::validation(
-                    "template",
-                    format!("{template:.64} has an unclosed brace"),
-                ));
+                return Err(Failure::validation("template", format!("{template:.64} has an unclosed brace")));
             };
             match self.lookup(name)? {
                 Some(value) => text.push_str(&writing(&value)),

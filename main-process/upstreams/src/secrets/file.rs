@@ -36,9 +36,9 @@ impl FileSecrets {
         };
         if durable::open_to_others(&self.path).map_err(|error| self.failure(error))? {
             let path = self.path.display();
-            return Err(
-                self.failure(format!("other users can read the file. Run `chmod 600 {path}` and change the secrets."))
-            );
+            return Err(self.failure(format!(
+                "other users can read the file. Run `chmod 600 {path}` and change the secrets."
+            )));
         }
         // Hides the serde message, which may quote a value.
         serde_json::from_slice(&bytes).map_err(|_| self.failure("the file is not a JSON object of strings"))

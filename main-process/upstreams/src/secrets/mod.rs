@@ -26,8 +26,7 @@ impl Secret {
         // Pasted values often end in a line break.
         let value = value.trim();
         if !(SHORTEST_SECRET..=LONGEST_SECRET).contains(&value.len()) || value.contains(['\0', '\n', '\r']) {
-            let message =
-                format!("A secret must be one line of {SHORTEST_SECRET} to {LONGEST_SECRET} bytes");
+            let message = format!("A secret must be one line of {SHORTEST_SECRET} to {LONGEST_SECRET} bytes");
             return Err(Failure::validation("secret", message));
         }
         Ok(Self(value.to_owned()))

@@ -88,7 +88,9 @@ impl McpService {
         let loaded = self.loaded();
         let found = loaded.reports.iter().filter(|report| report.id.as_deref() == Some(manifest));
         let found = found.filter_map(|report| report.keys.clone()).next();
-        found.ok_or_else(|| Failure::not_found(format!("Manifest {manifest:.64} does not exist")).at("manifest"))
+        found.ok_or_else(|| {
+            Failure::not_found(format!("Manifest {manifest:.64} does not exist")).at("manifest")
+        })
     }
 
     /// Checks whether a call with these arguments would be made.
@@ -113,8 +115,9 @@ impl McpService {
             Outcome::Answered(answer) => Ok(answer),
             Outcome::PassOn { server, tool, arguments } => {
                 let config = self.store.by_slug(&server);
-                let id =
-                    config.ok_or_else(|| Failure::not_found(format!("Server {server:.64} does not exist")))?.id;
+                let id = config
+                    .ok_or_else(|| Failure::not_found(format!("Server {server:.64} does not exist")))?
+                    .id;
                 self.call_tool_with_progress(id, &tool, &arguments, progress).await
             }
         }

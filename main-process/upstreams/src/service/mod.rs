@@ -336,7 +336,9 @@ impl McpService {
         let definitions = self.definitions(id)?;
         let definition = find(&definitions, tool)?;
         if definition.hash() != hash {
-            return Err(Failure::conflict(format!("{tool} has changed since you reviewed it: review it again")));
+            return Err(Failure::conflict(format!(
+                "{tool} has changed since you reviewed it: review it again"
+            )));
         }
         self.record_approval(id, &[definition])
     }

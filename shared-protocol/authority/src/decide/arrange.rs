@@ -1,7 +1,8 @@
 //! Align, distribute and tidy: these commands change the layout only.
 
-use super::{Draft, draft::counted};
+use super::Draft;
 use crate::layout;
+use shared_protocol::text::counted;
 use shared_protocol::{
     Code, NodeId, NodeRef, Placement, Refusal,
     command::{Alignment, Axis},

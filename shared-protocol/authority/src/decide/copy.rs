@@ -1,7 +1,8 @@
 //! Duplicating and pasting: copies get new ids and free names.
 
-use super::{Draft, draft::counted, place};
+use super::{Draft, place};
 use crate::{layout, rules};
+use shared_protocol::text::counted;
 use shared_protocol::{
     Board, Change, Code, Document, Edge, EdgeId, ElementId, Endpoint, EndpointRef, Fragment, Node, NodeId,
     NodeRef, Placement, Point, Refusal, command::BoardRef,

@@ -222,8 +222,3 @@ pub(super) fn check_label<'a>(field: &str, label: &'a str) -> Result<&'a str, Re
     }
     Ok(label)
 }
-
-/// "1 node", "3 nodes".
-pub(super) fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}

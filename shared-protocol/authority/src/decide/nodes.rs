@@ -1,11 +1,8 @@
 //! Adding and editing nodes.
 
-use super::{
-    Draft,
-    draft::{check_label, counted},
-    place, references,
-};
+use super::{Draft, draft::check_label, place, references};
 use crate::{layout, rules};
+use shared_protocol::text::counted;
 use shared_protocol::{
     AddNode, Change, Code, ElementId, Name, Node, NodeId, NodeRef, Placement, PropKey, Refusal, TypeDef,
     Value, limits::MAX_PROPS,

@@ -1,7 +1,8 @@
 //! Setting, clearing and promoting overrides. Promoting writes the value to the property of the node.
 
-use super::{Draft, draft::counted, nodes};
+use super::{Draft, nodes};
 use crate::overrides::{lay_over, locator_of, words};
+use shared_protocol::text::counted;
 use shared_protocol::{
     Change, Code, NodeId, Override, OverrideKey, PropKey, Refusal, SetOverride, Standing, Value,
     WhichOverrides, limits::MAX_BATCH, overrides::NotPromoted, v0::ValidationCode,

@@ -1,7 +1,8 @@
 //! Moving and resizing nodes, and moving them into other containers.
 
-use super::{Draft, draft::counted, references};
+use super::{Draft, references};
 use crate::{layout, rules};
+use shared_protocol::text::counted;
 use shared_protocol::{
     Change, Code, NodeId, NodeRef, Placement, Point, Refusal,
     command::Placed,

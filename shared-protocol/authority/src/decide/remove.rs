@@ -1,6 +1,7 @@
 //! Removing nodes with their content, and with it the edges and references that would dangle.
 
-use super::{Draft, connect::disconnect, draft::counted};
+use super::{Draft, connect::disconnect};
+use shared_protocol::text::counted;
 use shared_protocol::{Change, EdgeId, NodeId, NodeRef, Refusal};
 use std::collections::BTreeSet;
 

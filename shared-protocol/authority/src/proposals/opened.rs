@@ -11,7 +11,7 @@ use super::{
     risk::{Added, risks, risks_of},
     words::lines,
 };
-use crate::{Snapshot, difference};
+use crate::{Snapshot, unified_diff};
 use shared_protocol::{
     BoardId, Change, Node, NodeId, Proposal, ProposalState, Refusal, Subject, Value,
     proposal::{Act, Kind, Line, Risk},
@@ -112,7 +112,7 @@ fn act_element(snapshot: &Snapshot, act: &Act) -> Element {
 
 /// Returns the diff of a text, or `None` when it does not change.
 fn file(path: &str, before: Option<&str>, after: Option<&str>) -> Option<FileDelta> {
-    let text = difference(path, before.unwrap_or_default(), after.unwrap_or_default());
+    let text = unified_diff(path, before.unwrap_or_default(), after.unwrap_or_default());
     (!text.is_empty()).then(|| FileDelta::of(path, text))
 }
 

@@ -7,6 +7,7 @@ use crate::{
 };
 use egui::{Align2, FontId, Pos2, Rect, Stroke, StrokeKind, text::LayoutJob, text::TextFormat, vec2};
 use shared_protocol::Refusal;
+use shared_protocol::text::capitalize;
 
 pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, gesture: &Gesture, pointer: Option<Pos2>) {
     let theme = pen.scene.theme;
@@ -94,10 +95,10 @@ fn explain(pen: &Pen<'_>, refusal: &Refusal, at: Pos2) {
     let mut job = LayoutJob::default();
     job.wrap.max_width = 280.0;
     let format = |size, colour| TextFormat::simple(FontId::proportional(size), colour);
-    job.append(&sentence(&refusal.message), 0.0, format(13.0, theme.text));
+    job.append(&capitalize(&refusal.message), 0.0, format(13.0, theme.text));
     if let Some(hint) = refusal.hints.first() {
         job.append("\n", 0.0, format(4.0, theme.text));
-        job.append(&sentence(hint), 0.0, format(12.0, theme.text_muted));
+        job.append(&capitalize(hint), 0.0, format(12.0, theme.text_muted));
     }
     let galley = pen.painter.layout_job(job);
     let padding = vec2(10.0, 8.0);
@@ -118,12 +119,6 @@ fn explain(pen: &Pen<'_>, refusal: &Refusal, at: Pos2) {
     painter.circle_stroke(sign, 6.5, Stroke::new(1.5, theme.danger));
     painter.line_segment([sign + vec2(-4.2, -4.2), sign + vec2(4.2, 4.2)], Stroke::new(1.5, theme.danger));
     painter.galley(rect.min + padding + vec2(22.0, 0.0), galley, theme.text);
-}
-
-/// Capitalises a refusal, which starts in lower case.
-fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Draws the hint on an empty board.

@@ -8,6 +8,7 @@ use crate::{
     theme::{Theme, size},
 };
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, pos2, vec2};
+use shared_protocol::text::capitalize;
 use shared_protocol::{
     NodeId,
     terraform::{Deployment, PlannedAction},
@@ -95,16 +96,11 @@ pub(crate) fn explain(ui: &Ui, theme: &Theme, rect: Rect, zoom: f32, node: NodeI
         let sign = Rect::from_center_size(at, Vec2::splat(places.radius * 2.5));
         let response = ui.interact(sign, ui.make_persistent_id((node, "sign", number)), Sense::hover());
         response.on_hover_ui(|ui| {
-            ui.label(capitalised(&standing.words()));
+            ui.label(capitalize(&standing.words()));
             ui.separator();
             legend_ui(ui, theme);
         });
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Shows every sign with its meaning.

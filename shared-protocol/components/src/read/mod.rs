@@ -164,7 +164,7 @@ mod tests {
         let schema = std::fs::read_to_string(folder.join("schemas/component.schema.json")).unwrap();
         let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
         let mut files = 0;
-        for entry in std::fs::read_dir(folder.join("main-process/example/components")).unwrap() {
+        for entry in std::fs::read_dir(folder.join("main-process/workspace/example/components")).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             let text = std::fs::read_to_string(&path).unwrap();

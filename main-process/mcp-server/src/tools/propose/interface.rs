@@ -100,7 +100,9 @@ async fn apply(call: Call) -> Result<Reply, Failure> {
     let Apply { ops, scope } = parsed(&own)?;
     call.workspace()?;
     if ops.is_empty() || ops.len() > MOST_OPS {
-        return Err(Failure::new(Code::BadRequest, format!("ops must have 1 to {MOST_OPS} entries")).field("ops"));
+        return Err(
+            Failure::new(Code::BadRequest, format!("ops must have 1 to {MOST_OPS} entries")).field("ops")
+        );
     }
     let commands: Vec<Command> = ops
         .into_iter()
@@ -178,8 +180,9 @@ fn start(call: &Call, own: &JsonObject) -> Result<Act, Failure> {
         }
     }
     let screen = Screen::new(width.unwrap_or(1280), height.unwrap_or(800), 1.0, dark);
-    let screen = screen
-        .ok_or_else(|| Failure::new(Code::BadRequest, "width and height are not a valid screen size").field("width"))?;
+    let screen = screen.ok_or_else(|| {
+        Failure::new(Code::BadRequest, "width and height are not a valid screen size").field("width")
+    })?;
     Ok(Act::StartPreview { shows, screen })
 }
 
@@ -215,8 +218,8 @@ fn session(call: &Call, named: &str) -> Result<SessionId, Failure> {
     let sessions = &call.workspace()?.previews.sessions;
     let found = sessions.iter().map(|session| session.id).find(|id| id.to_string() == named);
     found.ok_or_else(|| {
-        let failure =
-            Failure::new(Code::NoPreview, format!("Preview session `{named}` does not exist")).field("session");
+        let failure = Failure::new(Code::NoPreview, format!("Preview session `{named}` does not exist"))
+            .field("session");
         let known: Vec<String> = sessions.iter().map(|session| session.id.to_string()).collect();
         match known.is_empty() {
             true => failure.hint("No preview is running. Call start_preview to request one."),

@@ -268,9 +268,7 @@ impl Asked<'_> {
             commands.push(Command::Place { items: vec![Placed { node: named, x: at.x, y: at.y, w, h }] });
         }
         if commands.is_empty() {
-            return Err(
-                Failure::new(Code::BadRequest, "Give position, size or parentId").field("position")
-            );
+            return Err(Failure::new(Code::BadRequest, "Give position, size or parentId").field("position"));
         }
         Ok(commands)
     }
@@ -285,12 +283,14 @@ fn split(def: &TypeDef, properties: BTreeMap<PropKey, shared_protocol::Value>) -
             props.insert(key, value);
             continue;
         }
-        let target =
-            |value: &shared_protocol::Value| match value {
-                shared_protocol::Value::Text(text) => node_ref(text, key.as_str()),
-                _ => Err(Failure::new(Code::ReferenceError, format!("{key} must be an instanceId or a list of instanceIds"))
-                    .field(key.as_str())),
-            };
+        let target = |value: &shared_protocol::Value| match value {
+            shared_protocol::Value::Text(text) => node_ref(text, key.as_str()),
+            _ => Err(Failure::new(
+                Code::ReferenceError,
+                format!("{key} must be an instanceId or a list of instanceIds"),
+            )
+            .field(key.as_str())),
+        };
         let targets = match &value {
             shared_protocol::Value::Null => Vec::new(),
             shared_protocol::Value::List(items) => items.iter().map(target).collect::<Result<_, _>>()?,

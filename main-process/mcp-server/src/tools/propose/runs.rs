@@ -102,8 +102,7 @@ async fn run(call: Call) -> Result<Reply, Failure> {
     let Run { command, confirmed, board, wait_seconds } = parsed(&own)?;
     let operation = RunOperation::from(command);
     if operation.needs_confirmation() && !confirmed {
-        let message =
-            format!("`{}` changes real resources and requires confirmed: true", operation.word());
+        let message = format!("`{}` changes real resources and requires confirmed: true", operation.word());
         return Err(Failure::new(Code::ConfirmationRequired, message)
             .field("confirmed")
             .hint("Nothing was run. Show the designer a plan first. A person reviews the run in any case."));
@@ -238,7 +237,8 @@ fn shape(proposal: &Proposal, act: &Act, seen: &Seen, status: &str) -> Value {
             }
         }
         Some(Ok(result)) if result.to_string().len() > MAX_RESULT_BYTES => {
-            let message = format!("The action succeeded, but its result is larger than {MAX_RESULT_BYTES} bytes");
+            let message =
+                format!("The action succeeded, but its result is larger than {MAX_RESULT_BYTES} bytes");
             data["error"] = json!(Failure::new(Code::LimitExceeded, message));
         }
         // The result of a forwarded tool, kept apart from our own fields.

@@ -1,0 +1,177 @@
+//! The clients, and where each keeps its configuration.
+
+use super::Bridge;
+use jsonc_parser::cst::CstInputValue;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Client {
+    ClaudeDesktop,
+    ClaudeCode,
+    Vscode,
+    Cursor,
+}
+
+/// Whose configuration: everything the user opens, or one workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Scope {
+    /// The client's own configuration
+    User,
+    /// A file in the workspace, which can be shared with others
+    Project,
+}
+
+/// The folders that decide where things are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    pub home: PathBuf,
+    /// Where programs keep their configuration on this system.
+    pub config: PathBuf,
+    pub workspace: Option<PathBuf>,
+}
+
+/// One file to write, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    pub file: PathBuf,
+    /// The object that holds the servers.
+    pub key: &'static str,
+    /// What the workspace is called in it.
+    pub workspace: Option<String>,
+    /// Whether the entry says how it talks.
+    pub typed: bool,
+    /// Whose file it is: a link in a workspace, which may come from somebody else, is not followed.
+    pub scope: Scope,
+}
+
+impl Places {
+    /// As the system and its variables say.
+    pub fn of_user(workspace: Option<PathBuf>) -> Option<Self> {
+        let variable =
+            |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = variable("HOME").or_else(|| variable("USERPROFILE"))?;
+        let config = if cfg!(target_os = "macos") {
+            home.join("Library/Application Support")
+        } else if cfg!(windows) {
+            variable("APPDATA")?
+        } else {
+            variable("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"))
+        };
+        Some(Self { home, config, workspace })
+    }
+}
+
+impl Client {
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeDesktop => "Claude Desktop",
+            Self::ClaudeCode => "Claude Code",
+            Self::Vscode => "VS Code",
+            Self::Cursor => "Cursor",
+        }
+    }
+
+    /// What to do so that it takes effect.
+    pub fn next_step(self) -> &'static str {
+        match self {
+            Self::ClaudeDesktop => {
+                "Restart Claude Desktop; Draftboard is then listed under Settings, Developer."
+            }
+            Self::ClaudeCode => {
+                "Start `claude` in the folder, allow the server when asked, and look at `/mcp`."
+            }
+            Self::Vscode => "Run `MCP: List Servers` in VS Code, choose draftboard, and start it.",
+            Self::Cursor => "Open Cursor's settings, Tools & MCP, and switch draftboard on.",
+        }
+    }
+
+    /// The scope that is meant when none is named: the workspace's where there is one and the client looks there.
+    pub fn usual_scope(self, places: &Places) -> Scope {
+        if self == Self::ClaudeDesktop || places.workspace.is_none() { Scope::User } else { Scope::Project }
+    }
+
+    /// None when the client has no such file: a project's needs a workspace, and Claude Desktop has none at all.
+    pub fn target(self, scope: Scope, places: &Places) -> Option<Target> {
+        let key = if self == Self::Vscode { "servers" } else { "mcpServers" };
+        let typed = self == Self::Vscode;
+        let workspace = places.workspace.as_deref();
+        if scope == Scope::User {
+            let file = match self {
+                Self::ClaudeDesktop => places.config.join("Claude/claude_desktop_config.json"),
+                Self::ClaudeCode => places.home.join(".claude.json"),
+                Self::Vscode => places.config.join("Code/User/mcp.json"),
+                Self::Cursor => places.home.join(".cursor/mcp.json"),
+            };
+            return Some(Target { file, key, workspace: workspace.map(text), typed, scope });
+        }
+        // A file that others share names no folder of this machine's.
+        let root = workspace?;
+        let (file, workspace) = match self {
+            Self::ClaudeDesktop => return None,
+            // Runs servers in the folder where it was started, and the bridge looks upwards from there.
+            Self::ClaudeCode => (".mcp.json", None),
+            Self::Vscode => (".vscode/mcp.json", Some("${workspaceFolder}".to_owned())),
+            Self::Cursor => (".cursor/mcp.json", Some("${workspaceFolder}".to_owned())),
+        };
+        Some(Target { file: root.join(file), key, workspace, typed, scope })
+    }
+}
+
+impl Target {
+    /// The members of the entry, in the order in which they are written.
+    pub(super) fn members(&self, bridge: &Bridge) -> Vec<(&'static str, CstInputValue)> {
+        let arguments = bridge.arguments().into_iter().map(CstInputValue::String).collect();
+        let mut members = vec![
+            ("command", CstInputValue::String(bridge.command.clone())),
+            ("args", CstInputValue::Array(arguments)),
+        ];
+        if self.typed {
+            members.insert(0, ("type", CstInputValue::String("stdio".to_owned())));
+        }
+        members
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Client, Places, Scope};
+
+    fn places(workspace: Option<&str>) -> Places {
+        Places { home: "/h".into(), config: "/h/.config".into(), workspace: workspace.map(Into::into) }
+    }
+
+    #[test]
+    fn every_client_has_its_file() {
+        use Client::{ClaudeCode, ClaudeDesktop, Cursor, Vscode};
+        let desktop = "/h/.config/Claude/claude_desktop_config.json";
+        for (client, workspace, scope, file, named) in [
+            (ClaudeDesktop, Some("/w"), Scope::User, desktop, Some("/w")),
+            (ClaudeDesktop, None, Scope::User, desktop, None),
+            (ClaudeCode, Some("/w"), Scope::Project, "/w/.mcp.json", None),
+            (ClaudeCode, None, Scope::User, "/h/.claude.json", None),
+            (Vscode, Some("/w"), Scope::Project, "/w/.vscode/mcp.json", Some("${workspaceFolder}")),
+            (Vscode, None, Scope::User, "/h/.config/Code/User/mcp.json", None),
+            (Cursor, Some("/w"), Scope::Project, "/w/.cursor/mcp.json", Some("${workspaceFolder}")),
+            (Cursor, None, Scope::User, "/h/.cursor/mcp.json", None),
+        ] {
+            let places = places(workspace);
+            assert_eq!(client.usual_scope(&places), scope, "{client:?}");
+            let target = client.target(scope, &places).unwrap();
+            assert_eq!(
+                (target.file.to_str(), target.workspace.as_deref()),
+                (Some(file), named),
+                "{client:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_project_s_file_needs_a_workspace() {
+        assert_eq!(Client::ClaudeDesktop.target(Scope::Project, &places(Some("/w"))), None);
+        assert_eq!(Client::Vscode.target(Scope::Project, &places(None)), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! The configuration file itself: read, changed, kept aside, replaced whole.
+
+use super::{
+    Bridge, NAME, Scope, Target,
+    merge::{MergeError, merge},
+};
+use safe_fs::SafeFolder;
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Read, Write},
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+/// Far more than any configuration has.
+const LARGEST: u64 = 16 << 20;
+/// New files may come to hold other servers' secrets.
+const PRIVATE: u32 = 0o600;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    #[error("{} was not changed: {source}", .file.display())]
+    Merge { file: PathBuf, source: MergeError },
+    #[error("{} could not be read: {source}", .file.display())]
+    Read { file: PathBuf, source: io::Error },
+    #[error("{} could not be written: {source}; nothing was changed", .file.display())]
+    Write { file: PathBuf, source: io::Error },
+}
+
+/// What was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Connected {
+    /// The entry was there already.
+    Already,
+    /// The content before is kept in `backup`, if there was any.
+    Written { backup: Option<PathBuf> },
+}
+
+/// What the file would say if it held nothing else: to be shown, or put in by hand.
+pub fn example(target: &Target, bridge: &Bridge) -> String {
+    merge("", target.key, NAME, &target.members(bridge)).unwrap_or_default()
+}
+
+/// Writes the entry.
+pub fn connect(target: &Target, bridge: &Bridge) -> Result<Connected, ConnectError> {
+    let file = match target.scope {
+        // Dotfiles are often links into a repository: it is the file behind it that changes.
+        Scope::User => target.file.canonicalize().unwrap_or_else(|_| target.file.clone()),
+        Scope::Project => {
+            refuse_link(&target.file)
+                .map_err(|source| ConnectError::Read { file: target.file.clone(), source })?;
+            target.file.clone()
+        }
+    };
+    let before = read(&file).map_err(|source| ConnectError::Read { file: file.clone(), source })?;
+    let text = before.as_deref().unwrap_or_default();
+    let after = merge(text, target.key, NAME, &target.members(bridge))
+        .map_err(|source| ConnectError::Merge { file: file.clone(), source })?;
+    if before.as_deref() == Some(after.as_str()) {
+        return Ok(Connected::Already);
+    }
+    let written = replace(&file, before.as_deref(), &after);
+    written.map(|backup| Connected::Written { backup }).map_err(|source| ConnectError::Write { file, source })
+}
+
+/// Refuses a file of a workspace that is no regular file, or whose folder is a link.
+fn refuse_link(file: &Path) -> io::Result<()> {
+    let opened = SafeFolder::of_file(file).and_then(|(folder, name)| folder.open_file(name));
+    match opened {
+        Err(error) if !error.problem.is_missing() => Err(error.problem.into()),
+        _ => Ok(()),
+    }
+}
+
+fn read(file: &Path) -> io::Result<Option<String>> {
+    let opened = match fs::File::open(file) {
+        Ok(opened) => opened,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut text = String::new();
+    opened.take(LARGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LARGEST {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {LARGEST} bytes")));
+    }
+    Ok(Some(text))
+}
+
+/// Whole or not at all; with the rights that it had.
+fn replace(file: &Path, before: Option<&str>, after: &str) -> io::Result<Option<PathBuf>> {
+    let beside = |ending: &str| {
+        let mut name = file.file_name().unwrap_or_default().to_owned();
+        name.push(ending);
+        file.with_file_name(name)
+    };
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mode = fs::metadata(file).map_or(PRIVATE, |metadata| metadata.permissions().mode() & 0o777);
+    let backup = before.map(|before| put(&beside(".backup"), before, mode)).transpose()?;
+    put(&beside(".draftboard-new"), after, mode).and_then(|new| fs::rename(new, file))?;
+    Ok(backup)
+}
+
+fn put(path: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
+    // Left over from an interrupted attempt, or an earlier backup; never written through, should it be a link.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    Ok(path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bridge, ConnectError, Connected, Scope, Target, connect};
+    use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+
+    fn target(file: &Path) -> Target {
+        Target { file: file.to_owned(), key: "servers", workspace: None, typed: true, scope: Scope::User }
+    }
+
+    fn bridge() -> Bridge {
+        Bridge { command: "/bin/draftboard".to_owned(), workspace: Some("/w".to_owned()), launch: true }
+    }
+
+    #[test]
+    fn a_new_file_is_made_with_its_folders_and_only_ours_to_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a/b/mcp.json");
+        assert_eq!(connect(&target(&file), &bridge()).unwrap(), Connected::Written { backup: None });
+        let read: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        let expected = serde_json::json!({"servers": {"draftboard": {
+            "type": "stdio", "command": "/bin/draftboard", "args": ["mcp", "--workspace", "/w", "--launch"]}}});
+        assert_eq!(read, expected);
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(connect(&target(&file), &bridge()).unwrap(), Connected::Already);
+        assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn what_was_there_is_kept_aside_with_its_rights() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("real.json"), folder.path().join("link.json"));
+        fs::write(&file, "{ /* mine */ }").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let Connected::Written { backup: Some(backup) } = connect(&target(&link), &bridge()).unwrap() else {
+            panic!()
+        };
+        assert_eq!(fs::read_to_string(&backup).unwrap(), "{ /* mine */ }");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.contains("/* mine */") && text.contains("draftboard"), "{text}");
+        for path in [&file, &backup] {
+            assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o640);
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mcp.json");
+        fs::write(&file, "{ broken").unwrap();
+        let error = connect(&target(&file), &bridge()).unwrap_err();
+        assert!(matches!(error, ConnectError::Merge { .. }), "{error}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{ broken");
+        fs::write(&file, b"\xff").unwrap();
+        assert!(matches!(connect(&target(&file), &bridge()).unwrap_err(), ConnectError::Read { .. }));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

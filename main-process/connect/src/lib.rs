@@ -1,0 +1,70 @@
+//! Makes Draftboard known to the programs that agents live in: an entry in their configuration that starts the bridge.
+//!
+//! Owns: which file that is, what the entry says, and that nothing else in the file changes. An entry holds no secret: the
+//! bridge finds the running Draftboard, and what it needs to be let in, by itself.
+//! Must not know: MCP, sockets.
+
+mod clients;
+mod file;
+mod merge;
+
+pub use clients::{Client, Places, Scope, Target};
+pub use file::{ConnectError, Connected, connect, example};
+use journal::{WorkspaceFiles, WorkspacePath};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The name of the entry everywhere.
+const NAME: &str = "draftboard";
+
+/// The command that a client runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bridge {
+    /// Where the executable is.
+    pub command: String,
+    pub workspace: Option<String>,
+    /// Whether it may start Draftboard when none is running.
+    pub launch: bool,
+}
+
+impl Bridge {
+    fn arguments(&self) -> Vec<String> {
+        let mut arguments = vec!["mcp".to_owned()];
+        if let Some(workspace) = &self.workspace {
+            arguments.extend(["--workspace".to_owned(), workspace.clone()]);
+        }
+        if self.launch {
+            arguments.push("--launch".to_owned());
+        }
+        arguments
+    }
+}
+
+/// `mcp.json` of a workspace: its entry, in the form that most clients read, to be copied from.
+const MCP_JSON: &str = ".draftboard/mcp.json";
+
+/// Keeps it up to date. Only a convenience: failing is worth a line in the log and no more.
+pub fn keep_mcp_json(workspace: &Path) {
+    let written = std::env::current_exe().map_err(|error| error.to_string()).and_then(|exe| {
+        let text = mcp_json(&exe, workspace);
+        let files = WorkspaceFiles::open(workspace).map_err(|error| error.to_string())?;
+        let path = WorkspacePath::parse(MCP_JSON).map_err(|error| error.to_string())?;
+        if files.read_text(&path).is_ok_and(|there| there == text) {
+            return Ok(());
+        }
+        files.write_atomic(&path, text.as_bytes()).map_err(|error| error.to_string())
+    });
+    if let Err(reason) = written {
+        tracing::debug!(reason, "{MCP_JSON} was not written");
+    }
+}
+
+fn mcp_json(exe: &Path, workspace: &Path) -> String {
+    let bridge = Bridge {
+        command: exe.display().to_string(),
+        workspace: Some(workspace.display().to_string()),
+        launch: false,
+    };
+    let entry: Value = json!({ "command": bridge.command, "args": bridge.arguments() });
+    format!("{:#}\n", json!({ "mcpServers": { NAME: entry } }))
+}

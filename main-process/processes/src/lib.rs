@@ -1,0 +1,34 @@
+//! Running and supervising the other processes, and being found by them.
+//!
+//! Owns: the private runtime directory, the one-instance rule and how tools find a running main process,
+//! starting the roles of this executable with their channel, restarting them, and running external programs
+//! so that nothing they start outlives main. Must not know: what travels over a channel, boards, MCP, the
+//! window.
+//!
+//! Every child dies with main, even when main is killed with `SIGKILL`: roles by their parent-death signal
+//! and by the end of their channel, external programs by their [warden].
+
+mod child_setup;
+pub mod exit_reason;
+pub mod instance;
+mod proc_stat;
+mod process_tree;
+mod readiness;
+pub mod restart;
+pub mod runtime_dir;
+pub mod spawn;
+pub mod supervisor;
+pub mod warden;
+
+pub use proc_stat::{ProcStat, cpu_ticks};
+pub use readiness::timespec;
+
+pub use exit_reason::ExitReason;
+pub use instance::{DiscoveryRecord, Instance, LockError, PublishError, Token, WorkspaceLock};
+pub use restart::{Decision, RestartPolicy};
+pub use runtime_dir::{RuntimeDir, RuntimeDirError, RuntimeDirs};
+pub use spawn::{
+    Child, EnvPolicy, Environment, SpawnError, StdStream, inherited_channel, spawn_role, start_apart,
+};
+pub use supervisor::{ChildEvent, ChildId, ChildSpec, EventKind, Supervisor, SupervisorError};
+pub use warden::{GuardError, GuardedChild, GuardedProgram, WardenCommand, run_warden, spawn_guarded};

@@ -1,0 +1,74 @@
+//! What `/proc/<pid>/stat` says about a process.
+
+use std::io;
+
+/// The few facts needed to tell processes apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProcStat {
+    state: u8,
+    pub parent: u32,
+    pub session: u32,
+    /// Clock ticks since boot. With the pid this names one process for ever, while a pid alone is used again.
+    pub start_time: u64,
+    /// Clock ticks that it ran, for itself and within the kernel.
+    pub ran: u64,
+}
+
+impl ProcStat {
+    pub fn read(pid: u32) -> io::Result<Self> {
+        let text = std::fs::read(format!("/proc/{pid}/stat"))?;
+        Self::parse(&text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+    }
+
+    /// A zombie runs no code any more; it only waits for its parent to take note.
+    pub fn is_dead(&self) -> bool {
+        matches!(self.state, b'Z' | b'X' | b'x')
+    }
+
+    /// The second field is the program's name in parentheses and may itself hold spaces, parentheses and
+    /// bytes that are no text, so everything is counted from the *last* closing one.
+    fn parse(text: &[u8]) -> Option<Self> {
+        let name_end = text.iter().rposition(|byte| *byte == b')')?;
+        let rest = std::str::from_utf8(text.get(name_end + 1..)?).ok()?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        Some(Self {
+            state: *fields.first()?.as_bytes().first()?,
+            parent: fields.get(1)?.parse().ok()?,
+            session: fields.get(3)?.parse().ok()?,
+            start_time: fields.get(19)?.parse().ok()?,
+            ran: fields.get(11)?.parse::<u64>().ok()?.saturating_add(fields.get(12)?.parse().ok()?),
+        })
+    }
+}
+
+/// Hundredths of a second that a process ran so far, as the kernel counts them.
+pub fn cpu_ticks(pid: u32) -> Option<u64> {
+    ProcStat::read(pid).ok().map(|stat| stat.ran)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ProcStat;
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let text = b"42 (a ) Z 1 (x) S 7 8 9 0 -1 1 2 3 4 5 6 7 8 9 20 0 1 0 12345 99 100";
+        let stat = ProcStat::parse(text).unwrap();
+        assert_eq!((stat.parent, stat.session, stat.start_time, stat.ran), (7, 9, 12345, 6 + 7));
+        assert!(!stat.is_dead());
+    }
+
+    #[test]
+    fn own_process_is_alive_and_has_a_start_time() {
+        let stat = ProcStat::read(std::process::id()).unwrap();
+        assert!(!stat.is_dead());
+        assert!(stat.start_time > 0);
+    }
+
+    #[test]
+    fn garbage_is_no_stat() {
+        for text in [&b""[..], b"42", b"42 (x)", b"42 (x) S one", b")\xff\xff"] {
+            assert_eq!(ProcStat::parse(text), None);
+        }
+    }
+}

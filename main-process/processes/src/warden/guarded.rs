@@ -1,0 +1,311 @@
+//! Main's side: starting a program under a warden, and ending it.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Signal, WaitOptions, pidfd_send_signal, waitpid};
+use thiserror::Error;
+
+use super::report::{Word, Words};
+use super::role::{GRACE, GRACE_OF_THE_REST, KILLING_LIMIT};
+use crate::child_setup::{Apart, ChildSetup};
+use crate::process_tree::{ask_child, signal_descendants, signal_session, to_pid};
+use crate::readiness::readable_within;
+use crate::spawn::{Environment, SpawnError, StdStream, start_watched};
+
+/// A warden that has not even started the program by now never will.
+const START_LIMIT: Duration = Duration::from_secs(10);
+
+/// How our executable is started as a warden; the program and its arguments are appended.
+#[derive(Debug, Clone)]
+pub struct WardenCommand {
+    pub exe: PathBuf,
+    pub args: Vec<OsString>,
+}
+
+impl WardenCommand {
+    /// `<exe> --role warden -- …`
+    pub fn new(exe: impl Into<PathBuf>) -> Self {
+        Self { exe: exe.into(), args: ["--role", "warden", "--"].map(OsString::from).into() }
+    }
+}
+
+/// An external program and how to run it. It gets no descriptor of ours but the standard streams chosen here.
+#[derive(Debug, Clone)]
+pub struct GuardedProgram {
+    pub program: OsString,
+    pub args: Vec<OsString>,
+    pub env: Environment,
+    pub current_dir: Option<PathBuf>,
+    pub stdin: StdStream,
+    pub stdout: StdStream,
+    pub stderr: StdStream,
+    /// How long it may take to end when asked. What it leaves behind gets as long once more, but at most a second; then all
+    /// is killed.
+    pub grace: Duration,
+}
+
+impl GuardedProgram {
+    /// With a clean environment, no streams and three seconds of grace.
+    pub fn new<Arg: Into<OsString>>(
+        program: impl Into<OsString>,
+        args: impl IntoIterator<Item = Arg>,
+    ) -> Self {
+        Self {
+            program: program.into(),
+            args: args.into_iter().map(Into::into).collect(),
+            env: Environment::clean(),
+            current_dir: None,
+            stdin: StdStream::Null,
+            stdout: StdStream::Null,
+            stderr: StdStream::Null,
+            grace: GRACE,
+        }
+    }
+}
+
+/// Why a program does not run.
+#[derive(Debug, Error)]
+pub enum GuardError {
+    #[error(transparent)]
+    Warden(#[from] SpawnError),
+    #[error("{} could not be started: {source}; check that it is installed and on its PATH", .program.display())]
+    Program { program: OsString, source: io::Error },
+    #[error("the warden of {} fell silent before it ran; see the log, then try again", .program.display())]
+    NoAnswer { program: OsString },
+}
+
+/// A running program with everything it has started. Dropping it ends them all, without waiting for that.
+#[derive(Debug)]
+pub struct GuardedChild {
+    warden: std::process::Child,
+    pidfd: OwnedFd,
+    channel: UnixStream,
+    words: Words,
+    program_pid: u32,
+    grace: Duration,
+    program_status: Option<ExitStatus>,
+    warden_reaped: bool,
+}
+
+/// Starts `program` under a warden and returns when it runs. Unlike roles it may be called from any thread:
+/// what ends the program is the end of the channel, not of the thread.
+pub fn spawn_guarded(warden: &WardenCommand, program: &GuardedProgram) -> Result<GuardedChild, GuardError> {
+    let (ours, theirs) = UnixStream::pair().map_err(SpawnError::Channel)?;
+    let mut command = Command::new(&warden.exe);
+    command.args(&warden.args).arg(&program.program).args(&program.args);
+    command.stdin(program.stdin).stdout(program.stdout).stderr(program.stderr);
+    if let Some(directory) = &program.current_dir {
+        command.current_dir(directory);
+    }
+    program.env.apply(&mut command);
+    ChildSetup { apart: Apart::Session, death_signal: None, channel: Some(theirs.into()) }
+        .install(&mut command);
+    let (process, pidfd) = start_watched(command)?;
+    let mut child = GuardedChild {
+        warden: process,
+        pidfd,
+        channel: ours,
+        words: Words::default(),
+        program_pid: 0,
+        grace: program.grace,
+        program_status: None,
+        warden_reaped: false,
+    };
+    child.introduce(program)?;
+    Ok(child)
+}
+
+impl GuardedChild {
+    /// The pid of the program, for showing; it may be gone already.
+    pub fn program_pid(&self) -> u32 {
+        self.program_pid
+    }
+
+    /// The pid of its warden.
+    pub fn warden_pid(&self) -> u32 {
+        self.warden.id()
+    }
+
+    /// Present once, if asked for with [`StdStream::Pipe`]; so are the other two.
+    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.warden.stdin.take()
+    }
+
+    pub fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.warden.stdout.take()
+    }
+
+    pub fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.warden.stderr.take()
+    }
+
+    /// Waits at most `limit` (`None`: without end) until the program *and everything it has started* are
+    /// gone, and returns how the program ended.
+    pub fn wait(&mut self, limit: Option<Duration>) -> io::Result<Option<ExitStatus>> {
+        if !self.warden_reaped && readable_within(&self.pidfd, limit)? {
+            // A warden that was killed could not clean up. Its session is still known by its number until it
+            // is reaped, just below, so this cannot hit anybody else.
+            self.hear();
+            if self.program_status.is_none() {
+                signal_session(self.warden.id(), Signal::KILL);
+            }
+            let warden_status = self.warden.wait()?;
+            self.warden_reaped = true;
+            self.program_status.get_or_insert(warden_status);
+        }
+        Ok(self.program_status.filter(|_| self.warden_reaped))
+    }
+
+    /// Asks the program to end (by closing its input, if nobody has taken that, and by a signal) and returns
+    /// once it and all its descendants are gone, killed if they took longer than their grace.
+    pub fn stop(&mut self) -> io::Result<ExitStatus> {
+        self.ask_to_end();
+        if let Some(status) = self.wait(Some(self.longest_end()))? {
+            return Ok(status);
+        }
+        self.kill()
+    }
+
+    /// Ends the program and all its descendants at once, without grace and without the help of the warden.
+    pub fn kill(&mut self) -> io::Result<ExitStatus> {
+        if !self.warden_reaped {
+            kill_in_place_of_warden(self.warden.id(), &self.pidfd);
+        }
+        match self.wait(Some(KILLING_LIMIT))? {
+            Some(status) => Ok(status),
+            None => Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                format!("process {} cannot be ended; look at it with ps", self.warden.id()),
+            )),
+        }
+    }
+
+    /// Asks the program alone, and starts no clock: whoever asks also says when its time is over.
+    pub fn ask_program(&mut self) {
+        ask_child(self.warden.id(), self.program_pid);
+    }
+
+    /// Only asks; [`wait`](Self::wait) tells when it is done.
+    pub fn ask_to_end(&mut self) {
+        // Many programs take the end of their input as the first hint.
+        drop(self.warden.stdin.take());
+        // Only our direction, so that the warden can still report. Fails only when it is gone.
+        let _ = self.channel.shutdown(Shutdown::Write);
+    }
+
+    fn longest_end(&self) -> Duration {
+        self.grace.saturating_add(GRACE_OF_THE_REST).saturating_add(KILLING_LIMIT)
+    }
+
+    /// Says how much grace there is and waits until the program runs.
+    fn introduce(&mut self, program: &GuardedProgram) -> Result<(), GuardError> {
+        let milliseconds = i32::try_from(program.grace.as_millis()).unwrap_or(i32::MAX);
+        // A warden that is gone already shows below.
+        let _ = self.channel.write_all(&Word::Grace(milliseconds).to_bytes());
+        let no_answer = || GuardError::NoAnswer { program: program.program.clone() };
+        let deadline = Instant::now() + START_LIMIT;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if !readable_within(&self.channel, Some(left)).unwrap_or(false) {
+                kill_in_place_of_warden(self.warden.id(), &self.pidfd);
+                return Err(no_answer());
+            }
+            let mut bytes = [0_u8; 64];
+            let count = self.channel.read(&mut bytes).unwrap_or(0);
+            if count == 0 {
+                return Err(no_answer());
+            }
+            for word in self.words.push(bytes.get(..count).unwrap_or_default()) {
+                match word {
+                    Word::Started(pid) => self.program_pid = pid.unsigned_abs(),
+                    Word::NotStarted(error) => {
+                        // It ends at once; taking note here spares the drop a thread.
+                        let _ = self.wait(Some(START_LIMIT));
+                        let source = io::Error::from_raw_os_error(error);
+                        return Err(GuardError::Program { program: program.program.clone(), source });
+                    }
+                    // It can be over before we look.
+                    Word::Ended(status) => self.program_status = Some(ExitStatus::from_raw(status)),
+                    Word::Grace(_) => {}
+                }
+            }
+            if self.program_pid != 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes in what the warden said before it ended.
+    fn hear(&mut self) {
+        let mut bytes = [0_u8; 64];
+        if self.channel.set_nonblocking(true).is_err() {
+            return;
+        }
+        while let Ok(count @ 1..) = self.channel.read(&mut bytes) {
+            for word in self.words.push(bytes.get(..count).unwrap_or_default()) {
+                if let Word::Ended(status) = word {
+                    self.program_status = Some(ExitStatus::from_raw(status));
+                }
+            }
+        }
+    }
+}
+
+/// Readable once the program and everything it has started are gone.
+impl AsFd for GuardedChild {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+}
+
+impl Drop for GuardedChild {
+    fn drop(&mut self) {
+        self.ask_to_end();
+        if self.wait(Some(Duration::ZERO)).is_err() || self.warden_reaped {
+            return;
+        }
+        // Somebody has to take note of the end, or step in; whoever drops this must not be held up by it.
+        let (pid, longest) = (self.warden.id(), self.longest_end());
+        let outcome = self.pidfd.try_clone().and_then(|pidfd| {
+            std::thread::Builder::new()
+                .name("reap-warden".into())
+                .spawn(move || see_to_the_end(pid, &pidfd, longest))
+        });
+        if let Err(error) = outcome {
+            tracing::warn!(%error, pid, "an ended warden stays in the process table until Draftboard ends");
+        }
+    }
+}
+
+fn see_to_the_end(pid: u32, pidfd: &OwnedFd, longest: Duration) {
+    if !readable_within(pidfd, Some(longest)).unwrap_or(false) {
+        kill_in_place_of_warden(pid, pidfd);
+    }
+    // Finds nothing when the warden did its work; its number is still its own because it is reaped only
+    // below.
+    signal_session(pid, Signal::KILL);
+    if let Some(pid) = to_pid(pid) {
+        let _ = waitpid(Some(pid), WaitOptions::empty());
+    }
+}
+
+/// For a warden that hangs, because somebody stopped it perhaps. It goes last: while it stands, orphans stay
+/// below it, where they can be found. The caller has not reaped it yet.
+fn kill_in_place_of_warden(pid: u32, pidfd: &OwnedFd) {
+    for _ in 0..100 {
+        if signal_descendants(pid, &[Signal::KILL], None) == 0 {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // Fails only when it is gone.
+    let _ = pidfd_send_signal(pidfd, Signal::KILL);
+}

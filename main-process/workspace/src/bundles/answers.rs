@@ -1,0 +1,120 @@
+//! Answering what window and terminals ask about bundles.
+
+use super::{SpecBundles, map, view};
+use crate::{Moment, Mutation, Workspace};
+use bundles::{Bundle, Entity};
+use shared_protocol::{
+    Actor, Code, Refusal,
+    bundle::{BundleAnswer, BundleRequest, EntityRef, MAX_FOUND},
+    messages::{Answer, Patch},
+};
+
+/// The answer, and what changed.
+type Asked = Result<(Answer, Vec<Patch>), Refusal>;
+
+impl Workspace {
+    pub fn ask_bundles(&mut self, request: &BundleRequest, actor: &Actor, moment: Moment) -> Asked {
+        match request {
+            BundleRequest::Change { bundle, changes, dry_run } => {
+                self.change_entities(bundle, changes, *dry_run, actor, moment)
+            }
+            BundleRequest::DrawMap { bundle, around, depth } => {
+                self.draw_map(bundle, around.as_ref(), *depth, actor, moment)
+            }
+            reading => Ok((self.read_bundles(reading)?, Vec::new())),
+        }
+    }
+
+    fn draw_map(
+        &mut self,
+        bundle: &str,
+        around: Option<&EntityRef>,
+        depth: u32,
+        actor: &Actor,
+        moment: Moment,
+    ) -> Asked {
+        let around = around.map(|entity| self.bundles.entity(entity)).transpose()?.map(|(_, entity)| entity);
+        let drawn = map::draw(&self.snapshot, self.bundles.get(bundle)?, around, depth, moment.seed)?;
+        let map::Drawn { board, summary, changes } = drawn;
+        let (applied, patches) = self.execute(&Mutation::Decided { summary, changes }, actor, moment)?;
+        Ok((Answer::Bundle(BundleAnswer::Map { board, revision: applied.revision }), patches))
+    }
+
+    fn read_bundles(&self, request: &BundleRequest) -> Result<Answer, Refusal> {
+        let bundles = &self.bundles;
+        let answer = match request {
+            BundleRequest::Entities { bundle } => {
+                let bundle = bundles.get(bundle)?;
+                let entities = view::summaries(bundle.entities().map(|entity| (bundle, entity)));
+                BundleAnswer::Entities { revision: self.snapshot.revision(), entities }
+            }
+            BundleRequest::Entity(entity) => {
+                let (bundle, entity) = bundles.entity(entity)?;
+                BundleAnswer::Entity(Box::new(view::entity(bundle, entity)))
+            }
+            BundleRequest::Schema { bundle, entity_type } => {
+                let bundle = bundles.get(bundle)?;
+                if !bundle.entity_types().any(|known| known == entity_type) {
+                    let message = format!("{} has no entity type {entity_type}", bundle.id());
+                    let similar = authority::similar(entity_type, bundle.entity_types());
+                    return Err(Refusal::new(Code::NotFound, message).suggest(similar));
+                }
+                BundleAnswer::Schema(Box::new(view::schema(bundle, entity_type)))
+            }
+            BundleRequest::Search { bundle, query, limit } => {
+                let found = bundles.loaded.search(bundle.as_deref(), query);
+                let found = found.map_err(|refusal| Refusal::new(Code::NotFound, refusal.message))?;
+                let most = (*limit).min(MAX_FOUND) as usize;
+                BundleAnswer::Found(view::summaries(found.into_iter().take(most)))
+            }
+            BundleRequest::Diagnostics { bundle } => {
+                let bundle = bundles.get(bundle)?;
+                let findings = bundle.diagnostics().iter();
+                BundleAnswer::Diagnostics(
+                    findings.map(|found| view::diagnostic(bundle.id(), found)).collect(),
+                )
+            }
+            BundleRequest::Coverage { bundle } => BundleAnswer::Coverage(
+                bundles.get(bundle)?.coverage().into_iter().map(view::coverage).collect(),
+            ),
+            BundleRequest::Knowledge { bundle } => {
+                let bundle = bundles.get(bundle)?;
+                let text = bundle.domain_knowledge().ok_or_else(|| {
+                    Refusal::new(Code::NotFound, format!("{} has no domain knowledge", bundle.id()))
+                        .hint("Name a Markdown file in its sdd-bundle.yaml under spec.domainKnowledge.path.")
+                })?;
+                return Ok(Answer::Text(text.to_owned()));
+            }
+            BundleRequest::Change { .. } | BundleRequest::DrawMap { .. } => {
+                return Err(Refusal::new(Code::Internal, "this changes something"));
+            }
+        };
+        Ok(Answer::Bundle(answer))
+    }
+}
+
+impl SpecBundles {
+    pub(super) fn get(&self, id: &str) -> Result<&Bundle, Refusal> {
+        self.loaded.get(id).ok_or_else(|| {
+            let similar = authority::similar(id, self.loaded.iter().map(Bundle::id));
+            let refusal = Refusal::new(Code::NotFound, format!("there is no bundle {id}")).suggest(similar);
+            match self.places.iter().find(|(_, place)| place.id == id) {
+                Some((folder, place)) => {
+                    let problem = place.problem.as_deref().unwrap_or_default();
+                    refusal.hint(format!("{folder} cannot be used as one: {problem}"))
+                }
+                None => refusal.hint("draftboard.toml says under `bundles` which folders are bundles."),
+            }
+        })
+    }
+
+    pub(super) fn entity(&self, wanted: &EntityRef) -> Result<(&Bundle, &Entity), Refusal> {
+        let bundle = self.get(&wanted.bundle)?;
+        let entity = bundle.entity(&wanted.entity_type, &wanted.id).ok_or_else(|| {
+            let message = format!("{} has no {} {}", bundle.id(), wanted.entity_type, wanted.id);
+            let known = bundle.entities_of(&wanted.entity_type).map(Entity::id);
+            Refusal::new(Code::NotFound, message).suggest(authority::similar(&wanted.id, known))
+        })?;
+        Ok((bundle, entity))
+    }
+}

@@ -1,0 +1,492 @@
+//! Which fields `draftboard.toml` has, and of which type and form each is. An agent that proposes a change and a person who
+//! writes the file by hand are told the same, with the key and the expected form.
+
+use serde_json::{Map, Value};
+use shared_protocol::{Code, Refusal, messages::Severity};
+
+/// What a field holds. Null is allowed everywhere: it takes the field away.
+enum FieldType {
+    Text,
+    TextList,
+    Flag,
+    Number,
+    /// Which versions of a program or provider will do.
+    VersionConstraint,
+    /// Where Terraform can keep its state.
+    BackendType,
+    Currency,
+    /// Whatever TOML can hold.
+    Any,
+    /// A table with these keys and no others.
+    Table(&'static [(&'static str, FieldType)]),
+    /// A table whose keys are names that people choose.
+    Named(&'static FieldType),
+    /// A table whose keys are boards.
+    Boards(&'static FieldType),
+    /// Arguments by provider. Those of the providers in the catalogue are known.
+    Providers,
+    /// Arguments of a provider: these, and others that a later version of it may have.
+    Arguments(&'static [(&'static str, FieldType)]),
+}
+
+use FieldType::{
+    Any, Arguments, BackendType, Boards, Currency, Flag, Named, Number, Providers, Table, Text, TextList,
+    VersionConstraint,
+};
+
+static PROJECT: FieldType = Table(&[
+    ("name", Text),
+    ("description", Text),
+    ("modules", TextList),
+    ("bundles", TextList),
+    ("types", Named(&TYPE)),
+    ("infrastructure", Table(&INFRASTRUCTURE)),
+]);
+
+static TYPE: FieldType = Table(&[("disabled", Flag), ("title", Text), ("props", Named(&PROP))]);
+
+static PROP: FieldType = Table(&[
+    ("label", Text),
+    ("description", Text),
+    ("group", Text),
+    ("exposure", Any),
+    ("required", Flag),
+    ("default", Any),
+    ("min", Number),
+    ("max", Number),
+    ("options", TextList),
+]);
+
+static INFRASTRUCTURE: [(&str, FieldType); 9] = [
+    ("tags", Named(&Text)),
+    ("naming", Table(&[("template", Text), ("env", Text), ("region", Text), ("org", Text)])),
+    ("backend", Table(&[("type", BackendType), ("config", Named(&Any))])),
+    ("providers", Providers),
+    ("values", Named(&Any)),
+    ("required-version", VersionConstraint),
+    ("program", Text),
+    ("currency", Currency),
+    ("boards", Boards(&BOARD)),
+];
+
+static BOARD: FieldType = Table(&INFRASTRUCTURE);
+
+/// The backends of Terraform and OpenTofu.
+const BACKENDS: [&str; 12] =
+    ["local", "remote", "azurerm", "consul", "cos", "gcs", "http", "kubernetes", "oci", "oss", "pg", "s3"];
+
+static OTHER_PROVIDER: FieldType = Named(&Any);
+
+static AWS: FieldType = Arguments(&[
+    ("source", Text),
+    ("version", VersionConstraint),
+    ("region", Text),
+    ("profile", Text),
+    ("access_key", Text),
+    ("secret_key", Text),
+    ("token", Text),
+    ("allowed_account_ids", TextList),
+    ("forbidden_account_ids", TextList),
+    ("assume_role", Any),
+    ("assume_role_with_web_identity", Any),
+    ("custom_ca_bundle", Text),
+    ("default_tags", Any),
+    ("ec2_metadata_service_endpoint", Text),
+    ("ec2_metadata_service_endpoint_mode", Text),
+    ("endpoints", Any),
+    ("http_proxy", Text),
+    ("https_proxy", Text),
+    ("no_proxy", Text),
+    ("ignore_tags", Any),
+    ("insecure", Flag),
+    ("max_retries", Number),
+    ("retry_mode", Text),
+    ("s3_us_east_1_regional_endpoint", Text),
+    ("s3_use_path_style", Flag),
+    ("shared_config_files", TextList),
+    ("shared_credentials_files", TextList),
+    ("skip_credentials_validation", Flag),
+    ("skip_metadata_api_check", Any),
+    ("skip_region_validation", Flag),
+    ("skip_requesting_account_id", Flag),
+    ("sts_region", Text),
+    ("tag_policy_compliance", Text),
+    ("token_bucket_rate_limiter_capacity", Number),
+    ("use_dualstack_endpoint", Flag),
+    ("use_fips_endpoint", Flag),
+    ("user_agent", Any),
+]);
+
+static AZURERM: FieldType = Arguments(&[
+    ("source", Text),
+    ("version", VersionConstraint),
+    ("location", Text),
+    ("subscription_id", Text),
+    ("tenant_id", Text),
+    ("auxiliary_tenant_ids", TextList),
+    ("client_id", Text),
+    ("client_id_file_path", Text),
+    ("client_secret", Text),
+    ("client_secret_file_path", Text),
+    ("client_certificate", Text),
+    ("client_certificate_password", Text),
+    ("client_certificate_path", Text),
+    ("ado_pipeline_service_connection_id", Text),
+    ("disable_correlation_request_id", Flag),
+    ("disable_terraform_partner_id", Flag),
+    ("environment", Text),
+    ("features", Any),
+    ("metadata_host", Text),
+    ("msi_api_version", Text),
+    ("msi_endpoint", Text),
+    ("oidc_request_token", Text),
+    ("oidc_request_url", Text),
+    ("oidc_token", Text),
+    ("oidc_token_file_path", Text),
+    ("partner_id", Text),
+    ("resource_provider_registrations", Text),
+    ("resource_providers_to_register", TextList),
+    ("skip_provider_registration", Flag),
+    ("storage_use_azuread", Flag),
+    ("use_aks_workload_identity", Flag),
+    ("use_cli", Flag),
+    ("use_msi", Flag),
+    ("use_oidc", Flag),
+]);
+
+/// One thing that is wrong with a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigProblem {
+    /// The key, with those of the tables around it.
+    path: String,
+    message: String,
+    suggestions: Vec<String>,
+    hint: &'static str,
+    /// Of a file that somebody wrote by hand: a warning where only a later version, or nobody, reads the setting.
+    pub severity: Severity,
+}
+
+impl ConfigProblem {
+    /// For a person.
+    pub fn words(&self) -> String {
+        match self.suggestions.first() {
+            Some(nearest) => format!("{}. Did you mean `{nearest}`?", self.message),
+            None => self.message.clone(),
+        }
+    }
+
+    fn into_refusal(self) -> Refusal {
+        Refusal::new(Code::ValidationError, self.message)
+            .field(format!("config.{}", self.path))
+            .suggest(self.suggestions)
+            .hint(self.hint)
+    }
+}
+
+struct Check<'a> {
+    boards: &'a [&'a str],
+    found: Vec<ConfigProblem>,
+}
+
+impl FieldType {
+    fn words(&self) -> String {
+        match self {
+            Text => "a text",
+            TextList => "a list of texts",
+            Flag => "true or false",
+            Number => "a number",
+            VersionConstraint => "a version constraint such as \"~> 1.9\" or \">= 1.5, < 2.0\"",
+            BackendType => return format!("a backend of Terraform: {}", BACKENDS.join(", ")),
+            Currency => "a currency such as EUR",
+            Any => "a value",
+            Table(_) | Named(_) | Boards(_) | Providers | Arguments(_) => "an object",
+        }
+        .to_owned()
+    }
+
+    fn fits(&self, value: &Value) -> bool {
+        match (self, value) {
+            (_, Value::Null)
+            | (Any, _)
+            | (Text, Value::String(_))
+            | (Flag, Value::Bool(_))
+            | (Number, Value::Number(_))
+            | (Table(_) | Named(_) | Boards(_) | Providers | Arguments(_), Value::Object(_)) => true,
+            (TextList, Value::Array(items)) => items.iter().all(Value::is_string),
+            (VersionConstraint, Value::String(text)) => is_version_constraint(text),
+            (BackendType, Value::String(text)) => BACKENDS.contains(&text.as_str()),
+            (Currency, Value::String(text)) => {
+                text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase())
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Check<'_> {
+    fn look_at(&mut self, field: &FieldType, path: &str, value: &Value) {
+        if !field.fits(value) {
+            let found = match value {
+                Value::String(text) if !matches!(field, Text) => format!("{text:?}"),
+                other => kind_of(other).to_owned(),
+            };
+            let hint = "Give it in the expected form, or null to remove it.";
+            let message = format!("`{path}` is {found}; expected {}", field.words());
+            let near = match (field, value) {
+                (BackendType, Value::String(text)) => authority::similar(text, BACKENDS.into_iter()),
+                _ => Vec::new(),
+            };
+            return self.add(path, message, near, hint, Severity::Error);
+        }
+        let Value::Object(given) = value else { return };
+        for (key, value) in given {
+            let inner = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            match field {
+                Table(fields) | Arguments(fields) => match fields.iter().find(|(name, _)| name == key) {
+                    Some((_, known)) => self.look_at(known, &inner, value),
+                    None => self.add_unknown(field, fields, &inner, key, value),
+                },
+                Named(known) => self.look_at(known, &inner, value),
+                Boards(known) => {
+                    if !self.boards.contains(&key.as_str()) && !value.is_null() {
+                        let boards = self.boards.join(", ");
+                        let message =
+                            format!("`{inner}`: there is no board `{key}`; the boards are {boards}");
+                        let near = authority::similar(key, self.boards.iter().copied());
+                        let hint = "Use the name of a board; list_boards shows them.";
+                        self.add(&inner, message, near, hint, Severity::Warning);
+                    }
+                    self.look_at(known, &inner, value);
+                }
+                Providers => {
+                    let arguments = match key.as_str() {
+                        "aws" => &AWS,
+                        "azurerm" => &AZURERM,
+                        _ => &OTHER_PROVIDER,
+                    };
+                    self.look_at(arguments, &inner, value);
+                    for (argument, form) in [("version", &VersionConstraint), ("source", &Text)] {
+                        // The known providers have both among their arguments.
+                        if let Some(value) = value.get(argument).filter(|_| matches!(arguments, Named(_))) {
+                            self.look_at(form, &format!("{inner}.{argument}"), value);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add_unknown(
+        &mut self,
+        table: &FieldType,
+        fields: &[(&str, FieldType)],
+        path: &str,
+        key: &str,
+        value: &Value,
+    ) {
+        let near = authority::similar(key, fields.iter().map(|(name, _)| *name));
+        if let Arguments(_) = table {
+            let provider = path.rsplit('.').nth(1).unwrap_or_default();
+            let message = format!("`{path}`: the provider {provider} has no argument `{key}`");
+            let hint = "Use an argument of the provider.";
+            return self.add(path, message, near, hint, Severity::Warning);
+        }
+        let known: Vec<String> =
+            fields.iter().map(|(name, field)| format!("{name} ({})", field.words())).collect();
+        let known = known.join(", ");
+        let message = format!("`{path}` is not a setting of draftboard.toml; expected one of {known}");
+        // A table at the top that resembles none may be of a later version.
+        let is_later = path == key && near.is_empty() && (value.is_object() || value.is_array());
+        let severity = if is_later { Severity::Warning } else { Severity::Error };
+        self.add(path, message, near, "get_project_config shows the settings that there are.", severity);
+    }
+
+    fn add(
+        &mut self,
+        path: &str,
+        message: String,
+        suggestions: Vec<String>,
+        hint: &'static str,
+        severity: Severity,
+    ) {
+        self.found.push(ConfigProblem { path: path.to_owned(), message, suggestions, hint, severity });
+    }
+}
+
+/// Refuses fields that the project's file has no place for, or whose values are not of their form.
+pub fn check(fields: &Map<String, Value>, boards: &[&str]) -> Result<(), Refusal> {
+    if fields.contains_key("format") {
+        let message = "`format` is the version of the file; only Draftboard changes it";
+        return Err(Refusal::new(Code::ValidationError, message)
+            .field("config.format")
+            .hint("Leave it out."));
+    }
+    match problems(fields, boards).into_iter().next() {
+        Some(first) => Err(first.into_refusal()),
+        None => Ok(()),
+    }
+}
+
+/// Everything that is wrong with the text of the project's file, as far as it is TOML.
+pub fn problems_of_file(text: &str, boards: &[&str]) -> Vec<ConfigProblem> {
+    let json = toml::from_str::<toml::Table>(text).ok().and_then(|table| serde_json::to_value(table).ok());
+    let Some(Value::Object(mut fields)) = json else { return Vec::new() };
+    fields.remove("format");
+    problems(&fields, boards)
+}
+
+fn problems(fields: &Map<String, Value>, boards: &[&str]) -> Vec<ConfigProblem> {
+    let mut check = Check { boards, found: Vec::new() };
+    check.look_at(&PROJECT, "", &Value::Object(fields.clone()));
+    check.found
+}
+
+/// Terraform's own: comparisons with commas between, each an operator and a version of up to three numbers.
+fn is_version_constraint(text: &str) -> bool {
+    const OPERATORS: [&str; 7] = ["~>", ">=", "<=", "!=", "=", ">", "<"];
+    let is_comparison = |part: &str| {
+        let part = part.trim();
+        let operator = OPERATORS.into_iter().find(|operator| part.starts_with(operator));
+        let version = part.strip_prefix(operator.unwrap_or_default()).unwrap_or(part).trim();
+        let (version, build) = version.split_once('+').unwrap_or((version, "0"));
+        let (numbers, pre_release) = version.split_once('-').unwrap_or((version, "0"));
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        let is_label = |text: &str| {
+            let is_part = |part: &str| {
+                !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            };
+            text.split('.').all(is_part)
+        };
+        numbers.split('.').count() <= 3
+            && numbers.split('.').all(is_number)
+            && is_label(pre_release)
+            && is_label(build)
+    };
+    text.split(',').all(is_comparison)
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(items) if items.iter().all(Value::is_string) => "a list of texts",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_fits_is_taken() {
+        for fields in [
+            json!({ "name": "Shop", "description": null, "modules": ["modules/*.json"] }),
+            json!({ "types": { "aws/compute/instance": { "props": { "size": { "default": 3, "min": 1.5, "required": true } } } } }),
+            json!({ "infrastructure": { "tags": { "team": "core" }, "boards": { "main": { "required-version": ">= 1.9" } } } }),
+            json!({ "infrastructure": { "providers": { "aws": { "region": "eu", "max_retries": 3 } }, "backend": null } }),
+        ] {
+            check(fields.as_object().unwrap(), &["main"])
+                .unwrap_or_else(|refusal| panic!("{fields}: {refusal}"));
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_key_and_the_expected_type() {
+        for (fields, field, words) in [
+            (json!({ "name": 3 }), "config.name", "`name` is a number; expected a text"),
+            (json!({ "modules": "x" }), "config.modules", "expected a list of texts"),
+            (json!({ "bundles": ["a", 1] }), "config.bundles", "is a list; expected a list of texts"),
+            (json!({ "region": "eu" }), "config.region", "`region` is not a setting"),
+            (json!({ "another": { "table": 1 } }), "config.another", "expected one of name (a text)"),
+            (json!({ "format": 2 }), "config.format", "only Draftboard"),
+            (json!({ "infrastructure": [] }), "config.infrastructure", "expected an object"),
+            (
+                json!({ "infrastructure": { "tags": { "team": 1 } } }),
+                "config.infrastructure.tags.team",
+                "is a number; expected a text",
+            ),
+            (
+                json!({ "infrastructure": { "requiredVersion": "1" } }),
+                "config.infrastructure.requiredVersion",
+                "required-version",
+            ),
+            (
+                json!({ "types": { "a/b": { "disabled": "yes" } } }),
+                "config.types.a/b.disabled",
+                "expected true or false",
+            ),
+            (
+                json!({ "infrastructure": { "providers": { "aws": { "region": 5 } } } }),
+                "config.infrastructure.providers.aws.region",
+                "is a number; expected a text",
+            ),
+            (
+                json!({ "infrastructure": { "providers": { "aws": { "regin": "eu" } } } }),
+                "config.infrastructure.providers.aws.regin",
+                "has no argument `regin`",
+            ),
+            (
+                json!({ "infrastructure": { "providers": { "random": { "version": "not a version" } } } }),
+                "config.infrastructure.providers.random.version",
+                "\"not a version\"; expected a version constraint",
+            ),
+            (
+                json!({ "infrastructure": { "backend": { "type": "nonexistent" } } }),
+                "config.infrastructure.backend.type",
+                "expected a backend of Terraform: local",
+            ),
+            (
+                json!({ "infrastructure": { "required-version": "banana" } }),
+                "config.infrastructure.required-version",
+                "expected a version constraint",
+            ),
+            (
+                json!({ "infrastructure": { "boards": { "man": { "currency": "EUR" } } } }),
+                "config.infrastructure.boards.man",
+                "there is no board `man`; the boards are main",
+            ),
+            (
+                json!({ "infrastructure": { "boards": { "main": { "currency": "euro" } } } }),
+                "config.infrastructure.boards.main.currency",
+                "expected a currency",
+            ),
+        ] {
+            let refusal = check(fields.as_object().unwrap(), &["main"]).unwrap_err();
+            assert_eq!(refusal.field.as_deref(), Some(field), "{refusal}");
+            assert!(refusal.message.contains(words), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_file_written_by_hand_is_told_the_same() {
+        let text = "format = 1\nname = 'x'\n[infrastucture]\ncurrency = 'EUR'\n[zzz]\na = 1\n\
+                    [infrastructure]\nrequired-version = 'banana'\n[infrastructure.boards.gone]\ntags = {}\n";
+        let found = problems_of_file(text, &["main"]);
+        let severity = |words: &str| {
+            found.iter().find(|problem| problem.words().contains(words)).map(|problem| problem.severity)
+        };
+        assert_eq!(severity("Did you mean `infrastructure`?"), Some(Severity::Error), "{found:?}");
+        assert_eq!(severity("`zzz` is not a setting"), Some(Severity::Warning), "{found:?}");
+        assert_eq!(severity("`infrastructure.required-version` is \"banana\""), Some(Severity::Error));
+        assert_eq!(severity("there is no board `gone`"), Some(Severity::Warning), "{found:?}");
+        assert_eq!(found.len(), 4, "{found:?}");
+        assert_eq!(problems_of_file(&journal::new_project("x"), &[]), []);
+    }
+
+    #[test]
+    fn version_constraints_are_those_of_terraform() {
+        for text in ["1", "1.9", "= 1.9.0", "~> 6.0", ">=1.5, < 2.0.0", "!= 1.2.3-beta.1", "> 1.0.0+build"] {
+            assert!(is_version_constraint(text), "{text}");
+        }
+        for text in ["", "banana", "not a version", "~>", "1.2.3.4", "1.", ">= 1.0,", "latest", "=> 1", "v1"]
+        {
+            assert!(!is_version_constraint(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Making a workspace: empty, as the bundled example, or with one board of it.
+
+use include_dir::{Dir, include_dir};
+use journal::{FileError, WorkspaceFiles, WorkspacePath, new_project, read_board, write_board};
+use shared_protocol::{Board, BoardId, BoardKind, BoardName, Document, messages::Template};
+use std::path::{Path, PathBuf};
+
+static EXAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/example");
+
+/// Boards of the example that are templates of their own.
+const THREE_TIER: &str = "three-tier";
+const INTERFACE: &str = "locker-app";
+const SPEC: &str = "spec";
+/// A board of the example alone, which its drawing is told apart by.
+const REHEARSAL: &str = "rehearsal";
+
+#[derive(Debug, thiserror::Error)]
+pub enum NewError {
+    #[error("{} is a workspace already: open it with `draftboard {}`", .0.display(), .0.display())]
+    Exists(PathBuf),
+    #[error("{} could not be made: {source}; choose a folder that you may write to", .path.display())]
+    Folder { path: PathBuf, source: std::io::Error },
+    #[error("{0}")]
+    File(#[from] FileError),
+}
+
+/// Makes a workspace in a folder, which may have other files but no `draftboard.toml`. That file comes last: a folder
+/// without it is no workspace yet.
+pub fn create(folder: &Path, template: Template, board_id: BoardId) -> Result<(), NewError> {
+    let files = prepared(folder)?;
+    match template {
+        Template::Blank => {
+            let name = BoardName::of_kind(BoardKind::Infrastructure);
+            let board = Board {
+                id: board_id,
+                kind: BoardKind::Infrastructure,
+                name: name.clone(),
+                title: "Main".to_owned(),
+            };
+            let document = Document { boards: vec![board], ..Document::default() };
+            files.write_atomic(&WorkspacePath::board(&name), write_board(&document)?.as_bytes())?;
+            begin_project(&files)
+        }
+        Template::ThreeTier => unpack_part(&files, THREE_TIER),
+        Template::Interface => unpack_part(&files, INTERFACE),
+        Template::Spec => unpack_part(&files, SPEC),
+        Template::Example => unpack(&files),
+    }
+}
+
+/// The boards of the templates that have one, for whoever draws them small.
+pub fn template_boards() -> Vec<(Template, Document)> {
+    let names = [
+        (Template::ThreeTier, THREE_TIER),
+        (Template::Interface, INTERFACE),
+        (Template::Spec, SPEC),
+        (Template::Example, REHEARSAL),
+    ];
+    let board = |(template, name)| {
+        let name = BoardName::parse(name).ok()?;
+        let text = EXAMPLE.get_file(WorkspacePath::board(&name).as_str())?.contents_utf8()?;
+        let read = read_board(text, &name);
+        Some((
+            template,
+            read.inspect_err(|error| tracing::error!(%error, %name, "a template is not drawn")).ok()?,
+        ))
+    };
+    names.into_iter().filter_map(board).collect()
+}
+
+/// Whether a folder has Terraform files or a TerraStudio project that can be imported.
+pub fn has_terraform(folder: &Path) -> bool {
+    let is_source = |entry: std::io::Result<std::fs::DirEntry>| {
+        let path = entry.ok()?.path();
+        path.extension().filter(|ending| *ending == "tf" || *ending == "tstudio").map(drop)
+    };
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.any(|entry| is_source(entry).is_some()))
+}
+
+/// A place for a workspace beside a folder: like it with an ending of ours, numbered when that is taken.
+pub fn beside(folder: &Path) -> PathBuf {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let name =
+        folder.file_name().map_or_else(|| "workspace".to_owned(), |name| name.to_string_lossy().into_owned());
+    let first = folder.with_file_name(format!("{name}-draftboard"));
+    let numbered = (2..).map(|number: u32| folder.with_file_name(format!("{name}-draftboard-{number}")));
+    std::iter::once(first.clone()).chain(numbered).find(|place| !place.exists()).unwrap_or(first)
+}
+
+/// Makes a workspace without boards.
+pub fn create_empty(folder: &Path) -> Result<(), NewError> {
+    begin_project(&prepared(folder)?)
+}
+
+/// The folder with nothing of a workspace in it yet.
+fn prepared(folder: &Path) -> Result<WorkspaceFiles, NewError> {
+    if folder.join(WorkspacePath::config().as_str()).exists() {
+        return Err(NewError::Exists(folder.to_owned()));
+    }
+    std::fs::create_dir_all(folder).map_err(|source| NewError::Folder { path: folder.to_owned(), source })?;
+    Ok(WorkspaceFiles::open(folder)?)
+}
+
+fn begin_project(files: &WorkspaceFiles) -> Result<(), NewError> {
+    let folder_name = files.root().file_name().map(|name| name.to_string_lossy().into_owned());
+    let config = new_project(folder_name.as_deref().unwrap_or("Workspace"));
+    Ok(files.write_atomic(&WorkspacePath::config(), config.as_bytes())?)
+}
+
+/// One board of the example; the spec with the bundle that it is a map of, the interface with its components, the
+/// architecture with its function and its prices.
+fn unpack_part(files: &WorkspaceFiles, name: &str) -> Result<(), NewError> {
+    let board = format!("boards/{name}.board.json");
+    let belongs = |file: &&include_dir::File<'_>| {
+        file.path() == Path::new(&board)
+            || (name == SPEC && file.path().starts_with("specs"))
+            || (name == INTERFACE && file.path().starts_with("components"))
+            || (name == THREE_TIER
+                && ["functions", "prices"].iter().any(|folder| file.path().starts_with(folder)))
+    };
+    for file in bundled(&EXAMPLE).into_iter().filter(belongs) {
+        files.write_atomic(
+            &WorkspacePath::parse(file.path().to_string_lossy().into_owned())?,
+            file.contents(),
+        )?;
+    }
+    begin_project(files)
+}
+
+fn unpack(files: &WorkspaceFiles) -> Result<(), NewError> {
+    let config = WorkspacePath::config();
+    let mut contents: Vec<(WorkspacePath, &[u8])> = Vec::new();
+    for file in bundled(&EXAMPLE) {
+        contents.push((WorkspacePath::parse(file.path().to_string_lossy().into_owned())?, file.contents()));
+    }
+    contents.sort_by_key(|(path, _)| (*path == config, path.to_string()));
+    for (path, bytes) in contents {
+        files.write_atomic(&path, bytes)?;
+    }
+    Ok(())
+}
+
+fn bundled<'d>(folder: &'d Dir<'d>) -> Vec<&'d include_dir::File<'d>> {
+    folder.files().chain(folder.dirs().flat_map(bundled)).collect()
+}
+
+/// The example in the user's own folder, made on the first start and the user's from then on.
+pub fn unpack_example(folder: &Path, board_id: BoardId) -> Result<(), NewError> {
+    match create(folder, Template::Example, board_id) {
+        Err(NewError::Exists(_)) => Ok(()),
+        done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Moment, Workspace};
+
+    #[test]
+    fn every_template_but_the_blank_one_can_be_drawn() {
+        let drawn: Vec<Template> = template_boards()
+            .into_iter()
+            .filter(|(_, document)| document.boards.len() == 1 && document.nodes.len() > 3)
+            .map(|(template, _)| template)
+            .collect();
+        assert_eq!(drawn, Template::ALL[1..]);
+    }
+
+    #[test]
+    fn a_place_beside_a_folder_is_free() {
+        let folder = tempfile::tempdir().unwrap();
+        let infra = folder.path().join("infra");
+        std::fs::create_dir(&infra).unwrap();
+        assert!(!has_terraform(&infra));
+        std::fs::write(infra.join("main.tf"), "").unwrap();
+        assert!(has_terraform(&infra));
+        let first = beside(&infra);
+        assert_eq!(first, folder.path().join("infra-draftboard"));
+        create_empty(&first).unwrap();
+        assert_eq!(beside(&infra), folder.path().join("infra-draftboard-2"));
+    }
+
+    #[test]
+    fn every_template_opens_without_a_complaint() {
+        let folder = tempfile::tempdir().unwrap();
+        for (number, template) in Template::ALL.into_iter().enumerate() {
+            let root = folder.path().join(format!("workspace-{number}"));
+            create(&root, template, BoardId::from_bits(9)).unwrap();
+            let workspace = Workspace::open(&root, Moment { time: 1, seed: 2 }).unwrap();
+            let boards = workspace.snapshot().boards().count();
+            assert_eq!(boards, if template == Template::Example { 4 } else { 1 }, "{template:?}");
+            assert_eq!(workspace.snapshot().node_count() == 0, template == Template::Blank, "{template:?}");
+            let bundles = workspace.bundles().view().bundles;
+            let has_spec = matches!(template, Template::Example | Template::Spec);
+            assert_eq!(bundles.len(), usize::from(has_spec), "{template:?}");
+            assert!(bundles.iter().all(|bundle| bundle.errors + bundle.warnings == 0), "{bundles:?}");
+            let status = workspace.status();
+            assert!(status.held.is_empty() && status.notices.is_empty(), "{template:?}: {status:?}");
+            assert!(matches!(create(&root, template, BoardId::from_bits(9)), Err(NewError::Exists(_))));
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Standing approvals: what a person lets a client do without being asked each time. What fits goes through the same checks
+//! as any other yes, and is recorded as a proposal that was accepted by the approval.
+
+use super::{ApprovalFile, Reviewer, config::guarded_settings, entry};
+use crate::{Moment, Workspace, group::Group, notices::About};
+use authority::{Snapshot, boards_touched, proposals::risks};
+use shared_protocol::{
+    BoardId, BoardKind, Change, Code, Proposal, Refusal, Subject,
+    proposal::{Act, Risk, Verdict},
+    review::{Area, AuditEntry, AuditEvent, Grant, StandingApproval},
+    terraform::RunOperation,
+    v0::UtcTimestamp,
+};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
+
+const MOST_APPROVALS: usize = 100;
+
+impl Group<'_> {
+    pub fn grant(
+        &mut self,
+        grant: Grant,
+        for_this_run: bool,
+        reviewer: &Reviewer,
+        moment: Moment,
+    ) -> Result<StandingApproval, Refusal> {
+        let wrong = |message: &str| Err(Refusal::new(Code::BadRequest, message));
+        if grant.scope.0.is_empty() {
+            return wrong("an approval covers something: name an area");
+        }
+        if grant.expires.is_some_and(|end| end <= moment.time) {
+            return wrong("an approval ends in the future");
+        }
+        if let Some(board) = grant.boards.iter().find(|board| self.state.board(**board).is_none()) {
+            return Err(Refusal::new(Code::NotFound, format!("there is no board {board}")).field("boards"));
+        }
+        if self.desk.approvals.len() >= MOST_APPROVALS {
+            let message = format!("there are {MOST_APPROVALS} standing approvals already");
+            return Err(Refusal::new(Code::LimitExceeded, message).hint("Revoke some."));
+        }
+        let id =
+            self.desk.approvals.iter().map(|known| known.id).max().unwrap_or(0).max(self.desk.stamp()) + 1;
+        let by = reviewer.name.clone();
+        let approval = StandingApproval { id, grant, by, granted: moment.time, for_this_run, used: 0 };
+        Arc::make_mut(&mut self.desk.approvals).push(approval.clone());
+        self.changed_approvals();
+        let reason = Some(self.words_of(&approval));
+        let line = AuditEntry {
+            by: Some(reviewer.name.clone()),
+            approval: Some(id),
+            reason,
+            ..entry(AuditEvent::Grant, reviewer.way, moment.time)
+        };
+        self.note(line);
+        Ok(approval)
+    }
+
+    /// All that it says, so that the audit stands by itself.
+    fn words_of(&self, approval: &StandingApproval) -> String {
+        let StandingApproval { grant, for_this_run, .. } = approval;
+        let client = match &grant.client {
+            Some(name) => format!("clients that call themselves {name:?}"),
+            None => "all clients".to_owned(),
+        };
+        let name = |id: &BoardId| match self.state.board(*id) {
+            Some(board) => format!("{} ({id})", board.name),
+            None => id.to_string(),
+        };
+        let boards: Vec<String> = grant.boards.iter().map(name).collect();
+        let boards = if boards.is_empty() { "all boards".to_owned() } else { boards.join(", ") };
+        let end = match (grant.expires, *for_this_run) {
+            (Some(end), _) => format!("until {}", UtcTimestamp::of_millis(end).as_str()),
+            (None, true) => "for this run".to_owned(),
+            (None, false) => "until it is revoked".to_owned(),
+        };
+        format!("{} for {client} on {boards}, {end}", grant.scope)
+    }
+
+    pub fn revoke(&mut self, id: u64, reviewer: &Reviewer, moment: Moment) -> Result<(), Refusal> {
+        if !self.desk.approvals.iter().any(|approval| approval.id == id) {
+            return Err(Refusal::new(Code::NotFound, format!("there is no standing approval {id}")));
+        }
+        Arc::make_mut(&mut self.desk.approvals).retain(|approval| approval.id != id);
+        self.changed_approvals();
+        self.unwritten.revoked = true;
+        let line = AuditEntry {
+            by: Some(reviewer.name.clone()),
+            approval: Some(id),
+            ..entry(AuditEvent::Revoke, reviewer.way, moment.time)
+        };
+        self.note(line);
+        Ok(())
+    }
+
+    fn changed_approvals(&mut self) {
+        self.desk.stamp += 1;
+        self.unwritten.approvals = true;
+    }
+
+    /// The first approval that covers all of a proposal.
+    pub(super) fn approval_for(&self, proposal: &Proposal, now: u64) -> Option<StandingApproval> {
+        if self.desk.approvals.is_empty() {
+            return None;
+        }
+        // No approval covers what executes or sends while it is planned: nobody would be looking.
+        if let Some(Act::Run { board, operation, .. }) = &proposal.act
+            && !self.workspace.costs.plans_quietly(&self.state, *board, *operation)
+        {
+            return None;
+        }
+        let mut risks = risks(&self.state, &proposal.changes);
+        if self.workspace.costs.rise(&self.state, proposal) {
+            risks.insert(Risk::CostUp);
+        }
+        let covers = |approval: &&StandingApproval| covers(approval, &self.state, proposal, &risks, now);
+        self.desk.approvals.iter().find(covers).cloned()
+    }
+
+    pub(super) fn used(&mut self, id: u64) {
+        if let Some(approval) =
+            Arc::make_mut(&mut self.desk.approvals).iter_mut().find(|known| known.id == id)
+        {
+            approval.used += 1;
+        }
+        self.changed_approvals();
+    }
+
+    /// A yes to all of a proposal as it is. What it takes away is confirmed by the approval, which names destruction.
+    pub(super) fn approved(&self, proposal: &Proposal) -> Result<Verdict, Refusal> {
+        Ok(Verdict {
+            proposal: proposal.id,
+            version: proposal.version,
+            hash: proposal.content_hash()?,
+            base: self.desk.queue.base(proposal),
+            chosen: None,
+            confirmed: proposal.subjects().into_iter().collect(),
+            // No approval covers what needs one.
+            plan: None,
+        })
+    }
+}
+
+impl Workspace {
+    /// Keeps standing approvals in this file from now on, and takes those that it has for this workspace.
+    pub fn keep_approvals_in(&mut self, path: PathBuf) {
+        let file = ApprovalFile::new(path, self.root());
+        match file.read() {
+            Ok(approvals) => self.desk.approvals = Arc::new(approvals),
+            Err(error) => self.notice(About::Approvals, format!("No standing approval holds: {error}.")),
+        }
+        self.approval_file = Some(file);
+    }
+
+    /// Writes approvals as they will be after a revocation, before that is acknowledged.
+    pub(crate) fn revoke_approvals(&self, approvals: &[StandingApproval]) -> Result<(), Refusal> {
+        let written = self.approval_file.as_ref().map_or(Ok(()), |file| {
+            let stored = file.read()?;
+            let kept: Vec<StandingApproval> =
+                lasting(approvals).filter(|known| stored.iter().any(|one| one.id == known.id)).collect();
+            file.write(&kept)
+        });
+        written.map_err(|error| {
+            Refusal::new(Code::StorageError, format!("The approval was not revoked: {error}"))
+                .hint("Free some space or repair the file, then revoke it again.")
+        })
+    }
+
+    /// Writes approvals once their grant is in the journal. A failure leaves them valid until Draftboard is closed.
+    pub(crate) fn keep_approvals(&mut self) {
+        let Some(file) = &self.approval_file else { return };
+        let approvals: Vec<StandingApproval> = lasting(&self.desk.approvals).collect();
+        match file.write(&approvals) {
+            Ok(()) => self.in_order(&About::Approvals),
+            Err(error) => {
+                let text = format!("Standing approvals granted now end when Draftboard is closed: {error}.");
+                self.notice(About::Approvals, text);
+            }
+        }
+    }
+}
+
+/// Those of the command line end with this run.
+fn lasting(approvals: &[StandingApproval]) -> impl Iterator<Item = StandingApproval> + '_ {
+    approvals.iter().filter(|approval| !approval.for_this_run).cloned()
+}
+
+fn covers(
+    approval: &StandingApproval,
+    state: &Snapshot,
+    proposal: &Proposal,
+    risks: &BTreeSet<Risk>,
+    now: u64,
+) -> bool {
+    let Grant { client, scope, boards, expires } = &approval.grant;
+    if expires.is_some_and(|end| end <= now)
+        || client.as_ref().is_some_and(|name| *name != proposal.proposer.name)
+    {
+        return false;
+    }
+    let Some(areas) = area_of(state, proposal) else { return false };
+    let within = boards.is_empty()
+        || (proposal.act.is_none()
+            && !proposal.changes.iter().any(|change| matches!(change, Change::Source { .. }))
+            && boards_touched(state, &proposal.changes).iter().all(|board| boards.contains(board)));
+    within && !areas.is_empty() && areas.iter().all(|area| scope.covers(*area, risks))
+}
+
+/// The parts of the workbench that a proposal concerns; none when it is something that no approval covers.
+pub fn area_of(state: &Snapshot, proposal: &Proposal) -> Option<BTreeSet<Area>> {
+    match &proposal.act {
+        None => {}
+        Some(Act::Run {
+            operation: RunOperation::Init | RunOperation::Validate | RunOperation::Plan,
+            ..
+        }) => {
+            return Some(BTreeSet::from([Area::TerraformPlan]));
+        }
+        Some(Act::Config { before, after }) if !guarded_settings(before, after).is_empty() => return None,
+        Some(Act::Save | Act::Config { .. }) => return Some(BTreeSet::from([Area::Diagram])),
+        Some(Act::StartPreview { .. } | Act::StopPreview { .. } | Act::NavigatePreview { .. }) => {
+            return Some(BTreeSet::from([Area::Interface]));
+        }
+        Some(Act::Run { .. } | Act::Open { .. } | Act::New { .. } | Act::Call { .. }) => return None,
+    }
+    let mut areas = BTreeSet::new();
+    let added = proposal.changes.iter().filter_map(|change| match change {
+        Change::Board { id, after: Some(board), .. } => Some((*id, board.kind)),
+        _ => None,
+    });
+    let added: std::collections::BTreeMap<_, _> = added.collect();
+    for change in &proposal.changes {
+        match Subject::of(change) {
+            Subject::Source(path) if path.as_str().starts_with("components/") => {
+                areas.insert(Area::Interface);
+            }
+            Subject::Source(_) => drop(areas.insert(Area::Bundles)),
+            Subject::Override(_) => drop(areas.insert(Area::Interface)),
+            _ => {}
+        }
+    }
+    for board in boards_touched(state, &proposal.changes) {
+        let kind = state.board(board).map(|board| board.kind).or_else(|| added.get(&board).copied());
+        areas.insert(if kind == Some(BoardKind::Interface) { Area::Interface } else { Area::Diagram });
+    }
+    Some(areas)
+}

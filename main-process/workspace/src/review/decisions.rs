@@ -1,0 +1,242 @@
+//! What people decide. Each yes is checked against all that is so now, in the same breath in which it is applied, and a
+//! decision that is refused is on record as well.
+
+use super::{audited, entry, named, origin_of};
+use crate::{Moment, Mutation, group::Group};
+use shared_protocol::{
+    Actor, ActorKind, Code, Command, OperationKind, Proposal, ProposalId, Refusal, Revision, Subject,
+    messages::Applied,
+    proposal::{Act, Comment, ContentHash, Verdict},
+    review::{AuditEntry, AuditEvent, MAX_EDITS, StandingApproval},
+};
+use std::sync::Arc;
+
+/// Who decides, and which way it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reviewer {
+    pub name: String,
+    pub way: &'static str,
+    kind: ActorKind,
+}
+
+impl Reviewer {
+    pub fn at_window(name: String) -> Self {
+        Self { name, way: "window", kind: ActorKind::Window }
+    }
+
+    pub fn at_terminal(name: String) -> Self {
+        Self { name, way: "terminal", kind: ActorKind::Terminal }
+    }
+
+    pub(super) fn standing(approval: &StandingApproval) -> Self {
+        let name = format!("{} (standing approval {})", approval.by, approval.id);
+        let kind = if approval.for_this_run { ActorKind::Terminal } else { ActorKind::Window };
+        Self { name, way: "standing approval", kind }
+    }
+}
+
+/// What a yes came to.
+#[derive(Debug, Clone)]
+pub struct Decision {
+    pub proposal: Arc<Proposal>,
+    pub applied: Option<Applied>,
+    /// To be done once this is durable.
+    pub act: Option<Act>,
+}
+
+impl Group<'_> {
+    pub fn accepts(
+        &mut self,
+        verdict: &Verdict,
+        reviewer: &Reviewer,
+        moment: Moment,
+    ) -> Result<Decision, Refusal> {
+        self.expire(moment.time);
+        let accepted = self.whole(|group| group.accept(verdict, reviewer, moment));
+        accepted.inspect_err(|refusal| self.refused(verdict.proposal, refusal, reviewer, moment.time))
+    }
+
+    /// One operation for all that is taken, and the proposal's new state, both or neither.
+    pub(super) fn accept(
+        &mut self,
+        verdict: &Verdict,
+        reviewer: &Reviewer,
+        moment: Moment,
+    ) -> Result<Decision, Refusal> {
+        let by = reviewer.name.as_str();
+        let acceptance = self.desk.queue.accept(verdict, &self.state, moment.time)?;
+        let before = self.desk.queue.get(verdict.proposal).map(Arc::clone);
+        let applied = if acceptance.changes.is_empty() {
+            None
+        } else {
+            self.refuse_held(&acceptance.changes)?;
+            let actor = Actor::new(reviewer.kind, by);
+            let (summary, changes) = (acceptance.summary.clone(), acceptance.changes.clone());
+            Some(self.push(OperationKind::Edit, summary, changes, Vec::new(), (&actor, moment))?)
+        };
+        let others = self.desk.queue.accepted(verdict, &acceptance, &self.state, (by, moment.time))?;
+        let revision = applied.as_ref().map(|applied| applied.revision);
+        let Some((proposal, others)) = others.split_first() else {
+            return Err(Refusal::new(Code::Internal, "an accepted proposal that is not there"));
+        };
+        self.touch(proposal.id);
+        for other in others {
+            self.moved_along(other, moment.time);
+        }
+        let seen = before.unwrap_or_else(|| Arc::clone(proposal));
+        if let Some(revision) = revision {
+            self.unwritten.origins.push(origin_of(&seen, revision, by, moment.time));
+        }
+        self.note(AuditEntry {
+            by: Some(by.to_owned()),
+            proposal: Some(audited(&seen)),
+            revision,
+            elements: named(acceptance.subjects.iter()),
+            ..entry(AuditEvent::Accept, reviewer.way, moment.time)
+        });
+        Ok(Decision { proposal: Arc::clone(proposal), applied, act: acceptance.act })
+    }
+
+    pub fn rejects(
+        &mut self,
+        (id, version): (ProposalId, u32),
+        reason: &str,
+        reviewer: &Reviewer,
+        moment: Moment,
+    ) -> Result<Arc<Proposal>, Refusal> {
+        self.expire(moment.time);
+        let rejected = self.desk.queue.reject((id, version), reason, &reviewer.name);
+        let proposal = rejected.inspect_err(|refusal| self.refused(id, refusal, reviewer, moment.time))?;
+        self.decided(&proposal, AuditEvent::Reject, Some(reason), reviewer, moment.time);
+        Ok(proposal)
+    }
+
+    /// Takes back all that was accepted of a proposal, the newest part first, as one operation.
+    pub fn reverts(
+        &mut self,
+        id: ProposalId,
+        partial: bool,
+        reviewer: &Reviewer,
+        moment: Moment,
+    ) -> Result<Applied, Refusal> {
+        let unknown = || Refusal::new(Code::NotFound, format!("there is no proposal {id}"));
+        let proposal = Arc::clone(self.desk.queue.get(id).ok_or_else(unknown)?);
+        let revisions: Vec<Revision> =
+            proposal.decisions.iter().filter_map(|decided| decided.revision).collect();
+        if revisions.is_empty() {
+            let message = format!("nothing of proposal {} became a change of the workspace", proposal.number);
+            return Err(Refusal::new(Code::BadRequest, message)
+                .hint("What it asked for to be done cannot be taken back here."));
+        }
+        let summary = format!("Revert proposal {}: {}", proposal.number, proposal.title);
+        let mutation = Mutation::RevertAll { summary, revisions, partial };
+        let before = self.state.revision();
+        let applied = self.run(&mutation, &Actor::new(reviewer.kind, &reviewer.name), moment)?;
+        if applied.revision == before {
+            let message = format!("nothing of proposal {} is left to take back", proposal.number);
+            return Err(Refusal::new(Code::NotFound, message));
+        }
+        self.note(AuditEntry {
+            by: Some(reviewer.name.clone()),
+            proposal: Some(audited(&proposal)),
+            revision: Some(applied.revision),
+            ..entry(AuditEvent::Revert, reviewer.way, moment.time)
+        });
+        Ok(applied)
+    }
+
+    pub fn looks_again(
+        &mut self,
+        (id, version): (ProposalId, u32),
+        reviewer: &Reviewer,
+        moment: Moment,
+    ) -> Result<Arc<Proposal>, Refusal> {
+        self.expire(moment.time);
+        let proposal = self.desk.queue.look_again((id, version), &self.state)?;
+        self.decided(&proposal, AuditEvent::LookAgain, None, reviewer, moment.time);
+        Ok(proposal)
+    }
+
+    pub fn edits(
+        &mut self,
+        seen: (ProposalId, u32, ContentHash),
+        commands: &[Command],
+        reviewer: &Reviewer,
+        moment: Moment,
+    ) -> Result<Arc<Proposal>, Refusal> {
+        self.expire(moment.time);
+        if commands.is_empty() || commands.len() > MAX_EDITS {
+            return Err(Refusal::new(Code::BadRequest, format!("an edit has 1 to {MAX_EDITS} commands")));
+        }
+        let batch = match commands {
+            [only] => only.clone(),
+            several => Command::Batch { summary: None, commands: several.to_vec() },
+        };
+        let proposal = self.desk.queue.amend(seen, &batch, &self.state, &reviewer.name, moment.seed)?;
+        self.decided(&proposal, AuditEvent::Edit, None, reviewer, moment.time);
+        Ok(proposal)
+    }
+
+    pub fn comments(
+        &mut self,
+        id: ProposalId,
+        about: Option<Subject>,
+        text: &str,
+        reviewer: &Reviewer,
+        moment: Moment,
+    ) -> Result<Arc<Proposal>, Refusal> {
+        let comment = Comment { by: reviewer.name.clone(), time: moment.time, about, text: text.to_owned() };
+        let proposal = self.desk.queue.comment(id, comment)?;
+        self.decided(&proposal, AuditEvent::Comment, None, reviewer, moment.time);
+        Ok(proposal)
+    }
+
+    /// Notes what came of what a proposal asked for.
+    pub fn came_of(&mut self, id: ProposalId, outcome: &str) {
+        if self.desk.queue.came_of(id, outcome).is_some() {
+            self.touch(id);
+        }
+    }
+
+    /// A line of the audit that changes nothing else.
+    pub fn notes(&mut self, event: AuditEvent, reviewer: &Reviewer, reason: String, moment: Moment) {
+        self.writes_down(event, (reviewer.name.clone(), reviewer.way), reason, moment);
+    }
+
+    /// A line that is about no proposal: who, which way, and what.
+    pub fn writes_down(
+        &mut self,
+        event: AuditEvent,
+        (by, way): (String, &str),
+        reason: String,
+        moment: Moment,
+    ) {
+        self.note(AuditEntry { by: Some(by), reason: Some(reason), ..entry(event, way, moment.time) });
+    }
+
+    fn decided(
+        &mut self,
+        proposal: &Proposal,
+        event: AuditEvent,
+        reason: Option<&str>,
+        reviewer: &Reviewer,
+        time: u64,
+    ) {
+        self.touch(proposal.id);
+        self.note(AuditEntry {
+            by: Some(reviewer.name.clone()),
+            proposal: Some(audited(proposal)),
+            reason: reason.map(str::to_owned),
+            ..entry(event, reviewer.way, time)
+        });
+    }
+
+    fn refused(&mut self, id: ProposalId, refusal: &Refusal, reviewer: &Reviewer, time: u64) {
+        self.note(AuditEntry {
+            by: Some(reviewer.name.clone()),
+            proposal: self.desk.queue.get(id).map(|proposal| audited(proposal)),
+            reason: Some(refusal.message.clone()),
+            ..entry(AuditEvent::Refused, reviewer.way, time)
+        });
+    }
+}

@@ -1,0 +1,217 @@
+//! A disk that is full or read-only, on a real one: a tiny file system in memory. Needs to be root, and says so when not.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a test may unwrap and print")]
+
+mod workspace_bench;
+
+use shared_protocol::{Actor, ActorKind, Code};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+use workspace::Mutation;
+use workspace_bench::{Bench, copy};
+
+/// A file system of its own, gone when dropped.
+struct TinyDisk {
+    folder: tempfile::TempDir,
+}
+
+impl TinyDisk {
+    fn mount(kilobytes: u32) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let options = format!("size={kilobytes}k");
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder.path()).output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            Some(Self { folder })
+        } else {
+            eprintln!("SKIPPED: a tmpfs cannot be mounted here, so full and read-only disks are not tested");
+            None
+        }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("shop")
+    }
+
+    fn remount(&self, mode: &str) {
+        let options = format!("remount,{mode}");
+        let done = Command::new("mount").args(["-o", &options]).arg(self.folder.path()).status();
+        assert!(done.unwrap().success());
+    }
+
+    /// Takes all space that is left, to the last page.
+    fn fill(&self) -> PathBuf {
+        let filler = self.folder.path().join("filler");
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&filler).unwrap();
+        while std::io::Write::write_all(&mut file, &[7; 4096]).is_ok() {}
+        filler
+    }
+}
+
+impl Drop for TinyDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.folder.path()).status();
+    }
+}
+
+fn long_text(letter: &str) -> String {
+    let text = letter.repeat(4_000);
+    format!(r#"{{"updateNode":{{"node":"a","set":{{"text":"{text}"}}}}}}"#)
+}
+
+/// Edits until the disk has no room for one more; gives the refusal.
+fn edit_until_full(bench: &mut Bench) -> shared_protocol::Refusal {
+    for round in 0..500 {
+        let before = bench.content();
+        if let Err(refusal) = bench.try_run(&long_text(if round % 2 == 0 { "x" } else { "y" })) {
+            assert_eq!(bench.content(), before);
+            return refusal;
+        }
+    }
+    panic!("the disk never gets full")
+}
+
+#[test]
+fn a_full_disk_refuses_edits_and_loses_nothing() {
+    let Some(disk) = TinyDisk::mount(1024) else { return };
+    let mut bench = Bench::at(&disk.root());
+    bench.add("main", "a");
+    bench.save();
+    let filler = disk.fill();
+    let refusal = edit_until_full(&mut bench);
+    assert_eq!(refusal.code, Code::StorageError);
+    assert!(
+        refusal.message.contains("nothing was changed") && refusal.message.contains("free some space"),
+        "{refusal}"
+    );
+    let (content, revision) = (bench.content(), bench.revision());
+
+    // A group is refused as a whole.
+    let actor = Actor::new(ActorKind::Window, "ada");
+    let moments: Vec<_> = (0..20).map(|_| bench.moment()).collect();
+    let mut group = bench.workspace().begin();
+    for (round, moment) in moments.into_iter().enumerate() {
+        let command = long_text(if round % 2 == 0 { "v" } else { "w" });
+        group.run(&Mutation::Run(Box::new(serde_json::from_str(&command).unwrap())), &actor, moment).unwrap();
+    }
+    assert_eq!(group.commit().unwrap_err().code, Code::StorageError);
+    assert_eq!((bench.content(), bench.revision()), (content, revision));
+
+    // What was acknowledged is there after a crash, on a disk with room.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let crashed = elsewhere.path().join("crashed");
+    copy(&disk.root(), &crashed);
+    let moment = bench.moment();
+    let found = workspace::Workspace::open(&crashed, moment).unwrap();
+    assert_eq!(found.snapshot(), bench.ws().snapshot());
+
+    std::fs::remove_file(filler).unwrap();
+    bench.add("main", "b");
+    bench.save();
+    bench.reopen();
+    assert_eq!((bench.names(), bench.is_saved()), (vec!["a".to_owned(), "b".to_owned()], true));
+}
+
+#[test]
+fn a_full_disk_refuses_a_save_and_keeps_the_old_file() {
+    let Some(disk) = TinyDisk::mount(2048) else { return };
+    let mut bench = Bench::at(&disk.root());
+    bench.add("main", "a");
+    bench.save();
+    for count in 0..30 {
+        let text = "z".repeat(4_000);
+        bench.run(&format!(
+            r#"{{"addNode":{{"board":"main","type":"notes/sticky","name":"n{count}","props":{{"text":"{text}"}}}}}}"#
+        ));
+    }
+    let (before, content) = (bench.text("main"), bench.content());
+    let filler = disk.fill();
+    let refusal = bench.workspace().save().unwrap_err();
+    assert!(refusal.message.contains("free some space"), "{refusal}");
+    assert_eq!(bench.text("main"), before);
+    assert!(!bench.is_saved());
+    assert_eq!((bench.content(), bench.files()), (content, vec!["main".to_owned()]));
+    bench.look("main");
+    assert_eq!((bench.held(), bench.log()[0].actor.kind), (vec![], ActorKind::Window));
+    std::fs::remove_file(filler).unwrap();
+    bench.save();
+    assert!(bench.is_saved() && bench.text("main").contains("zzz"));
+    bench.look("main");
+    bench.reopen();
+    assert!(bench.is_saved() && bench.held().is_empty());
+}
+
+#[test]
+fn an_edit_by_another_program_on_a_full_disk_is_taken_in_later() {
+    let Some(disk) = TinyDisk::mount(1024) else { return };
+    let mut bench = Bench::at(&disk.root());
+    bench.add("main", "a");
+    bench.save();
+    let filler = disk.fill();
+    edit_until_full(&mut bench);
+    std::fs::remove_file(&filler).unwrap();
+    bench.edit("main", |document| {
+        for bits in 1..100 {
+            workspace_bench::add_note(document, bits, &format!("theirs_{bits}"));
+        }
+    });
+    disk.fill();
+    let before = bench.content();
+    bench.look("main");
+    assert_eq!(bench.content(), before);
+    assert!(bench.notices()[0].contains("free some space"), "{:?}", bench.notices());
+    std::fs::remove_file(&filler).unwrap();
+    bench.look("main");
+    assert_eq!((bench.names().len(), bench.notices(), bench.held()), (100, vec![], vec![]));
+}
+
+#[test]
+fn a_disk_that_becomes_read_only_is_opened_for_reading_and_works_again_after() {
+    let Some(disk) = TinyDisk::mount(2048) else { return };
+    let mut bench = Bench::at(&disk.root());
+    bench.add("main", "a");
+    bench.save();
+    bench.label("a", "mine");
+    let (content, before) = (bench.content(), bench.text("main"));
+    bench.close();
+    disk.remount("ro");
+    bench.open();
+    let notices = bench.notices();
+    assert!(
+        notices.iter().any(|notice| notice.contains("read-only") && notice.contains("never saved")),
+        "{notices:?}"
+    );
+    let command = r#"{"updateNode":{"node":"a","label":"theirs"}}"#;
+    assert_eq!(bench.try_run(command).unwrap_err().code, Code::ReadOnly);
+    assert_eq!(bench.text("main"), before);
+    bench.close();
+    disk.remount("rw");
+    bench.open();
+    assert_eq!((bench.content(), bench.text("main")), (content, before));
+    bench.save();
+    assert!(bench.text("main").contains("mine"));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_refuses_the_save_and_nothing_else() {
+    let Some(disk) = TinyDisk::mount(2048) else { return };
+    let mut bench = Bench::at(&disk.root());
+    bench.add("main", "a");
+    bench.save();
+    let boards = bench.root().join("boards");
+    let mount = |options: &[&str], path: &Path| {
+        Command::new("mount").args(options).arg(path).status().unwrap().success()
+    };
+    assert!(
+        mount(&["--bind", &boards.display().to_string()], &boards)
+            && mount(&["-o", "remount,bind,ro"], &boards)
+    );
+    bench.label("a", "mine");
+    let refusal = bench.workspace().save().unwrap_err();
+    assert!(refusal.message.contains("read-only") && refusal.message.contains("writable"), "{refusal}");
+    bench.label("a", "still mine");
+    assert!(Command::new("umount").arg(&boards).status().unwrap().success());
+    bench.save();
+    assert!(bench.text("main").contains("still mine") && bench.is_saved());
+}

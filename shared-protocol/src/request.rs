@@ -1,0 +1,64 @@
+//! Requests that name their response, and the way back to their sender.
+
+use crate::{Code, Refusal};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// A request that names its response, so that no caller has to tell responses apart.
+pub trait Request: Serialize + DeserializeOwned + Send + 'static {
+    type Response: Serialize + DeserializeOwned + Send + 'static;
+}
+
+type SendResponse<T> = Box<dyn FnOnce(Result<T, Refusal>) + Send>;
+
+/// Sends the response to one request, exactly once: dropping it unanswered sends a refusal, so no sender waits in vain.
+pub struct Responder<T> {
+    send: Option<SendResponse<T>>,
+}
+
+impl<T: 'static> Responder<T> {
+    pub fn new(send: impl FnOnce(Result<T, Refusal>) + Send + 'static) -> Self {
+        Self { send: Some(Box::new(send)) }
+    }
+
+    pub fn send(mut self, result: Result<T, Refusal>) {
+        if let Some(send) = self.send.take() {
+            send(result);
+        }
+    }
+
+    /// Adapts the responder to a part that answers with another type.
+    pub fn map<U: 'static>(mut self, convert: impl FnOnce(U) -> T + Send + 'static) -> Responder<U> {
+        let send = self.send.take();
+        Responder::new(move |result: Result<U, Refusal>| {
+            if let Some(send) = send {
+                send(result.map(convert));
+            }
+        })
+    }
+}
+
+impl<T> Drop for Responder<T> {
+    fn drop(&mut self) {
+        if let Some(send) = self.send.take() {
+            send(Err(Refusal::new(Code::Internal, "the request was dropped before it was answered")
+                .hint("Try again. The log names the cause.")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_dropped_responder_sends_a_refusal() {
+        let (sender, receiver) = mpsc::channel();
+        let send = move |result: Result<u32, Refusal>| sender.send(result).unwrap();
+        drop(Responder::new(send.clone()).map(|text: String| text.len() as u32));
+        assert_eq!(receiver.recv().unwrap().unwrap_err().code, Code::Internal);
+        Responder::new(send).map(|text: String| text.len() as u32).send(Ok("abc".to_owned()));
+        assert_eq!(receiver.recv().unwrap().unwrap(), 3);
+        assert!(receiver.recv().is_err(), "each responder sends once");
+    }
+}
