@@ -1,7 +1,7 @@
 //! `draftboard.toml`: the project file, written by people. Draftboard reads and creates it, and changes only the
 //! fields of an accepted change.
 
-use crate::{FileError, Position, WorkspacePath};
+use crate::{FileError, TextPosition, WorkspacePath};
 use serde::Deserialize;
 use shared_protocol::{SourcePath, TypeId, limits::MAX_LABEL, registry::TypeOverride};
 use std::{collections::BTreeMap, ops::Range};
@@ -13,10 +13,10 @@ use toml::{
 /// The format version that this build writes, and the newest that it reads.
 pub const CONFIG_FORMAT: u32 = 1;
 
-const MOST_BYTES: usize = 1024 * 1024;
-const MOST_MODULES: usize = 200;
-const MOST_BUNDLES: usize = 50;
-const KNOWN: [&str; 6] = ["format", "name", "description", "modules", "bundles", "types"];
+const MAX_CONFIG_BYTES: usize = 1024 * 1024;
+const MAX_MODULE_PATTERNS: usize = 200;
+const MAX_BUNDLE_PATTERNS: usize = 50;
+const KNOWN_KEYS: [&str; 6] = ["format", "name", "description", "modules", "bundles", "types"];
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ProjectConfig {
@@ -63,11 +63,11 @@ impl ProjectConfig {
 /// is an error, because it is most likely a typo.
 pub fn read_config(text: &str) -> Result<ProjectConfig, FileError> {
     let path = WorkspacePath::config();
-    if text.len() > MOST_BYTES {
-        return Err(FileError::TooLarge { path: path.to_string(), most: MOST_BYTES as u64 });
+    if text.len() > MAX_CONFIG_BYTES {
+        return Err(FileError::TooLarge { path: path.to_string(), most: MAX_CONFIG_BYTES as u64 });
     }
     let wrong = |at: Option<Range<usize>>, problem: &str| {
-        FileError::malformed(&path, at.map(|at| Position::of_offset(text, at.start)), problem)
+        FileError::malformed(&path, at.map(|at| TextPosition::of_offset(text, at.start)), problem)
     };
     let parsed = DeTable::parse(text).map_err(|error| wrong(error.span(), error.message()))?;
     let table = parsed.get_ref();
@@ -95,10 +95,13 @@ fn newer_format(table: &DeTable<'_>) -> Option<u64> {
 fn check_top(table: &DeTable<'_>) -> Result<(), (Range<usize>, String)> {
     for (key, value) in table {
         let name: &str = key.get_ref();
-        if KNOWN.contains(&name) {
-            check_json_can_say(value)?;
+        if KNOWN_KEYS.contains(&name) {
+            check_json_representable(value)?;
         } else if !is_section(value.get_ref()) {
-            return Err((key.span(), format!("unknown key `{name}`: expected one of {}", KNOWN.join(", "))));
+            return Err((
+                key.span(),
+                format!("unknown key `{name}`: expected one of {}", KNOWN_KEYS.join(", ")),
+            ));
         }
     }
     Ok(())
@@ -111,7 +114,7 @@ fn is_section(value: &DeValue<'_>) -> bool {
     value.is_table() || value.as_array().is_some_and(all_tables)
 }
 
-fn check_json_can_say(value: &Spanned<DeValue<'_>>) -> Result<(), (Range<usize>, String)> {
+fn check_json_representable(value: &Spanned<DeValue<'_>>) -> Result<(), (Range<usize>, String)> {
     match value.get_ref() {
         DeValue::Datetime(_) => {
             Err((value.span(), "a date is not supported: write it as text, in quotes".to_owned()))
@@ -119,8 +122,8 @@ fn check_json_can_say(value: &Spanned<DeValue<'_>>) -> Result<(), (Range<usize>,
         DeValue::Float(number) if number.as_str().parse::<f64>().is_ok_and(|number| !number.is_finite()) => {
             Err((value.span(), "not a finite number: use a finite number".to_owned()))
         }
-        DeValue::Array(items) => items.iter().try_for_each(check_json_can_say),
-        DeValue::Table(entries) => entries.iter().try_for_each(|(_, value)| check_json_can_say(value)),
+        DeValue::Array(items) => items.iter().try_for_each(check_json_representable),
+        DeValue::Table(entries) => entries.iter().try_for_each(|(_, value)| check_json_representable(value)),
         _ => Ok(()),
     }
 }
@@ -133,14 +136,14 @@ fn check_values(config: &ProjectConfig) -> Result<(), (&'static str, String)> {
     if config.name.trim().is_empty() || config.name.chars().count() > MAX_LABEL {
         return Err(("name", format!("expected a name of 1 to {MAX_LABEL} characters")));
     }
-    if config.modules.len() > MOST_MODULES {
-        return Err(("modules", format!("expected {MOST_MODULES} entries at most")));
+    if config.modules.len() > MAX_MODULE_PATTERNS {
+        return Err(("modules", format!("expected {MAX_MODULE_PATTERNS} entries at most")));
     }
     for pattern in &config.modules {
         WorkspacePath::parse(pattern.as_str()).map_err(|error| ("modules", error.to_string()))?;
     }
-    if config.bundles.len() > MOST_BUNDLES {
-        return Err(("bundles", format!("expected {MOST_BUNDLES} entries at most")));
+    if config.bundles.len() > MAX_BUNDLE_PATTERNS {
+        return Err(("bundles", format!("expected {MAX_BUNDLE_PATTERNS} entries at most")));
     }
     for pattern in &config.bundles {
         SourcePath::parse(pattern.as_str()).map_err(|error| ("bundles", error.to_string()))?;
@@ -181,7 +184,7 @@ bundles = ["specs/*"]
 
 /// The reason why fields cannot be merged into the project file.
 #[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
+pub enum ProjectConfigError {
     #[error("draftboard.toml has a syntax error: {0}")]
     Unreadable(String),
     #[error("`{0}` contains a value that TOML cannot represent: null in a list, or a number out of range")]
@@ -197,22 +200,23 @@ pub enum ConfigError {
 pub fn merge_config(
     text: &str,
     fields: &serde_json::Map<String, serde_json::Value>,
-) -> Result<String, ConfigError> {
+) -> Result<String, ProjectConfigError> {
     if fields.contains_key("format") {
-        return Err(ConfigError::Format);
+        return Err(ProjectConfigError::Format);
     }
-    let mut document: toml_edit::DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| ConfigError::Unreadable(error.to_string()))?;
+    let mut document: toml_edit::DocumentMut = text
+        .parse()
+        .map_err(|error: toml_edit::TomlError| ProjectConfigError::Unreadable(error.to_string()))?;
     merge_table(document.as_table_mut(), fields)?;
     let merged = document.to_string();
-    read_config(&merged).map_err(|error| ConfigError::Result(error.to_string()))?;
+    read_config(&merged).map_err(|error| ProjectConfigError::Result(error.to_string()))?;
     Ok(merged)
 }
 
 fn merge_table(
     table: &mut dyn toml_edit::TableLike,
     fields: &serde_json::Map<String, serde_json::Value>,
-) -> Result<(), ConfigError> {
+) -> Result<(), ProjectConfigError> {
     for (key, value) in fields {
         if value.is_null() {
             table.remove(key);
@@ -223,7 +227,7 @@ fn merge_table(
             merge_table(known, inner)?;
             continue;
         }
-        let value = toml_value(value).ok_or_else(|| ConfigError::Value(key.clone()))?;
+        let value = toml_value(value).ok_or_else(|| ProjectConfigError::Value(key.clone()))?;
         table.insert(key, toml_edit::Item::Value(value));
     }
     Ok(())

@@ -5,12 +5,12 @@ use std::fmt;
 
 /// A position in a text. Line and column count from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
+pub struct TextPosition {
     pub line: usize,
     pub column: usize,
 }
 
-impl Position {
+impl TextPosition {
     /// Returns the position of the byte at `offset`.
     pub(crate) fn of_offset(text: &str, offset: usize) -> Self {
         let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
@@ -21,7 +21,7 @@ impl Position {
     }
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for TextPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
     }
@@ -30,7 +30,7 @@ impl fmt::Display for Position {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
     #[error("{path}{}: {problem}", .position.map(|position| format!(", {position}")).unwrap_or_default())]
-    Malformed { path: String, position: Option<Position>, problem: String },
+    Malformed { path: String, position: Option<TextPosition>, problem: String },
     #[error(
         "{path} was written by a newer Draftboard (format {found}; this version reads up to {known}): update Draftboard to open it"
     )]
@@ -74,7 +74,7 @@ pub enum FileError {
 impl FileError {
     pub(crate) fn malformed(
         path: impl fmt::Display,
-        position: Option<Position>,
+        position: Option<TextPosition>,
         problem: impl Into<String>,
     ) -> Self {
         Self::Malformed { path: path.to_string(), position, problem: problem.into() }
@@ -120,10 +120,10 @@ mod tests {
     #[test]
     fn positions_count_characters() {
         let text = "ab\nüx\n";
-        assert_eq!(Position::of_offset(text, 0), Position { line: 1, column: 1 });
-        assert_eq!(Position::of_offset(text, 3), Position { line: 2, column: 1 });
-        assert_eq!(Position::of_offset(text, 5), Position { line: 2, column: 2 });
-        assert_eq!(Position::of_offset(text, 999), Position { line: 3, column: 1 });
+        assert_eq!(TextPosition::of_offset(text, 0), TextPosition { line: 1, column: 1 });
+        assert_eq!(TextPosition::of_offset(text, 3), TextPosition { line: 2, column: 1 });
+        assert_eq!(TextPosition::of_offset(text, 5), TextPosition { line: 2, column: 2 });
+        assert_eq!(TextPosition::of_offset(text, 999), TextPosition { line: 3, column: 1 });
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
             let text = FileError::of_errno("boards/a.board.json", errno).to_string();
             assert!(text.starts_with("boards/a.board.json") && text.contains(words), "{text}");
         }
-        let error = FileError::malformed("x", Some(Position { line: 3, column: 9 }), "expected a colon");
+        let error = FileError::malformed("x", Some(TextPosition { line: 3, column: 9 }), "expected a colon");
         assert_eq!(error.to_string(), "x, line 3, column 9: expected a colon");
     }
 }

@@ -17,25 +17,25 @@ mod board_file;
 mod config;
 mod digest;
 mod file_error;
-mod folder_watch;
+mod folder_watcher;
 mod journal;
 mod journal_error;
-mod watcher;
 mod workspace_files;
 mod workspace_path;
+mod workspace_watcher;
 
 pub use board_file::{BOARD_FORMAT, MAX_FILE_BYTES, read_board, write_board};
-pub use config::{CONFIG_FORMAT, ConfigError, ProjectConfig, merge_config, new_project, read_config};
+pub use config::{CONFIG_FORMAT, ProjectConfig, ProjectConfigError, merge_config, new_project, read_config};
 pub use digest::Digest;
-pub use file_error::{FileError, Position};
-pub use folder_watch::{FolderNews, FolderWatch};
+pub use file_error::{FileError, TextPosition};
+pub use folder_watcher::{FolderNews, FolderWatch};
 pub use journal::{
-    AuditBreak, JOURNAL_FORMAT, Journal, KeptReview, Known, LogEntry, Recovered, RenewedJournal, ReviewWrite,
-    Stored, VerifiedChain, WrittenProposal, check_audit,
+    AuditBreak, JOURNAL_FORMAT, Journal, Known, LogEntry, Recovered, RenewedJournal, ReviewWrite,
+    StoredProposal, StoredReview, VerifiedChain, WrittenProposal, check_audit,
 };
 pub use journal_error::JournalError;
-pub use watcher::{FileChanged, WatchError, Watcher};
 pub use workspace_files::{
-    BoardList, FolderContent, NotABoard, SourceList, WorkspaceFiles, folder_in_pattern,
+    BoardList, FolderContent, IgnoredBoardFile, SourceList, WorkspaceFiles, folder_in_pattern,
 };
 pub use workspace_path::WorkspacePath;
+pub use workspace_watcher::{FileChanged, WatchError, Watcher};

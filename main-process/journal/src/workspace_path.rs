@@ -4,7 +4,7 @@ use crate::FileError;
 use shared_protocol::{BoardName, SourcePath};
 use std::{fmt, path::Path};
 
-const LONGEST: usize = 1024;
+const MAX_PATH_BYTES: usize = 1024;
 pub(crate) const BOARD_SUFFIX: &str = ".board.json";
 
 /// A path relative to the workspace root, separated by `/`: no `..`, no absolute path, no empty part.
@@ -15,7 +15,7 @@ impl WorkspacePath {
     pub fn parse(text: impl Into<String>) -> Result<Self, FileError> {
         let text = text.into();
         let fits = |part: &str| !part.is_empty() && part != "." && part != ".." && part.len() <= 255;
-        if text.len() <= LONGEST && !text.contains('\0') && text.split('/').all(fits) {
+        if text.len() <= MAX_PATH_BYTES && !text.contains('\0') && text.split('/').all(fits) {
             Ok(Self(text))
         } else {
             Err(FileError::NotInWorkspace { path: text.chars().take(120).collect() })

@@ -73,7 +73,7 @@ proptest! {
         let journal = Journal::open(folder.path()).unwrap();
         let expected = Recovered { checkpoint: Some(document), operations: operations[at..].to_vec() };
         prop_assert_eq!(journal.recover().unwrap(), expected);
-        prop_assert_eq!(journal.newest(100).unwrap(), operations[kept_from..].to_vec());
+        prop_assert_eq!(journal.newest_operations(100).unwrap(), operations[kept_from..].to_vec());
         let verified = journal.verify().unwrap();
         prop_assert_eq!(verified.count as usize, count - kept_from);
         prop_assert_eq!(verified.last, Revision(count as u64));
@@ -173,7 +173,7 @@ fn compaction_keeps_what_can_be_undone_and_goes_on() {
     let folder = folder();
     let mut journal = journal_with(folder.path(), 10);
     journal.checkpoint(&at(10), 4).unwrap();
-    assert_eq!(revisions(&journal.newest(99).unwrap()), [7, 8, 9, 10]);
+    assert_eq!(revisions(&journal.newest_operations(99).unwrap()), [7, 8, 9, 10]);
     assert_eq!(journal.recover().unwrap(), Recovered { checkpoint: Some(at(10)), operations: vec![] });
     journal.append(&plain_operations(11..=12)).unwrap();
     journal.checkpoint(&at(11), 0).unwrap();

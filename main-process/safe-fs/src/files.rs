@@ -1,7 +1,7 @@
 //! Files in a folder: opens regular files only and follows no links, limits the bytes read, replaces files
 //! atomically.
 
-use crate::{Entry, create_folder, list, open_folder};
+use crate::{FolderEntry, create_folder, list, open_folder};
 use rustix::{
     fd::{AsFd as _, BorrowedFd, OwnedFd},
     fs::{AtFlags, FileType, Mode, OFlags},
@@ -16,9 +16,9 @@ use std::{
 
 const TEMPORARY_PREFIX: &str = ".draftboard-saving-";
 /// Read and write access for the owner only.
-const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
+const PRIVATE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 /// `NONBLOCK` keeps the open of a pipe or a device from blocking until its other end is opened.
-const SAFE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+const SAFE_FLAGS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
 /// The reason why a path was refused. Callers add the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -100,7 +100,7 @@ impl SafeFolder {
     /// textually; this is equivalent because links are refused.
     pub fn open(path: &Path) -> Result<Self, PathError> {
         let refused = |problem| PathError { path: path.to_owned(), problem };
-        let path = &lexical(&std::path::absolute(path).map_err(|error| refused(PathProblem::from(error)))?);
+        let path = &normalize(&std::path::absolute(path).map_err(|error| refused(PathProblem::from(error)))?);
         let parts = parts_of(path.strip_prefix("/").unwrap_or(path)).map_err(refused)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root =
@@ -134,15 +134,15 @@ impl SafeFolder {
 
     /// Opens a subfolder.
     pub fn folder(&self, name: impl AsRef<Path>) -> Result<Self, PathError> {
-        self.reach(name.as_ref(), open_folder)
+        self.open_with(name.as_ref(), open_folder)
     }
 
     /// Opens a subfolder and creates its missing parts.
     pub fn create_folder(&self, name: impl AsRef<Path>) -> Result<Self, PathError> {
-        self.reach(name.as_ref(), create_folder)
+        self.open_with(name.as_ref(), create_folder)
     }
 
-    fn reach(
+    fn open_with(
         &self,
         name: &Path,
         open: fn(BorrowedFd<'_>, &[&str]) -> Result<OwnedFd, Errno>,
@@ -156,39 +156,39 @@ impl SafeFolder {
     }
 
     /// Returns the entries of this folder, sorted by name.
-    pub fn list(&self) -> Result<Vec<Entry>, PathError> {
+    pub fn list(&self) -> Result<Vec<FolderEntry>, PathError> {
         list(self.fd.as_fd())
             .map_err(|errno| PathError { path: self.path.clone(), problem: PathProblem::from(errno) })
     }
 
     /// Opens a regular file for reading.
     pub fn open_file(&self, name: impl AsRef<Path>) -> Result<File, PathError> {
-        self.at(name.as_ref(), open_folder, open_regular)
+        self.with_parent(name.as_ref(), open_folder, open_regular)
     }
 
     /// Reads a regular file of at most `max_bytes`.
     pub fn read(&self, name: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u8>, PathError> {
-        self.at(name.as_ref(), open_folder, |folder, name| {
+        self.with_parent(name.as_ref(), open_folder, |folder, name| {
             read_bounded(open_regular(folder, name)?, max_bytes)
         })
     }
 
     /// Creates a file, readable by the owner only, and its missing folders. Fails when the file exists.
     pub fn create_new(&self, name: impl AsRef<Path>) -> Result<File, PathError> {
-        self.at(name.as_ref(), create_folder, |folder, name| create_new(folder, name, PRIVATE))
+        self.with_parent(name.as_ref(), create_folder, |folder, name| create_new(folder, name, PRIVATE_MODE))
     }
 
     /// Opens a regular file for reading and writing without truncating it, or creates an empty one readable by the
     /// owner only. Used for lock files.
     pub fn open_or_create(&self, name: impl AsRef<Path>) -> Result<File, PathError> {
-        self.at(name.as_ref(), create_folder, |folder, name| {
-            open_checked(folder, name, OFlags::RDWR | OFlags::CREATE, PRIVATE)
+        self.with_parent(name.as_ref(), create_folder, |folder, name| {
+            open_checked(folder, name, OFlags::RDWR | OFlags::CREATE, PRIVATE_MODE)
         })
     }
 
     /// Replaces the content of a file with `bytes`, or creates the file and its missing folders. Durable on return.
     pub fn write_atomic(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<(), PathError> {
-        self.at(name.as_ref(), create_folder, |folder, name| {
+        self.with_parent(name.as_ref(), create_folder, |folder, name| {
             replace(folder, name, bytes)?;
             Ok(rustix::fs::fsync(folder)?)
         })
@@ -196,7 +196,7 @@ impl SafeFolder {
 
     /// Removes a file or a link, never the target of a link. Succeeds when nothing exists under the name.
     pub fn remove(&self, name: impl AsRef<Path>) -> Result<(), PathError> {
-        let removed = self.at(name.as_ref(), open_folder, |folder, name| {
+        let removed = self.with_parent(name.as_ref(), open_folder, |folder, name| {
             Ok(rustix::fs::unlinkat(folder, name, AtFlags::empty())?)
         });
         match removed {
@@ -214,8 +214,9 @@ impl SafeFolder {
 
     /// Returns the type of an entry without following links; `None` when it does not exist.
     pub fn kind(&self, name: impl AsRef<Path>) -> Result<Option<FileType>, PathError> {
-        let found =
-            self.at(name.as_ref(), open_folder, |folder, name| Ok(crate::kind_of(folder, name)?)).map(Some);
+        let found = self
+            .with_parent(name.as_ref(), open_folder, |folder, name| Ok(crate::kind_of(folder, name)?))
+            .map(Some);
         match found {
             Err(error) if error.problem.is_missing() => Ok(None),
             other => other,
@@ -228,7 +229,7 @@ impl SafeFolder {
             .map_err(|errno| PathError { path: self.path.clone(), problem: PathProblem::from(errno) })
     }
 
-    fn at<T>(
+    fn with_parent<T>(
         &self,
         path: &Path,
         open: fn(BorrowedFd<'_>, &[&str]) -> Result<OwnedFd, Errno>,
@@ -245,7 +246,7 @@ impl SafeFolder {
     }
 }
 
-fn lexical(path: &Path) -> PathBuf {
+fn normalize(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut path, part| {
         match part {
             Component::ParentDir => drop(path.pop()),
@@ -272,7 +273,7 @@ pub fn open_regular(folder: BorrowedFd<'_>, name: &str) -> Result<File, PathProb
 }
 
 fn open_checked(folder: BorrowedFd<'_>, name: &str, flags: OFlags, mode: Mode) -> Result<File, PathProblem> {
-    let fd = rustix::fs::openat(folder, name, flags | SAFE, mode)?;
+    let fd = rustix::fs::openat(folder, name, flags | SAFE_FLAGS, mode)?;
     let stat = rustix::fs::fstat(&fd)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => Ok(File::from(fd)),
@@ -294,7 +295,7 @@ pub fn read_bounded(file: File, max_bytes: u64) -> Result<Vec<u8>, PathProblem> 
 
 /// Creates a file. Fails when it exists.
 pub fn create_new(folder: BorrowedFd<'_>, name: &str, mode: Mode) -> Result<File, PathProblem> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | SAFE;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | SAFE_FLAGS;
     Ok(File::from(rustix::fs::openat(folder, name, flags, mode)?))
 }
 
@@ -346,7 +347,7 @@ fn write_synced(
     existing: Option<&rustix::fs::Stat>,
 ) -> Result<(), PathProblem> {
     // A new file gets its mode from the umask. A replacement stays private until it has the mode of the original.
-    let mode = if existing.is_some() { PRIVATE } else { Mode::from_raw_mode(0o666) };
+    let mode = if existing.is_some() { PRIVATE_MODE } else { Mode::from_raw_mode(0o666) };
     let mut file = create_new(folder, name, mode)?;
     file.write_all(bytes)?;
     if let Some(existing) = existing {
@@ -378,7 +379,7 @@ mod tests {
         fs::create_dir(&place).unwrap();
         symlink(&canary, place.join("link")).unwrap();
         symlink(&root, place.join("out")).unwrap();
-        rustix::fs::mkfifoat(rustix::fs::CWD, place.join("pipe"), PRIVATE).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, place.join("pipe"), PRIVATE_MODE).unwrap();
         let folder = SafeFolder::open(&place).unwrap();
         for (name, expected) in
             [("link", PathProblem::Link), ("out/canary", PathProblem::Link), ("pipe", PathProblem::NotAFile)]

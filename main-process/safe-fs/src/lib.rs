@@ -16,12 +16,13 @@ use rustix::{
     io::Errno,
 };
 
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const FOLDER_FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// The maximum number of names read from one folder.
-const MOST_ENTRIES: usize = 200_000;
+const MAX_FOLDER_ENTRIES: usize = 200_000;
 
 /// One name in a folder.
-pub struct Entry {
+pub struct FolderEntry {
     /// Contains replacement characters where the name is not UTF-8; such a file cannot be opened by this name.
     pub name: String,
     pub kind: FileType,
@@ -43,7 +44,7 @@ fn open_at_once(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> 
     let path = if parts.is_empty() { ".".to_owned() } else { parts.join("/") };
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
     // Omits NOFOLLOW: with it, a link as the last part is reported as "not a folder" instead of as a link.
-    rustix::fs::openat2(root, path, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty(), resolve)
+    rustix::fs::openat2(root, path, FOLDER_FLAGS.difference(OFlags::NOFOLLOW), Mode::empty(), resolve)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -52,7 +53,7 @@ fn open_at_once(_root: BorrowedFd<'_>, _parts: &[&str]) -> Result<OwnedFd, Errno
 }
 
 fn open_part_by_part(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> {
-    let mut folder = rustix::fs::openat(root, ".", FOLDER, Mode::empty())?;
+    let mut folder = rustix::fs::openat(root, ".", FOLDER_FLAGS, Mode::empty())?;
     for part in parts {
         folder = open_part(folder.as_fd(), part)?;
     }
@@ -60,7 +61,7 @@ fn open_part_by_part(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Er
 }
 
 fn open_part(folder: BorrowedFd<'_>, part: &str) -> Result<OwnedFd, Errno> {
-    rustix::fs::openat(folder, part, FOLDER, Mode::empty()).map_err(|errno| match errno {
+    rustix::fs::openat(folder, part, FOLDER_FLAGS, Mode::empty()).map_err(|errno| match errno {
         Errno::NOTDIR if kind_of(folder, part) == Ok(FileType::Symlink) => Errno::LOOP,
         other => other,
     })
@@ -73,7 +74,7 @@ pub fn create_folder(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Er
         Err(Errno::NOENT) => {}
         other => return other,
     }
-    let mut folder = rustix::fs::openat(root, ".", FOLDER, Mode::empty())?;
+    let mut folder = rustix::fs::openat(root, ".", FOLDER_FLAGS, Mode::empty())?;
     for part in parts {
         let mode = if part.starts_with('.') { Mode::RWXU } else { Mode::from_raw_mode(0o777) };
         match rustix::fs::mkdirat(&folder, *part, mode) {
@@ -92,9 +93,9 @@ fn kind_of(folder: BorrowedFd<'_>, name: &str) -> Result<FileType, Errno> {
 }
 
 /// Returns the entries of a folder, sorted by name.
-pub fn list(folder: BorrowedFd<'_>) -> Result<Vec<Entry>, Errno> {
+pub fn list(folder: BorrowedFd<'_>) -> Result<Vec<FolderEntry>, Errno> {
     let mut entries = Vec::new();
-    for entry in Dir::read_from(folder)?.take(MOST_ENTRIES) {
+    for entry in Dir::read_from(folder)?.take(MAX_FOLDER_ENTRIES) {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if name == "." || name == ".." {
@@ -105,7 +106,7 @@ pub fn list(folder: BorrowedFd<'_>) -> Result<Vec<Entry>, Errno> {
             FileType::Unknown => kind_of(folder, &name).unwrap_or(FileType::Unknown),
             kind => kind,
         };
-        entries.push(Entry { name, kind });
+        entries.push(FolderEntry { name, kind });
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(entries)

@@ -9,24 +9,24 @@ use std::{
 };
 
 /// Returns the types of all providers, parsed once.
-pub fn schemas() -> &'static Schemas {
-    static READ: LazyLock<Schemas> = LazyLock::new(Schemas::read);
+pub fn schemas() -> &'static ProviderSchemas {
+    static READ: LazyLock<ProviderSchemas> = LazyLock::new(ProviderSchemas::read);
     &READ
 }
 
 #[derive(Debug, Default)]
-pub struct Schemas {
-    types: HashMap<String, Schema>,
+pub struct ProviderSchemas {
+    types: HashMap<String, BlockSchema>,
 }
 
 /// The body of a type or of a nested block.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Schema {
+pub struct BlockSchema {
     #[serde(rename = "a", default)]
-    pub attributes: BTreeMap<String, Attribute>,
+    pub attributes: BTreeMap<String, AttributeSchema>,
     #[serde(rename = "b", default)]
-    pub blocks: BTreeMap<String, Schema>,
+    pub blocks: BTreeMap<String, BlockSchema>,
     /// Read-only attributes.
     #[serde(default)]
     pub computed: BTreeSet<String>,
@@ -39,13 +39,13 @@ pub struct Schema {
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
-pub struct Attribute {
+pub struct AttributeSchema {
     pub required: bool,
-    pub kind: Kind,
+    pub kind: AttributeKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum AttributeKind {
     Text,
     Number,
     Boolean,
@@ -56,17 +56,17 @@ pub enum Kind {
     Any,
 }
 
-impl From<String> for Attribute {
+impl From<String> for AttributeSchema {
     fn from(text: String) -> Self {
         let required = text.starts_with('!');
         let kind = match text.trim_start_matches('!') {
-            "string" => Kind::Text,
-            "number" => Kind::Number,
-            "boolean" => Kind::Boolean,
-            "array(string)" => Kind::Texts,
-            "array(number)" => Kind::Numbers,
-            "map(string)" => Kind::Map,
-            _ => Kind::Any,
+            "string" => AttributeKind::Text,
+            "number" => AttributeKind::Number,
+            "boolean" => AttributeKind::Boolean,
+            "array(string)" => AttributeKind::Texts,
+            "array(number)" => AttributeKind::Numbers,
+            "map(string)" => AttributeKind::Map,
+            _ => AttributeKind::Any,
         };
         Self { required, kind }
     }
@@ -74,30 +74,31 @@ impl From<String> for Attribute {
 
 /// The schema at a path.
 #[derive(Debug, Clone, Copy)]
-pub enum Found<'a> {
-    Attribute(&'a Attribute),
-    Block(&'a Schema),
+pub enum SchemaEntry<'a> {
+    Attribute(&'a AttributeSchema),
+    Block(&'a BlockSchema),
 }
 
 #[derive(Deserialize)]
-struct File {
-    types: HashMap<String, Schema>,
+struct ProviderSchemaFile {
+    types: HashMap<String, BlockSchema>,
     #[serde(rename = "provider")]
     _provider: String,
     #[serde(rename = "version")]
     _version: String,
 }
 
-impl Schemas {
+impl ProviderSchemas {
     fn read() -> Self {
         // The texts are embedded in the executable, and a test parses them all. A text that does not parse is
         // skipped; its types are then treated like those of a workspace module, which have no schema.
-        let files = catalogue::provider_schemas().filter_map(|text| serde_json::from_str::<File>(text).ok());
+        let files = catalogue::provider_schemas()
+            .filter_map(|text| serde_json::from_str::<ProviderSchemaFile>(text).ok());
         Self { types: files.flat_map(|file| file.types).collect() }
     }
 
     /// Returns the schema of a resource, or of a data source as `data.type`.
-    pub fn get(&self, terraform: &str) -> Option<&Schema> {
+    pub fn get(&self, terraform: &str) -> Option<&BlockSchema> {
         self.types.get(terraform)
     }
 
@@ -106,21 +107,22 @@ impl Schemas {
     }
 }
 
-impl Schema {
+impl BlockSchema {
     /// Returns the schema at `block.block.argument`.
-    pub fn find(&self, path: &str) -> Option<Found<'_>> {
+    pub fn find(&self, path: &str) -> Option<SchemaEntry<'_>> {
         let mut body = self;
         let mut parts = path.trim_end_matches("[]").split('.').peekable();
         while let Some(part) = parts.next() {
             match body.blocks.get(part) {
-                Some(block) if parts.peek().is_none() => return Some(Found::Block(block)),
+                Some(block) if parts.peek().is_none() => return Some(SchemaEntry::Block(block)),
                 Some(block) => body = block,
                 None => {
                     let attribute = body.attributes.get(part)?;
                     // The schema does not describe the content of a list of objects, which may be written as
                     // blocks.
                     let is_whole = parts.peek().is_none();
-                    return (is_whole || attribute.kind == Kind::Any).then_some(Found::Attribute(attribute));
+                    return (is_whole || attribute.kind == AttributeKind::Any)
+                        .then_some(SchemaEntry::Attribute(attribute));
                 }
             }
         }

@@ -66,20 +66,20 @@ pub struct Backend {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
+pub enum InfrastructureSettingsError {
     #[error("draftboard.toml, [infrastructure]: {0}")]
     Malformed(String),
 }
 
 impl Settings {
     /// Reads the settings from the text of `draftboard.toml`. A file without the table has default settings.
-    pub fn read(text: &str) -> Result<Self, SettingsError> {
+    pub fn read(text: &str) -> Result<Self, InfrastructureSettingsError> {
         #[derive(Deserialize)]
         struct File {
             #[serde(default)]
             infrastructure: Settings,
         }
-        let malformed = |error: toml::de::Error| SettingsError::Malformed(error.to_string());
+        let malformed = |error: toml::de::Error| InfrastructureSettingsError::Malformed(error.to_string());
         let file: File = toml::from_str(text).map_err(malformed)?;
         if let Some(naming) = &file.infrastructure.naming {
             naming.check()?;
@@ -93,7 +93,7 @@ impl Settings {
     }
 
     /// Serializes the settings as the entries of one board in `draftboard.toml`.
-    pub fn to_toml(&self, board: &str) -> Result<String, SettingsError> {
+    pub fn to_toml(&self, board: &str) -> Result<String, InfrastructureSettingsError> {
         #[derive(Serialize)]
         struct File<'a> {
             infrastructure: Boards<'a>,
@@ -103,7 +103,7 @@ impl Settings {
             boards: BTreeMap<&'a str, &'a Settings>,
         }
         let file = File { infrastructure: Boards { boards: BTreeMap::from([(board, self)]) } };
-        toml::to_string(&file).map_err(|error| SettingsError::Malformed(error.to_string()))
+        toml::to_string(&file).map_err(|error| InfrastructureSettingsError::Malformed(error.to_string()))
     }
 
     /// Returns the settings of a board: its own entries override those of the project.
@@ -126,11 +126,11 @@ impl Settings {
 }
 
 impl NamingConvention {
-    fn check(&self) -> Result<(), SettingsError> {
+    fn check(&self) -> Result<(), InfrastructureSettingsError> {
         const TOKENS: [&str; 5] = ["{type}", "{env}", "{name}", "{region}", "{org}"];
         let rest = TOKENS.iter().fold(self.template.clone(), |rest, token| rest.replace(token, ""));
         if !self.template.contains("{name}") || rest.contains(['{', '}']) {
-            return Err(SettingsError::Malformed(format!(
+            return Err(InfrastructureSettingsError::Malformed(format!(
                 "naming.template {:?}: expected text with {{name}} and, optionally, {{type}}, {{env}}, {{region}} and {{org}}",
                 self.template
             )));

@@ -32,8 +32,8 @@ pub fn folder_of(board: &BoardName) -> String {
 }
 
 /// Keeps the state and plans of Terraform, which may contain secrets, out of version control. Created when missing.
-const IGNORE_PATH: &str = "terraform/.gitignore";
-const IGNORE: &str = "# State and plans may contain secrets. Draftboard creates this file when it is missing; edit it freely.\n\
+const GITIGNORE_PATH: &str = "terraform/.gitignore";
+const GITIGNORE_TEXT: &str = "# State and plans may contain secrets. Draftboard creates this file when it is missing; edit it freely.\n\
     .terraform/\n*.tfplan\n*.tfstate\n*.tfstate.*\n";
 
 /// Compares the generated files with those in the workspace.
@@ -43,7 +43,7 @@ pub fn difference(
     generated: &Generated,
 ) -> Result<Difference, FileError> {
     let root = folder_of(board);
-    let ours = ours_within(files, &root)?;
+    let ours = list_board_files(files, &root)?;
     let mut found = Difference::default();
     for (name, text) in &generated.files {
         let path = format!("{root}/{name}");
@@ -73,9 +73,9 @@ pub fn write(
 ) -> Result<Difference, FileError> {
     let difference = difference(files, board, generated)?;
     let prefix = format!("{}/", folder_of(board));
-    let ignore = WorkspacePath::parse(IGNORE_PATH)?;
+    let ignore = WorkspacePath::parse(GITIGNORE_PATH)?;
     if let Err(FileError::Missing { .. }) = files.read(&ignore) {
-        files.write_atomic(&ignore, IGNORE.as_bytes())?;
+        files.write_atomic(&ignore, GITIGNORE_TEXT.as_bytes())?;
     }
     for path in &difference.written {
         let text = path.strip_prefix(&prefix).and_then(|name| generated.files.get(name));
@@ -93,7 +93,7 @@ pub fn write(
 pub fn others(files: &WorkspaceFiles, board: &BoardName) -> Result<Vec<(String, Vec<u8>)>, FileError> {
     let root = folder_of(board);
     let mut found = Vec::new();
-    for (path, _) in ours_within(files, &root)?.iter().filter(|(_, text)| text.is_none()) {
+    for (path, _) in list_board_files(files, &root)?.iter().filter(|(_, text)| text.is_none()) {
         let name = path.strip_prefix(&root).and_then(|name| name.strip_prefix('/'));
         if let Some(name) = name.filter(|name| READ_BY_TERRAFORM.iter().any(|ending| name.ends_with(ending)))
         {
@@ -104,7 +104,10 @@ pub fn others(files: &WorkspaceFiles, board: &BoardName) -> Result<Vec<(String, 
 }
 
 /// Lists every file in the folder and its modules, with the text of our files and `None` for foreign files.
-fn ours_within(files: &WorkspaceFiles, root: &str) -> Result<BTreeMap<String, Option<String>>, FileError> {
+fn list_board_files(
+    files: &WorkspaceFiles,
+    root: &str,
+) -> Result<BTreeMap<String, Option<String>>, FileError> {
     let mut found = BTreeMap::new();
     let modules = files.list(&WorkspacePath::parse(format!("{root}/modules"))?)?;
     let folders = modules.folders.into_iter().map(|name| format!("{root}/modules/{name}"));

@@ -11,7 +11,7 @@ mod common;
 
 use common::Bench;
 use shared_protocol::{NodeId, Value};
-use terraform::cost::{Basis, Estimate, Estimates, PriceBook, estimate, missing};
+use terraform::cost::{Basis, CostEstimate, Estimates, PriceBook, estimate, missing};
 
 const BOOK: &str = r#"{"format":1,"currency":"EUR","prices":[
   {"provider":"azurerm","region":"westeurope","service":"Virtual Machines","sku":"Standard_B2s/Linux","unit":"hour","price":0.05,"source":"a made-up list","date":"2026-01-31"},
@@ -23,7 +23,7 @@ fn costs(bench: &Bench, book: &PriceBook) -> Estimates {
     estimate(&bench.snapshot, bench.board, &bench.settings, book)
 }
 
-fn of(estimates: &Estimates, node: NodeId) -> &Estimate {
+fn of(estimates: &Estimates, node: NodeId) -> &CostEstimate {
     estimates.nodes.iter().find(|estimate| estimate.node == node).unwrap()
 }
 

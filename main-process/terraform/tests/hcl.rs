@@ -70,7 +70,7 @@ fn evaluated(text: &str) -> hcl::Value {
 #[test]
 fn texts_come_back_as_they_were_given() {
     for text in NASTY {
-        let line = format!("x = {}\n", terraform::hcl::quoted(text));
+        let line = format!("x = {}\n", terraform::hcl::quote(text));
         assert!(!line.trim_end().contains('\n'), "{line}");
         assert_eq!(evaluated(&line), hcl::Value::from(text), "{line}");
     }
@@ -428,16 +428,16 @@ fn a_change_touches_only_what_it_must() {
         ));
     }
     bench.generate();
-    assert_eq!(bench.generator.rendered(), 21);
+    assert_eq!(bench.generator.rendered_count(), 21);
     bench.generate();
-    assert_eq!(bench.generator.rendered(), 0);
+    assert_eq!(bench.generator.rendered_count(), 0);
     bench.set(networks[3], "name", Value::text("other"));
     let generated = bench.generate();
-    assert_eq!(bench.generator.rendered(), 1);
+    assert_eq!(bench.generator.rendered_count(), 1);
     // A rename updates every node that refers to it.
     bench.json(&format!(r#"{{"updateNode":{{"node":"{group}","name":"group"}}}}"#));
     let renamed = bench.generate();
-    assert_eq!(bench.generator.rendered(), 21);
+    assert_eq!(bench.generator.rendered_count(), 21);
     assert_ne!(generated.files["main.tf"], renamed.files["main.tf"]);
     let mut fresh = terraform::Generator::new();
     let input = terraform::Input { snapshot: &bench.snapshot, board: bench.board, settings: &bench.settings };

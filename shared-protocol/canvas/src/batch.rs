@@ -41,7 +41,7 @@ impl Batch {
     }
 
     fn mesh(&mut self) -> &mut Mesh {
-        // Not shared since `start`, so nothing is copied.
+        // Not shared since the frame began, so nothing is copied.
         Arc::make_mut(&mut self.mesh)
     }
 

@@ -22,7 +22,7 @@ pub(crate) enum Part {
     Landmark,
 }
 
-/// The maximum number of texts to lay out per frame. The others reuse a layout at most `NEAR_STEPS` zoom steps away, or
+/// The maximum number of texts to lay out per frame. The others reuse a layout that is at most two zoom steps away, or
 /// wait for the next frame.
 const BUDGET: usize = 160;
 const NEAR_STEPS: u32 = 2;

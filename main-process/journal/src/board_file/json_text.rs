@@ -8,20 +8,20 @@ use std::io;
 /// Serializes a value on one line without spaces.
 pub(super) fn one_line(value: &impl Serialize) -> Result<String, serde_json::Error> {
     let mut bytes = Vec::new();
-    value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Plain))?;
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, EscapingFormatter))?;
     String::from_utf8(bytes).map_err(serde::ser::Error::custom)
 }
 
-struct Plain;
+struct EscapingFormatter;
 
-impl Formatter for Plain {
+impl Formatter for EscapingFormatter {
     fn write_string_fragment<W: ?Sized + io::Write>(
         &mut self,
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
         let mut plain_from = 0;
-        for (at, c) in fragment.char_indices().filter(|(_, c)| hides(*c)) {
+        for (at, c) in fragment.char_indices().filter(|(_, c)| is_hidden_character(*c)) {
             writer.write_all(&fragment.as_bytes()[plain_from..at])?;
             for unit in c.encode_utf16(&mut [0; 2]) {
                 write!(writer, "\\u{unit:04x}")?;
@@ -34,7 +34,7 @@ impl Formatter for Plain {
 
 /// Line breaks and controls beyond ASCII, direction marks, the byte order mark, invisible tags. Joiners are not
 /// escaped, because words and emoji contain them.
-fn hides(c: char) -> bool {
+fn is_hidden_character(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')

@@ -12,7 +12,7 @@ use std::{
 };
 
 #[derive(Serialize)]
-struct Head<'a> {
+struct BoardHeaderLine<'a> {
     id: BoardId,
     kind: BoardKind,
     title: &'a str,
@@ -73,7 +73,7 @@ pub fn write_board(document: &Document) -> Result<String, FileError> {
     let edges: BTreeMap<_, _> = document.edges.iter().map(|edge| (edge.id, EdgeLine::of(edge))).collect();
     let layout: BTreeMap<_, _> =
         document.layout.iter().map(|(id, at)| (*id, [at.x, at.y, at.w, at.h])).collect();
-    let head = Head { id: board.id, kind: board.kind, title: &board.title };
+    let head = BoardHeaderLine { id: board.id, kind: board.kind, title: &board.title };
 
     let unwritable = |error: serde_json::Error| not_one(error.to_string());
     let mut text = String::new();
@@ -83,16 +83,16 @@ pub fn write_board(document: &Document) -> Result<String, FileError> {
         "{{\n  \"format\": {BOARD_FORMAT},\n  \"board\": {},\n",
         one_line(&head).map_err(unwritable)?
     );
-    section(&mut text, "nodes", &nodes).map_err(unwritable)?;
+    write_section(&mut text, "nodes", &nodes).map_err(unwritable)?;
     text.push_str(",\n");
-    section(&mut text, "edges", &edges).map_err(unwritable)?;
+    write_section(&mut text, "edges", &edges).map_err(unwritable)?;
     text.push_str(",\n");
-    section(&mut text, "layout", &layout).map_err(unwritable)?;
+    write_section(&mut text, "layout", &layout).map_err(unwritable)?;
     text.push_str("\n}\n");
     Ok(text)
 }
 
-fn section<K: Display, V: Serialize>(
+fn write_section<K: Display, V: Serialize>(
     text: &mut String,
     name: &str,
     lines: &BTreeMap<K, V>,

@@ -8,12 +8,12 @@ use shared_protocol::review::{AuditEntry, AuditLine, MAX_AUDIT};
 
 /// The newest audit line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct AuditEnd {
+pub(super) struct AuditTail {
     number: u64,
     hash: Digest,
 }
 
-impl AuditEnd {
+impl AuditTail {
     pub(super) const START: Self = Self { number: 0, hash: Digest::ZERO };
 
     pub(super) fn read(connection: &Connection) -> Result<Self, rusqlite::Error> {
@@ -39,7 +39,7 @@ impl AuditEnd {
             let text = serde_json::to_string(entry)
                 .map_err(|error| JournalError::unstorable("a line of the audit", error))?;
             let number = end.number + 1;
-            let hash = hash(end.hash.as_bytes(), number, &text);
+            let hash = audit_line_hash(end.hash.as_bytes(), number, &text);
             insert.execute((to_sql(number)?, end.hash, hash, &text))?;
             end = Self { number, hash };
         }
@@ -48,7 +48,7 @@ impl AuditEnd {
 
     /// Removes the lines after this one, which belong to a refused write. The only place where the audit loses
     /// lines.
-    pub(super) fn take_back(self, transaction: &Transaction<'_>) -> Result<(), JournalError> {
+    pub(super) fn roll_back(self, transaction: &Transaction<'_>) -> Result<(), JournalError> {
         if Self::read(transaction)? == self {
             return Ok(());
         }
@@ -60,7 +60,7 @@ impl AuditEnd {
     }
 }
 
-fn hash(previous: &[u8], number: u64, text: &str) -> Digest {
+fn audit_line_hash(previous: &[u8], number: u64, text: &str) -> Digest {
     Digest::of_parts([previous, &number.to_be_bytes(), text.as_bytes()])
 }
 
@@ -106,10 +106,10 @@ pub fn check_audit(
         if line.previous != end.1 {
             return wrong("does not follow the line before it");
         }
-        let previous = digest_of(&line.previous);
-        if previous
-            .is_none_or(|previous| hash(previous.as_bytes(), number, &line.text).to_string() != line.hash)
-        {
+        let previous = parse_digest(&line.previous);
+        if previous.is_none_or(|previous| {
+            audit_line_hash(previous.as_bytes(), number, &line.text).to_string() != line.hash
+        }) {
             return wrong("does not match its hash");
         }
         end = (number, line.hash.clone());
@@ -117,7 +117,7 @@ pub fn check_audit(
     Ok(Some(end).filter(|end| end.0 > 0))
 }
 
-fn digest_of(text: &str) -> Option<Digest> {
+fn parse_digest(text: &str) -> Option<Digest> {
     let bytes: Option<Vec<u8>> = (0..text.len())
         .step_by(2)
         .map(|at| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok()))

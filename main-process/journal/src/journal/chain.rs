@@ -1,14 +1,14 @@
 //! The hash chain: the hash of each operation covers the previous operation, so that a changed, missing or
 //! reordered row is detected.
 
-use super::{Journal, row::Row};
+use super::{Journal, row::OperationRow};
 use crate::{Digest, JournalError};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use shared_protocol::Revision;
 
 /// A link of the chain: the revision of an operation and its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Link {
+pub(super) struct ChainLink {
     pub(super) revision: Revision,
     pub(super) hash: Digest,
 }
@@ -22,7 +22,7 @@ pub struct VerifiedChain {
     pub count: u64,
 }
 
-impl Link {
+impl ChainLink {
     pub(super) const START: Self = Self { revision: Revision::START, hash: Digest::ZERO };
 
     pub(super) fn from_columns(
@@ -37,7 +37,7 @@ impl Link {
     }
 
     /// Returns the link to `row` when it follows this one. The error names the revision where the chain breaks.
-    pub(super) fn follow(self, row: &Row) -> Result<Self, (Revision, String)> {
+    pub(super) fn follow(self, row: &OperationRow) -> Result<Self, (Revision, String)> {
         let expected = self.revision.next();
         if row.revision != expected {
             return Err((expected, format!("it is missing; the next revision is {}", row.revision)));
@@ -60,11 +60,11 @@ impl Journal {
         let checkpoint = self.read_checkpoint()?.map(|(_, link)| link);
         let mut link = anchor;
         let mut count = 0;
-        check_against(checkpoint, link)?;
+        check_checkpoint(checkpoint, link)?;
         self.rows_after(anchor.revision, &mut |row| {
             link =
                 link.follow(&row).map_err(|(revision, problem)| JournalError::damaged(revision, problem))?;
-            check_against(checkpoint, link)?;
+            check_checkpoint(checkpoint, link)?;
             row.decode()?;
             count += 1;
             Ok(())
@@ -74,7 +74,7 @@ impl Journal {
 }
 
 /// Checks that the chain and the checkpoint agree at the revision of the checkpoint.
-fn check_against(checkpoint: Option<Link>, link: Link) -> Result<(), JournalError> {
+fn check_checkpoint(checkpoint: Option<ChainLink>, link: ChainLink) -> Result<(), JournalError> {
     match checkpoint {
         Some(checkpoint) if checkpoint.revision == link.revision && checkpoint != link => Err(
             JournalError::damaged(link.revision, "the checkpoint does not match the operations around it"),

@@ -1,18 +1,19 @@
 //! Compaction: replaces operations with a checkpoint, except for the newest, which are kept for undo.
 
-use super::{Durability, Growth, Journal, chain::Link, to_sql};
+use super::{Durability, Journal, JournalGrowth, chain::ChainLink, to_sql};
 use crate::{Digest, JournalError};
 use rusqlite::{OptionalExtension as _, Transaction};
 use shared_protocol::Document;
 
 /// Thresholds since the checkpoint above which the next start becomes slow.
-const MOST_OPERATIONS: u64 = 5_000;
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
+const COMPACT_AFTER_OPERATIONS: u64 = 5_000;
+const COMPACT_AFTER_BYTES: u64 = 64 * 1024 * 1024;
 
 impl Journal {
     /// Returns whether enough operations were added since the last checkpoint.
     pub fn should_compact(&self) -> bool {
-        self.since_checkpoint.operations > MOST_OPERATIONS || self.since_checkpoint.bytes > MOST_BYTES
+        self.since_checkpoint.operations > COMPACT_AFTER_OPERATIONS
+            || self.since_checkpoint.bytes > COMPACT_AFTER_BYTES
     }
 
     /// Stores `document` as the state at its revision and deletes the operations up to that revision, except the
@@ -22,7 +23,7 @@ impl Journal {
     /// journal accepts any revision and continues from there.
     pub fn checkpoint(&mut self, document: &Document, keep_operations: usize) -> Result<(), JournalError> {
         self.check()?;
-        let link = self.link_at(document)?;
+        let link = self.chain_link_at(document)?;
         let text = serde_json::to_string(document)
             .map_err(|error| JournalError::unstorable("the checkpoint", error))?;
         let newest = self.tail.revision.max(link.revision);
@@ -36,23 +37,23 @@ impl Journal {
             transaction.execute("DELETE FROM operations WHERE revision <= ?1", [to_sql(let_go)?])?;
             Ok(())
         })?;
-        self.read_end_again();
-        self.cut_log_back();
-        self.settle()
+        self.reload_end();
+        self.truncate_wal();
+        self.check_after_write()
     }
 
     fn is_empty(&self) -> bool {
-        self.tail == Link::START && self.since_checkpoint == Growth::default()
+        self.tail == ChainLink::START && self.since_checkpoint == JournalGrowth::default()
     }
 
     /// Returns the chain link at the revision of the document.
-    fn link_at(&self, document: &Document) -> Result<Link, JournalError> {
+    fn chain_link_at(&self, document: &Document) -> Result<ChainLink, JournalError> {
         let revision = document.revision;
         if revision == self.tail.revision {
             return Ok(self.tail);
         }
         if self.is_empty() {
-            return Ok(Link { revision, ..Link::START });
+            return Ok(ChainLink { revision, ..ChainLink::START });
         }
         let older_than_checkpoint: bool = self.connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM checkpoint WHERE revision > ?1)",
@@ -64,7 +65,7 @@ impl Journal {
             .query_row(
                 "SELECT revision, hash FROM operations WHERE revision = ?1",
                 [to_sql(revision.0)?],
-                |row| Link::from_columns(row, 0, 1),
+                |row| ChainLink::from_columns(row, 0, 1),
             )
             .optional()?;
         // The state before the oldest kept operation also has a link in the chain.
@@ -73,7 +74,7 @@ impl Journal {
     }
 
     /// Truncates the log, which grew by the checkpoint. A failure costs only disk space.
-    fn cut_log_back(&self) {
+    fn truncate_wal(&self) {
         let cut = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         if let Err(error) = cut {
             tracing::debug!(%error, "cannot truncate the log of the journal");
@@ -82,12 +83,16 @@ impl Journal {
 }
 
 /// Anchors the kept operations at the newest deleted one.
-fn move_anchor(transaction: &Transaction<'_>, checkpoint: Link, let_go: u64) -> Result<(), JournalError> {
+fn move_anchor(
+    transaction: &Transaction<'_>,
+    checkpoint: ChainLink,
+    let_go: u64,
+) -> Result<(), JournalError> {
     let newest_let_go = transaction
         .query_row(
             "SELECT revision, hash FROM operations WHERE revision <= ?1 ORDER BY revision DESC LIMIT 1",
             [to_sql(let_go)?],
-            |row| Link::from_columns(row, 0, 1),
+            |row| ChainLink::from_columns(row, 0, 1),
         )
         .optional()?;
     let any_kept: bool = transaction.query_row(

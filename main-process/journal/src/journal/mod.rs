@@ -8,30 +8,30 @@ mod append;
 mod audit;
 mod chain;
 mod compact;
+mod file_identity;
 mod file_records;
 mod open;
-mod place;
 mod query;
+mod rebuild;
 mod recover;
-mod renew;
 mod review;
+mod rollback;
 mod row;
 mod schema;
 mod state;
-mod take_back;
 
 pub use audit::{AuditBreak, check_audit};
 pub use chain::VerifiedChain;
 pub use file_records::Known;
 pub use query::LogEntry;
+pub use rebuild::RenewedJournal;
 pub use recover::Recovered;
-pub use renew::RenewedJournal;
-pub use review::{KeptReview, ReviewWrite, Stored, WrittenProposal};
+pub use review::{ReviewWrite, StoredProposal, StoredReview, WrittenProposal};
 pub use schema::JOURNAL_FORMAT;
 
 use crate::JournalError;
-use chain::Link;
-use place::Place;
+use chain::ChainLink;
+use file_identity::JournalFiles;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use shared_protocol::Revision;
 
@@ -41,21 +41,21 @@ use shared_protocol::Revision;
 pub struct Journal {
     connection: Connection,
     /// The newest acknowledged operation, or the checkpoint when no operation follows it.
-    tail: Link,
-    since_checkpoint: Growth,
+    tail: ChainLink,
+    since_checkpoint: JournalGrowth,
     /// The acknowledged end of the review queue and its audit.
-    review: review::End,
+    review: review::ReviewTail,
     /// False while the database may contain more than `tail` and `review`: see [`Self::take_back`].
-    is_in_step: bool,
+    is_consistent: bool,
     /// `None` for a journal in memory.
-    place: Option<Place>,
+    place: Option<JournalFiles>,
 }
 
-const FILE: &str = "journal.db";
+const JOURNAL_FILE: &str = "journal.db";
 
 /// The operations and bytes since the checkpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Growth {
+struct JournalGrowth {
     operations: u64,
     bytes: u64,
 }
@@ -82,10 +82,10 @@ impl Journal {
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, JournalError>,
     ) -> Result<T, JournalError> {
-        self.check_place()?;
+        self.check_before_write()?;
         let done = self.commit(durability, work);
         // A failed write, for example on a full disk, may have left bytes in the log. Those are recorded as well.
-        let settled = self.settle();
+        let settled = self.check_after_write();
         let done = done?;
         settled.map(|()| done)
     }

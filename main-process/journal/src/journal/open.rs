@@ -1,6 +1,6 @@
 //! Opens the journal: settings, version, integrity, end of the chain.
 
-use super::{FILE, Growth, Journal, Place, chain::Link, review, schema};
+use super::{JOURNAL_FILE, Journal, JournalFiles, JournalGrowth, chain::ChainLink, review, schema};
 use crate::{JOURNAL_FORMAT, JournalError};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use rustix::{fs::FileType, io::Errno};
@@ -15,15 +15,15 @@ use std::{
 };
 
 /// The time to wait for another, exiting Draftboard to release the journal.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Files up to this size are checked completely at every start, which takes a few milliseconds.
-const ALWAYS_CHECKED: u64 = 16 * 1024 * 1024;
+const ALWAYS_CHECKED_BYTES: u64 = 16 * 1024 * 1024;
 /// The write-ahead log is truncated to this size after a burst.
-const WAL_BYTES: i64 = 16 * 1024 * 1024;
+const MAX_WAL_BYTES: i64 = 16 * 1024 * 1024;
 /// The database and the files that SQLite keeps next to it. The log is first: a log left behind when the database
 /// is set aside would be replayed into the new database.
-const SUFFIXES: [&str; 4] = ["db-wal", "db-shm", "db-journal", "db"];
-const MAX_ASIDE: u32 = 10_000;
+const DATABASE_SUFFIXES: [&str; 4] = ["db-wal", "db-shm", "db-journal", "db"];
+const MAX_ASIDE_JOURNALS: u32 = 10_000;
 
 impl Journal {
     /// Opens or creates `journal.db` in `dir`, the existing `.draftboard` folder of the workspace.
@@ -39,31 +39,31 @@ impl Journal {
     /// the real one.
     pub(super) fn open_or_create(dir: &Path, creates: bool) -> Result<Self, JournalError> {
         let folder = safe_folder(dir)?;
-        let path = folder.path().join(FILE);
+        let path = folder.path().join(JOURNAL_FILE);
         let size = prepare_file(&folder, creates)?;
-        let found = Place::new(folder.path().to_owned())?;
+        let found = JournalFiles::new(folder.path().to_owned())?;
         let was_left_open = path.with_extension("db-wal").symlink_metadata().is_ok_and(|wal| wal.len() > 0);
         let mut connection = connect(&path)?;
-        let format = match schema::look(&connection).map_err(|error| broken(&path, error))? {
-            schema::Found::Empty if creates => 0,
-            schema::Found::Empty => return Err(unreadable(&path, "it is empty".to_owned())),
-            schema::Found::Format(found) if found > JOURNAL_FORMAT => {
+        let format = match schema::detect_format(&connection).map_err(|error| open_error(&path, error))? {
+            schema::DatabaseFormat::Empty if creates => 0,
+            schema::DatabaseFormat::Empty => return Err(unreadable(&path, "it is empty".to_owned())),
+            schema::DatabaseFormat::Format(found) if found > JOURNAL_FORMAT => {
                 return Err(JournalError::Newer { found, known: JOURNAL_FORMAT });
             }
-            schema::Found::Format(found) => found,
-            schema::Found::Foreign => {
+            schema::DatabaseFormat::Format(found) => found,
+            schema::DatabaseFormat::Foreign => {
                 return Err(unreadable(&path, "it is a database of another program".to_owned()));
             }
         };
-        configure(&connection).map_err(|error| broken(&path, error))?;
-        if size <= ALWAYS_CHECKED || was_left_open {
+        configure(&connection).map_err(|error| open_error(&path, error))?;
+        if size <= ALWAYS_CHECKED_BYTES || was_left_open {
             quick_check(&connection, &path)?;
         }
         schema::migrate(&mut connection, format)?;
-        let (tail, since_checkpoint) = read_end(&connection).map_err(|error| broken(&path, error))?;
-        let review = review::End::read(&connection).map_err(|error| broken(&path, error))?;
-        let place = Some(Place::after(&found)?);
-        Ok(Self { connection, tail, since_checkpoint, review, is_in_step: true, place })
+        let (tail, since_checkpoint) = read_end(&connection).map_err(|error| open_error(&path, error))?;
+        let review = review::ReviewTail::read(&connection).map_err(|error| open_error(&path, error))?;
+        let place = Some(JournalFiles::after(&found)?);
+        Ok(Self { connection, tail, since_checkpoint, review, is_consistent: true, place })
     }
 
     /// Opens a journal in memory, for a read-only workspace folder.
@@ -71,8 +71,8 @@ impl Journal {
         let mut connection = Connection::open_in_memory()?;
         schema::migrate(&mut connection, 0)?;
         let (tail, since_checkpoint) = read_end(&connection)?;
-        let review = review::End::read(&connection)?;
-        Ok(Self { connection, tail, since_checkpoint, review, is_in_step: true, place: None })
+        let review = review::ReviewTail::read(&connection)?;
+        Ok(Self { connection, tail, since_checkpoint, review, is_consistent: true, place: None })
     }
 
     /// Moves the journal files of `dir` to `dir/aside`, if any, so that a new journal can be started. Deletes
@@ -81,7 +81,7 @@ impl Journal {
         let failed = |error: PathError| JournalError::of_path(&error);
         let folder = safe_folder(dir)?;
         let mut found = Vec::new();
-        for suffix in SUFFIXES {
+        for suffix in DATABASE_SUFFIXES {
             let name = format!("journal.{suffix}");
             if folder.kind(&name).map_err(failed)?.is_some() {
                 found.push((name, suffix));
@@ -93,13 +93,14 @@ impl Journal {
         let aside = folder.create_folder("aside").map_err(failed)?;
         let taken: BTreeSet<String> =
             aside.list().map_err(failed)?.into_iter().map(|entry| entry.name).collect();
-        let is_free =
-            |stem: &String| SUFFIXES.iter().all(|suffix| !taken.contains(&format!("{stem}.{suffix}")));
-        let stem =
-            (1..MAX_ASIDE).map(|number| format!("journal-{number}")).find(is_free).ok_or_else(|| {
-                JournalError::Disk {
-                    problem: ".draftboard/aside contains too many journals: remove some".to_owned(),
-                }
+        let is_free = |stem: &String| {
+            DATABASE_SUFFIXES.iter().all(|suffix| !taken.contains(&format!("{stem}.{suffix}")))
+        };
+        let stem = (1..MAX_ASIDE_JOURNALS)
+            .map(|number| format!("journal-{number}"))
+            .find(is_free)
+            .ok_or_else(|| JournalError::Disk {
+                problem: ".draftboard/aside contains too many journals: remove some".to_owned(),
             })?;
         let mut kept = None;
         for (name, suffix) in found {
@@ -113,12 +114,12 @@ impl Journal {
     }
 
     /// Reads the end of the chain again after a transaction that may have moved it.
-    pub(super) fn read_end_again(&mut self) {
+    pub(super) fn reload_end(&mut self) {
         match read_end(&self.connection) {
             Ok((tail, growth)) => (self.tail, self.since_checkpoint) = (tail, growth),
             Err(error) => tracing::warn!(%error, "cannot read the end of the journal after a failure"),
         }
-        match review::End::read(&self.connection) {
+        match review::ReviewTail::read(&self.connection) {
             Ok(end) => self.review = end,
             Err(error) => tracing::warn!(%error, "cannot read the end of the audit after a failure"),
         }
@@ -128,9 +129,9 @@ impl Journal {
 /// Creates the file with access for the owner only, and restricts an existing file; SQLite gives its log the same
 /// mode. Does not open an existing file: closing it would release a lock that this process holds on it.
 fn prepare_file(folder: &SafeFolder, creates: bool) -> Result<u64, JournalError> {
-    let path = &folder.path().join(FILE);
+    let path = &folder.path().join(JOURNAL_FILE);
     // SQLite would follow a link under one of these names, and block on a pipe.
-    for suffix in SUFFIXES {
+    for suffix in DATABASE_SUFFIXES {
         let path = path.with_extension(suffix);
         let name = path.file_name().unwrap_or_default();
         match folder.kind(name).map_err(|error| JournalError::of_path(&error))? {
@@ -144,7 +145,7 @@ fn prepare_file(folder: &SafeFolder, creates: bool) -> Result<u64, JournalError>
             Some(_) => return Err(unreadable(&path, "it is not a regular file".to_owned())),
         }
     }
-    match creates.then(|| folder.create_new(FILE)).transpose() {
+    match creates.then(|| folder.create_new(JOURNAL_FILE)).transpose() {
         Ok(None) => {}
         Ok(Some(file)) => {
             file.sync_all().map_err(|error| JournalError::of_io(&error))?;
@@ -181,7 +182,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection, JournalError> {
     if connection.is_readonly("main")? {
         return Err(JournalError::ReadOnly { problem: "journal.db is read-only".to_owned() });
     }
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
     // Exclusive before the first access: no shared memory file, and a second writer is refused instead of
     // interleaved.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
@@ -195,18 +196,18 @@ fn configure(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
-    connection.pragma_update(None, "journal_size_limit", WAL_BYTES)
+    connection.pragma_update(None, "journal_size_limit", MAX_WAL_BYTES)
 }
 
 pub(super) fn quick_check(connection: &Connection, path: &Path) -> Result<(), JournalError> {
     let answer: String = connection
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-        .map_err(|error| broken(path, error))?;
+        .map_err(|error| open_error(path, error))?;
     if answer == "ok" { Ok(()) } else { Err(unreadable(path, answer)) }
 }
 
-pub(super) fn read_end(connection: &Connection) -> Result<(Link, Growth), rusqlite::Error> {
-    let link = |row: &rusqlite::Row<'_>| Link::from_columns(row, 0, 1);
+pub(super) fn read_end(connection: &Connection) -> Result<(ChainLink, JournalGrowth), rusqlite::Error> {
+    let link = |row: &rusqlite::Row<'_>| ChainLink::from_columns(row, 0, 1);
     let newest = connection
         .query_row("SELECT revision, hash FROM operations ORDER BY revision DESC LIMIT 1", [], link)
         .optional()?;
@@ -216,9 +217,9 @@ pub(super) fn read_end(connection: &Connection) -> Result<(Link, Growth), rusqli
     let growth = connection.query_row(
         "SELECT count(*), coalesce(sum(octet_length(changes)), 0) FROM operations WHERE revision > ?1",
         [i64::try_from(since.0).unwrap_or(i64::MAX)],
-        |row| Ok(Growth { operations: unsigned(row.get(0)?), bytes: unsigned(row.get(1)?) }),
+        |row| Ok(JournalGrowth { operations: unsigned(row.get(0)?), bytes: unsigned(row.get(1)?) }),
     )?;
-    let tail = newest.filter(|newest| newest.revision >= since).or(checkpoint).unwrap_or(Link::START);
+    let tail = newest.filter(|newest| newest.revision >= since).or(checkpoint).unwrap_or(ChainLink::START);
     Ok((tail, growth))
 }
 
@@ -231,7 +232,7 @@ fn unreadable(path: &Path, problem: String) -> JournalError {
 }
 
 /// Converts an error while opening; a corrupt file is named by its path.
-fn broken(path: &Path, error: rusqlite::Error) -> JournalError {
+fn open_error(path: &Path, error: rusqlite::Error) -> JournalError {
     let wrong_column = matches!(
         error,
         rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)

@@ -2,7 +2,7 @@
 
 use super::{
     Journal,
-    row::{COLUMNS, Row},
+    row::{OPERATION_COLUMNS, OperationRow},
     to_sql,
 };
 use crate::JournalError;
@@ -24,9 +24,10 @@ pub struct LogEntry {
 impl Journal {
     /// Returns the operation of a revision; `None` when it is not kept or does not exist yet.
     pub fn operation(&self, revision: Revision) -> Result<Option<Operation>, JournalError> {
-        let sql = format!("SELECT {COLUMNS} FROM operations WHERE revision = ?1");
+        let sql = format!("SELECT {OPERATION_COLUMNS} FROM operations WHERE revision = ?1");
         let mut select = self.connection.prepare_cached(&sql)?;
-        let row = select.query_row([to_sql(revision.0)?], |row| Ok(Row::from_sql(row))).optional()?;
+        let row =
+            select.query_row([to_sql(revision.0)?], |row| Ok(OperationRow::from_sql(row))).optional()?;
         row.map(|row| row?.decode()).transpose()
     }
 
@@ -70,14 +71,16 @@ impl Journal {
         if revision < self.anchor()?.revision {
             return Ok(None);
         }
-        let sql = format!("SELECT {COLUMNS} FROM operations WHERE revision > ?1 ORDER BY revision LIMIT ?2");
+        let sql = format!(
+            "SELECT {OPERATION_COLUMNS} FROM operations WHERE revision > ?1 ORDER BY revision LIMIT ?2"
+        );
         self.select(&sql, (to_sql(revision.0)?, to_sql(most as u64)?)).map(Some)
     }
 
     /// Returns the newest kept operations, oldest first, including those before a checkpoint. The undo history
     /// starts from them.
-    pub fn newest(&self, most: usize) -> Result<Vec<Operation>, JournalError> {
-        let sql = format!("SELECT {COLUMNS} FROM operations ORDER BY revision DESC LIMIT ?1");
+    pub fn newest_operations(&self, most: usize) -> Result<Vec<Operation>, JournalError> {
+        let sql = format!("SELECT {OPERATION_COLUMNS} FROM operations ORDER BY revision DESC LIMIT ?1");
         let mut operations = self.select(&sql, [to_sql(most as u64)?])?;
         operations.reverse();
         Ok(operations)
@@ -85,7 +88,7 @@ impl Journal {
 
     fn select(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<Operation>, JournalError> {
         let mut select = self.connection.prepare_cached(sql)?;
-        let rows = select.query_map(params, |row| Ok(Row::from_sql(row)))?;
+        let rows = select.query_map(params, |row| Ok(OperationRow::from_sql(row)))?;
         rows.map(|row| row??.decode()).collect()
     }
 }

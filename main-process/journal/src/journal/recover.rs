@@ -2,8 +2,8 @@
 
 use super::{
     Journal,
-    chain::Link,
-    row::{COLUMNS, Row},
+    chain::ChainLink,
+    row::{OPERATION_COLUMNS, OperationRow},
 };
 use crate::{Digest, JournalError};
 use rusqlite::OptionalExtension as _;
@@ -45,9 +45,9 @@ impl Journal {
     pub(super) fn rows_after(
         &self,
         revision: Revision,
-        take: &mut dyn FnMut(Row) -> Result<(), JournalError>,
+        take: &mut dyn FnMut(OperationRow) -> Result<(), JournalError>,
     ) -> Result<(), JournalError> {
-        let sql = format!("SELECT {COLUMNS} FROM operations WHERE revision > ?1 ORDER BY revision");
+        let sql = format!("SELECT {OPERATION_COLUMNS} FROM operations WHERE revision > ?1 ORDER BY revision");
         let mut select = self.connection.prepare_cached(&sql)?;
         let mut rows = select.query([i64::try_from(revision.0).unwrap_or(i64::MAX)])?;
         let mut reached = revision;
@@ -55,7 +55,7 @@ impl Journal {
             match rows.next() {
                 Ok(None) => return Ok(()),
                 Ok(Some(row)) => {
-                    let row = Row::from_sql(row)?;
+                    let row = OperationRow::from_sql(row)?;
                     reached = row.revision;
                     take(row)?;
                 }
@@ -68,11 +68,11 @@ impl Journal {
     }
 
     /// Returns the checkpoint, verified against its hash, and its chain link.
-    pub(super) fn read_checkpoint(&self) -> Result<Option<(Document, Link)>, JournalError> {
+    pub(super) fn read_checkpoint(&self) -> Result<Option<(Document, ChainLink)>, JournalError> {
         let sql = "SELECT revision, chain_hash, document_hash, document FROM checkpoint";
         let found = self.connection.query_row(sql, [], |row| {
             let text: String = row.get(3)?;
-            Ok((Link::from_columns(row, 0, 1)?, row.get::<_, Digest>(2)?, text))
+            Ok((ChainLink::from_columns(row, 0, 1)?, row.get::<_, Digest>(2)?, text))
         });
         let (link, hash, text) = match found.optional() {
             Ok(Some(found)) => found,
@@ -98,11 +98,11 @@ impl Journal {
     }
 
     /// Returns the link that the oldest kept operation follows.
-    pub(super) fn anchor(&self) -> Result<Link, JournalError> {
+    pub(super) fn anchor(&self) -> Result<ChainLink, JournalError> {
         let found = self
             .connection
-            .query_row("SELECT revision, hash FROM anchor", [], |row| Link::from_columns(row, 0, 1))
+            .query_row("SELECT revision, hash FROM anchor", [], |row| ChainLink::from_columns(row, 0, 1))
             .optional()?;
-        Ok(found.unwrap_or(Link::START))
+        Ok(found.unwrap_or(ChainLink::START))
     }
 }

@@ -2,7 +2,7 @@
 //! transaction with the operations that belong to it. Standing approvals are not stored here, because a journal
 //! travels with its workspace.
 
-use super::{Durability, Journal, audit::AuditEnd, to_sql};
+use super::{Durability, Journal, audit::AuditTail, to_sql};
 use crate::JournalError;
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use shared_protocol::{
@@ -12,17 +12,17 @@ use shared_protocol::{
 
 /// The end of the queue and of the audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct ReviewTail {
     stamp: u64,
-    audit: AuditEnd,
+    audit: AuditTail,
 }
 
-impl End {
-    pub(super) const START: Self = Self { stamp: 0, audit: AuditEnd::START };
+impl ReviewTail {
+    pub(super) const START: Self = Self { stamp: 0, audit: AuditTail::START };
 
     pub(super) fn read(connection: &Connection) -> Result<Self, rusqlite::Error> {
         let stamp: i64 = connection.query_row("SELECT stamp FROM review", [], |row| row.get(0))?;
-        Ok(Self { stamp: u64::try_from(stamp).unwrap_or(0), audit: AuditEnd::read(connection)? })
+        Ok(Self { stamp: u64::try_from(stamp).unwrap_or(0), audit: AuditTail::read(connection)? })
     }
 }
 
@@ -50,16 +50,16 @@ pub struct WrittenProposal<'a> {
 
 /// The stored review queue.
 #[derive(Debug, Default)]
-pub struct KeptReview {
+pub struct StoredReview {
     pub stamp: u64,
-    pub proposals: Vec<Stored>,
+    pub proposals: Vec<StoredProposal>,
     /// Descriptions of rows that could not be read.
     pub unreadable: Vec<String>,
 }
 
 /// A stored proposal with the stamp of its row.
 #[derive(Debug)]
-pub struct Stored {
+pub struct StoredProposal {
     pub proposal: Proposal,
     pub stamp: u64,
 }
@@ -70,7 +70,11 @@ impl ReviewWrite<'_> {
         proposals.is_empty() && forgotten.is_empty() && origins.is_empty() && audit.is_empty()
     }
 
-    pub(super) fn write(&self, transaction: &Transaction<'_>, end: End) -> Result<End, JournalError> {
+    pub(super) fn write(
+        &self,
+        transaction: &Transaction<'_>,
+        end: ReviewTail,
+    ) -> Result<ReviewTail, JournalError> {
         if self.is_empty() {
             return Ok(end);
         }
@@ -88,11 +92,15 @@ impl ReviewWrite<'_> {
         }
         transaction.execute("UPDATE review SET stamp = ?1", [to_sql(self.stamp)?])?;
         let audit = end.audit.append(transaction, &self.audit)?;
-        Ok(End { stamp: self.stamp, audit })
+        Ok(ReviewTail { stamp: self.stamp, audit })
     }
 
     /// Restores this complete queue in a database where every write after `end` was refused.
-    pub(super) fn restore(&self, transaction: &Transaction<'_>, end: End) -> Result<End, JournalError> {
+    pub(super) fn restore(
+        &self,
+        transaction: &Transaction<'_>,
+        end: ReviewTail,
+    ) -> Result<ReviewTail, JournalError> {
         transaction.execute("DELETE FROM proposals WHERE stamp > ?1", [to_sql(end.stamp)?])?;
         let mut is_there = transaction.prepare("SELECT 1 FROM proposals WHERE id = ?1")?;
         for written in &self.proposals {
@@ -101,8 +109,8 @@ impl ReviewWrite<'_> {
             }
         }
         transaction.execute("UPDATE review SET stamp = ?1", [to_sql(self.stamp)?])?;
-        end.audit.take_back(transaction)?;
-        Ok(End { stamp: self.stamp, audit: end.audit })
+        end.audit.roll_back(transaction)?;
+        Ok(ReviewTail { stamp: self.stamp, audit: end.audit })
     }
 }
 
@@ -166,15 +174,16 @@ impl Journal {
     }
 
     /// Returns the stored queue. Skips rows that do not decode and lists them.
-    pub fn review(&self) -> Result<KeptReview, JournalError> {
-        let mut kept = KeptReview { stamp: self.review.stamp, ..KeptReview::default() };
+    pub fn review(&self) -> Result<StoredReview, JournalError> {
+        let mut kept = StoredReview { stamp: self.review.stamp, ..StoredReview::default() };
         let mut select = self.connection.prepare("SELECT id, stamp, head FROM proposals ORDER BY id")?;
         let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         for row in rows {
             let (id, stamp, head): (i64, i64, String) = row?;
             match self.proposal(id, &head) {
                 Ok(proposal) => {
-                    kept.proposals.push(Stored { proposal, stamp: u64::try_from(stamp).unwrap_or(0) });
+                    kept.proposals
+                        .push(StoredProposal { proposal, stamp: u64::try_from(stamp).unwrap_or(0) });
                 }
                 Err(error) => kept.unreadable.push(format!("proposal {id}: {error}")),
             }

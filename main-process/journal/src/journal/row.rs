@@ -4,11 +4,11 @@
 use crate::{Digest, JournalError};
 use shared_protocol::{Change, Operation, Revision, Value};
 
-pub(super) const COLUMNS: &str =
+pub(super) const OPERATION_COLUMNS: &str =
     "revision, time, actor, kind, summary, change_count, previous_hash, hash, changes";
 
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct OperationRow {
     pub(super) revision: Revision,
     pub(super) time: u64,
     pub(super) actor: String,
@@ -20,7 +20,7 @@ pub(super) struct Row {
     pub(super) changes: String,
 }
 
-impl Row {
+impl OperationRow {
     pub(super) fn encode(operation: &Operation, previous: Digest) -> Result<Self, JournalError> {
         let unstorable = |error: serde_json::Error| JournalError::unstorable("the operation", error);
         let mut row = Self {
@@ -126,7 +126,7 @@ mod tests {
             summary: "say \"hi\"\n\0".to_owned(),
             changes: vec![prop(None, Some(Value::Null)), prop(Some(Value::Null), Some(Value::List(vec![])))],
         };
-        let row = Row::encode(&operation, Digest::ZERO).unwrap();
+        let row = OperationRow::encode(&operation, Digest::ZERO).unwrap();
         assert_eq!(row.decode().unwrap(), operation);
     }
 
@@ -144,7 +144,7 @@ mod tests {
                 after: "é".to_owned(),
             }],
         };
-        let row = Row::encode(&operation, Digest::of(b"before")).unwrap();
+        let row = OperationRow::encode(&operation, Digest::of(b"before")).unwrap();
         let json = serde_json::to_string(&operation).unwrap();
         assert_eq!(row.hash, Digest::of_parts([&Digest::of(b"before").as_bytes()[..], json.as_bytes()]));
     }

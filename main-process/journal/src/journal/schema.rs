@@ -10,7 +10,7 @@ pub const JOURNAL_FORMAT: i64 = 2;
 const APPLICATION_ID: i64 = 0x4472_4264;
 
 /// Step *n* migrates a database from format *n* to *n* + 1. The first step creates it.
-const STEPS: [&str; JOURNAL_FORMAT as usize] = [FORMAT_1, FORMAT_2];
+const MIGRATIONS: [&str; JOURNAL_FORMAT as usize] = [FORMAT_1, FORMAT_2];
 
 /// `changes` is the last column: SQLite reads the columns before it without loading it.
 const FORMAT_1: &str = "
@@ -96,7 +96,7 @@ const FORMAT_2: &str = "
     CREATE TRIGGER audit_is_as_written BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
 ";
 
-pub(super) enum Found {
+pub(super) enum DatabaseFormat {
     /// No tables yet.
     Empty,
     Format(i64),
@@ -105,14 +105,14 @@ pub(super) enum Found {
 }
 
 /// Detects the format without changing anything.
-pub(super) fn look(connection: &Connection) -> Result<Found, rusqlite::Error> {
+pub(super) fn detect_format(connection: &Connection) -> Result<DatabaseFormat, rusqlite::Error> {
     let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(match (application, format, tables) {
-        (0, 0, 0) => Found::Empty,
-        (APPLICATION_ID, format, _) if format > 0 => Found::Format(format),
-        _ => Found::Foreign,
+        (0, 0, 0) => DatabaseFormat::Empty,
+        (APPLICATION_ID, format, _) if format > 0 => DatabaseFormat::Format(format),
+        _ => DatabaseFormat::Foreign,
     })
 }
 
@@ -122,7 +122,7 @@ pub(super) fn migrate(connection: &mut Connection, from: i64) -> Result<(), Jour
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
-    for step in STEPS.iter().skip(usize::try_from(from).unwrap_or(0)) {
+    for step in MIGRATIONS.iter().skip(usize::try_from(from).unwrap_or(0)) {
         transaction.execute_batch(step)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;

@@ -10,12 +10,12 @@ pub struct BoardList {
     /// Sorted.
     pub boards: Vec<BoardName>,
     /// The other files in `boards/`, so that a misnamed board file is reported.
-    pub others: Vec<NotABoard>,
+    pub others: Vec<IgnoredBoardFile>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("boards/{file} is ignored: {reason}")]
-pub struct NotABoard {
+pub struct IgnoredBoardFile {
     pub file: String,
     pub reason: String,
 }
@@ -37,7 +37,7 @@ impl WorkspaceFiles {
             }
             match board_name(&entry) {
                 Ok(name) => list.boards.push(name),
-                Err(reason) => list.others.push(NotABoard { file: entry.name, reason }),
+                Err(reason) => list.others.push(IgnoredBoardFile { file: entry.name, reason }),
             }
         }
         // The entries are sorted by file name, where `-` sorts before the dot.
@@ -46,7 +46,7 @@ impl WorkspaceFiles {
     }
 }
 
-fn board_name(entry: &safe_fs::Entry) -> Result<BoardName, String> {
+fn board_name(entry: &safe_fs::FolderEntry) -> Result<BoardName, String> {
     let Some(stem) = entry.name.strip_suffix(BOARD_SUFFIX) else {
         return Err(format!("expected a name that ends in {BOARD_SUFFIX}"));
     };

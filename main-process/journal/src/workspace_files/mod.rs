@@ -4,17 +4,17 @@
 //! (`boards` → `/etc`) nor a folder swapped during access leads outside. Only one Draftboard uses a folder at a
 //! time: the lock of the journal ensures it.
 
-mod aside;
 mod boards;
 mod folder;
 mod modules;
+mod set_aside;
 mod sources;
 
-pub use boards::{BoardList, NotABoard};
+pub use boards::{BoardList, IgnoredBoardFile};
 pub use folder::FolderContent;
 pub use sources::{SourceList, folder_in_pattern};
 
-use crate::{FileError, MAX_FILE_BYTES, Position, WorkspacePath};
+use crate::{FileError, MAX_FILE_BYTES, TextPosition, WorkspacePath};
 use rustix::{
     fd::{AsFd as _, OwnedFd},
     fs::{Access, AtFlags, FileType, Mode, OFlags},
@@ -27,7 +27,7 @@ use std::{
 
 const STATE_FOLDER: &str = ".draftboard";
 /// The folders that Draftboard writes to, which may contain temporary files after a crash.
-const FOLDERS: [&[&str]; 5] = [&[], &["boards"], &["modules"], &["components"], &[STATE_FOLDER]];
+const OWN_FOLDERS: [&[&str]; 5] = [&[], &["boards"], &["modules"], &["components"], &[STATE_FOLDER]];
 
 #[derive(Debug)]
 pub struct WorkspaceFiles {
@@ -51,7 +51,7 @@ impl WorkspaceFiles {
             return Ok(files);
         }
         files.prepare_state_folder()?;
-        for folder in FOLDERS {
+        for folder in OWN_FOLDERS {
             files.remove_leftovers(folder);
         }
         Ok(files)
@@ -114,7 +114,7 @@ impl WorkspaceFiles {
 
     /// Reads a UTF-8 file.
     pub fn read_text(&self, path: &WorkspacePath) -> Result<String, FileError> {
-        into_text(path, self.read(path)?)
+        decode_utf8(path, self.read(path)?)
     }
 
     fn read_up_to(&self, path: &WorkspacePath, most: u64) -> Result<Vec<u8>, FileError> {
@@ -200,11 +200,11 @@ impl WorkspaceFiles {
     }
 }
 
-fn into_text(path: &WorkspacePath, bytes: Vec<u8>) -> Result<String, FileError> {
+fn decode_utf8(path: &WorkspacePath, bytes: Vec<u8>) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|error| {
         let valid =
             String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]).into_owned();
-        let position = Position::of_offset(&valid, valid.len());
+        let position = TextPosition::of_offset(&valid, valid.len());
         FileError::malformed(path, Some(position), "not UTF-8 text: save the file as UTF-8")
     })
 }

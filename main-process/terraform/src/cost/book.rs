@@ -4,23 +4,23 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// The format version that this build reads.
-const FORMAT: u32 = 1;
-const MOST_PRICES: usize = 200_000;
+const PRICE_BOOK_FORMAT: u32 = 1;
+const MAX_PRICES: usize = 200_000;
 
 /// The content of a price book file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct PriceBookFile {
     format: u32,
     currency: String,
     #[serde(default)]
-    prices: Vec<Price>,
+    prices: Vec<UnitPrice>,
 }
 
 /// The price of one unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Price {
+pub struct UnitPrice {
     /// `azurerm` or `aws`.
     pub provider: String,
     /// The region; `*` matches every region without its own price.
@@ -36,7 +36,7 @@ pub struct Price {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum BookError {
+pub enum PriceBookError {
     #[error("{file}: {message}")]
     Malformed { file: String, message: String },
     #[error("{file} uses {found}, but another price book uses {expected}: use one currency")]
@@ -47,7 +47,7 @@ pub enum BookError {
 #[derive(Debug, Clone, Default)]
 pub struct PriceBook {
     currency: Option<String>,
-    prices: HashMap<[String; 5], Price>,
+    prices: HashMap<[String; 5], UnitPrice>,
 }
 
 impl PriceBook {
@@ -56,12 +56,12 @@ impl PriceBook {
     }
 
     /// Adds the prices of a JSON file; later prices replace earlier ones.
-    pub fn add(&mut self, file: &str, text: &str) -> Result<(), BookError> {
-        let malformed = |message: String| BookError::Malformed { file: file.to_owned(), message };
-        let book: File = serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
-        if book.format != FORMAT {
+    pub fn add(&mut self, file: &str, text: &str) -> Result<(), PriceBookError> {
+        let malformed = |message: String| PriceBookError::Malformed { file: file.to_owned(), message };
+        let book: PriceBookFile = serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        if book.format != PRICE_BOOK_FORMAT {
             return Err(malformed(format!(
-                "`format` {} is not supported (expected {FORMAT}): update Draftboard",
+                "`format` {} is not supported (expected {PRICE_BOOK_FORMAT}): update Draftboard",
                 book.format
             )));
         }
@@ -72,14 +72,14 @@ impl PriceBook {
             )));
         }
         if let Some(expected) = self.currency.as_ref().filter(|own| **own != book.currency) {
-            return Err(BookError::Currency {
+            return Err(PriceBookError::Currency {
                 file: file.to_owned(),
                 found: book.currency,
                 expected: expected.clone(),
             });
         }
-        if self.prices.len() + book.prices.len() > MOST_PRICES {
-            return Err(malformed(format!("more than {MOST_PRICES} prices")));
+        if self.prices.len() + book.prices.len() > MAX_PRICES {
+            return Err(malformed(format!("more than {MAX_PRICES} prices")));
         }
         for (line, price) in book.prices.into_iter().enumerate() {
             price.check().map_err(|problem| malformed(format!("price {}: {problem}", line + 1)))?;
@@ -101,13 +101,13 @@ impl PriceBook {
         service: &str,
         sku: &str,
         unit: &str,
-    ) -> Option<&Price> {
+    ) -> Option<&UnitPrice> {
         let key = |region: &str| [provider, region, service, sku, unit].map(str::to_owned);
         self.prices.get(&key(region)).or_else(|| self.prices.get(&key("*")))
     }
 }
 
-impl Price {
+impl UnitPrice {
     fn key(&self) -> [String; 5] {
         [&self.provider, &self.region, &self.service, &self.sku, &self.unit].map(Clone::clone)
     }

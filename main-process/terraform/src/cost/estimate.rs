@@ -10,7 +10,7 @@ use shared_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-const HOURS_A_MONTH: f64 = 730.0;
+const HOURS_PER_MONTH: f64 = 730.0;
 
 /// The basis of an estimate, from most to least certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +26,7 @@ pub enum Basis {
 }
 
 impl Basis {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Priced => "priced",
             Self::Free => "free",
@@ -45,12 +45,12 @@ pub struct Component {
     /// The source and date of the price.
     pub source: Option<(String, String)>,
     /// The price book entry that this component needs.
-    pub wanted: Wanted,
+    pub price_key: PriceKey,
 }
 
 /// The key of a price book entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Wanted {
+pub struct PriceKey {
     pub provider: String,
     pub region: String,
     pub service: String,
@@ -59,7 +59,7 @@ pub struct Wanted {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Estimate {
+pub struct CostEstimate {
     pub node: NodeId,
     pub basis: Basis,
     /// Monthly cost of the priced components; `None` when there is none.
@@ -68,7 +68,7 @@ pub struct Estimate {
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Total {
+pub struct CostTotal {
     /// The sum of all known costs.
     pub monthly: f64,
     pub priced: usize,
@@ -81,22 +81,22 @@ pub struct Total {
 pub struct Estimates {
     /// `None` while no price is known.
     pub currency: Option<String>,
-    pub nodes: Vec<Estimate>,
-    pub total: Total,
+    pub nodes: Vec<CostEstimate>,
+    pub total: CostTotal,
 }
 
 /// Estimates the monthly cost of a board.
 pub fn estimate(snapshot: &Snapshot, board: BoardId, settings: &Settings, book: &PriceBook) -> Estimates {
-    let mut nodes: Vec<Estimate> = snapshot
+    let mut nodes: Vec<CostEstimate> = snapshot
         .nodes_on(board)
         .filter_map(|node| {
             let def = snapshot.type_of(node)?;
             def.terraform_types().next()?;
-            Some(estimate_node(snapshot, def, node, settings, book))
+            Some(estimate_resource(snapshot, def, node, settings, book))
         })
         .collect();
     nodes.sort_by_key(|estimate| estimate.node);
-    let mut total = Total::default();
+    let mut total = CostTotal::default();
     for estimate in &nodes {
         total.monthly += estimate.monthly.unwrap_or(0.0);
         match estimate.basis {
@@ -115,24 +115,24 @@ pub fn estimate_one(
     node: NodeId,
     settings: &Settings,
     book: &PriceBook,
-) -> Option<Estimate> {
+) -> Option<CostEstimate> {
     let node = snapshot.node(node)?;
     let def = snapshot.type_of(node)?;
     def.terraform_types().next()?;
-    Some(estimate_node(snapshot, def, node, settings, book))
+    Some(estimate_resource(snapshot, def, node, settings, book))
 }
 
-fn estimate_node(
+fn estimate_resource(
     snapshot: &Snapshot,
     def: &TypeDef,
     node: &Node,
     settings: &Settings,
     book: &PriceBook,
-) -> Estimate {
-    let none = |basis| Estimate { node: node.id, basis, monthly: None, components: Vec::new() };
+) -> CostEstimate {
+    let none = |basis| CostEstimate { node: node.id, basis, monthly: None, components: Vec::new() };
     let Some(model) = &def.cost else { return none(Basis::Unknown) };
     if model.free {
-        return Estimate { monthly: Some(0.0), ..none(Basis::Free) };
+        return CostEstimate { monthly: Some(0.0), ..none(Basis::Free) };
     }
     let applies =
         |component: &&CostComponent| component.when.as_ref().is_none_or(|when| holds(def, node, when));
@@ -142,16 +142,16 @@ fn estimate_node(
         .components
         .iter()
         .filter(applies)
-        .map(|component| price(snapshot, def, node, component, (provider, region.as_deref()), book))
+        .map(|component| price_component(snapshot, def, node, component, (provider, region.as_deref()), book))
         .collect();
     // The least certain component determines the basis; the sum of the known costs is reported with it.
     let basis = components.iter().map(|component| component.basis).max().unwrap_or(Basis::Unknown);
     let known: Vec<f64> = components.iter().filter_map(|component| component.monthly).collect();
     let monthly = (!known.is_empty()).then(|| known.iter().sum());
-    Estimate { node: node.id, basis, monthly, components }
+    CostEstimate { node: node.id, basis, monthly, components }
 }
 
-fn price(
+fn price_component(
     snapshot: &Snapshot,
     def: &TypeDef,
     node: &Node,
@@ -159,8 +159,8 @@ fn price(
     (provider, region): (&str, Option<&str>),
     book: &PriceBook,
 ) -> Component {
-    let sku = fill_in(snapshot, node, &component.sku);
-    let wanted = Wanted {
+    let sku = expand_sku(snapshot, node, &component.sku);
+    let wanted = PriceKey {
         provider: provider.to_owned(),
         region: region.unwrap_or("*").to_owned(),
         service: component.service.clone(),
@@ -172,12 +172,12 @@ fn price(
         basis,
         monthly: None,
         source: None,
-        wanted: wanted.clone(),
+        price_key: wanted.clone(),
     };
-    let hours = if component.unit == "hour" { HOURS_A_MONTH } else { 1.0 };
+    let hours = if component.unit == "hour" { HOURS_PER_MONTH } else { 1.0 };
     let mut quantity = hours;
     for factor in &component.factors {
-        match number(snapshot, node, factor) {
+        match factor_value(snapshot, node, factor) {
             Some(number) => quantity *= number,
             None => {
                 let is_usage = factor
@@ -201,7 +201,7 @@ fn price(
     }
 }
 
-fn number(snapshot: &Snapshot, node: &Node, factor: &Value) -> Option<f64> {
+fn factor_value(snapshot: &Snapshot, node: &Node, factor: &Value) -> Option<f64> {
     match factor {
         Value::Number(number) => Some(number.get()),
         Value::Text(key) => {
@@ -213,7 +213,7 @@ fn number(snapshot: &Snapshot, node: &Node, factor: &Value) -> Option<f64> {
 }
 
 /// Replaces `{key}` in a SKU name with the value of a property; `None` when a property has no value.
-fn fill_in(snapshot: &Snapshot, node: &Node, template: &str) -> Option<String> {
+fn expand_sku(snapshot: &Snapshot, node: &Node, template: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
@@ -251,9 +251,9 @@ fn region_of(snapshot: &Snapshot, node: &Node, settings: &Settings) -> Option<St
 /// Returns a price book template with an entry for every missing price.
 pub fn missing(estimates: &Estimates) -> String {
     let components = estimates.nodes.iter().flat_map(|estimate| &estimate.components);
-    let wanted: BTreeSet<&Wanted> = components
-        .filter(|component| component.basis != Basis::Priced && !component.wanted.sku.contains('{'))
-        .map(|component| &component.wanted)
+    let wanted: BTreeSet<&PriceKey> = components
+        .filter(|component| component.basis != Basis::Priced && !component.price_key.sku.contains('{'))
+        .map(|component| &component.price_key)
         .collect();
     let prices: Vec<serde_json::Value> = wanted
         .iter()

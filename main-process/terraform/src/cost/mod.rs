@@ -7,5 +7,7 @@
 mod book;
 mod estimate;
 
-pub use book::{BookError, Price, PriceBook};
-pub use estimate::{Basis, Component, Estimate, Estimates, Total, Wanted, estimate, estimate_one, missing};
+pub use book::{PriceBook, PriceBookError, UnitPrice};
+pub use estimate::{
+    Basis, Component, CostEstimate, CostTotal, Estimates, PriceKey, estimate, estimate_one, missing,
+};

@@ -10,27 +10,27 @@
 //! files       terraform.tf providers.tf main.tf …        assembled from the blocks
 //! ```
 
-mod along;
+mod addresses;
+mod companions;
 mod expressions;
 mod files;
 mod finding;
 mod naming;
+mod node_renderer;
 mod order;
-mod places;
 mod providers;
-mod render;
-mod rendered;
+mod rendered_node;
 mod values;
 
 pub(crate) use files::MARKER;
 pub use finding::{Finding, Severity};
-pub use rendered::Variable;
+pub use rendered_node::TerraformVariable;
 
 use crate::settings::Settings;
+use addresses::{BlockAddress, BlockAddresses};
 use authority::{Registry, Snapshot};
-use places::{Place, Places};
-use render::{Context, render};
-use rendered::Rendered;
+use node_renderer::{RenderContext, render};
+use rendered_node::RenderedNode;
 use shared_protocol::{BoardId, Node, NodeId, PortId, TypeId};
 use std::{
     collections::{BTreeMap, HashMap},
@@ -53,16 +53,16 @@ pub struct Generated {
     pub files: BTreeMap<String, Arc<str>>,
     pub findings: Vec<Finding>,
     /// Variables of the root module.
-    pub variables: Vec<Variable>,
+    pub variables: Vec<TerraformVariable>,
     /// The line ranges of the blocks of each node, in file order.
-    pub spans: Vec<Span>,
+    pub spans: Vec<BlockSpan>,
     /// The node of each address, as Terraform writes it (`module.m.aws_vpc.main`).
     pub addresses: BTreeMap<String, NodeId>,
 }
 
 /// The line range of a block, counted from one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
+pub struct BlockSpan {
     pub file: String,
     pub first: usize,
     pub last: usize,
@@ -83,7 +83,7 @@ impl Generated {
     }
 
     /// Returns the line range of the first block of a node.
-    pub fn span_of(&self, node: NodeId) -> Option<&Span> {
+    pub fn span_of(&self, node: NodeId) -> Option<&BlockSpan> {
         self.spans.iter().find(|span| span.node == node)
     }
 }
@@ -92,8 +92,8 @@ impl Generated {
 /// affects.
 #[derive(Debug, Default)]
 pub struct Generator {
-    places: Places,
-    nodes: HashMap<NodeId, Cached>,
+    places: BlockAddresses,
+    nodes: HashMap<NodeId, CachedRender>,
     registry: Option<Arc<Registry>>,
     settings: Settings,
     ordering: HashMap<(TypeId, PortId, TypeId, PortId), bool>,
@@ -102,11 +102,11 @@ pub struct Generator {
 }
 
 #[derive(Debug)]
-struct Cached {
+struct CachedRender {
     node: Arc<Node>,
-    place: Arc<Place>,
+    place: Arc<BlockAddress>,
     before: Vec<NodeId>,
-    rendered: Arc<Rendered>,
+    rendered: Arc<RenderedNode>,
 }
 
 impl Generator {
@@ -115,14 +115,14 @@ impl Generator {
     }
 
     /// Returns the number of nodes rendered by the last call; the others came from the cache.
-    pub fn rendered(&self) -> usize {
+    pub fn rendered_count(&self) -> usize {
         self.rendered
     }
 
     pub fn generate(&mut self, input: &Input<'_>) -> Generated {
-        self.forget_outdated(input);
-        let places = Places::of(input.snapshot, input.board, input.settings, &self.places);
-        let before = self.put_before(input);
+        self.invalidate_stale(input);
+        let places = BlockAddresses::resolve(input.snapshot, input.board, input.settings, &self.places);
+        let before = self.ordering_dependencies(input);
         let mut nodes = HashMap::with_capacity(places.len());
         self.rendered = 0;
         for node in input.snapshot.nodes_on(input.board) {
@@ -132,17 +132,17 @@ impl Generator {
             }
             let before = before.get(&node.id).cloned().unwrap_or_default();
             let kept =
-                self.nodes.remove(&node.id).filter(|cached| cached.holds(node, place, &before, &places));
+                self.nodes.remove(&node.id).filter(|cached| cached.is_current(node, place, &before, &places));
             let cached = kept.unwrap_or_else(|| {
                 self.rendered += 1;
-                let context = Context {
+                let context = RenderContext {
                     snapshot: input.snapshot,
                     settings: input.settings,
                     places: &places,
                     before: &before,
                 };
                 let rendered = Arc::new(render(&context, node, place));
-                Cached { node: node.clone(), place: place.clone(), before, rendered }
+                CachedRender { node: node.clone(), place: place.clone(), before, rendered }
             });
             nodes.insert(node.id, cached);
         }
@@ -151,7 +151,7 @@ impl Generator {
         files::assemble(input, &self.places, &self.nodes)
     }
 
-    fn forget_outdated(&mut self, input: &Input<'_>) {
+    fn invalidate_stale(&mut self, input: &Input<'_>) {
         let registry = input.snapshot.registry();
         let same_types = self.registry.as_ref().is_some_and(|earlier| Arc::ptr_eq(earlier, registry));
         if !same_types {
@@ -165,7 +165,7 @@ impl Generator {
     }
 
     /// Returns the nodes that must come before each node because of an edge with a `depends` rule.
-    fn put_before(&mut self, input: &Input<'_>) -> HashMap<NodeId, Vec<NodeId>> {
+    fn ordering_dependencies(&mut self, input: &Input<'_>) -> HashMap<NodeId, Vec<NodeId>> {
         let snapshot = input.snapshot;
         let mut found: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for edge in snapshot.edges_on(input.board) {
@@ -194,15 +194,21 @@ impl Generator {
     }
 }
 
-impl Cached {
+impl CachedRender {
     /// Returns whether none of the inputs of the rendered blocks has changed.
-    fn holds(&self, node: &Arc<Node>, place: &Arc<Place>, before: &[NodeId], places: &Places) -> bool {
+    fn is_current(
+        &self,
+        node: &Arc<Node>,
+        place: &Arc<BlockAddress>,
+        before: &[NodeId],
+        places: &BlockAddresses,
+    ) -> bool {
         Arc::ptr_eq(&self.node, node)
             && Arc::ptr_eq(&self.place, place)
             && self.before == before
             && self
                 .rendered
-                .refers
+                .used_addresses
                 .iter()
                 .all(|(target, earlier)| places.get(*target).is_some_and(|place| Arc::ptr_eq(place, earlier)))
     }

@@ -6,6 +6,6 @@ mod body;
 mod expression;
 mod quote;
 
-pub use body::{Body, Item};
-pub use expression::Expression;
-pub use quote::{is_identifier, quoted};
+pub use body::{HclBody, HclStatement};
+pub use expression::HclExpression;
+pub use quote::{is_identifier, quote};

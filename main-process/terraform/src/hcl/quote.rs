@@ -1,7 +1,7 @@
 //! String quoting: any text reads back unchanged.
 
 /// Quotes a text so that it cannot contain an interpolation, a directive or a closing quote.
-pub fn quoted(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     let mut rest = text.chars().peekable();
@@ -22,7 +22,7 @@ pub fn quoted(text: &str) -> String {
                     out.push(c);
                 }
             }
-            c if c.is_control() || is_unseen(c) => out.push_str(&escaped(c)),
+            c if c.is_control() || is_invisible(c) => out.push_str(&escaped(c)),
             c => out.push(c),
         }
     }
@@ -31,7 +31,7 @@ pub fn quoted(text: &str) -> String {
 }
 
 /// Direction marks and invisible characters, which could hide the content of a file.
-fn is_unseen(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 

@@ -4,13 +4,13 @@
 //! silently: content without a matching property is kept as HCL or as a value that the problems list reports, and a
 //! note says so.
 
-mod drawing;
+mod board_builder;
 mod hcl_value;
-mod terraform;
+mod terraform_files;
 mod terrastudio;
 mod translate;
 
-pub use terraform::{read_terraform, syntax_problem};
+pub use terraform_files::{read_terraform, syntax_problem};
 pub use terrastudio::read_terrastudio;
 
 use crate::settings::Settings;
@@ -23,12 +23,12 @@ pub struct Imported {
     pub changes: Vec<Change>,
     /// For the `[infrastructure]` table of `draftboard.toml`.
     pub settings: Settings,
-    pub notes: Vec<Note>,
+    pub notes: Vec<ImportNote>,
 }
 
 /// A remark about the import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct ImportNote {
     pub node: Option<NodeId>,
     pub message: String,
 }
@@ -44,4 +44,4 @@ pub enum ImportError {
 }
 
 /// The maximum number of resources in one import.
-pub(crate) const MOST_RESOURCES: usize = 20_000;
+pub(crate) const MAX_IMPORTED_RESOURCES: usize = 20_000;

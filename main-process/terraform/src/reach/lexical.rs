@@ -19,18 +19,18 @@ use hcl_edit::{
 };
 
 /// The maximum nesting of blocks, brackets and templates.
-const MAX_DEPTH: usize = 100;
+const MAX_NESTING_DEPTH: usize = 100;
 
 /// The statements of a text and its number of heredocs.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Outline {
-    heads: Vec<Head>,
+struct StatementOutline {
+    heads: Vec<StatementHead>,
     heredocs: usize,
 }
 
 /// The name of an argument, or the name and labels of a block.
 #[derive(Debug, PartialEq, Eq)]
-struct Head {
+struct StatementHead {
     depth: usize,
     words: Vec<String>,
     is_block: bool,
@@ -38,10 +38,11 @@ struct Head {
 
 /// Checks that Terraform sees the same statements as `parsed`.
 pub(crate) fn check_body(text: &str, parsed: &Body) -> Result<(), String> {
-    let mut scanner = Scanner::new(text)?;
+    let mut scanner = HclScanner::new(text)?;
     scanner.body(0)?;
-    let mut expected = Outline { heads: Vec::new(), heredocs: heredocs(|count| count.visit_body(parsed)) };
-    note_heads(parsed, 0, &mut expected.heads);
+    let mut expected =
+        StatementOutline { heads: Vec::new(), heredocs: count_heredocs(|count| count.visit_body(parsed)) };
+    collect_heads(parsed, 0, &mut expected.heads);
     if scanner.outline == expected {
         return Ok(());
     }
@@ -52,57 +53,59 @@ pub(crate) fn check_body(text: &str, parsed: &Body) -> Result<(), String> {
 pub(crate) fn check_expression(text: &str, parsed: &Expression) -> Result<(), String> {
     // A heredoc needs a trailing newline.
     let text = format!("{}\n", text.trim());
-    let mut scanner = Scanner::new(&text)?;
+    let mut scanner = HclScanner::new(&text)?;
     scanner.expression(0)?;
     scanner.skip_blank(true)?;
-    if scanner.peek().is_some() || scanner.outline.heredocs != heredocs(|count| count.visit_expr(parsed)) {
+    if scanner.peek().is_some()
+        || scanner.outline.heredocs != count_heredocs(|count| count.visit_expr(parsed))
+    {
         return Err("Terraform would parse it as more than one expression".to_owned());
     }
     Ok(())
 }
 
-struct Count(usize);
+struct HeredocCounter(usize);
 
-impl Visit for Count {
+impl Visit for HeredocCounter {
     fn visit_heredoc_template(&mut self, node: &HeredocTemplate) {
         self.0 += 1;
         visit_heredoc_template(self, node);
     }
 }
 
-fn heredocs(visit: impl FnOnce(&mut Count)) -> usize {
-    let mut count = Count(0);
+fn count_heredocs(visit: impl FnOnce(&mut HeredocCounter)) -> usize {
+    let mut count = HeredocCounter(0);
     visit(&mut count);
     count.0
 }
 
-fn note_heads(body: &Body, depth: usize, heads: &mut Vec<Head>) {
+fn collect_heads(body: &Body, depth: usize, heads: &mut Vec<StatementHead>) {
     for structure in body {
         match structure {
             Structure::Attribute(attribute) => {
                 let words = vec![attribute.key.as_str().to_owned()];
-                heads.push(Head { depth, words, is_block: false });
+                heads.push(StatementHead { depth, words, is_block: false });
             }
             Structure::Block(block) => {
                 let labels = block.labels.iter().map(|label| label.as_str().to_owned());
                 let words = std::iter::once(block.ident.as_str().to_owned()).chain(labels).collect();
-                heads.push(Head { depth, words, is_block: true });
-                note_heads(&block.body, depth + 1, heads);
+                heads.push(StatementHead { depth, words, is_block: true });
+                collect_heads(&block.body, depth + 1, heads);
             }
         }
     }
 }
 
-struct Scanner<'a> {
+struct HclScanner<'a> {
     rest: &'a str,
-    outline: Outline,
+    outline: StatementOutline,
 }
 
 fn is_word(char: char) -> bool {
     char.is_alphanumeric() || char == '_' || char == '-'
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> HclScanner<'a> {
     fn new(text: &'a str) -> Result<Self, String> {
         let is_lone = |(at, _): (usize, _)| !text[at + 1..].starts_with('\n');
         if text.starts_with('\u{feff}') || text.contains('\0') || text.match_indices('\r').any(is_lone) {
@@ -110,7 +113,7 @@ impl<'a> Scanner<'a> {
                 "it contains a byte order mark, a NUL byte, or a carriage return within a line".to_owned()
             );
         }
-        Ok(Self { rest: text, outline: Outline::default() })
+        Ok(Self { rest: text, outline: StatementOutline::default() })
     }
 
     fn peek(&self) -> Option<char> {
@@ -154,7 +157,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn body(&mut self, depth: usize) -> Result<(), String> {
-        if depth > MAX_DEPTH {
+        if depth > MAX_NESTING_DEPTH {
             return Err("blocks are nested too deeply".to_owned());
         }
         loop {
@@ -178,12 +181,12 @@ impl<'a> Scanner<'a> {
             match self.peek() {
                 Some('=') if !self.rest.starts_with("==") && words.len() == 1 => {
                     self.skip(1);
-                    self.outline.heads.push(Head { depth, words, is_block: false });
+                    self.outline.heads.push(StatementHead { depth, words, is_block: false });
                     return self.expression(depth);
                 }
                 Some('{') => {
                     self.skip(1);
-                    self.outline.heads.push(Head { depth, words, is_block: true });
+                    self.outline.heads.push(StatementHead { depth, words, is_block: true });
                     return self.body(depth + 1);
                 }
                 Some('"') => {
@@ -216,7 +219,7 @@ impl<'a> Scanner<'a> {
 
     /// Scans until all brackets are closed or, with none open, to the end of the expression.
     fn code(&mut self, mut open: Vec<char>, depth: usize, may_have_heredocs: bool) -> Result<(), String> {
-        if depth > MAX_DEPTH {
+        if depth > MAX_NESTING_DEPTH {
             return Err("templates are nested too deeply".to_owned());
         }
         let is_template = !open.is_empty();
@@ -252,7 +255,7 @@ impl<'a> Scanner<'a> {
                 plain if plain.is_ascii_graphic() || is_word(plain) => {}
                 _ => return Err("invalid character".to_owned()),
             }
-            if open.len() > MAX_DEPTH {
+            if open.len() > MAX_NESTING_DEPTH {
                 return Err("brackets are nested too deeply".to_owned());
             }
         }

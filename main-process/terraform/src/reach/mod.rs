@@ -30,14 +30,14 @@ use std::{
 
 /// A folder under the folder of the board (empty for that folder itself), and a name such as `local.url` or
 /// `data.http.x`.
-type Key = (String, String);
+type BlockKey = (String, String);
 
 /// The blocks of the files of a board and of foreign files in the same folder.
 #[derive(Debug, Default)]
 pub struct Configuration {
-    items: BTreeMap<Key, Item>,
+    items: BTreeMap<BlockKey, ConfigurationBlock>,
     /// Calls of modules with known files: the call and the module folder.
-    calls: Vec<(Key, String)>,
+    calls: Vec<(BlockKey, String)>,
     /// Files that cannot be parsed or that Terraform would parse differently.
     unreadable: Vec<String>,
     /// The first block that needs a provider other than the built-in one.
@@ -48,21 +48,21 @@ pub struct Configuration {
 
 /// One block, local, module input or provider requirement.
 #[derive(Debug, Default)]
-struct Item {
+struct ConfigurationBlock {
     /// The display label, such as `data http x in main.tf`.
     label: String,
     /// The source parts; override files add to them.
-    parts: Vec<Part>,
-    references: BTreeSet<Reference>,
+    parts: Vec<BlockPart>,
+    references: BTreeSet<BlockReference>,
     /// The block executes code or sends data when it is planned or applied.
     is_sink: bool,
     /// Calls of functions that read a file outside the module folder or that cannot be analyzed.
     unsafe_calls: Vec<String>,
 }
 
-impl Item {
+impl ConfigurationBlock {
     /// Describes the sink; `None` when the block is harmless.
-    fn sink(&self) -> Option<String> {
+    fn describe_sink(&self) -> Option<String> {
         match (self.is_sink, self.unsafe_calls.first()) {
             (true, _) => Some(self.label.clone()),
             (false, call) => call.map(|call| format!("{call} of {}", self.label)),
@@ -71,7 +71,7 @@ impl Item {
 }
 
 #[derive(Debug, PartialEq)]
-enum Part {
+enum BlockPart {
     Block(Box<Block>),
     Expression(Box<Expression>),
     Text(String),
@@ -79,24 +79,24 @@ enum Part {
 
 /// A name used in an expression, with its folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Reference {
-    One(Key),
+enum BlockReference {
+    One(BlockKey),
     /// Every item whose name starts with this prefix.
-    Every(Key),
+    Every(BlockKey),
     /// An output of a module; all outputs when `None`.
-    Output(Key, Option<String>),
+    Output(BlockKey, Option<String>),
 }
 
 /// A block that would execute code or send data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reached {
+pub struct ReachedSink {
     /// For example `data http x in main.tf`.
     pub block: String,
     /// The changed block whose value reaches it; `None` when the block itself is new or changed.
     pub from: Option<String>,
 }
 
-impl fmt::Display for Reached {
+impl fmt::Display for ReachedSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.from {
             None => f.write_str(&self.block),
@@ -123,19 +123,20 @@ impl Configuration {
     }
 
     /// Returns the first sink that a difference from `before` reaches. Without `before`, everything counts as new.
-    pub fn reached(&self, before: Option<&Self>) -> Option<Reached> {
+    pub fn reached(&self, before: Option<&Self>) -> Option<ReachedSink> {
         if let Some(file) = self.unreadable.first() {
-            return Some(Reached { block: format!("{file}, which cannot be parsed"), from: None });
+            return Some(ReachedSink { block: format!("{file}, which cannot be parsed"), from: None });
         }
-        let known = |key: &Key| before.and_then(|before| before.items.get(key));
+        let known = |key: &BlockKey| before.and_then(|before| before.items.get(key));
         let changed =
             self.items.iter().filter(|(key, item)| known(key).is_none_or(|known| known.parts != item.parts));
         let removed = before.into_iter().flat_map(|before| before.items.keys());
         let removed = removed.filter(|key| !self.items.contains_key(*key));
-        let roots: BTreeSet<Key> = changed.map(|(key, _)| key).chain(removed).cloned().collect();
+        let roots: BTreeSet<BlockKey> = changed.map(|(key, _)| key).chain(removed).cloned().collect();
         let users = self.users();
-        let mut from: BTreeMap<Key, Option<Key>> = roots.into_iter().map(|root| (root, None)).collect();
-        let mut waiting: VecDeque<Key> = from.keys().cloned().collect();
+        let mut from: BTreeMap<BlockKey, Option<BlockKey>> =
+            roots.into_iter().map(|root| (root, None)).collect();
+        let mut waiting: VecDeque<BlockKey> = from.keys().cloned().collect();
         while let Some(key) = waiting.pop_front() {
             for user in users.get(&key).into_iter().flatten() {
                 if !from.contains_key(user) {
@@ -147,12 +148,12 @@ impl Configuration {
         }
         from.iter().find_map(|(key, root)| {
             let item = self.items.get(key)?;
-            let block = item.sink()?;
+            let block = item.describe_sink()?;
             let from = root.as_ref().map(|root| match self.items.get(root) {
                 Some(root) => root.label.clone(),
                 None => root.1.clone(),
             });
-            Some(Reached { block, from })
+            Some(ReachedSink { block, from })
         })
     }
 
@@ -161,7 +162,7 @@ impl Configuration {
         if let Some(file) = self.unreadable.first() {
             return Some(format!("{file}, which cannot be parsed"));
         }
-        self.items.values().find_map(Item::sink)
+        self.items.values().find_map(ConfigurationBlock::describe_sink)
     }
 
     /// Returns whether the configuration sets a backend.
@@ -180,9 +181,9 @@ impl Configuration {
     }
 
     /// Returns the users of each item.
-    fn users(&self) -> BTreeMap<Key, BTreeSet<Key>> {
-        let mut users: BTreeMap<Key, BTreeSet<Key>> = BTreeMap::new();
-        let mut add = |used: Key, user: &Key| {
+    fn users(&self) -> BTreeMap<BlockKey, BTreeSet<BlockKey>> {
+        let mut users: BTreeMap<BlockKey, BTreeSet<BlockKey>> = BTreeMap::new();
+        let mut add = |used: BlockKey, user: &BlockKey| {
             if used != *user {
                 users.entry(used).or_default().insert(user.clone());
             }
@@ -206,16 +207,16 @@ impl Configuration {
         users
     }
 
-    fn resolve(&self, reference: &Reference) -> Vec<Key> {
-        let starting = |folder: &String, prefix: &str| -> Vec<Key> {
+    fn resolve(&self, reference: &BlockReference) -> Vec<BlockKey> {
+        let starting = |folder: &String, prefix: &str| -> Vec<BlockKey> {
             let from = (folder.clone(), prefix.to_owned());
             let all = self.items.range(from..).map(|(key, _)| key);
             all.take_while(|key| key.0 == *folder && key.1.starts_with(prefix)).cloned().collect()
         };
         match reference {
-            Reference::One(key) => vec![key.clone()],
-            Reference::Every((folder, prefix)) => starting(folder, prefix),
-            Reference::Output(call, output) => {
+            BlockReference::One(key) => vec![key.clone()],
+            BlockReference::Every((folder, prefix)) => starting(folder, prefix),
+            BlockReference::Output(call, output) => {
                 let mut used = vec![call.clone()];
                 for (_, folder) in self.calls.iter().filter(|(known, _)| known == call) {
                     match output {

@@ -33,7 +33,7 @@ impl FolderWatch {
     /// Starts a watcher without folders. The channel should be bounded: while it is full, changes are collapsed
     /// into [`FolderNews::Everything`].
     pub fn start(sender: Sender<FolderNews>) -> Result<Self, WatchError> {
-        let handler = move |event: notify::Result<Event>| tell(&sender, event);
+        let handler = move |event: notify::Result<Event>| send_changes(&sender, event);
         let watcher = notify::recommended_watcher(handler)
             .map_err(|error| WatchError::Failed { path: PathBuf::new(), problem: error.to_string() })?;
         Ok(Self { watcher, watched: BTreeMap::new() })
@@ -75,7 +75,7 @@ fn inode(path: &Path) -> Option<u64> {
     path.symlink_metadata().ok().filter(|metadata| metadata.is_dir()).map(|metadata| metadata.ino())
 }
 
-fn tell(sender: &Sender<FolderNews>, event: notify::Result<Event>) {
+fn send_changes(sender: &Sender<FolderNews>, event: notify::Result<Event>) {
     let news = match event {
         Ok(event) if event.need_rescan() => vec![FolderNews::Everything],
         // The kernel also reports read access, which changes nothing.

@@ -12,27 +12,27 @@
 //!
 //! The check never opens the files: closing a descriptor would release the lock of SQLite.
 
-use super::{FILE, Journal};
+use super::{JOURNAL_FILE, Journal};
 use crate::JournalError;
 use std::{fs::Metadata, io, os::unix::fs::MetadataExt as _, path::PathBuf, time::SystemTime};
 
 /// The folder of the files, and their stamps after our last write.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct JournalFiles {
     dir: PathBuf,
-    database: Option<Stamp>,
+    database: Option<FileStamp>,
     /// `None` before the first write, when there is no log.
-    log: Option<Stamp>,
+    log: Option<FileStamp>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct FileStamp {
     id: (u64, u64),
     size: u64,
     modified: Option<SystemTime>,
 }
 
-impl Stamp {
+impl FileStamp {
     fn of(metadata: &Metadata) -> Self {
         Self {
             id: (metadata.dev(), metadata.ino()),
@@ -42,11 +42,11 @@ impl Stamp {
     }
 }
 
-impl Place {
+impl JournalFiles {
     /// Records the current files as ours.
     pub(super) fn new(dir: PathBuf) -> Result<Self, JournalError> {
         let mut place = Self { dir, database: None, log: None };
-        (place.database, place.log) = (place.look("db")?, place.look("db-wal")?);
+        (place.database, place.log) = (place.stamp_of("db")?, place.stamp_of("db-wal")?);
         if place.database.is_none() {
             return Err(displaced("db", None, None));
         }
@@ -64,9 +64,9 @@ impl Place {
         Ok(place)
     }
 
-    fn look(&self, suffix: &str) -> Result<Option<Stamp>, JournalError> {
-        match self.dir.join(FILE).with_extension(suffix).symlink_metadata() {
-            Ok(metadata) => Ok(Some(Stamp::of(&metadata))),
+    fn stamp_of(&self, suffix: &str) -> Result<Option<FileStamp>, JournalError> {
+        match self.dir.join(JOURNAL_FILE).with_extension(suffix).symlink_metadata() {
+            Ok(metadata) => Ok(Some(FileStamp::of(&metadata))),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 Ok(None)
             }
@@ -79,17 +79,17 @@ impl Journal {
     /// Compares the files with their state after our last write. Returns [`JournalError::Displaced`] when another
     /// program changed them, or when they contain a refused write.
     pub fn check(&self) -> Result<(), JournalError> {
-        if !self.is_in_step {
+        if !self.is_consistent {
             let problem = ".draftboard/journal.db contains a write that was not acknowledged".to_owned();
             return Err(JournalError::Displaced { problem });
         }
-        self.check_place()
+        self.check_before_write()
     }
 
-    pub(super) fn check_place(&self) -> Result<(), JournalError> {
+    pub(super) fn check_before_write(&self) -> Result<(), JournalError> {
         let Some(place) = &self.place else { return Ok(()) };
         for (suffix, known) in [("db", place.database), ("db-wal", place.log)] {
-            let found = place.look(suffix)?;
+            let found = place.stamp_of(suffix)?;
             if found != known {
                 return Err(displaced(suffix, known, found));
             }
@@ -98,11 +98,11 @@ impl Journal {
     }
 
     /// After our write: checks that the same files are at their paths, and records their new state.
-    pub(super) fn settle(&mut self) -> Result<(), JournalError> {
+    pub(super) fn check_after_write(&mut self) -> Result<(), JournalError> {
         let Some(place) = &mut self.place else { return Ok(()) };
-        let (database, log) = (place.look("db")?, place.look("db-wal")?);
+        let (database, log) = (place.stamp_of("db")?, place.stamp_of("db-wal")?);
         // A write leaves a database and a log, even when there was no log before.
-        let is_same = |known: Option<Stamp>, found: Option<Stamp>| {
+        let is_same = |known: Option<FileStamp>, found: Option<FileStamp>| {
             found.is_some_and(|found| known.is_none_or(|known| found.id == known.id))
         };
         let shrank = place.database.zip(database).is_some_and(|(known, found)| found.size < known.size);
@@ -117,7 +117,7 @@ impl Journal {
     }
 }
 
-fn displaced(suffix: &str, known: Option<Stamp>, found: Option<Stamp>) -> JournalError {
+fn displaced(suffix: &str, known: Option<FileStamp>, found: Option<FileStamp>) -> JournalError {
     let happened = match (known, found) {
         (_, None) => "was deleted",
         (Some(known), Some(found)) if known.id == found.id && found.size < known.size => "was truncated",

@@ -20,7 +20,7 @@ pub(crate) const REGION: &str = "aws/core/region";
 const SUBNET: &str = "azurerm/networking/subnet";
 
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct BlockAddress {
     pub(crate) id: NodeId,
     pub(crate) block: Block,
     /// The Terraform type; empty when there is none.
@@ -37,12 +37,12 @@ pub(crate) struct Place {
     pub(crate) region: Option<Arc<str>>,
     /// The direct parent subnet, when it creates private endpoints for this node.
     pub(crate) endpoint_subnet: Option<NodeId>,
-    parent: Option<Arc<Place>>,
+    parent: Option<Arc<BlockAddress>>,
 }
 
-impl Place {
+impl BlockAddress {
     /// Returns the address used inside the same module.
-    pub(crate) fn address(&self) -> String {
+    pub(crate) fn local_address(&self) -> String {
         let (terraform, name) = (&self.terraform, &self.label);
         match self.block {
             Block::Resource | Block::Group | Block::Verbatim => format!("{terraform}.{name}"),
@@ -89,16 +89,16 @@ impl Place {
 
 /// The entries of all nodes on a board.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
-    by_node: HashMap<NodeId, Arc<Place>>,
+pub(crate) struct BlockAddresses {
+    by_node: HashMap<NodeId, Arc<BlockAddress>>,
     by_address: HashMap<String, NodeId>,
     /// Nodes that represent an Azure subscription or an AWS region, by name.
     pub(crate) subscriptions: BTreeMap<Name, NodeId>,
     pub(crate) regions: BTreeMap<Name, NodeId>,
 }
 
-impl Places {
-    pub(crate) fn of(snapshot: &Snapshot, board: BoardId, settings: &Settings, before: &Self) -> Self {
+impl BlockAddresses {
+    pub(crate) fn resolve(snapshot: &Snapshot, board: BoardId, settings: &Settings, before: &Self) -> Self {
         let nodes: HashMap<NodeId, &Node> =
             snapshot.nodes_on(board).map(|node| (node.id, node.as_ref())).collect();
         let mut found = Self::default();
@@ -111,7 +111,7 @@ impl Places {
         }
         let region_is_set =
             settings.providers.get("aws").is_some_and(|arguments| arguments.contains_key("region"));
-        let aliases = Aliases {
+        let aliases = AliasRules {
             subscriptions: found.subscriptions.len() > 1,
             regions: found.regions.len() > 1 || (region_is_set && !found.regions.is_empty()),
         };
@@ -134,13 +134,13 @@ impl Places {
                 let Some(node) = nodes.get(&id) else { continue };
                 let parent = node.parent.and_then(|parent| found.by_node.get(&parent).cloned());
                 let around = node.parent.and_then(|parent| nodes.get(&parent).copied());
-                let place = place_of(snapshot, node, around, parent, &aliases);
+                let place = resolve_address(snapshot, node, around, parent, &aliases);
                 let place = match before.by_node.get(&id) {
                     Some(earlier) if earlier.is_same(&place) => earlier.clone(),
                     _ => Arc::new(place),
                 };
                 if place.is_written() {
-                    found.by_address.insert(place.address(), id);
+                    found.by_address.insert(place.local_address(), id);
                 }
                 found.by_node.insert(id, place);
             }
@@ -148,12 +148,12 @@ impl Places {
         found
     }
 
-    pub(crate) fn get(&self, node: NodeId) -> Option<&Arc<Place>> {
+    pub(crate) fn get(&self, node: NodeId) -> Option<&Arc<BlockAddress>> {
         self.by_node.get(&node)
     }
 
     /// Returns the node with an address such as `aws_vpc.main`.
-    pub(crate) fn at(&self, address: &str) -> Option<NodeId> {
+    pub(crate) fn node_at(&self, address: &str) -> Option<NodeId> {
         self.by_address.get(address).copied()
     }
 
@@ -162,18 +162,18 @@ impl Places {
     }
 }
 
-struct Aliases {
+struct AliasRules {
     subscriptions: bool,
     regions: bool,
 }
 
-fn place_of(
+fn resolve_address(
     snapshot: &Snapshot,
     node: &Node,
     around: Option<&Node>,
-    parent: Option<Arc<Place>>,
-    aliases: &Aliases,
-) -> Place {
+    parent: Option<Arc<BlockAddress>>,
+    aliases: &AliasRules,
+) -> BlockAddress {
     let def = snapshot.type_of(node);
     let own = |key: &str| {
         let key = PropKey::parse(key).ok()?;
@@ -196,7 +196,7 @@ fn place_of(
         if is_named_group { own(key).or(inherited) } else { inherited }
     };
     let subnet = around.filter(|around| around.type_id.as_str() == SUBNET);
-    Place {
+    BlockAddress {
         id: node.id,
         block,
         terraform: def.map(|def| terraform_type(snapshot, def, node)).unwrap_or_default(),

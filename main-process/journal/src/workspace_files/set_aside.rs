@@ -13,15 +13,15 @@ use std::{
     io::{self, Read},
 };
 
-const FOLDER: [&str; 2] = [STATE_FOLDER, "aside"];
-const MOST: u32 = 10_000;
+const ASIDE_FOLDER: [&str; 2] = [STATE_FOLDER, "aside"];
+const MAX_COPIES: u32 = 10_000;
 
 impl WorkspaceFiles {
     /// Copies a file to `.draftboard/aside/` and returns the path of the copy. The original stays in place; the
     /// caller overwrites or removes it afterwards, so that at least one copy exists at any time.
     pub fn set_aside(&self, path: &WorkspacePath, reason: &str) -> Result<WorkspacePath, FileError> {
         let mut file = self.open_regular(path)?;
-        self.keep(path, reason, &mut file)
+        self.copy_aside(path, reason, &mut file)
     }
 
     /// As [`Self::set_aside`] for content that is not in a file, such as our version after the other one was
@@ -32,21 +32,21 @@ impl WorkspaceFiles {
         reason: &str,
         bytes: &[u8],
     ) -> Result<WorkspacePath, FileError> {
-        self.keep(path, reason, &mut &bytes[..])
+        self.copy_aside(path, reason, &mut &bytes[..])
     }
 
-    fn keep(
+    fn copy_aside(
         &self,
         path: &WorkspacePath,
         reason: &str,
         content: &mut dyn Read,
     ) -> Result<WorkspacePath, FileError> {
         self.refuse_read_only(path)?;
-        let folder = safe_fs::create_folder(self.root_fd.as_fd(), &FOLDER)
-            .map_err(|errno| FileError::of_errno(FOLDER.join("/"), errno))?;
-        for number in 1..=MOST {
+        let folder = safe_fs::create_folder(self.root_fd.as_fd(), &ASIDE_FOLDER)
+            .map_err(|errno| FileError::of_errno(ASIDE_FOLDER.join("/"), errno))?;
+        for number in 1..=MAX_COPIES {
             let name = aside_name(path, reason, number);
-            let kept = WorkspacePath::parse(format!("{}/{name}", FOLDER.join("/")))?;
+            let kept = WorkspacePath::parse(format!("{}/{name}", ASIDE_FOLDER.join("/")))?;
             match safe_fs::create_new(folder.as_fd(), &name, Mode::RUSR | Mode::WUSR) {
                 Ok(mut file) => {
                     return copy_synced(content, &mut file)
@@ -61,8 +61,8 @@ impl WorkspaceFiles {
                 Err(problem) => return Err(FileError::of_problem(&kept, problem)),
             }
         }
-        let problem = format!("{MOST} versions are already set aside; remove some");
-        Err(FileError::Failed { path: FOLDER.join("/"), problem })
+        let problem = format!("{MAX_COPIES} versions are already set aside; remove some");
+        Err(FileError::Failed { path: ASIDE_FOLDER.join("/"), problem })
     }
 }
 

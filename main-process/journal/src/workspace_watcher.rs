@@ -21,16 +21,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-const FOLDERS: [&str; 3] = ["boards", "modules", "components"];
-const FILES: [&str; 3] = ["draftboard.toml", "links.json", ".draftboard/overrides.v0.json"];
+const WATCHED_FOLDERS: [&str; 3] = ["boards", "modules", "components"];
+const WATCHED_FILES: [&str; 3] = ["draftboard.toml", "links.json", ".draftboard/overrides.v0.json"];
 /// Contains one watched file and many files that are ignored.
 const STATE_FOLDER: &str = ".draftboard";
 /// Changes are reported after no event arrived for this long …
-const QUIET: Duration = Duration::from_millis(100);
+const QUIET_PERIOD: Duration = Duration::from_millis(100);
 /// … or after this long while events keep arriving.
-const LONGEST: Duration = Duration::from_secs(1);
+const MAX_GATHER_TIME: Duration = Duration::from_secs(1);
 /// More gathered paths than this are reported as `Everything`.
-const MOST_PATHS: usize = 1_000;
+const MAX_GATHERED_PATHS: usize = 1_000;
 
 /// A change of workspace files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub enum WatchError {
 /// Watches a workspace until it is dropped.
 #[derive(Debug)]
 pub struct Watcher {
-    news: Arc<Mutex<News>>,
+    news: Arc<Mutex<PendingFileChanges>>,
     wake: Sender<()>,
     /// Dropping the sender stops the thread.
     stop: Option<Sender<()>>,
@@ -71,27 +71,27 @@ impl Watcher {
             problem: error.to_string(),
         };
         let root = root.canonicalize().map_err(|error| failed(&error))?;
-        let news = Arc::new(Mutex::new(News::default()));
+        let news = Arc::new(Mutex::new(PendingFileChanges::default()));
         // One slot is enough: a second wake-up adds no information.
         let (wake, woken) = bounded(1);
         let (stop, stopped) = bounded(0);
         let handler = {
             let (root, news, wake) = (root.clone(), Arc::clone(&news), wake.clone());
             move |event: notify::Result<Event>| {
-                if lock(&news).take_in(&root, &event) {
+                if lock(&news).ingest(&root, &event) {
                     let _ = wake.try_send(());
                 }
             }
         };
         let watcher = notify::recommended_watcher(handler).map_err(|error| failed(&error))?;
-        let mut folders = Folders { watcher, root, sources: BTreeSet::new() };
+        let mut folders = WatchedFolders { watcher, root, sources: BTreeSet::new() };
         folders.watch_root()?;
         folders.watch_subfolders()?;
         let thread = std::thread::Builder::new()
             .name("file-watcher".to_owned())
             .spawn({
                 let news = Arc::clone(&news);
-                move || Courier { folders, news, woken, stopped, sender }.run()
+                move || WatcherThread { folders, news, woken, stopped, sender }.run()
             })
             .map_err(|error| failed(&error))?;
         Ok(Self { news, wake, stop: Some(stop), thread: Some(thread) })
@@ -125,7 +125,7 @@ impl Drop for Watcher {
 
 /// Changes that were gathered and not yet reported.
 #[derive(Debug, Default)]
-struct News {
+struct PendingFileChanges {
     paths: BTreeSet<WorkspacePath>,
     everything: bool,
     /// A watched folder was added or removed, or the set of source folders changed.
@@ -134,13 +134,13 @@ struct News {
     sources: BTreeSet<String>,
 }
 
-fn lock(news: &Mutex<News>) -> MutexGuard<'_, News> {
+fn lock(news: &Mutex<PendingFileChanges>) -> MutexGuard<'_, PendingFileChanges> {
     news.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl News {
+impl PendingFileChanges {
     /// Returns whether the event adds a change.
-    fn take_in(&mut self, root: &Path, event: &notify::Result<Event>) -> bool {
+    fn ingest(&mut self, root: &Path, event: &notify::Result<Event>) -> bool {
         match event {
             Err(error) => {
                 tracing::warn!(%error, "the file watcher reported an error");
@@ -155,28 +155,33 @@ impl News {
             Ok(event) => {
                 let mut is_news = false;
                 for path in &event.paths {
-                    is_news |= self.take_in_path(root, path, event.kind);
+                    is_news |= self.ingest_path(root, path, event.kind);
                 }
                 is_news
             }
         }
     }
 
-    fn take_in_path(&mut self, root: &Path, path: &Path, kind: EventKind) -> bool {
+    fn ingest_path(&mut self, root: &Path, path: &Path, kind: EventKind) -> bool {
         let Ok(relative) = path.strip_prefix(root) else { return false };
         let Some(relative) = relative.to_str() else { return false };
         let parent = relative.rsplit_once('/').map_or("", |(parent, _)| parent);
         match relative.split_once('/') {
-            _ if relative.is_empty() || FOLDERS.contains(&relative) || self.sources.contains(relative) => {
+            _ if relative.is_empty()
+                || WATCHED_FOLDERS.contains(&relative)
+                || self.sources.contains(relative) =>
+            {
                 let came_or_went =
                     !matches!(kind, EventKind::Modify(ModifyKind::Metadata(_) | ModifyKind::Data(_)));
                 self.everything |= came_or_went;
                 self.folders |= came_or_went;
                 came_or_went
             }
-            _ if FILES.contains(&relative) => self.add(relative),
-            Some((folder, name)) if FOLDERS.contains(&folder) && !is_passing(name) => self.add(relative),
-            _ if self.sources.contains(parent) && !relative.rsplit('/').next().is_some_and(is_passing) => {
+            _ if WATCHED_FILES.contains(&relative) => self.add(relative),
+            Some((folder, name)) if WATCHED_FOLDERS.contains(&folder) && !is_transient(name) => {
+                self.add(relative)
+            }
+            _ if self.sources.contains(parent) && !relative.rsplit('/').next().is_some_and(is_transient) => {
                 self.add(relative)
             }
             _ => false,
@@ -184,7 +189,7 @@ impl News {
     }
 
     fn add(&mut self, relative: &str) -> bool {
-        if self.paths.len() >= MOST_PATHS {
+        if self.paths.len() >= MAX_GATHERED_PATHS {
             self.everything = true;
         }
         if !self.everything {
@@ -218,18 +223,18 @@ fn may_change_content(kind: EventKind) -> bool {
 }
 
 /// Returns whether a name belongs to a temporary file or an editor backup.
-fn is_passing(name: &str) -> bool {
+fn is_transient(name: &str) -> bool {
     is_temporary(name) || name.starts_with('.') || name.ends_with('~')
 }
 
-struct Folders {
+struct WatchedFolders {
     watcher: RecommendedWatcher,
     root: PathBuf,
     /// The source folders that are watched now.
     sources: BTreeSet<String>,
 }
 
-impl Folders {
+impl WatchedFolders {
     fn watch_root(&mut self) -> Result<(), WatchError> {
         let root = self.root.clone();
         self.watch(&root)
@@ -237,7 +242,7 @@ impl Folders {
 
     /// Watches the existing folders again: a folder may have been replaced under the same name.
     fn watch_subfolders(&mut self) -> Result<(), WatchError> {
-        for folder in FOLDERS.into_iter().chain([STATE_FOLDER]) {
+        for folder in WATCHED_FOLDERS.into_iter().chain([STATE_FOLDER]) {
             let path = self.root.join(folder);
             // Fails when the folder was not watched or is gone, which is fine.
             let _ = self.watcher.unwatch(&path);
@@ -272,17 +277,17 @@ impl Folders {
 }
 
 /// The thread that reports gathered changes to the caller.
-struct Courier {
-    folders: Folders,
-    news: Arc<Mutex<News>>,
+struct WatcherThread {
+    folders: WatchedFolders,
+    news: Arc<Mutex<PendingFileChanges>>,
     woken: Receiver<()>,
     stopped: Receiver<()>,
     sender: Sender<FileChanged>,
 }
 
-impl Courier {
+impl WatcherThread {
     fn run(mut self) {
-        while self.wait_for_news() {
+        while self.wait_for_changes() {
             let sources = lock(&self.news).take_folders();
             // Watches before reporting, so that a reader misses no later change.
             if let Some(sources) = sources {
@@ -302,17 +307,17 @@ impl Courier {
     }
 
     /// Waits for a change and then for quiet. Returns false when the watcher stops.
-    fn wait_for_news(&self) -> bool {
+    fn wait_for_changes(&self) -> bool {
         select! {
             recv(self.woken) -> woken => if woken.is_err() { return false },
             recv(self.stopped) -> _ => return false,
         }
-        let latest = Instant::now() + LONGEST;
+        let latest = Instant::now() + MAX_GATHER_TIME;
         while Instant::now() < latest {
             select! {
                 recv(self.woken) -> woken => if woken.is_err() { return false },
                 recv(self.stopped) -> _ => return false,
-                default(QUIET) => return true,
+                default(QUIET_PERIOD) => return true,
             }
         }
         true

@@ -1,37 +1,37 @@
 //! The output of one rendered node.
 
-use super::{finding::Finding, places::Place};
-use crate::hcl::{Body, Expression};
+use super::{addresses::BlockAddress, finding::Finding};
+use crate::hcl::{HclBody, HclExpression};
 use shared_protocol::NodeId;
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
-pub(crate) struct Rendered {
+pub(crate) struct RenderedNode {
     /// Blocks for `main.tf` with their addresses, each with a trailing newline.
     pub(crate) blocks: Vec<(String, String)>,
-    pub(crate) variables: Vec<Variable>,
-    pub(crate) outputs: Vec<(String, Body)>,
-    pub(crate) locals: Vec<(String, Expression)>,
+    pub(crate) variables: Vec<TerraformVariable>,
+    pub(crate) outputs: Vec<(String, HclBody)>,
+    pub(crate) locals: Vec<(String, HclExpression)>,
     /// Attributes that are read across a module boundary.
-    pub(crate) crossings: Vec<Crossing>,
+    pub(crate) crossings: Vec<ModuleCrossing>,
     /// Nodes that must be written before this one.
     pub(crate) after: Vec<NodeId>,
     /// The entries of all nodes that this node refers to.
-    pub(crate) refers: Vec<(NodeId, Arc<Place>)>,
+    pub(crate) used_addresses: Vec<(NodeId, Arc<BlockAddress>)>,
     pub(crate) findings: Vec<Finding>,
     /// The node uses the client config data source.
-    pub(crate) asks_client: bool,
+    pub(crate) uses_client_config: bool,
     /// The node uses the common tags.
     pub(crate) common_tags: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Variable {
+pub struct TerraformVariable {
     pub name: String,
     /// The type constraint, in Terraform syntax.
     pub kind: String,
     pub description: String,
-    pub default: Option<Expression>,
+    pub default: Option<HclExpression>,
     pub sensitive: bool,
     pub nullable: bool,
     /// Lines that are added to its block unchanged.
@@ -40,7 +40,7 @@ pub struct Variable {
     pub node: Option<NodeId>,
 }
 
-impl Variable {
+impl TerraformVariable {
     pub(crate) fn new(name: String, kind: &str, description: String) -> Self {
         Self {
             name,
@@ -55,22 +55,22 @@ impl Variable {
     }
 
     pub(crate) fn to_block(&self) -> String {
-        let mut body = Body::default();
-        body.argument("type", Expression::raw(&self.kind));
+        let mut body = HclBody::default();
+        body.add_argument("type", HclExpression::raw(&self.kind));
         if !self.description.is_empty() {
-            body.argument("description", Expression::text(&self.description));
+            body.add_argument("description", HclExpression::text(&self.description));
         }
         if let Some(default) = self.default.as_ref().filter(|_| !self.sensitive) {
-            body.argument("default", default.clone());
+            body.add_argument("default", default.clone());
         }
         if self.sensitive {
-            body.argument("sensitive", Expression::raw("true"));
+            body.add_argument("sensitive", HclExpression::raw("true"));
         }
         if !self.nullable {
-            body.argument("nullable", Expression::raw("false"));
+            body.add_argument("nullable", HclExpression::raw("false"));
         }
         if !self.extra.is_empty() {
-            body.items.push(crate::hcl::Item::Verbatim(self.extra.clone()));
+            body.items.push(crate::hcl::HclStatement::Verbatim(self.extra.clone()));
         }
         body.to_block("variable", &[&self.name])
     }
@@ -78,7 +78,7 @@ impl Variable {
 
 /// An attribute that is read in another module.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Crossing {
+pub(crate) struct ModuleCrossing {
     pub(crate) from: Option<Arc<str>>,
     pub(crate) to: Option<Arc<str>>,
     /// The name of both the output and the variable.

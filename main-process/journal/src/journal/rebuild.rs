@@ -1,8 +1,8 @@
 //! Rebuilds the journal after its files were deleted, replaced or damaged while Draftboard runs.
 
 use super::{
-    FILE, Journal,
-    chain::Link,
+    JOURNAL_FILE, Journal,
+    chain::ChainLink,
     open::{connect, quick_check, read_end},
     review,
 };
@@ -52,7 +52,7 @@ impl Journal {
                 let copy = connect(&path)?;
                 quick_check(&copy, &path)?;
                 let (tail, _) = read_end(&copy)?;
-                if (tail, review::End::read(&copy)?) != (self.tail, self.review) {
+                if (tail, review::ReviewTail::read(&copy)?) != (self.tail, self.review) {
                     let problem = "the copy is incomplete".to_owned();
                     return Err(JournalError::Unreadable { path: path.clone(), problem });
                 }
@@ -74,11 +74,15 @@ impl Journal {
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         let aside = Self::set_aside(folder.path())?;
         if let Some(copy) = copy {
-            folder.rename_new(copy, folder, FILE).map_err(|error| JournalError::of_path(&error))?;
+            folder.rename_new(copy, folder, JOURNAL_FILE).map_err(|error| JournalError::of_path(&error))?;
             folder.sync().map_err(|error| JournalError::of_path(&error))?;
         }
         let mut journal = Self::open_or_create(folder.path(), copy.is_none())?;
-        let end = if copy.is_some() { (self.tail, self.review) } else { (Link::START, review::End::START) };
+        let end = if copy.is_some() {
+            (self.tail, self.review)
+        } else {
+            (ChainLink::START, review::ReviewTail::START)
+        };
         if (journal.tail, journal.review) != end {
             // Another program replaced the file during the rebuild.
             let problem = ".draftboard/journal.db was replaced while it was rebuilt".to_owned();
@@ -86,7 +90,7 @@ impl Journal {
         }
         if copy.is_none() {
             journal.checkpoint(document, 0)?;
-            journal.is_in_step = false;
+            journal.is_consistent = false;
         }
         *self = journal;
         Ok(RenewedJournal { is_complete: copy.is_some(), aside })
