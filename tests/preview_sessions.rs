@@ -288,7 +288,7 @@ fn hostile_components_are_bounded_and_nobody_else_notices() {
         (
             "a hundred thousand nodes",
             component(&list(320), &each(&each("{ type: text, text: x }"))),
-            "cut off",
+            "truncated",
         ),
         (
             "recursion",

@@ -304,7 +304,7 @@ fn the_first_minute_of_somebody_new() {
     assert_eq!(proposal["title"], "Serve reads from a cache", "{proposal}");
     assert_eq!(designer.document().revision, before.revision, "nothing has changed");
     film.take(&designer, "submitted");
-    designer.command("Open the newest proposal");
+    designer.command("Open newest proposal");
     film.take(&designer, "review");
 
     if Command::new("terraform").arg("--version").output().is_ok() {
@@ -359,7 +359,7 @@ fn the_first_minute_of_somebody_new() {
 /// Goes to the button by its command, presses it and the one that it brings up, and reads what Terraform says.
 fn see_the_plan(designer: &Designer<'_>, film: &Film) {
     let planned = || {
-        designer.command("Go to the plan");
+        designer.command("Go to plan");
         film.take(designer, "plan-asked");
         std::thread::sleep(PRESS);
         designer.press("Return");
@@ -398,7 +398,7 @@ fn a_folder_of_terraform_files_becomes_a_workspace_beside_it() {
     }
     let Some(screen) = Screen::open(&home, LAPTOP) else { return };
     let Some(designer) = Designer::arrive_with(&screen, &home, Some(&folder), LAPTOP) else { return };
-    // The keyboard is on *Import its Terraform*.
+    // The keyboard focus is on *Import Terraform files*.
     designer.press("Return");
     designer.follow(&home, &home.path("infra-draftboard"));
     let document = wait_for("the import", || Some(designer.document()).filter(|now| !now.nodes.is_empty()));

@@ -1,4 +1,4 @@
-//! Draws every variant of every component of a folder, light and dark: what a designer looks at after a change.
+//! Draws every variant of every component of a folder, light and dark, for a designer to review after a change.
 //!
 //! `cargo run -p preview-runtime --example draw_components -- FOLDER OUT [SCALE]`
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
@@ -15,7 +15,7 @@ use std::{error::Error, fs, path::Path, sync::Arc};
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [folder, out, rest @ ..] = &arguments[..] else {
-        return Err("say which folder of components, and where the pictures go".into());
+        return Err("usage: draw_components FOLDER OUT [SCALE]".into());
     };
     let scale: f32 = rest.first().map_or(Ok(1.0), |scale| scale.parse())?;
     let library = library(Path::new(folder))?;
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let instances = serde_json::from_str(include_str!("page.json"))?;
         let scene =
             Scene { target: Target::Route { route: "page".to_owned() }, instances, overrides: Vec::new() };
-        let screen = Screen::new(1280, 1240, scale, dark).ok_or("no such screen")?;
+        let screen = Screen::new(1280, 1240, scale, dark).ok_or("invalid screen size")?;
         draw(&library, &scene, screen, &Path::new(out).join(format!("page-{name}.png")))?;
         for component in library.components() {
             let instances = variants(component);
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             draw(
                 &library,
                 &scene,
-                Screen::new(560, height.min(1_000), scale, dark).ok_or("no such screen")?,
+                Screen::new(560, height.min(1_000), scale, dark).ok_or("invalid screen size")?,
                 &file,
             )?;
         }
@@ -60,7 +60,7 @@ fn library(folder: &Path) -> Result<Library, Box<dyn Error>> {
             library.put(&format!("components/{name}"), &fs::read_to_string(file.path())?);
         }
     }
-    // To lay the variants on, and for the page.
+    // Containers for the variants and for the page.
     let layouts = [
         ("sheet", "type: column, style: { padding: 6, gap: 6, align: start }"),
         ("page.row", "type: grid, style: { columns: 3, gap: 5 }"),

@@ -1,4 +1,4 @@
-//! Figures of the preview: a full render, one changed prop from message to frame, start to first frame, idle.
+//! Measures the preview: a full render, one changed prop from message to frame, start to first frame, and idle.
 //!
 //! `cargo run --release -p preview-runtime --example preview_figures`
 #![allow(clippy::print_stdout, reason = "a tool for the terminal")]
@@ -36,7 +36,7 @@ fn main() -> Outcome<()> {
     }
     let files = files()?;
     let scene = scene(300);
-    let screen = Screen::new(1280, 800, 1.0, false).ok_or("no such screen")?;
+    let screen = Screen::new(1280, 800, 1.0, false).ok_or("invalid screen size")?;
     in_process(&files, &scene, screen)?;
     across_processes(&files, &scene, screen)
 }
@@ -53,7 +53,7 @@ fn files() -> Outcome<Vec<(String, String)>> {
     Ok(files)
 }
 
-/// A page as people build them: a bar, figures, a wall of lockers, lists and forms. All in view.
+/// A realistic page, fully visible: a bar, figures, a wall of lockers, lists and forms.
 fn scene(count: usize) -> Scene {
     let grid = "figures.grid";
     let kinds = [
@@ -142,7 +142,7 @@ impl Drop for Preview {
 }
 
 impl Preview {
-    /// The channel is its standard input here, which the sandbox leaves open as it does descriptor 3.
+    /// The channel is standard input here, which the sandbox leaves open like descriptor 3.
     fn start() -> Outcome<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         let child = Command::new(std::env::current_exe()?)
@@ -208,7 +208,7 @@ fn across_processes(files: &[(String, String)], scene: &Scene, screen: Screen) -
     let (hello, _) = median(starts.iter().map(|(hello, _)| *hello).collect());
     let (first, worst) = median(starts.iter().map(|(_, first)| *first).collect());
     println!(
-        "start to locked in: {hello:.1} ms; start to first frame: median {first:.1} ms, worst {worst:.1} ms"
+        "start to sandboxed: {hello:.1} ms; start to first frame: median {first:.1} ms, worst {worst:.1} ms"
     );
     let (mut preview, mut reader) = last.ok_or("no preview")?;
 
@@ -231,6 +231,6 @@ fn across_processes(files: &[(String, String)], scene: &Scene, screen: Screen) -
 
     let before = preview.ticks()?;
     std::thread::sleep(Duration::from_secs(3));
-    println!("idle: {} ticks of the processor in 3 s", preview.ticks()? - before);
+    println!("idle: {} processor ticks in 3 s", preview.ticks()? - before);
     Ok(())
 }

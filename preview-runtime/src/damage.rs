@@ -1,13 +1,13 @@
-//! Which part of a frame is different from the one before.
+//! Computes the part of a frame that differs from the previous one.
 
 use crate::{layout::Layout, scene::Tree};
 use egui::Rect;
 
-/// How far shadows and rings reach beyond a box.
+/// The distance in points that shadows and rings extend beyond a box.
 pub(crate) const REACH: f32 = 48.0;
 
-/// Around all that looks different or lies elsewhere, as it was and as it is. None if that cannot be said, and then all of
-/// the frame is drawn; nothing positive if nothing is different.
+/// Returns the area around all elements that changed appearance or position, before and after. Returns `None` when the
+/// area is unknown and the whole frame must be drawn. The area is empty when nothing changed.
 pub(crate) fn between(before: (&Tree, &Layout), now: (&Tree, &Layout)) -> Option<Rect> {
     let ((old_tree, old), (tree, new)) = (before, now);
     if !old_tree.has_shape_of(tree) {
@@ -20,7 +20,7 @@ pub(crate) fn between(before: (&Tree, &Layout), now: (&Tree, &Layout)) -> Option
         if (old_rect, old_clip) == (rect, clip) && was.looks_like(is) {
             continue;
         }
-        // What is within becomes fainter or stronger with it.
+        // The opacity of an element also applies to its children.
         if was.style.opacity != is.style.opacity && !is.children.is_empty() {
             return None;
         }

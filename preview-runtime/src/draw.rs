@@ -1,4 +1,4 @@
-//! From elements and their boxes to shapes.
+//! Draws elements at their boxes as shapes.
 
 use crate::{
     damage::REACH,
@@ -26,7 +26,7 @@ pub(crate) struct Drawing<'d, 'f> {
     pub(crate) sprites: &'d mut Sprites,
     /// Pixels per point.
     pub(crate) scale: f32,
-    /// What is to be drawn: all of the screen, or what of it is different.
+    /// The area to draw: the whole screen or the damaged part.
     pub(crate) part: Rect,
     pub(crate) shapes: Vec<ClippedShape>,
 }
@@ -38,7 +38,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Recursive, which the depth of the tree bounds.
+    /// Recursion is bounded by the depth of the tree.
     fn element(&mut self, index: usize, opacity: f32) {
         let (Some(element), Some(&rect), Some(&clip)) =
             (self.tree.elements.get(index), self.layout.rects.get(index), self.layout.clips.get(index))
@@ -50,7 +50,7 @@ impl Drawing<'_, '_> {
         if opacity <= 0.0 {
             return;
         }
-        // Shadows and rings reach a little beyond the box.
+        // Shadows and rings extend beyond the box.
         if clip.is_positive() && rect.expand(REACH).intersects(clip) {
             self.frame(element, rect, clip, opacity);
             self.content(element, rect, clip, opacity);
@@ -93,7 +93,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// A box with its border inside, from a stretched picture where that is the same.
+    /// Draws a box with its border inside, from a stretched sprite when the result is identical.
     fn rect(&mut self, clip: Rect, shape: RectShape) {
         let pixels = |points: f32| (points * self.scale).round().clamp(0.0, 1_000.0) as u16;
         let look = BoxLook {
@@ -140,7 +140,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Until the picture has come: a quiet field with an icon.
+    /// The placeholder for a picture that has not arrived.
     fn missing_picture(&mut self, rect: Rect, corner: f32, clip: Rect, opacity: f32) {
         let ground = self.theme.token(Token::Sunken).gamma_multiply(opacity);
         self.add(clip, RectShape::filled(rect, rounding(corner), ground));
@@ -156,7 +156,7 @@ impl Drawing<'_, '_> {
             self.add(clip, mesh);
             return;
         }
-        // Larger than a picture may be: its strokes, in place and colour.
+        // Too large for a sprite: draws the strokes directly.
         for mut shape in crate::sprites::icon_shapes(icon, side) {
             shape.translate(corner.to_vec2());
             egui::epaint::shape_transform::adjust_colors(&mut shape, move |own| *own = colour);

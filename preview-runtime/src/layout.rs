@@ -1,4 +1,4 @@
-//! Where elements are: flex boxes and grids by `taffy`, texts measured with the fonts.
+//! Layout of elements: flex boxes and grids by `taffy`, with text measured by the fonts.
 
 use crate::{
     scene::{Content, Element, Flow, Tree},
@@ -13,19 +13,19 @@ use taffy::{
     prelude::{auto, fr, length, line, minmax, percent, span},
 };
 
-/// The boxes of a tree, by element, and how tall the page is.
+/// The boxes of a tree, by element, and the height of the page.
 #[derive(Debug, Default)]
 pub(crate) struct Layout {
-    /// On the screen, scrolled.
+    /// Positions on the screen, including the scroll offset.
     pub(crate) rects: Vec<Rect>,
-    /// Where each can be seen.
+    /// The visible area of each element.
     pub(crate) clips: Vec<Rect>,
     pub(crate) height: f32,
 }
 
-/// Layout failed in the library, which cannot be for a tree that we built.
+/// A failure inside the layout library, which is not expected for a tree built here.
 #[derive(Debug, thiserror::Error)]
-#[error("the page could not be laid out: {0}")]
+#[error("cannot lay out the page: {0}")]
 pub struct LayoutError(String);
 
 impl From<taffy::TaffyError> for LayoutError {
@@ -34,18 +34,18 @@ impl From<taffy::TaffyError> for LayoutError {
     }
 }
 
-/// Where a page lies on its screen: all over it, or in the middle when a component is shown by itself.
+/// The placement of a page on its screen: a page fills it, a standalone component is centred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Page {
     Whole,
     Middle,
 }
 
-/// The boxes of the last tree, so that of the next one only what has changed is worked out again.
+/// Keeps the last layout, so that the next one recomputes only the changes.
 #[derive(Default)]
 pub(crate) struct Layouter {
     last: Option<Last>,
-    /// Given up, for its memory.
+    /// A discarded tree, kept to reuse its memory.
     spare: Option<TaffyTree<usize>>,
 }
 
@@ -58,7 +58,7 @@ struct Last {
     page: Page,
 }
 
-/// What a page is laid out in.
+/// The area in which a page is laid out.
 #[derive(Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) screen: Vec2,
@@ -67,7 +67,7 @@ pub(crate) struct Room {
 }
 
 impl Layouter {
-    /// Nothing of before counts, as when letters have another size.
+    /// Discards the last layout, for example after the font scale changed.
     pub(crate) fn forget(&mut self) {
         self.spare = self.last.take().map(|last| last.taffy).or(self.spare.take());
     }
@@ -118,11 +118,12 @@ impl Last {
     ) -> Result<Self, LayoutError> {
         let mut taffy = spare.unwrap_or_else(|| TaffyTree::with_capacity(tree.elements.len() + 1));
         taffy.clear();
-        // Rounding by the library moves boxes apart from their texts; rectangles are rounded when they are drawn.
+        // Rounding by the library would separate boxes from their texts; rectangles are rounded when they are drawn.
         taffy.disable_rounding();
         let stacked = stacked(tree);
         let mut nodes = Vec::with_capacity(tree.elements.len());
-        // Children have higher numbers than their parents or were made before: a first pass makes all, a second connects.
+        // Children may have higher or lower indices than their parents, so the first pass creates all nodes and the second
+        // connects them.
         for (index, element) in tree.elements.iter().enumerate() {
             let style = style_in(element, stacked.get(index) == Some(&true));
             nodes.push(match element.content {
@@ -139,7 +140,7 @@ impl Last {
         Ok(Self { tree: Arc::clone(tree), taffy, nodes, root, screen, page })
     }
 
-    /// Takes over what is different in a tree of the same shape.
+    /// Applies the differences of a tree with the same shape.
     fn follow(&mut self, tree: &Arc<Tree>) -> Result<(), LayoutError> {
         let stacked = stacked(tree);
         let old = std::mem::replace(&mut self.tree, Arc::clone(tree));
@@ -178,7 +179,7 @@ impl Last {
     }
 }
 
-/// Which elements lie in a stack.
+/// Marks the elements that lie in a stack.
 fn stacked(tree: &Tree) -> Vec<bool> {
     let mut stacked = vec![false; tree.elements.len()];
     for element in tree.elements.iter().filter(|element| element.content_is(Flow::Stack)) {
@@ -224,7 +225,7 @@ fn ids(nodes: &[NodeId], indices: &[usize]) -> Vec<NodeId> {
     indices.iter().filter_map(|index| nodes.get(*index).copied()).collect()
 }
 
-/// Recursive, which the depth of the tree bounds.
+/// Recursion is bounded by the depth of the tree.
 fn place(
     tree: &Tree,
     taffy: &TaffyTree<usize>,
@@ -256,7 +257,7 @@ struct Measure<'m, 'f> {
     tree: &'m Tree,
     fonts: &'m mut FontsView<'f>,
     texts: &'m mut Texts,
-    /// The size of a text that nothing constrains, and its size in the room that it was last measured in.
+    /// For each text, its unconstrained size and its size in the last measured width.
     measured: Vec<[Option<(f32, Vec2)>; 2]>,
 }
 
@@ -290,7 +291,7 @@ impl Measure<'_, '_> {
         let natural = self.set(index, element, text, f32::INFINITY);
         let room = known.width.or(match available.width {
             AvailableSpace::Definite(width) => Some(width),
-            // A text of one line can be cut anywhere; another one at its words.
+            // A single-line text can be truncated anywhere; other texts wrap at words.
             AvailableSpace::MinContent => Some(0.0),
             AvailableSpace::MaxContent => None,
         });
@@ -304,7 +305,7 @@ impl Measure<'_, '_> {
             }
             _ => natural,
         };
-        // Up to whole points, so that what was measured is enough when it is drawn.
+        // Rounds up to whole points, so that the measured size suffices when the text is drawn.
         taffy::Size { width: known.width.unwrap_or(size.x.ceil()), height: known.height.unwrap_or(size.y) }
     }
 }
@@ -338,7 +339,7 @@ fn style_of(element: &Element) -> taffy::Style {
         flex_wrap: if style.wrap == Some(true) { FlexWrap::Wrap } else { FlexWrap::NoWrap },
         size: taffy::Size { width: dimension(style.width), height: dimension(style.height) },
         min_size: taffy::Size {
-            // A text that is cut may become as narrow as it must; so may a row that holds one.
+            // A truncated text may shrink to any width, and so may a row that contains one.
             width: style.min_width.map_or_else(|| smallest(element), limit),
             height: limit_or_auto(style.min_height),
         },
@@ -360,7 +361,7 @@ fn style_of(element: &Element) -> taffy::Style {
         flex_shrink: style.shrink.map_or(1.0, |share| share.0),
         align_items: style.align.map_or(taffy::AlignItems::STRETCH, align),
         align_self: style.align_self.map(align),
-        // Both ways in the cell of a grid; in a row or a column this one means nothing.
+        // Aligns on both axes in a grid cell; has no effect in a row or a column.
         justify_self: style.align_self.map(align),
         justify_content: style.justify.map_or(taffy::JustifyContent::START, justify),
         overflow: if style.clip == Some(true) {
@@ -377,7 +378,7 @@ fn style_of(element: &Element) -> taffy::Style {
             Flow::Stack => vec![fr(1.0)].into_iter().collect(),
             _ => Default::default(),
         },
-        // In a grid that is as tall as its rows, these are as tall as what is in them: once to be measured, not twice.
+        // In a grid sized by its rows, rows take their content height, which avoids measuring the content twice.
         grid_auto_rows: match flow {
             Flow::Grid if style.height.is_none() && style.min_height.is_none() && style.grow.is_none() => {
                 vec![taffy::prelude::min_content()]

@@ -1,8 +1,8 @@
-//! The preview: shows components that others wrote, in a process that can do no harm.
+//! The preview runtime: renders untrusted components in a sandboxed process.
 //!
 //! Owns: the sandbox of that process, building elements from components and a scene, layout, drawing, frames, and the
-//! conversation with main from the preview's side. Must not know: files, the workspace, the network, the window. It gets
-//! data and gives pixels.
+//! preview side of the protocol with main. Must not know: files, the workspace, the network, the window. It receives data
+//! and returns pixels.
 
 mod damage;
 mod draw;

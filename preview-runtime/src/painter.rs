@@ -1,4 +1,4 @@
-//! One frame: elements, layout, shapes, pixels.
+//! Paints a frame: layout, shapes, tessellation, pixels.
 
 use crate::{
     damage,
@@ -33,7 +33,7 @@ pub enum PaintError {
     Layout(#[from] LayoutError),
 }
 
-/// How long each step of a frame took.
+/// The duration of each phase of a frame.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Phases {
     pub layout: Duration,
@@ -42,20 +42,20 @@ pub struct Phases {
     pub rasterise: Duration,
 }
 
-/// What was painted, and where things are in it.
+/// The result of painting a frame: its layout and timings.
 pub struct Painted {
     pub(crate) layout: Arc<Layout>,
     pub phases: Phases,
 }
 
 impl Painted {
-    /// How tall the page is, in points.
+    /// The height of the page in points.
     pub fn height(&self) -> f32 {
         self.layout.height
     }
 }
 
-/// Fonts, textures and a surface, kept from frame to frame.
+/// Fonts, textures and a surface, reused between frames.
 pub struct Painter {
     fonts: Fonts,
     fallback: FallbackFonts,
@@ -66,7 +66,7 @@ pub struct Painter {
     sprites: Sprites,
     texts: Texts,
     layouter: Layouter,
-    /// What the surface shows.
+    /// The tree and layout on the surface.
     last: Option<(Arc<Tree>, Arc<Layout>)>,
 }
 
@@ -104,12 +104,12 @@ impl Painter {
     }
 
     pub(crate) fn put_picture(&mut self, path: &str, png: &[u8]) -> Result<(), PictureError> {
-        // Wherever it is shown, it is different now.
+        // The picture may be shown anywhere, so the whole frame is redrawn.
         self.last = None;
         self.pictures.put(path, png)
     }
 
-    /// A font for characters that were missing; the next frame is drawn with it.
+    /// Adds a font for missing characters. The next frame uses it.
     pub(crate) fn add_font(&mut self, font: LoadedFont) {
         if self.fallback.add(font) {
             self.fonts = look::fonts(&self.fallback);
@@ -118,7 +118,7 @@ impl Painter {
         }
     }
 
-    /// Characters that no font has and that were not told before.
+    /// Returns the characters that no font has and that were not reported before.
     pub(crate) fn take_missing(&self) -> BTreeSet<char> {
         self.fallback.take_wanted()
     }
@@ -129,7 +129,7 @@ impl Painter {
         let scale = self.screen.scale();
         let theme = Theme { dark: self.screen.dark };
         let size = vec2(self.screen.width as f32, self.screen.height as f32);
-        // When the atlas is nearly full it is begun anew, and glyphs lie elsewhere.
+        // A nearly full atlas is rebuilt, which moves the glyphs.
         if self.fonts.font_atlas_fill_ratio() > 0.7 {
             self.texts.clear();
         }
@@ -176,7 +176,7 @@ impl Painter {
         Ok(Painted { layout, phases })
     }
 
-    /// The next frame is drawn as if it were the first: for figures.
+    /// Discards the last layout, so that the next frame is drawn from scratch.
     pub fn forget(&mut self) {
         self.layouter.forget();
         self.last = None;
@@ -194,7 +194,7 @@ impl Painter {
     }
 }
 
-/// Outwards to whole pixels, so that what is cleared is what is drawn again.
+/// Expands the area to whole pixels, so that the cleared and the redrawn area match.
 fn on_pixels(part: Rect, scale: f32) -> Rect {
     if !part.is_positive() {
         return Rect::from_min_max(pos2(0.0, 0.0), pos2(0.0, 0.0));

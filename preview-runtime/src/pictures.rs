@@ -1,4 +1,4 @@
-//! Pictures of the workspace, decoded within the sandbox and kept as textures.
+//! Pictures of the workspace, decoded inside the sandbox and kept as textures.
 
 use crate::scene::Fit;
 use egui::{
@@ -8,16 +8,16 @@ use egui::{
 };
 use std::{collections::BTreeMap, io::Cursor};
 
-/// Pictures at once, and pixels of one and of all.
+/// The maximum number of pictures; below, the maximum side of one and the maximum pixels of all.
 const MAX_PICTURES: usize = 200;
 const MAX_SIDE: u32 = 4_096;
 const MAX_PIXELS: usize = 16 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PictureError {
-    #[error("it is no PNG that can be read: {0}")]
+    #[error("cannot decode the PNG: {0}")]
     Decode(String),
-    #[error("there are too many pictures or too many pixels; use fewer or smaller ones")]
+    #[error("the page has too many pictures or too many pixels. Use fewer or smaller pictures")]
     TooMuch,
 }
 
@@ -59,7 +59,7 @@ impl Pictures {
         Ok(())
     }
 
-    /// What the rasteriser must be told before the next frame.
+    /// Takes the texture changes for the rasteriser, before the next frame.
     pub(crate) fn take_changes(&mut self) -> TexturesDelta {
         std::mem::take(&mut self.changes)
     }
@@ -91,7 +91,7 @@ impl Pictures {
 
 impl Drop for Pictures {
     fn drop(&mut self) {
-        // A delta must not be dropped with anything in it.
+        // `TexturesDelta` must be empty when it is dropped.
         self.changes.clear();
     }
 }

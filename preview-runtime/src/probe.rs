@@ -1,12 +1,12 @@
-//! Attempts to get out of the sandbox, for the escape matrix: in builds with the feature `probe` and in no other. The process
-//! is started, locked in and says hello as every preview does; then it is told what to try, once. Each attempt says `WORKED`
-//! and what it got, or how it failed.
+//! Escape attempts for the sandbox test matrix, compiled only with the feature `probe`. The process starts, enters the
+//! sandbox and sends its hello like every preview, then runs one attempt. Each attempt reports `WORKED` with its result,
+//! or how it failed.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
     unsafe_code,
-    reason = "part of a test: whatever goes wrong here is seen there"
+    reason = "part of a test, which sees every failure here"
 )]
 
 use crate::sandbox::{self, SandboxError};
@@ -26,10 +26,10 @@ use std::{
     },
 };
 
-/// Found in an executable exactly if this is compiled in.
+/// A marker that occurs in an executable only if the probe is compiled in.
 pub const MARK: &str = "draftboard-escape-probe-7c1f";
 
-/// What the probe was told about its surroundings.
+/// The parameters of the probe's environment.
 pub struct Facts {
     tcp: String,
     udp: String,
@@ -39,7 +39,7 @@ pub struct Facts {
     secret: usize,
     folder: String,
     mcp: String,
-    /// After which a loop counts as one without end.
+    /// The time in seconds after which a loop counts as endless.
     seconds: u64,
     parent: i32,
 }
@@ -103,7 +103,7 @@ pub const ALL: &[(&str, Attempt)] = &[
     ("become another program", |_| {
         let arguments = [c"true".as_ptr(), std::ptr::null()];
         unsafe { libc::fcntl(3, libc::F_SETFD, 0) };
-        // The new program holds the channel and says nothing: what it leaves is an empty answer with a clean exit.
+        // The new program keeps the channel open and sends nothing, so success is an empty answer with a clean exit.
         unsafe { libc::execv(c"/bin/true".as_ptr(), arguments.as_ptr()) };
         failed()
     }),
@@ -251,14 +251,14 @@ pub const ALL: &[(&str, Attempt)] = &[
     }),
 ];
 
-/// What is to be tried, and in which sandbox.
+/// The attempt to run and the sandbox to run it in.
 pub(crate) struct Asked {
     attempt: Attempt,
     sandbox: String,
     facts: Facts,
 }
 
-/// The order, if this process was started to be given one.
+/// Reads the order. Returns `None` when this process was not started as a probe.
 pub(crate) fn asked(channel: &mut Channel) -> Option<Asked> {
     if std::env::args().nth(3).as_deref() != Some(MARK) {
         return None;
@@ -285,7 +285,7 @@ pub(crate) fn asked(channel: &mut Channel) -> Option<Asked> {
 }
 
 impl Asked {
-    /// Locks the process in as it is to be for this attempt.
+    /// Enters the sandbox variant of this attempt.
     pub(crate) fn enter(&self) -> Result<SandboxReport, SandboxError> {
         match self.sandbox.as_str() {
             "locked" => sandbox::enter(),
@@ -305,14 +305,14 @@ impl Asked {
         }
     }
 
-    /// Under the deadline that all work of a preview is under, where there is a sandbox.
+    /// Runs the attempt. Inside a sandbox, the deadline of preview work applies.
     pub(crate) fn attempt(&self) -> String {
         let attempt = || (self.attempt)(&self.facts);
         if self.sandbox == "open" { attempt() } else { sandbox::within_deadline(attempt) }
     }
 }
 
-/// As on a kernel that does not know Landlock.
+/// Simulates a kernel without Landlock.
 fn hide_landlock() {
     let rules =
         [libc::SYS_landlock_create_ruleset, libc::SYS_landlock_add_rule, libc::SYS_landlock_restrict_self]

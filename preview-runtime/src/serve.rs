@@ -1,4 +1,4 @@
-//! The role: locks itself in, says hello, then does what it is told until the channel ends.
+//! The preview process: enters the sandbox, sends its hello, then handles messages until the channel closes.
 
 use crate::{
     sandbox::{self, SandboxError},
@@ -11,22 +11,22 @@ use shared_protocol::{
 };
 use std::os::unix::net::UnixStream;
 
-/// Why the preview ended. Goes to standard error, which main reads.
+/// The reason why the preview process ended. Written to standard error, which main reads.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
-    #[error("this kernel cannot filter system calls, so nobody's components are shown here")]
+    #[error("this kernel cannot filter system calls, so previews are not available")]
     Refused,
     #[error(transparent)]
     Channel(#[from] ChannelError),
-    #[error("a message from main was not understood: {0}")]
+    #[error("cannot decode a message from the main process: {0}")]
     Message(#[from] FrameError),
     #[error(transparent)]
     Session(#[from] SessionError),
 }
 
-/// Runs until the channel ends. Nothing is read from it before the sandbox is closed.
+/// Runs until the channel closes. Reads nothing from the channel before the sandbox is active.
 pub fn serve(stream: UnixStream, build: &str) -> Result<(), ServeError> {
     let mut channel = Channel::new(stream, MAX_TO_PREVIEW);
     #[cfg(feature = "probe")]
@@ -49,17 +49,17 @@ pub fn serve(stream: UnixStream, build: &str) -> Result<(), ServeError> {
         return Err(ServeError::Refused);
     }
     match converse(&mut channel) {
-        // Main may go at any moment, also while a frame is made.
+        // Main may exit at any moment, even while a frame is painted.
         Err(ServeError::Channel(ChannelError::Ended)) => Ok(()),
         ended => ended,
     }
 }
 
-/// Never ends well by itself.
+/// Runs the message loop. Returns only on an error.
 fn converse(channel: &mut Channel) -> Result<(), ServeError> {
     let mut session = Session::default();
     loop {
-        // Nothing is painted while messages wait: of ten changes at once, one frame is seen.
+        // Painting waits until all queued messages are handled, so several changes produce one frame.
         let first = channel.receive()?;
         sandbox::within_deadline(|| -> Result<(), ServeError> {
             take(&mut session, channel, &first)?;

@@ -1,7 +1,7 @@
-//! Small pictures of what is drawn again and again: icons, and rounded boxes that are stretched from their middle.
+//! Sprites: cached images of icons and of rounded boxes, which are stretched from their middle.
 //!
-//! An icon is hundreds of thin triangles and a rounded box with a border is too; as a picture, the first is one rectangle
-//! and the second nine. Pictures are made by the same tessellator and rasteriser, once for each size and colour.
+//! An icon or a rounded box with a border consists of hundreds of thin triangles. As a sprite, an icon is one rectangle
+//! and a box nine. Sprites are drawn by the same tessellator and rasteriser, once for each size and colour.
 
 use crate::look::{Icon, Stroke as IconStroke};
 use egui::{
@@ -16,15 +16,15 @@ use egui::{
 use rasteriser::{Rasteriser, Surface};
 use std::collections::BTreeMap;
 
-/// Pictures at once; beyond it all are made anew.
+/// The maximum number of sprites. Exceeding it clears the cache.
 const MAX_SPRITES: usize = 600;
-/// Pixels of a side. What is larger is drawn as it is.
+/// The maximum side of a sprite in pixels. Larger shapes are drawn directly.
 const MAX_SIDE: u32 = 160;
-/// The icons' grid, and how thick their strokes are on it.
+/// The size of the icon grid; below, the stroke thickness on it.
 const GRID: f32 = 24.0;
 const THICKNESS: f32 = 1.9;
 
-/// A box in pixels and colours.
+/// The appearance of a box, in pixels and colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BoxLook {
     pub(crate) radius: u16,
@@ -36,13 +36,13 @@ pub(crate) struct BoxLook {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    /// By the address of its strokes, which are made once and live for ever.
+    /// An icon, identified by the address of its static strokes.
     Icon {
         strokes: usize,
         side: u16,
     },
     Box(BoxLook),
-    /// One that is too small to be stretched, such as a pill or a disc: all of it.
+    /// A box that is too small to be stretched, such as a pill or a disc, with its size.
     Whole(BoxLook, [u16; 2]),
 }
 
@@ -53,11 +53,11 @@ pub(crate) struct Sprites {
     changes: TexturesDelta,
 }
 
-/// Sprites have ids beyond those of the workspace's pictures.
+/// Sprite ids start above the ids of workspace pictures.
 const FIRST_ID: u64 = 1 << 32;
 
 impl Sprites {
-    /// To be called before a frame.
+    /// Clears an oversized cache. Called before a frame.
     pub(crate) fn make_room(&mut self) {
         if self.by_key.len() > MAX_SPRITES {
             let given_up = std::mem::take(&mut self.by_key);
@@ -65,13 +65,14 @@ impl Sprites {
         }
     }
 
-    /// What the rasteriser must be told before the frame.
+    /// Takes the texture changes for the rasteriser, before the frame.
     pub(crate) fn take_changes(&mut self, into: &mut TexturesDelta) {
         into.set.extend(self.changes.set.drain());
         into.free.extend(self.changes.free.drain());
     }
 
-    /// The icon with its corner at `corner`, `side` points large. None if it is too large for a picture.
+    /// Returns the icon with its top left corner at `corner`, `side` points wide. Returns `None` when it is too large for a
+    /// sprite.
     pub(crate) fn icon(
         &mut self,
         icon: &'static Icon,
@@ -91,10 +92,10 @@ impl Sprites {
         Some(mesh)
     }
 
-    /// A box, its corners as in the picture and its sides stretched. None if that cannot be.
+    /// Returns a box with fixed corners and stretched sides. Returns `None` when it is too large for a sprite.
     pub(crate) fn stretched(&mut self, look: BoxLook, rect: Rect, scale: f32) -> Option<Mesh> {
         let around = u32::from(look.blur).div_ceil(2) + u32::from(look.blur > 0);
-        // Corner, one pixel of side, corner; what is blurred reaches in as far as it reaches out.
+        // Corner, one pixel of side, corner. A blur extends inwards as far as outwards.
         let corner =
             u32::from(look.radius).max(u32::from(look.border)).max(u32::from(look.blur).div_ceil(2)) + 1;
         let side = 2 * corner + 1;
@@ -117,7 +118,7 @@ impl Sprites {
         let (xs, ys) = (cuts(outer.min.x, outer.max.x), cuts(outer.min.y, outer.max.y));
         let part = 1.0 / whole_side as f32;
         let middle = (edge + 0.5) * part;
-        // The middle row and column have one colour from end to end: a point of the picture is enough.
+        // The middle row and column have one colour, so one texel suffices.
         let us = [(0.0, edge * part), (middle, middle), ((edge + 1.0) * part, 1.0)];
         let mut mesh = Mesh::with_texture(TextureId::User(id));
         for (row, (v0, v1)) in us.iter().enumerate() {
@@ -141,7 +142,7 @@ impl Sprites {
         Some(mesh)
     }
 
-    /// A box that is drawn as it is, in whole pixels.
+    /// Returns a box without stretching, in whole pixels.
     fn whole(&mut self, look: BoxLook, rect: Rect, around: u32, scale: f32) -> Option<Mesh> {
         let size = [whole(rect.width(), MAX_SIDE)?, whole(rect.height(), MAX_SIDE)?];
         let picture = size.map(|side| u32::from(side) + 2 * around);
@@ -169,7 +170,7 @@ impl Sprites {
 
 impl Drop for Sprites {
     fn drop(&mut self) {
-        // A delta must not be dropped with anything in it.
+        // `TexturesDelta` must be empty when it is dropped.
         self.changes.clear();
     }
 }
@@ -178,7 +179,7 @@ fn whole(pixels: f32, most: u32) -> Option<u16> {
     (pixels >= 1.0 && pixels <= most as f32).then_some(pixels as u16)
 }
 
-/// One pixel is one point here.
+/// Rasterises shapes at one pixel per point.
 fn draw(shapes: Vec<Shape>, [width, height]: [u32; 2]) -> Option<ColorImage> {
     let everything = Rect::from_min_size(pos2(0.0, 0.0), vec2(width as f32, height as f32));
     let (width, height) = (width as usize, height as usize);
@@ -210,7 +211,7 @@ fn box_shapes(look: BoxLook, around: f32, size: Vec2) -> Vec<Shape> {
     vec![shape.with_blur_width(f32::from(look.blur)).into()]
 }
 
-/// White, to be tinted.
+/// Returns the shapes of an icon in white, to be tinted.
 pub(crate) fn icon_shapes(icon: &Icon, side: f32) -> Vec<Shape> {
     let (scale, white) = (side / GRID, Color32::WHITE);
     let width = (THICKNESS * scale).max(1.0);
@@ -226,7 +227,7 @@ pub(crate) fn icon_shapes(icon: &Icon, side: f32) -> Vec<Shape> {
                     shapes.push(PathShape::closed_line(points, stroke).into());
                 } else {
                     shapes.push(PathShape::line(points, stroke).into());
-                    // Round ends; only where a line is thick enough to see them.
+                    // Adds round line ends when the line is thick enough to show them.
                     let ends = ends.into_iter().flatten().filter(|_| width > 1.4);
                     shapes.extend(ends.map(|end| CircleShape::filled(end, width / 2.0, white).into()));
                 }

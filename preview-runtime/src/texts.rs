@@ -1,4 +1,4 @@
-//! Texts that were set before: the same text in the same style and room is not set again.
+//! A cache of laid out texts, by text, style and width.
 
 use crate::{look, scene::Element};
 use components::{TextAlign, TypeStep, Weight};
@@ -8,7 +8,7 @@ use egui::{
 };
 use std::{collections::HashMap, sync::Arc};
 
-/// Bytes of all texts that are kept; beyond it all are set anew.
+/// The maximum bytes of cached texts. Exceeding it clears the cache.
 const MAX_KEPT: usize = 1 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -18,9 +18,9 @@ struct Key {
     weight: Weight,
     align: Option<TextAlign>,
     lines: Option<u16>,
-    /// The bits of the height of a line.
+    /// The bits of the line height.
     leading: Option<u32>,
-    /// The bits of the width, which is no number where there is no bound.
+    /// The bits of the width, which may be infinite.
     room: u32,
 }
 
@@ -31,13 +31,13 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// To be called when glyphs lie elsewhere, or are of another size.
+    /// Clears the cache. Called when glyphs moved in the atlas or changed size.
     pub(crate) fn clear(&mut self) {
         self.galleys.clear();
         self.bytes = 0;
     }
 
-    /// The text of an element, set in so much room.
+    /// Lays out the text of an element in the given width.
     pub(crate) fn set(
         &mut self,
         fonts: &mut FontsView<'_>,
@@ -73,7 +73,7 @@ fn job(element: &Element, text: &Arc<str>, room: f32) -> LayoutJob {
     let format = TextFormat {
         font_id,
         line_height: Some(line_height),
-        // The colour is put in when it is drawn, so that a change of it costs no new layout.
+        // The colour is applied when the text is drawn, so that a colour change needs no new layout.
         color: Color32::PLACEHOLDER,
         ..TextFormat::default()
     };

@@ -1,4 +1,4 @@
-//! The real process from outside: its sandbox as the kernel reports it, frames, deadlines, death.
+//! The real preview process: its sandbox as reported by the kernel, frames, deadlines and exit.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, unsafe_code, reason = "a test")]
 
 use frame_memory::{Channel, ChannelError, FrameMemory, FrameReader, Taken};
@@ -25,7 +25,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments == ["--role", "preview"] {
-        // SAFETY: placed there by `Preview::start`.
+        // SAFETY: `Preview::start` placed the descriptor there.
         let channel = unsafe { UnixStream::from_raw_fd(3) };
         if let Err(error) = preview_runtime::serve(channel, "test") {
             use std::io::Write;
@@ -94,7 +94,7 @@ impl Preview {
         self.channel.send(&frame, memory.map(AsFd::as_fd)).unwrap();
     }
 
-    /// The next message, checked as main does.
+    /// Returns the next message, validated like in main.
     fn next(&mut self) -> Result<FromPreview, ChannelError> {
         let message: FromPreview = decode_json(&self.channel.receive()?).unwrap();
         self.conversation.received(&message).unwrap();
@@ -144,7 +144,7 @@ impl Preview {
         status.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default().trim().to_owned()
     }
 
-    /// How it ended, and its last words.
+    /// Returns the exit status and the standard error.
     fn end(mut self) -> (Option<i32>, Option<i32>, String) {
         let status = self.child.wait().unwrap();
         let mut words = String::new();
@@ -162,7 +162,7 @@ fn it_is_locked_in_before_its_first_word() {
     );
     assert_eq!(preview.status("Seccomp_filters:"), "2");
     let process = format!("/proc/{}", preview.child.id());
-    // As root this can be read; what it says is what counts.
+    // Root can read this file; only its content matters.
     let descriptors: Vec<String> = std::fs::read_dir(format!("{process}/fd"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
@@ -218,7 +218,7 @@ fn it_refuses_to_run_by_hand() {
     assert!(!output.status.success());
 }
 
-/// Expressions are bounded each for itself; many of them on large values add up to more than the budget of a render.
+/// Each expression is bounded, but many of them on large values exceed the budget of a render.
 fn work_without_end_is_ended() {
     let mut preview = Preview::start();
     preview.hello();
@@ -228,7 +228,7 @@ fn work_without_end_is_ended() {
     preview.show(&view, json!(list));
     let ended = loop {
         match preview.next() {
-            // Stopped by its own budget: also an end.
+            // The preview stopped at its own budget, which is also a valid end.
             Ok(FromPreview::Problems { problems })
                 if problems.iter().any(|problem| problem.message.contains("took longer")) =>
             {
@@ -248,7 +248,7 @@ fn a_bomb_of_memory_ends_only_the_preview() {
     let mut preview = Preview::start();
     preview.hello();
     let text = "x".repeat(10_000);
-    // A hundred megabytes each, all at once, and again.
+    // Each expression takes a hundred megabytes, repeatedly.
     let once = "props.a * 9000";
     let view = format!(
         "{{ type: text, text: '=({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once}) ~ ({once})' }}"
@@ -256,7 +256,7 @@ fn a_bomb_of_memory_ends_only_the_preview() {
     preview.show(&view, json!(text));
     loop {
         match preview.next() {
-            // Refused by the bound on what an expression gives, or ended by the limit: nothing of it reaches us.
+            // Either the expression result is refused or the memory limit ends the process; neither affects this process.
             Ok(FromPreview::Problems { problems })
                 if problems.iter().any(|problem| problem.message.contains("characters")) =>
             {

@@ -1,4 +1,4 @@
-//! A session without a process: messages in, messages and pixels out.
+//! A session without its process: messages in, messages and pixels out.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use frame_memory::{FrameMemory, FrameReader, Taken};
@@ -16,7 +16,7 @@ use std::{os::fd::AsFd, path::Path};
 const WIDTH: u32 = 400;
 const HEIGHT: u32 = 560;
 
-/// A session as main sees it.
+/// A session with the main side of its protocol.
 struct Host {
     session: Session,
     reader: FrameReader,
@@ -50,7 +50,7 @@ impl Host {
         host
     }
 
-    /// With the components of the example.
+    /// Creates a session with the components of the example.
     fn with_kit() -> Self {
         let folder =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../main-process/workspace/example/components");
@@ -208,7 +208,7 @@ fn nothing_is_drawn_when_nothing_changes() {
     assert_eq!(host.settle(), []);
     host.input(vec![InputEvent::Move { x: 399.0, y: 299.0 }]);
     assert_eq!(host.frames, frames);
-    // Many changes at once are one frame.
+    // Several changes at once produce one frame.
     for number in 0..10 {
         host.revision += 1;
         let props = json!({"label": number.to_string()}).as_object().unwrap().clone();
@@ -249,7 +249,7 @@ fn interaction() {
     assert_eq!(action(host.click("button")), Some(("button".into(), "press".into(), Value::Null)));
     assert_ne!(host.pixels, before, "hovered and focused, it looks different");
     assert_eq!(action(host.click("off")), None);
-    // Pressed here and let go there is nothing.
+    // A press released on another control has no effect.
     let ((x, y), (there, below)) = (host.centre("button"), host.centre("off"));
     assert_eq!(
         action(host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x: there, y: below }])),
@@ -274,7 +274,7 @@ fn interaction() {
     let opened = host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x, y }]);
     assert_eq!(action(opened), None, "a list opens, and nothing is chosen yet");
     assert_ne!(host.pixels, closed);
-    // The first choice lies below the select.
+    // The first choice is below the select.
     let (x, y) = (x, y + 10.0 + 4.0 + 4.0 + 17.0);
     let chosen = host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x, y }]);
     assert_eq!(action(chosen), Some(("choice".into(), "change".into(), json!("x"))));
@@ -365,7 +365,7 @@ fn slots_loops_and_nested_components() {
     assert_eq!((second.file.as_str(), second.line), ("o.component.yaml", 12));
 }
 
-/// What overrides call a part must not depend on where its line is.
+/// The id of a part must not depend on its line.
 #[test]
 fn parts_keep_their_names_when_lines_move_and_are_told_apart_on_one() {
     let inner =
@@ -382,7 +382,7 @@ fn parts_keep_their_names_when_lines_move_and_are_told_apart_on_one() {
     assert_eq!(ids(line), parts);
     let moved = "description: More lines above\nview:\n  type: column\n  children:\n    - { type: text, text: New above }\n    - type: box\n      children:\n        - { type: component, component: x.inner }\n    - { type: component, component: x.inner, props: { text: two } }\n    - { type: component, id: last, component: x.inner }";
     assert_eq!(ids(moved), parts);
-    // Deeper than a name can be long: still one name each.
+    // Nesting deeper than the id limit still gives unique ids.
     let deep: Vec<(String, String)> = (0..30)
         .map(|level| {
             let view = format!("view: {{ type: component, component: x.a-rather-long-name-{} }}", level + 1);
@@ -401,7 +401,7 @@ fn parts_keep_their_names_when_lines_move_and_are_told_apart_on_one() {
     assert!(ids.iter().all(|id| id.len() <= shared_protocol::preview::MAX_ID && id.starts_with('o')));
 }
 
-/// Loops that show nothing are work as well.
+/// Loops without output also count against the budget.
 #[test]
 fn loops_without_elements_end_in_time() {
     let view = "props: { a: { control: json, default: [] } }\nview:\n  type: each\n  items: =props.a\n  as: one\n  children:\n    - type: each\n      items: =props.a\n      as: two\n      children:\n        - type: each\n          items: =props.a\n          as: three\n          children:\n            - { type: if, condition: false, then: [] }";
@@ -473,7 +473,7 @@ fn hostile_components_end_in_a_bounded_page() {
         ),
         // An endless text.
         ("text", "type: text\n  text: =props.long"),
-        // Sizes from a prop that are no sizes.
+        // Invalid sizes from a prop.
         ("size", "type: box\n  style: { width: =props.number, height: =props.number }"),
     ];
     for (name, view) in cases {
@@ -493,7 +493,7 @@ fn hostile_components_end_in_a_bounded_page() {
         }
     }
     let mut host = Host::with_kit();
-    // Parents that do not exist, come later, or are themselves.
+    // Parents that do not exist, come later, or refer to themselves.
     let circle: Vec<SceneInstance> = [("a", "b"), ("b", "a"), ("c", "c")]
         .map(|(id, parent)| instance(id, "ui.card", Some(parent), json!({})))
         .into();
@@ -535,8 +535,8 @@ fn messages_that_cannot_be_are_refused() {
     assert!(matches!(session.drain().next(), Some(FromPreview::Log { .. })));
 }
 
-/// What is kept from frame to frame (elements, boxes, letters, pixels) never shows: after any change the frame is the one
-/// that a session draws that has seen nothing else.
+/// Cached elements, boxes, glyphs and pixels never affect the result: after any change, the frame equals the frame of a
+/// fresh session.
 #[test]
 fn a_changed_frame_is_the_same_as_one_drawn_afresh() {
     let page = |label: &str, tone: &str, number: u32, more: bool| {
@@ -579,7 +579,7 @@ fn a_changed_frame_is_the_same_as_one_drawn_afresh() {
         fresh.show(instances.clone(), overrides.clone());
         assert!(host.pixels == fresh.pixels, "step {number}");
         assert_eq!(host.instances, fresh.instances, "step {number}");
-        // Pointed at, pressed, let go, typed into, scrolled. Once is enough: each takes a session of its own.
+        // Hover, press, release, type and scroll. One round is enough, because each step needs its own session.
         if number != 2 {
             continue;
         }
@@ -608,7 +608,7 @@ fn a_changed_frame_is_the_same_as_one_drawn_afresh() {
     }
 }
 
-/// Files and values made to hurt, beside the kit: each is named or bounded, and the page beside them is drawn as ever.
+/// Hostile files and values are reported or bounded, and the page beside them is drawn unchanged.
 #[test]
 fn a_hostile_set_beside_the_kit_leaves_the_page_as_it_is() {
     let page = || vec![instance("open", "ui.button", None, json!({"label": "Open"}))];
@@ -639,7 +639,7 @@ fn a_hostile_set_beside_the_kit_leaves_the_page_as_it_is() {
         assert!(named || name == "laughs", "{name}: {:?}", host.problems);
     }
     assert!(host.problems.iter().all(|problem| problem.message.len() < 4_000));
-    // The same from values of props and overrides, which no file holds.
+    // The same through values of props and overrides.
     let deceptive = format!("pay \u{202e}\u{2066}{}\u{200b}", "wide ".repeat(200_000));
     let props = json!({"label": deceptive, "size": 1e308});
     host.show(
@@ -660,7 +660,7 @@ fn a_hostile_set_beside_the_kit_leaves_the_page_as_it_is() {
     assert!(host.pixels == quiet.pixels, "and nothing of it stays");
 }
 
-/// A field is edited where the caret is, and what is selected is replaced.
+/// Typing edits a field at the caret and replaces the selection.
 #[test]
 fn a_field_is_edited_in_the_middle() {
     let text = component("x.field", "view: { type: input, value: abc, style: { width: 200 } }");

@@ -5,11 +5,11 @@
 //! Parses only the JSON-RPC that this needs, and forwards all other lines unparsed. Must not know: the effect of a
 //! tool, the address of Draftboard, the way to start it.
 
-mod away;
 mod core;
 mod lines;
 mod message;
 mod pump;
+mod refusal;
 mod surface;
 
 pub use lines::MAX_LINE;

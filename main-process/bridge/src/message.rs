@@ -6,22 +6,22 @@ pub(crate) const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolV
 pub(crate) const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// A request id as JSON text. It distinguishes `1` from `"1"` and can be compared and ordered.
-pub(crate) type Key = String;
+pub(crate) type RequestKey = String;
 
-pub(crate) fn key(id: &Value) -> Key {
+pub(crate) fn request_key(id: &Value) -> RequestKey {
     id.to_string()
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Request {
+pub(crate) struct JsonRpcRequest {
     pub(crate) id: Value,
     pub(crate) method: String,
     pub(crate) params: Value,
 }
 
-impl Request {
-    pub(crate) fn key(&self) -> Key {
-        key(&self.id)
+impl JsonRpcRequest {
+    pub(crate) fn key(&self) -> RequestKey {
+        request_key(&self.id)
     }
 
     pub(crate) fn meta(&self) -> Option<&Value> {
@@ -34,7 +34,7 @@ impl Request {
     }
 
     /// Drops parameters that can be large and are not needed to refuse the request.
-    fn slim(mut self) -> Self {
+    fn without_arguments(mut self) -> Self {
         if let Some(params) = self.params.as_object_mut() {
             for large in ["arguments", "inputResponses", "requestState"] {
                 params.remove(large);
@@ -46,14 +46,14 @@ impl Request {
 
 /// A message from the client or the server.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Message {
-    Request(Request),
-    Notice {
+pub(crate) enum JsonRpcMessage {
+    Request(JsonRpcRequest),
+    Notification {
         method: String,
         params: Value,
     },
     /// A response to a request from the other side.
-    Reply {
+    Response {
         id: Value,
         result: Option<Value>,
     },
@@ -61,38 +61,38 @@ pub(crate) enum Message {
 
 /// The reason why a line is not a JSON-RPC message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unreadable {
-    NotJson,
-    NotAMessage,
+pub(crate) enum JsonRpcParseError {
+    InvalidJson,
+    InvalidMessage,
 }
 
-impl Message {
-    pub(crate) fn read(line: &[u8]) -> Result<Self, Unreadable> {
-        let value: Value = serde_json::from_slice(line).map_err(|_| Unreadable::NotJson)?;
-        let Value::Object(mut fields) = value else { return Err(Unreadable::NotAMessage) };
+impl JsonRpcMessage {
+    pub(crate) fn parse(line: &[u8]) -> Result<Self, JsonRpcParseError> {
+        let value: Value = serde_json::from_slice(line).map_err(|_| JsonRpcParseError::InvalidJson)?;
+        let Value::Object(mut fields) = value else { return Err(JsonRpcParseError::InvalidMessage) };
         let id = fields.remove("id").filter(|id| id.is_string() || id.is_number());
         let method = match fields.remove("method") {
             Some(Value::String(method)) => Some(method),
-            Some(_) => return Err(Unreadable::NotAMessage),
+            Some(_) => return Err(JsonRpcParseError::InvalidMessage),
             None => None,
         };
         let params = |fields: &mut Map<String, Value>| fields.remove("params").unwrap_or(Value::Null);
         match (id, method) {
-            (Some(id), Some(method)) => {
-                Ok(Self::Request(Request { id, method, params: params(&mut fields) }.slim()))
-            }
-            (None, Some(method)) => Ok(Self::Notice { method, params: params(&mut fields) }),
+            (Some(id), Some(method)) => Ok(Self::Request(
+                JsonRpcRequest { id, method, params: params(&mut fields) }.without_arguments(),
+            )),
+            (None, Some(method)) => Ok(Self::Notification { method, params: params(&mut fields) }),
             (Some(id), None) if fields.contains_key("result") || fields.contains_key("error") => {
-                Ok(Self::Reply { id, result: fields.remove("result") })
+                Ok(Self::Response { id, result: fields.remove("result") })
             }
-            _ => Err(Unreadable::NotAMessage),
+            _ => Err(JsonRpcParseError::InvalidMessage),
         }
     }
 }
 
 /// Returns the id of a successful response if the line starts exactly as the server writes it. Responses are most of the
 /// traffic and can be large, so this inspects a few bytes instead of parsing the line.
-pub(crate) fn id_of_result(line: &[u8]) -> Option<&str> {
+pub(crate) fn peek_result_id(line: &[u8]) -> Option<&str> {
     let rest = line.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
     let end = match rest.first()? {
         b'"' => rest.iter().skip(1).position(|byte| *byte == b'"' || *byte == b'\\')? + 2,
@@ -104,28 +104,28 @@ pub(crate) fn id_of_result(line: &[u8]) -> Option<&str> {
     (plain && rest.starts_with(br#","result":"#)).then(|| std::str::from_utf8(id).ok()).flatten()
 }
 
-pub(crate) fn result(request: &Request, result: Value) -> Value {
+pub(crate) fn success_response(request: &JsonRpcRequest, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": request.id, "result": result })
 }
 
 /// Returns an empty result in the form of the request's protocol version.
-pub(crate) fn done(request: &Request) -> Value {
+pub(crate) fn empty_response(request: &JsonRpcRequest) -> Value {
     let nothing = if request.is_stateless() { json!({ "resultType": "complete" }) } else { json!({}) };
-    result(request, nothing)
+    success_response(request, nothing)
 }
 
-pub(crate) fn notice(method: &str, params: Value) -> Value {
+pub(crate) fn notification(method: &str, params: Value) -> Value {
     match params {
         Value::Null => json!({ "jsonrpc": "2.0", "method": method }),
         params => json!({ "jsonrpc": "2.0", "method": method, "params": params }),
     }
 }
 
-impl Unreadable {
-    pub(crate) fn answer(self) -> Value {
+impl JsonRpcParseError {
+    pub(crate) fn to_response(self) -> Value {
         let (code, message) = match self {
-            Self::NotJson => (-32700, "the line is not valid JSON; send one message per line"),
-            Self::NotAMessage => (-32600, "the line is not a JSON-RPC request, notification or response"),
+            Self::InvalidJson => (-32700, "the line is not valid JSON; send one message per line"),
+            Self::InvalidMessage => (-32600, "the line is not a JSON-RPC request, notification or response"),
         };
         json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } })
     }
@@ -133,7 +133,7 @@ impl Unreadable {
 
 #[cfg(test)]
 mod tests {
-    use super::{Message, Unreadable, id_of_result};
+    use super::{JsonRpcMessage, JsonRpcParseError, peek_result_id};
     use serde_json::{Value, json};
 
     #[test]
@@ -152,9 +152,10 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":"a"#, None),
             ("", None),
         ] {
-            assert_eq!(id_of_result(line.as_bytes()), expected, "{line}");
+            assert_eq!(peek_result_id(line.as_bytes()), expected, "{line}");
             if let Some(id) = expected {
-                let Ok(Message::Reply { id: read, .. }) = Message::read(line.as_bytes()) else {
+                let Ok(JsonRpcMessage::Response { id: read, .. }) = JsonRpcMessage::parse(line.as_bytes())
+                else {
                     panic!("{line}")
                 };
                 assert_eq!(read.to_string(), id);
@@ -165,17 +166,17 @@ mod tests {
     #[test]
     fn what_is_no_message_is_told_apart() {
         for (line, why) in [
-            ("", Unreadable::NotJson),
-            ("{", Unreadable::NotJson),
-            ("\u{feff}{}", Unreadable::NotJson),
-            ("[]", Unreadable::NotAMessage),
-            ("7", Unreadable::NotAMessage),
-            ("{}", Unreadable::NotAMessage),
-            (r#"{"jsonrpc":"2.0","id":1}"#, Unreadable::NotAMessage),
-            (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, Unreadable::NotAMessage),
-            (r#"{"jsonrpc":"2.0","id":null,"result":{}}"#, Unreadable::NotAMessage),
+            ("", JsonRpcParseError::InvalidJson),
+            ("{", JsonRpcParseError::InvalidJson),
+            ("\u{feff}{}", JsonRpcParseError::InvalidJson),
+            ("[]", JsonRpcParseError::InvalidMessage),
+            ("7", JsonRpcParseError::InvalidMessage),
+            ("{}", JsonRpcParseError::InvalidMessage),
+            (r#"{"jsonrpc":"2.0","id":1}"#, JsonRpcParseError::InvalidMessage),
+            (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, JsonRpcParseError::InvalidMessage),
+            (r#"{"jsonrpc":"2.0","id":null,"result":{}}"#, JsonRpcParseError::InvalidMessage),
         ] {
-            assert_eq!(Message::read(line.as_bytes()), Err(why), "{line}");
+            assert_eq!(JsonRpcMessage::parse(line.as_bytes()), Err(why), "{line}");
         }
     }
 
@@ -183,8 +184,10 @@ mod tests {
     fn a_request_is_kept_without_its_arguments() {
         let line = json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call",
             "params": {"name": "search", "arguments": {"text": "long"}}});
-        let Ok(Message::Request(request)) = Message::read(line.to_string().as_bytes()) else { panic!() };
+        let Ok(JsonRpcMessage::Request(request)) = JsonRpcMessage::parse(line.to_string().as_bytes()) else {
+            panic!()
+        };
         assert_eq!((request.id, request.params), (Value::from("x"), json!({"name": "search"})));
-        assert!(Message::read(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).is_ok());
+        assert!(JsonRpcMessage::parse(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).is_ok());
     }
 }

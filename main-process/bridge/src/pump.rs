@@ -1,8 +1,8 @@
 //! Executes the core's actions on three threads (client input, Draftboard input, decisions) with bounded queues.
 
 use crate::{
-    core::{Action, Core, Habits, Input},
-    lines::{Line, Lines, MAX_LINE},
+    core::{BridgeAction, BridgeCore, BridgeEvent, BridgeSettings},
+    lines::{BoundedLineReader, InputLine, MAX_LINE},
     surface::Surface,
 };
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
@@ -15,10 +15,10 @@ use std::{
 };
 
 /// The maximum number of queued lines; readers block when the queue is full.
-const QUEUE: usize = 32;
+const MAX_QUEUED_EVENTS: usize = 32;
 /// The write timeout. A Draftboard that accepts no byte for this long is considered stuck.
-const WRITE_LIMIT: Duration = Duration::from_secs(10);
-const NEVER: Duration = Duration::from_secs(3600);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Connects to Draftboard or starts it. Errors are texts that the bridge passes on to the client.
 pub trait Reach: Send + Sync + 'static {
@@ -34,11 +34,11 @@ pub trait Reach: Send + Sync + 'static {
     fn how_to_start(&self) -> String;
 }
 
-enum Event {
-    Input(Input),
+enum PumpEvent {
+    Input(BridgeEvent),
     Connected(UnixStream),
     /// An event from the connection with this number. Events from earlier connections are ignored.
-    Server(u64, Input),
+    Server(u64, BridgeEvent),
 }
 
 /// Runs until the client closes its input or its output.
@@ -48,12 +48,12 @@ pub fn run(
     input: impl Read + Send + 'static,
     output: impl Write,
 ) -> io::Result<()> {
-    let (events, queue) = bounded(QUEUE);
-    let habits = Habits { surface, how_to_start: reach.how_to_start(), launch: reach.may_launch() };
+    let (events, queue) = bounded(MAX_QUEUED_EVENTS);
+    let habits = BridgeSettings { surface, start_hint: reach.how_to_start(), may_launch: reach.may_launch() };
     let client = events.clone();
     spawn("client-in", move || read_client(input, &client))?;
-    let pump = Pump {
-        core: Core::new(habits),
+    let pump = BridgePump {
+        core: BridgeCore::new(habits),
         reach: Arc::new(reach),
         output,
         events,
@@ -62,24 +62,24 @@ pub fn run(
         retry_at: None,
         end_at: None,
     };
-    pump.attend(&queue)
+    pump.run(&queue)
 }
 
-struct Pump<R, W> {
-    core: Core,
+struct BridgePump<R, W> {
+    core: BridgeCore,
     reach: Arc<R>,
     output: W,
-    events: Sender<Event>,
+    events: Sender<PumpEvent>,
     server: Option<UnixStream>,
     connections: u64,
     retry_at: Option<Instant>,
     end_at: Option<Instant>,
 }
 
-impl<R: Reach, W: Write> Pump<R, W> {
-    fn attend(mut self, queue: &Receiver<Event>) -> io::Result<()> {
+impl<R: Reach, W: Write> BridgePump<R, W> {
+    fn run(mut self, queue: &Receiver<PumpEvent>) -> io::Result<()> {
         loop {
-            let input = match self.next(queue) {
+            let input = match self.next_input(queue) {
                 Some(input) => input,
                 None => continue,
             };
@@ -87,8 +87,8 @@ impl<R: Reach, W: Write> Pump<R, W> {
             while let Some(input) = inputs.pop() {
                 for action in self.core.handle(input) {
                     match action {
-                        Action::End => return self.output.flush(),
-                        action => inputs.extend(self.carry_out(action)?),
+                        BridgeAction::End => return self.output.flush(),
+                        action => inputs.extend(self.execute(action)?),
                     }
                 }
                 self.output.flush()?;
@@ -97,93 +97,93 @@ impl<R: Reach, W: Write> Pump<R, W> {
     }
 
     /// Waits for the next event. Returns `None` when the event needs no action.
-    fn next(&mut self, queue: &Receiver<Event>) -> Option<Input> {
+    fn next_input(&mut self, queue: &Receiver<PumpEvent>) -> Option<BridgeEvent> {
         let now = Instant::now();
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if due(self.end_at) {
-            return Some(Input::EndDue);
+            return Some(BridgeEvent::EndDue);
         }
         if due(self.retry_at) {
             self.retry_at = None;
-            return Some(Input::RetryDue);
+            return Some(BridgeEvent::RetryDue);
         }
         let next = [self.retry_at, self.end_at].into_iter().flatten().min();
-        let patience = next.map_or(NEVER, |next| next.saturating_duration_since(now));
+        let patience = next.map_or(IDLE_TIMEOUT, |next| next.saturating_duration_since(now));
         match queue.recv_timeout(patience) {
-            Ok(Event::Input(input)) => Some(input),
-            Ok(Event::Connected(stream)) => Some(self.adopt(stream)),
-            Ok(Event::Server(connection, input)) if connection == self.connections => {
-                if matches!(input, Input::Lost(_)) {
+            Ok(PumpEvent::Input(input)) => Some(input),
+            Ok(PumpEvent::Connected(stream)) => Some(self.adopt_connection(stream)),
+            Ok(PumpEvent::Server(connection, input)) if connection == self.connections => {
+                if matches!(input, BridgeEvent::Lost(_)) {
                     self.server = None;
                 }
                 Some(input)
             }
-            Ok(Event::Server(..)) | Err(RecvTimeoutError::Timeout) => None,
+            Ok(PumpEvent::Server(..)) | Err(RecvTimeoutError::Timeout) => None,
             // Unreachable: the pump holds a sender itself.
-            Err(RecvTimeoutError::Disconnected) => Some(Input::EndDue),
+            Err(RecvTimeoutError::Disconnected) => Some(BridgeEvent::EndDue),
         }
     }
 
-    fn adopt(&mut self, stream: UnixStream) -> Input {
+    fn adopt_connection(&mut self, stream: UnixStream) -> BridgeEvent {
         self.connections += 1;
         let (connection, events) = (self.connections, self.events.clone());
         let prepared = stream.set_read_timeout(None).and_then(|()| {
-            stream.set_write_timeout(Some(WRITE_LIMIT))?;
+            stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
             let reader = stream.try_clone()?;
             spawn("draftboard-in", move || read_server(reader, connection, &events))
         });
         match prepared {
             Ok(()) => {
                 self.server = Some(stream);
-                Input::Connected
+                BridgeEvent::Connected
             }
-            Err(error) => Input::Unreachable(error.to_string()),
+            Err(error) => BridgeEvent::Unreachable(error.to_string()),
         }
     }
 
-    fn carry_out(&mut self, action: Action) -> io::Result<Option<Input>> {
+    fn execute(&mut self, action: BridgeAction) -> io::Result<Option<BridgeEvent>> {
         match action {
-            Action::ToClient(mut line) => {
+            BridgeAction::ToClient(mut line) => {
                 line.push(b'\n');
                 self.output.write_all(&line)?;
             }
-            Action::ToServer(mut line) => {
+            BridgeAction::ToServer(mut line) => {
                 line.push(b'\n');
                 let written = self.server.as_mut().map(|server| server.write_all(&line));
                 if let Some(Err(error)) = written {
-                    return Ok(self.hang_up(&error.to_string()));
+                    return Ok(self.disconnect(&error.to_string()));
                 }
             }
-            Action::Connect => {
+            BridgeAction::Connect => {
                 self.retry_at = None;
                 let (reach, events) = (Arc::clone(&self.reach), self.events.clone());
                 spawn("connect", move || {
                     let event = match reach.connect() {
-                        Ok(stream) => Event::Connected(stream),
-                        Err(reason) => Event::Input(Input::Unreachable(reason)),
+                        Ok(stream) => PumpEvent::Connected(stream),
+                        Err(reason) => PumpEvent::Input(BridgeEvent::Unreachable(reason)),
                     };
                     drop(events.send(event));
                 })?;
             }
-            Action::ConnectAfter(wait) => self.retry_at = Some(Instant::now() + wait),
-            Action::Launch => {
+            BridgeAction::ConnectAfter(wait) => self.retry_at = Some(Instant::now() + wait),
+            BridgeAction::Launch => {
                 if let Err(reason) = self.reach.launch() {
                     tracing::error!(reason, "could not start Draftboard");
                 }
             }
-            Action::Disconnect => return Ok(self.hang_up("Draftboard sent an unexpected message")),
-            Action::EndAfter(wait) => self.end_at = Some(Instant::now() + wait),
-            Action::End => {}
+            BridgeAction::Disconnect => return Ok(self.disconnect("Draftboard sent an unexpected message")),
+            BridgeAction::EndAfter(wait) => self.end_at = Some(Instant::now() + wait),
+            BridgeAction::End => {}
         }
         Ok(None)
     }
 
-    fn hang_up(&mut self, reason: &str) -> Option<Input> {
+    fn disconnect(&mut self, reason: &str) -> Option<BridgeEvent> {
         let server = self.server.take()?;
         // The last event of its reader belongs to a connection that is no longer current.
         self.connections += 1;
         drop(server.shutdown(Shutdown::Both));
-        Some(Input::Lost(reason.to_owned()))
+        Some(BridgeEvent::Lost(reason.to_owned()))
     }
 }
 
@@ -191,36 +191,38 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     std::thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
 }
 
-fn read_client(input: impl Read, events: &Sender<Event>) {
-    let mut lines = Lines::new(input, MAX_LINE);
+fn read_client(input: impl Read, events: &Sender<PumpEvent>) {
+    let mut lines = BoundedLineReader::new(input, MAX_LINE);
     loop {
-        let input = match lines.next() {
-            Ok(Some(Line::Whole(line))) => Input::Client(line),
-            Ok(Some(Line::TooLong)) => Input::ClientTooLong,
-            Ok(None) => Input::ClientEnded,
+        let input = match lines.next_line() {
+            Ok(Some(InputLine::Whole(line))) => BridgeEvent::Client(line),
+            Ok(Some(InputLine::TooLong)) => BridgeEvent::ClientTooLong,
+            Ok(None) => BridgeEvent::ClientEnded,
             Err(error) => {
                 tracing::warn!(%error, "could not read standard input");
-                Input::ClientEnded
+                BridgeEvent::ClientEnded
             }
         };
-        let last = matches!(input, Input::ClientEnded);
-        if events.send(Event::Input(input)).is_err() || last {
+        let last = matches!(input, BridgeEvent::ClientEnded);
+        if events.send(PumpEvent::Input(input)).is_err() || last {
             return;
         }
     }
 }
 
-fn read_server(stream: UnixStream, connection: u64, events: &Sender<Event>) {
-    let mut lines = Lines::new(stream, MAX_LINE);
+fn read_server(stream: UnixStream, connection: u64, events: &Sender<PumpEvent>) {
+    let mut lines = BoundedLineReader::new(stream, MAX_LINE);
     loop {
-        let input = match lines.next() {
-            Ok(Some(Line::Whole(line))) => Input::Server(line),
-            Ok(Some(Line::TooLong)) => Input::Lost("Draftboard sent a message that is too long".to_owned()),
-            Ok(None) => Input::Lost("Draftboard closed the connection".to_owned()),
-            Err(error) => Input::Lost(error.to_string()),
+        let input = match lines.next_line() {
+            Ok(Some(InputLine::Whole(line))) => BridgeEvent::Server(line),
+            Ok(Some(InputLine::TooLong)) => {
+                BridgeEvent::Lost("Draftboard sent a message that is too long".to_owned())
+            }
+            Ok(None) => BridgeEvent::Lost("Draftboard closed the connection".to_owned()),
+            Err(error) => BridgeEvent::Lost(error.to_string()),
         };
-        let last = matches!(input, Input::Lost(_));
-        if events.send(Event::Server(connection, input)).is_err() || last {
+        let last = matches!(input, BridgeEvent::Lost(_));
+        if events.send(PumpEvent::Server(connection, input)).is_err() || last {
             return;
         }
     }

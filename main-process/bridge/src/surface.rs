@@ -1,6 +1,6 @@
 //! The static MCP surface of Draftboard. The bridge answers from it while Draftboard is unreachable.
 
-use crate::message::{Request, result};
+use crate::message::{JsonRpcRequest, success_response};
 use serde_json::{Value, json};
 
 /// The parts of the server's own responses. Every list is complete and in the server's order.
@@ -21,15 +21,15 @@ pub struct Surface {
 
 /// The lists that a client caches and receives change notifications for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum List {
+pub(crate) enum McpListKind {
     Tools,
     Resources,
     ResourceTemplates,
     Prompts,
 }
 
-impl List {
-    pub(crate) fn of_method(method: &str) -> Option<Self> {
+impl McpListKind {
+    pub(crate) fn from_method(method: &str) -> Option<Self> {
         match method {
             "tools/list" => Some(Self::Tools),
             "resources/list" => Some(Self::Resources),
@@ -49,7 +49,7 @@ impl List {
     }
 
     /// The key of the items in a response.
-    pub(crate) fn key(self) -> &'static str {
+    pub(crate) fn items_key(self) -> &'static str {
         match self {
             Self::Tools => "tools",
             Self::Resources => "resources",
@@ -58,7 +58,7 @@ impl List {
         }
     }
 
-    pub(crate) fn changed_notice(self) -> &'static str {
+    pub(crate) fn changed_notification(self) -> &'static str {
         match self {
             Self::Tools => "notifications/tools/list_changed",
             Self::Resources | Self::ResourceTemplates => "notifications/resources/list_changed",
@@ -77,21 +77,21 @@ impl List {
 }
 
 impl Surface {
-    pub(crate) fn items(&self, list: List) -> &Value {
+    pub(crate) fn items(&self, list: McpListKind) -> &Value {
         match list {
-            List::Tools => &self.tools,
-            List::Resources => &self.resources,
-            List::ResourceTemplates => &self.resource_templates,
-            List::Prompts => &self.prompts,
+            McpListKind::Tools => &self.tools,
+            McpListKind::Resources => &self.resources,
+            McpListKind::ResourceTemplates => &self.resource_templates,
+            McpListKind::Prompts => &self.prompts,
         }
     }
 
     /// Returns the response to `initialize`: the requested version if it is supported, otherwise the newest.
-    pub(crate) fn welcome(&self, request: &Request) -> Value {
+    pub(crate) fn initialize_response(&self, request: &JsonRpcRequest) -> Value {
         let asked = request.params.get("protocolVersion").and_then(Value::as_str);
         let known = asked.filter(|asked| self.handshake_versions.iter().any(|version| version == asked));
         let version = known.or(self.handshake_versions.last().map(String::as_str));
-        result(
+        success_response(
             request,
             json!({
                 "protocolVersion": version,
@@ -103,9 +103,9 @@ impl Surface {
     }
 
     /// Returns the response to `server/discover`.
-    pub(crate) fn discovery(&self, request: &Request) -> Value {
+    pub(crate) fn discover_response(&self, request: &JsonRpcRequest) -> Value {
         let versions: Vec<&String> = self.handshake_versions.iter().chain(&self.stateless_versions).collect();
-        result(
+        success_response(
             request,
             json!({
                 "resultType": "complete",
@@ -120,13 +120,13 @@ impl Surface {
     }
 
     /// Returns the response to a list request with these items.
-    pub(crate) fn listing(request: &Request, list: List, items: &Value) -> Value {
-        let mut answer = json!({ list.key(): items });
+    pub(crate) fn list_response(request: &JsonRpcRequest, list: McpListKind, items: &Value) -> Value {
+        let mut answer = json!({ list.items_key(): items });
         if request.is_stateless() {
             answer["resultType"] = json!("complete");
             answer["ttlMs"] = json!(0);
             answer["cacheScope"] = json!("private");
         }
-        result(request, answer)
+        success_response(request, answer)
     }
 }

@@ -19,11 +19,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Returns the connections that a test prepared; fails when there is none.
 #[derive(Clone)]
-struct Door {
+struct PreparedConnections {
     waiting: Arc<Mutex<Receiver<UnixStream>>>,
 }
 
-impl Reach for Door {
+impl Reach for PreparedConnections {
     fn connect(&self) -> Result<UnixStream, String> {
         self.waiting.lock().unwrap().try_recv().map_err(|_| "nobody is there".to_owned())
     }
@@ -41,12 +41,12 @@ impl Reach for Door {
     }
 }
 
-struct End {
+struct LineEndpoint {
     stream: UnixStream,
     lines: BufReader<UnixStream>,
 }
 
-impl End {
+impl LineEndpoint {
     fn new(stream: UnixStream) -> Self {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         Self { lines: BufReader::new(stream.try_clone().unwrap()), stream }
@@ -63,27 +63,27 @@ impl End {
     }
 }
 
-struct Bench {
-    client: End,
+struct BridgeFixture {
+    client: LineEndpoint,
     door: Sender<UnixStream>,
     bridge: JoinHandle<io::Result<()>>,
 }
 
-impl Bench {
+impl BridgeFixture {
     fn start() -> Self {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let (door, waiting) = mpsc::channel();
-        let reach = Door { waiting: Arc::new(Mutex::new(waiting)) };
+        let reach = PreparedConnections { waiting: Arc::new(Mutex::new(waiting)) };
         let output = theirs.try_clone().unwrap();
         let bridge = std::thread::spawn(move || run(reach, Surface::default(), theirs, output));
-        Self { client: End::new(ours), door, bridge }
+        Self { client: LineEndpoint::new(ours), door, bridge }
     }
 
     /// Prepares a server for the next connection attempt.
-    fn open(&self) -> End {
+    fn open(&self) -> LineEndpoint {
         let (ours, theirs) = UnixStream::pair().unwrap();
         self.door.send(theirs).unwrap();
-        End::new(ours)
+        LineEndpoint::new(ours)
     }
 
     fn end(self) {
@@ -106,7 +106,7 @@ fn code(answer: &Value) -> &Value {
 
 #[test]
 fn lines_of_any_size_go_both_ways_at_once() {
-    let mut bench = Bench::start();
+    let mut bench = BridgeFixture::start();
     let mut server = bench.open();
     let large = "x".repeat(1 << 20);
     let echo = std::thread::spawn(move || {
@@ -116,7 +116,7 @@ fn lines_of_any_size_go_both_ways_at_once() {
         }
         server
     });
-    let mut writer = End::new(bench.client.stream.try_clone().unwrap());
+    let mut writer = LineEndpoint::new(bench.client.stream.try_clone().unwrap());
     let asking = std::thread::spawn(move || (0..50).for_each(|id| writer.say(&call(id))));
     for id in 0..50 {
         let heard = bench.client.hear();
@@ -132,7 +132,7 @@ fn lines_of_any_size_go_both_ways_at_once() {
 
 #[test]
 fn a_lost_connection_is_answered_for_and_replaced() {
-    let mut bench = Bench::start();
+    let mut bench = BridgeFixture::start();
     let mut server = bench.open();
     bench.client.say(&call(1));
     assert_eq!(server.hear(), call(1));
@@ -148,7 +148,7 @@ fn a_lost_connection_is_answered_for_and_replaced() {
 
 #[test]
 fn nobody_is_there_and_then_somebody_is() {
-    let mut bench = Bench::start();
+    let mut bench = BridgeFixture::start();
     bench.client.say(&call(1));
     let refused = bench.client.hear();
     assert_eq!(code(&refused), "BRIDGE_DISCONNECTED");
@@ -165,7 +165,7 @@ fn nobody_is_there_and_then_somebody_is() {
 
 #[test]
 fn a_server_that_talks_nonsense_is_left() {
-    let mut bench = Bench::start();
+    let mut bench = BridgeFixture::start();
     let mut server = bench.open();
     bench.client.say(&call(1));
     server.hear();
@@ -176,7 +176,7 @@ fn a_server_that_talks_nonsense_is_left() {
 
 #[test]
 fn a_client_that_leaves_does_not_wait_for_an_answer_that_never_comes() {
-    let mut bench = Bench::start();
+    let mut bench = BridgeFixture::start();
     let mut server = bench.open();
     bench.client.say(&call(1));
     server.hear();

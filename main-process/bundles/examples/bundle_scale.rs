@@ -43,7 +43,7 @@ fn main() {
     println!("{:<52} {:>12} {:>12} {:>8}", "", "clock", "CPU", "goal");
     let sources = BundleSource::of_folders(&[folder.path().to_path_buf()]);
 
-    let start = Moment::now();
+    let start = Stopwatch::now();
     let mut bundles = Bundles::load(&sources);
     show("load", start.elapsed(), "");
     let findings = bundles.iter().next().expect("loaded").diagnostics().len();
@@ -107,7 +107,7 @@ fn main() {
     let changes: Vec<Value> = (0..50)
         .map(|index| json!({"operation": "update", "entityType": "Task", "entityId": format!("TASK-{:05}", 2 + index * 8), "fieldPath": "title", "value": "Changed together"}))
         .collect();
-    let start = Moment::now();
+    let start = Stopwatch::now();
     assert!(
         call_writing(&mut bundles, "apply_changes", &json!({"changes": changes, "dryRun": false})).is_ok()
     );
@@ -116,10 +116,10 @@ fn main() {
     let path = bundles.iter().next().expect("loaded").root().join("entities/task/TASK-00002.yaml");
     let text = fs::read_to_string(&path).expect("a file");
     fs::write(&path, text.replace("title:", "title: Edited")).expect("written");
-    let start = Moment::now();
+    let start = Stopwatch::now();
     assert!(bundles.reload_file(&path).expect("reloaded"));
     show("follow an edit of one file", start.elapsed(), "50 ms");
-    let start = Moment::now();
+    let start = Stopwatch::now();
     let after = bundles.iter().next().expect("loaded").diagnostics().len();
     show("findings after it", start.elapsed(), "");
     show_memory("memory at most", "VmHWM");
@@ -127,32 +127,32 @@ fn main() {
 }
 
 /// A point in time: clock and consumed CPU time.
-struct Moment(Instant, Duration);
+struct Stopwatch(Instant, Duration);
 
 /// The time between two points.
 #[derive(Clone, Copy)]
-struct Passed {
+struct ElapsedTime {
     clock: Duration,
     cpu: Duration,
 }
 
-impl Moment {
+impl Stopwatch {
     fn now() -> Self {
         let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
         let seconds = u64::try_from(spent.tv_sec).unwrap_or(0);
         Self(Instant::now(), Duration::new(seconds, u32::try_from(spent.tv_nsec).unwrap_or(0)))
     }
 
-    fn elapsed(&self) -> Passed {
+    fn elapsed(&self) -> ElapsedTime {
         let now = Self::now();
-        Passed { clock: now.0 - self.0, cpu: now.1.saturating_sub(self.1) }
+        ElapsedTime { clock: now.0 - self.0, cpu: now.1.saturating_sub(self.1) }
     }
 }
 
-fn median(times: usize, mut run: impl FnMut() -> usize) -> Passed {
-    let mut seen: Vec<Passed> = (0..times)
+fn median(times: usize, mut run: impl FnMut() -> usize) -> ElapsedTime {
+    let mut seen: Vec<ElapsedTime> = (0..times)
         .map(|_| {
-            let start = Moment::now();
+            let start = Stopwatch::now();
             std::hint::black_box(run());
             start.elapsed()
         })
@@ -160,10 +160,10 @@ fn median(times: usize, mut run: impl FnMut() -> usize) -> Passed {
     seen.sort_unstable_by_key(|passed| passed.clock);
     let clock = seen[times / 2].clock;
     seen.sort_unstable_by_key(|passed| passed.cpu);
-    Passed { clock, cpu: seen[times / 2].cpu }
+    ElapsedTime { clock, cpu: seen[times / 2].cpu }
 }
 
-fn show(name: &str, seen: Passed, goal: &str) {
+fn show(name: &str, seen: ElapsedTime, goal: &str) {
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
     println!("{name:<52} {:>9.2} ms {:>9.2} ms {goal:>8}", milliseconds(seen.clock), milliseconds(seen.cpu));
 }

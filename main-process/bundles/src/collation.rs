@@ -1,7 +1,7 @@
 //! Sort keys for names in natural order: symbols before digits before letters, ignoring case.
 
 /// Returns the sort key of a text. Texts that differ only in case sort lower case first.
-pub(crate) fn key(text: &str) -> Vec<u32> {
+pub(crate) fn sort_key(text: &str) -> Vec<u32> {
     let mut key: Vec<u32> = text.chars().flat_map(char::to_lowercase).map(weight).collect();
     key.push(1);
     key.extend(text.chars().map(|c| 2 + u32::from(c.is_uppercase())));
@@ -27,7 +27,7 @@ mod tests {
     #[test]
     fn case_does_not_tear_names_apart() {
         let mut names = ["Threat", "ADR", "Actor", "actor", "A-1", "A1", "a_1", "Component"];
-        names.sort_by_key(|name| key(name));
+        names.sort_by_key(|name| sort_key(name));
         assert_eq!(names, ["A-1", "a_1", "A1", "actor", "Actor", "ADR", "Component", "Threat"]);
     }
 }

@@ -4,7 +4,7 @@ use crate::{Bundle, Data, Entity};
 use std::collections::BTreeSet;
 
 /// The maximum number of uncovered targets that are listed.
-const MOST_UNCOVERED: usize = 100;
+const MAX_UNCOVERED_IDS: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelationCoverage {
@@ -42,7 +42,9 @@ impl Bundle {
             .map(|relation| {
                 let named: BTreeSet<&str> = self
                     .entities_of(&relation.from_entity)
-                    .flat_map(|entity| crate::model::checks::links(entity.data(), &relation.from_field))
+                    .flat_map(|entity| {
+                        crate::model::checks::referenced_ids(entity.data(), &relation.from_field)
+                    })
                     .filter(|id| self.entity(&relation.to_entity, id).is_some())
                     .collect();
                 RelationCoverage {
@@ -56,7 +58,7 @@ impl Bundle {
                         .entities_of(&relation.to_entity)
                         .map(Entity::id)
                         .filter(|id| !named.contains(id))
-                        .take(MOST_UNCOVERED)
+                        .take(MAX_UNCOVERED_IDS)
                         .map(str::to_owned)
                         .collect(),
                     covered: named.len(),

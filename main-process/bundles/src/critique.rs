@@ -5,23 +5,23 @@
 
 use crate::{
     Bundle, Bundles, Data,
-    arguments::Arguments,
+    arguments::CallArguments,
     envelope::{Answer, Code, Envelope, Refusal},
 };
 use serde_json::Value;
 use std::fmt::Write as _;
 
 const TOOL: &str = "critique_bundle";
-const MAX_TOKENS: usize = 2000;
+const MAX_REPLY_TOKENS: usize = 2000;
 /// The maximum size of a reply, and the maximum number of findings in it.
 const MAX_REPLY_BYTES: usize = 256 * 1024;
-const MOST_FINDINGS: usize = 500;
+const MAX_FINDINGS: usize = 500;
 const VERDICTS: [&str; 3] = ["APPROVED", "NEEDS_WORK", "REJECTED"];
 const CATEGORIES: [&str; 5] = ["completeness", "clarity", "connectivity", "consistency", "consumability"];
 
 /// A critique that waits for the reply of the client's model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Critique {
+pub struct BundleCritique {
     bundle_id: String,
     threshold: usize,
     /// The parameters of `sampling/createMessage`.
@@ -29,18 +29,18 @@ pub struct Critique {
 }
 
 /// Starts a critique. Returns the request for the client's model, or the error envelope.
-pub fn critique(bundles: &Bundles, arguments: &Value) -> Result<Critique, Box<Envelope>> {
+pub fn critique(bundles: &Bundles, arguments: &Value) -> Result<BundleCritique, Box<Envelope>> {
     begin(bundles, arguments).map_err(|refusal| Box::new(envelope(Err(refusal))))
 }
 
-fn begin(bundles: &Bundles, arguments: &Value) -> Result<Critique, Refusal> {
-    let arguments = Arguments::of(arguments)?;
+fn begin(bundles: &Bundles, arguments: &Value) -> Result<BundleCritique, Refusal> {
+    let arguments = CallArguments::parse(arguments)?;
     let threshold = arguments.count("threshold", 5, 10)?;
     if threshold == 0 {
         return Err(Refusal::new(Code::BadRequest, "threshold must be from 1 to 10").about("threshold"));
     }
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
-    Ok(Critique { bundle_id: bundle.id().to_owned(), threshold, request: request(bundle) })
+    Ok(BundleCritique { bundle_id: bundle.id().to_owned(), threshold, request: request(bundle) })
 }
 
 /// Returns the refusal for clients without sampling.
@@ -54,10 +54,10 @@ pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<Answer
     ])))
 }
 
-impl Critique {
+impl BundleCritique {
     /// Evaluates the model's reply.
     pub fn answer(&self, reply: &str, model: &str) -> Envelope {
-        let result = self.judge(reply).map(|data| {
+        let result = self.evaluate_reply(reply).map(|data| {
             let meta = [("samplingUsed", true.into()), ("model", model.into())];
             Answer::new(data).of(&self.bundle_id).meta(meta)
         });
@@ -77,7 +77,7 @@ impl Critique {
         envelope(Err(Refusal::new(Code::Internal, message).with(details)))
     }
 
-    fn judge(&self, reply: &str) -> Result<Data, String> {
+    fn evaluate_reply(&self, reply: &str) -> Result<Data, String> {
         if reply.len() > MAX_REPLY_BYTES {
             return Err(format!("The response is longer than {MAX_REPLY_BYTES} bytes"));
         }
@@ -88,13 +88,13 @@ impl Critique {
         let verdict = verdict.ok_or_else(|| format!("verdict must be one of {}", VERDICTS.join(", ")))?;
         let overall = score(&reply, "overallScore")?;
         let findings = reply.get("findings").and_then(Data::as_list).ok_or("findings must be a list")?;
-        if findings.len() > MOST_FINDINGS {
-            return Err(format!("More than {MOST_FINDINGS} findings"));
+        if findings.len() > MAX_FINDINGS {
+            return Err(format!("More than {MAX_FINDINGS} findings"));
         }
         let mut kept = Vec::new();
         for finding in findings {
             if score(finding, "score")? >= self.threshold as f64 {
-                kept.push(checked(finding)?);
+                kept.push(validated_finding(finding)?);
             }
         }
         let filtered_out = findings.len() - kept.len();
@@ -124,7 +124,7 @@ fn score(data: &Data, key: &str) -> Result<f64, String> {
 }
 
 /// Validates a finding and drops unknown members.
-fn checked(finding: &Data) -> Result<Data, String> {
+fn validated_finding(finding: &Data) -> Result<Data, String> {
     let text = |key: &str| finding.text(key).map(Data::from);
     let category = finding.text("category").filter(|category| CATEGORIES.contains(category));
     let category = category.ok_or_else(|| format!("category must be one of {}", CATEGORIES.join(", ")))?;
@@ -151,7 +151,7 @@ fn request(bundle: &Bundle) -> Data {
     let priority = serde_json::Number::from_f64(0.8).map_or(Data::Null, Data::Number);
     Data::map([
         ("messages", vec![message].into()),
-        ("maxTokens", MAX_TOKENS.into()),
+        ("maxTokens", MAX_REPLY_TOKENS.into()),
         ("includeContext", "thisServer".into()),
         ("modelPreferences", Data::map([("hints", hints.into()), ("intelligencePriority", priority)])),
     ])

@@ -1,6 +1,6 @@
 //! Findings about a bundle, with the texts and codes of the bundle format's contract.
 
-use crate::{Data, data::Members};
+use crate::{Data, value::BundleValueMembers};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
@@ -19,13 +19,13 @@ impl Severity {
 
 /// The check that reported a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum BundleFindingSource {
     Schema,
     Lint,
     Gate,
 }
 
-impl Source {
+impl BundleFindingSource {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Schema => "schema",
@@ -45,7 +45,7 @@ pub struct Diagnostic {
     pub file_path: Option<String>,
     /// A JSON pointer for schema findings, otherwise the name of the field.
     pub path: Option<String>,
-    pub source: Option<Source>,
+    pub source: Option<BundleFindingSource>,
     pub code: Option<String>,
 }
 
@@ -91,7 +91,7 @@ impl Diagnostic {
         self
     }
 
-    pub(crate) fn by(mut self, source: Source, code: impl Into<String>) -> Self {
+    pub(crate) fn by(mut self, source: BundleFindingSource, code: impl Into<String>) -> Self {
         self.source = Some(source);
         self.code = Some(code.into());
         self
@@ -116,11 +116,11 @@ impl Diagnostic {
     }
 
     /// Like [`Diagnostic::to_data`], with the bundle id, for answers about several bundles.
-    pub(crate) fn to_data_of(&self, bundle_id: &str) -> Data {
-        let mut named = Members::default();
+    pub(crate) fn to_data_with_bundle(&self, bundle_id: &str) -> Data {
+        let mut named = BundleValueMembers::default();
         named.set("bundleId", bundle_id.into());
         let data = self.to_data();
-        for (key, value) in data.as_map().into_iter().flat_map(Members::iter) {
+        for (key, value) in data.as_map().into_iter().flat_map(BundleValueMembers::iter) {
             named.set(key, value.clone());
         }
         Data::Map(named)

@@ -1,6 +1,6 @@
 //! The response format of all tools, for success and failure.
 
-use crate::{Data, data::Members};
+use crate::{Data, value::BundleValueMembers};
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::Value;
 
@@ -92,7 +92,12 @@ pub struct Answer {
 
 impl Answer {
     pub(crate) fn new(data: Data) -> Self {
-        Self { data, bundle_id: None, meta: Data::Map(Members::default()), diagnostics: Vec::new() }
+        Self {
+            data,
+            bundle_id: None,
+            meta: Data::Map(BundleValueMembers::default()),
+            diagnostics: Vec::new(),
+        }
     }
 
     pub(crate) fn of(mut self, bundle_id: &str) -> Self {

@@ -33,13 +33,12 @@
 //! ```
 
 mod arguments;
-mod bundles;
+mod bundle_set;
 mod calendar;
 mod changes;
 mod collation;
 mod coverage;
 mod critique;
-mod data;
 mod diagnostic;
 mod envelope;
 mod files;
@@ -50,18 +49,21 @@ mod resources;
 mod schema;
 mod search;
 mod tools;
+mod value;
 mod yaml;
 
-pub use bundles::{BundleSource, Bundles, ConfigError};
-pub use changes::{CommitError, FileEdit, Plan, commit, plan};
+pub use bundle_set::{BundleSource, Bundles, ConfigError};
+pub use changes::{BundleCommitError, Plan, PlannedFileEdit, commit, plan};
 pub use coverage::RelationCoverage;
-pub use critique::{Critique, critique};
-pub use data::{Data, Members};
-pub use diagnostic::{Diagnostic, Severity, Source};
+pub use critique::{BundleCritique, critique};
+pub use diagnostic::{BundleFindingSource, Diagnostic, Severity};
 pub use envelope::{Answer, Code, Envelope, Refusal};
-pub use files::FileProblem;
-pub use model::{Bundle, Definition, Edge, Entity, LoadError, Manifest};
-pub use prompts::{Completion, PROMPTS, Prompt, PromptArgument, complete, prompt};
-pub use resources::{RESOURCES, ResourceContent, ResourceInfo, TEMPLATES, list_resources, read_resource};
-pub use tools::{TOOLS, Tool, call, call_writing};
+pub use files::BundleFileError;
+pub use model::{Bundle, BundleManifest, BundleTypeDefinition, Entity, LoadError, ReferenceEdge};
+pub use prompts::{ArgumentCompletion, BundlePrompt, BundlePromptArgument, PROMPTS, complete, prompt};
+pub use resources::{
+    BundleResourceContent, RESOURCES, ResourceInfo, TEMPLATES, list_resources, read_resource,
+};
+pub use tools::{BundleTool, TOOLS, call, call_writing};
+pub use value::{BundleValueMembers, Data};
 pub use yaml::set_in_yaml;

@@ -53,7 +53,7 @@ pub static TEMPLATES: &[ResourceInfo] = &[
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResourceContent {
+pub struct BundleResourceContent {
     pub text: String,
     pub mime_type: &'static str,
 }
@@ -72,7 +72,7 @@ pub fn list_resources(bundles: &Bundles) -> Vec<String> {
 }
 
 /// Returns the content of a resource.
-pub fn read_resource(bundles: &Bundles, uri: &str) -> Result<ResourceContent, Refusal> {
+pub fn read_resource(bundles: &Bundles, uri: &str) -> Result<BundleResourceContent, Refusal> {
     let unknown = || Refusal::new(Code::NotFound, format!("Resource {uri} not found"));
     let path = uri.strip_prefix("bundle://").ok_or_else(unknown)?;
     let parts: Vec<String> = path.split('/').map(unescaped).collect::<Option<_>>().ok_or_else(unknown)?;
@@ -83,7 +83,7 @@ pub fn read_resource(bundles: &Bundles, uri: &str) -> Result<ResourceContent, Re
         [bundle, "manifest"] => Ok(json(bundles.resolve(Some(bundle))?.manifest().data())),
         [bundle, "schema", kind] => {
             let schema = crate::tools::find_schema(bundles.resolve(Some(bundle))?, kind)?;
-            Ok(ResourceContent { text: schema.text.to_string(), mime_type: JSON })
+            Ok(BundleResourceContent { text: schema.text.to_string(), mime_type: JSON })
         }
         [bundle, "entity", kind, id] => {
             let bundle = bundles.resolve(Some(bundle))?;
@@ -95,8 +95,8 @@ pub fn read_resource(bundles: &Bundles, uri: &str) -> Result<ResourceContent, Re
     }
 }
 
-fn json(data: &Data) -> ResourceContent {
-    ResourceContent { text: data.to_pretty_json(), mime_type: JSON }
+fn json(data: &Data) -> BundleResourceContent {
+    BundleResourceContent { text: data.to_pretty_json(), mime_type: JSON }
 }
 
 fn list(bundles: &Bundles) -> Data {
@@ -116,15 +116,15 @@ fn list(bundles: &Bundles) -> Data {
     bundles.collect::<Vec<_>>().into()
 }
 
-fn domain_knowledge(bundles: &Bundles) -> ResourceContent {
+fn domain_knowledge(bundles: &Bundles) -> BundleResourceContent {
     let section =
         |bundle: &Bundle| Some(format!("# Bundle: {}\n\n{}", bundle.id(), bundle.domain_knowledge()?));
     let sections: Vec<String> = bundles.iter().filter_map(section).collect();
     if sections.is_empty() {
         let text = "No domain knowledge files configured in any loaded bundle.".to_owned();
-        return ResourceContent { text, mime_type: "text/plain" };
+        return BundleResourceContent { text, mime_type: "text/plain" };
     }
-    ResourceContent { text: sections.join("\n\n---\n\n"), mime_type: MARKDOWN }
+    BundleResourceContent { text: sections.join("\n\n---\n\n"), mime_type: MARKDOWN }
 }
 
 /// Percent-encodes a segment of a URI.

@@ -4,7 +4,7 @@
 mod support;
 
 use bundles::{
-    BundleSource, Bundles, PROMPTS, TOOLS, Tool, call, complete, list_resources, prompt, read_resource,
+    BundleSource, BundleTool, Bundles, PROMPTS, TOOLS, call, complete, list_resources, prompt, read_resource,
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -32,7 +32,7 @@ fn arguments(bundle: &str) -> Value {
 #[test]
 fn every_tool_answers_as_it_says() {
     let bundles = recorded(&["parcel"]);
-    let output = jsonschema::validator_for(&Tool::output_schema()).unwrap();
+    let output = jsonschema::validator_for(&BundleTool::output_schema()).unwrap();
     for tool in TOOLS {
         let mut given = if tool.name == "list_bundles" { json!({}) } else { arguments("parcel") };
         let schema = tool.input_schema();

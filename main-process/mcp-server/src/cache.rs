@@ -1,47 +1,47 @@
 //! Caches answers that depend only on the generation of the view and the arguments, until the next generation.
 
-use crate::envelope::EncodedAnswer;
+use crate::envelope::EncodedEnvelope;
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
 };
 
-const MOST_ENTRIES: usize = 64;
-const MOST_BYTES: usize = 8 << 20;
+const MAX_CACHED_REPLIES: usize = 64;
+const MAX_CACHE_BYTES: usize = 8 << 20;
 
 #[derive(Default)]
-pub(crate) struct Cache {
-    inner: Mutex<Inner>,
+pub(crate) struct ReplyCache {
+    inner: Mutex<CachedReplies>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct CachedReplies {
     generation: u64,
     bytes: usize,
     /// Only looked up; never iterated.
-    kept: HashMap<String, EncodedAnswer>,
+    replies: HashMap<String, EncodedEnvelope>,
 }
 
-impl Cache {
-    pub(crate) fn get(&self, generation: u64, question: &str) -> Option<EncodedAnswer> {
+impl ReplyCache {
+    pub(crate) fn get(&self, generation: u64, question: &str) -> Option<EncodedEnvelope> {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        (inner.generation == generation).then(|| inner.kept.get(question).cloned()).flatten()
+        (inner.generation == generation).then(|| inner.replies.get(question).cloned()).flatten()
     }
 
     /// Ignores an answer of an older generation, which a slow call produced.
-    pub(crate) fn put(&self, generation: u64, question: String, kept: EncodedAnswer) {
+    pub(crate) fn put(&self, generation: u64, question: String, kept: EncodedEnvelope) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if generation < inner.generation {
             return;
         }
         let size = kept.json.len() + kept.text.len() + question.len();
-        let is_full = inner.kept.len() >= MOST_ENTRIES || inner.bytes + size > MOST_BYTES;
+        let is_full = inner.replies.len() >= MAX_CACHED_REPLIES || inner.bytes + size > MAX_CACHE_BYTES;
         if generation > inner.generation || is_full {
-            *inner = Inner { generation, ..Inner::default() };
+            *inner = CachedReplies { generation, ..CachedReplies::default() };
         }
-        if size <= MOST_BYTES {
+        if size <= MAX_CACHE_BYTES {
             inner.bytes += size;
-            inner.kept.insert(question, kept);
+            inner.replies.insert(question, kept);
         }
     }
 }
@@ -52,8 +52,8 @@ mod tests {
 
     #[test]
     fn an_answer_lives_as_long_as_its_generation() {
-        let cache = Cache::default();
-        let kept = |text: &str| EncodedAnswer::new(text.to_owned());
+        let cache = ReplyCache::default();
+        let kept = |text: &str| EncodedEnvelope::new(text.to_owned());
         cache.put(3, "q".to_owned(), kept("a"));
         assert_eq!(cache.get(3, "q").unwrap().json, "a");
         assert!(cache.get(2, "q").is_none() && cache.get(4, "q").is_none());
@@ -61,9 +61,9 @@ mod tests {
         assert_eq!(cache.get(3, "q").unwrap().json, "a");
         cache.put(4, "other".to_owned(), kept("b"));
         assert!(cache.get(4, "q").is_none());
-        for index in 0..10 * MOST_ENTRIES {
+        for index in 0..10 * MAX_CACHED_REPLIES {
             cache.put(4, index.to_string(), kept("x"));
         }
-        assert!(cache.inner.lock().unwrap().kept.len() <= MOST_ENTRIES);
+        assert!(cache.inner.lock().unwrap().replies.len() <= MAX_CACHED_REPLIES);
     }
 }

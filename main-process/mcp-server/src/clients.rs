@@ -1,7 +1,7 @@
 //! Connected clients. A client reports its own name, which nobody verifies; only the connection is certain. The
 //! modern protocol over HTTP has no connection, so clients with the same name and version count as one.
 
-use crate::shown;
+use crate::escape::shown;
 use shared_protocol::mcp::{McpClient, McpEra, McpTransport};
 use std::{
     collections::BTreeMap,
@@ -11,72 +11,73 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 /// The maximum number of clients. At the limit, the client that was idle longest is removed.
-const MOST_CLIENTS: usize = 128;
-const MOST_NAME: usize = 80;
+const MAX_CLIENTS: usize = 128;
+const MAX_CLIENT_NAME_CHARS: usize = 80;
 const UNNAMED: &str = "unnamed";
 /// A client without a connection is removed after this idle time.
-const QUIET_LIMIT_MS: u64 = 15 * 60 * 1000;
+const MAX_IDLE_MS: u64 = 15 * 60 * 1000;
 
 /// The identity of a client.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Key {
+pub(crate) enum ClientKey {
     /// A legacy session over HTTP.
     Session(String),
     /// One connection to the local socket.
     Bridge(u64),
     /// The name and version that the client reports.
-    Claimed { name: String, version: String },
+    SelfReported { name: String, version: String },
 }
 
-impl Key {
+impl ClientKey {
     /// The form stored in the review queue, which outlives the process. `run` is part of it because connection
     /// numbers restart with each run.
-    pub(crate) fn text(&self, run: &str) -> String {
+    pub(crate) fn storage_key(&self, run: &str) -> String {
         match self {
             Self::Session(id) => {
                 let digits: Vec<char> = id.chars().filter(char::is_ascii_alphanumeric).collect();
                 format!("session {}", digits[digits.len().saturating_sub(16)..].iter().collect::<String>())
             }
             Self::Bridge(number) => format!("bridge {run}-{number}"),
-            Self::Claimed { name, version } => format!("calls itself {name} {version}"),
+            Self::SelfReported { name, version } => format!("calls itself {name} {version}"),
         }
     }
 
     /// Returns whether the key is a real connection and not a self-reported name.
     pub(crate) fn is_connection(&self) -> bool {
-        !matches!(self, Self::Claimed { .. })
+        !matches!(self, Self::SelfReported { .. })
     }
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Who {
-    pub(crate) key: Key,
+pub(crate) struct ClientIdentity {
+    pub(crate) key: ClientKey,
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) transport: McpTransport,
     pub(crate) era: McpEra,
 }
 
-impl Who {
+impl ClientIdentity {
     pub(crate) fn new(
-        key: Option<Key>,
+        key: Option<ClientKey>,
         claims: Option<(&str, &str)>,
         transport: McpTransport,
         era: McpEra,
     ) -> Self {
-        let bounded = |text: &str| shown(text).chars().take(MOST_NAME).collect::<String>();
+        let bounded = |text: &str| shown(text).chars().take(MAX_CLIENT_NAME_CHARS).collect::<String>();
         let (name, version) =
             claims.map_or_else(|| (UNNAMED.to_owned(), String::new()), |(n, v)| (bounded(n), bounded(v)));
-        let key = key.unwrap_or_else(|| Key::Claimed { name: name.clone(), version: version.clone() });
+        let key =
+            key.unwrap_or_else(|| ClientKey::SelfReported { name: name.clone(), version: version.clone() });
         Self { key, name, version, transport, era }
     }
 }
 
 /// An activity of a client.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Act<'a> {
+pub(crate) enum ClientActivity<'a> {
     /// Connected, or listed tools, resources or prompts.
-    Look(&'a str),
+    List(&'a str),
     Call(&'a str),
     Read(&'a str),
     Subscribe(&'a str),
@@ -84,37 +85,37 @@ pub(crate) enum Act<'a> {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct ClientEntry {
     view: McpClient,
-    end: CancellationToken,
+    disconnect: CancellationToken,
 }
 
 #[derive(Debug)]
-pub struct Clients {
-    inner: Mutex<Inner>,
+pub struct ClientRegistry {
+    inner: Mutex<ClientTable>,
     changed: watch::Sender<u64>,
     /// Sessions that a person has disconnected.
     ended: broadcast::Sender<String>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct ClientTable {
     next: u64,
-    known: BTreeMap<Key, Entry>,
+    clients: BTreeMap<ClientKey, ClientEntry>,
 }
 
-impl Default for Clients {
+impl Default for ClientRegistry {
     fn default() -> Self {
         Self { inner: Mutex::default(), changed: watch::Sender::new(0), ended: broadcast::Sender::new(64) }
     }
 }
 
-impl Clients {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+impl ClientRegistry {
+    fn lock(&self) -> MutexGuard<'_, ClientTable> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self) {
+    fn notify_changed(&self) {
         self.changed.send_modify(|count| *count += 1);
     }
 
@@ -123,73 +124,74 @@ impl Clients {
         self.changed.subscribe()
     }
 
-    pub(crate) fn ended(&self) -> broadcast::Receiver<String> {
+    pub(crate) fn ended_sessions(&self) -> broadcast::Receiver<String> {
         self.ended.subscribe()
     }
 
     /// Records an activity. Returns false when the client is paused.
-    pub(crate) fn note(&self, who: &Who, act: Act<'_>, now: u64) -> bool {
+    pub(crate) fn record_activity(&self, who: &ClientIdentity, act: ClientActivity<'_>, now: u64) -> bool {
         let mut inner = self.lock();
-        if !inner.known.contains_key(&who.key) {
-            inner.make_room();
+        if !inner.clients.contains_key(&who.key) {
+            inner.evict_idle();
             inner.next += 1;
-            let entry = Entry { view: who.first_seen(inner.next, now), end: CancellationToken::new() };
-            inner.known.insert(who.key.clone(), entry);
+            let entry =
+                ClientEntry { view: who.initial_view(inner.next, now), disconnect: CancellationToken::new() };
+            inner.clients.insert(who.key.clone(), entry);
         }
-        let Some(Entry { view, .. }) = inner.known.get_mut(&who.key) else { return true };
+        let Some(ClientEntry { view, .. }) = inner.clients.get_mut(&who.key) else { return true };
         view.last = now;
         if view.name == UNNAMED && who.name != UNNAMED {
             // A connection exists before its client reports its name.
             (view.name, view.version, view.era) = (who.name.clone(), who.version.clone(), who.era);
         }
         match act {
-            Act::Look(what) => what.clone_into(&mut view.reading),
-            Act::Call(tool) => {
+            ClientActivity::List(what) => what.clone_into(&mut view.reading),
+            ClientActivity::Call(tool) => {
                 view.calls += 1;
                 tool.clone_into(&mut view.reading);
             }
-            Act::Read(uri) => {
+            ClientActivity::Read(uri) => {
                 view.reads += 1;
                 uri.clone_into(&mut view.reading);
             }
-            Act::Subscribe(uri) => {
+            ClientActivity::Subscribe(uri) => {
                 view.subscriptions += 1;
                 uri.clone_into(&mut view.reading);
             }
-            Act::Unsubscribe => view.subscriptions = view.subscriptions.saturating_sub(1),
+            ClientActivity::Unsubscribe => view.subscriptions = view.subscriptions.saturating_sub(1),
         }
         let goes_on = !view.paused;
         drop(inner);
-        self.tell();
+        self.notify_changed();
         goes_on
     }
 
     /// Returns whether a connection with this key text exists.
     pub(crate) fn has_connection(&self, text: &str, run: &str) -> bool {
-        self.lock().known.keys().any(|key| key.is_connection() && key.text(run) == text)
+        self.lock().clients.keys().any(|key| key.is_connection() && key.storage_key(run) == text)
     }
 
     /// Fires when a person disconnects this client.
-    pub(crate) fn end_of(&self, key: &Key) -> Option<CancellationToken> {
-        self.lock().known.get(key).map(|entry| entry.end.clone())
+    pub(crate) fn disconnect_token(&self, key: &ClientKey) -> Option<CancellationToken> {
+        self.lock().clients.get(key).map(|entry| entry.disconnect.clone())
     }
 
     /// Removes a client that disconnected by itself.
-    pub(crate) fn gone(&self, key: &Key) {
-        if self.lock().known.remove(key).is_some() {
-            self.tell();
+    pub(crate) fn remove(&self, key: &ClientKey) {
+        if self.lock().clients.remove(key).is_some() {
+            self.notify_changed();
         }
     }
 
     pub fn list(&self, now: u64) -> Vec<McpClient> {
         let mut inner = self.lock();
-        inner.known.retain(|key, entry| {
-            !matches!(key, Key::Claimed { .. })
+        inner.clients.retain(|key, entry| {
+            !matches!(key, ClientKey::SelfReported { .. })
                 || entry.view.paused
                 || entry.view.subscriptions > 0
-                || now.saturating_sub(entry.view.last) < QUIET_LIMIT_MS
+                || now.saturating_sub(entry.view.last) < MAX_IDLE_MS
         });
-        let mut clients: Vec<McpClient> = inner.known.values().map(|entry| entry.view.clone()).collect();
+        let mut clients: Vec<McpClient> = inner.clients.values().map(|entry| entry.view.clone()).collect();
         clients.sort_by_key(|client| client.id);
         clients
     }
@@ -197,65 +199,67 @@ impl Clients {
     /// Returns false when the client does not exist.
     pub fn pause(&self, id: u64, paused: bool) -> bool {
         let mut inner = self.lock();
-        let found = inner.known.values_mut().find(|entry| entry.view.id == id);
+        let found = inner.clients.values_mut().find(|entry| entry.view.id == id);
         let is_there = found.map(|entry| entry.view.paused = paused).is_some();
         drop(inner);
-        self.tell();
+        self.notify_changed();
         is_there
     }
 
     /// Closes a client's connection and streams. The client may reconnect; pause it to keep it out.
     pub fn disconnect(&self, id: u64) -> bool {
         let mut inner = self.lock();
-        let Some(key) = inner.known.iter().find(|(_, entry)| entry.view.id == id).map(|(key, _)| key.clone())
+        let Some(key) =
+            inner.clients.iter().find(|(_, entry)| entry.view.id == id).map(|(key, _)| key.clone())
         else {
             return false;
         };
-        if let Some(entry) = inner.known.remove(&key) {
-            entry.end.cancel();
+        if let Some(entry) = inner.clients.remove(&key) {
+            entry.disconnect.cancel();
         }
         drop(inner);
-        if let Key::Session(session) = key {
+        if let ClientKey::Session(session) = key {
             // Sending fails only when HTTP is not served.
             let _ = self.ended.send(session);
         }
-        self.tell();
+        self.notify_changed();
         true
     }
 
     /// Disconnects all clients at shutdown.
     pub(crate) fn disconnect_all(&self) {
-        let ids: Vec<u64> = self.lock().known.values().map(|entry| entry.view.id).collect();
+        let ids: Vec<u64> = self.lock().clients.values().map(|entry| entry.view.id).collect();
         for id in ids {
             self.disconnect(id);
         }
     }
 
     /// Legacy sessions: the first characters of each id, and the client.
-    pub(crate) fn sessions(&self) -> Vec<(String, McpClient)> {
+    pub(crate) fn legacy_sessions(&self) -> Vec<(String, McpClient)> {
         let inner = self.lock();
-        let session = |(key, entry): (&Key, &Entry)| match key {
-            Key::Session(id) => Some((id.chars().take(8).collect(), entry.view.clone())),
+        let session = |(key, entry): (&ClientKey, &ClientEntry)| match key {
+            ClientKey::Session(id) => Some((id.chars().take(8).collect(), entry.view.clone())),
             _ => None,
         };
-        inner.known.iter().filter_map(session).collect()
+        inner.clients.iter().filter_map(session).collect()
     }
 }
 
-impl Inner {
-    fn make_room(&mut self) {
-        if self.known.len() < MOST_CLIENTS {
+impl ClientTable {
+    fn evict_idle(&mut self) {
+        if self.clients.len() < MAX_CLIENTS {
             return;
         }
-        let quietest = self.known.iter().min_by_key(|(_, entry)| entry.view.last).map(|(key, _)| key.clone());
-        if let Some(entry) = quietest.and_then(|key| self.known.remove(&key)) {
-            entry.end.cancel();
+        let quietest =
+            self.clients.iter().min_by_key(|(_, entry)| entry.view.last).map(|(key, _)| key.clone());
+        if let Some(entry) = quietest.and_then(|key| self.clients.remove(&key)) {
+            entry.disconnect.cancel();
         }
     }
 }
 
-impl Who {
-    fn first_seen(&self, id: u64, now: u64) -> McpClient {
+impl ClientIdentity {
+    fn initial_view(&self, id: u64, now: u64) -> McpClient {
         McpClient {
             id,
             name: self.name.clone(),
@@ -269,7 +273,7 @@ impl Who {
             reads: 0,
             subscriptions: 0,
             paused: false,
-            connected: !matches!(self.key, Key::Claimed { .. }),
+            connected: !matches!(self.key, ClientKey::SelfReported { .. }),
         }
     }
 }
@@ -278,16 +282,16 @@ impl Who {
 mod tests {
     use super::*;
 
-    fn claimed(name: &str) -> Who {
-        Who::new(None, Some((name, "1")), McpTransport::Http, McpEra::Modern)
+    fn claimed(name: &str) -> ClientIdentity {
+        ClientIdentity::new(None, Some((name, "1")), McpTransport::Http, McpEra::Modern)
     }
 
     #[test]
     fn a_client_is_known_by_what_it_does() {
-        let clients = Clients::default();
-        assert!(clients.note(&claimed("a"), Act::Call("get_diagram"), 5));
-        assert!(clients.note(&claimed("a"), Act::Read("draftboard://x"), 6));
-        assert!(clients.note(&claimed("b"), Act::Look("tools"), 7));
+        let clients = ClientRegistry::default();
+        assert!(clients.record_activity(&claimed("a"), ClientActivity::Call("get_diagram"), 5));
+        assert!(clients.record_activity(&claimed("a"), ClientActivity::Read("draftboard://x"), 6));
+        assert!(clients.record_activity(&claimed("b"), ClientActivity::List("tools"), 7));
         let list = clients.list(8);
         assert_eq!(list.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(
@@ -295,29 +299,32 @@ mod tests {
             (1, 1, 6, "draftboard://x")
         );
         assert!(clients.pause(list[0].id, true));
-        assert!(!clients.note(&claimed("a"), Act::Call("x"), 9));
-        assert!(clients.pause(list[0].id, false) && clients.note(&claimed("a"), Act::Call("x"), 9));
+        assert!(!clients.record_activity(&claimed("a"), ClientActivity::Call("x"), 9));
+        assert!(
+            clients.pause(list[0].id, false)
+                && clients.record_activity(&claimed("a"), ClientActivity::Call("x"), 9)
+        );
         assert!(!clients.pause(99, true) && !clients.disconnect(99));
     }
 
     #[test]
     fn a_disconnected_client_hears_of_it_and_quiet_ones_are_forgotten() {
-        let clients = Clients::default();
-        clients.note(&claimed("a"), Act::Look("tools"), 0);
-        let end = clients.end_of(&claimed("a").key).unwrap();
-        let mut ended = clients.ended();
-        let session = Who { key: Key::Session("s1".to_owned()), ..claimed("s") };
-        clients.note(&session, Act::Look("tools"), 0);
+        let clients = ClientRegistry::default();
+        clients.record_activity(&claimed("a"), ClientActivity::List("tools"), 0);
+        let end = clients.disconnect_token(&claimed("a").key).unwrap();
+        let mut ended = clients.ended_sessions();
+        let session = ClientIdentity { key: ClientKey::Session("s1".to_owned()), ..claimed("s") };
+        clients.record_activity(&session, ClientActivity::List("tools"), 0);
         for client in clients.list(1) {
             assert!(clients.disconnect(client.id));
         }
         assert!(end.is_cancelled());
         assert_eq!(ended.try_recv().unwrap(), "s1");
-        clients.note(&claimed("c"), Act::Look("tools"), 0);
-        assert!(clients.list(QUIET_LIMIT_MS + 1).is_empty());
+        clients.record_activity(&claimed("c"), ClientActivity::List("tools"), 0);
+        assert!(clients.list(MAX_IDLE_MS + 1).is_empty());
         for index in 0..1_000 {
-            clients.note(&claimed(&index.to_string()), Act::Look("tools"), index);
+            clients.record_activity(&claimed(&index.to_string()), ClientActivity::List("tools"), index);
         }
-        assert!(clients.list(1_000).len() <= MOST_CLIENTS);
+        assert!(clients.list(1_000).len() <= MAX_CLIENTS);
     }
 }

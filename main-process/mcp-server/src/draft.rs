@@ -22,7 +22,7 @@ pub(crate) fn resolve(mut call: Call) -> Result<(Call, bool), Failure> {
         _ => return Err(wrong("view", "view must be \"current\" or \"draft\"")),
     }
     let workspace = call.workspace()?;
-    let (review, proposal) = (&call.view.review, self::named(&call, Some(&named))?);
+    let (review, proposal) = (&call.view.review, resolve_own_proposal(&call, Some(&named))?);
     let snapshot = review.overlay(&workspace.snapshot, proposal)?;
     let workspace = WorkspaceView {
         root: workspace.root.clone(),
@@ -50,7 +50,10 @@ pub(crate) fn resolve(mut call: Call) -> Result<(Call, bool), Failure> {
 }
 
 /// Returns the named proposal or the client's draft, and never a proposal of another client.
-pub(crate) fn named<'a>(call: &'a Call, named: Option<&Value>) -> Result<&'a Arc<Proposal>, Failure> {
+pub(crate) fn resolve_own_proposal<'a>(
+    call: &'a Call,
+    named: Option<&Value>,
+) -> Result<&'a Arc<Proposal>, Failure> {
     let review = &call.view.review;
     let id = match named {
         None | Some(Value::Null) => {
@@ -61,5 +64,5 @@ pub(crate) fn named<'a>(call: &'a Call, named: Option<&Value>) -> Result<&'a Arc
         Some(named) => named.as_str().and_then(|text| text.parse::<ProposalId>().ok()),
     };
     let wrong = || Failure::new(Code::BadRequest, "proposal must be a proposal id").field("proposal");
-    Ok(review.own(id.ok_or_else(wrong)?, &call.client)?)
+    Ok(review.owned_by(id.ok_or_else(wrong)?, &call.client)?)
 }

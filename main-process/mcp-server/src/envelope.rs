@@ -1,7 +1,7 @@
 //! The envelope that every tool answers with. Data may be large, so an envelope is encoded once and sent as it is: as
 //! `structuredContent`, and as JSON text in `content` for clients and frameworks that show the model nothing else.
 
-use crate::{Failure, shown::shown};
+use crate::{Failure, escape::shown};
 use bytes::Bytes;
 use rmcp::model::ContentBlock;
 use serde::Serialize;
@@ -19,18 +19,18 @@ const MAX_DIAGNOSTICS_BYTES: usize = 48 * 1024;
 
 /// A successful answer of a tool.
 #[derive(Debug, Clone, Default)]
-pub struct Reply {
+pub struct ToolReply {
     /// Compact JSON.
     pub data: String,
-    pub meta: Meta,
-    pub diagnostics: Vec<Diagnostic>,
+    pub meta: EnvelopeMeta,
+    pub diagnostics: Vec<EnvelopeDiagnostic>,
     /// Further content, such as images.
     pub content: Vec<ContentBlock>,
 }
 
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Meta {
+pub struct EnvelopeMeta {
     pub revision: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub board: Option<String>,
@@ -56,7 +56,7 @@ pub struct Meta {
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Diagnostic {
+pub struct EnvelopeDiagnostic {
     pub severity: &'static str,
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,8 +65,8 @@ pub struct Diagnostic {
     pub field: Option<String>,
 }
 
-impl Reply {
-    pub fn new(data: &impl Serialize, meta: Meta) -> Result<Self, Failure> {
+impl ToolReply {
+    pub fn new(data: &impl Serialize, meta: EnvelopeMeta) -> Result<Self, Failure> {
         Ok(Self { data: to_json(data)?, meta, ..Self::default() })
     }
 }
@@ -78,14 +78,14 @@ pub(crate) fn to_json(data: &impl Serialize) -> Result<String, Failure> {
 
 /// An encoded envelope in both of its wire forms.
 #[derive(Debug, Clone)]
-pub(crate) struct EncodedAnswer {
+pub(crate) struct EncodedEnvelope {
     /// The JSON itself.
     pub(crate) json: Bytes,
     /// The same bytes as a JSON string with its quotes.
     pub(crate) text: Bytes,
 }
 
-impl EncodedAnswer {
+impl EncodedEnvelope {
     pub(crate) fn new(json: String) -> Self {
         // Encoding a string into memory cannot fail.
         let text = serde_json::to_vec(&json).unwrap_or_default();
@@ -95,21 +95,21 @@ impl EncodedAnswer {
 
 /// A sealed answer that is ready to send.
 #[derive(Debug, Clone)]
-pub(crate) struct Sealed {
-    pub(crate) answer: EncodedAnswer,
+pub(crate) struct SealedEnvelope {
+    pub(crate) answer: EncodedEnvelope,
     pub(crate) content: Vec<ContentBlock>,
     pub(crate) is_error: bool,
 }
 
-pub(crate) fn seal(tool: &str, result: Result<Reply, Failure>) -> Sealed {
+pub(crate) fn seal(tool: &str, result: Result<ToolReply, Failure>) -> SealedEnvelope {
     match result {
         Ok(reply) => seal_reply(tool, reply),
         Err(failure) => seal_failure(tool, &failure),
     }
 }
 
-fn seal_reply(tool: &str, reply: Reply) -> Sealed {
-    let Reply { data, mut meta, mut diagnostics, content } = reply;
+fn seal_reply(tool: &str, reply: ToolReply) -> SealedEnvelope {
+    let ToolReply { data, mut meta, mut diagnostics, content } = reply;
     if let Some(left_out) = bound_diagnostics(&mut diagnostics) {
         meta.cut = Some("the answer reached its byte limit");
         diagnostics.push(left_out);
@@ -127,19 +127,19 @@ fn seal_reply(tool: &str, reply: Reply) -> Sealed {
     if structured.len() > MAX_ENVELOPE_BYTES {
         return seal_failure(tool, &too_large(structured.len()));
     }
-    Sealed { answer: EncodedAnswer::new(structured), content, is_error: false }
+    SealedEnvelope { answer: EncodedEnvelope::new(structured), content, is_error: false }
 }
 
 /// Keeps the first diagnostics that fit and returns one that counts the rest.
-fn bound_diagnostics(diagnostics: &mut Vec<Diagnostic>) -> Option<Diagnostic> {
+fn bound_diagnostics(diagnostics: &mut Vec<EnvelopeDiagnostic>) -> Option<EnvelopeDiagnostic> {
     let mut bytes = 0;
-    let fits = |diagnostic: &&Diagnostic| {
+    let fits = |diagnostic: &&EnvelopeDiagnostic| {
         bytes += to_json(diagnostic).map_or(0, |text| text.len() + 1);
         bytes <= MAX_DIAGNOSTICS_BYTES
     };
     let (total, fitting) = (diagnostics.len(), diagnostics.iter().take_while(fits).count());
     diagnostics.truncate(fitting);
-    (fitting < total).then(|| Diagnostic {
+    (fitting < total).then(|| EnvelopeDiagnostic {
         severity: "info",
         message: format!(
             "{} more diagnostics are omitted; call validate_diagram to list them in pages",
@@ -158,7 +158,7 @@ fn too_large(bytes: usize) -> Failure {
         .hint("Request less: a smaller limit, detail \"summary\" or \"ids\", one board, one file.")
 }
 
-fn seal_failure(tool: &str, failure: &Failure) -> Sealed {
+fn seal_failure(tool: &str, failure: &Failure) -> SealedEnvelope {
     #[derive(Serialize)]
     struct Failed<'a> {
         ok: bool,
@@ -173,5 +173,5 @@ fn seal_failure(tool: &str, failure: &Failure) -> Sealed {
             r#"{"ok":false,"tool":"","error":{"code":"INTERNAL","message":"Encoding the error failed"}}"#
                 .to_owned()
         });
-    Sealed { answer: EncodedAnswer::new(structured), content: Vec::new(), is_error: true }
+    SealedEnvelope { answer: EncodedEnvelope::new(structured), content: Vec::new(), is_error: true }
 }

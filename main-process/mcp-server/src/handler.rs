@@ -5,13 +5,13 @@
 #![allow(deprecated)]
 
 use crate::{
-    Call, Code, Failure, Progress, Reply, Service, Tool, View,
-    clients::{Act, Key, Who},
+    Call, Code, Failure, Progress, Service, Tool, ToolReply, View,
+    clients::{ClientActivity, ClientIdentity, ClientKey},
     draft,
-    envelope::{self, EncodedAnswer, Sealed},
-    guests, offline,
-    service::Inner,
-    surface::{Completed, Completing, Run, Sampled, Step, Stepping, Written},
+    envelope::{self, EncodedEnvelope, SealedEnvelope},
+    offline, proxied_tools,
+    service::AgentServiceState,
+    surface::{Completed, Completing, SampledReply, Step, Stepping, ToolHandler, Written},
 };
 use authority::proposals::Client;
 use bytes::Bytes;
@@ -37,31 +37,31 @@ use std::{sync::Arc, time::Duration};
 
 /// The cache lifetime of lists; subscribers are notified sooner.
 const LIST_TTL_MS: u64 = 5_000;
-const SLOW_LIMIT: Duration = Duration::from_secs(60);
+const MAX_SLOW_TIME: Duration = Duration::from_secs(60);
 /// The time limit for the client's model.
-const SAMPLE_LIMIT: Duration = Duration::from_secs(60);
-const MOST_TYPED: usize = 200;
+const MAX_SAMPLING_TIME: Duration = Duration::from_secs(60);
+const MAX_TYPED_CHARS: usize = 200;
 
 /// The channel a client uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Via {
+pub(crate) enum ClientChannel {
     Http,
     Bridge(u64),
 }
 
 /// Handles the requests of one client. Cheap to clone: HTTP creates one per request.
 #[derive(Clone)]
-pub struct Agent {
+pub struct AgentHandler {
     service: Service,
-    via: Via,
+    channel: ClientChannel,
 }
 
-impl Agent {
-    pub(crate) fn new(service: Service, via: Via) -> Self {
-        Self { service, via }
+impl AgentHandler {
+    pub(crate) fn new(service: Service, via: ClientChannel) -> Self {
+        Self { service, channel: via }
     }
 
-    fn inner(&self) -> &Arc<Inner> {
+    fn inner(&self) -> &Arc<AgentServiceState> {
         &self.service.inner
     }
 
@@ -79,7 +79,7 @@ impl Agent {
         let inner = self.inner();
         let (view, arguments) = (inner.workbench.view(), arguments.unwrap_or_default());
         Call {
-            client: self.client(&self.who_asks(cx), &view, &arguments),
+            client: self.client(&self.identify_caller(cx), &view, &arguments),
             view,
             mode: inner.mode(),
             workbench: Arc::clone(&inner.workbench),
@@ -93,9 +93,9 @@ impl Agent {
 
     /// Returns the caller as the review queue knows it. A proposal belongs to its connection. After that connection
     /// closes, a client with the same name that knows the random proposal id takes the proposal over.
-    fn client(&self, who: &Who, view: &View, arguments: &JsonObject) -> Client {
-        let Inner { clients, run, .. } = &**self.inner();
-        let key = who.key.text(run);
+    fn client(&self, who: &ClientIdentity, view: &View, arguments: &JsonObject) -> Client {
+        let AgentServiceState { clients, run_id: run, .. } = &**self.inner();
+        let key = who.key.storage_key(run);
         let named =
             ["proposal", "id", "runId"].iter().find_map(|name| arguments.get(*name)?.as_str()?.parse().ok());
         let inherits = named
@@ -108,43 +108,48 @@ impl Agent {
         Client { proposer, connected: who.key.is_connection(), inherits }
     }
 
-    fn who(&self, extensions: &Extensions, info: Option<&Implementation>, is_modern: bool) -> Who {
-        let (key, transport) = match self.via {
-            Via::Bridge(number) => (Some(Key::Bridge(number)), McpTransport::Bridge),
-            Via::Http => (session_of(extensions).map(Key::Session), McpTransport::Http),
+    fn identify(
+        &self,
+        extensions: &Extensions,
+        info: Option<&Implementation>,
+        is_modern: bool,
+    ) -> ClientIdentity {
+        let (key, transport) = match self.channel {
+            ClientChannel::Bridge(number) => (Some(ClientKey::Bridge(number)), McpTransport::Bridge),
+            ClientChannel::Http => (legacy_session(extensions).map(ClientKey::Session), McpTransport::Http),
         };
         let claims = info.map(|info| (info.name.as_str(), info.version.as_str()));
-        Who::new(key, claims, transport, if is_modern { McpEra::Modern } else { McpEra::Legacy })
+        ClientIdentity::new(key, claims, transport, if is_modern { McpEra::Modern } else { McpEra::Legacy })
     }
 
-    fn who_asks(&self, cx: &RequestContext<RoleServer>) -> Who {
-        self.who(&cx.extensions, cx.client_info().as_ref(), is_modern(cx))
+    fn identify_caller(&self, cx: &RequestContext<RoleServer>) -> ClientIdentity {
+        self.identify(&cx.extensions, cx.client_info().as_ref(), is_modern(cx))
     }
 
     /// Records the activity. Refuses a paused client.
-    fn admit(&self, cx: &RequestContext<RoleServer>, act: Act<'_>) -> Result<(), Failure> {
+    fn admit(&self, cx: &RequestContext<RoleServer>, act: ClientActivity<'_>) -> Result<(), Failure> {
         let inner = self.inner();
         if inner.mode() == McpMode::Off {
             return Err(Failure::new(Code::ServiceUnavailable, "The designer has turned agent access off")
                 .hint("Ask the designer to turn it on in the status bar."));
         }
-        if inner.clients.note(&self.who_asks(cx), act, inner.workbench.now()) {
+        if inner.clients.record_activity(&self.identify_caller(cx), act, inner.workbench.now()) {
             return Ok(());
         }
         Err(Failure::new(Code::ServiceUnavailable, "The designer has paused this client")
             .hint("Wait until the designer resumes it, or ask the designer to resume it."))
     }
 
-    async fn run(&self, tool: &Tool, call: Call) -> Result<Reply, Failure> {
-        match &tool.run {
-            Run::Quick(run) => run(&call),
+    async fn run(&self, tool: &Tool, call: Call) -> Result<ToolReply, Failure> {
+        match &tool.handler {
+            ToolHandler::Immediate(run) => run(&call),
             // Handled in `call_tool`, because the tool writes its own envelope or none.
-            Run::Own(_) | Run::Passed(_) => {
+            ToolHandler::Raw(_) | ToolHandler::Forwarded(_) => {
                 Err(Failure::new(Code::Internal, "This tool writes its own envelope"))
             }
             // Has no timeout: the writer completes every request.
-            Run::Asked(run) => run(call).await,
-            Run::Slow(run) => {
+            ToolHandler::Writer(run) => run(call).await,
+            ToolHandler::Slow(run) => {
                 let cancelled = call.cancelled.clone();
                 let work = async {
                     let _place = self.inner().slow.acquire().await;
@@ -152,8 +157,8 @@ impl Agent {
                 };
                 tokio::select! {
                     () = cancelled.cancelled() => Err(Failure::new(Code::Timeout, "The call was cancelled")),
-                    done = tokio::time::timeout(SLOW_LIMIT, work) => done.unwrap_or_else(|_| {
-                        Err(Failure::new(Code::Timeout, format!("The tool did not finish within {SLOW_LIMIT:?}"))
+                    done = tokio::time::timeout(MAX_SLOW_TIME, work) => done.unwrap_or_else(|_| {
+                        Err(Failure::new(Code::Timeout, format!("The tool did not finish within {MAX_SLOW_TIME:?}"))
                             .hint("Request less: one board, a selection, a smaller image."))
                     }),
                 }
@@ -163,7 +168,7 @@ impl Agent {
 
     /// Runs a tool that writes its own envelope. The tool may use the client's model: in the legacy protocol the
     /// server sends a request, in the modern one the client calls again with the reply.
-    async fn own(
+    async fn run_raw(
         &self,
         run: impl Fn(Call) -> Stepping,
         mut call: Call,
@@ -171,30 +176,30 @@ impl Agent {
         cx: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         call.can_sample = cx.client_capabilities().is_some_and(|can| can.sampling.is_some());
-        call.sampled = responses.and_then(|responses| responses.get(MODEL)).map(sampled);
-        let parameters = match in_time(&call, run(call.clone())).await? {
-            Step::Answer(written) => return Ok(self.written(written, cx).into()),
+        call.sampled = responses.and_then(|responses| responses.get(SAMPLING_KEY)).map(parse_sampled_reply);
+        let parameters = match run_step_with_timeout(&call, run(call.clone())).await? {
+            Step::Answer(written) => return Ok(self.raw_result(written, cx).into()),
             Step::Sample(parameters) => parameters,
         };
         if is_modern(cx) {
             let request = json!({ "method": "sampling/createMessage", "params": parameters });
-            let asks = json!({ "resultType": "input_required", "inputRequests": { MODEL: request } });
-            let asks: InputRequiredResult = serde_json::from_value(asks).map_err(unwritable)?;
+            let asks = json!({ "resultType": "input_required", "inputRequests": { SAMPLING_KEY: request } });
+            let asks: InputRequiredResult = serde_json::from_value(asks).map_err(encoding_error)?;
             return Ok(asks.into());
         }
-        call.sampled = Some(ask_model(parameters, cx).await);
-        match in_time(&call, run(call.clone())).await? {
-            Step::Answer(written) => Ok(self.written(written, cx).into()),
+        call.sampled = Some(sample_model(parameters, cx).await);
+        match run_step_with_timeout(&call, run(call.clone())).await? {
+            Step::Answer(written) => Ok(self.raw_result(written, cx).into()),
             Step::Sample(_) => Err(ErrorData::internal_error("The tool requested sampling twice", None)),
         }
     }
 
-    fn written(&self, written: Written, cx: &RequestContext<RoleServer>) -> CallToolResult {
+    fn raw_result(&self, written: Written, cx: &RequestContext<RoleServer>) -> CallToolResult {
         let Written { json, is_error } = written;
-        self.result(EncodedAnswer::new(json), Vec::new(), is_error, cx)
+        self.result(EncodedEnvelope::new(json), Vec::new(), is_error, cx)
     }
 
-    async fn answer(
+    async fn run_and_seal(
         &self,
         tool: &Tool,
         call: Call,
@@ -203,11 +208,12 @@ impl Agent {
     ) -> CallToolResult {
         let inner = self.inner();
         let generation = call.view.generation;
-        let question = (tool.lasting && !is_draft).then(|| question(tool.name(), &call.arguments));
+        let question = (tool.cacheable && !is_draft).then(|| cache_key(tool.name(), &call.arguments));
         if let Some(kept) = question.as_ref().and_then(|question| inner.cache.get(generation, question)) {
             return self.result(kept, Vec::new(), false, cx);
         }
-        let Sealed { answer, content, is_error } = envelope::seal(tool.name(), self.run(tool, call).await);
+        let SealedEnvelope { answer, content, is_error } =
+            envelope::seal(tool.name(), self.run(tool, call).await);
         if let Some(question) = question.filter(|_| !is_error) {
             inner.cache.put(generation, question, answer.clone());
         }
@@ -218,13 +224,13 @@ impl Agent {
     /// that know it.
     fn result(
         &self,
-        answer: EncodedAnswer,
+        answer: EncodedEnvelope,
         content: Vec<ContentBlock>,
         is_error: bool,
         cx: &RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let EncodedAnswer { json, text } = answer;
-        let text = match self.inner().splices.leave(text) {
+        let EncodedEnvelope { json, text } = answer;
+        let text = match self.inner().splices.insert(text) {
             Some(placeholder) => placeholder,
             None => String::from_utf8_lossy(&json).into_owned(),
         };
@@ -232,25 +238,30 @@ impl Agent {
         blocks.extend(content);
         let mut result = CallToolResult::success(blocks);
         result.is_error = Some(is_error);
-        result.structured_content = knows_structured_content(cx).then(|| self.spliced(json));
+        result.structured_content = knows_structured_content(cx).then(|| self.splice_or_inline(json));
         result
     }
 
     /// Returns a placeholder for encoded JSON, or the JSON itself when no placeholder is free.
-    fn spliced(&self, json: Bytes) -> Value {
-        match self.inner().splices.leave(json.clone()) {
+    fn splice_or_inline(&self, json: Bytes) -> Value {
+        match self.inner().splices.insert(json.clone()) {
             Some(placeholder) => Value::String(placeholder),
             None => serde_json::from_slice(&json).unwrap_or_default(),
         }
     }
 
-    fn failed(&self, tool: &str, failure: Failure, cx: &RequestContext<RoleServer>) -> CallToolResult {
-        let Sealed { answer, .. } = envelope::seal(tool, Err(failure));
+    fn failure_result(
+        &self,
+        tool: &str,
+        failure: Failure,
+        cx: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        let SealedEnvelope { answer, .. } = envelope::seal(tool, Err(failure));
         self.result(answer, Vec::new(), true, cx)
     }
 
     /// Reads a resource. Returns its text or a placeholder for it.
-    fn document(
+    fn read_document(
         &self,
         uri: &str,
         cx: &RequestContext<RoleServer>,
@@ -263,17 +274,19 @@ impl Agent {
         };
         let call = self.call(Some(parts), cx);
         let document = (resource.read)(&call, uri)?;
-        let text =
-            match serde_json::to_vec(&document.text).ok().and_then(|json| inner.splices.leave(json.into())) {
-                Some(placeholder) => placeholder,
-                None => document.text,
-            };
+        let text = match serde_json::to_vec(&document.text)
+            .ok()
+            .and_then(|json| inner.splices.insert(json.into()))
+        {
+            Some(placeholder) => placeholder,
+            None => document.text,
+        };
         Ok((text, document.mime))
     }
 }
 
 /// The error for a tool that the current mode or version does not offer.
-fn not_now(name: &str, mode: McpMode) -> Failure {
+fn actuation_disabled(name: &str, mode: McpMode) -> Failure {
     let failure = |message: String| Failure::new(Code::ActuationDisabled, message);
     match mode {
         McpMode::Guarded => failure(format!("`{name}` is not available in this version"))
@@ -286,19 +299,19 @@ fn not_now(name: &str, mode: McpMode) -> Failure {
     }
 }
 
-fn question(tool: &str, arguments: &JsonObject) -> String {
+fn cache_key(tool: &str, arguments: &JsonObject) -> String {
     // Keys are sorted, so equal arguments give equal text.
     format!("{tool} {}", serde_json::to_string(arguments).unwrap_or_default())
 }
 
 /// Returns the legacy session of an HTTP request.
-fn session_of(extensions: &Extensions) -> Option<String> {
+fn legacy_session(extensions: &Extensions) -> Option<String> {
     let parts = extensions.get::<http::request::Parts>()?;
     parts.headers.get("mcp-session-id")?.to_str().ok().map(str::to_owned)
 }
 
 /// The key of the sampling request in the modern protocol.
-const MODEL: &str = "model";
+const SAMPLING_KEY: &str = "model";
 
 fn is_modern(cx: &RequestContext<RoleServer>) -> bool {
     cx.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
@@ -309,33 +322,34 @@ fn knows_structured_content(cx: &RequestContext<RoleServer>) -> bool {
     cx.protocol_version().is_none_or(|version| version >= ProtocolVersion::V_2025_06_18)
 }
 
-async fn in_time(call: &Call, step: Stepping) -> Result<Step, ErrorData> {
+async fn run_step_with_timeout(call: &Call, step: Stepping) -> Result<Step, ErrorData> {
     tokio::select! {
         () = call.cancelled.cancelled() => Err(ErrorData::internal_error("The call was cancelled", None)),
-        done = tokio::time::timeout(SLOW_LIMIT, step) => {
-            done.map_err(|_| ErrorData::internal_error(format!("The tool did not finish within {SLOW_LIMIT:?}"), None))
+        done = tokio::time::timeout(MAX_SLOW_TIME, step) => {
+            done.map_err(|_| ErrorData::internal_error(format!("The tool did not finish within {MAX_SLOW_TIME:?}"), None))
         }
     }
 }
 
-async fn ask_model(parameters: Value, cx: &RequestContext<RoleServer>) -> Result<Sampled, String> {
+async fn sample_model(parameters: Value, cx: &RequestContext<RoleServer>) -> Result<SampledReply, String> {
     let request = serde_json::from_value(parameters).map_err(|error| error.to_string())?;
-    let asked = tokio::time::timeout(SAMPLE_LIMIT, cx.peer.create_message(request)).await;
-    let reply =
-        asked.map_err(|_| format!("no reply within {SAMPLE_LIMIT:?}"))?.map_err(|error| error.to_string())?;
-    sampled(&serde_json::to_value(&reply).unwrap_or_default())
+    let asked = tokio::time::timeout(MAX_SAMPLING_TIME, cx.peer.create_message(request)).await;
+    let reply = asked
+        .map_err(|_| format!("no reply within {MAX_SAMPLING_TIME:?}"))?
+        .map_err(|error| error.to_string())?;
+    parse_sampled_reply(&serde_json::to_value(&reply).unwrap_or_default())
 }
 
 /// Returns the text of a model's reply, which has one or several pieces of content.
-fn sampled(reply: &Value) -> Result<Sampled, String> {
+fn parse_sampled_reply(reply: &Value) -> Result<SampledReply, String> {
     let content = &reply["content"];
     let pieces = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);
     let text = pieces.iter().find_map(|piece| piece["text"].as_str());
     let text = text.ok_or("Unexpected response format: the reply has no text")?.to_owned();
-    Ok(Sampled { text, model: reply["model"].as_str().unwrap_or("unknown").to_owned() })
+    Ok(SampledReply { text, model: reply["model"].as_str().unwrap_or("unknown").to_owned() })
 }
 
-fn unwritable(error: serde_json::Error) -> ErrorData {
+fn encoding_error(error: serde_json::Error) -> ErrorData {
     ErrorData::internal_error(format!("Encoding a request to the client failed: {error}"), None)
 }
 
@@ -356,7 +370,7 @@ fn no_cursor(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> 
     }
 }
 
-impl ServerHandler for Agent {
+impl ServerHandler for AgentHandler {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(offline::capabilities())
             .with_server_info(offline::implementation(&self.inner().version))
@@ -365,10 +379,10 @@ impl ServerHandler for Agent {
 
     async fn on_initialized(&self, cx: NotificationContext<RoleServer>) {
         let info = cx.peer.peer_info().map(|info| info.client_info.clone());
-        let who = self.who(&cx.extensions, info.as_ref(), false);
+        let who = self.identify(&cx.extensions, info.as_ref(), false);
         let inner = self.inner();
-        inner.clients.note(&who, Act::Look("initialize"), inner.workbench.now());
-        inner.notices.know(who.key, cx.peer);
+        inner.clients.record_activity(&who, ClientActivity::List("initialize"), inner.workbench.now());
+        inner.notices.add_session(who.key, cx.peer);
     }
 
     async fn list_tools(
@@ -378,7 +392,7 @@ impl ServerHandler for Agent {
     ) -> Result<ListToolsResult, ErrorData> {
         no_cursor(request.as_ref())?;
         // A paused client may still list tools.
-        let _ = self.admit(&cx, Act::Look("tools"));
+        let _ = self.admit(&cx, ClientActivity::List("tools"));
         let inner = self.inner();
         let mut tools = inner.surface.listed_tools(inner.mode());
         let guests = &inner.workbench.view().guests;
@@ -401,12 +415,12 @@ impl ServerHandler for Agent {
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, input_responses, .. } = request;
         let inner = self.inner();
-        if let Err(failure) = self.admit(&cx, Act::Call(&name)) {
-            return Ok(self.failed(&name, failure, &cx).into());
+        if let Err(failure) = self.admit(&cx, ClientActivity::Call(&name)) {
+            return Ok(self.failure_result(&name, failure, &cx).into());
         }
         let Some(tool) = self.tool(&name) else {
             if inner.surface.needs_guarded(&name) || inner.workbench.view().guests.has(&name) {
-                return Ok(self.failed(&name, not_now(&name, inner.mode()), &cx).into());
+                return Ok(self.failure_result(&name, actuation_disabled(&name, inner.mode()), &cx).into());
             }
             let known = inner.surface.tools(inner.mode()).map(|tool| tool.name());
             let similar = authority::similar(&name, known);
@@ -414,18 +428,20 @@ impl ServerHandler for Agent {
             return Err(ErrorData::invalid_params(message, Some(json!({ "suggestions": similar }))));
         };
         let call = self.call(arguments, &cx);
-        let (call, is_draft) = match tool.of_drafts.then(|| draft::resolve(call.clone())) {
+        let (call, is_draft) = match tool.supports_drafts.then(|| draft::resolve(call.clone())) {
             None => (call, false),
             Some(Ok(resolved)) => resolved,
-            Some(Err(failure)) => return Ok(self.failed(&name, failure, &cx).into()),
+            Some(Err(failure)) => return Ok(self.failure_result(&name, failure, &cx).into()),
         };
-        match &tool.run {
-            Run::Own(run) => self.own(|call| run(call), call, input_responses.as_ref(), &cx).await,
-            Run::Passed(run) => {
-                let passed = run(call).await;
-                Ok(guests::result(&name, passed, knows_structured_content(&cx)).into())
+        match &tool.handler {
+            ToolHandler::Raw(run) => {
+                self.run_raw(|call| run(call), call, input_responses.as_ref(), &cx).await
             }
-            _ => Ok(self.answer(&tool, call, is_draft, &cx).await.into()),
+            ToolHandler::Forwarded(run) => {
+                let passed = run(call).await;
+                Ok(proxied_tools::forwarded_result(&name, passed, knows_structured_content(&cx)).into())
+            }
+            _ => Ok(self.run_and_seal(&tool, call, is_draft, &cx).await.into()),
         }
     }
 
@@ -435,7 +451,7 @@ impl ServerHandler for Agent {
         cx: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         no_cursor(request.as_ref())?;
-        let _ = self.admit(&cx, Act::Look("resources"));
+        let _ = self.admit(&cx, ClientActivity::List("resources"));
         let list = ListResourcesResult::with_all_items(self.inner().surface.listed_resources());
         Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
@@ -456,7 +472,7 @@ impl ServerHandler for Agent {
         cx: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
-        let read = self.admit(&cx, Act::Read(&uri)).and_then(|()| self.document(&uri, &cx));
+        let read = self.admit(&cx, ClientActivity::Read(&uri)).and_then(|()| self.read_document(&uri, &cx));
         let (text, mime) = read.map_err(|failure| protocol_error(&failure, &uri))?;
         let contents = ResourceContents::text(text, uri).with_mime_type(mime);
         let result =
@@ -472,8 +488,8 @@ impl ServerHandler for Agent {
         let inner = self.inner();
         let unknown = || Failure::new(Code::NotFound, format!("Resource {} does not exist", request.uri));
         inner.surface.resource(&request.uri).ok_or_else(|| protocol_error(&unknown(), &request.uri))?;
-        let who = self.who_asks(&cx);
-        inner.clients.note(&who, Act::Subscribe(&request.uri), inner.workbench.now());
+        let who = self.identify_caller(&cx);
+        inner.clients.record_activity(&who, ClientActivity::Subscribe(&request.uri), inner.workbench.now());
         inner
             .notices
             .subscribe(who.key, cx.peer, request.uri.clone())
@@ -486,9 +502,9 @@ impl ServerHandler for Agent {
         cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let inner = self.inner();
-        let who = self.who_asks(&cx);
+        let who = self.identify_caller(&cx);
         if inner.notices.unsubscribe(&who.key, &request.uri) {
-            inner.clients.note(&who, Act::Unsubscribe, inner.workbench.now());
+            inner.clients.record_activity(&who, ClientActivity::Unsubscribe, inner.workbench.now());
         }
         Ok(())
     }
@@ -497,26 +513,26 @@ impl ServerHandler for Agent {
         let mut accepted = requested.clone();
         if let Some(uris) = &mut accepted.resource_subscriptions {
             uris.retain(|uri| self.inner().surface.resource(uri).is_some());
-            uris.truncate(crate::notices::MOST_SUBSCRIPTIONS);
+            uris.truncate(crate::notifications::MAX_SUBSCRIPTIONS_PER_CLIENT);
         }
         Some(accepted)
     }
 
     async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
         let inner = self.inner();
-        let who = self.who_asks(cx.request_context());
+        let who = self.identify_caller(cx.request_context());
         let what =
             cx.accepted().resource_subscriptions.iter().flatten().next().map_or("lists", String::as_str);
-        inner.clients.note(&who, Act::Subscribe(what), inner.workbench.now());
-        let end = inner.clients.end_of(&who.key).unwrap_or_default();
-        let number = inner.notices.listen(cx.sink().clone());
+        inner.clients.record_activity(&who, ClientActivity::Subscribe(what), inner.workbench.now());
+        let end = inner.clients.disconnect_token(&who.key).unwrap_or_default();
+        let number = inner.notices.add_stream(cx.sink().clone());
         tokio::select! {
             () = cx.cancelled() => {}
             () = end.cancelled() => {}
             () = inner.stop.cancelled() => {}
         }
-        inner.notices.stop_listening(number);
-        inner.clients.note(&who, Act::Unsubscribe, inner.workbench.now());
+        inner.notices.remove_stream(number);
+        inner.clients.record_activity(&who, ClientActivity::Unsubscribe, inner.workbench.now());
         Ok(())
     }
 
@@ -526,7 +542,7 @@ impl ServerHandler for Agent {
         cx: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         no_cursor(request.as_ref())?;
-        let _ = self.admit(&cx, Act::Look("prompts"));
+        let _ = self.admit(&cx, ClientActivity::List("prompts"));
         let prompts = self.inner().surface.listed_prompts();
         Ok(ListPromptsResult::with_all_items(prompts)
             .with_ttl_ms(LIST_TTL_MS)
@@ -540,7 +556,7 @@ impl ServerHandler for Agent {
     ) -> Result<GetPromptResponse, ErrorData> {
         let invalid =
             |failure: &Failure| ErrorData::invalid_params(failure.message.clone(), Some(json!(failure)));
-        self.admit(&cx, Act::Look(&request.name)).map_err(|failure| invalid(&failure))?;
+        self.admit(&cx, ClientActivity::List(&request.name)).map_err(|failure| invalid(&failure))?;
         let Some(prompt) = self.inner().surface.prompt(&request.name) else {
             let known = self.inner().surface.prompts().map(|prompt| prompt.definition.name.as_str());
             let similar = authority::similar(&request.name, known);
@@ -548,7 +564,7 @@ impl ServerHandler for Agent {
             return Err(invalid(&failure));
         };
         let call = self.call(request.arguments, &cx);
-        let words = (prompt.words)(&call).map_err(|failure| invalid(&failure))?;
+        let words = (prompt.text)(&call).map_err(|failure| invalid(&failure))?;
         let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, words)]);
         result.description.clone_from(&prompt.definition.description);
         Ok(result.into())
@@ -560,7 +576,7 @@ impl ServerHandler for Agent {
         _cx: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let inner = self.inner();
-        let typed: String = request.argument.value.chars().take(MOST_TYPED).collect();
+        let typed: String = request.argument.value.chars().take(MAX_TYPED_CHARS).collect();
         let given = request.context.and_then(|context| context.arguments).unwrap_or_default();
         let asked = Completing {
             view: &inner.workbench.view(),

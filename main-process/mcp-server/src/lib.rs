@@ -10,42 +10,42 @@
 //!   └─ Service::converse(stream)        one bridge, newline-delimited JSON-RPC
 //! ```
 
-mod acting;
+mod action_runs;
+mod actions;
+mod bridge;
 mod cache;
 mod clients;
-mod doings;
 mod draft;
 mod envelope;
-mod failure;
-mod guests;
+mod error;
+mod escape;
 mod handler;
 pub mod http;
-mod notices;
+mod notifications;
 mod offline;
 mod page;
 mod prompts;
+mod proxied_tools;
 mod resources;
 mod service;
-mod shown;
-mod socket;
 mod splice;
 mod surface;
 mod tools;
 mod view;
 
-pub use acting::{Acted, Asking, Progress, wait_of};
-pub use clients::Clients;
-pub use doings::{Doings, Done, Said, Seen};
-pub use envelope::{Diagnostic, MAX_ENVELOPE_BYTES, MAX_MESSAGE_BYTES, Meta, Reply};
-pub use failure::{Code, Failure};
-pub use guests::{Guest, Guests, Passing};
-pub use handler::Agent;
+pub use action_runs::{ActionRunState, Doings, Done, Said};
+pub use actions::{Asking, CompletedAction, Progress, wait_of};
+pub use clients::ClientRegistry;
+pub use envelope::{EnvelopeDiagnostic, EnvelopeMeta, MAX_ENVELOPE_BYTES, MAX_MESSAGE_BYTES, ToolReply};
+pub use error::{Code, Failure};
+pub use escape::{shown, shown_line};
+pub use handler::AgentHandler;
 pub use offline::Offline;
+pub use proxied_tools::{Guest, Guests, Passing};
 pub use service::{INSTRUCTIONS, Service};
-pub use shown::{shown, shown_line};
 pub use surface::{
-    Answering, Call, Completed, Completing, Completion, Depends, Document, Hints, Prompt, Resource, Sampled,
-    Step, Stepping, Surface, Tool, Written,
+    Call, Completed, Completing, CompletionFn, Depends, Document, Hints, Prompt, ReplyFuture, Resource,
+    SampledReply, Step, Stepping, Surface, Tool, Written,
 };
 pub use tools::proposal_fields;
 pub use view::{AskReply, FoundEntity, Hcl, Picture, PictureOf, Specs, View, Workbench, WorkspaceView};

@@ -1,40 +1,40 @@
 //! Pagination. A cursor encodes the start of the next page, the state and the arguments; the server refuses it for
 //! any other state or arguments, so that a client never mixes two lists.
 
-use crate::{Code, Failure, Meta};
+use crate::{Code, EnvelopeMeta, Failure};
 use serde::Serialize;
 
 /// The maximum number of data bytes per answer. An envelope of this size stays below `MAX_ENVELOPE_BYTES`, also in a
 /// message that carries it twice.
-pub(crate) const BYTE_BUDGET: usize = 256 * 1024;
-pub(crate) const DEFAULT_LIMIT: usize = 100;
-pub(crate) const MOST_LIMIT: usize = 1_000;
+pub(crate) const MAX_DATA_BYTES: usize = 256 * 1024;
+pub(crate) const DEFAULT_PAGE_ITEMS: usize = 100;
+pub(crate) const MAX_PAGE_ITEMS: usize = 1_000;
 
 /// A page request to a list tool.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct PageRequest {
     pub(crate) limit: Option<u64>,
     /// The default limit.
-    pub(crate) usual: usize,
+    pub(crate) default_limit: usize,
     pub(crate) cursor: Option<String>,
     pub(crate) offset: Option<u64>,
     /// Identifies the list: the tool and all arguments except limit and cursor.
-    pub(crate) list: String,
+    pub(crate) list_key: String,
     /// Identifies the state; a cursor of another state is stale.
-    pub(crate) state: u64,
+    pub(crate) state_key: u64,
 }
 
 /// A page: the encoded JSON of each item.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct ListPage {
     pub(crate) items: Vec<String>,
     total: usize,
     pub(crate) start: usize,
-    cut: bool,
-    asked: Asked,
+    is_truncated: bool,
+    request: PageRequest,
 }
 
-impl Asked {
+impl PageRequest {
     fn start(&self) -> Result<usize, Failure> {
         let Some(cursor) = &self.cursor else {
             return Ok(usize::try_from(self.offset.unwrap_or(0)).unwrap_or(usize::MAX));
@@ -52,10 +52,10 @@ impl Asked {
         let (Some(start), Some(state), Some(list), None) = (part(), part(), part(), part()) else {
             return Err(wrong("cursor is not a cursor of this server"));
         };
-        if list != fingerprint(&self.list) {
+        if list != fingerprint(&self.list_key) {
             return Err(wrong("cursor belongs to another list or to other arguments"));
         }
-        if state != self.state {
+        if state != self.state_key {
             return Err(Failure::new(Code::Stale, "The list has changed since this cursor was issued")
                 .field("cursor")
                 .hint("Start again without a cursor, or call get_changes_since to read only the changes."));
@@ -65,10 +65,10 @@ impl Asked {
 
     fn limit(&self) -> Result<usize, Failure> {
         match self.limit {
-            None => Ok(self.usual),
-            Some(limit) if (1..=MOST_LIMIT as u64).contains(&limit) => Ok(limit as usize),
+            None => Ok(self.default_limit),
+            Some(limit) if (1..=MAX_PAGE_ITEMS as u64).contains(&limit) => Ok(limit as usize),
             Some(_) => {
-                Err(Failure::new(Code::BadRequest, format!("limit must be between 1 and {MOST_LIMIT}"))
+                Err(Failure::new(Code::BadRequest, format!("limit must be between 1 and {MAX_PAGE_ITEMS}"))
                     .field("limit"))
             }
         }
@@ -76,40 +76,41 @@ impl Asked {
 }
 
 /// Encodes one page. Items outside the page are counted and not encoded.
-pub(crate) fn take<T, S: Serialize>(
-    asked: Asked,
+pub(crate) fn paginate<T, S: Serialize>(
+    asked: PageRequest,
     items: impl ExactSizeIterator<Item = T>,
     write: impl Fn(T) -> S,
-) -> Result<Page, Failure> {
+) -> Result<ListPage, Failure> {
     let (start, limit) = (asked.start()?, asked.limit()?);
     let total = items.len();
     let (mut written, mut bytes, mut cut) = (Vec::new(), 0, false);
     for item in items.skip(start).take(limit) {
         let text = crate::envelope::to_json(&write(item))?;
         bytes += text.len() + 1;
-        if !written.is_empty() && bytes > BYTE_BUDGET {
+        if !written.is_empty() && bytes > MAX_DATA_BYTES {
             cut = true;
             break;
         }
         written.push(text);
     }
-    Ok(Page { items: written, total, start, cut, asked })
+    Ok(ListPage { items: written, total, start, is_truncated: cut, request: asked })
 }
 
-impl Page {
+impl ListPage {
     pub(crate) fn json(&self) -> String {
         array(&self.items)
     }
 
-    pub(crate) fn describe(&self, meta: &mut Meta) {
+    pub(crate) fn describe(&self, meta: &mut EnvelopeMeta) {
         let next = self.start.saturating_add(self.items.len());
         let has_more = next < self.total;
         meta.returned = Some(self.items.len());
         meta.total = Some(self.total);
         meta.has_more = Some(has_more);
-        meta.cursor =
-            has_more.then(|| format!("{next:x}.{:x}.{:x}", self.asked.state, fingerprint(&self.asked.list)));
-        meta.cut = self.cut.then_some("the answer reached its byte limit");
+        meta.cursor = has_more.then(|| {
+            format!("{next:x}.{:x}.{:x}", self.request.state_key, fingerprint(&self.request.list_key))
+        });
+        meta.cut = self.is_truncated.then_some("the answer reached its byte limit");
     }
 }
 
@@ -135,20 +136,20 @@ fn fingerprint(text: &str) -> u64 {
 mod tests {
     use super::*;
 
-    fn asked(cursor: Option<&str>, list: &str, state: u64) -> Asked {
-        Asked {
+    fn asked(cursor: Option<&str>, list: &str, state: u64) -> PageRequest {
+        PageRequest {
             limit: Some(3),
-            usual: DEFAULT_LIMIT,
+            default_limit: DEFAULT_PAGE_ITEMS,
             cursor: cursor.map(str::to_owned),
             offset: None,
-            list: list.to_owned(),
-            state,
+            list_key: list.to_owned(),
+            state_key: state,
         }
     }
 
-    fn page(asked: Asked) -> Result<(String, Meta), Failure> {
-        let page = take(asked, 0..10, |item| item)?;
-        let mut meta = Meta::default();
+    fn page(asked: PageRequest) -> Result<(String, EnvelopeMeta), Failure> {
+        let page = paginate(asked, 0..10, |item| item)?;
+        let mut meta = EnvelopeMeta::default();
         page.describe(&mut meta);
         Ok((page.json(), meta))
     }
@@ -173,20 +174,20 @@ mod tests {
         for wrong in ["", "x", "1.2", "1.2.3.4", "ffffffffffffffffff.1.1", "☃"] {
             assert_eq!(page(asked(Some(wrong), "l", 7)).unwrap_err().code, Code::BadRequest, "{wrong}");
         }
-        let both = Asked { offset: Some(1), ..asked(Some(&cursor), "l", 7) };
+        let both = PageRequest { offset: Some(1), ..asked(Some(&cursor), "l", 7) };
         assert_eq!(page(both).unwrap_err().code, Code::BadRequest);
         for limit in [0, 1_001, u64::MAX] {
-            assert!(page(Asked { limit: Some(limit), ..asked(None, "l", 7) }).is_err());
+            assert!(page(PageRequest { limit: Some(limit), ..asked(None, "l", 7) }).is_err());
         }
-        assert_eq!(page(Asked { offset: Some(u64::MAX), ..asked(None, "l", 7) }).unwrap().0, "[]");
+        assert_eq!(page(PageRequest { offset: Some(u64::MAX), ..asked(None, "l", 7) }).unwrap().0, "[]");
     }
 
     #[test]
     fn the_byte_budget_cuts_a_page_and_says_so() {
-        let asked = Asked { limit: Some(1_000), ..asked(None, "l", 1) };
-        let page = take(asked, 0..1_000, |_| "x".repeat(1_000)).unwrap();
-        let mut meta = Meta::default();
+        let asked = PageRequest { limit: Some(1_000), ..asked(None, "l", 1) };
+        let page = paginate(asked, 0..1_000, |_| "x".repeat(1_000)).unwrap();
+        let mut meta = EnvelopeMeta::default();
         page.describe(&mut meta);
-        assert!(page.json().len() <= BYTE_BUDGET + 1_100 && meta.cut.is_some() && meta.cursor.is_some());
+        assert!(page.json().len() <= MAX_DATA_BYTES + 1_100 && meta.cut.is_some() && meta.cursor.is_some());
     }
 }

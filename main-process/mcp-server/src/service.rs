@@ -1,11 +1,10 @@
 //! The server as the hosting process holds it: its surface, its mode and its clients.
 
 use crate::{
-    Agent, Clients, Surface, Workbench,
-    cache::Cache,
-    handler::Via,
-    notices::{self, Notices},
-    socket,
+    AgentHandler, ClientRegistry, Surface, Workbench, bridge,
+    cache::ReplyCache,
+    handler::ClientChannel,
+    notifications::{self, Subscriptions},
     splice::Splices,
 };
 use shared_protocol::mcp::McpMode;
@@ -20,9 +19,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 /// The maximum number of concurrent bridge connections.
-const MOST_BRIDGES: usize = 64;
+const MAX_BRIDGES: usize = 64;
 /// The maximum number of concurrent slow calls, such as images; they share the machine with the designer.
-const MOST_SLOW: usize = 2;
+const MAX_SLOW_CALLS: usize = 2;
 
 /// The instructions an agent receives when it connects.
 pub const INSTRUCTIONS: &str = "Draftboard is a visual workbench: boards hold nodes (typed, nested, connected by edges) for \
@@ -42,35 +41,35 @@ and a rationale. A person decides; call get_proposal for the decision. Pass the 
 
 #[derive(Clone)]
 pub struct Service {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<AgentServiceState>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct AgentServiceState {
     pub(crate) workbench: Arc<dyn Workbench>,
     pub(crate) surface: Surface,
     pub(crate) version: String,
     mode: Mutex<McpMode>,
     pub(crate) mode_changed: watch::Sender<McpMode>,
-    pub(crate) clients: Clients,
-    pub(crate) notices: Notices,
-    pub(crate) cache: Cache,
+    pub(crate) clients: ClientRegistry,
+    pub(crate) notices: Subscriptions,
+    pub(crate) cache: ReplyCache,
     pub(crate) splices: Arc<Splices>,
     /// Identifies this run of the process.
-    pub(crate) run: String,
+    pub(crate) run_id: String,
     pub(crate) slow: Semaphore,
     bridges: Semaphore,
     next_bridge: AtomicU64,
     pub(crate) stop: CancellationToken,
 }
 
-impl Inner {
+impl AgentServiceState {
     pub(crate) fn mode(&self) -> McpMode {
         *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Derives random digits that reveal nothing about the secret.
-fn run_of(secret: &str) -> String {
+fn derive_run_id(secret: &str) -> String {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let mut hasher = DefaultHasher::new();
     ("the run", secret).hash(&mut hasher);
@@ -86,19 +85,19 @@ impl Service {
         mode: McpMode,
         secret: &str,
     ) -> Self {
-        let inner = Inner {
+        let inner = AgentServiceState {
             workbench,
             surface,
             version: version.to_owned(),
             mode: Mutex::new(mode),
             mode_changed: watch::Sender::new(mode),
-            clients: Clients::default(),
-            notices: Notices::default(),
-            cache: Cache::default(),
+            clients: ClientRegistry::default(),
+            notices: Subscriptions::default(),
+            cache: ReplyCache::default(),
             splices: Arc::new(Splices::new(secret)),
-            run: run_of(secret),
-            slow: Semaphore::new(MOST_SLOW),
-            bridges: Semaphore::new(MOST_BRIDGES),
+            run_id: derive_run_id(secret),
+            slow: Semaphore::new(MAX_SLOW_CALLS),
+            bridges: Semaphore::new(MAX_BRIDGES),
             next_bridge: AtomicU64::new(1),
             stop: CancellationToken::new(),
         };
@@ -118,7 +117,7 @@ impl Service {
         }
     }
 
-    pub fn clients(&self) -> &Clients {
+    pub fn clients(&self) -> &ClientRegistry {
         &self.inner.clients
     }
 
@@ -127,13 +126,13 @@ impl Service {
     }
 
     /// The handler for connections over HTTP.
-    pub fn agent(&self) -> Agent {
-        Agent::new(self.clone(), Via::Http)
+    pub fn agent(&self) -> AgentHandler {
+        AgentHandler::new(self.clone(), ClientChannel::Http)
     }
 
     /// Notifies subscribers of changes until the service stops.
     pub async fn watch(&self) {
-        notices::watch(&self.inner).await;
+        notifications::watch(&self.inner).await;
     }
 
     /// Serves one bridge until it disconnects. The caller has authenticated it.
@@ -143,7 +142,7 @@ impl Service {
             return;
         };
         let number = self.inner.next_bridge.fetch_add(1, Ordering::Relaxed);
-        socket::converse(self, number, stream).await;
+        bridge::serve_bridge(self, number, stream).await;
     }
 
     /// Disconnects all clients and stops all work.

@@ -12,19 +12,19 @@ use std::{
 };
 
 /// The maximum number of answers between the handler and the wire.
-const MOST_WAITING: usize = 1_024;
+const MAX_PENDING_SPLICES: usize = 1_024;
 /// Entries older than this belong to closed connections.
-const WAITING_LIMIT: Duration = Duration::from_secs(60);
-const DIGITS: usize = 16;
+const MAX_PENDING_TIME: Duration = Duration::from_secs(60);
+const ID_DIGITS: usize = 16;
 
 pub(crate) struct Splices {
     prefix: String,
     finder: Finder<'static>,
-    waiting: Mutex<Waiting>,
+    pending: Mutex<PendingSplices>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct PendingSplices {
     next: u64,
     parts: BTreeMap<u64, (Instant, Bytes)>,
 }
@@ -33,27 +33,27 @@ impl Splices {
     pub(crate) fn new(secret: &str) -> Self {
         let prefix = format!("draftboard-splice:{secret}:");
         let finder = Finder::new(format!("\"{prefix}").as_bytes()).into_owned();
-        Self { prefix, finder, waiting: Mutex::default() }
+        Self { prefix, finder, pending: Mutex::default() }
     }
 
     /// Stores `json` and returns its placeholder. Returns `None` when too many entries are pending; the caller then
     /// encodes inline.
-    pub(crate) fn leave(&self, json: Bytes) -> Option<String> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.parts.len() >= MOST_WAITING {
-            waiting.parts.retain(|_, (since, _)| since.elapsed() < WAITING_LIMIT);
-            if waiting.parts.len() >= MOST_WAITING {
+    pub(crate) fn insert(&self, json: Bytes) -> Option<String> {
+        let mut waiting = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.parts.len() >= MAX_PENDING_SPLICES {
+            waiting.parts.retain(|_, (since, _)| since.elapsed() < MAX_PENDING_TIME);
+            if waiting.parts.len() >= MAX_PENDING_SPLICES {
                 return None;
             }
         }
         let id = waiting.next;
         waiting.next += 1;
         waiting.parts.insert(id, (Instant::now(), json));
-        Some(format!("{}{id:0DIGITS$x}", self.prefix))
+        Some(format!("{}{id:0ID_DIGITS$x}", self.prefix))
     }
 
     fn take(&self, id: u64) -> Option<Bytes> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.parts.remove(&id).map(|(_, json)| json)
     }
 
@@ -63,7 +63,7 @@ impl Splices {
         let mut rest = message;
         while let Some(at) = self.finder.find(&rest) {
             let digits = at + 1 + self.prefix.len();
-            let end = digits + DIGITS + 1;
+            let end = digits + ID_DIGITS + 1;
             let id = rest
                 .get(digits..end - 1)
                 .and_then(|digits| std::str::from_utf8(digits).ok())
@@ -91,8 +91,8 @@ mod tests {
     #[test]
     fn each_placeholder_is_replaced_once() {
         let splices = Splices::new("secret");
-        let one = splices.leave(Bytes::from_static(b"{\"a\":1}")).unwrap();
-        let two = splices.leave(Bytes::from_static(b"[2]")).unwrap();
+        let one = splices.insert(Bytes::from_static(b"{\"a\":1}")).unwrap();
+        let two = splices.insert(Bytes::from_static(b"[2]")).unwrap();
         let message = format!("{{\"x\":\"{two}\",\"y\":\"{one}\"}}");
         assert_eq!(joined(&splices, message.clone()), r#"{"x":[2],"y":{"a":1}}"#);
         assert_eq!(joined(&splices, message.clone()), message);
@@ -106,9 +106,9 @@ mod tests {
     #[test]
     fn those_that_wait_are_bounded() {
         let splices = Splices::new("secret");
-        for _ in 0..MOST_WAITING {
-            assert!(splices.leave(Bytes::new()).is_some());
+        for _ in 0..MAX_PENDING_SPLICES {
+            assert!(splices.insert(Bytes::new()).is_some());
         }
-        assert!(splices.leave(Bytes::new()).is_none());
+        assert!(splices.insert(Bytes::new()).is_none());
     }
 }

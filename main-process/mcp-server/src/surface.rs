@@ -1,7 +1,7 @@
 //! The tables of all tools, resources and prompts. The code that starts the server adds the entries of other parts of
 //! the workbench; the server does not change for them.
 
-use crate::{Code, Failure, Progress, Reply, View, Workbench, WorkspaceView};
+use crate::{Code, Failure, Progress, ToolReply, View, Workbench, WorkspaceView};
 use authority::proposals::{AgentAsk, AgentOutcome, Client};
 use rmcp::model::{
     JsonObject, Prompt as PromptDefinition, PromptArgument, Tool as ToolDefinition, ToolAnnotations,
@@ -28,12 +28,12 @@ pub struct Call {
     /// Whether the client supports sampling.
     pub can_sample: bool,
     /// The reply of the client's model or the reason it failed, set after a tool requested sampling.
-    pub sampled: Option<Result<Sampled, String>>,
+    pub sampled: Option<Result<SampledReply, String>>,
 }
 
 /// A reply of the client's model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sampled {
+pub struct SampledReply {
     pub text: String,
     pub model: String,
 }
@@ -45,17 +45,17 @@ impl Call {
 
     /// Parses the arguments and rejects unknown keys.
     pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        parsed(&self.arguments)
+        parse_arguments(&self.arguments)
     }
 
     /// Submits a request to the review queue and waits until the result is durable.
-    pub async fn ask(&self, ask: AgentAsk) -> Result<AgentOutcome, Failure> {
+    pub async fn submit(&self, ask: AgentAsk) -> Result<AgentOutcome, Failure> {
         let (done, answered) = tokio::sync::oneshot::channel();
         let reply = Box::new(move |result| drop(done.send(result)));
         self.workbench.ask(self.client.clone(), ask, reply);
         match answered.await {
             Ok(result) => Ok(result?),
-            Err(_) => Err(ended()),
+            Err(_) => Err(service_ended()),
         }
     }
 }
@@ -68,25 +68,25 @@ impl Call {
         self.workbench.ask(self.client.clone(), ask, reply);
         match answered.recv() {
             Ok(result) => Ok(result?),
-            Err(_) => Err(ended()),
+            Err(_) => Err(service_ended()),
         }
     }
 }
 
-fn ended() -> Failure {
+fn service_ended() -> Failure {
     Failure::new(Code::ServiceUnavailable, "Draftboard quit before it answered")
         .hint("Call list_proposals to see whether the request was recorded.")
 }
 
 /// Parses arguments and rejects unknown keys.
-pub(crate) fn parsed<T: DeserializeOwned>(arguments: &JsonObject) -> Result<T, Failure> {
+pub(crate) fn parse_arguments<T: DeserializeOwned>(arguments: &JsonObject) -> Result<T, Failure> {
     // Clients may pass null for an omitted argument.
     let given: JsonObject =
         arguments.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
-    serde_json::from_value(Value::Object(given)).map_err(|error| wrong_arguments(&error))
+    serde_json::from_value(Value::Object(given)).map_err(|error| invalid_arguments(&error))
 }
 
-fn wrong_arguments(error: &serde_json::Error) -> Failure {
+fn invalid_arguments(error: &serde_json::Error) -> Failure {
     let message = error.to_string();
     let failure = Failure::new(Code::BadRequest, format!("Invalid arguments: {message}"))
         .hint("See the tool's inputSchema for every argument.");
@@ -97,9 +97,9 @@ fn wrong_arguments(error: &serde_json::Error) -> Failure {
     }
 }
 
-pub type Answering = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
-type Quick = Arc<dyn Fn(&Call) -> Result<Reply, Failure> + Send + Sync>;
-type Slow = Arc<dyn Fn(Call) -> Answering + Send + Sync>;
+pub type ReplyFuture = Pin<Box<dyn Future<Output = Result<ToolReply, Failure>> + Send>>;
+type ImmediateToolFn = Arc<dyn Fn(&Call) -> Result<ToolReply, Failure> + Send + Sync>;
+type AsyncToolFn = Arc<dyn Fn(Call) -> ReplyFuture + Send + Sync>;
 
 /// An envelope that the tool wrote itself.
 #[derive(Debug, Clone)]
@@ -118,20 +118,20 @@ pub enum Step {
 }
 
 pub type Stepping = Pin<Box<dyn Future<Output = Step> + Send>>;
-type Own = Arc<dyn Fn(Call) -> Stepping + Send + Sync>;
-type Passed = Arc<dyn Fn(Call) -> crate::Passing + Send + Sync>;
+type RawToolFn = Arc<dyn Fn(Call) -> Stepping + Send + Sync>;
+type ForwardFn = Arc<dyn Fn(Call) -> crate::Passing + Send + Sync>;
 
 #[derive(Clone)]
-pub(crate) enum Run {
+pub(crate) enum ToolHandler {
     /// Computed synchronously from the view.
-    Quick(Quick),
-    Slow(Slow),
+    Immediate(ImmediateToolFn),
+    Slow(AsyncToolFn),
     /// Waits only for the workbench's writer.
-    Asked(Slow),
+    Writer(AsyncToolFn),
     /// The tool writes its own envelope.
-    Own(Own),
+    Raw(RawToolFn),
     /// Forwarded to a managed server or a manifest, which also enforces its own timeout.
-    Passed(Passed),
+    Forwarded(ForwardFn),
 }
 
 /// Annotations that tell a client how a tool behaves.
@@ -148,10 +148,10 @@ pub struct Tool {
     /// Listed in guarded mode only.
     pub guarded: bool,
     /// The answer depends only on content, types and arguments, so it is computed once per generation.
-    pub lasting: bool,
+    pub cacheable: bool,
     /// The tool accepts `view: "draft"`.
-    pub of_drafts: bool,
-    pub(crate) run: Run,
+    pub supports_drafts: bool,
+    pub(crate) handler: ToolHandler,
 }
 
 impl Tool {
@@ -163,9 +163,9 @@ impl Tool {
         description: &'static str,
         input: Value,
         data: Value,
-        run: impl Fn(&Call) -> Result<Reply, Failure> + Send + Sync + 'static,
+        run: impl Fn(&Call) -> Result<ToolReply, Failure> + Send + Sync + 'static,
     ) -> Self {
-        Self::new(group, name, title, description, input, data, Run::Quick(Arc::new(run)))
+        Self::new(group, name, title, description, input, data, ToolHandler::Immediate(Arc::new(run)))
     }
 
     /// A read-only tool that runs asynchronously because it takes long.
@@ -176,9 +176,9 @@ impl Tool {
         description: &'static str,
         input: Value,
         data: Value,
-        run: impl Fn(Call) -> Answering + Send + Sync + 'static,
+        run: impl Fn(Call) -> ReplyFuture + Send + Sync + 'static,
     ) -> Self {
-        Self::new(group, name, title, description, input, data, Run::Slow(Arc::new(run)))
+        Self::new(group, name, title, description, input, data, ToolHandler::Slow(Arc::new(run)))
     }
 
     fn new(
@@ -188,7 +188,7 @@ impl Tool {
         description: &'static str,
         input: Value,
         data: Value,
-        run: Run,
+        run: ToolHandler,
     ) -> Self {
         let annotations =
             ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
@@ -196,7 +196,7 @@ impl Tool {
             .with_title(title)
             .with_raw_output_schema(Arc::new(object(output_schema(data))))
             .with_annotations(annotations);
-        Self { group, definition, guarded: false, lasting: false, of_drafts: false, run }
+        Self { group, definition, guarded: false, cacheable: false, supports_drafts: false, handler: run }
     }
 
     /// A tool that proposes a change. `required` lists the required arguments.
@@ -207,9 +207,10 @@ impl Tool {
         description: &'static str,
         (input, required): (Value, &[&str]),
         data: Value,
-        run: impl Fn(Call) -> Answering + Send + Sync + 'static,
+        run: impl Fn(Call) -> ReplyFuture + Send + Sync + 'static,
     ) -> Self {
-        let mut tool = Self::new(group, name, title, description, input, data, Run::Asked(Arc::new(run)));
+        let mut tool =
+            Self::new(group, name, title, description, input, data, ToolHandler::Writer(Arc::new(run)));
         let mut schema = JsonObject::clone(&tool.definition.input_schema);
         if !required.is_empty() {
             schema.insert("required".to_owned(), json!(required));
@@ -225,7 +226,7 @@ impl Tool {
 
     /// Marks a guarded tool as read-only.
     #[must_use]
-    pub fn reads_only(mut self) -> Self {
+    pub fn read_only(mut self) -> Self {
         let annotations =
             ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
         self.definition = self.definition.with_annotations(annotations);
@@ -241,7 +242,7 @@ impl Tool {
             properties.insert("proposal".to_owned(), json!({ "type": "string" }));
         }
         self.definition.input_schema = Arc::new(schema);
-        self.of_drafts = true;
+        self.supports_drafts = true;
         self
     }
 
@@ -261,21 +262,21 @@ impl Tool {
             .open_world(false);
         let definition = ToolDefinition::new(name, description, object(input))
             .with_title(title)
-            .with_raw_output_schema(Arc::new(object(own_output_schema())))
+            .with_raw_output_schema(Arc::new(object(raw_output_schema())))
             .with_annotations(annotations);
         Self {
             group,
             definition,
             guarded: false,
-            lasting: false,
-            of_drafts: false,
-            run: Run::Own(Arc::new(run)),
+            cacheable: false,
+            supports_drafts: false,
+            handler: ToolHandler::Raw(Arc::new(run)),
         }
     }
 
     #[must_use]
-    pub fn lasting(mut self) -> Self {
-        self.lasting = true;
+    pub fn cacheable(mut self) -> Self {
+        self.cacheable = true;
         self
     }
 
@@ -299,7 +300,7 @@ fn output_schema(data: Value) -> Value {
 }
 
 /// The fields that envelopes of all contracts share.
-fn own_output_schema() -> Value {
+fn raw_output_schema() -> Value {
     json!({ "type": "object", "required": ["ok", "tool"] })
 }
 
@@ -337,9 +338,9 @@ pub struct Document {
 }
 
 /// Receives the URI as the client requested it.
-type Read = Arc<dyn Fn(&Call, &str) -> Result<Document, Failure> + Send + Sync>;
+type ResourceReadFn = Arc<dyn Fn(&Call, &str) -> Result<Document, Failure> + Send + Sync>;
 /// Returns whether the resource at a URI differs between two views.
-type Differs = Arc<dyn Fn(&View, &View, &str) -> bool + Send + Sync>;
+type ResourceDiffersFn = Arc<dyn Fn(&View, &View, &str) -> bool + Send + Sync>;
 
 /// A resource, or a template when its URI has parts in braces; the call's arguments hold these parts under their
 /// names.
@@ -354,10 +355,10 @@ pub struct Resource {
     pub mime: &'static str,
     pub depends: &'static [Depends],
     /// Refines a change of `depends`. Without it, every such change is a change of the resource.
-    pub differs: Option<Differs>,
-    pub read: Read,
+    pub differs: Option<ResourceDiffersFn>,
+    pub read: ResourceReadFn,
     /// Completes the template parts.
-    pub complete: Option<Completion>,
+    pub complete: Option<CompletionFn>,
 }
 
 impl Resource {
@@ -392,7 +393,7 @@ fn match_uri(pattern: &str, uri: &str) -> Option<JsonObject> {
     pieces.next().is_none().then_some(parts)
 }
 
-type Words = Arc<dyn Fn(&Call) -> Result<String, Failure> + Send + Sync>;
+type PromptTextFn = Arc<dyn Fn(&Call) -> Result<String, Failure> + Send + Sync>;
 /// A partly typed argument to complete.
 pub struct Completing<'a> {
     pub view: &'a View,
@@ -411,7 +412,7 @@ pub struct Completed {
 
 impl Completed {
     /// Sorts values that start with the typed text before values that contain it.
-    pub fn fitting(all: Vec<String>, typed: &str) -> Self {
+    pub fn matching(all: Vec<String>, typed: &str) -> Self {
         let typed = typed.to_lowercase();
         let mut values: Vec<String> =
             all.into_iter().filter(|value| value.to_lowercase().contains(&typed)).collect();
@@ -421,14 +422,14 @@ impl Completed {
     }
 }
 
-pub type Completion = Arc<dyn Fn(&Completing<'_>) -> Completed + Send + Sync>;
+pub type CompletionFn = Arc<dyn Fn(&Completing<'_>) -> Completed + Send + Sync>;
 
 #[derive(Clone)]
 pub struct Prompt {
     pub definition: PromptDefinition,
     /// The prompt text, sent as a user message.
-    pub words: Words,
-    pub complete: Completion,
+    pub text: PromptTextFn,
+    pub complete: CompletionFn,
 }
 
 impl Prompt {
@@ -446,7 +447,7 @@ impl Prompt {
         });
         let definition =
             PromptDefinition::new(name, Some(description), Some(arguments.collect())).with_title(title);
-        Self { definition, words: Arc::new(words), complete: Arc::new(complete) }
+        Self { definition, text: Arc::new(words), complete: Arc::new(complete) }
     }
 }
 

@@ -89,7 +89,7 @@ impl WorkspaceView {
     }
 
     /// Returns the board open in the window, or `None` when there is no window.
-    pub fn looked_at(&self) -> Option<BoardId> {
+    pub fn visible_board(&self) -> Option<BoardId> {
         self.presence.board.filter(|board| self.snapshot.board(*board).is_some())
     }
 
@@ -98,7 +98,7 @@ impl WorkspaceView {
     pub fn active_board(&self) -> Option<BoardId> {
         let of_resources = || self.snapshot.boards().find(|board| board.kind == BoardKind::Infrastructure);
         let first = || of_resources().or_else(|| self.snapshot.boards().next());
-        self.looked_at().or_else(|| first().map(|board| board.id))
+        self.visible_board().or_else(|| first().map(|board| board.id))
     }
 }
 

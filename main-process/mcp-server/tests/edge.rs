@@ -108,8 +108,8 @@ async fn too_much_or_too_slow_is_refused_and_the_server_stays_up() {
     let bench = Bench::new();
     let service = service(&bench);
     let limits = Limits {
-        body_within: Duration::from_millis(300),
-        headers_within: Duration::from_millis(300),
+        body_timeout: Duration::from_millis(300),
+        header_timeout: Duration::from_millis(300),
         ..Limits::default()
     };
     let edge = edge(&service, limits);
@@ -189,7 +189,7 @@ async fn a_thousand_connections_do_not_keep_the_server_from_its_work() {
 async fn a_client_that_asks_too_much_at_once_is_told_to_wait() {
     let bench = Bench::new();
     let service = service(&bench);
-    let edge = edge(&service, Limits { requests: 0, ..Limits::default() });
+    let edge = edge(&service, Limits { requests_per_client: 0, ..Limits::default() });
     let address = edge.address();
     let token = bearer();
     let answer =

@@ -9,7 +9,7 @@ use shared_protocol::mcp::McpMode;
 
 /// Bytes of compact JSON per token, a conservative value: tokenizers need four to five for such text.
 const BYTES_A_TOKEN: usize = 4;
-const MOST_TOKENS: usize = 6_000;
+const MAX_SURFACE_TOKENS: usize = 6_000;
 
 #[tokio::test]
 async fn the_surface_is_as_it_was_and_light() {
@@ -34,7 +34,7 @@ async fn the_surface_is_as_it_was_and_light() {
         tools.len()
     );
     surface["weightInTokens"] = json!(weight);
-    assert!(weight < MOST_TOKENS, "{weight}");
+    assert!(weight < MAX_SURFACE_TOKENS, "{weight}");
     for tool in surface["tools"].as_array().unwrap() {
         assert_eq!(tool["annotations"]["readOnlyHint"], json!(true), "{}", tool["name"]);
         assert_eq!(tool["inputSchema"]["type"], json!("object"));

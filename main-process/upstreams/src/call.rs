@@ -1,10 +1,10 @@
 //! Calls of server tools: checks approval and arguments, validates the answer and redacts secrets.
 
 use crate::{
-    actor::{Link, Progress, Shared},
+    actor::{Progress, ServerSession, SharedServerState},
     config::{McpConfig, ToolSettings},
-    failure::{Code, Failure},
-    tools::{Approval, Definition, Seen, exposed_name},
+    error::{Code, Failure},
+    tools::{Approval, ApprovedDefinition, ToolDefinition, exposed_name},
 };
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use serde_json::Value;
@@ -26,35 +26,35 @@ impl Answer {
     }
 }
 
-pub(crate) struct Call<'a> {
+pub(crate) struct ServerToolCall<'a> {
     pub(crate) config: &'a McpConfig,
-    pub(crate) definition: &'a Definition,
+    pub(crate) definition: &'a ToolDefinition,
     /// The approved definition.
-    pub(crate) approved: Option<Arc<Seen>>,
-    pub(crate) link: Arc<Link>,
-    pub(crate) shared: &'a Shared,
+    pub(crate) approved: Option<Arc<ApprovedDefinition>>,
+    pub(crate) session: Arc<ServerSession>,
+    pub(crate) shared: &'a SharedServerState,
 }
 
-impl Call<'_> {
+impl ServerToolCall<'_> {
     pub(crate) async fn run(
         self,
         arguments: &Value,
         progress: Option<mpsc::Sender<Progress>>,
     ) -> Result<Answer, Failure> {
-        self.may_be_called()?;
-        let arguments = self.checked(arguments)?;
+        self.check_callable()?;
+        let arguments = self.checked_arguments(arguments)?;
         let params = CallToolRequestParams::new(self.definition.name().to_owned()).with_arguments(arguments);
         let times = self.config.limits.of_call(self.settings());
-        let called = self.link.call(&self.config.name, params, times, progress).await;
+        let called = self.session.call(&self.config.name, params, times, progress).await;
         let result = called
             .map_err(|failure| Failure { message: self.shared.log.clean(&failure.message), ..failure })?;
-        self.answer(&result)
+        self.checked_answer(&result)
     }
 
     /// Returns whether the call would be sent.
     pub(crate) fn check(self, arguments: &Value) -> Result<(), Failure> {
-        self.may_be_called()?;
-        self.checked(arguments).map(drop)
+        self.check_callable()?;
+        self.checked_arguments(arguments).map(drop)
     }
 
     fn settings(&self) -> Option<&ToolSettings> {
@@ -65,7 +65,7 @@ impl Call<'_> {
         exposed_name(&self.config.slug, self.definition.name())
     }
 
-    fn may_be_called(&self) -> Result<(), Failure> {
+    fn check_callable(&self) -> Result<(), Failure> {
         let why = match Approval::of(self.definition, self.approved.as_deref()) {
             Approval::New => "it is not approved",
             Approval::Changed { .. } => "it has changed since it was approved",
@@ -80,7 +80,7 @@ impl Call<'_> {
         )))
     }
 
-    fn checked(&self, arguments: &Value) -> Result<serde_json::Map<String, Value>, Failure> {
+    fn checked_arguments(&self, arguments: &Value) -> Result<serde_json::Map<String, Value>, Failure> {
         let arguments = match arguments {
             Value::Null => serde_json::Map::new(),
             Value::Object(arguments) => arguments.clone(),
@@ -103,7 +103,7 @@ impl Call<'_> {
         }
     }
 
-    fn answer(&self, result: &CallToolResult) -> Result<Answer, Failure> {
+    fn checked_answer(&self, result: &CallToolResult) -> Result<Answer, Failure> {
         let name = &self.exposed();
         let is_error = result.is_error == Some(true);
         if let (Some(schema), false) = (self.definition.output(), is_error) {

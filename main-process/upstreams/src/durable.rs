@@ -31,13 +31,13 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Returns whether users other than the owner can read or write the file.
-pub(crate) fn open_to_others(path: &Path) -> io::Result<bool> {
+pub(crate) fn is_accessible_to_others(path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path)?.permissions().mode() & 0o077 != 0)
 }
 
 /// Locks the file against other processes that use this lock, until the guard is dropped.
-pub(crate) fn hold(path: &Path) -> io::Result<File> {
-    folder_of(path)?;
+pub(crate) fn lock(path: &Path) -> io::Result<File> {
+    ensure_parent_folder(path)?;
     let lock = path.with_extension("lock");
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(lock)?;
     file.lock()?;
@@ -45,7 +45,7 @@ pub(crate) fn hold(path: &Path) -> io::Result<File> {
 }
 
 /// Returns the folder of the file and creates it when it does not exist.
-fn folder_of(path: &Path) -> io::Result<&Path> {
+fn ensure_parent_folder(path: &Path) -> io::Result<&Path> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder =
         folder.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path has no parent folder"))?;
@@ -55,7 +55,7 @@ fn folder_of(path: &Path) -> io::Result<&Path> {
 
 /// Replaces the file atomically. After an error the old file remains.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = folder_of(path)?;
+    let folder = ensure_parent_folder(path)?;
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.new", std::process::id()));
     let fresh = folder.join(name);

@@ -2,10 +2,10 @@
 //! mistaken for a server that hangs.
 
 use crate::{
-    actor::Wanted,
-    failure::Failure,
+    actor::StartCancellation,
+    error::Failure,
     launch::Plan,
-    log::Log,
+    log::ServerLog,
     process::Process,
     spawn::{Launch, Spawner},
 };
@@ -15,7 +15,7 @@ use std::{
 };
 
 /// The time limit for reading remaining output after the process ended.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const MAX_DRAIN_TIME: Duration = Duration::from_millis(500);
 
 /// Returns whether the package still has to be fetched.
 pub(crate) fn needed(plan: &Plan) -> bool {
@@ -23,29 +23,29 @@ pub(crate) fn needed(plan: &Plan) -> bool {
 }
 
 /// The reason a fetch did not complete.
-pub(crate) enum Unfetched {
+pub(crate) enum FetchFailure {
     Failed(Failure),
     /// The start was cancelled, and its processes have ended.
-    Quit,
+    Cancelled,
 }
 
 pub(crate) async fn run(
     plan: &Plan,
     spawner: &Arc<dyn Spawner>,
-    log: &Arc<Log>,
+    log: &Arc<ServerLog>,
     limit: Duration,
-    quit: &Wanted,
-) -> Result<(), Unfetched> {
+    quit: &StartCancellation,
+) -> Result<(), FetchFailure> {
     let end = Instant::now() + limit;
     for step in &plan.install {
         match run_step(step, spawner, log, end, quit).await? {
-            Step::Done => {}
-            Step::TooLate => {
+            FetchStepResult::Done => {}
+            FetchStepResult::TimedOut => {
                 let message = format!(
                     "Fetching the package took longer than {} s and was stopped. Check the log, raise install_ms, or try again.",
                     limit.as_secs()
                 );
-                return Err(Unfetched::Failed(Failure::network(message)));
+                return Err(FetchFailure::Failed(Failure::network(message)));
             }
         }
     }
@@ -60,30 +60,30 @@ pub(crate) async fn run(
 }
 
 /// Forces the next start to fetch the package again, because its files may have been deleted.
-pub(crate) fn forget(plan: &Plan) {
+pub(crate) fn remove_mark(plan: &Plan) {
     if let Some(mark) = &plan.mark {
         // The mark may not exist.
         let _ = std::fs::remove_file(mark);
     }
 }
 
-enum Step {
+enum FetchStepResult {
     Done,
-    TooLate,
+    TimedOut,
 }
 
 /// Runs a step until it ends or times out. No process of it remains in either case.
 async fn run_step(
     step: &Launch,
     spawner: &Arc<dyn Spawner>,
-    log: &Arc<Log>,
+    log: &Arc<ServerLog>,
     end: Instant,
-    quit: &Wanted,
-) -> Result<Step, Unfetched> {
+    quit: &StartCancellation,
+) -> Result<FetchStepResult, FetchFailure> {
     let since = log.mark();
     let name = step.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     log.push(&format!("Draftboard: {name} {}", step.arguments.join(" ")));
-    let failed = |message: String| Unfetched::Failed(Failure::unavailable(message));
+    let failed = |message: String| FetchFailure::Failed(Failure::unavailable(message));
     let started = Process::start(spawner, step, log).await;
     let (process, (output, input)) =
         started.map_err(|error| failed(format!("{name} failed to start: {error}")))?;
@@ -93,25 +93,31 @@ async fn run_step(
     let (is_late, is_unwanted) = tokio::select! {
         () = process.ended() => (false, false),
         () = tokio::time::sleep_until(end.into()) => (true, false),
-        () = quit.wanted() => (false, true),
+        () = quit.cancelled() => (false, true),
     };
     let exit = process.finish().await;
-    let _ = tokio::time::timeout(LAST_WORDS, listener).await;
+    let _ = tokio::time::timeout(MAX_DRAIN_TIME, listener).await;
     if is_unwanted {
-        return Err(Unfetched::Quit);
+        return Err(FetchFailure::Cancelled);
     }
     if is_late {
-        return Ok(Step::TooLate);
+        return Ok(FetchStepResult::TimedOut);
     }
     let exit = exit.map_err(|error| failed(format!("{name}: {error}")))?;
     if exit.code == Some(0) {
-        return Ok(Step::Done);
+        return Ok(FetchStepResult::Done);
     }
     let said = log.since(since).join("\n");
-    Err(Unfetched::Failed(explain(step, &name, &exit.to_string(), &said, &log.last_words(since))))
+    Err(FetchFailure::Failed(classify_failure(
+        step,
+        &name,
+        &exit.to_string(),
+        &said,
+        &log.last_lines_text(since),
+    )))
 }
 
-fn explain(step: &Launch, name: &str, exit: &str, log: &str, last_words: &str) -> Failure {
+fn classify_failure(step: &Launch, name: &str, exit: &str, log: &str, last_words: &str) -> Failure {
     let verb = step.arguments.first().map(String::as_str);
     if matches!(name, "docker" | "podman") && verb == Some("version") {
         return Failure::unavailable(format!("Docker not running: start Docker and try again.{last_words}"));

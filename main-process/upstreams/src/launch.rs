@@ -3,8 +3,8 @@
 
 use crate::{
     config::{McpConfig, McpPackageType},
-    failure::Failure,
-    secrets::Resolved,
+    error::Failure,
+    secrets::ResolvedSecrets,
     spawn::Launch,
 };
 use sha2::{Digest as _, Sha256};
@@ -57,7 +57,11 @@ pub(crate) struct Place<'a> {
     pub(crate) data: &'a Path,
 }
 
-pub(crate) fn plan(config: &McpConfig, secrets: &Resolved, place: &Place<'_>) -> Result<Plan, Failure> {
+pub(crate) fn plan(
+    config: &McpConfig,
+    secrets: &ResolvedSecrets,
+    place: &Place<'_>,
+) -> Result<Plan, Failure> {
     let mut environment = place.environment.to_vec();
     let home = value_of(&environment, "HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
     for (name, variable) in &config.env_vars {

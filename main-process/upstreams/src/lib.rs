@@ -8,7 +8,7 @@ mod actor;
 mod call;
 mod config;
 mod durable;
-mod failure;
+mod error;
 mod http;
 mod import;
 mod install;
@@ -27,9 +27,9 @@ pub use actor::{Pace, Phase, Progress};
 pub use call::Answer;
 pub use config::{
     EnvVarConfig, HttpAuth, Limits, McpConfig, McpPackage, McpPackageType, McpSource, McpTransport,
-    ToolPolicy, ToolSettings, Unreadable,
+    ToolPolicy, ToolSettings, UnreadableConfigEntry,
 };
-pub use failure::{Code, Failure};
+pub use error::{Code, Failure};
 pub use import::{Import, ImportedServer, import};
 pub use launch::inherited_environment;
 pub use manifest::{
@@ -37,8 +37,8 @@ pub use manifest::{
     manifest_problems,
 };
 pub use registry::{Offer, RegistryEntry, search_registry};
-pub use secrets::{FileSecrets, Keyring, SHORTEST_SECRET, Secret, SecretStore, best_secret_store};
+pub use secrets::{FileSecrets, Keyring, MIN_SECRET_BYTES, Secret, SecretStore, best_secret_store};
 pub use service::{McpService, Setup};
 pub use spawn::{Exit, Launch, OwnGroup, Running, Spawner};
-pub use status::{Details, McpStatus};
-pub use tools::{Approval, Difference, Offered, Tool, differences};
+pub use status::{McpStatus, ServerStatusDetails};
+pub use tools::{Approval, Difference, OfferedTool, Tool, differences};

@@ -7,24 +7,24 @@ use std::{
 };
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-const MOST_LINES: usize = 400;
-const LONGEST_LINE: usize = 2_048;
-const LAST_WORDS: usize = 5;
+const MAX_LOG_LINES: usize = 400;
+const MAX_LOG_LINE_BYTES: usize = 2_048;
+const MAX_ERROR_LINES: usize = 5;
 
 #[derive(Default)]
-pub(crate) struct Log {
-    lines: Mutex<Lines>,
+pub(crate) struct ServerLog {
+    lines: Mutex<LogLines>,
 }
 
 #[derive(Default)]
-struct Lines {
+struct LogLines {
     kept: VecDeque<String>,
     dropped: u64,
     redactor: Redactor,
 }
 
-impl Log {
-    pub(crate) fn hide(&self, redactor: Redactor) {
+impl ServerLog {
+    pub(crate) fn set_redactor(&self, redactor: Redactor) {
         self.locked().redactor = redactor;
     }
 
@@ -38,14 +38,14 @@ impl Log {
         let line = if is_cut { lines.redactor.without_beginning(line) } else { line };
         // Redacts before truncating; a truncated secret would not be found.
         let mut line = lines.redactor.clean(line.trim_end()).into_owned();
-        if is_cut && line.len() <= LONGEST_LINE {
+        if is_cut && line.len() <= MAX_LOG_LINE_BYTES {
             line.push('…');
         }
-        if line.len() > LONGEST_LINE {
-            line.truncate(line.floor_char_boundary(LONGEST_LINE));
+        if line.len() > MAX_LOG_LINE_BYTES {
+            line.truncate(line.floor_char_boundary(MAX_LOG_LINE_BYTES));
             line.push('…');
         }
-        if lines.kept.len() == MOST_LINES {
+        if lines.kept.len() == MAX_LOG_LINES {
             lines.kept.pop_front();
             lines.dropped += 1;
         }
@@ -57,7 +57,7 @@ impl Log {
     }
 
     /// Returns whether there are secrets to redact.
-    pub(crate) fn hides_anything(&self) -> bool {
+    pub(crate) fn has_secrets(&self) -> bool {
         !self.locked().redactor.is_empty()
     }
 
@@ -76,9 +76,9 @@ impl Log {
     }
 
     /// Returns the last lines after a mark for an error message; empty when there are none.
-    pub(crate) fn last_words(&self, mark: u64) -> String {
+    pub(crate) fn last_lines_text(&self, mark: u64) -> String {
         let fresh: Vec<String> = self.since(mark).into_iter().filter(|line| !line.is_empty()).collect();
-        let last = fresh.get(fresh.len().saturating_sub(LAST_WORDS)..).unwrap_or_default();
+        let last = fresh.get(fresh.len().saturating_sub(MAX_ERROR_LINES)..).unwrap_or_default();
         if last.is_empty() { String::new() } else { format!(" Last log lines: {}", last.join(" / ")) }
     }
 
@@ -95,10 +95,10 @@ impl Log {
         while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
             for &byte in buffer.get(..count).unwrap_or_default() {
                 if byte == b'\n' {
-                    self.heard(&line, is_cut);
+                    self.add_bytes(&line, is_cut);
                     line.clear();
                     is_cut = false;
-                } else if line.len() < 2 * LONGEST_LINE {
+                } else if line.len() < 2 * MAX_LOG_LINE_BYTES {
                     line.push(byte);
                 } else {
                     is_cut = true;
@@ -106,17 +106,17 @@ impl Log {
             }
         }
         if !line.is_empty() {
-            self.heard(&line, is_cut);
+            self.add_bytes(&line, is_cut);
         }
     }
 
-    fn heard(&self, line: &[u8], is_cut: bool) {
+    fn add_bytes(&self, line: &[u8], is_cut: bool) {
         let text = String::from_utf8_lossy(line);
         // Drops a truncated character.
         self.add(if is_cut { text.trim_end_matches('\u{fffd}') } else { &text }, is_cut);
     }
 
-    fn locked(&self) -> MutexGuard<'_, Lines> {
+    fn locked(&self) -> MutexGuard<'_, LogLines> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -128,8 +128,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_flood_leaves_the_last_lines_without_secrets() {
-        let log = Log::default();
-        log.hide(Redactor::new([Secret::new("hunter22").expect("long enough")].iter()));
+        let log = ServerLog::default();
+        log.set_redactor(Redactor::new([Secret::new("hunter22").expect("long enough")].iter()));
         let mut flood = String::new();
         for number in 0..10_000 {
             flood.push_str(&format!("{number} hunter22\n"));
@@ -137,18 +137,18 @@ mod tests {
         flood.push_str(&"x".repeat(100_000));
         log.follow(flood.as_bytes()).await;
         let (lines, dropped) = log.lines();
-        assert_eq!((lines.len(), dropped), (MOST_LINES, 10_001 - MOST_LINES as u64));
-        assert_eq!(lines[MOST_LINES - 2], "9999 [redacted]");
-        assert!(lines[MOST_LINES - 1].len() < LONGEST_LINE + 8);
-        assert!(log.last_words(10_000).contains("xxx") && !log.last_words(10_000).contains("9999"));
-        assert_eq!(log.last_words(log.mark()), "");
+        assert_eq!((lines.len(), dropped), (MAX_LOG_LINES, 10_001 - MAX_LOG_LINES as u64));
+        assert_eq!(lines[MAX_LOG_LINES - 2], "9999 [redacted]");
+        assert!(lines[MAX_LOG_LINES - 1].len() < MAX_LOG_LINE_BYTES + 8);
+        assert!(log.last_lines_text(10_000).contains("xxx") && !log.last_lines_text(10_000).contains("9999"));
+        assert_eq!(log.last_lines_text(log.mark()), "");
     }
 
     #[tokio::test]
     async fn a_line_that_is_cut_within_a_secret_shows_no_part_of_it() {
-        let log = Log::default();
+        let log = ServerLog::default();
         let long = format!("hunter22{}", "ü7".repeat(4_000));
-        log.hide(Redactor::new(
+        log.set_redactor(Redactor::new(
             [Secret::new("hunter22").expect("ok"), Secret::new(&long).expect("ok")].iter(),
         ));
         // Redaction shortens the text before the cut, so the cut moves into the visible part.

@@ -1,7 +1,7 @@
 //! A process of a server as its actor uses it: its pipes and its shutdown.
 
 use crate::{
-    log::Log,
+    log::ServerLog,
     spawn::{Exit, Launch, Running, Spawner},
 };
 use std::{
@@ -39,7 +39,7 @@ pub(crate) struct Process {
 struct After {
     launch: Launch,
     spawner: Arc<dyn Spawner>,
-    log: Arc<Log>,
+    log: Arc<ServerLog>,
 }
 
 pub(crate) type Pipes = (Lines, pipe::Sender);
@@ -49,7 +49,7 @@ impl Process {
     pub(crate) async fn start(
         spawner: &Arc<dyn Spawner>,
         launch: &Launch,
-        log: &Arc<Log>,
+        log: &Arc<ServerLog>,
     ) -> io::Result<(Self, Pipes)> {
         // Spawns on a blocking thread, because starting blocks until the program runs. If the caller is gone by then,
         // the process is dropped and killed.
@@ -68,7 +68,7 @@ impl Process {
     }
 
     /// Registers `launch` to run after this process ended in any way.
-    pub(crate) fn then(&mut self, launch: Launch, spawner: Arc<dyn Spawner>, log: Arc<Log>) {
+    pub(crate) fn then(&mut self, launch: Launch, spawner: Arc<dyn Spawner>, log: Arc<ServerLog>) {
         self.after = Some(After { launch, spawner, log });
     }
 

@@ -4,8 +4,8 @@
 use crate::{
     config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpSource},
     durable,
-    failure::Failure,
-    http::{HttpClient, encoded, read},
+    error::Failure,
+    http::{HttpClient, percent_encode, read},
 };
 use bytes::Bytes;
 use http::{Request, header};
@@ -18,10 +18,10 @@ use std::{
     time::Duration,
 };
 
-const LARGEST_INDEX: usize = 32 << 20;
-const LIMIT: Duration = Duration::from_secs(20);
+const MAX_INDEX_BYTES: usize = 32 << 20;
+const MAX_FETCH_TIME: Duration = Duration::from_secs(20);
 const CONNECT: Duration = Duration::from_secs(10);
-const MOST_FOUND: usize = 100;
+const MAX_RESULTS: usize = 100;
 
 /// A server in a registry.
 #[derive(Debug, Clone, Serialize)]
@@ -51,14 +51,14 @@ pub async fn search_registry(place: &str, query: &str) -> Result<Vec<RegistryEnt
     } else {
         let unreadable =
             |why: String| Failure::not_found(format!("Reading {place} failed: {why}")).at("registry");
-        let bytes = durable::read(Path::new(place), LARGEST_INDEX as u64)
+        let bytes = durable::read(Path::new(place), MAX_INDEX_BYTES as u64)
             .map_err(|error| unreadable(error.to_string()))?;
         Bytes::from(bytes.ok_or_else(|| unreadable("the file does not exist".to_owned()))?)
     };
-    let index: Index = serde_json::from_slice(&bytes).map_err(|error| {
+    let index: RegistryIndex = serde_json::from_slice(&bytes).map_err(|error| {
         Failure::unavailable(format!("{place} is not a valid registry index: {error}")).at("registry")
     })?;
-    Ok(best(&index, query))
+    Ok(rank(&index, query))
 }
 
 async fn fetch(place: &str, query: &str) -> Result<Bytes, Failure> {
@@ -68,33 +68,33 @@ async fn fetch(place: &str, query: &str) -> Result<Bytes, Failure> {
         ))
     };
     let joint = if place.contains('?') { '&' } else { '?' };
-    let request = Request::get(format!("{place}{joint}search={}&limit={MOST_FOUND}", encoded(query)))
+    let request = Request::get(format!("{place}{joint}search={}&limit={MAX_RESULTS}", percent_encode(query)))
         .header(header::ACCEPT, "application/json")
         .body(Full::default())
         .map_err(|error| Failure::validation("registry", format!("{place} is not a valid URL: {error}")))?;
-    let answered = tokio::time::timeout(LIMIT, async {
+    let answered = tokio::time::timeout(MAX_FETCH_TIME, async {
         let client = HttpClient::new(CONNECT).map_err(|error| error.to_string())?;
         let response = client.send(request).await.map_err(|error| error.to_string())?;
         if !response.status().is_success() {
             return Err(format!("it returned HTTP {}", response.status()));
         }
-        read(response.into_body(), LARGEST_INDEX).await.map_err(|error| error.to_string())
+        read(response.into_body(), MAX_INDEX_BYTES).await.map_err(|error| error.to_string())
     });
     answered
         .await
-        .map_err(|_| offline(format!("it took longer than {} s", LIMIT.as_secs())))?
+        .map_err(|_| offline(format!("it took longer than {} s", MAX_FETCH_TIME.as_secs())))?
         .map_err(offline)
 }
 
 #[derive(Deserialize)]
-struct Index {
+struct RegistryIndex {
     servers: Vec<Value>,
 }
 
 /// The registry's own metadata of an entry.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct About {
+struct RegistryEntryMeta {
     status: Option<String>,
     is_latest: bool,
     published_at: String,
@@ -103,7 +103,7 @@ struct About {
 const ABOUT: &str = "io.modelcontextprotocol.registry/official";
 
 #[derive(Deserialize)]
-struct Server {
+struct RegistryServerJson {
     name: String,
     #[serde(default)]
     status: Option<String>,
@@ -112,44 +112,44 @@ struct Server {
     #[serde(default)]
     version: String,
     #[serde(default)]
-    packages: Vec<Package>,
+    packages: Vec<RegistryPackage>,
     #[serde(default)]
-    remotes: Vec<Remote>,
+    remotes: Vec<RegistryRemote>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Package {
+struct RegistryPackage {
     registry_type: String,
     identifier: String,
     #[serde(default)]
     version: Option<String>,
     #[serde(default)]
-    transport: Option<Transport>,
+    transport: Option<RegistryTransport>,
     #[serde(default)]
-    environment_variables: Vec<Input>,
+    environment_variables: Vec<RegistryInput>,
     #[serde(default)]
-    package_arguments: Vec<Input>,
+    package_arguments: Vec<RegistryInput>,
 }
 
 #[derive(Deserialize)]
-struct Transport {
+struct RegistryTransport {
     #[serde(rename = "type")]
     kind: String,
 }
 
 #[derive(Deserialize)]
-struct Remote {
+struct RegistryRemote {
     #[serde(rename = "type")]
     kind: String,
     url: String,
     #[serde(default)]
-    headers: Vec<Input>,
+    headers: Vec<RegistryInput>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Input {
+struct RegistryInput {
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
@@ -164,19 +164,19 @@ struct Input {
     default: Option<String>,
 }
 
-impl Input {
+impl RegistryInput {
     fn given(&self) -> Option<&str> {
         self.value.as_deref().or(self.default.as_deref()).filter(|value| !value.contains('{'))
     }
 }
 
 /// One version of a server.
-struct Version {
-    server: Server,
-    about: About,
+struct RegistryServerVersion {
+    server: RegistryServerJson,
+    about: RegistryEntryMeta,
 }
 
-impl Version {
+impl RegistryServerVersion {
     /// Returns `None` when the entry cannot be parsed.
     fn of(entry: &Value) -> Option<Self> {
         let about = entry.get("_meta").and_then(|meta| meta.get(ABOUT)).cloned().unwrap_or_default();
@@ -202,11 +202,14 @@ impl Version {
 
 /// Ranks exact names first, then prefixes, then names that contain the query, then descriptions; ties by name.
 /// Returns the newest version of each server that is not deleted, and ignores entries that cannot be parsed.
-fn best(index: &Index, query: &str) -> Vec<RegistryEntry> {
+fn rank(index: &RegistryIndex, query: &str) -> Vec<RegistryEntry> {
     let query = query.trim().to_lowercase();
-    let mut newest: BTreeMap<String, Version> = BTreeMap::new();
-    for version in
-        index.servers.iter().filter_map(Version::of).filter(|version| version.status() != "deleted")
+    let mut newest: BTreeMap<String, RegistryServerVersion> = BTreeMap::new();
+    for version in index
+        .servers
+        .iter()
+        .filter_map(RegistryServerVersion::of)
+        .filter(|version| version.status() != "deleted")
     {
         match newest.entry(version.server.name.clone()) {
             Entry::Occupied(mut known) if known.get().age() < version.age() => *known.get_mut() = version,
@@ -216,7 +219,7 @@ fn best(index: &Index, query: &str) -> Vec<RegistryEntry> {
             }
         }
     }
-    let mut ranked: Vec<(u8, Version)> = Vec::new();
+    let mut ranked: Vec<(u8, RegistryServerVersion)> = Vec::new();
     for version in newest.into_values() {
         let name = version.server.name.to_lowercase();
         let short = name.rsplit('/').next().unwrap_or(&name);
@@ -230,14 +233,14 @@ fn best(index: &Index, query: &str) -> Vec<RegistryEntry> {
         ranked.push((rank, version));
     }
     ranked.sort_by(|(a, one), (b, other)| (a, &one.server.name).cmp(&(b, &other.server.name)));
-    let entries = ranked.into_iter().take(MOST_FOUND).map(|(_, version)| RegistryEntry {
+    let entries = ranked.into_iter().take(MAX_RESULTS).map(|(_, version)| RegistryEntry {
         deprecated: version.status() == "deprecated",
         ..entry(&version.server)
     });
     entries.collect()
 }
 
-fn entry(server: &Server) -> RegistryEntry {
+fn entry(server: &RegistryServerJson) -> RegistryEntry {
     let short = server.name.rsplit('/').next().unwrap_or(&server.name);
     let (mut offers, mut unsupported) = (Vec::new(), Vec::new());
     for package in &server.packages {
@@ -262,7 +265,7 @@ fn entry(server: &Server) -> RegistryEntry {
     RegistryEntry { name, description, version, deprecated: false, offers, unsupported }
 }
 
-fn from_package(name: &str, package: &Package) -> Option<Offer> {
+fn from_package(name: &str, package: &RegistryPackage) -> Option<Offer> {
     if package.transport.as_ref().is_some_and(|transport| transport.kind != "stdio") {
         return None;
     }
@@ -320,7 +323,7 @@ fn from_package(name: &str, package: &Package) -> Option<Offer> {
     Some(Offer { config, required })
 }
 
-fn from_remote(name: &str, remote: &Remote) -> Option<Offer> {
+fn from_remote(name: &str, remote: &RegistryRemote) -> Option<Offer> {
     if remote.kind != "streamable-http" || remote.url.contains('{') || remote.headers.len() > 1 {
         return None;
     }
@@ -385,7 +388,7 @@ mod tests {
     #[test]
     fn of_each_server_there_is_the_newest_version_that_was_not_deleted() {
         let entry = |name: &str, version: &str, about: Value| json!({"server": {"name": name, "version": version}, "_meta": {ABOUT: about}});
-        let index = Index {
+        let index = RegistryIndex {
             servers: vec![
                 entry("a/clock", "1.9.0", json!({"status": "active"})),
                 entry("a/clock", "1.10.0", json!({"status": "active"})),
@@ -397,7 +400,7 @@ mod tests {
                 entry("a/clock-gone", "1", json!({"status": "deleted"})),
             ],
         };
-        let found = best(&index, "clock");
+        let found = rank(&index, "clock");
         let found: Vec<(&str, &str, bool)> = found
             .iter()
             .map(|entry| (entry.name.as_str(), entry.version.as_str(), entry.deprecated))

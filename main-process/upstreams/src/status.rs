@@ -45,7 +45,7 @@ impl McpStatus {
 
 /// Details of a server for people.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Details {
+pub struct ServerStatusDetails {
     pub status: McpStatus,
     /// The protocol version while the server runs.
     pub protocol: Option<String>,

@@ -1,5 +1,4 @@
-//! The fonts: those within the executable, and after them those of the system that main handed over. The sandbox opens no
-//! file.
+//! The fonts: bundled fonts first, then system fonts passed by main. The sandbox opens no files.
 
 use egui::{
     FontData, FontDefinitions, FontFamily,
@@ -17,7 +16,7 @@ pub(crate) fn fonts(fallback: &FallbackFonts) -> Fonts {
     };
     add(&mut definitions, "fira-regular", include_bytes!("../../fonts/FiraSans-Regular.ttf"));
     add(&mut definitions, "fira-bold", include_bytes!("../../fonts/FiraSans-Bold.ttf"));
-    // What Fira lacks, such as symbols and emoji, comes from the fonts of the window.
+    // Characters missing from Fira, such as symbols and emoji, come from egui's default fonts.
     let others = definitions.families.get(&FontFamily::Proportional).cloned().unwrap_or_default();
     let first = |name: &str| [name.to_owned()].into_iter().chain(others.iter().cloned()).collect::<Vec<_>>();
     definitions.families.insert(FontFamily::Name(BOLD.into()), first("fira-bold"));

@@ -1,12 +1,12 @@
-//! Icons, drawn as strokes on a grid of 24: crisp at every size, and in the colour of the text around them.
+//! Icons as strokes on a grid of 24: sharp at every size, drawn in the surrounding text colour.
 //!
-//! Each is a list of steps: `M x y` moves, `L x y` draws, `C` is a cubic curve, `Z` closes, `O x y r` is a circle and
-//! `D x y r` a disc.
+//! Each icon is a list of steps: `M x y` moves, `L x y` draws a line, `C` a cubic curve, `Z` closes, `O x y r` draws a
+//! circle and `D x y r` a disc.
 
 use egui::{Pos2, pos2};
 use std::{collections::BTreeMap, sync::LazyLock};
 
-/// Name and steps, by name.
+/// Name and steps of each icon, sorted by name.
 pub const ICONS: &[(&str, &str)] = &[
     ("alert", "M12 3.5 L22 20 L2 20 Z M12 10 L12 14 D12 17 .6"),
     ("arrow-left", "M19 12 L5 12 M11 6 L5 12 L11 18"),
@@ -94,14 +94,14 @@ pub(crate) enum Stroke {
 
 pub(crate) type Icon = Vec<Stroke>;
 
-/// The icon of this name, as strokes on the grid.
+/// Returns the strokes of an icon.
 pub(crate) fn icon(name: &str) -> Option<&'static Icon> {
     static READ: LazyLock<BTreeMap<&str, Icon>> =
         LazyLock::new(|| ICONS.iter().map(|(name, steps)| (*name, strokes(steps))).collect());
     READ.get(name)
 }
 
-/// Segments of a curve: enough for an icon of a few centimetres.
+/// Line segments per curve, enough for an icon of a few centimetres.
 const SEGMENTS: u8 = 10;
 
 fn strokes(steps: &str) -> Icon {

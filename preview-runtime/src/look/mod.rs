@@ -1,4 +1,4 @@
-//! What tokens look like: colours for light and dark, the type scale, corners, shadows, icons, fonts.
+//! Design tokens: colours for light and dark, the type scale, corners, shadows, icons and fonts.
 
 mod fonts;
 mod icons;

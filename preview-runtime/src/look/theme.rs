@@ -1,4 +1,4 @@
-//! The one theme, light and dark. Every pair of a colour and what is written on it has a contrast of at least 4.5.
+//! The theme, light and dark. Every pair of text and background colour has a contrast of at least 4.5.
 
 use super::fonts::BOLD;
 use components::{Colour, Radius, RadiusStep, Shadow, Token, TypeStep, Weight};
@@ -71,7 +71,7 @@ impl Theme {
     }
 }
 
-/// Font and height of a line.
+/// Returns the font and the line height.
 pub(crate) fn type_style(step: TypeStep, weight: Weight) -> (FontId, f32) {
     let (size, line) = match step {
         TypeStep::Display => (32.0, 40.0),
@@ -92,7 +92,7 @@ pub(crate) fn type_style(step: TypeStep, weight: Weight) -> (FontId, f32) {
     (FontId::new(size, family), line)
 }
 
-/// The radius in points; `full` is as round as the box allows.
+/// Returns the radius in points. `full` is the largest radius that the box allows.
 pub(crate) fn corner(radius: Radius, size: egui::Vec2) -> f32 {
     let most = size.x.min(size.y) / 2.0;
     let wanted = match radius {

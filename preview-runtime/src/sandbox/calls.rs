@@ -1,8 +1,8 @@
-//! The list of system calls that are left. Everything else ends the process; a few that libraries try on their own are
-//! answered with "permission denied" instead.
+//! The allow list of system calls. Every other call kills the process, except a few calls that libraries try on their own,
+//! which fail with "permission denied".
 //!
-//! Two filters, because each has one answer for what it matches: the first ends the process for all that is not listed,
-//! the second denies softly. The kernel takes the stricter of both.
+//! There are two filters, because a filter has only one action for its matches: the first kills the process for unlisted
+//! calls, the second denies with an error. The kernel applies the stricter result.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen as Width, SeccompCmpOp as Is, SeccompCondition,
@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Calls that are harmless whatever their arguments are.
+/// Calls that are harmless with any arguments.
 const ALLOWED: &[i64] = &[
-    // The channel and standard error. There are no other descriptors.
+    // The channel and standard error; there are no other descriptors.
     libc::SYS_read,
     libc::SYS_readv,
     libc::SYS_write,
@@ -25,11 +25,11 @@ const ALLOWED: &[i64] = &[
     libc::SYS_ppoll,
     libc::SYS_close,
     libc::SYS_fstat,
-    // Memory. Whether it may hold code is a condition below.
+    // Memory. A condition below excludes executable memory.
     libc::SYS_brk,
     libc::SYS_munmap,
     libc::SYS_mremap,
-    // Waiting, time, chance.
+    // Waiting, time, randomness.
     libc::SYS_futex,
     libc::SYS_sched_yield,
     libc::SYS_clock_gettime,
@@ -38,7 +38,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_nanosleep,
     libc::SYS_getrandom,
     libc::SYS_restart_syscall,
-    // The end, and signals to oneself.
+    // Exit, and signals to the own process.
     libc::SYS_exit,
     libc::SYS_exit_group,
     libc::SYS_rt_sigaction,
@@ -49,7 +49,8 @@ const ALLOWED: &[i64] = &[
     libc::SYS_gettid,
 ];
 
-/// Denied softly: the C library and the allocator ask for these on their own and live with a refusal.
+/// Calls that fail with an error instead of killing the process. The C library and the allocator try them and handle the
+/// error.
 const DENIED: &[i64] = &[
     libc::SYS_openat,
     libc::SYS_newfstatat,
@@ -65,7 +66,7 @@ const DENIED: &[i64] = &[
     libc::SYS_sysinfo,
 ];
 
-/// Older calls, which newer machines no longer have.
+/// Legacy calls, which newer architectures do not have.
 #[cfg(target_arch = "x86_64")]
 const DENIED_HERE: &[i64] = &[libc::SYS_open, libc::SYS_access, libc::SYS_readlink];
 #[cfg(target_arch = "x86_64")]
@@ -75,7 +76,7 @@ const DENIED_HERE: &[i64] = &[];
 #[cfg(not(target_arch = "x86_64"))]
 const ALLOWED_HERE: &[i64] = &[];
 
-/// True if the filters hold.
+/// Installs the filters. Returns whether both are active.
 pub(super) fn filter() -> bool {
     let Ok(arch) = TargetArch::try_from(std::env::consts::ARCH) else { return false };
     let (Some(allow), Some(deny)) = (allow_list(arch), deny_list(arch)) else { return false };
@@ -88,9 +89,9 @@ fn allow_list(arch: TargetArch) -> Option<BpfProgram> {
         .into_iter()
         .map(|call| (call, vec![]))
         .collect();
-    // The second filter is applied after the first.
+    // The second filter is installed after the first.
     rules.insert(libc::SYS_seccomp, vec![]);
-    // Only on the channel, which is connected: never with an address.
+    // Only on the connected channel, never with an address.
     rules.insert(libc::SYS_sendto, vec![rule(4, Width::Qword, Is::Eq, 0)?]);
     let no_code = |argument| rule(argument, Width::Dword, Is::MaskedEq(libc::PROT_EXEC as u64), 0);
     rules.insert(libc::SYS_mmap, vec![no_code(2)?]);

@@ -1,13 +1,13 @@
-//! A deadline that the process sets itself: the kernel ends it when one piece of work takes too much of the processor.
-//! Main has a watchdog of its own, for a preview that would not set this one.
+//! A processor time limit that the process sets for itself: the kernel kills it when one unit of work takes too long. Main
+//! has its own watchdog for a preview that does not set this limit.
 #![allow(unsafe_code, reason = "setitimer has no safe form")]
 
 use std::time::Duration;
 
-/// Of processor time, for one batch of messages and the frame after it.
+/// The processor time limit for one batch of messages and the frame after it.
 pub const HARD_DEADLINE: Duration = Duration::from_secs(2);
 
-/// Does the work; if it takes longer than [`HARD_DEADLINE`], the process ends with `SIGPROF`.
+/// Runs the work. If it takes longer than [`HARD_DEADLINE`], the process ends with `SIGPROF`.
 pub fn within_deadline<T>(work: impl FnOnce() -> T) -> T {
     arm(HARD_DEADLINE);
     let done = work();
@@ -23,6 +23,6 @@ fn arm(time: Duration) {
             tv_usec: time.subsec_micros().into(),
         },
     };
-    // SAFETY: reads one value of ours and writes nothing.
+    // SAFETY: reads one local value and writes nothing.
     unsafe { libc::setitimer(libc::ITIMER_PROF, &raw const value, std::ptr::null_mut()) };
 }

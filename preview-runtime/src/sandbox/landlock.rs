@@ -1,4 +1,5 @@
-//! The file system, the network and signals to others, all of it denied. A second wall behind the system calls.
+//! Denies all access to the file system, the network and other processes through Landlock, as a second layer behind the
+//! system call filter.
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,

@@ -1,14 +1,14 @@
-//! Limits on what the process can take up.
+//! Resource limits of the process.
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// Memory beyond what the process has when it starts: components, a frame of the largest size, glyphs.
+/// Memory in bytes beyond the start of the process: components, a frame of maximum size, glyphs.
 const MEMORY: u64 = 512 << 20;
-/// Standard streams, the channel, and frame memory on its way.
+/// Descriptors for the standard streams, the channel, and frame memory in transit.
 const DESCRIPTORS: u64 = 16;
 
-/// True if all of them hold. `in_use` is the address space of the process at present: the allocator reserves some of it
-/// ahead, which is different from machine to machine.
+/// Sets the limits and returns whether all of them are active. `in_use` is the current address space of the process,
+/// which differs between machines because the allocator reserves some in advance.
 pub(super) fn set(in_use: u64) -> bool {
     let limits = [
         (Resource::As, in_use.saturating_add(MEMORY)),
@@ -21,7 +21,7 @@ pub(super) fn set(in_use: u64) -> bool {
     ];
     let mut all = true;
     for (resource, most) in limits {
-        // Each is tried, whatever became of the one before.
+        // Sets every limit even when an earlier one failed.
         all &= setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).is_ok();
     }
     all

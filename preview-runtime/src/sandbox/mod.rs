@@ -1,8 +1,9 @@
-//! Locking this process in, before it has read a byte that somebody else wrote and before it has a second thread.
+//! Sandboxes this process before it reads any untrusted data and before it starts a second thread.
 //!
-//! In order: no new privileges, not dumpable, no memory that becomes executable, no descriptor but the channel, Landlock
-//! that allows nothing, limits, and a list of the system calls that are left. The last one carries the weight; without it
-//! nobody's content is run. A seam for other systems is here: [`enter`] and its report are all that the rest knows.
+//! The steps in order: close all descriptors except the channel, no new privileges, not dumpable, no executable memory
+//! from writable memory, Landlock without permissions, resource limits, and the system call filter. The filter is
+//! essential: without it, no component is rendered. The rest of the crate depends only on [`enter`] and its report, so
+//! other systems can be supported here.
 
 mod calls;
 mod deadline;
@@ -16,16 +17,18 @@ use shared_protocol::preview::SandboxReport;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    #[error("the preview was started with an environment; it is started by `draftboard`, with none")]
+    #[error(
+        "the preview process has environment variables. Start it through `draftboard`, which clears them"
+    )]
     Environment,
-    #[error("descriptors of others could not be closed: {0}")]
+    #[error("cannot close inherited file descriptors: {0}")]
     Descriptors(std::io::Error),
-    #[error("more than one thread runs already")]
+    #[error("the preview process already has more than one thread")]
     Threads,
 }
 
-/// Locks the process in for good. What a kernel does not offer is left out and reported; what must hold in any case is
-/// an error.
+/// Enters the sandbox permanently. Measures that the kernel does not support are skipped and reported; a missing
+/// precondition is an error.
 pub fn enter() -> Result<SandboxReport, SandboxError> {
     if std::env::vars_os().next().is_some() {
         return Err(SandboxError::Environment);

@@ -1,4 +1,4 @@
-//! Nodes that have a box of their own: their style in the present state, and what controls show.
+//! Builds nodes with their own box: the style in the current state and the content of controls.
 
 use super::{
     Caret, Content, Control, ControlKind, Element, Fit, Flow, Key, Typed,
@@ -13,7 +13,7 @@ use components::{
 use std::sync::Arc;
 
 impl Builder<'_> {
-    /// A node that has a box of its own.
+    /// Builds a node with its own box.
     pub(super) fn box_of(
         &mut self,
         node: &Node,
@@ -141,7 +141,7 @@ impl Builder<'_> {
         Ok(Some(Control { key, disabled, kind, instance: frame.instance }))
     }
 
-    /// What an input, a checkbox or a select shows.
+    /// Builds the content of an input, a checkbox or a select.
     fn inside_of(
         &mut self,
         control: &Control,
@@ -194,8 +194,8 @@ impl Builder<'_> {
         Ok(inside)
     }
 
-    /// The text of a field that is being typed into, with its caret and what is selected. Before a placeholder the caret
-    /// stands alone.
+    /// Builds the text of a focused field with its caret and selection. An empty field shows the caret before the
+    /// placeholder.
     fn typed_into(&mut self, text: &str, empty: bool, look: Inherited, muted: Inherited) -> Vec<usize> {
         let chars: Vec<char> = text.chars().collect();
         let length = if empty { 0 } else { chars.len() };
@@ -210,7 +210,7 @@ impl Builder<'_> {
             (selected.end..chars.len(), &one_line),
         ];
         for (piece, (range, style)) in pieces.into_iter().enumerate() {
-            // In front of what is selected, or behind it.
+            // The caret is at the start or the end of the selection.
             if (piece == 1 && caret.at == selected.start) || (piece == 2 && caret.at != selected.start) {
                 inside.extend(self.element(Content::Box(Flow::Row), controls::caret(), look));
             }
@@ -224,7 +224,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn element(&mut self, content: Content, style: Style, inherited: Inherited) -> Option<usize> {
-        // One more than the limit is harmless; the next node stops.
+        // One element beyond the limit is harmless; the next node stops the build.
         if self.stopped {
             return None;
         }
@@ -242,7 +242,7 @@ impl Builder<'_> {
         Some(self.tree.elements.len() - 1)
     }
 
-    /// Stands where an expression failed.
+    /// Builds the marker for a failed expression.
     pub(super) fn mark(&mut self) -> Option<usize> {
         let inherited = Inherited {
             colour: Colour::Token(Token::OnDangerSoft),
@@ -264,7 +264,7 @@ impl Builder<'_> {
     }
 }
 
-/// A value as a text to show.
+/// Formats a value as text.
 fn shown(value: &Value) -> Arc<str> {
     match value.as_str() {
         Some(text) => visible(text, MAX_TEXT).into(),

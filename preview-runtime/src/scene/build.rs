@@ -1,4 +1,4 @@
-//! Building the elements of a scene: instances, loops, choices, slots and nested components, within a budget.
+//! Builds the elements of a scene (instances, loops, conditions, slots and nested components) within a budget.
 
 use super::{Content, Flow, Interaction, Kept, Key, Placed, Scene, Tree, boxes::not, kept::Source, props_of};
 use components::{
@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What one build may cost. Crossing a bound ends the build where it is, with a problem.
+/// The budget of one build. Exceeding a limit truncates the build and reports a problem.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub elements: usize,
@@ -31,7 +31,7 @@ impl Default for Limits {
 
 const MAX_PROBLEMS: usize = 100;
 
-/// The elements, what went wrong, and how each override went.
+/// Builds a scene. Returns the elements, the problems and the status of each override.
 pub fn build(
     library: &Library,
     scene: &Scene,
@@ -41,7 +41,7 @@ pub fn build(
     build_with(library, scene, interaction, limits, None)
 }
 
-/// The same, with what was built before from the same library.
+/// Builds a scene and reuses instances that were built before from the same library.
 pub fn build_again(
     library: &Library,
     scene: &Scene,
@@ -64,18 +64,18 @@ fn build_with(
     let (mut seen, mut twice): (BTreeSet<&str>, BTreeSet<&str>) = Default::default();
     for (index, instance) in scene.instances.iter().enumerate() {
         match &instance.parent {
-            // A parent that comes later or is not there could close a circle.
+            // A parent that comes later or does not exist could form a cycle.
             Some(parent) if seen.contains(parent.as_str()) => {
                 children.entry(parent.as_str()).or_default().push(index);
             }
             _ => top.push(index),
         }
-        // Of two with the same id neither is kept: they share what is done to them.
+        // Instances with the same id share their interaction state, so neither is cached.
         if !seen.insert(&instance.id) {
             twice.insert(instance.id.as_str());
         }
     }
-    // Ids of what a component shows begin with the id of the instance around it.
+    // The id of a nested component begins with the id of its outermost instance.
     twice.extend(scene.overrides.iter().filter_map(|over| over.instance.split('/').next()));
     let mut builder = Builder {
         library,
@@ -113,7 +113,7 @@ fn build_with(
     (builder.tree, builder.problems, builder.statuses)
 }
 
-/// What children take over from their parents.
+/// The style that children inherit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Inherited {
     pub(super) colour: Colour,
@@ -127,13 +127,13 @@ impl Default for Inherited {
     }
 }
 
-/// What goes into the slots of a component.
+/// The content of the slots of a component.
 #[derive(Clone, Copy)]
 pub(super) enum Fill<'c> {
     Nothing,
     /// Instances of the page.
     Instances(&'c [usize]),
-    /// Nodes of the component that shows this one.
+    /// Nodes of the component that contains this one.
     Nodes {
         children: &'c [Node],
         slots: &'c [(Arc<str>, Vec<Node>)],
@@ -141,16 +141,16 @@ pub(super) enum Fill<'c> {
     },
 }
 
-/// One component that is being built.
+/// The context of a component during the build.
 #[derive(Clone)]
 pub(super) struct Frame<'c> {
     component: &'c Component,
     pub(super) scope: Scope,
     fill: Fill<'c>,
-    /// In the tree.
+    /// The index in the tree.
     pub(super) instance: usize,
     depth: usize,
-    /// The turns of the loops around what is being built, as they stand in ids: `[2][0]`.
+    /// The iterations of the enclosing loops, as written in ids: `[2][0]`.
     turns: Option<Arc<str>>,
 }
 
@@ -163,19 +163,19 @@ pub(super) struct Builder<'a> {
     pub(super) tree: Tree,
     problems: Vec<PreviewProblem>,
     statuses: Vec<OverrideStatus>,
-    /// How often an instance has shown the component of one of its places in the same turn: a slot can be shown twice.
+    /// How often an instance has built the component at one place in the same iteration. A slot can be rendered twice.
     shown: BTreeMap<(usize, Place, Option<Arc<str>>), usize>,
     kept: Option<&'a mut Kept>,
-    /// Instances that are built each time.
+    /// Instances that are never cached.
     own: BTreeSet<&'a str>,
     started: Instant,
-    /// Nodes that were looked at, whether or not anything came of them.
+    /// The number of visited nodes.
     steps: usize,
     pub(super) stopped: bool,
 }
 
 impl<'a> Builder<'a> {
-    /// A component by itself, in the middle of nothing.
+    /// Builds a standalone component.
     fn alone(&mut self, component: &str, variant: Option<&String>) -> Vec<usize> {
         let mut props = Map::new();
         let id = variant.map_or_else(|| component.to_owned(), |variant| format!("{component}@{variant}"));
@@ -183,7 +183,7 @@ impl<'a> Builder<'a> {
             match found.variant(variant) {
                 Some(variant) => props = variant.props.clone(),
                 None => {
-                    let message = format!("there is no variant `{}`", visible(variant, 60));
+                    let message = format!("unknown variant `{}`", visible(variant, 60));
                     self.problem(&found.file, Place::START, message, None);
                 }
             }
@@ -225,7 +225,7 @@ impl<'a> Builder<'a> {
         roots
     }
 
-    /// Far enough from the bounds that nothing that is taken over can cross them.
+    /// Returns whether the build is far enough from its limits that reused instances cannot exceed them.
     fn has_room(&self) -> bool {
         self.tree.elements.len() < self.limits.elements / 2 && self.tree.instances.len() < MAX_INSTANCES / 2
     }
@@ -262,7 +262,7 @@ impl<'a> Builder<'a> {
         roots
     }
 
-    /// A type for which there is no component: a box with its name, around what it holds.
+    /// Builds a placeholder for a type without a component: a box with its name around its children.
     fn unknown(
         &mut self,
         instance: &SceneInstance,
@@ -329,7 +329,7 @@ impl<'a> Builder<'a> {
         Some(self.tree.instances.len() - 1)
     }
 
-    /// Recursive, which the limit on depth bounds.
+    /// Recursion is bounded by the depth limit.
     fn node(&mut self, node: &Node, frame: &Frame<'_>, inherited: Inherited, key: Key) -> Vec<usize> {
         if self.stopped || !self.within_budget(node, frame) {
             return Vec::new();
@@ -472,8 +472,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What a component that another shows is called: the instance around it, what that calls it, and which turn of the loops
-    /// around it this is.
+    /// Returns the id of a nested component: the id of the enclosing instance, the part name and the loop iterations.
     fn id_within(&mut self, frame: &Frame<'_>, part: &Part, place: Place) -> String {
         let around = self.id_of(frame.instance).unwrap_or_default();
         let times = self.shown.entry((frame.instance, place, frame.turns.clone())).or_default();
@@ -484,14 +483,14 @@ impl<'a> Builder<'a> {
         }
         *times += 1;
         if id.len() > MAX_ID {
-            // Still the same in every render, and too deep for anybody to override.
+            // The id stays stable between renders; it is too deep to be overridden.
             let owner = id.split('/').next().unwrap_or_default();
             id = format!("{owner}/~{}", Key::of(&id));
         }
         id
     }
 
-    /// A component that another shows.
+    /// Builds a component inside another component.
     fn nested(
         &mut self,
         instance: &SceneInstance,
@@ -504,18 +503,18 @@ impl<'a> Builder<'a> {
         let first = self.tree.instances.len();
         let roots = self.instance(instance, fill, Some(frame.instance), inherited, frame.depth);
         if let Some(placed) = self.tree.instances.get_mut(first) {
-            // Where it is shown, rather than where it is defined.
+            // The location of the use, not of the definition.
             placed.file.clone_from(&frame.component.file);
             placed.line = node.place.line;
         }
         roots
     }
 
-    /// A picture that is not there is named with its place; the rest of the page stays as it is.
+    /// Reports a missing picture with its location. The rest of the page is not affected.
     pub(super) fn check_picture(&mut self, path: &str, node: &Node, frame: &Frame<'_>) {
         if !path.is_empty() && self.kept.as_ref().is_some_and(|kept| kept.lacks(path)) {
             let path = visible(path, 200);
-            let message = format!("the picture {path} is not there; expected a PNG file of the workspace");
+            let message = format!("picture {path} not found; expected a PNG file in the workspace");
             let instance = self.id_of(frame.instance);
             self.problem(&frame.component.file, node.place, message, instance);
         }
@@ -528,7 +527,7 @@ impl<'a> Builder<'a> {
     fn stop(&mut self, file: &str, place: Place, message: String) {
         if !self.stopped {
             self.stopped = true;
-            self.problem(file, place, format!("the page is cut off here: {message}"), None);
+            self.problem(file, place, format!("the page is truncated here: {message}"), None);
         }
     }
 

@@ -1,11 +1,11 @@
-//! How controls look before their component says otherwise.
+//! The default styles of controls.
 
 use components::{
     Align, Border, Colour, Justify, Kind, Length, Radius, RadiusStep, Shadow, Share, Sides, Space, Style,
     Token,
 };
 
-/// Choices of one select.
+/// The maximum number of options of a select.
 pub(super) const MAX_OPTIONS: usize = 500;
 
 pub(super) fn base(kind: &Kind) -> Option<Style> {
@@ -49,7 +49,7 @@ fn square(side: f32) -> Style {
     Style { width: side, height: side, shrink: Some(Share(0.0)), ..Style::default() }
 }
 
-/// The tick of a checkbox covers all of it, in colours that say yes.
+/// The tick of a checkbox, which covers the whole box.
 pub(super) fn tick() -> Style {
     Style {
         background: Some(Colour::Token(Token::Primary)),
@@ -74,10 +74,10 @@ pub(super) fn caret() -> Style {
 }
 
 pub(super) const CHOICE_HEIGHT: f32 = 34.0;
-/// Padding and border of a list, above and below.
+/// The padding and border of a list, above and below together.
 pub(super) const LIST_EDGES: f32 = 10.0;
 
-/// The list of a select, over the page.
+/// The list of a select, drawn over the page.
 pub(super) fn list(width: f32) -> Style {
     Style {
         width: Some(Length::Points(width)),

@@ -1,17 +1,17 @@
-//! Elements: boxes, texts, icons and pictures, styled, in the order in which they are drawn.
+//! Styled elements (boxes, texts, icons and pictures) in drawing order.
 
 use super::Key;
 use crate::look::Icon;
 use components::{Style, TypeStep, Weight};
 use std::sync::Arc;
 
-/// How children follow each other.
+/// The layout of children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
     Row,
     Column,
     Grid,
-    /// One above the other.
+    /// Children overlap each other.
     Stack,
 }
 
@@ -28,7 +28,7 @@ impl PartialEq for Content {
         match (self, other) {
             (Self::Box(one), Self::Box(other)) => one == other,
             (Self::Text(one), Self::Text(other)) => one == other,
-            // Made once, live for ever.
+            // Icons are static, so their addresses identify them.
             (Self::Icon(one), Self::Icon(other)) => std::ptr::eq(*one, *other),
             (Self::Picture { path, fit }, Self::Picture { path: other, fit: others }) => {
                 path == other && fit == others
@@ -45,19 +45,19 @@ pub(crate) enum Fit {
     Fill,
 }
 
-/// Something that can be pressed, or typed into.
+/// An element that can be pressed or typed into.
 #[derive(Debug, Clone)]
 pub(crate) struct Control {
     pub(crate) key: Key,
     pub(crate) disabled: bool,
     pub(crate) kind: ControlKind,
-    /// Who is told about it.
+    /// The index of the instance that receives its actions.
     pub(crate) instance: usize,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum ControlKind {
-    /// Looks different under the pointer, and that is all.
+    /// Only changes its style under the pointer.
     Plain,
     Button {
         action: Arc<str>,
@@ -72,7 +72,7 @@ pub(crate) enum ControlKind {
         value: Arc<str>,
         options: Vec<Arc<str>>,
     },
-    /// A row of the list of a select.
+    /// A row in the list of a select.
     Choice {
         of: Key,
         value: Arc<str>,
@@ -83,19 +83,19 @@ pub(crate) enum ControlKind {
 pub(crate) struct Element {
     pub(crate) content: Content,
     pub(crate) style: Style,
-    /// Inherited where not set: of text and icons.
+    /// The colour of text and icons, inherited when not set.
     pub(crate) colour: components::Colour,
     pub(crate) text: TypeStep,
     pub(crate) weight: Weight,
     pub(crate) children: Vec<usize>,
     pub(crate) control: Option<Control>,
-    /// Has the focus, and no style of its own for that.
+    /// The element is focused and has no focus style of its own.
     pub(crate) ring: bool,
-    /// It lies over the page, at this point of it.
+    /// The position of an element that floats over the page.
     pub(crate) float: Option<[f32; 2]>,
 }
 
-/// An instance on the page, or one that a component shows.
+/// An instance on the page or inside a component.
 #[derive(Debug, Clone)]
 pub struct Placed {
     pub id: String,
@@ -103,12 +103,12 @@ pub struct Placed {
     pub parent: Option<usize>,
     pub file: String,
     pub line: u32,
-    /// The outermost elements.
+    /// The outermost elements of the instance.
     pub roots: Vec<usize>,
 }
 
 impl Element {
-    /// The same text in the same letters, so that it takes the same room.
+    /// Returns whether both elements have the same text in the same type style and therefore the same size.
     pub(crate) fn is_set_like(&self, other: &Self) -> bool {
         let way = |element: &Self| {
             let style = &element.style;
@@ -123,7 +123,7 @@ impl Element {
         self.content == other.content && way(self) == way(other)
     }
 
-    /// In the same place it would be the same pixels.
+    /// Returns whether both elements produce the same pixels at the same position.
     pub(crate) fn looks_like(&self, other: &Self) -> bool {
         self.is_set_like(other)
             && self.style == other.style
@@ -132,17 +132,17 @@ impl Element {
     }
 }
 
-/// Everything on the screen.
+/// All elements and instances of the screen.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     pub(crate) elements: Vec<Element>,
-    /// Side by side on the page.
+    /// The top-level elements of the page.
     pub(crate) roots: Vec<usize>,
     pub(crate) instances: Vec<Placed>,
 }
 
 impl Tree {
-    /// The same elements within each other; how they look may be different.
+    /// Returns whether both trees have the same structure. Styles may differ.
     pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
         let same_kind = |a: &Element, b: &Element| {
             a.children == b.children
@@ -156,7 +156,7 @@ impl Tree {
             && self.elements.iter().zip(&other.elements).all(|(a, b)| same_kind(a, b))
     }
 
-    /// Elements in all, for figures.
+    /// The number of elements, for benchmarks.
     pub fn len(&self) -> usize {
         self.elements.len()
     }

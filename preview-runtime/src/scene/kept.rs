@@ -1,7 +1,7 @@
-//! What was built before: instances whose props and state are as they were are taken over instead of evaluated again.
+//! The build cache: instances with unchanged props and state are reused instead of evaluated again.
 //!
-//! Only instances of the page that hold no others are kept, which most are. Whatever could make one look different is
-//! part of the comparison; when the library changes, all is forgotten.
+//! Only page instances without children are cached, which covers most of them. The comparison includes everything that
+//! affects the result. A library change clears the cache.
 
 use super::{Element, Interaction, Key, Placed, Tree, build::Inherited};
 use components::Component;
@@ -11,11 +11,11 @@ use std::{
     sync::Arc,
 };
 
-/// Instances as they were last built, by id.
+/// The last build of each instance, by id.
 #[derive(Default)]
 pub struct Kept {
     fragments: BTreeMap<String, Fragment>,
-    /// Pictures that can be shown.
+    /// The available pictures.
     pictures: BTreeSet<String>,
 }
 
@@ -24,15 +24,15 @@ struct Fragment {
     props: Map<String, Value>,
     inherited: Inherited,
     depth: usize,
-    /// Numbered from its own first element and instance.
+    /// Indices are relative to the first element and instance of the fragment.
     elements: Vec<Element>,
     instances: Vec<Placed>,
     roots: Vec<usize>,
-    /// Of its controls: what is done to one of them changes how it looks.
+    /// The keys of its controls. Interaction with one of them invalidates the fragment.
     keys: Vec<Key>,
 }
 
-/// What an instance is built from.
+/// The inputs from which an instance is built.
 pub(super) struct Source<'s> {
     pub(super) id: &'s str,
     pub(super) component: &'s Arc<Component>,
@@ -46,7 +46,7 @@ impl Kept {
         self.fragments.clear();
     }
 
-    /// A picture is there from now on.
+    /// Records that a picture is available.
     pub(crate) fn has_picture(&mut self, path: &str) {
         self.pictures.insert(path.to_owned());
     }
@@ -55,7 +55,7 @@ impl Kept {
         !self.pictures.contains(picture)
     }
 
-    /// Forgets instances that are no more. To be called after a build.
+    /// Removes instances that no longer exist. Called after a build.
     pub(super) fn retain(&mut self, is_there: impl Fn(&str) -> bool) {
         self.fragments.retain(|id, _| is_there(id));
     }
@@ -64,7 +64,7 @@ impl Kept {
         self.fragments.len()
     }
 
-    /// Puts the instance into the tree as it was, if nothing about it has changed. Gives its outermost elements.
+    /// Copies an unchanged instance into the tree. Returns its outermost elements.
     pub(super) fn take(
         &self,
         source: &Source<'_>,
@@ -99,7 +99,7 @@ impl Kept {
         Some(kept.roots.iter().map(|root| root + first).collect())
     }
 
-    /// Keeps what was just built: all elements and instances of the tree from these on.
+    /// Caches the instance that was just built: all elements and instances of the tree from these indices on.
     pub(super) fn keep(
         &mut self,
         source: &Source<'_>,

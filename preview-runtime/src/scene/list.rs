@@ -1,4 +1,4 @@
-//! The list of a select that is open: over the page, drawn last, so that nothing hides it.
+//! The open list of a select, drawn last so that nothing covers it.
 
 use super::{
     Content, Control, ControlKind, Flow, Key, Open,
@@ -8,16 +8,16 @@ use super::{
 use components::Style;
 use std::sync::Arc;
 
-/// Choices that are seen at once, around the one that is chosen; the arrows reach the others.
+/// The maximum number of visible choices, around the selected one. The arrow keys reach the others.
 const MOST_SEEN: usize = 12;
 
-/// How high the list of so many choices is.
+/// The height of a list with this many options.
 pub(crate) fn list_height(options: usize) -> f32 {
     options.min(MOST_SEEN) as f32 * controls::CHOICE_HEIGHT + controls::LIST_EDGES
 }
 
 impl Builder<'_> {
-    /// The list, if a select that is on the page is open.
+    /// Builds the list of the open select, if it is on the page.
     pub(super) fn open_list(&mut self) -> Option<usize> {
         let open: Open = self.interaction.open?;
         let select = self.tree.elements.iter().find_map(|element| {

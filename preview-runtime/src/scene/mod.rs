@@ -1,7 +1,7 @@
-//! From components and a scene to elements: what is on the screen, without where.
+//! Builds elements from components and a scene: the content of the screen, without layout.
 //!
-//! Owns: applying props, overrides and states, loops, choices, slots and nested components, all within a budget. Must not
-//! know: layout, pixels, messages, the sandbox.
+//! Owns: props, overrides and states, loops, conditions, slots and nested components, all within a budget. Must not know:
+//! layout, pixels, messages, the sandbox.
 
 mod boxes;
 mod build;
@@ -23,11 +23,11 @@ pub use state::{Caret, Interaction, Key, Open, Typed};
 
 use shared_protocol::preview::{SceneInstance, SceneOverride, Target};
 
-/// What a session shows.
+/// The content of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
     pub target: Target,
-    /// Parents before their children.
+    /// Parents precede their children.
     pub instances: Vec<SceneInstance>,
     pub overrides: Vec<SceneOverride>,
 }

@@ -1,4 +1,4 @@
-//! Props of an instance with its overrides laid over them.
+//! Applies overrides to the props of an instance.
 
 use serde_json::{Map, Value};
 use shared_protocol::{
@@ -6,7 +6,7 @@ use shared_protocol::{
     v0::JsonPointer,
 };
 
-/// The props with every override of this instance, and how each of them went, in order.
+/// Returns the props with all overrides of this instance applied, and sets the status of each override.
 pub(crate) fn props_of(
     instance: &str,
     mut props: Map<String, Value>,
@@ -25,7 +25,7 @@ pub(crate) fn props_of(
     props
 }
 
-/// Sets the value at the path. The first part must be a prop that exists; what lies within may be new at the end only.
+/// Sets the value at the path. The first token must be an existing prop; only the last token may be a new key.
 fn set(props: &mut Map<String, Value>, path: &JsonPointer, value: &Value) -> Option<()> {
     let tokens: Vec<String> = path.tokens().collect();
     let (first, rest) = tokens.split_first()?;

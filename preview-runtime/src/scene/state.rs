@@ -1,16 +1,16 @@
-//! What the person in front of the preview does to it: nothing of it is kept, and a reset forgets it.
+//! The interaction state of a preview. It is never saved, and a reset clears it.
 
 use std::{
     collections::{BTreeMap, BTreeSet, hash_map::DefaultHasher},
     hash::{Hash, Hasher},
 };
 
-/// Which element, across renders: the way to it from its instance.
+/// Identifies an element across renders, by its path from the instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(u64);
 
 impl Key {
-    /// The default hasher has fixed keys, so the same way gives the same key in every process.
+    /// The default hasher has fixed keys, so the same path gives the same key in every process.
     pub(crate) fn of(text: &str) -> Self {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
@@ -31,14 +31,14 @@ impl std::fmt::Display for Key {
     }
 }
 
-/// What somebody put into a control.
+/// The value that a person entered in a control.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {
     Text(String),
     Ticked(bool),
 }
 
-/// Where typing goes in a field, in characters. What lies between the two is selected.
+/// The caret position in a field, in characters. The text between `at` and `anchor` is selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caret {
     pub at: usize,
@@ -50,43 +50,43 @@ impl Caret {
         Self { at, anchor: at }
     }
 
-    /// In a text of so many characters.
+    /// Clamps the caret to a text length.
     pub(crate) fn within(self, length: usize) -> Self {
         Self { at: self.at.min(length), anchor: self.anchor.min(length) }
     }
 
-    /// What is selected.
+    /// The selected range.
     pub(crate) fn range(self) -> std::ops::Range<usize> {
         self.at.min(self.anchor)..self.at.max(self.anchor)
     }
 }
 
-/// A list that lies over the page.
+/// An open list over the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Open {
     pub select: Key,
-    /// Where it begins, in points of the page, and how wide it is.
+    /// The top left corner in points of the page.
     pub at: [f32; 2],
     pub width: f32,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Interaction {
-    /// The element under the pointer and those around it.
+    /// The element under the pointer and its ancestors.
     pub hovered: BTreeSet<Key>,
     pub pressed: Option<Key>,
     pub focused: Option<Key>,
-    /// The select whose list is open.
+    /// The open list of a select.
     pub open: Option<Open>,
-    /// In the field that has the focus; none is behind its last character.
+    /// The caret of the focused field. `None` is after the last character.
     pub caret: Option<Caret>,
     pub typed: BTreeMap<Key, Typed>,
-    /// Points that the page is scrolled down.
+    /// The scroll offset in points.
     pub scroll: f32,
 }
 
 impl Interaction {
-    /// Something is being, or was, done to this control.
+    /// Returns whether the state affects this control.
     pub(crate) fn touches(&self, key: Key) -> bool {
         self.pressed == Some(key)
             || self.focused == Some(key)
@@ -95,5 +95,5 @@ impl Interaction {
     }
 }
 
-/// Controls that can hold something typed at once.
+/// The maximum number of controls with an entered value.
 pub(crate) const MAX_TYPED: usize = 1_000;

@@ -1,4 +1,4 @@
-//! What lies under a point, and where instances are.
+//! Hit testing and instance boxes.
 
 use crate::{
     layout::Layout,
@@ -7,7 +7,7 @@ use crate::{
 use egui::{Pos2, Rect};
 use shared_protocol::preview::{InstanceBox, MAX_ID};
 
-/// The boxes of all instances, outer ones first. An instance of several elements is around all of them.
+/// Returns the boxes of all instances, outer ones first. The box of an instance encloses all of its elements.
 pub(super) fn boxes(tree: &Tree, layout: &Layout) -> Vec<InstanceBox> {
     let cut = |text: &str| text.chars().take(MAX_ID).collect::<String>();
     tree.instances
@@ -41,7 +41,7 @@ fn numbers(rect: Rect) -> [f32; 4] {
     [rect.left(), rect.top(), rect.width(), rect.height()]
 }
 
-/// The innermost instance under the point, by its place in the tree. Among several, the one drawn last.
+/// Returns the index of the innermost instance under the point; among several, the one drawn last.
 pub(super) fn instance_at(tree: &Tree, layout: &Layout, at: Pos2) -> Option<usize> {
     let seen = |index: &usize| {
         let (rect, clip) = (layout.rects.get(*index), layout.clips.get(*index));
@@ -52,8 +52,8 @@ pub(super) fn instance_at(tree: &Tree, layout: &Layout, at: Pos2) -> Option<usiz
         .find(|index| tree.instances.get(*index).is_some_and(|placed| placed.roots.iter().any(seen)))
 }
 
-/// The controls under the point, outer ones first. An element that is drawn later hides those before it only if it is a
-/// control itself, which is what a click is meant for.
+/// Returns the controls under the point, outer ones first. A later element covers earlier controls only if it is a
+/// control itself.
 pub(super) fn controls_at<'t>(tree: &'t Tree, layout: &Layout, at: Pos2) -> Vec<&'t Control> {
     let mut found = Vec::new();
     for root in &tree.roots {
@@ -62,7 +62,7 @@ pub(super) fn controls_at<'t>(tree: &'t Tree, layout: &Layout, at: Pos2) -> Vec<
     found
 }
 
-/// Recursive, which the depth of the tree bounds.
+/// Recursion is bounded by the depth of the tree.
 fn descend<'t>(tree: &'t Tree, layout: &Layout, index: usize, at: Pos2, found: &mut Vec<&'t Control>) {
     let (Some(element), Some(rect), Some(clip)) =
         (tree.elements.get(index), layout.rects.get(index), layout.clips.get(index))
@@ -75,7 +75,7 @@ fn descend<'t>(tree: &'t Tree, layout: &Layout, index: usize, at: Pos2, found: &
     {
         found.push(control);
     }
-    // Children may reach out of their parent.
+    // Children may extend beyond their parent.
     for child in &element.children {
         descend(tree, layout, *child, at, found);
     }

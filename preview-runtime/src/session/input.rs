@@ -1,4 +1,4 @@
-//! What a person does: hovering, pressing, typing; or choosing an instance, in inspect mode.
+//! Handles input: hovering, pressing and typing in interact mode, and picking an instance in inspect mode.
 
 use super::{Session, hit};
 use crate::scene::{Caret, Control, ControlKind, Key, MAX_TYPED, Open, Typed, list_height};
@@ -8,9 +8,9 @@ use serde_json::Value;
 use shared_protocol::preview::{EditKey, FromPreview, InputEvent, MAX_ID, MAX_TOLD, Mode};
 use std::{collections::BTreeSet, ops::Range};
 
-/// Between a select and its list.
+/// The gap between a select and its list.
 const LIST_GAP: f32 = 4.0;
-/// Characters of one field.
+/// The maximum number of characters in a field.
 const MAX_FIELD: usize = 2_000;
 
 impl Session {
@@ -79,7 +79,7 @@ impl Session {
     fn press(&mut self, at: Option<Pos2>) {
         self.hover(at);
         let control = self.control_at(at);
-        // Wherever it is pressed, an open list is done with once that is over; a choice is made when it is let go.
+        // Any press closes an open list; a press on a choice closes it on release, after the selection.
         let is_choice =
             control.as_ref().is_some_and(|control| matches!(control.kind, ControlKind::Choice { .. }));
         self.closed = self.interaction.open.map(|open| open.select);
@@ -97,7 +97,7 @@ impl Session {
         self.dirty = true;
     }
 
-    /// Something happens when the pointer is let go where it was pressed.
+    /// Activates a control when the pointer is released where it was pressed.
     fn release(&mut self, at: Option<Pos2>) {
         let pressed = self.interaction.pressed.take();
         if pressed.is_none() {
@@ -129,7 +129,7 @@ impl Session {
         }
     }
 
-    /// Below the select, as wide as it is; pressed again, it is closed.
+    /// Opens the list below the select, with the same width. Pressing the select again closes it.
     fn open_list(&mut self, control: &Control) {
         if self.closed == Some(control.key) {
             return;
@@ -142,7 +142,7 @@ impl Session {
         let ControlKind::Select { options, .. } = &control.kind else { return };
         let height = list_height(options.len());
         let room = self.painter.as_ref().map_or(0.0, |painter| painter.screen().height as f32);
-        // Above it where there is no room below.
+        // Opens above the select when there is no room below.
         let is_below = rect.bottom() + LIST_GAP + height <= room || rect.top() < LIST_GAP + height;
         let y = if is_below { rect.bottom() + LIST_GAP } else { rect.top() - LIST_GAP - height };
         let at = [rect.left(), y + self.interaction.scroll];
@@ -174,11 +174,11 @@ impl Session {
         controls.find(|control| control.key == focused && !control.disabled).cloned()
     }
 
-    /// The field that has the focus, what is in it by now, and where typing goes.
+    /// Returns the focused field, its current text and the caret.
     fn field(&self) -> Option<(Control, Vec<char>, Caret)> {
         let control = self.focused()?;
         let ControlKind::Input { value } = &control.kind else { return None };
-        // What was typed since the last frame counts too.
+        // Includes text typed since the last frame.
         let now: Vec<char> = match self.interaction.typed.get(&control.key) {
             Some(Typed::Text(text)) => text.chars().collect(),
             _ => value.chars().collect(),
@@ -268,7 +268,7 @@ impl Session {
         self.dirty = true;
     }
 
-    /// The next choice of a select, or the one before; it ends at its ends.
+    /// Selects the next or previous option of a select, without wrapping.
     fn choose_beside(&mut self, before: bool) {
         let Some(control) = self.focused() else { return };
         let ControlKind::Select { value, options } = &control.kind else { return };
@@ -288,7 +288,7 @@ impl Session {
         }
     }
 
-    /// In the order in which controls are drawn, round and round.
+    /// Moves the focus in drawing order, with wrapping.
     fn move_focus(&mut self, back: bool) {
         let keys: Vec<Key> = self
             .shown
@@ -315,7 +315,7 @@ impl Session {
     }
 }
 
-/// None for what is no place.
+/// Returns `None` when a coordinate is not finite.
 fn point(x: f32, y: f32) -> Option<Pos2> {
     (x.is_finite() && y.is_finite()).then_some(pos2(x, y))
 }

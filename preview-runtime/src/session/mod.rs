@@ -1,7 +1,7 @@
-//! One conversation with main: takes messages, keeps what is to be shown, paints when something has changed.
+//! A preview session: handles messages from main, keeps the scene, and paints when something changed.
 //!
-//! Owns: the library, the scene, what was typed and pressed, and when a frame is due. Must not know: sockets, the
-//! sandbox. Everything that happens is a message in and messages out, so tests drive it directly.
+//! Owns: the library, the scene, the interaction state, and when a frame is due. Must not know: sockets, the sandbox. All
+//! input and output are messages, so tests drive it directly.
 
 mod hit;
 mod input;
@@ -24,24 +24,24 @@ use shared_protocol::{
 use std::{fs::File, os::fd::OwnedFd, sync::Arc, time::Instant};
 use system_fonts::LoadedFont;
 
-/// Why the preview ends. Main reads it from standard error.
+/// The reason why the preview ends. Main reads it from standard error.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    #[error("a screen came without its memory")]
+    #[error("a screen message has no memory descriptor")]
     NoMemory,
-    #[error("a font came without its file")]
+    #[error("a font message has no file descriptor")]
     NoFont,
-    #[error("a screen came that there cannot be")]
+    #[error("a screen message has an invalid size")]
     Screen,
     #[error(transparent)]
     Memory(#[from] MemoryError),
     #[error(transparent)]
     Paint(#[from] PaintError),
-    #[error("more instances, overrides or events came than there may be")]
+    #[error("a message exceeds the limit of instances, overrides or events")]
     TooMany,
 }
 
-/// What is on the screen at present.
+/// The elements and layout on the screen.
 #[derive(Default)]
 struct Shown {
     tree: Arc<Tree>,
@@ -52,7 +52,7 @@ pub struct Session {
     library: Library,
     scene: Scene,
     interaction: Interaction,
-    /// The select whose list was open when something was last pressed.
+    /// The select whose list was open at the last press.
     closed: Option<Key>,
     kept: Kept,
     limits: Limits,
@@ -62,7 +62,7 @@ pub struct Session {
     writer: Option<FrameWriter>,
     generation: u32,
     shown: Shown,
-    /// What was last told, so that the same is not told again.
+    /// The last reported state, which avoids duplicate reports.
     told: Told,
     library_changed: bool,
     dirty: bool,
@@ -105,7 +105,7 @@ impl Session {
         }
     }
 
-    /// Takes one message, with the descriptor that came with it.
+    /// Handles one message and its file descriptor.
     pub fn take(&mut self, message: ToPreview, descriptor: Option<OwnedFd>) -> Result<(), SessionError> {
         match message {
             ToPreview::Welcome { .. } => {}
@@ -191,7 +191,10 @@ impl Session {
 
     fn picture(&mut self, path: &str, png: &str) -> Result<(), SessionError> {
         let Some(painter) = &mut self.painter else {
-            self.log(PreviewLogLevel::Warn, format!("{path} came before the screen and was not taken"));
+            self.log(
+                PreviewLogLevel::Warn,
+                format!("{path} was ignored because it arrived before the screen"),
+            );
             return Ok(());
         };
         let result = match STANDARD.decode(png) {
@@ -203,19 +206,19 @@ impl Session {
                 self.kept.has_picture(path);
                 self.dirty = true;
             }
-            Err(error) => self.log(PreviewLogLevel::Warn, format!("{path} cannot be shown: {error}")),
+            Err(error) => self.log(PreviewLogLevel::Warn, format!("cannot show {path}: {error}")),
         }
         Ok(())
     }
 
-    /// The descriptor of a font file is read to its end and closed; the sandbox opens nothing.
+    /// Reads a font from its descriptor; the sandbox opens no files.
     fn font(&mut self, name: String, file: File, index: u32) {
-        // Main waits for the frame with it.
+        // Main waits for a frame with the font.
         self.dirty = true;
         let Some(painter) = &mut self.painter else { return };
         match LoadedFont::read(name.clone(), file, index) {
             Ok(font) => painter.add_font(font),
-            Err(error) => self.log(PreviewLogLevel::Warn, format!("{name} is not used: {error}")),
+            Err(error) => self.log(PreviewLogLevel::Warn, format!("cannot use font {name}: {error}")),
         }
     }
 
@@ -223,7 +226,7 @@ impl Session {
         self.out.push(FromPreview::Log { level, message: visible(&message, MAX_TOLD) });
     }
 
-    /// Paints if something has changed. To be called when no message waits, so that many changes are one frame.
+    /// Paints a frame if something changed. Called when no message is queued, so that several changes produce one frame.
     pub fn settle(&mut self) -> Result<(), SessionError> {
         if self.library_changed {
             self.library.settle();
@@ -256,7 +259,7 @@ impl Session {
         Ok(())
     }
 
-    /// Whatever is new about the frame.
+    /// Reports the changes since the last frame.
     fn tell(&mut self, problems: Vec<PreviewProblem>, statuses: Vec<OverrideStatus>) {
         let revision = self.revision;
         let instances = hit::boxes(&self.shown.tree, &self.shown.layout);
@@ -285,12 +288,12 @@ impl Session {
         }
     }
 
-    /// What main is to be told, in order.
+    /// Takes the queued messages to main, in order.
     pub fn drain(&mut self) -> std::vec::Drain<'_, FromPreview> {
         self.out.drain(..)
     }
 
-    /// The latest frame, for tests and pictures.
+    /// The painter with the latest frame, for tests and images.
     pub fn painter(&self) -> Option<&Painter> {
         self.painter.as_ref()
     }

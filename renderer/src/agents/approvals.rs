@@ -1,5 +1,5 @@
-//! Standing approvals: what a person lets clients do without being asked each time. Here they are listed, given and taken
-//! back; what they cover is decided in main.
+//! Standing approvals: rules that accept matching proposals automatically. The window lists, grants and revokes them; main
+//! decides which proposals match.
 
 use crate::{
     panels::{
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const HOUR: u64 = 3_600_000;
 
-/// How long one can hold.
+/// The choices for the duration of an approval.
 const TERMS: [(&str, Option<u64>); 4] = [
     ("1 hour", Some(HOUR)),
     ("1 day", Some(24 * HOUR)),
@@ -34,7 +34,7 @@ pub(crate) struct Approvals {
     form: Option<Form>,
 }
 
-/// What is chosen and not yet given.
+/// The draft of an approval.
 #[derive(Debug, Default)]
 struct Form {
     client: String,
@@ -51,14 +51,14 @@ impl Approvals {
         muted_ui(
             ui,
             theme,
-            "What fits one is accepted without asking you. It is checked and recorded like any other proposal, and can \
-             be undone or reverted.",
+            "Accepts matching proposals automatically. They are checked and recorded like any other proposal, and can \
+                         be undone or reverted.",
         );
         for approval in &view.review.approvals {
             approval_ui(ui, view, approval, actions);
         }
         if view.review.approvals.is_empty() && self.form.is_none() {
-            muted_ui(ui, theme, "None: each proposal waits for you.");
+            muted_ui(ui, theme, "None. Every proposal needs your decision.");
         }
         match &mut self.form {
             None => {
@@ -71,7 +71,7 @@ impl Approvals {
                 form.show_ui(ui, view);
                 ui.horizontal(|ui| {
                     let grant = ui.add_enabled(!form.areas.is_empty(), egui::Button::new("Grant"));
-                    if grant.on_disabled_hover_text("Choose what it covers").clicked() {
+                    if grant.on_disabled_hover_text("Select at least one area").clicked() {
                         actions.push(Action::Review(ReviewRequest::Grant(form.grant())));
                         done = true;
                     }
@@ -108,7 +108,7 @@ fn approval_ui(ui: &mut Ui, view: &View<'_>, approval: &StandingApproval, action
         } else {
             format!("used {}", counted(*used as usize, "time"))
         };
-        let given = format!("given by {} {}", line(by), ago(now(), *granted));
+        let given = format!("granted by {} {}", line(by), ago(now(), *granted));
         muted_ui(ui, view.theme, format!("{boards} · {until} · {used} · {given}"));
     });
 }
@@ -123,11 +123,11 @@ impl Form {
         ui.add_space(4.0);
         let edit = TextEdit::singleline(&mut self.client).hint_text("Any client").desired_width(240.0);
         focus_stroke(ui, theme, |ui| ui.add(edit)).accessible_name("Client");
-        muted_ui(ui, theme, "As the client calls itself. Nobody checks that name.");
+        muted_ui(ui, theme, "The name that the client reports. It is not verified.");
         for area in Area::ALL {
             self.area_ui(ui, theme, area);
         }
-        muted_ui(ui, theme, "Terraform apply and destroy always wait for a person.");
+        muted_ui(ui, theme, "Terraform apply and destroy always need your decision.");
         ui.label("Boards");
         ui.horizontal_wrapped(|ui| {
             for board in view.snapshot.boards() {
@@ -141,7 +141,7 @@ impl Form {
                 }
             }
         });
-        muted_ui(ui, theme, "All boards when none is ticked.");
+        muted_ui(ui, theme, "Covers all boards when none is selected.");
         ui.horizontal_wrapped(|ui| {
             for (place, (word, _)) in TERMS.iter().enumerate() {
                 ui.selectable_value(&mut self.term, place, *word);
@@ -167,9 +167,9 @@ impl Form {
             }
             if let Some(most) = self.areas.get_mut(&area).filter(|_| area != Area::TerraformPlan) {
                 let mut grave = *most == Risk::Destructive;
-                let text = RichText::new("also what takes something away").small().color(theme.danger);
+                let text = RichText::new("include removals").small().color(theme.danger);
                 let tick = ui.checkbox(&mut grave, text);
-                let tick = tick.accessible_name(format!("Also what takes something away in {word}"));
+                let tick = tick.accessible_name(format!("Include removals in {word}"));
                 if tick.changed() {
                     *most = if grave { Risk::Destructive } else { Risk::Security };
                 }

@@ -1,15 +1,15 @@
-//! How to connect an agent: the same text as in the documentation.
+//! The setup guide for agents, with the same text as the documentation.
 
 use crate::{markdown::markdown_ui, widgets::modal_frame};
 use canvas::theme::Theme;
 use egui::{Context, Id};
 
-/// Who can be connected, in a line.
-pub(crate) const CLIENTS: &str = "Claude, VS Code, Cursor, or any other program that speaks MCP.";
+/// The supported clients, in one line.
+pub(crate) const CLIENTS: &str = "Claude, VS Code, Cursor, or any other MCP client.";
 
 const TEXT: &str = include_str!("../../../docs/guide/agents.md");
 
-/// Gives back `false` when it is closed.
+/// Returns `false` when the guide closes.
 pub(crate) fn setup_guide_ui(context: &Context, theme: &Theme) -> bool {
     let page = egui::Modal::new(Id::unique("setup guide")).frame(modal_frame(context));
     let response = page.show(context, |ui| {

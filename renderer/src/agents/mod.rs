@@ -1,5 +1,5 @@
-//! The agents' side as a person sees it: the pill in the status bar with its popover, the page of settings, the guide.
-//! The panel that lists the clients is `panels/agents.rs`.
+//! The agent controls: the MCP pill in the status bar with its popover, the settings and the setup guide. The panel that
+//! lists the clients is `panels/agents.rs`.
 
 pub(crate) mod approvals;
 pub(crate) mod guide;
@@ -13,7 +13,7 @@ use shared_protocol::{
     messages::Request,
 };
 
-/// Client programs whose configuration can be copied: the word that main knows, and what people call it.
+/// Clients whose configuration can be copied: the id for main and the display name.
 const CLIENTS: [(&str, &str); 4] = [
     ("claude-desktop", "Claude Desktop"),
     ("claude-code", "Claude Code"),
@@ -25,13 +25,13 @@ pub(crate) fn ask(actions: &mut Vec<Action>, request: McpRequest) {
     actions.push(Action::Ask(Request::Mcp(request)));
 }
 
-/// What a mode means, in a line.
+/// The name and description of a mode.
 fn mode_words(mode: McpMode) -> (&'static str, &'static str) {
     match mode {
-        McpMode::Off => ("Off", "No agent is let in."),
-        McpMode::Observe => ("Observe", "Agents read what you see and change nothing."),
+        McpMode::Off => ("Off", "Agents cannot connect."),
+        McpMode::Observe => ("Observe", "Agents read the workspace and change nothing."),
         McpMode::Guarded => {
-            ("Guarded", "Agents read, and propose changes. Nothing changes before you accept it.")
+            ("Guarded", "Agents read the workspace and propose changes. Nothing changes until you accept.")
         }
     }
 }
@@ -52,7 +52,7 @@ fn copy_configuration_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         for (client, name) in CLIENTS {
             let button = ui.button(name).accessible_name(format!("Copy configuration for {name}"));
-            if button.on_hover_text(format!("Copies what {name} needs to find Draftboard")).clicked() {
+            if button.on_hover_text(format!("Copies the MCP configuration for {name}")).clicked() {
                 ask(actions, McpRequest::ClientConfig { client: client.to_owned() });
             }
         }

@@ -1,4 +1,4 @@
-//! The pill in the status bar: whether agents are let in, and where. Its popover has what one needs most.
+//! The MCP pill in the status bar: shows the mode and port of the server. Its popover has the most used controls.
 
 use super::{ask, copy_configuration_ui, mode_ui, mode_words};
 use crate::{
@@ -22,18 +22,19 @@ pub(crate) fn pill_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         .show(|ui| popover_ui(ui, view, actions));
 }
 
-/// What the pill says, and why when one points at it.
+/// The label and tooltip of the pill.
 fn words(mcp: &McpView) -> (String, String) {
     let port = mcp.port.map(|port| format!(" {port}")).unwrap_or_default();
     match (&mcp.error, mcp.mode) {
-        (_, McpMode::Off) => ("MCP off".to_owned(), "No agent is let in.".to_owned()),
+        (_, McpMode::Off) => ("MCP off".to_owned(), "Agents cannot connect.".to_owned()),
         (Some(error), _) => ("MCP error".to_owned(), error.clone()),
         (None, McpMode::Observe) => (format!("MCP observing{port}"), mode_words(mcp.mode).1.to_owned()),
         (None, McpMode::Guarded) => (format!("MCP guarded{port}"), mode_words(mcp.mode).1.to_owned()),
     }
 }
 
-/// A filled disc when it listens, a ring when it does not, a crossed disc when it cannot: not said by colour alone.
+/// Paints a filled disc when the server listens, a ring when it is off, and a disc with a bar on error. The shape differs
+/// so that colour alone never carries the state.
 fn mark(ui: &Ui, theme: &Theme, mcp: &McpView, response: &Response) {
     let centre = response.rect.left_center() + vec2(11.0, 0.0);
     match (mcp.mode, &mcp.error) {
@@ -82,7 +83,7 @@ fn address_ui(ui: &mut Ui, theme: &Theme, mcp: &McpView, actions: &mut Vec<Actio
         Some(url) => {
             ui.add(egui::Label::new(RichText::new(url).monospace()).truncate());
         }
-        None => drop(muted_ui(ui, theme, "It does not listen.")),
+        None => drop(muted_ui(ui, theme, "Not listening.")),
     }
     ui.horizontal_wrapped(|ui| {
         if let Some(url) = &mcp.url
@@ -92,19 +93,20 @@ fn address_ui(ui: &mut Ui, theme: &Theme, mcp: &McpView, actions: &mut Vec<Actio
         }
         if ui
             .button("Restart")
-            .on_hover_text("Listens anew, on the port of the settings if it is free")
+            .on_hover_text("Restarts the server, on the configured port if it is free")
             .clicked()
         {
             ask(actions, McpRequest::Restart);
         }
-        let rotate = ui.button("Rotate token").on_hover_text("Every client has to read the new token");
+        let rotate =
+            ui.button("Rotate token").on_hover_text("Replaces the token. Every client must read the new one");
         if rotate.clicked() {
             ask(actions, McpRequest::RotateToken);
         }
     });
 }
 
-/// For the panel, too: whether a client did something a moment ago.
+/// The colour of a client's activity mark, shared with the agents panel.
 pub(crate) fn activity_colour(theme: &Theme, is_active: bool) -> Color32 {
     if is_active { theme.success } else { theme.text_subtle }
 }

@@ -1,4 +1,5 @@
-//! The page of settings about agents. It is main that keeps them; here is what it said last, and what is asked of it.
+//! The MCP server section of the settings page. Main stores the settings; this section shows the latest state and sends
+//! requests.
 
 use super::{ask, mode_ui, mode_words};
 use crate::{view::Action, widgets::muted_ui};
@@ -8,13 +9,13 @@ use shared_protocol::mcp::{McpRequest, McpView};
 
 const PORTS: std::ops::RangeInclusive<u16> = 1024..=65535;
 
-/// What is typed and not yet asked for.
+/// Unsent input.
 #[derive(Debug, Default)]
 pub(crate) struct McpSettings {
     port: Option<u16>,
 }
 
-/// Words that somebody may look for.
+/// Search keywords of the section.
 pub(crate) const WORDS: &str = "agents mcp server port token observe guarded off connection health";
 
 impl McpSettings {
@@ -34,7 +35,7 @@ impl McpSettings {
         });
         if !is_loopback(&mcp.bind) {
             let warning = format!(
-                "It listens on {}, where other machines may reach it. The token is all that stands between.",
+                "The server listens on {}, so other machines may reach it. Only the token protects it.",
                 mcp.bind
             );
             ui.label(RichText::new(warning).color(theme.warning));
@@ -57,12 +58,16 @@ impl McpSettings {
                 ask(actions, McpRequest::SetPort(port));
                 self.port = None;
             }
-            if ui.button("Test connection").on_hover_text("Asks /health as a client would").clicked() {
+            if ui.button("Test connection").on_hover_text("Requests /health as a client would").clicked() {
                 ask(actions, McpRequest::TestConnection);
             }
         });
         if let Some(actual) = mcp.port.filter(|actual| *actual != mcp.configured_port) {
-            muted_ui(ui, theme, format!("{} is taken; it listens on {actual}.", mcp.configured_port));
+            muted_ui(
+                ui,
+                theme,
+                format!("Port {} is in use. The server listens on {actual}.", mcp.configured_port),
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `docs/SHORTCUTS.md` is this table; a test keeps it so. `UPDATE_DOCS=1` writes it.
+//! Generates `docs/SHORTCUTS.md` from the command table. A test compares them; `UPDATE_DOCS=1` rewrites the file.
 
 use super::{CommandId, Menu, TABLE};
 use std::{fmt::Write as _, path::Path};
@@ -25,12 +25,12 @@ fn written(id: CommandId) -> String {
 fn page() -> String {
     let mut page = String::from(
         "# Commands and shortcuts\n\n\
-         Generated from the table of commands (`renderer/src/commands/table.rs`): menus, keys, the command palette \
-         (Ctrl+K) and the\nsheet in the window (`?`) read the same one. `UPDATE_DOCS=1 cargo test -p renderer` writes \
+         Generated from the command table (`renderer/src/commands/table.rs`), which menus, shortcuts, the command \
+         palette (Ctrl+K) and the\nshortcut sheet (`?`) share. `UPDATE_DOCS=1 cargo test -p renderer` regenerates \
          this page.\n",
     );
     for menu in Menu::SHOWN.into_iter().chain([Menu::None]) {
-        let _ = write!(page, "\n## {}\n\n| Command | What it does | Keys |\n|---|---|---|\n", menu.title());
+        let _ = write!(page, "\n## {}\n\n| Command | Label | Keys |\n|---|---|---|\n", menu.title());
         for def in TABLE.iter().filter(|def| def.menu == menu) {
             let keys: Vec<String> = def.keys.iter().map(|keys| format!("`{}`", keys.text())).collect();
             let _ = writeln!(page, "| `{}` | {} | {} |", written(def.id), def.text, keys.join(" or "));
@@ -46,7 +46,7 @@ fn the_page_of_shortcuts_is_the_table() {
         std::fs::write(&path, page()).unwrap();
     }
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(stored, page(), "docs/SHORTCUTS.md is not the table any more; UPDATE_DOCS=1 writes it anew");
+    assert_eq!(stored, page(), "docs/SHORTCUTS.md is out of date; run the test with UPDATE_DOCS=1");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the table needs to know to say which commands make sense now.
+//! The state that decides which commands are enabled.
 
 use crate::{
     previews::showable,
@@ -11,28 +11,28 @@ pub(crate) struct Facts<'a> {
     pub(crate) workspace: bool,
     pub(crate) board: bool,
     pub(crate) held: bool,
-    /// The board becomes Terraform.
+    /// The board generates Terraform files.
     pub(crate) infrastructure: bool,
-    /// A run of it goes on.
+    /// A Terraform run of the board is in progress.
     pub(crate) running: bool,
     pub(crate) nodes: usize,
     pub(crate) edges: usize,
     pub(crate) undo: Option<&'a str>,
     pub(crate) redo: Option<&'a str>,
-    /// There is a spec bundle.
+    /// The workspace has a spec bundle.
     pub(crate) bundle: bool,
-    /// One of them has domain knowledge.
+    /// A spec bundle has domain knowledge.
     pub(crate) knowledge: bool,
     /// The reader shows an entity.
     pub(crate) entity: bool,
-    /// The selected node stands for an entity.
+    /// The selected node represents an entity.
     pub(crate) entity_node: bool,
     pub(crate) back: bool,
     pub(crate) forward: bool,
     pub(crate) reviewing: bool,
-    /// What is selected can be shown in a preview.
+    /// The selection can be previewed.
     pub(crate) showable: bool,
-    /// There is a preview session.
+    /// A preview session is open.
     pub(crate) preview: bool,
 }
 

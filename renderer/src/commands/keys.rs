@@ -1,5 +1,5 @@
-//! Keys as people press them. A key matches by what it says or by where it is, so that Shift+1 works on every layout,
-//! and modifiers match exactly, so that Ctrl+Z is not also Ctrl+Shift+Z.
+//! Keyboard shortcuts. A key matches by its logical or its physical key, so that Shift+1 works on every layout.
+//! Modifiers match exactly, so that Ctrl+Z does not match Ctrl+Shift+Z.
 
 use egui::{Event, Key, Modifiers};
 
@@ -35,14 +35,14 @@ impl Keys {
     }
 
     fn matches(self, key: Key, physical: Option<Key>, modifiers: Modifiers) -> bool {
-        // Signs such as `?` sit behind Shift on some layouts and not on others.
+        // Characters such as `?` need Shift on some layouts only.
         let sign = matches!(self.key, Key::Questionmark | Key::Plus | Key::Equals | Key::Minus);
         let modifiers = if sign { Modifiers { shift: self.modifiers.shift, ..modifiers } } else { modifiers };
         let place = physical == Some(self.key) && !sign;
         (key == self.key || place) && modifiers.matches_exact(self.modifiers)
     }
 
-    /// As it stands in menus and on the sheet.
+    /// The text in menus and on the shortcut sheet.
     pub(crate) fn text(self) -> String {
         let mut text = String::new();
         let Modifiers { alt, ctrl, shift, mac_cmd, command } = self.modifiers;
@@ -68,7 +68,7 @@ impl Keys {
     }
 }
 
-/// Takes the presses of these keys out of the input, so that nothing else reacts to them, and says how many there were.
+/// Removes the presses of these keys from the input, so that no other handler sees them, and returns their number.
 pub(crate) fn pressed(events: &mut Vec<Event>, keys: Keys) -> usize {
     let before = events.len();
     events.retain(|event| {

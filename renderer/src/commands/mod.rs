@@ -1,5 +1,5 @@
-//! Every command of the workbench, in one table: menus, keys, context menus, the command palette and the sheet of
-//! shortcuts all read it, so they cannot disagree.
+//! The commands of the workbench in one table. Menus, shortcuts, context menus, the command palette and the shortcut
+//! sheet all read it, so they cannot disagree.
 
 #[cfg(test)]
 mod docs;
@@ -63,7 +63,7 @@ pub(crate) enum CommandId {
     ShowOnMap,
     Coverage,
     Knowledge,
-    /// Of Terraform, on the board.
+    /// Runs Terraform on the board.
     Run(RunOperation),
     CancelRun,
     ShowChanges,
@@ -137,7 +137,7 @@ pub(crate) enum Reach {
     Ten,
 }
 
-/// Where a command stands in the menus. Nudges stand in none.
+/// The menu of a command. Nudges are in no menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Menu {
     File,
@@ -190,16 +190,16 @@ pub(crate) struct CommandDef {
     pub(crate) id: CommandId,
     pub(crate) text: &'static str,
     pub(crate) menu: Menu,
-    /// A line above it in its menu.
+    /// Draws a separator above the command in its menu.
     pub(crate) starts_group: bool,
-    /// The first is shown in menus.
+    /// Menus show the first one.
     pub(crate) keys: &'static [Keys],
     pub(crate) needs: Needs,
-    /// Also while somebody types: what no text field wants for itself.
+    /// Also active while a text field has focus, because no text field uses these keys.
     pub(crate) while_typing: bool,
 }
 
-/// What must be there for a command to make sense.
+/// The precondition of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,
@@ -207,11 +207,11 @@ pub(crate) enum Needs {
     Board,
     EditableBoard,
     InfrastructureBoard,
-    /// A run of Terraform that goes on.
+    /// A Terraform run in progress.
     Run,
-    /// So many nodes selected, on a board that may change.
+    /// At least this many selected nodes, on an editable board.
     EditableNodes(usize),
-    /// Nodes or edges selected, on a board that may change.
+    /// Selected nodes or edges, on an editable board.
     EditableSelection,
     Nodes,
     Selection,
@@ -221,22 +221,22 @@ pub(crate) enum Needs {
     Bundle,
     /// A bundle with domain knowledge.
     Knowledge,
-    /// An entity that is open in the reader.
+    /// An entity open in the reader.
     Entity,
-    /// A selected node that stands for an entity.
+    /// A selected node that represents an entity.
     EntityNode,
     Back,
     Forward,
-    /// A page or a component that a preview can show.
+    /// A selection that can be previewed.
     Showable,
     /// A preview session.
     Preview,
-    /// A proposal is looked at. Such a command goes before others with the same keys.
+    /// An open proposal. Takes precedence over other commands with the same keys.
     Review,
 }
 
 impl Needs {
-    /// Makes sense only for somebody who sees the board.
+    /// Returns whether the command applies only while the board is visible.
     pub(crate) fn is_about_board(self) -> bool {
         matches!(
             self,
@@ -279,7 +279,7 @@ impl CommandDef {
         }
     }
 
-    /// The words in menus: undo and redo say what they would take back or do again.
+    /// The text in menus. Undo and redo include the operation they affect.
     pub(crate) fn caption(&self, facts: &Facts<'_>) -> Cow<'static, str> {
         let what = match self.id {
             CommandId::Undo => facts.undo,
@@ -312,7 +312,7 @@ mod tests {
         let mut keys: Vec<(Keys, bool)> = Vec::new();
         for def in TABLE {
             assert!(ids.insert(def.id), "{:?} twice", def.id);
-            // While a proposal is looked at, its keys are its own; the table has them first.
+            // Review commands may reuse keys: they come first in the table and win while a proposal is open.
             let reviews = def.needs == Needs::Review;
             for key in def.keys {
                 let taken = |(other, theirs): &(Keys, bool)| other == key && (reviews || !theirs);

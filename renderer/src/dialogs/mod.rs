@@ -1,4 +1,4 @@
-//! Dialogs: the system's own for files and folders, small modals for what is ours. None of them blocks the window.
+//! Dialogs: native dialogs for files and folders, modals for everything else. None of them blocks the window.
 
 mod modals;
 mod native;
@@ -63,8 +63,8 @@ fn new_title(template: Template) -> &'static str {
     }
 }
 
-/// Where somebody would look for another workspace: beside this one, or at home when this one is in a hidden folder, as the
-/// example is.
+/// The start folder for choosing another workspace: the parent of this one, or the home folder when this workspace lies
+/// in a hidden folder, as the example does.
 fn beside(root: &str) -> PathBuf {
     beside_or_at(root, std::env::var_os("HOME").map(PathBuf::from))
 }
@@ -87,7 +87,7 @@ impl Dialogs {
         self.modal = Some(modal);
     }
 
-    /// A modal takes the keyboard.
+    /// Returns whether a modal is open and has the keyboard.
     pub(crate) fn is_open(&self) -> bool {
         self.modal.is_some()
     }
@@ -97,7 +97,7 @@ impl Dialogs {
         matches!(self.modal, Some(Modal::Run(_)))
     }
 
-    /// Asks for a path with the system's dialog, or with our own where there is none.
+    /// Opens the native path dialog, or a modal with a text field when no native dialog is available.
     pub(crate) fn ask_path(&mut self, purpose: Purpose, root: &str, context: &Context) {
         if self.native.is_some() {
             return;
@@ -108,7 +108,7 @@ impl Dialogs {
         }
     }
 
-    /// What the system's dialog said, if it has been answered.
+    /// Handles the result of the native dialog, if there is one.
     pub(crate) fn receive(&mut self, root: &str, actions: &mut Vec<Action>) {
         let Some((purpose, picked)) = &self.native else { return };
         let Ok(picked) = picked.try_recv() else { return };

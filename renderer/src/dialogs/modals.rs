@@ -1,4 +1,4 @@
-//! Modals: a question, its fields, and two buttons. Enter answers, Esc leaves.
+//! Modals with fields and two buttons. Enter confirms, Esc cancels.
 
 use super::{Purpose, RunDialog};
 use crate::{
@@ -31,7 +31,7 @@ pub(crate) enum Modal {
         path: String,
         why: String,
     },
-    /// With what refers to it.
+    /// Includes the references to the entity.
     DeleteEntity {
         entity: EntityRef,
         referrers: Vec<String>,
@@ -114,7 +114,7 @@ impl Modal {
         }
     }
 
-    /// Gives back `false` when it is answered or left.
+    /// Returns `false` when the modal closes.
     pub(super) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
         let response =
             egui::Modal::new(Id::unique("modal")).frame(modal_frame(context)).show(context, |ui| {
@@ -200,13 +200,13 @@ impl Modal {
                 text_ui(ui, view, "Board title", title, true);
                 ui.add_space(6.0);
                 text_ui(ui, view, "Board name", name, false);
-                muted_ui(ui, view.theme, "The name is also the name of the board's file.");
+                muted_ui(ui, view.theme, "The board file has the same name.");
             }
             Self::RemoveBoard { board } => {
                 let title = view.snapshot.board(*board).map_or("this board", |board| board.title.as_str());
                 let nodes = view.snapshot.nodes_on(*board).count();
                 let what = if nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") };
-                ui.label(format!("“{title}” and the {what} on it will be removed. Undo brings them back."));
+                ui.label(format!("Removes “{title}” and the {what} on it. Undo restores them."));
             }
             Self::DeleteEntity { entity, referrers } => delete_ui(ui, view, entity, referrers),
             Self::DrawMap { bundle, around, depth } => map_ui(ui, view, bundle, around, depth),
@@ -275,19 +275,18 @@ impl Modal {
 
 /// Referrers that are named; more are counted.
 const MOST_REFERRERS: usize = 8;
-/// How far a map reaches from the entity in its middle.
+/// The choices for the depth of a map around an entity.
 const DEPTHS: [(u32, &str); 3] = [(1, "Neighbours"), (2, "Two steps"), (3, "Three steps")];
 
 fn delete_ui(ui: &mut Ui, view: &View<'_>, entity: &EntityRef, referrers: &[String]) {
     if referrers.is_empty() {
-        let text =
-            format!("{} and its file will be removed. Nothing refers to it. Undo brings it back.", entity.id);
+        let text = format!("Deletes {} and its file. Nothing references it. Undo restores it.", entity.id);
         ui.label(text);
         return;
     }
     let count = referrers.len();
-    let what = if count == 1 { "1 reference leads".to_owned() } else { format!("{count} references lead") };
-    ui.label(format!("{} cannot be deleted: {what} to it. Remove these first.", entity.id));
+    let what = if count == 1 { "1 reference points".to_owned() } else { format!("{count} references point") };
+    ui.label(format!("{} cannot be deleted: {what} to it. Remove the references first.", entity.id));
     ui.add_space(4.0);
     for referrer in referrers.iter().take(MOST_REFERRERS) {
         muted_ui(ui, view.theme, format!("• {referrer}"));
@@ -301,9 +300,9 @@ fn map_ui(ui: &mut Ui, view: &View<'_>, bundle: &str, around: &mut Option<Entity
     match around {
         Some(entity) => {
             let id = entity.id.clone();
-            ui.label(format!("A spec board with {id} in the middle and what it is connected with."));
+            ui.label(format!("Draws {id} and the entities connected to it on a spec board."));
             ui.add_space(6.0);
-            muted_ui(ui, view.theme, "Reach");
+            muted_ui(ui, view.theme, "Depth");
             ui.horizontal(|ui| {
                 for (each, text) in DEPTHS {
                     ui.selectable_value(depth, each, text);
@@ -314,17 +313,19 @@ fn map_ui(ui: &mut Ui, view: &View<'_>, bundle: &str, around: &mut Option<Entity
             }
         }
         None => {
-            ui.label(format!("A spec board with every entity of {bundle} and every reference between them."));
+            ui.label(format!(
+                "Draws every entity of {bundle} and the references between them on a spec board."
+            ));
         }
     }
-    muted_ui(ui, view.theme, "Drawing it again brings the board up to date. Undo takes it back.");
+    muted_ui(ui, view.theme, "Drawing the map again updates the board. Undo reverts it.");
 }
 
 fn check_title(title: &str) -> Result<String, String> {
     let title = title.trim();
     match title.chars().count() {
         0 => Err(String::new()),
-        length if length > MAX_LABEL => Err(format!("A title has {MAX_LABEL} characters at most.")),
+        length if length > MAX_LABEL => Err(format!("A title can have at most {MAX_LABEL} characters.")),
         _ => Ok(title.to_owned()),
     }
 }
@@ -333,7 +334,7 @@ fn text_ui(ui: &mut Ui, view: &View<'_>, label: &str, text: &mut String, first: 
     let label = muted_ui(ui, view.theme, label);
     let edit = TextEdit::singleline(text).desired_width(f32::INFINITY).margin(egui::Margin::symmetric(8, 5));
     let field = focus_stroke(ui, view.theme, |ui| ui.add(edit)).labelled_by(label.id);
-    // The first field takes the keyboard, unless somebody has gone elsewhere.
+    // The first field takes keyboard focus, unless another widget has it.
     if first && ui.memory(|memory| memory.focused().is_none()) {
         field.request_focus();
     }
@@ -351,6 +352,6 @@ pub(crate) fn kind_text(kind: BoardKind) -> &'static str {
     match kind {
         BoardKind::Infrastructure => "Cloud resources that become Terraform.",
         BoardKind::Interface => "Pages and components with a live preview.",
-        BoardKind::Spec => "Requirements, decisions and what they lead to.",
+        BoardKind::Spec => "Requirements, decisions and their relations.",
     }
 }

@@ -1,4 +1,4 @@
-//! The system's file dialogs, each on a thread of its own.
+//! Native file dialogs, each on its own thread.
 
 use super::{Purpose, beside, new_title};
 use crossbeam_channel::{Receiver, bounded};
@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Nobody cancels a dialog this fast: it never opened.
+/// A dialog that ends faster than this never opened: no person cancels that fast.
 const TOO_FAST: Duration = Duration::from_millis(250);
 const SOON: Duration = Duration::from_millis(2);
 
@@ -18,14 +18,14 @@ pub(super) enum Picked {
     Unavailable(String),
 }
 
-/// Opens the dialog; the answer comes through the channel. `Err` says why there is no dialog to open.
+/// Opens the dialog and returns the channel that delivers the chosen path. Returns the reason when no dialog is available.
 pub(super) fn pick(
     purpose: &Purpose,
     root: &str,
     context: egui::Context,
 ) -> Result<Receiver<Picked>, String> {
     if !has_session_bus() {
-        return Err("There is no desktop session here to show a file dialog.".to_owned());
+        return Err("There is no desktop session for a file dialog. Type the path instead.".to_owned());
     }
     let (answer, picked) = bounded(1);
     let (purpose, root) = (purpose.clone(), root.to_owned());
@@ -34,19 +34,21 @@ pub(super) fn pick(
         let told = match ask(&purpose, &root) {
             Some(path) => match path.into_os_string().into_string() {
                 Ok(path) => Picked::Path(path),
-                Err(_) => Picked::Unavailable("That path is not readable as text.".to_owned()),
+                Err(_) => Picked::Unavailable("The path is not valid UTF-8. Type another path.".to_owned()),
             },
             None if started.elapsed() < TOO_FAST => Picked::Unavailable(
-                "The system's file dialog did not open; xdg-desktop-portal may be missing.".to_owned(),
+                "The file dialog did not open. Install xdg-desktop-portal, or type the path.".to_owned(),
             ),
             None => Picked::Cancelled,
         };
-        // The window may be gone by now; then nobody waits for the answer.
+        // The send fails when the window has closed.
         if answer.send(told).is_ok() {
             context.request_repaint_after(SOON);
         }
     });
-    spawned.map(|_| picked).map_err(|error| format!("The file dialog could not be started: {error}."))
+    spawned
+        .map(|_| picked)
+        .map_err(|error| format!("Cannot start the file dialog: {error}. Type the path instead."))
 }
 
 fn ask(purpose: &Purpose, root: &str) -> Option<PathBuf> {
@@ -68,20 +70,20 @@ fn ask(purpose: &Purpose, root: &str) -> Option<PathBuf> {
             .set_title("Export audit")
             .set_directory(root)
             .set_file_name(Purpose::AUDIT_FILE)
-            .add_filter("Lines of JSON", &["jsonl"])
+            .add_filter("JSON Lines", &["jsonl"])
             .save_file(),
         Purpose::Export { suggestion, .. } => dialog
             .set_title("Export board")
             .set_directory(root)
             .set_file_name(suggestion.as_str())
-            .add_filter("Image", &["png"])
-            .add_filter("Drawing", &["svg"])
-            .add_filter("Document", &["md"])
+            .add_filter("PNG image", &["png"])
+            .add_filter("SVG drawing", &["svg"])
+            .add_filter("Markdown document", &["md"])
             .save_file(),
     }
 }
 
-/// The portal is reached over the session bus.
+/// Returns whether the session bus is available, which the desktop portal needs.
 fn has_session_bus() -> bool {
     let at_runtime_dir =
         || std::env::var_os("XDG_RUNTIME_DIR").is_some_and(|dir| Path::new(&dir).join("bus").exists());

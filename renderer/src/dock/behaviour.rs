@@ -1,4 +1,4 @@
-//! How tiles look and answer: tabs in the colours of the theme, with a name for everything that can be pressed.
+//! The look and behaviour of the dock's tiles: tabs in theme colours, and accessible names for every control.
 
 use super::tiles::{GAP, Tiling};
 use crate::{
@@ -15,13 +15,13 @@ use egui_tiles::{
 };
 
 const TAB_BAR: f32 = 30.0;
-/// No border can be dragged further.
+/// The minimum size of a tile in points.
 const SMALLEST: f32 = 90.0;
 
-/// What the dock asks of those who know the panels.
+/// The panels as the dock needs them.
 pub(crate) trait Content {
     fn panel_ui(&mut self, panel: PanelId, ui: &mut Ui);
-    /// As it stands on the tab.
+    /// The text of the tab.
     fn title(&self, panel: PanelId) -> String;
     fn close(&mut self, panel: PanelId);
     fn fold(&mut self, panel: PanelId);
@@ -31,7 +31,7 @@ pub(crate) trait Content {
 pub(super) struct Docking<'a> {
     theme: &'a Theme,
     content: &'a mut dyn Content,
-    /// The group of the canvas alone: without tabs.
+    /// The group that shows only the canvas, and so has no tab bar.
     bare: Option<TileId>,
     canvas: Option<TileId>,
     canvas_group: Option<TileId>,
@@ -62,7 +62,7 @@ impl<'a> Docking<'a> {
         }
     }
 
-    /// Somebody resized, chose or moved something.
+    /// Returns whether a person resized, selected or moved a tile in this frame.
     pub(super) fn edited(&self) -> bool {
         self.edited
     }
@@ -98,7 +98,7 @@ impl Behavior<PanelId> for Docking<'_> {
         ui.set_clip_rect(room.intersect(ui.clip_rect()));
         let margin = panel.def().margin;
         ui.painter().rect_filled(room, 0, self.theme.surface_panel);
-        // What is in a panel keeps its ids wherever the panel goes: what is typed, scrolled and focused goes along.
+        // Widget ids depend on the panel and not on its position, so typed text, scroll offset and focus move with it.
         let builder = UiBuilder::new().max_rect(room - margin).scope_id(Id::unique(("panel", panel.word())));
         ui.scope_builder(builder, |ui| self.content.panel_ui(*panel, ui));
         if ui.input(|input| input.pointer.any_pressed()) && ui.rect_contains_pointer(room) {
@@ -155,7 +155,7 @@ impl Behavior<PanelId> for Docking<'_> {
         let front = tabs.active.and_then(|active| tiles.get_pane(&active)).copied();
         let Some(panel) = front.filter(|panel| *panel != PanelId::Canvas) else { return };
         ui.add_space(4.0);
-        let name = format!("Fold {}", panel.def().title.to_lowercase());
+        let name = format!("Collapse {}", panel.def().title.to_lowercase());
         if fold_button_ui(ui, self.theme, &name).clicked() {
             self.content.fold(panel);
         }
@@ -172,7 +172,7 @@ impl Behavior<PanelId> for Docking<'_> {
     fn tab_title_for_tile(&mut self, tiles: &Tiles<PanelId>, tile: TileId) -> WidgetText {
         match tiles.get_pane(&tile) {
             Some(panel) => self.content.title(*panel).into(),
-            // Only while a group is dragged.
+            // Seen only while a group is dragged.
             None => "Panels".into(),
         }
     }
@@ -198,7 +198,7 @@ impl Behavior<PanelId> for Docking<'_> {
         }
     }
 
-    /// Which group a key would mean depends on the pointer; the commands of the table do not.
+    /// Disabled because the affected group would depend on the pointer. The command table has commands for panels.
     fn cycle_tabs_with_keyboard(&self) -> bool {
         false
     }

@@ -1,8 +1,7 @@
-//! Docking: where panels stand, how large they are, which are folded away.
+//! Owns: the positions and sizes of panels, and which groups are collapsed. Must not know: the content of panels.
 //!
-//! The truth is a [`Place`], plain data that commands change and the window remembers. Tiles are made from it to draw
-//! and to drag; what a person does to them is read back into the place.
-//! Must not know: what a panel shows.
+//! The source of truth is a [`Place`], plain data that commands change and the window saves. Tiles are built from it to
+//! draw and drag; changes that a person makes to the tiles are read back into it.
 
 mod behaviour;
 mod place;
@@ -20,9 +19,9 @@ use tiles::Tiling;
 pub(crate) struct Dock {
     place: Place,
     tiling: Tiling,
-    /// Shown or used last: it keeps its room in a small window, and is the one that "close panel" means.
+    /// The panel shown or used last. It keeps its space in a small window and is the target of "close panel".
     recent: Option<PanelId>,
-    /// Takes the keyboard as soon as it is drawn.
+    /// The panel that gets keyboard focus when it is next drawn.
     wanted: Option<PanelId>,
 }
 
@@ -42,7 +41,7 @@ impl Dock {
         &self.place
     }
 
-    /// It can be seen now.
+    /// Returns whether the panel is visible.
     pub(crate) fn is_in_front(&self, panel: PanelId) -> bool {
         let group = self.place.group_of(panel).filter(|group| !group.folded);
         group.and_then(|group| group.front()) == Some(panel) && !self.tiling.is_squeezed(panel)
@@ -55,7 +54,7 @@ impl Dock {
         }
     }
 
-    /// Brings it to the front with the keyboard in it; what is there already is folded away.
+    /// Brings the panel to the front and focuses it. Collapses its group if it is already in front.
     pub(crate) fn toggle(&mut self, panel: PanelId) {
         if self.is_in_front(panel) {
             self.change(|place| place.fold(panel));
@@ -69,7 +68,7 @@ impl Dock {
         self.change(|place| place.close(panel));
     }
 
-    /// The panel that was used last, if it is there to be closed.
+    /// The panel used last, if it can be closed.
     pub(crate) fn closable(&self) -> Option<PanelId> {
         self.recent.filter(|panel| *panel != PanelId::Canvas && self.is_in_front(*panel))
     }
@@ -87,7 +86,7 @@ impl Dock {
         shown
     }
 
-    /// Folds all that stands at a side of the canvas, or brings it back; what belongs there if it is empty.
+    /// Collapses or expands all groups at a side of the canvas. Shows the side's first home panel if it is empty.
     pub(crate) fn toggle_side(&mut self, side: Side) {
         let fold = self.is_side_shown(side);
         self.change(|place| {
@@ -122,7 +121,7 @@ impl Dock {
             self.place = self.tiling.place();
         }
         if dropped {
-            // Perhaps where nothing can stand: what is drawn is what is remembered.
+            // The drop target may be invalid, so the tiles are rebuilt from the saved layout.
             self.tiling = Tiling::of(&self.place);
             ui.request_repaint();
         }

@@ -1,17 +1,17 @@
-//! Where panels stand, as plain data: this is what is changed by commands, remembered between runs, and drawn.
+//! The layout of panels as plain data, changed by commands and saved between runs.
 //!
-//! A place is a row, a column, or a group of panels behind tabs. Whatever it was read from, after [`Place::settled`]
-//! every panel is in it exactly once, the canvas can be seen, and nothing is empty.
+//! A place is a row, a column, or a group of panels behind tabs. After [`Place::settled`] every panel is in it exactly
+//! once, the canvas is visible, and no part is empty.
 
 use crate::panels::{PANELS, PanelId, Side};
 use serde::{Deserialize, Serialize};
 
-/// Points; what is outside is nobody's choice.
+/// The valid range of a saved size in points; other values are ignored.
 const SIZES: std::ops::RangeInclusive<f32> = 60.0..=4000.0;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Place {
-    /// How wide it is in a row or how high in a column, if somebody has made it so.
+    /// The width in a row or the height in a column, if a person set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) size: Option<f32>,
     #[serde(flatten)]
@@ -33,12 +33,12 @@ pub(crate) struct Group {
     pub(crate) panels: Vec<Seat>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) front: Option<String>,
-    /// Not shown now, with all that is in it.
+    /// Collapsed: none of its panels is visible.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) folded: bool,
 }
 
-/// A panel by its word: one that this version does not know is dropped, not an error.
+/// A panel by its key in the saved layout. A key that this version does not know is dropped without an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Seat {
     pub(crate) panel: String,
@@ -70,7 +70,7 @@ impl Group {
         self.panels.iter_mut().find(|seat| seat.id() == Some(panel))
     }
 
-    /// The chosen one if it is open, else the first that is.
+    /// Selects the first open panel if the selected one is closed.
     fn choose_front(&mut self) {
         if self.front().is_none() {
             self.front = self.panels.iter().find(|seat| !seat.closed).map(|seat| seat.panel.clone());
@@ -88,7 +88,7 @@ impl Place {
         Self::new(Holds::Tabs(Group { panels, front, folded }))
     }
 
-    /// Every panel exactly once, the canvas in sight, nothing empty.
+    /// Normalises the layout: every panel exactly once, the canvas visible, no empty part.
     #[must_use]
     pub(crate) fn settled(self) -> Self {
         let mut seen = Vec::new();
@@ -136,7 +136,7 @@ impl Place {
         };
         let mut kept = Vec::new();
         for part in parts.into_iter().filter_map(|part| part.cleaned(seen)) {
-            // A row in a row is one row.
+            // Nested rows and nested columns are flattened.
             match (part.holds, in_row) {
                 (Holds::Row(inner), true) | (Holds::Column(inner), false) => kept.extend(inner),
                 (holds, _) => kept.push(Self { size: part.size, holds }),
@@ -174,7 +174,7 @@ impl Place {
         }
     }
 
-    /// Opens it, in front, wherever it stands.
+    /// Opens the panel in front of its group and expands the group.
     pub(crate) fn show(&mut self, panel: PanelId) {
         self.each_group(&mut |group| {
             if let Some(seat) = group.seat_mut(panel) {
@@ -194,7 +194,7 @@ impl Place {
         });
     }
 
-    /// Hides the group it stands in; what stands with the canvas is closed by itself.
+    /// Collapses the group of the panel. In the canvas's group it closes only the panel.
     pub(crate) fn fold(&mut self, panel: PanelId) {
         if self.group_of(panel).is_some_and(|group| group.holds(PanelId::Canvas)) {
             return self.close(panel);
@@ -212,7 +212,7 @@ impl Place {
         self.show(panel);
     }
 
-    /// What stands at a side of the canvas.
+    /// The part at a side of the canvas.
     pub(crate) fn side_mut(&mut self, side: Side) -> Option<&mut Self> {
         let at = self.beside(side);
         let (Holds::Row(parts) | Holds::Column(parts)) = &mut self.holds else { return None };
@@ -222,7 +222,7 @@ impl Place {
         }
     }
 
-    /// Which part of this row or column is at that side of the one with the canvas.
+    /// The index of the part of this row or column that is at `side` of the part with the canvas.
     fn beside(&self, side: Side) -> Option<usize> {
         let (parts, first, last) = match &self.holds {
             Holds::Row(parts) => (parts, Side::Left, Side::Right),
@@ -231,7 +231,7 @@ impl Place {
         };
         let canvas = parts.iter().position(|part| part.holds(PanelId::Canvas))?;
         if side == last {
-            // The preview has a column of its own, between the canvas and what stands at its side.
+            // The preview has its own column between the canvas and the right side.
             let after = |at: &usize| parts.get(*at).is_some_and(|part| !part.holds(PanelId::Preview));
             (canvas + 1..parts.len()).find(after).or_else(|| Some(canvas + 1).filter(|at| *at < parts.len()))
         } else {
@@ -239,7 +239,7 @@ impl Place {
         }
     }
 
-    /// Takes a panel in at a side, behind what stands there already.
+    /// Adds a panel at a side, after the panels already there.
     fn put(&mut self, seat: Seat, side: Side, folded: bool) {
         let mut waiting = Some(seat);
         if side == Side::Middle {
@@ -260,7 +260,7 @@ impl Place {
         }
     }
 
-    /// A new part right of the group that holds the canvas.
+    /// Inserts a part to the right of the group that holds the canvas.
     fn put_beside(&mut self, part: Self) {
         let in_row = matches!(self.holds, Holds::Row(_));
         if let Holds::Row(parts) | Holds::Column(parts) = &mut self.holds
@@ -279,7 +279,7 @@ impl Place {
         *self = Self { size, holds: Holds::Row(vec![canvas, part]) };
     }
 
-    /// A new part at a side: along the bottom of everything, or beside the canvas.
+    /// Adds a new part at a side: along the whole bottom, or beside the canvas.
     fn split_off(&mut self, part: Self, side: Side) {
         if let Holds::Column(parts) = &mut self.holds
             && side != Side::Bottom

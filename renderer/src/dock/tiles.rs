@@ -1,4 +1,4 @@
-//! A [`Place`] as the tiles that draw it, and back.
+//! Converts a [`Place`] to the tiles that draw it, and back.
 
 use super::place::{Group, Holds, Place, Seat};
 use crate::panels::PanelId;
@@ -6,19 +6,19 @@ use egui::{Id, Rect};
 use egui_tiles::{Container, Linear, LinearDir, Tabs, Tile, TileId, Tiles, Tree};
 use std::collections::HashMap;
 
-/// What a panel beside the canvas may shrink to, and the canvas itself, before a panel gives way.
+/// The minimum width and height of a part beside the canvas, and of the canvas, before a part is hidden.
 const SMALLEST: (f32, f32) = (150.0, 90.0);
 const CANVAS: (f32, f32) = (150.0, 140.0);
 pub(super) const GAP: f32 = 1.0;
 
-/// The tiles of a place. Shares are points: the canvas takes what the others leave.
+/// The tiles of a place. Shares are points; the canvas gets the remaining space.
 pub(super) struct Tiling {
     pub(super) tree: Tree<PanelId>,
-    /// What somebody chose, of parts beside the canvas.
+    /// Sizes that a person set, for parts beside the canvas.
     sizes: HashMap<TileId, f32>,
-    /// As last laid out.
+    /// Sizes of the last layout.
     given: HashMap<TileId, f32>,
-    /// Parts that found no room in so small a window.
+    /// Parts that are hidden because the window is too small.
     squeezed: Vec<TileId>,
 }
 
@@ -35,7 +35,7 @@ impl Tiling {
         self.tree.tiles.find_pane(&PanelId::Canvas)
     }
 
-    /// The group that shows the canvas alone, and so needs no tabs.
+    /// The group that shows only the canvas, and so needs no tab bar.
     pub(super) fn bare(&self) -> Option<TileId> {
         let canvas = self.canvas()?;
         let group = self.tree.tiles.parent_of(canvas)?;
@@ -49,7 +49,7 @@ impl Tiling {
         self.squeezed.iter().any(|part| holds(&self.tree.tiles, *part, pane))
     }
 
-    /// Gives each part its room: what was chosen, else what suits the window; the rest is the canvas's.
+    /// Sizes each part: the size a person set, or a default for the window size. The canvas gets the rest.
     pub(super) fn fit(&mut self, room: Rect, recent: Option<PanelId>) {
         for part in self.squeezed.drain(..) {
             self.tree.set_visible(part, true);
@@ -105,7 +105,7 @@ impl Tiling {
         let (least, canvas_least) =
             if beside.across { (SMALLEST.0, CANVAS.0) } else { (SMALLEST.1, CANVAS.1) };
         let mut others: Vec<TileId> = shown.iter().copied().filter(|child| *child != canvas).collect();
-        // In a very small window what was not asked for last gives way.
+        // In a very small window, parts without the panel used last are hidden first.
         while least * others.len() as f32 + canvas_least > beside.length && !others.is_empty() {
             let wanted =
                 |child: &TileId| recent.is_some_and(|recent| holds(&self.tree.tiles, *child, recent));
@@ -131,7 +131,7 @@ impl Tiling {
         let sum: f32 = others.iter().filter_map(|child| given.get(child)).sum();
         let floor = least * others.len() as f32;
         if sum > free && sum > floor {
-            // Each gives up the same part of what it has above the least.
+            // Each part shrinks by the same fraction of its size above the minimum.
             let kept = ((free - floor) / (sum - floor)).clamp(0.0, 1.0);
             for points in given.values_mut() {
                 *points = least + (*points - least) * kept;
@@ -143,7 +143,7 @@ impl Tiling {
         given
     }
 
-    /// Somebody dragged a border: what is beside the canvas keeps its new size.
+    /// Saves the new sizes of parts beside the canvas after a border was dragged.
     pub(super) fn resized(&mut self) {
         let Some(canvas) = self.canvas() else { return };
         for tile in self.tree.tiles.tiles() {
@@ -160,7 +160,7 @@ impl Tiling {
         }
     }
 
-    /// Where everything stands now.
+    /// The current layout as plain data.
     pub(super) fn place(&self) -> Place {
         let empty = Place::new(Holds::Row(Vec::new()));
         self.tree.root().and_then(|root| self.place_of(root)).unwrap_or(empty).settled()
@@ -178,7 +178,7 @@ impl Tiling {
                 let along = self.canvas().is_some_and(|canvas| holds(tiles, part, canvas));
                 let parts = linear.children.iter().filter_map(|child| {
                     let mut place = self.place_of(*child)?;
-                    // Beside the canvas only what was chosen counts; elsewhere parts share what there is.
+                    // Beside the canvas only sizes that a person set are saved; elsewhere all shares are.
                     let share = linear.shares[*child];
                     place.size = if along { self.sizes.get(child).copied() } else { Some(share) };
                     Some(place)
@@ -194,7 +194,7 @@ impl Tiling {
         Some(Place::new(holds))
     }
 
-    /// Tabs hold panels only: what was dropped on a whole row goes below it.
+    /// Tabs hold only panels: a row or column dropped into tabs becomes a part above them.
     fn group_of(&self, part: TileId, container: &Container) -> Place {
         let tiles = &self.tree.tiles;
         let mut group = Group { folded: !tiles.is_visible(part), ..Group::default() };
@@ -226,7 +226,7 @@ impl Tiling {
     }
 }
 
-/// The parts of a row or column that the canvas stands in.
+/// The row or column that contains the canvas.
 struct Beside<'a> {
     part: &'a [TileId],
     middle: usize,
@@ -236,12 +236,12 @@ struct Beside<'a> {
 }
 
 impl Beside<'_> {
-    /// A telephone fits beside a canvas on which one can still work.
+    /// The default width of the preview: fits a phone and leaves the canvas usable.
     fn usual_of_preview(&self) -> f32 {
         (self.whole.width() * 0.32).clamp(240.0, 460.0)
     }
 
-    /// What suits the window when nobody chose.
+    /// The default size for the window size.
     fn usual(&self, after: bool) -> f32 {
         match (self.across, after) {
             (true, false) => (self.whole.width() * 0.22).clamp(176.0, 240.0),
@@ -251,7 +251,7 @@ impl Beside<'_> {
     }
 }
 
-/// Shares the length as it was shared before; who comes new gets as much as the others on average.
+/// Divides the length in the previous proportions; a new part gets the average share.
 fn even(shown: &[TileId], shares: &HashMap<TileId, f32>, length: f32) -> HashMap<TileId, f32> {
     let known: Vec<f32> =
         shown.iter().filter_map(|child| shares.get(child)).copied().filter(|share| *share > 1.0).collect();

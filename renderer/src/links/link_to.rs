@@ -1,4 +1,4 @@
-//! Linking something: what the link says, and a list of the nodes and entities that it may lead to.
+//! Creates a trace link: chooses the relation and the target node or entity.
 
 use super::ask;
 use crate::{
@@ -15,7 +15,7 @@ use shared_protocol::{
 };
 
 const WIDTH: f32 = 460.0;
-/// Enough to choose from; more words narrow it down.
+/// The maximum number of listed targets; a longer query narrows the list.
 const MOST_SHOWN: usize = 60;
 const RELATIONS: [&str; 4] = ["is realised by", "runs on", "is verified by", "depends on"];
 
@@ -32,12 +32,12 @@ impl LinkTo {
             LinkEnd::Node(node) => view.snapshot.node(*node).and_then(|node| view.snapshot.board(node.board)),
             LinkEnd::Entity(_) => None,
         };
-        // What is specified is realised; what is shown runs somewhere.
+        // An entity is usually realised by something; an interface node usually runs on something.
         let usual = if kind.is_some_and(|board| board.kind == BoardKind::Interface) { 1 } else { 0 };
         Self { from, relation: RELATIONS[usual].to_owned(), picker: Picker::default(), fresh: true }
     }
 
-    /// Gives back `false` when it is done with.
+    /// Returns `false` when the list closes.
     pub(crate) fn show_ui(
         &mut self,
         context: &Context,
@@ -60,7 +60,12 @@ impl LinkTo {
                         self.relation_ui(ui, view);
                         let entries: Vec<Entry<'_>> =
                             targets.iter().map(|target| target.entry(view)).collect();
-                        self.picker.show_ui(ui, view.theme, ("Link to", "What to link to"), &entries)
+                        self.picker.show_ui(
+                            ui,
+                            view.theme,
+                            ("Link to", "Search nodes and entities to link to"),
+                            &entries,
+                        )
                     })
                     .inner
             });
@@ -69,7 +74,7 @@ impl LinkTo {
             actions.push(ask(LinkRequest::Add { from, to, relation }));
             return false;
         }
-        // The click that opened it may still be under way.
+        // The click that opened the list may still be active in this frame.
         let fresh = std::mem::replace(&mut self.fresh, false);
         fresh || !area.response.clicked_elsewhere()
     }
@@ -85,11 +90,11 @@ impl LinkTo {
         });
         let field =
             TextEdit::singleline(&mut self.relation).char_limit(MAX_RELATION).desired_width(f32::INFINITY);
-        ui.add(field).accessible_name("What the link says");
+        ui.add(field).accessible_name("Link relation");
         ui.add_space(4.0);
     }
 
-    /// Nodes and entities that fit what was typed, best first; of two that fit as well, what is on another board.
+    /// Nodes and entities that match the query, best match first. Between equal matches, other boards come first.
     fn targets<'a>(&self, view: &View<'a>, entities: &'a [EntitySummary]) -> Vec<Target<'a>> {
         let own_board = match &self.from {
             LinkEnd::Node(node) => view.snapshot.node(*node).map(|node| node.board),

@@ -1,5 +1,5 @@
-//! Links across domains, seen from one of their ends: in the inspector, in the reader of specs, among the problems.
-//! Which of them are suspect is main's word; the window shows it and passes on what a person says.
+//! Trace links in the inspector, the spec reader and the problems panel. Main decides which links are suspect; the window
+//! shows them and sends confirmations and removals.
 
 mod link_to;
 
@@ -21,22 +21,22 @@ use shared_protocol::{
 };
 
 const ROW: f32 = crate::widgets::ROW;
-/// The width of the button at the end of a row, with the gap before it.
+/// The width of the button at the end of a row, including the gap before it.
 const BUTTON: f32 = 84.0;
 
-/// What a node is as the end of a link: a node of a map stands for its entity.
+/// Returns the link end for a node. A map node represents its entity.
 pub(crate) fn end_of(view: &View<'_>, node: NodeId) -> LinkEnd {
     let entity = view.snapshot.node(node).and_then(entity_of_node);
     entity.map_or(LinkEnd::Node(node), LinkEnd::Entity)
 }
 
-/// Everything that one end is linked to, and a way to link it to more.
+/// Lists the trace links of one end, with a button to add one.
 pub(crate) fn section_ui(ui: &mut Ui, view: &View<'_>, end: &LinkEnd, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
-        ui.label(RichText::new("Links").strong());
+        ui.label(RichText::new("Trace links").strong());
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let button = ui.add_enabled(view.links.problem.is_none(), Button::new("Link to…").small());
-            let why = "Say that this realises, runs on or is otherwise tied to something of another domain";
+            let why = "Adds a trace link to a node or entity of another domain";
             if button.on_hover_text(why).clicked() {
                 actions.push(Action::LinkFrom(end.clone()));
             }
@@ -53,7 +53,7 @@ pub(crate) fn section_ui(ui: &mut Ui, view: &View<'_>, end: &LinkEnd, actions: &
         }
     }
     if !any && view.links.problem.is_none() {
-        muted_ui(ui, view.theme, "Not linked to anything yet");
+        muted_ui(ui, view.theme, "No trace links yet");
     }
 }
 
@@ -98,30 +98,35 @@ fn link_ui(
         });
     });
     if let Some(trouble) = link.trouble() {
-        muted_ui(ui, view.theme, format!("{trouble} since somebody last said that this holds"));
+        muted_ui(ui, view.theme, format!("{trouble} since this link was last confirmed"));
     }
 }
 
-/// Both ends are there, so that somebody can say so.
+/// Returns whether a suspect link can be confirmed: both ends must exist.
 fn can_hold(link: &LinkView) -> bool {
     link.is_suspect() && link.from.state != EndState::Gone && link.to.state != EndState::Gone
 }
 
 fn holds_button_ui(ui: &mut Ui, link: &LinkView) -> bool {
-    let button = ui.small_button("It holds").accessible_name(format!("It holds: {}", link.words()));
-    button.on_hover_text(format!("I looked: {}", link.words())).clicked()
+    let button = ui.small_button("Confirm").accessible_name(format!("Confirm: {}", link.words()));
+    button.on_hover_text(format!("Confirms that this still holds: {}", link.words())).clicked()
 }
 
-/// How many links somebody should look at.
+/// The number of suspect links.
 pub(crate) fn suspects(view: &View<'_>) -> usize {
     view.links.links.iter().filter(|link| link.is_suspect()).count()
 }
 
-/// The links that somebody should look at, a row each.
+/// Lists the suspect links, one row each.
 pub(crate) fn suspects_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
     let suspects: Vec<&LinkView> = view.links.links.iter().filter(|link| link.is_suspect()).collect();
     if suspects.is_empty() {
-        empty_state_ui(ui, view.theme, "No suspect links", "Nothing changed since somebody looked at them.");
+        empty_state_ui(
+            ui,
+            view.theme,
+            "No suspect links",
+            "No linked element has changed since its link was confirmed.",
+        );
         return;
     }
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -168,7 +173,7 @@ fn ask(request: LinkRequest) -> Action {
     Action::Ask(Request::Link(request))
 }
 
-/// Leads to an end.
+/// Returns the action that opens a link end.
 fn open(end: &LinkEnd) -> Action {
     match end {
         LinkEnd::Node(node) => Action::Reveal(ElementId::Node(*node)),

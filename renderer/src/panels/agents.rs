@@ -1,4 +1,4 @@
-//! Who reads along: each client, what it asked for last, and how to hold or end it.
+//! The agents panel: each client with its last request, and buttons to pause or disconnect it.
 
 use crate::{
     agents::{ask, pill::activity_colour},
@@ -12,19 +12,19 @@ use shared_protocol::mcp::{McpClient, McpEra, McpMode, McpRequest, McpTransport}
 use std::time::Duration;
 
 const ROW: f32 = 40.0;
-/// Room for the buttons at the end of a row.
+/// The width of the buttons at the end of a row.
 const BUTTONS: f32 = 176.0;
-/// Somebody who asked within this time is at work.
+/// A client counts as active for this many milliseconds after a request.
 const ACTIVE: u64 = 5_000;
 
 pub(crate) fn agents_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
     let clients = &view.mcp.clients;
     if clients.is_empty() {
         let (title, text) = match view.mcp.mode {
-            McpMode::Off => ("Agents are not let in", "Choose Observe in the pill at the bottom right."),
+            McpMode::Off => ("Agent access is off", "Select Observe in the MCP menu at the bottom right."),
             _ => (
-                "No agent is connected",
-                "Copy the configuration for your client from the pill at the bottom right.",
+                "No agents connected",
+                "Copy the configuration for your client from the MCP menu at the bottom right.",
             ),
         };
         empty_state_ui(ui, view.theme, title, text);
@@ -47,7 +47,7 @@ pub(crate) fn agents_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>)
             }
         },
     );
-    // What is shown as at work goes out by itself.
+    // Repaints when the activity marks expire.
     if clients.iter().any(|client| is_active(client, now)) {
         ui.ctx().request_repaint_after(Duration::from_millis(ACTIVE));
     }
@@ -97,12 +97,12 @@ fn buttons_ui(ui: &mut Ui, client: &McpClient, actions: &mut Vec<Action>) {
         ("Pause", McpRequest::Pause { client: client.id })
     };
     let hold = ui.button(RichText::new(word).small()).accessible_name(format!("{word} {name}"));
-    if hold.on_hover_text("While it is paused, what it asks is refused").clicked() {
+    if hold.on_hover_text("Requests from a paused client are refused").clicked() {
         ask(actions, request);
     }
 }
 
-/// What it read last and when, over what, and how much.
+/// Describes the last request and its time, the counters, and the transport.
 fn doing(client: &McpClient, now: u64) -> String {
     let over = match client.transport {
         McpTransport::Http => "HTTP",
@@ -114,11 +114,11 @@ fn doing(client: &McpClient, now: u64) -> String {
     };
     let state = match (client.paused, client.reading.is_empty()) {
         (true, _) => "paused".to_owned(),
-        (false, true) => "has asked nothing yet".to_owned(),
+        (false, true) => "no requests yet".to_owned(),
         (false, false) => format!("{} {}", client.reading, ago(now, client.last)),
     };
     let watched = if client.subscriptions > 0 {
-        format!(" · {} watched", client.subscriptions)
+        format!(" · {} subscribed", client.subscriptions)
     } else {
         String::new()
     };

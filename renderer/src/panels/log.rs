@@ -1,4 +1,4 @@
-//! The log: recent operations, newest first, each of which can be reverted.
+//! The log panel: recent operations, newest first, each with a button to revert it.
 
 use crate::{
     view::{Action, View},
@@ -12,20 +12,20 @@ use shared_protocol::{
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const LIMIT: u32 = 200;
-/// As far back as main tells at once.
+/// The maximum number of entries per request.
 const FURTHEST: u32 = 10_000;
 const ROW: f32 = 28.0;
 
 #[derive(Default)]
 pub(crate) struct Log {
     entries: Vec<LogEntry>,
-    /// Something happened since the entries were asked for.
+    /// The log changed since the last request.
     stale: bool,
     asked: bool,
-    /// One that somebody wants to see; scrolled to once it is there.
+    /// The operation to highlight; the list scrolls to it once it is loaded.
     marked: Option<Revision>,
     unseen: bool,
-    /// How far back the entries reach.
+    /// The number of entries requested.
     reach: u32,
 }
 
@@ -39,7 +39,7 @@ impl Log {
         self.asked = false;
     }
 
-    /// Asking failed; it may be tried again.
+    /// Clears the pending request after a failure, so that it can be sent again.
     pub(crate) fn forget_asking(&mut self) {
         self.asked = false;
     }
@@ -48,12 +48,12 @@ impl Log {
         *self = Self { stale: true, ..Self::default() };
     }
 
-    /// Marks an operation and brings it into view.
+    /// Highlights an operation and scrolls to it.
     pub(crate) fn go_to(&mut self, revision: Revision) {
         (self.marked, self.unseen) = (Some(revision), true);
     }
 
-    /// Where the marked operation stands, once; asks for older ones if they do not reach that far.
+    /// Returns the index of the highlighted operation once, and requests older entries if it is not loaded.
     fn place_of_marked(&mut self, now: Revision) -> Option<usize> {
         let marked = self.marked.filter(|_| self.unseen)?;
         let place = self.entries.iter().position(|entry| entry.revision == marked);
@@ -68,18 +68,13 @@ impl Log {
 
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         let place = self.place_of_marked(view.snapshot.revision());
-        // Once for every change: an empty answer, or none, is not asked for again by itself.
+        // Sends one request per change; an empty or missing answer is not requested again.
         if self.stale && !self.asked && view.snapshot.revision().0 > 0 {
             (self.stale, self.asked) = (false, true);
             actions.push(Action::Ask(Request::Log { limit: self.reach.max(LIMIT) }));
         }
         if self.entries.is_empty() {
-            empty_state_ui(
-                ui,
-                view.theme,
-                "Nothing has happened yet",
-                "Every change is listed here and can be reverted.",
-            );
+            empty_state_ui(ui, view.theme, "No operations yet", "Changes appear here and can be reverted.");
             return;
         }
         let now = now();
@@ -138,7 +133,7 @@ fn entry_ui(
     let response = child
         .add_sized(button.size(), egui::Button::new(egui::RichText::new("Revert").small()))
         .accessible_name(format!("Revert {}", entry.summary));
-    if response.on_hover_text("Takes back this operation and keeps what came after").clicked() {
+    if response.on_hover_text("Reverts this operation and keeps later ones").clicked() {
         actions.push(Action::Ask(Request::Revert { revision: entry.revision, partial: false }));
     }
 }

@@ -1,4 +1,4 @@
-//! The top: menus from the table, the workspace's name, search, and a tab per board.
+//! The top bar: menus from the command table, the workspace name, search, and the board tabs.
 
 use crate::{
     commands::{CommandId, Facts, Menu, TABLE, find},
@@ -28,7 +28,7 @@ pub(crate) fn menu_bar_ui(
     egui::MenuBar::new().ui(ui, |ui| {
         for menu in Menu::SHOWN {
             ui.menu_button(menu.title(), |ui| {
-                // A menu that is taller than the window can be scrolled.
+                // Menus taller than the window scroll.
                 let room = (ui.ctx().content_rect().height() - 60.0).max(80.0);
                 egui::ScrollArea::vertical()
                     .max_height(room)
@@ -37,7 +37,6 @@ pub(crate) fn menu_bar_ui(
             });
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            // What is left beside the menus.
             let room = ui.available_width();
             search_button_ui(ui, theme, room, actions);
             if let Some(view) = view
@@ -144,7 +143,7 @@ fn tab_ui(ui: &mut Ui, view: &View<'_>, board: &Board, actions: &mut Vec<Action>
         actions.push(Action::OpenBoard(board.id));
     }
     let response = if held {
-        response.on_hover_text("This board waits for your decision; nothing on it can change until then.")
+        response.on_hover_text("This board is on hold. Choose a version in the banner to edit it again.")
     } else {
         response.on_hover_text(format!("{} · {} board · {about}", board.name, board.kind.word()))
     };
@@ -162,7 +161,7 @@ fn tab_ui(ui: &mut Ui, view: &View<'_>, board: &Board, actions: &mut Vec<Action>
 struct TabLook<'a> {
     chosen: bool,
     held: bool,
-    /// How many problems there are.
+    /// The number of problems.
     count: Option<&'a str>,
 }
 

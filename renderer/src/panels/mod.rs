@@ -1,5 +1,5 @@
-//! One file per panel. Each draws from a [`crate::view::View`], pushes [`crate::view::Action`]s, and keeps only what is
-//! nobody else's business: what is typed, open, or scrolled.
+//! One module per panel. Each draws from a [`crate::view::View`], pushes [`crate::view::Action`]s, and owns only its view
+//! state: typed text, open sections, scroll positions.
 
 pub(crate) mod agents;
 pub(crate) mod audit;
@@ -116,7 +116,7 @@ impl PanelId {
     }
 }
 
-/// What every panel keeps between frames.
+/// The state that panels keep between frames.
 #[derive(Default)]
 pub(crate) struct Panels {
     pub(crate) palette: palette::Palette,
@@ -162,7 +162,7 @@ impl Panels {
         }
     }
 
-    /// As it stands on the tab: with how much there is to see, where that matters.
+    /// The text of the tab, with a count where a panel has one.
     pub(crate) fn title(panel: PanelId, view: Option<&View<'_>>) -> String {
         let title = panel.def().title;
         if let (PanelId::Reader, Some(page)) = (panel, view.and_then(|view| view.history.current())) {

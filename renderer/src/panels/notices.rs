@@ -1,4 +1,4 @@
-//! What just happened, at the bottom centre, for a few seconds; and above the canvas, what waits for a decision.
+//! Toasts at the bottom centre, and the banner above the canvas with held boards and workspace notices.
 
 use crate::{
     panels::PanelId,
@@ -15,12 +15,13 @@ use shared_protocol::{
 };
 use std::time::Duration;
 
+/// Seconds.
 const SHOWN_FOR: f64 = 6.0;
-/// Long enough to read, decide and reach it.
+/// Seconds that a toast with a button stays: long enough to read it, decide and reach the button.
 const OFFERED_FOR: f64 = 20.0;
-/// More at once would be a wall; older ones go.
+/// The maximum number of toasts; the oldest is removed first.
 const MOST: usize = 4;
-/// Between notices, and between them and what they keep clear of.
+/// The gap between toasts, and between toasts and the area they keep clear of.
 const GAP: f32 = 8.0;
 const MAX_WIDTH: f32 = 486.0;
 const MARGIN: Margin = Margin::symmetric(12, 8);
@@ -37,9 +38,9 @@ struct Notice {
     tone: Tone,
     message: String,
     more: Vec<String>,
-    /// What can be done about it.
+    /// The label and action of the button.
     offer: Option<(&'static str, Action)>,
-    /// Seconds left; stands still while the pointer is on it.
+    /// Seconds left; paused while the pointer is over the toast.
     left: f64,
 }
 
@@ -54,7 +55,7 @@ impl Notices {
         self.push(tone, message.into(), more, None);
     }
 
-    /// With something that can be done about it.
+    /// Shows a toast with an optional button.
     pub(crate) fn tell_with(
         &mut self,
         tone: Tone,
@@ -72,7 +73,7 @@ impl Notices {
         more: Vec<String>,
         offer: Option<(&'static str, Action)>,
     ) {
-        // The same thing again is not news, only fresher.
+        // A repeated message replaces the earlier toast.
         self.shown.retain(|notice| notice.message != message);
         let left = if offer.is_some() { OFFERED_FOR } else { SHOWN_FOR };
         self.shown.push(Notice { number: self.next, tone, message, more, offer, left });
@@ -81,12 +82,12 @@ impl Notices {
         self.shown.drain(..surplus);
     }
 
-    /// Another workspace is open: what is shown speaks of the one before.
+    /// Removes all toasts, because another workspace was opened.
     pub(crate) fn clear(&mut self) {
         self.shown.clear();
     }
 
-    /// Takes away offers to undo an operation that is not the newest any more, so that none undoes something else.
+    /// Removes undo buttons for operations that are no longer the newest, because undo would affect another one.
     pub(crate) fn withdraw_undo(&mut self, newest: Revision) {
         for notice in &mut self.shown {
             let is_late = |(_, action): &mut (_, Action)| matches!(action, Action::TakeBack(revision) if *revision < newest);
@@ -100,7 +101,7 @@ impl Notices {
         self.push(Tone::Bad, capitalised(&refusal.message), advice(refusal), None);
     }
 
-    /// A refusal with a way on.
+    /// Shows a refusal with a button.
     pub(crate) fn offer(&mut self, refusal: &Refusal, text: &'static str, action: Action) {
         self.push(Tone::Bad, capitalised(&refusal.message), advice(refusal), Some((text, action)));
     }
@@ -122,7 +123,7 @@ impl Notices {
             above = above.max(room.bottom() - card.top() + GAP);
         }
         let mut still_shown = Vec::new();
-        // The newest is nearest to the bottom.
+        // The newest toast is at the bottom.
         for mut notice in std::mem::take(&mut self.shown).into_iter().rev() {
             let area = egui::Area::new(Id::unique(("notice", notice.number)))
                 .order(Order::Foreground)
@@ -142,7 +143,7 @@ impl Notices {
     }
 }
 
-/// Gives back `true` when it was dismissed.
+/// Returns `true` when the toast was dismissed.
 fn notice_ui(ui: &mut Ui, theme: &Theme, notice: &Notice, actions: &mut Vec<Action>) -> bool {
     let edge = match notice.tone {
         Tone::Good => theme.success,
@@ -180,7 +181,7 @@ fn notice_ui(ui: &mut Ui, theme: &Theme, notice: &Notice, actions: &mut Vec<Acti
         .inner
 }
 
-/// A message whose lines after the first quote a file: they line up.
+/// Shows a message. Lines after the first quote a file and are monospaced.
 pub(crate) fn message_ui(ui: &mut Ui, message: &str, color: Color32) {
     let (first, quoted) = message.split_once('\n').unwrap_or((message, ""));
     ui.label(RichText::new(first).color(color));
@@ -189,7 +190,7 @@ pub(crate) fn message_ui(ui: &mut Ui, message: &str, color: Color32) {
     }
 }
 
-/// Overrides that are named in a notice.
+/// The maximum number of failed overrides in a toast.
 const MOST_FAILED: usize = 4;
 
 fn advice(refusal: &Refusal) -> Vec<String> {
@@ -197,7 +198,7 @@ fn advice(refusal: &Refusal) -> Vec<String> {
     if !refusal.suggestions.is_empty() {
         advice.push(format!("Did you mean {}?", refusal.suggestions.join(", ")));
     }
-    // All of them stand in the lists of overrides.
+    // The override lists show all of them.
     let failed = refusal.failed.iter().take(MOST_FAILED);
     advice.extend(failed.map(|failed| format!("{}: {}", failed.address, failed.message)));
     if let Some(more) = refusal.failed.len().checked_sub(MOST_FAILED + 1) {
@@ -212,7 +213,7 @@ fn paint_tick(ui: &Ui, rect: Rect, theme: &Theme) {
     ui.painter().add(egui::Shape::line(points, egui::Stroke::new(2.0, theme.success)));
 }
 
-/// Begins as a sentence does, unless it begins with the name of a file or a path.
+/// Capitalises the first letter, unless the text begins with a file name or a path.
 pub(crate) fn capitalised(text: &str) -> String {
     let first = text.split_whitespace().next().unwrap_or_default();
     if first.trim_end_matches(['.', ':', ',']).contains(['.', '/', '_']) {
@@ -222,7 +223,7 @@ pub(crate) fn capitalised(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
 }
 
-/// Boards that wait for a decision, and what main wants people to know.
+/// The banner: held boards, workspace notices and module problems.
 pub(crate) fn banner_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.y = 1.0;
     for held in &view.status.held {
@@ -230,7 +231,7 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>)
             let text = format!("{} · {}", held.name, held.message);
             let (mine, theirs) = match held.why {
                 HeldReason::Conflict => ("Keep mine", "Take theirs"),
-                HeldReason::Damaged => ("Keep mine", "Read the file again"),
+                HeldReason::Damaged => ("Keep mine", "Reload file"),
             };
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 for (text, keep) in [(theirs, Keep::Theirs), (mine, Keep::Mine)] {
@@ -251,8 +252,11 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>)
         strip_ui(ui, view.theme, &notice.message, |ui| {
             health_ui(ui, view, &notice.message, |ui| {
                 let Some(file) = &notice.file else { return };
-                let copy = ui.button("Copy path").accessible_name(format!("Copy the path of {file}"));
-                if copy.on_hover_text("Open it in an editor; mended, it is read again by itself").clicked() {
+                let copy = ui.button("Copy path").accessible_name(format!("Copy path of {file}"));
+                if copy
+                    .on_hover_text("Copies the path. Fix the file in an editor; it reloads automatically")
+                    .clicked()
+                {
                     ui.ctx().copy_text(format!("{}/{file}", view.root));
                 }
             });
@@ -262,11 +266,11 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>)
     if let Some(first) = modules.first() {
         let text = match modules.len() {
             1 => format!("{} in {}: {}", first.entry, first.origin, first.message),
-            many => format!("{many} problems in modules; the first is {} in {}", first.entry, first.origin),
+            many => format!("{many} module problems; the first is {} in {}", first.entry, first.origin),
         };
         strip_ui(ui, view.theme, "modules", |ui| {
             health_ui(ui, view, &text, |ui| {
-                if ui.button("Show in problems").clicked() {
+                if ui.button("Show in Problems").clicked() {
                     actions.push(Action::ShowPanel(PanelId::Problems));
                 }
             });
@@ -274,7 +278,7 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>)
     }
 }
 
-/// A warning, and at the end what can be done about it.
+/// A warning with its fix at the end of the row.
 fn health_ui(ui: &mut Ui, view: &View<'_>, text: &str, fix: impl FnOnce(&mut Ui)) {
     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
         fix(ui);

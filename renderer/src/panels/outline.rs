@@ -1,4 +1,4 @@
-//! The outline: the same board as a tree. Everything can be found and chosen here by keyboard.
+//! The outline panel: the board as a tree that is fully usable by keyboard.
 
 use crate::{
     view::{Action, View},
@@ -16,11 +16,11 @@ const INDENT: f32 = 14.0;
 #[derive(Default)]
 pub(crate) struct Outline {
     folded: BTreeSet<NodeId>,
-    /// The row the keyboard is on.
+    /// The row with keyboard focus.
     cursor: Option<NodeId>,
-    /// The selection when rows were last brought into view.
+    /// The selection that the list last scrolled to.
     followed: Option<NodeId>,
-    /// The rows of a revision: a large tree is walked when it changes, not in every frame.
+    /// The board and revision of `lines`, which are rebuilt only when either changes.
     known: Option<(BoardId, Revision)>,
     lines: Vec<Line>,
 }
@@ -44,7 +44,7 @@ impl Outline {
             self.lines = self.walk(view, board);
             self.known = Some(now);
         }
-        // Put back below: drawing a row may fold it.
+        // Taken out because drawing a row may fold it; put back below.
         let lines = std::mem::take(&mut self.lines);
         self.tree_ui(ui, view, &lines, actions);
         if self.known.is_some() {
@@ -54,7 +54,7 @@ impl Outline {
 
     fn tree_ui(&mut self, ui: &mut Ui, view: &View<'_>, lines: &[Line], actions: &mut Vec<Action>) {
         if lines.is_empty() {
-            empty_state_ui(ui, view.theme, "Nothing here yet", "What you add to the board is listed here.");
+            empty_state_ui(ui, view.theme, "No nodes yet", "Nodes that you add to the board appear here.");
             return;
         }
         self.keys(ui, view, lines, actions);
@@ -72,7 +72,7 @@ impl Outline {
         });
     }
 
-    /// The tree as rows, in the order people read a board: top to bottom, then left to right.
+    /// The tree as rows, ordered top to bottom, then left to right.
     fn walk(&self, view: &View<'_>, board: BoardId) -> Vec<Line> {
         let mut lines = Vec::new();
         let mut stack: Vec<(NodeId, usize)> =
@@ -97,7 +97,7 @@ impl Outline {
         self.folded.remove(&node)
     }
 
-    /// What is selected elsewhere must be visible here.
+    /// Unfolds the ancestors of the selection.
     fn unfold_to_selection(&mut self, view: &View<'_>) {
         for node in view.selected_nodes() {
             let parent = view.snapshot.node(node).and_then(|node| node.parent);
@@ -109,7 +109,7 @@ impl Outline {
         }
     }
 
-    /// The row of a selection that was made elsewhere, once.
+    /// Returns the row to scroll to after a selection outside the outline, once per selection.
     fn line_to_follow(&mut self, view: &View<'_>, lines: &[Line]) -> Option<usize> {
         let selected = view.selected_nodes().first().copied();
         let moved = selected != self.followed && selected != self.cursor;
@@ -154,7 +154,7 @@ impl Outline {
         let selected = view.selection.contains(&element);
         let folded = self.folded.contains(&node.id);
         let name = format!("{} in outline", node.label);
-        // A place of its own, so that the keyboard finds the row again after the tree has changed.
+        // A stable id keeps keyboard focus on the row when the tree changes.
         let id = row_id(node.id);
         let (rect, _) = ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW), Sense::hover());
         let child = ui.new_child(egui::UiBuilder::new().max_rect(rect));
@@ -163,7 +163,7 @@ impl Outline {
         paint_row(&child, view, node, line, Look { selected, focused, hovered: response.hovered(), folded });
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::TreeItem, true, selected, &name));
         if focused {
-            // Arrows move within the tree, not between widgets.
+            // Arrow keys move within the tree and not between widgets.
             let filter =
                 EventFilter { vertical_arrows: true, horizontal_arrows: true, ..EventFilter::default() };
             ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
@@ -194,7 +194,7 @@ impl Outline {
     }
 }
 
-/// The same wherever the row stands.
+/// Independent of the row's position.
 fn row_id(node: NodeId) -> egui::Id {
     egui::Id::unique(("outline row", node.bits()))
 }

@@ -1,4 +1,4 @@
-//! The palette: the types that may stand on this kind of board, by category, to search, click or drag onto the canvas.
+//! The palette panel: types allowed on the board, by category, to search, click or drag onto the canvas.
 
 use crate::{
     picker::rank,
@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-/// What a drag from the palette carries.
+/// The payload of a drag from the palette.
 #[derive(Debug, Clone)]
 pub(crate) struct Dragged(pub(crate) TypeId);
 
@@ -27,7 +27,7 @@ pub(crate) struct Palette {
 impl Palette {
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         let Some(kind) = view.board_kind() else {
-            empty_state_ui(ui, view.theme, "No board", "Open or create a board to add things to it.");
+            empty_state_ui(ui, view.theme, "No board", "Open or create a board to add nodes.");
             return;
         };
         let field = search_field_ui(ui, view.theme, &mut self.query, "Search types", "Search types");
@@ -40,11 +40,11 @@ impl Palette {
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             if found.is_empty() {
-                empty_state_ui(ui, view.theme, "Nothing fits", "Try other words, or clear the search.");
+                empty_state_ui(ui, view.theme, "No matching types", "Try a different search, or clear it.");
             }
             let searching = !self.query.trim().is_empty();
             for (category, types) in &found {
-                // A search shows what it found, whatever is folded.
+                // Search results ignore folded categories.
                 let mut open = searching || !self.closed.contains(*category);
                 disclosure_ui(ui, view.theme, category, Some(types.len()), &mut open);
                 if !searching {

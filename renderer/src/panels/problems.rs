@@ -1,4 +1,4 @@
-//! What a person should mend: errors first, a click jumps there, and where it is plain what to do, a button does it.
+//! The problems panel: errors first. A click goes to the element; some problems have a button that fixes them.
 
 use crate::{
     links::{suspects, suspects_ui},
@@ -20,9 +20,9 @@ const BUTTON: f32 = 104.0;
 
 #[derive(Default)]
 pub(crate) struct ProblemList {
-    /// Only these; all when there is none.
+    /// The severity filter; `None` shows all.
     only: Option<Severity>,
-    /// Whose problems are shown, once somebody has chosen.
+    /// The selected scope; `None` until a person selects one.
     scope: Option<Scope>,
 }
 
@@ -33,13 +33,13 @@ enum Scope {
     Links,
 }
 
-/// Errors and warnings, of boards and of specs.
+/// The numbers of errors and warnings, of boards and specs.
 pub(crate) fn counts(view: &View<'_>) -> (usize, usize) {
     let (boards, specs) = (on_boards(view), in_specs(view));
     (boards.0 + specs.0, boards.1 + specs.1 + suspects(view))
 }
 
-/// With what runs and files of Terraform say about them.
+/// Includes findings of Terraform runs and files, and module problems.
 fn on_boards(view: &View<'_>) -> (usize, usize) {
     let (errors, warnings) = totals(view);
     let modules = view.snapshot.registry().problems().len();
@@ -116,7 +116,7 @@ impl ProblemList {
     fn boards_ui(&self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         let registry = view.snapshot.registry().problems();
         if on_boards(view) == (0, 0) {
-            empty_state_ui(ui, view.theme, "No problems", "Everything on your boards fits together.");
+            empty_state_ui(ui, view.theme, "No problems", "Your boards have no errors or warnings.");
             return;
         }
         let problems = view.problems.iter().map(Entry::Board);
@@ -127,7 +127,7 @@ impl ProblemList {
             .collect();
         entries.sort_by_key(Entry::rank);
         if entries.is_empty() {
-            empty_state_ui(ui, view.theme, "None of these", "Other problems are left; choose All.");
+            empty_state_ui(ui, view.theme, "No problems of this severity", "Select All to see the others.");
             return;
         }
         rows_ui(ui, view, &entries, actions);
@@ -137,7 +137,7 @@ impl ProblemList {
 /// A row of the list.
 enum Entry<'a> {
     Board(&'a Problem),
-    /// What runs, files and imports say.
+    /// A finding of a run, a file or an import.
     Told(Told<'a>),
     Module(&'a RegistryProblem),
 }
@@ -151,7 +151,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Errors first; among equals those of one element together, and modules last.
+    /// Sorts by severity, then by element; module problems come last.
     fn rank(&self) -> (bool, Severity, Option<(BoardId, ElementId)>) {
         let place = match self {
             Self::Board(problem) => Some((problem.board, problem.element)),
@@ -225,7 +225,7 @@ fn problem_ui(ui: &mut Ui, view: &View<'_>, problem: &Problem, actions: &mut Vec
     }
 }
 
-/// What can be done about a problem with one click.
+/// The one-click fix of a problem.
 struct Fix {
     text: &'static str,
     name: String,
@@ -240,7 +240,7 @@ fn fix_of(view: &View<'_>, problem: &Problem) -> Option<Fix> {
         ElementId::Node(id) => id,
         ElementId::Edge(edge) => {
             let command = Command::Remove { nodes: Vec::new(), edges: vec![edge] };
-            let name = format!("Remove the connection {}", place_of(view, problem.board, problem.element));
+            let name = format!("Remove connection {}", place_of(view, problem.board, problem.element));
             return Some(Fix { text: "Disconnect", name, action: Action::Run(command) });
         }
         ElementId::Board(_) => return None,

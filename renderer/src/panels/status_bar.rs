@@ -1,4 +1,4 @@
-//! The bottom line: saved or not, how much there is, what is wrong, how large it is shown.
+//! The status bar: save state, counts, problems, review queue, cost, agents and zoom.
 
 use crate::{
     commands::CommandId,
@@ -23,10 +23,10 @@ pub(crate) fn status_bar_ui(ui: &mut Ui, view: &View<'_>, zoom: Option<f32>, act
         cost_ui(ui, view, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(zoom) = zoom {
-                let percent = format!("{:.0} %", zoom * 100.0);
+                let percent = format!("{:.0}%", zoom * 100.0);
                 let button = Button::new(RichText::new(&percent).small()).frame_when_inactive(false);
                 let button = ui.add(button).accessible_name(format!("Zoom {percent}"));
-                if button.on_hover_text("Zoom to 100 %").clicked() {
+                if button.on_hover_text("Zoom to 100%").clicked() {
                     actions.push(Action::Do(CommandId::ZoomFull));
                 }
             }
@@ -49,10 +49,13 @@ fn saved_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         ui.painter().circle_filled(rect.center(), 3.5, theme.success);
         ui.label(RichText::new(format!("Saved · rev {revision}")).small().color(theme.text_muted));
     } else {
-        // An open ring: not said by colour alone.
+        // An open ring, so that colour alone never carries the state.
         ui.painter().circle_stroke(rect.center(), 3.2, egui::Stroke::new(1.5, theme.warning));
         let text = RichText::new(format!("Unsaved · rev {revision}")).small().color(theme.text);
-        if ui.add(Button::new(text).frame_when_inactive(false)).on_hover_text("Write the files now").clicked()
+        if ui
+            .add(Button::new(text).frame_when_inactive(false))
+            .on_hover_text("Saves all changes to files")
+            .clicked()
         {
             actions.push(Action::Do(CommandId::Save));
         }
@@ -79,12 +82,12 @@ fn problems_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         paint_severity(ui.painter(), rect.center(), view.theme, severity);
     }
     let text = RichText::new(text).small().color(view.theme.text_muted);
-    if ui.add(Button::new(text).frame_when_inactive(false)).on_hover_text("Show the problems").clicked() {
+    if ui.add(Button::new(text).frame_when_inactive(false)).on_hover_text("Show problems").clicked() {
         actions.push(Action::Do(CommandId::Panel(PanelId::Problems)));
     }
 }
 
-/// What waits for a decision, in sight however the panels are arranged.
+/// The number of undecided proposals, visible in every layout.
 fn review_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
     let waiting = view.review.waiting();
     if waiting == 0 {
@@ -101,7 +104,7 @@ fn review_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
     let name = format!("{} to review", counted(waiting, "proposal"));
     let button = ui.add(Button::new(text).frame_when_inactive(false)).accessible_name(name);
     let hint = if is_grave {
-        "Open the review queue; at least one removes something"
+        "Open the review queue. At least one proposal removes something."
     } else {
         "Open the review queue"
     };

@@ -1,4 +1,4 @@
-//! What a page is looked at on: devices by their size in points, and how large they are shown.
+//! Preview devices with their size in points, and the zoom at which they are shown.
 
 use egui::{Vec2, vec2};
 use shared_protocol::preview::{MAX_SCREEN, Screen};
@@ -9,9 +9,9 @@ pub(crate) enum Device {
     Phone,
     Tablet,
     Laptop,
-    /// As large as the panel.
+    /// The size of the panel.
     Fit,
-    /// As somebody else made it.
+    /// A size set by another client.
     Custom {
         width: u32,
         height: u32,
@@ -31,7 +31,7 @@ impl Device {
         }
     }
 
-    /// Points, where the device has a size of its own.
+    /// The size in points. `None` for [`Device::Fit`].
     pub(crate) fn size(self) -> Option<[u32; 2]> {
         match self {
             Self::Phone => Some([390, 844]),
@@ -42,7 +42,7 @@ impl Device {
         }
     }
 
-    /// The device that has the size of a screen.
+    /// Returns the device that matches the size of a screen.
     pub(crate) fn of(screen: Screen) -> Self {
         let own = [screen.width, screen.height];
         let known = Self::OFFERED.into_iter().find(|device| device.size() == Some(own));
@@ -50,10 +50,10 @@ impl Device {
     }
 }
 
-/// How large a point of the page is in the window.
+/// The scale from points of the page to points of the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Zoom {
-    /// The largest at which all of the screen can be seen, and no larger than life.
+    /// The largest scale at which the whole screen is visible, up to 100 %.
     #[default]
     Whole,
     Percent(u16),
@@ -77,10 +77,10 @@ impl Zoom {
     }
 }
 
-/// How much of the room is enough for a page that is shown pixel for pixel.
+/// The minimum share of the available size at which a page is shown pixel for pixel instead of scaled.
 const NEAR: f32 = 0.94;
 
-/// How large a screen is shown, in points of the window: pixel for pixel where that is nearly as large as it may be.
+/// Returns the shown size of a screen in points of the window: pixel for pixel when that nearly fills the available size.
 pub(crate) fn shown_size(screen: Screen, zoom: Zoom, room: Vec2, pixels_per_point: f32) -> Vec2 {
     let [width, height] = screen.pixels();
     let exact = vec2(width as f32, height as f32) / pixels_per_point;
@@ -92,7 +92,8 @@ pub(crate) fn shown_size(screen: Screen, zoom: Zoom, room: Vec2, pixels_per_poin
     if exact.x <= most.x && exact.x >= NEAR * most.x { exact } else { most }
 }
 
-/// The screen to ask for, so that its pixels are those of the window, or nearly so. `room` is in points of the window.
+/// Returns the screen to request, so that its pixels match the pixels of the window as closely as possible. `room` is in
+/// points of the window.
 pub(crate) fn screen_for(
     device: Device,
     zoom: Zoom,
@@ -105,10 +106,10 @@ pub(crate) fn screen_for(
         (Zoom::Whole, Some([width, height])) => (room.x / width as f32).min(room.y / height as f32).min(1.0),
         (Zoom::Whole, None) => 1.0,
     };
-    // A little more, because shares are not exact.
+    // The offset compensates for rounding errors.
     let exact = (share * pixels_per_point * 4.0 + 0.01).floor();
     let quarters = if zoom == Zoom::Whole && exact < NEAR * share * pixels_per_point * 4.0 {
-        // Half of it would be left empty: drawn at twice the size and shown at half of that, it is still sharp.
+        // Too much of the room would stay empty. Rendering at double scale and showing it scaled down stays sharp.
         (share * pixels_per_point * 8.0).ceil()
     } else {
         exact
@@ -119,7 +120,7 @@ pub(crate) fn screen_for(
         (page.max(1.0) as u32).clamp(160, MAX_SCREEN)
     };
     let [width, height] = device.size().unwrap_or_else(|| [whole(room.x), whole(room.y)]);
-    // What is too large at this scale is drawn coarser.
+    // A screen that is too large at this scale is rendered at a coarser one.
     (2..=quarters as u8).rev().map(|quarters| Screen { width, height, quarters, dark }).find(Screen::is_valid)
 }
 

@@ -1,9 +1,8 @@
-//! Previews as the window knows them: the frames that a sandboxed process draws, where things are in them, and what of
-//! the workspace can be shown.
+//! Preview sessions in the window: their frames, the positions of their instances, and the targets that can be previewed.
 //!
-//! Owns: the textures of frames, the last list of boxes of each session, screens and devices, what a selection means for a
-//! preview. Must not know: the process, how a page is drawn, panels. Nothing that lies in a frame's memory is believed:
-//! sizes are main's, and a frame that changes while it is copied is not shown.
+//! Owns: the textures of frames, the latest instance boxes of each session, screens and devices, and the preview target of
+//! a selection. Must not know: the preview process, how a page is drawn, panels. The content of frame memory is untrusted:
+//! sizes come from main, and a frame that changes while it is copied is not shown.
 
 mod device;
 mod screens;

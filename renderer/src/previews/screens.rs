@@ -1,4 +1,4 @@
-//! The newest frame of each session as a texture, and the boxes of its instances.
+//! The newest frame of each preview session as a texture, and the boxes of its instances.
 
 use egui::{ColorImage, Context, TextureHandle, TextureOptions};
 use frame_memory::{FrameMemory, FrameReader, MemoryError, Taken};
@@ -8,7 +8,7 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Frames are shown pixel for pixel where they can be; where not, smoothly.
+/// Linear filtering, for frames that cannot be shown pixel for pixel.
 const LOOK: TextureOptions = TextureOptions::LINEAR;
 
 #[derive(Default)]
@@ -17,15 +17,15 @@ pub(crate) struct Screens {
     instances: BTreeMap<SessionId, Vec<ShownInstance>>,
 }
 
-/// Looks at a frame that is being written, one after the other, before the next announcement is waited for: an honest
-/// preview is done with one in far less, and one that writes without end must not keep the window awake.
+/// The maximum number of consecutive torn reads before the window waits for the next announcement. A correct preview
+/// finishes a frame much sooner, and one that writes endlessly must not keep the window repainting.
 const MAX_TORN: u32 = 25;
 
-/// What is shown of a session.
+/// The shown frame of a session.
 #[derive(Clone, Copy)]
 pub(crate) struct Shot<'a> {
     pub(crate) texture: &'a TextureHandle,
-    /// The screen that the frame was drawn for, which may be the one before the present.
+    /// The screen that the frame was drawn for, possibly the previous one.
     pub(crate) screen: Screen,
 }
 
@@ -33,16 +33,16 @@ struct Frames {
     generation: u32,
     screen: Screen,
     reader: FrameReader,
-    /// A frame was announced and not taken yet.
+    /// An announced frame has not been copied yet.
     is_due: bool,
-    /// Looks in a row that found a frame which was being written.
+    /// The number of consecutive torn reads.
     torn: u32,
     pixels: Vec<[u8; 4]>,
     shown: Option<(TextureHandle, Screen)>,
 }
 
 impl Screens {
-    /// A memory replaces the one before. Its last frame stays until the first of the new one.
+    /// Adopts new frame memory. The last frame of the old memory stays visible until the new one has a frame.
     pub(crate) fn adopt(
         &mut self,
         session: SessionId,
@@ -54,13 +54,13 @@ impl Screens {
         let before = self.sessions.remove(&session);
         let pixels = vec![[0; 4]; reader.width() * reader.height()];
         let shown = before.and_then(|before| before.shown);
-        // A frame may lie in it already.
+        // The memory may already hold a frame.
         self.sessions
             .insert(session, Frames { generation, screen, reader, is_due: true, torn: 0, pixels, shown });
         Ok(())
     }
 
-    /// A frame was put into the memory of this generation. True if it is worth drawing.
+    /// Marks a frame of this generation as due. Returns whether the window should repaint.
     pub(crate) fn announced(&mut self, session: SessionId, generation: u32) -> bool {
         let frames = self.sessions.get_mut(&session).filter(|frames| frames.generation == generation);
         let announce = |frames: &mut Frames| (frames.is_due, frames.torn) = (true, 0);
@@ -71,7 +71,7 @@ impl Screens {
         self.instances.insert(session, instances);
     }
 
-    /// Forgets sessions that are no more.
+    /// Removes all sessions except these.
     pub(crate) fn keep(&mut self, sessions: &[SessionId]) {
         self.sessions.retain(|session, _| sessions.contains(session));
         self.instances.retain(|session, _| sessions.contains(session));
@@ -81,7 +81,7 @@ impl Screens {
         self.instances.get(&session).map_or(&[], Vec::as_slice)
     }
 
-    /// The newest frame. Copies it only if there is a new one, and hands on only the rows that differ.
+    /// Returns the newest frame. Copies it only when a new one is due, and uploads only the changed rows.
     pub(crate) fn newest(&mut self, context: &Context, session: SessionId) -> Option<Shot<'_>> {
         let frames = self.sessions.get_mut(&session)?;
         if std::mem::take(&mut frames.is_due) {
@@ -102,7 +102,7 @@ impl Frames {
             Taken::Torn => {
                 self.pixels.clone_from(&before);
                 self.torn += 1;
-                // It is being written at this moment; the next look will find it or a newer one.
+                // The preview is writing this frame; the next read finds it or a newer one.
                 if self.torn < MAX_TORN {
                     self.is_due = true;
                     context.request_repaint_after(std::time::Duration::from_millis(8));
@@ -130,12 +130,12 @@ fn image(size: [usize; 2], pixels: &[[u8; 4]]) -> ColorImage {
     ColorImage::from_rgba_premultiplied(size, pixels.as_flattened())
 }
 
-/// The rows from the first to the last that is other than before, and where they begin. None if nothing is.
+/// Returns the index of the first changed row and all rows up to the last changed one, or `None` when nothing changed.
 fn differing<'p>(before: &[[u8; 4]], now: &'p [[u8; 4]], width: usize) -> Option<(usize, &'p [[u8; 4]])> {
     if before.len() != now.len() || width == 0 {
         return Some((0, now));
     }
-    // As bytes, which are compared many at a time.
+    // Compares rows as bytes, which is vectorised.
     let rows = || before.as_flattened().chunks(width * 4).zip(now.as_flattened().chunks(width * 4));
     let first = rows().position(|(old, new)| old != new)?;
     let last = rows().count() - 1 - rows().rev().position(|(old, new)| old != new)?;

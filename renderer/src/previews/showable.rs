@@ -1,19 +1,19 @@
-//! What of the workspace a preview can show: the page around what is selected, or the component that it is.
+//! Finds the preview target of a selection: its page, or else its component.
 
 use crate::view::View;
 use shared_protocol::{BoardKind, ElementId, Node, NodeId, previews::Shown};
 
-/// The type of a page, as the built-in modules call it.
+/// The type id of a page in the built-in modules.
 const ROUTE: &str = "ui.route";
 
 fn is_route(node: &Node) -> bool {
     node.type_id.as_str() == ROUTE
 }
 
-/// The page that a node is, or lies on.
+/// Returns the page that a node is or lies on.
 fn route_of<'a>(view: &View<'a>, node: NodeId) -> Option<&'a Node> {
     let mut at = view.snapshot.node(node)?;
-    // Bounded as nesting is.
+    // The nesting limit bounds the loop.
     loop {
         if is_route(at) {
             return Some(at);
@@ -22,7 +22,7 @@ fn route_of<'a>(view: &View<'a>, node: NodeId) -> Option<&'a Node> {
     }
 }
 
-/// The pages of all interface boards, by title of board and then from left to right.
+/// Returns the pages of all interface boards, sorted by board title and position.
 pub(crate) fn routes<'a>(view: &View<'a>) -> Vec<&'a Node> {
     let snapshot = view.snapshot;
     let mut boards: Vec<_> = snapshot.boards().filter(|board| board.kind == BoardKind::Interface).collect();
@@ -38,7 +38,7 @@ pub(crate) fn routes<'a>(view: &View<'a>) -> Vec<&'a Node> {
     all
 }
 
-/// The component that a node is an instance of, if the workspace has it.
+/// Returns the component that a node is an instance of, when the workspace has it.
 fn component_of(view: &View<'_>, node: NodeId) -> Option<String> {
     let type_id = view.snapshot.node(node)?.type_id.as_str();
     view.previews
@@ -48,8 +48,8 @@ fn component_of(view: &View<'_>, node: NodeId) -> Option<String> {
         .map(|component| component.id.clone())
 }
 
-/// What "preview the selection" means now: the page that the selected node is or lies on, else its component alone; on an
-/// interface board with nothing selected, the first page.
+/// Returns the target of "preview the selection": the page that the selected node is or lies on, or else its component.
+/// Without a selection on an interface board, returns the first page.
 pub(crate) fn showable(view: &View<'_>) -> Option<Shown> {
     let selected = view.selection.iter().find_map(|element| match element {
         ElementId::Node(node) => Some(*node),

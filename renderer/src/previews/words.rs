@@ -1,4 +1,4 @@
-//! Sessions in words.
+//! Labels for preview states and targets.
 
 use crate::view::View;
 use shared_protocol::previews::{SessionState, Shown};
@@ -14,7 +14,7 @@ pub(crate) fn state_words(state: &SessionState) -> &'static str {
     }
 }
 
-/// What could be shown, as a designer calls it.
+/// The label of a preview target.
 pub(crate) fn shown_words(view: &View<'_>, shown: &Shown) -> String {
     let component = |id: &str| {
         let known = view.previews.components.iter().find(|component| component.id == id);

@@ -1,5 +1,5 @@
-//! What main answered about bundles, kept until the bundle changes, and which question each answer belongs to.
-//! While a newer answer is under way the older one is shown: nothing flickers. Must not know: widgets.
+//! Cache of main's answers about bundles, valid until the bundle changes, and the pending questions. The old answer stays
+//! visible while a newer one is loading, which avoids flicker. Must not know: widgets.
 
 use super::{SpecAction, history::Page, json::Json, schema::Schema};
 use crate::view::Action;
@@ -13,18 +13,18 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Entities that are kept at once; more are asked for again when they are looked at.
+/// The maximum number of cached entities. Evicted entities are requested again when they are shown.
 const MOST_ENTITIES: usize = 64;
 
-/// Something main was asked for, as it was answered last.
+/// A cached answer from main.
 #[derive(Debug)]
 pub(crate) struct Known<T> {
     pub(crate) value: Option<T>,
-    /// Why the last question was refused.
+    /// The refusal of the last request.
     pub(crate) refused: Option<Refusal>,
-    /// The generation it was asked for under.
+    /// The bundle generation of the last request.
     asked: Option<u64>,
-    /// Counts the answers.
+    /// The number of answers received.
     pub(crate) version: u64,
 }
 
@@ -35,7 +35,7 @@ impl<T> Default for Known<T> {
 }
 
 impl<T> Known<T> {
-    /// Whether it must be asked for; asking counts as done.
+    /// Returns whether a request is needed for this generation, and marks it as sent.
     fn must_ask(&mut self, generation: u64) -> bool {
         self.asked.replace(generation) != Some(generation)
     }
@@ -48,17 +48,17 @@ impl<T> Known<T> {
         }
     }
 
-    /// Asks again when it is looked at next.
+    /// Forces a new request when the answer is next shown.
     pub(crate) fn forget_asking(&mut self) {
         self.asked = None;
     }
 }
 
-/// Every entity of a bundle in brief.
+/// Summaries of all entities of a bundle.
 #[derive(Debug, Default)]
 pub(crate) struct EntityList {
     pub(crate) entities: Vec<EntitySummary>,
-    /// Of each: id and title in lower case, for finding.
+    /// The search key of each entity: id and title in lower case.
     pub(crate) keys: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ impl EntityList {
         Self { keys: entities.iter().map(key).collect(), entities }
     }
 
-    /// The places of those that hold every word.
+    /// Returns the indices of the entities that contain every word of the query.
     pub(crate) fn matching<'a>(&'a self, query: &str) -> impl Iterator<Item = usize> + 'a {
         let words: Vec<String> = query.to_lowercase().split_whitespace().map(str::to_owned).collect();
         let fits = move |key: &String| words.iter().all(|word| key.contains(word.as_str()));
@@ -76,7 +76,7 @@ impl EntityList {
     }
 }
 
-/// One entity with all that is shown of it.
+/// An entity with its parsed data and schema.
 #[derive(Debug, Clone)]
 pub(crate) struct Entity {
     pub(crate) view: EntityView,
@@ -92,7 +92,7 @@ impl Entity {
     }
 }
 
-/// What was asked.
+/// A question to main about bundles.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Question {
     Entities(String),
@@ -102,7 +102,7 @@ pub(crate) enum Question {
     Coverage(String),
     Knowledge(String),
     Search(String),
-    /// A dry run of what a form says, in its version.
+    /// A dry run of a form, with the version of its draft.
     Check(Page, u64),
     Save(Page),
     Delete(EntityRef),
@@ -117,9 +117,9 @@ pub(crate) struct Answers {
     diagnostics: BTreeMap<String, Known<Vec<BundleDiagnostic>>>,
     coverage: BTreeMap<String, Known<Vec<Coverage>>>,
     knowledge: BTreeMap<String, Known<String>>,
-    /// What was found last, and for which words.
+    /// The latest search results, with their query.
     pub(crate) found: (String, Vec<EntitySummary>),
-    /// The words that are searched for now.
+    /// The query of the search in progress.
     searching: Option<String>,
     asked: BTreeMap<u64, Question>,
     next: u64,
@@ -136,7 +136,7 @@ impl Answers {
         self.asked.remove(&ticket)
     }
 
-    /// Asks for it unless that was done since the bundle changed last. What is not there is not asked for.
+    /// Requests an answer, unless it was already requested for this generation or the bundle does not exist.
     pub(crate) fn want(&mut self, bundles: &BundlesView, question: Question, actions: &mut Vec<Action>) {
         let (bundle, request) = match &question {
             Question::Entities(bundle) => (bundle, BundleRequest::Entities { bundle: bundle.clone() }),
@@ -208,7 +208,7 @@ impl Answers {
         self.knowledge.get(bundle)
     }
 
-    /// Searches all bundles; one search at a time, the newest words after it.
+    /// Searches all bundles. Only one search runs at a time; the newest query follows it.
     pub(crate) fn search(&mut self, query: &str, limit: u32, actions: &mut Vec<Action>) {
         let query = query.trim();
         if query.is_empty() || self.found.0 == query || self.searching.is_some() {
@@ -219,12 +219,12 @@ impl Answers {
         self.ask(Question::Search(query.to_owned()), request, actions);
     }
 
-    /// What is shown of a bundle may be of an older one by the same name.
+    /// Clears the cache, because another workspace may have a bundle with the same name.
     pub(crate) fn clear(&mut self) {
         *self = Self { next: self.next, ..Self::default() };
     }
 
-    /// Takes an answer in. What is not a matter of knowing is given back.
+    /// Stores an answer. Returns the result when it does not belong in the cache.
     pub(crate) fn receive(
         &mut self,
         question: &Question,
@@ -281,7 +281,7 @@ impl Answers {
                     BundleAnswer::Found(found) => Some(found),
                     _ => None,
                 });
-                // A search that failed found nothing; the next words try again.
+                // A failed search counts as no results; the next query tries again.
                 self.found = (query.clone(), found.unwrap_or_default());
             }
             _ => return Some(result),
@@ -305,5 +305,6 @@ fn pick<T>(
 }
 
 fn odd() -> Refusal {
-    Refusal::new(shared_protocol::Code::Internal, "main answered something else").hint("Try again.")
+    Refusal::new(shared_protocol::Code::Internal, "the workbench sent an unexpected answer")
+        .hint("Try again.")
 }

@@ -1,4 +1,4 @@
-//! Coverage: for each relation, how many of its possible targets something refers to, as bars, and those that nothing does.
+//! The coverage page: for each relation, a bar with the share of referenced targets, and the unreferenced targets.
 
 use super::{
     entity::section_ui,
@@ -20,7 +20,7 @@ const ROW: f32 = 30.0;
 
 #[derive(Debug, Default)]
 pub(super) struct CoverageView {
-    /// Relations whose uncovered targets are listed.
+    /// Relations with their uncovered targets expanded.
     open: BTreeSet<String>,
     only_gaps: bool,
 }
@@ -36,18 +36,18 @@ impl CoverageView {
     ) {
         ui.add_space(16.0);
         ui.label(RichText::new("Coverage").size(22.0).color(theme.text));
-        muted_ui(ui, theme, "For each relation, how many of the entities that could be referred to are.");
+        muted_ui(ui, theme, "For each relation, how many of its possible targets are referenced.");
         if all.is_empty() {
             ui.add_space(12.0);
-            muted_ui(ui, theme, "The bundle's type definition names no relations.");
+            muted_ui(ui, theme, "The bundle's types define no relations.");
             return;
         }
         let whole = all.iter().filter(|each| each.covered == each.total).count();
         ui.add_space(6.0);
         ui.horizontal(|ui| {
-            ui.label(format!("{whole} of {} covered in full", counted(all.len(), "relation")));
+            ui.label(format!("{whole} of {} fully covered", counted(all.len(), "relation")));
             ui.add_space(12.0);
-            ui.checkbox(&mut self.only_gaps, "Only those with gaps");
+            ui.checkbox(&mut self.only_gaps, "Only relations with gaps");
         });
         section_ui(ui, theme, "Relations");
         let only_gaps = self.only_gaps;
@@ -103,7 +103,7 @@ impl CoverageView {
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
                 ui.add_space(20.0);
-                muted_ui(ui, theme, "Nothing refers to");
+                muted_ui(ui, theme, "Not referenced:");
                 for id in &coverage.uncovered {
                     let entity = EntityRef {
                         bundle: bundle.to_owned(),
@@ -121,7 +121,7 @@ impl CoverageView {
     }
 }
 
-/// The label, a bar and the numbers; the bar gives way in a narrow window.
+/// Paints the label, a bar and the numbers. A narrow window has no bar.
 fn paint_bar(
     ui: &Ui,
     theme: &Theme,

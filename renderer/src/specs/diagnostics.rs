@@ -1,4 +1,4 @@
-//! Findings about all bundles, filtered, each leading to its entity and field. Stands in the problems panel.
+//! The list of findings of all bundles in the problems panel. Each row opens its entity and field.
 
 use super::{SpecAction, answers::Answers, findings::Findings};
 use crate::{
@@ -17,9 +17,9 @@ use std::collections::BTreeSet;
 #[derive(Debug, Default)]
 pub(crate) struct DiagnosticList {
     filters: Filters,
-    /// What the rows were made from.
+    /// The inputs of the cached rows.
     made_from: Option<(Vec<(String, u64)>, Filters)>,
-    /// The rows, by bundle and place.
+    /// The rows, by bundle and index.
     rows: Vec<(String, usize)>,
 }
 
@@ -45,7 +45,7 @@ impl Filters {
     }
 }
 
-/// Who found it; what has no source was found while reading the files.
+/// The source of a finding. A finding without a source comes from reading the files.
 fn source_of(diagnostic: &BundleDiagnostic) -> &str {
     diagnostic.source.as_deref().unwrap_or("reading")
 }
@@ -60,7 +60,12 @@ impl DiagnosticList {
     ) {
         let all = known(view, answers);
         if all.iter().all(|(.., found)| found.is_empty()) {
-            return empty_state_ui(ui, view.theme, "No findings", "Every bundle fits its schemas and rules.");
+            return empty_state_ui(
+                ui,
+                view.theme,
+                "No findings",
+                "Every bundle matches its schemas and rules.",
+            );
         }
         let versions = all.iter().map(|(bundle, version, _)| ((*bundle).to_owned(), *version)).collect();
         let now = (versions, self.filters.clone());
@@ -73,7 +78,7 @@ impl DiagnosticList {
                     found.iter().enumerate().filter(|(_, each)| self.filters.let_through(each, &words));
                 rows.extend(fitting.map(|(place, each)| (each.severity, *bundle, place)));
             }
-            // Stable: errors first, else in the order they were found in.
+            // The sort is stable: errors first, otherwise in the order of the findings.
             rows.sort_by_key(|(severity, ..)| *severity);
             self.rows = rows.into_iter().map(|(_, bundle, place)| (bundle.to_owned(), place)).collect();
             self.made_from = Some(now);
@@ -82,8 +87,8 @@ impl DiagnosticList {
             return empty_state_ui(
                 ui,
                 view.theme,
-                "None of these",
-                "Other findings are left; widen the filters.",
+                "No matching findings",
+                "Change the filters to see other findings.",
             );
         }
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -133,7 +138,7 @@ impl DiagnosticList {
 
 type Known<'a> = Vec<(&'a str, u64, &'a [BundleDiagnostic])>;
 
-/// What is known of each bundle, in their order.
+/// Returns the known findings of each bundle, in bundle order.
 fn known<'a>(view: &View<'a>, answers: &'a Answers) -> Known<'a> {
     let of = |bundle: &'a str| {
         let known = answers.diagnostics(bundle)?;

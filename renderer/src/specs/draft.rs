@@ -1,5 +1,5 @@
-//! A form that is being filled in: what is typed, what it would change, and what came from elsewhere meanwhile.
-//! Nothing of it is true until main has applied it. Must not know: widgets.
+//! The draft of an entity form: edited values, the resulting changes, and conflicting changes from elsewhere. A draft has
+//! no effect until main applies it. Must not know: widgets.
 
 use super::{
     findings::Findings,
@@ -9,34 +9,34 @@ use super::{
 use shared_protocol::bundle::EntityRef;
 use std::collections::BTreeMap;
 
-/// Seconds without typing before a dry run is asked for.
+/// The pause in typing, in seconds, before a dry run is requested.
 pub(crate) const PAUSE: f64 = 0.35;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Draft {
-    /// The entity is to be made; its id is among the values.
+    /// The draft creates an entity; its id is one of the values.
     pub(crate) is_new: bool,
-    /// What main has.
+    /// The data in main.
     base: Json,
     pub(crate) values: Json,
-    /// What is typed where it is not a value yet: numbers and JSON, by pointer.
+    /// Raw text of number and JSON fields, by pointer.
     pub(crate) texts: BTreeMap<String, String>,
-    /// Why what is typed is no value, by pointer.
+    /// Parse errors of raw text, by pointer.
     pub(crate) unread: BTreeMap<String, String>,
-    /// Fields that were changed here and elsewhere, with what they became there.
+    /// Fields changed both here and elsewhere, with their value elsewhere.
     pub(crate) theirs: BTreeMap<String, Option<Json>>,
-    /// Texts that are shown as they will be read.
+    /// Markdown fields in preview mode.
     pub(crate) previews: std::collections::BTreeSet<String>,
-    /// What the last dry run said.
+    /// The result of the last dry run.
     pub(crate) checked: Option<Checked>,
-    /// Counts what is typed.
+    /// Incremented with every edit.
     pub(crate) version: u64,
-    /// When the last change was made, until it is checked.
+    /// The time of the last edit that has not been checked.
     pub(crate) touched: Option<f64>,
-    /// A dry run is under way.
+    /// A dry run is in progress.
     pub(crate) is_checking: bool,
     pub(crate) is_saving: bool,
-    /// Why saving was refused.
+    /// The refusal of the last save.
     pub(crate) refused: Option<String>,
 }
 
@@ -52,12 +52,12 @@ impl Draft {
         Self { base: data.clone(), values: data.clone(), ..Self::default() }
     }
 
-    /// A new entity with what its schema requires.
+    /// Creates a draft for a new entity with the fields that its schema requires.
     pub(crate) fn new(schema: &Schema) -> Self {
         let mut values = Json::Map(Vec::new());
         for field in schema.fields.iter().filter(|field| field.required || field.name == schema.id_field) {
             let blank = match &field.kind {
-                // Nobody has chosen yet.
+                // Nothing is chosen yet.
                 Kind::Choice(_) | Kind::Reference(_) => Json::text(""),
                 kind => kind.blank(),
             };
@@ -75,7 +75,7 @@ impl Draft {
         self.refused = None;
     }
 
-    /// The names of the fields that differ from what main has.
+    /// Returns the names of the fields that differ from the data in main.
     fn changed(&self) -> Vec<&str> {
         let values = self.values.members().iter().map(|(name, _)| name.as_str());
         let gone = self.base.members().iter().map(|(name, _)| name.as_str());
@@ -87,7 +87,7 @@ impl Draft {
         !self.unread.is_empty() || !self.changed().is_empty()
     }
 
-    /// How many fields would change.
+    /// The number of changed fields.
     pub(crate) fn count(&self) -> usize {
         self.changed().len()
     }
@@ -96,7 +96,7 @@ impl Draft {
         self.values.text_at(id_field).unwrap_or_default()
     }
 
-    /// What it would change, in the words of `apply_changes`; nothing when there is nothing to change.
+    /// Returns the changes in the format of `apply_changes`, or `None` when nothing changed.
     pub(crate) fn changes(&self, entity: &EntityRef) -> Option<String> {
         let change = |operation: &str, more: Vec<(String, Json)>| {
             let mut members = vec![
@@ -123,8 +123,8 @@ impl Draft {
         (!updates.is_empty()).then(|| Json::List(updates).to_text())
     }
 
-    /// The entity is another now. Fields that nobody touched here follow; the others stay as they were typed, and what
-    /// they became elsewhere is told.
+    /// Rebases the draft on new data. Unedited fields take the new values. Edited fields keep theirs, and `theirs` records
+    /// a conflicting new value.
     pub(crate) fn rebase(&mut self, data: &Json) {
         if self.is_new || *data == self.base {
             return;
@@ -144,12 +144,12 @@ impl Draft {
         self.theirs.retain(|name, _| values.get(name) != data.get(name));
         self.base = data.clone();
         self.values = values;
-        // What was checked was checked against the old one.
+        // The last check was made against the old data.
         self.version += 1;
         self.checked = None;
     }
 
-    /// Takes over what a field became elsewhere.
+    /// Replaces a field with its value from elsewhere.
     pub(crate) fn take_theirs(&mut self, name: &str) {
         if let Some(theirs) = self.theirs.remove(name) {
             self.values.set(name, theirs);
@@ -157,13 +157,13 @@ impl Draft {
         }
     }
 
-    /// What was typed below a pointer means nothing any more: items have moved, or the value came from elsewhere.
+    /// Drops the raw text below a pointer, because items moved or the value was replaced.
     pub(crate) fn forget_texts(&mut self, pointer: &str) {
         self.texts.retain(|known, _| !known.starts_with(pointer));
         self.unread.retain(|known, _| !known.starts_with(pointer));
     }
 
-    /// Whether what is typed may be sent: all of it is a value, and no dry run has said no.
+    /// Returns whether the draft can be saved: every value parses, and the last dry run did not fail.
     pub(crate) fn can_be_saved(&self) -> bool {
         let refused =
             self.checked.as_ref().is_some_and(|checked| checked.version == self.version && !checked.possible);
@@ -171,7 +171,7 @@ impl Draft {
     }
 }
 
-/// The field of a pointer: `rules` of `/rules/0/id`.
+/// Returns the field of a pointer: `rules` for `/rules/0/id`.
 pub(crate) fn first_key(pointer: &str) -> &str {
     pointer.trim_start_matches('/').split('/').next().unwrap_or_default()
 }

@@ -1,4 +1,5 @@
-//! An entity as a form: every field by its schema, findings at their fields while one types, what others changed meanwhile.
+//! The form of an entity: a control for each schema field, findings at their fields, and conflicting changes from
+//! elsewhere.
 
 use super::{
     answers::{Answers, Question},
@@ -23,13 +24,13 @@ use shared_protocol::{
 };
 use std::time::Duration;
 
-/// What a form stands for.
+/// The entity that a form edits.
 pub(super) struct Subject<'a> {
     pub(super) page: &'a Page,
-    /// The id of a new one is what is typed.
+    /// For a new entity, the id is the typed one.
     pub(super) entity: EntityRef,
     pub(super) schema: &'a Schema,
-    /// What was found before anything was typed.
+    /// The findings of the saved entity.
     pub(super) known: &'a Findings,
 }
 
@@ -75,7 +76,7 @@ pub(super) fn form_ui(
         form.label_ui(ui, field, at);
         ui.add_enabled_ui(known, |ui| form.value_ui(ui, &field.kind, at, &mut value));
         if !known {
-            muted_ui(ui, theme, "The schema does not know this field; mend it in the file.");
+            muted_ui(ui, theme, "The schema does not define this field. Edit it in the file.");
         }
         values.set(&field.name, value);
         for finding in findings.at(&field.name) {
@@ -88,7 +89,7 @@ pub(super) fn form_ui(
     }
     let changed = form.changed || taken.is_some();
     if let Some(pointer) = form.focus.filter(|pointer| pointer.matches('/').count() > 1) {
-        // An item that was just added is drawn in the next frame.
+        // A newly added item is drawn in the next frame.
         ui.memory_mut(|memory| memory.request_focus(id.with(pointer.as_str())));
     }
     draft.values = values;
@@ -101,12 +102,12 @@ pub(super) fn form_ui(
     ui.add_space(40.0);
 }
 
-/// The fields of the schema, the required ones of a new entity first; then what only the entity has.
+/// Returns the schema fields, required ones first for a new entity, followed by fields that only the entity has.
 fn form_fields(schema: &Schema, draft: &Draft) -> Vec<Field> {
     let mut fields: Vec<Field> = schema
         .fields
         .iter()
-        // The id names the file: it is given once.
+        // The id names the file and cannot change.
         .filter(|field| draft.is_new || field.name != schema.id_field)
         .cloned()
         .collect();
@@ -120,16 +121,16 @@ fn form_fields(schema: &Schema, draft: &Draft) -> Vec<Field> {
     fields
 }
 
-/// Somebody else changed the same field: says so, and offers theirs.
+/// Shows a conflicting change from elsewhere. Returns whether the person takes it.
 fn theirs_ui(ui: &mut Ui, theme: &Theme, field: &Field, draft: &Draft) -> bool {
     let Some(theirs) = draft.theirs.get(&field.name) else { return false };
-    let text = theirs.as_ref().map_or_else(|| "nothing".to_owned(), Json::in_line);
+    let text = theirs.as_ref().map_or_else(|| "(no value)".to_owned(), Json::in_line);
     ui.horizontal_wrapped(|ui| {
         let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
         paint_severity(ui.painter(), mark.center(), theme, Severity::Warning);
         let short: String = text.chars().take(80).collect();
         ui.label(
-            RichText::new(format!("Changed elsewhere to “{short}”. Yours stays until you save."))
+            RichText::new(format!("Changed elsewhere to “{short}”. Saving keeps your value."))
                 .small()
                 .color(theme.text),
         );
@@ -149,7 +150,7 @@ fn told_ui(ui: &mut Ui, theme: &Theme, severity: Severity, text: &str) {
     });
 }
 
-/// Asks for a dry run when nobody has typed for a moment; one at a time.
+/// Requests a dry run after a pause in typing, one at a time.
 pub(super) fn check(
     ui: &Ui,
     subject: &Subject<'_>,
@@ -167,7 +168,7 @@ pub(super) fn check(
         return;
     }
     draft.touched = None;
-    // A new one is checked once it has an id of its own.
+    // A new entity is checked once it has an id.
     let named = !draft.is_new || !subject.entity.id.is_empty();
     let Some(changes) = draft.changes(&subject.entity).filter(|_| named && draft.unread.is_empty()) else {
         draft.checked = None;
@@ -178,7 +179,7 @@ pub(super) fn check(
     answers.ask(Question::Check(subject.page.clone(), draft.version), request, actions);
 }
 
-/// Sends what is typed, as one change.
+/// Sends the draft as one change.
 pub(super) fn save(
     page: &Page,
     entity: &EntityRef,
@@ -196,7 +197,7 @@ pub(super) fn save(
     answers.ask(Question::Save(page.clone()), request, actions);
 }
 
-/// What a form is called before it has a title.
+/// The title of the form of a new entity.
 pub(super) fn new_title(entity_type: &str) -> String {
     format!("New {}", phrase(entity_type))
 }

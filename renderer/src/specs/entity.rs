@@ -1,5 +1,5 @@
-//! One entity to read: its header, its fields in the order and the groups of the schema, what refers to it, where it is.
-//! Sections follow each other in [`entity_ui`]; another one is another line there.
+//! The page of an entity: header, fields in schema order and groups, referrers, trace links and file. To add a section,
+//! add a line to [`entity_ui`].
 
 use super::{
     SpecAction,
@@ -25,34 +25,34 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Lines longer than this are hard to read.
+/// The maximum width of the text column, for readability.
 const COLUMN: f32 = 780.0;
 const LABELS: f32 = 150.0;
-/// Narrower than this, labels stand above their values.
+/// Below this width, labels are placed above their values.
 const NARROW: f32 = 520.0;
-/// Referrers of one kind that are shown; more are counted.
+/// The maximum number of shown referrers of one kind; the rest are counted.
 const MOST_REFERRERS: usize = 60;
 
-/// What the reader keeps between frames.
+/// The state of the reader between frames.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
-    /// The group that is open, for each type.
+    /// The open group of each entity type.
     groups: BTreeMap<String, String>,
-    /// A field to bring into view, once.
+    /// A field to scroll to, once.
     pub(crate) wanted: Option<String>,
-    /// The field that was jumped to, until another page is shown.
+    /// The highlighted field, until another page is shown.
     pub(crate) lit: Option<String>,
 }
 
 impl Reading {
-    /// Leads to a field of the page that is, or will be, shown.
+    /// Scrolls to a field of the current or next page.
     pub(crate) fn go_to(&mut self, field: &str) {
         self.wanted = Some(field.to_owned());
         self.lit = Some(field.to_owned());
     }
 }
 
-/// The column that pages stand in: as wide as is good to read, in the middle of what there is.
+/// Lays out a centred column of readable width.
 pub(super) fn column_ui<R>(ui: &mut Ui, content: impl FnOnce(&mut Ui) -> R) -> R {
     let room = ui.available_width();
     let width = (room - 44.0).clamp(120.0, COLUMN);
@@ -102,7 +102,7 @@ pub(super) fn entity_ui(
     ui.add_space(32.0);
 }
 
-/// Type, id and title.
+/// Shows type, id and title.
 pub(super) fn title_ui(ui: &mut Ui, theme: &Theme, entity: &EntityRef, title: &str) {
     ui.horizontal_top(|ui| {
         let (mark, _) = ui.allocate_exact_size(Vec2::splat(38.0), Sense::hover());
@@ -123,7 +123,7 @@ pub(super) fn title_ui(ui: &mut Ui, theme: &Theme, entity: &EntityRef, title: &s
     ui.add_space(6.0);
 }
 
-/// States, dates and whatever else the schema wants at the top.
+/// Shows the fields that belong in the header, such as states and dates.
 fn header_values_ui(ui: &mut Ui, theme: &Theme, entity: &Entity, findings: &Findings) {
     let mut fields = entity.schema.fields.iter().filter(|field| is_in_header(field));
     let found = findings.count(Severity::Error) + findings.count(Severity::Warning);
@@ -158,7 +158,7 @@ fn header_values_ui(ui: &mut Ui, theme: &Theme, entity: &Entity, findings: &Find
     ui.add_space(4.0);
 }
 
-/// `2025-05-02T08:30:00Z` is read as `2025-05-02 08:30`.
+/// Formats `2025-05-02T08:30:00Z` as `2025-05-02 08:30`.
 fn date_of(text: &str) -> String {
     match text.split_once('T') {
         Some((day, time)) if day.len() == 10 => format!("{day} {}", time.get(..5).unwrap_or(time)),
@@ -170,7 +170,8 @@ pub(super) fn is_in_header(field: &Field) -> bool {
     !field.hidden && (field.in_header || matches!(field.name.as_str(), "state" | "status"))
 }
 
-/// What is shown below the header: fields of the schema that have a value or a finding, then what only the entity has.
+/// Returns the fields below the header: schema fields with a value or a finding, followed by fields that only the entity
+/// has.
 fn shown_fields(entity: &Entity, findings: &Findings) -> Vec<Field> {
     let schema = &entity.schema;
     let mut fields: Vec<Field> = schema
@@ -193,7 +194,7 @@ fn shown_fields(entity: &Entity, findings: &Findings) -> Vec<Field> {
     fields
 }
 
-/// Tabs for the groups of the schema, when there are any. Gives back the group that is open.
+/// Draws tabs for the groups of the schema. Returns the open group, or `None` when there are fewer than two.
 pub(super) fn groups_ui(
     ui: &mut Ui,
     theme: &Theme,
@@ -225,7 +226,7 @@ pub(super) fn groups_ui(
     Some(open)
 }
 
-/// Fields without a group stand in the first.
+/// Returns whether a field belongs to the open group. Fields without a group belong to the first.
 pub(super) fn is_in_group(schema: &Schema, field: &Field, open: Option<&str>) -> bool {
     let Some(open) = open else { return true };
     let first = schema.groups.first().map(|(key, _)| key.as_str());
@@ -293,7 +294,7 @@ fn field_ui(
     ui.add_space(4.0);
 }
 
-/// How far a value is lowered to stand in line with what is as high as a chip.
+/// The vertical offset that aligns a value with labels and chips.
 pub(super) fn drop_of(kind: &Kind) -> f32 {
     match kind {
         Kind::Choice(_) | Kind::Reference(_) => 0.0,
@@ -302,7 +303,7 @@ pub(super) fn drop_of(kind: &Kind) -> f32 {
     }
 }
 
-/// Brings the field that was jumped to into view and marks it.
+/// Scrolls to the target field and highlights it.
 pub(super) fn jump_ui(ui: &Ui, theme: &Theme, field: &Field, top: egui::Pos2, reading: &mut Reading) {
     let room = Rect::from_min_max(top, pos2(top.x + 1.0, ui.min_rect().bottom()));
     if reading.lit.as_ref() == Some(&field.name) {
@@ -338,7 +339,7 @@ pub(super) fn finding_ui(ui: &mut Ui, theme: &Theme, finding: &Finding) {
     });
 }
 
-/// A heading over a section that is not a field.
+/// A heading of a section that is not a field.
 pub(super) fn section_ui(ui: &mut Ui, theme: &Theme, title: &str) {
     ui.add_space(16.0);
     ui.separator();
@@ -347,11 +348,11 @@ pub(super) fn section_ui(ui: &mut Ui, theme: &Theme, title: &str) {
     ui.add_space(2.0);
 }
 
-/// What refers to it, by type and field.
+/// Lists the referrers, grouped by type and field.
 fn referrers_ui(ui: &mut Ui, theme: &Theme, incoming: &[RelationView], actions: &mut Vec<Action>) {
     section_ui(ui, theme, "Referenced by");
     if incoming.is_empty() {
-        muted_ui(ui, theme, "Nothing refers to it.");
+        muted_ui(ui, theme, "Nothing references this entity.");
         return;
     }
     let mut kinds: Vec<(&str, &str, Vec<&RelationView>)> = Vec::new();
@@ -392,13 +393,13 @@ fn file_ui(ui: &mut Ui, view: &View<'_>, entity: &Entity) {
                 .selectable(true)
                 .truncate(),
         );
-        if ui.small_button("Copy").accessible_name("Copy the path of the file").clicked() {
+        if ui.small_button("Copy").accessible_name("Copy file path").clicked() {
             ui.ctx().copy_text(format!("{}/{path}", view.root));
         }
     });
 }
 
-/// A few lines about an entity that stands on the board, for the inspector.
+/// A summary of the entity of a map node, for the inspector.
 pub(super) fn brief_ui(ui: &mut Ui, view: &View<'_>, entity: &Entity, actions: &mut Vec<Action>) {
     let theme = view.theme;
     title_ui(ui, theme, &entity.view.entity, &entity.view.title);
@@ -411,7 +412,7 @@ pub(super) fn brief_ui(ui: &mut Ui, view: &View<'_>, entity: &Entity, actions: &
         crate::markdown::markdown_ui(ui, theme, &format!("{short}{cut}"));
     }
     let (out, back) = (entity.view.outgoing.len(), entity.view.incoming.len());
-    muted_ui(ui, theme, format!("{} from it, {back} to it", counted(out, "reference")));
+    muted_ui(ui, theme, format!("{} · referenced by {back}", counted(out, "reference")));
     ui.add_space(4.0);
     if ui.button("Open entity").clicked() {
         actions.push(Action::Spec(SpecAction::Open(Page::Entity(entity.view.entity.clone()))));

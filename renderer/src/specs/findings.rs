@@ -1,5 +1,5 @@
-//! Findings about one entity, by the field they are about. Paths come as JSON pointers (`/rules/0/id`), as names with dots
-//! (`rules.linkedRequirement`), or not at all.
+//! The findings of one entity, grouped by field. A path is a JSON pointer (`/rules/0/id`), a dotted name
+//! (`rules.linkedRequirement`), or absent.
 
 use super::schema::sentence;
 use shared_protocol::{bundle::BundleDiagnostic, messages::Severity};
@@ -8,9 +8,9 @@ use shared_protocol::{bundle::BundleDiagnostic, messages::Severity};
 pub(crate) struct Finding {
     pub(crate) severity: Severity,
     pub(crate) message: String,
-    /// The field of the entity, when it is about one.
+    /// The field of the entity, if the finding concerns one.
     pub(crate) field: Option<String>,
-    /// Where in the field, when it is about a part of it: `item 1, severity`.
+    /// The location inside the field, such as `item 1, severity`. Empty for the whole field.
     pub(crate) part: String,
 }
 
@@ -22,7 +22,7 @@ impl Findings {
         Self(diagnostics.iter().map(finding).collect())
     }
 
-    /// What a dry run found. That the whole cannot be done says nothing new where it is told which field is wrong.
+    /// The findings of a dry run. Drops the general error when an error with a field explains it.
     pub(crate) fn of_check(diagnostics: &[BundleDiagnostic]) -> Self {
         let Self(mut found) = Self::of(diagnostics);
         let is_error = |finding: &Finding| finding.severity == Severity::Error;
@@ -32,7 +32,7 @@ impl Findings {
         Self(found)
     }
 
-    /// The field that one finding is about.
+    /// Returns the field of a finding.
     pub(crate) fn field_of(diagnostic: &BundleDiagnostic) -> Option<String> {
         finding(diagnostic).field
     }
@@ -41,7 +41,7 @@ impl Findings {
         self.0.iter().filter(move |finding| finding.field.as_deref() == Some(field))
     }
 
-    /// About the entity as a whole, or about what has no field of its own.
+    /// Returns the findings about the whole entity or about fields that are not shown.
     pub(crate) fn elsewhere<'a>(
         &'a self,
         has_field: impl Fn(&str) -> bool + 'a,
@@ -77,14 +77,15 @@ fn finding(diagnostic: &BundleDiagnostic) -> Finding {
     }
 }
 
-/// `/title must be longer` at the title is `Must be longer`.
+/// Removes the path from a message: `/title must be longer` becomes `Must be longer`.
 fn without_path(message: &str, path: &str) -> String {
     let rest = message.strip_prefix(path).filter(|_| path.starts_with('/'));
     let rest = rest.or_else(|| message.strip_prefix('/')).filter(|rest| rest.starts_with(' '));
     sentence(rest.unwrap_or(message).trim_start())
 }
 
-/// What is missing is named in quotes: `/ "title" is a required property`, `must have required property 'title'`.
+/// Returns the quoted name of a missing property, as in `/ "title" is a required property` or
+/// `must have required property 'title'`.
 fn required_name(message: &str) -> Option<String> {
     let (_, rest) = message.split_once(['"', '\''])?;
     let (name, _) = rest.split_once(['"', '\''])?;

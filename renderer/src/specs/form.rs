@@ -1,5 +1,5 @@
-//! Controls by the kind of a field. What is typed goes into the draft; what cannot be read as a value stays typed, with the
-//! reason, and holds up saving.
+//! Form controls for each kind of field. Input goes into the draft. Text that does not parse stays in its field with the
+//! error and blocks saving.
 
 use super::{
     answers::EntityList,
@@ -22,22 +22,22 @@ use shared_protocol::messages::Severity;
 pub(super) struct Form<'a> {
     pub(super) theme: &'a Theme,
     pub(super) draft: &'a mut Draft,
-    /// What references may name.
+    /// The entities that references may name.
     pub(super) list: Option<&'a EntityList>,
     pub(super) picking: &'a mut Picking,
-    /// Where the ids of its controls begin: they stay the same while messages come and go.
+    /// The base id of the controls, which keeps their ids stable while messages appear and disappear.
     pub(super) id: Id,
-    /// The pointer of a control that should take the keyboard.
+    /// The pointer of the control to focus.
     pub(super) focus: Option<String>,
     pub(super) changed: bool,
 }
 
-/// Which value a control is about.
+/// The value that a control edits.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
-    /// From the entity: `/rules/0/id`.
+    /// The JSON pointer inside the entity, such as `/rules/0/id`.
     pub(super) pointer: &'a str,
-    /// What a screen reader says.
+    /// The accessible name.
     pub(super) name: &'a str,
     pub(super) required: bool,
     pub(super) worst: Option<Severity>,
@@ -102,7 +102,7 @@ impl Form<'_> {
         self.unread_ui(ui, at);
     }
 
-    /// The last resort: anything can be written as JSON.
+    /// The fallback control: edits any value as JSON.
     fn json_ui(&mut self, ui: &mut Ui, at: At<'_>, value: &mut Option<Json>) {
         let stored = value.as_ref().map(Json::to_pretty).unwrap_or_default();
         let mut text = self.draft.texts.get(at.pointer).cloned().unwrap_or(stored);
@@ -116,14 +116,14 @@ impl Form<'_> {
         if response.changed() {
             let read = match text.trim() {
                 "" => Ok(None),
-                text => Json::parse(text).map(Some).map_err(|error| format!("This is not JSON: {error}.")),
+                text => Json::parse(text).map(Some).map_err(|error| format!("Invalid JSON: {error}.")),
             };
             self.typed(at, text, value, read);
         }
         self.unread_ui(ui, at);
     }
 
-    /// Keeps what was typed, and the value if it is one.
+    /// Stores the raw text, and the value if it parses.
     fn typed(
         &mut self,
         at: At<'_>,
@@ -224,7 +224,7 @@ impl Form<'_> {
             Kind::Choice(choices) => self.choices_ui(ui, choices, at, &mut items),
             of => self.items_ui(ui, of, at, &mut items),
         }
-        // One that nobody touched stays as it was; an optional one that was emptied goes.
+        // An untouched list stays as it was; an optional list that was emptied is removed.
         let keep = !items.is_empty() || (had && (was_empty || at.required));
         *value = keep.then_some(Json::List(items));
     }
@@ -344,7 +344,7 @@ impl Form<'_> {
         *value = keep.then_some(object);
     }
 
-    /// The label above a control; beside it, for Markdown, whether it is written or looked at.
+    /// Draws the label above a control. Markdown fields also get a switch between writing and preview.
     pub(super) fn label_ui(&mut self, ui: &mut Ui, field: &Field, at: At<'_>) {
         let mark = if field.required { " *" } else { "" };
         ui.horizontal(|ui| {
@@ -405,7 +405,7 @@ impl Form<'_> {
     }
 }
 
-/// Whether a control for this kind can show the value.
+/// Returns whether the control of this kind can show the value.
 fn fits(kind: &Kind, value: &Json) -> bool {
     match kind {
         Kind::Text | Kind::Date | Kind::Long { .. } | Kind::Choice(_) | Kind::Reference(_) => {
@@ -430,8 +430,8 @@ fn read_number(text: &str, whole: bool) -> Result<Option<Json>, String> {
     let number = text.parse::<f64>().ok().filter(|_| !whole).and_then(Number::from_f64);
     match number {
         Some(number) => Ok(Some(Json::Number(number))),
-        None if whole => Err("This should be a whole number.".to_owned()),
-        None => Err("This should be a number.".to_owned()),
+        None if whole => Err("Enter a whole number.".to_owned()),
+        None => Err("Enter a number.".to_owned()),
     }
 }
 

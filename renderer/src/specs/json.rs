@@ -1,5 +1,5 @@
-//! JSON whose members keep the order they were written in: entities and schemas are shown as people wrote them.
-//! Must not know: schemas, widgets.
+//! JSON values that keep the order of their members, so that entities and schemas are shown as written. Must not know:
+//! schemas, widgets.
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -41,12 +41,12 @@ impl Json {
         if let Self::Number(number) = self { number.as_f64() } else { None }
     }
 
-    /// The items of a list; nothing of anything else.
+    /// The items of a list; empty for other values.
     pub(crate) fn items(&self) -> &[Self] {
         if let Self::List(items) = self { items } else { &[] }
     }
 
-    /// The members of a map; nothing of anything else.
+    /// The members of a map; empty for other values.
     pub(crate) fn members(&self) -> &[(String, Self)] {
         if let Self::Map(members) = self { members } else { &[] }
     }
@@ -55,18 +55,18 @@ impl Json {
         self.members().iter().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// The text behind a key.
+    /// The text value of a key.
     pub(crate) fn text_at(&self, key: &str) -> Option<&str> {
         self.get(key).and_then(Self::as_text)
     }
 
-    /// The texts of a list behind a key.
+    /// The text items of the list at a key.
     pub(crate) fn texts_at(&self, key: &str) -> Vec<String> {
         let items = self.get(key).map(Self::items).unwrap_or_default();
         items.iter().filter_map(Self::as_text).map(str::to_owned).collect()
     }
 
-    /// Puts a value behind a key where it stands, at the end if it is new; without a value the key goes.
+    /// Sets the value of a key in place, or appends a new key. `None` removes the key.
     pub(crate) fn set(&mut self, key: &str, value: Option<Self>) {
         if !matches!(self, Self::Map(_)) {
             *self = Self::Map(Vec::new());
@@ -81,13 +81,13 @@ impl Json {
         }
     }
 
-    /// Takes the value of a key out to be changed; [`Json::set`] puts it back where it was.
+    /// Takes the value of a key for editing; [`Json::set`] puts it back in place.
     pub(crate) fn lend(&mut self, key: &str) -> Option<Self> {
         let Self::Map(members) = self else { return None };
         members.iter_mut().find(|(known, _)| known == key).map(|(_, value)| std::mem::take(value))
     }
 
-    /// One line for people: texts as they are, lists with commas, the rest as JSON.
+    /// Formats the value as one line: text as is, lists with commas, maps as JSON.
     pub(crate) fn in_line(&self) -> String {
         match self {
             Self::Null => "null".to_owned(),

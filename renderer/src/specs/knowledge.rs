@@ -1,4 +1,4 @@
-//! The domain knowledge of a bundle: Markdown with a list of contents. Sections that are out of view are not laid out again.
+//! The domain knowledge of a bundle: Markdown with a table of contents. Sections out of view are not laid out again.
 
 use super::entity::column_ui;
 use crate::{
@@ -9,27 +9,27 @@ use canvas::theme::Theme;
 use egui::{Align2, RichText, Sense, Ui, vec2};
 use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 
-/// Narrower than this, the list of contents folds into a menu.
+/// Below this width, the table of contents becomes a menu.
 const NARROW: f32 = 720.0;
 const CONTENTS: f32 = 220.0;
 
 #[derive(Debug, Default)]
 pub(super) struct Knowledge {
-    /// What the sections were made from.
+    /// The bundle and version of the cached sections.
     made_from: Option<(String, u64)>,
     sections: Vec<Section>,
-    /// As wide as the sections were measured.
+    /// The width at which the sections were measured.
     width: f32,
     wanted: Option<usize>,
 }
 
 #[derive(Debug, PartialEq)]
 struct Section {
-    /// Zero for what stands before the first heading.
+    /// The heading level; zero for the text before the first heading.
     level: usize,
     title: String,
     text: String,
-    /// Once it was laid out.
+    /// The height, after the first layout.
     height: Option<f32>,
 }
 
@@ -92,7 +92,7 @@ impl Knowledge {
         }
         ui.add_space(16.0);
         if self.sections.is_empty() {
-            ui.label(RichText::new("It is empty.").color(theme.text_muted));
+            ui.label(RichText::new("This page is empty.").color(theme.text_muted));
         }
         for (place, section) in self.sections.iter_mut().enumerate() {
             let top = ui.cursor().min;
@@ -122,7 +122,7 @@ impl Knowledge {
     }
 }
 
-/// Cut before each heading of the first three levels.
+/// Splits the text before each heading of the first three levels.
 fn sections(text: &str) -> Vec<Section> {
     let mut starts: Vec<(usize, usize, String)> = Vec::new();
     let mut heading: Option<(usize, usize, String)> = None;

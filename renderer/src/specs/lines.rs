@@ -1,5 +1,5 @@
-//! The tree of a bundle as lines: categories, types, entities; what is folded or does not fit the filter left out.
-//! Pure: views go in, lines come out. Must not know: widgets.
+//! The visible lines of a bundle tree: categories, types and entities, without collapsed or filtered ones. Pure. Must not
+//! know: widgets.
 
 use super::{answers::EntityList, schema::words};
 use shared_protocol::{
@@ -8,12 +8,12 @@ use shared_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bundles of up to so many entities are shown unfolded at first.
+/// The maximum number of entities of a bundle that is initially expanded.
 const SMALL: u64 = 120;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
-    /// The same wherever the line stands.
+    /// A stable key, independent of the position.
     pub(crate) key: String,
     pub(crate) depth: usize,
     pub(crate) what: What,
@@ -33,12 +33,12 @@ pub(crate) enum What {
         count: u64,
         worst: Option<Severity>,
     },
-    /// By its place in the list.
+    /// The index in the entity list.
     Entity(usize),
 }
 
 impl Line {
-    /// Whether it holds others and shows them.
+    /// Returns whether the line is expanded, or `None` when it has no children.
     pub(crate) fn is_open(&self) -> Option<bool> {
         match self.what {
             What::Category { open, .. } | What::Type { open, .. } => Some(open),
@@ -47,10 +47,10 @@ impl Line {
     }
 }
 
-/// What decides which lines there are.
+/// The filter and the expanded state that determine the lines.
 pub(crate) struct Shape<'a> {
     pub(crate) filter: &'a str,
-    /// Those that are not as they are at first.
+    /// Lines whose expanded state differs from the initial one.
     pub(crate) toggled: &'a BTreeSet<String>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn lines(bundle: &BundleView, list: &EntityList, shape: &Shape<'_>) -
         by_type.entry(list.entities[place].entity.entity_type.as_str()).or_default().push(place);
     }
     let small = bundle.types.iter().map(|kind| kind.count).sum::<u64>() <= SMALL;
-    // What fits a filter is shown whatever was folded.
+    // A filter shows every match, even in collapsed lines.
     let is_open = |key: &str, at_first: bool| filtered || (at_first != shape.toggled.contains(key));
     let none = Vec::new();
     let mut lines = Vec::new();
@@ -106,7 +106,7 @@ pub(crate) fn lines(bundle: &BundleView, list: &EntityList, shape: &Shape<'_>) -
     lines
 }
 
-/// Types by category, in the order in which they come first; those without one last.
+/// Groups types by category, in order of first appearance. Types without a category come last.
 fn categories(bundle: &BundleView) -> Vec<(Option<&str>, Vec<&EntityTypeView>)> {
     let mut categories: Vec<(Option<&str>, Vec<&EntityTypeView>)> = Vec::new();
     for kind in &bundle.types {

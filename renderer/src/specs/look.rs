@@ -1,5 +1,5 @@
-//! How types and values of bundles look: icons and colours that stay the same wherever they are met, and the chips and
-//! badges that wear them. Text is always the theme's own on a soft ground, so colour never carries the meaning alone.
+//! Icons and colours of entity types and values, consistent everywhere, and the chips and badges that use them. Text
+//! always has the theme's text colour on a soft background, so colour alone never carries meaning.
 
 use super::schema::{Choice, words};
 use crate::widgets::{focus_ring, paint_icon, paint_severity, small_font};
@@ -12,7 +12,7 @@ use shared_protocol::{messages::Severity, registry::Accent};
 const CHIP: f32 = 24.0;
 const WIDEST: f32 = 420.0;
 
-/// What a word in the name of a type stands for.
+/// Icon and colour of types by a word in their name.
 const KNOWN: &[(&str, &str, Accent)] = &[
     ("requirement", "requirement", Accent::Blue),
     ("feature", "feature", Accent::Green),
@@ -42,14 +42,14 @@ const KNOWN: &[(&str, &str, Accent)] = &[
 const REST: [Accent; 7] =
     [Accent::Blue, Accent::Teal, Accent::Green, Accent::Purple, Accent::Orange, Accent::Pink, Accent::Yellow];
 
-/// Icon and colour of a type of entities.
+/// Returns the icon and colour of an entity type.
 pub(crate) fn type_look(name: &str) -> (&'static str, Accent) {
     let lower = name.to_lowercase();
     let known = KNOWN.iter().find(|(word, ..)| lower.contains(word));
     known.map_or(("page", REST[place_of(&lower)]), |(_, icon, accent)| (icon, *accent))
 }
 
-/// The colour of a value: what the schema says, what the word means, else one that is always the same.
+/// Returns the colour of a value: from the schema, from the meaning of the word, or else a stable fallback.
 pub(crate) fn value_accent(choice: Option<&Choice>, value: &str) -> Accent {
     match choice.and_then(|choice| choice.tone.as_deref()) {
         Some("success") => return Accent::Green,
@@ -70,19 +70,19 @@ pub(crate) fn value_accent(choice: Option<&Choice>, value: &str) -> Accent {
     }
 }
 
-/// The same for the same word, in every run.
+/// A stable hash of a word, the same in every run.
 fn place_of(word: &str) -> usize {
     word.bytes().fold(0_usize, |sum, byte| (sum * 31 + usize::from(byte)) % 65_521) % REST.len()
 }
 
-/// The mark of a type: its icon on a wash of its colour.
+/// Paints the mark of a type: its icon on a tile of its colour.
 pub(crate) fn paint_entity_mark(ui: &Ui, rect: Rect, theme: &Theme, entity_type: &str) {
     let (icon, accent) = type_look(entity_type);
     ui.painter().rect_filled(rect, CornerRadius::same(4), theme.tile(accent));
     paint_icon(ui.painter(), icon, rect.shrink(rect.width() * 0.18), theme.accent(accent));
 }
 
-/// A value as a badge: a dot of its colour and its title.
+/// Shows a value as a badge: a coloured dot and its title.
 pub(crate) fn badge_ui(ui: &mut Ui, theme: &Theme, choice: Option<&Choice>, value: &str) -> Response {
     let title = choice.map_or_else(|| words(value), |choice| choice.title.clone());
     let accent = value_accent(choice, value);
@@ -100,19 +100,19 @@ pub(crate) fn badge_ui(ui: &mut Ui, theme: &Theme, choice: Option<&Choice>, valu
     }
 }
 
-/// What stands before the text of a chip.
+/// The symbol before the text of a chip.
 pub(crate) enum Sign {
     None,
     Dot(Color32),
     Icon(&'static str, Color32),
-    /// Yes or no.
+    /// A tick for yes, a bar for no.
     Mark(bool),
     Trouble,
 }
 
 pub(crate) struct Chip<'a> {
     pub(crate) text: &'a str,
-    /// What a screen reader says.
+    /// The accessible name.
     pub(crate) name: &'a str,
     pub(crate) sign: Sign,
     pub(crate) ground: Color32,
@@ -166,7 +166,7 @@ pub(crate) fn paint_mark(ui: &Ui, theme: &Theme, middle: egui::Pos2, on: bool) {
     }
 }
 
-/// An arrow head in a button: back, forward, up.
+/// A button with an arrow head: back, forward or up.
 pub(crate) fn arrow_button_ui(ui: &mut Ui, theme: &Theme, towards: Vec2, name: &str) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(24.0), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), name));

@@ -1,7 +1,7 @@
-//! Spec bundles in the window: the navigator, the reader with its forms, findings, coverage, domain knowledge.
+//! Spec bundles in the window: the navigator, the reader with its forms, findings, coverage and domain knowledge.
 //!
-//! Everything shown is what main answered, kept until the bundle changes ([`answers`]); every change is one request in
-//! the words of `apply_changes` ([`draft`]). Must not know: YAML, how a bundle is checked.
+//! All data comes from main and is cached until the bundle changes ([`answers`]). Every change is one request in the
+//! format of `apply_changes` ([`draft`]). Must not know: YAML, how a bundle is checked.
 
 mod answers;
 mod coverage;
@@ -49,7 +49,7 @@ use shared_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Entities that a search in the whole workspace shows.
+/// The maximum number of entities in a search of the whole workspace.
 const MOST_FOUND: u32 = 30;
 
 /// What panels about specs want to happen.
@@ -82,20 +82,20 @@ pub(crate) enum SpecAction {
     ShowOnMap(EntityRef),
 }
 
-/// What an answer asks of the window.
+/// The effect of an answer on the window.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Nothing,
     Refused(Refusal),
     ShowBoard(BoardId),
-    /// An entity was made: it is shown where its form was.
+    /// An entity was created; its page replaces the form.
     Made(Page, EntityRef),
     Deleted(EntityRef),
 }
 
 #[derive(Default)]
 pub(crate) struct Specs {
-    /// The bundle that the navigator shows; the first when it is not there.
+    /// The bundle in the navigator. The first bundle is shown when this one does not exist.
     chosen: Option<String>,
     answers: Answers,
     navigator: Navigator,
@@ -118,7 +118,7 @@ impl Specs {
         self.navigator.show_ui(ui, view, &mut self.answers, &mut self.chosen, &drafts, actions);
     }
 
-    /// Which findings the problems panel shows.
+    /// Draws the filters of the findings in the problems panel.
     pub(crate) fn finding_filters_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         for bundle in &view.bundles.bundles {
             self.answers.want(view.bundles, Question::Diagnostics(bundle.id.clone()), actions);
@@ -130,7 +130,7 @@ impl Specs {
         self.diagnostics.show_ui(ui, view, &self.answers, actions);
     }
 
-    /// In the inspector: the entity that the selected node stands for.
+    /// Draws a summary of the selected node's entity, for the inspector.
     pub(crate) fn brief_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         let Some(of) = entity_of(view) else { return };
         self.answers.want(view.bundles, Question::Entity(of.clone()), actions);
@@ -143,19 +143,19 @@ impl Specs {
         ui.separator();
     }
 
-    /// The bundle that commands without one mean: that of the open page, else the one in the navigator.
+    /// The default bundle of commands: that of the open page, or else the one in the navigator.
     pub(crate) fn bundle<'a>(&self, view: &View<'a>) -> Option<&'a BundleView> {
         let page = view.history.current().map(Page::bundle);
         let of_page = view.bundles.bundles.iter().find(|bundle| Some(bundle.id.as_str()) == page);
         of_page.or_else(|| navigator::chosen_bundle(view, self.chosen.as_deref()))
     }
 
-    /// Searches all bundles for what is typed into the palette of commands.
+    /// Searches all bundles for the query of the command palette.
     pub(crate) fn search(&mut self, query: &str, actions: &mut Vec<Action>) {
         self.answers.search(query, MOST_FOUND, actions);
     }
 
-    /// Entities of all bundles that hold every word, in the order of the bundles.
+    /// Returns the entities of all bundles that contain every word, in bundle order.
     pub(crate) fn find_everywhere(
         &mut self,
         view: &View<'_>,
@@ -177,12 +177,12 @@ impl Specs {
             .collect()
     }
 
-    /// What was found last; the words may be older than what is typed.
+    /// The latest search results, possibly of an older query.
     pub(crate) fn found(&self) -> &[EntitySummary] {
         &self.answers.found.1
     }
 
-    /// Another page is shown.
+    /// Updates the state after navigation to another page.
     pub(crate) fn turned(&mut self, page: Option<&Page>) {
         self.reading.lit = None;
         if let Some(page) = page {
@@ -194,7 +194,7 @@ impl Specs {
         self.reading.go_to(field);
     }
 
-    /// What refers to an entity, as far as it is known: each with its field.
+    /// Returns the known referrers of an entity, each with its field.
     pub(crate) fn referrers(&self, of: &EntityRef) -> Vec<String> {
         let known = self.answers.entity(of).and_then(|known| known.value.as_ref());
         let incoming = known.map(|entity| entity.view.incoming.as_slice()).unwrap_or_default();
@@ -211,7 +211,7 @@ impl Specs {
         }
     }
 
-    /// Sends what is typed on a page, if it may be sent.
+    /// Saves the draft of a page, if it can be saved.
     pub(crate) fn save(&mut self, page: &Page, actions: &mut Vec<Action>) {
         let Some(draft) = self.drafts.get_mut(page) else { return };
         let entity = match page {
@@ -243,16 +243,16 @@ impl Specs {
         self.answers.ask(Question::Map, request, actions);
     }
 
-    /// Another workspace: nothing that was known holds.
+    /// Clears all state after another workspace was opened.
     pub(crate) fn reset(&mut self) {
         let mut answers = std::mem::take(&mut self.answers);
         answers.clear();
         *self = Self { answers, ..Self::default() };
     }
 
-    /// A request that main never got.
+    /// Handles a request that could not be sent to main.
     pub(crate) fn lost(&mut self, ticket: u64) -> Outcome {
-        let refusal = Refusal::new(Code::Timeout, "the workbench did not take the request")
+        let refusal = Refusal::new(Code::Timeout, "the workbench did not receive the request")
             .hint("Try again in a moment.");
         self.answered(ticket, Err(refusal))
     }
@@ -284,7 +284,7 @@ impl Specs {
         }
     }
 
-    /// The entity was read again: a form over it follows.
+    /// Rebases the draft of an entity that was loaded again.
     fn rebase(&mut self, of: &EntityRef) {
         let known = self.answers.entity(of).and_then(|known| known.value.as_ref());
         if let (Some(entity), Some(draft)) = (known, self.drafts.get_mut(&Page::Entity(of.clone()))) {
@@ -301,7 +301,7 @@ impl Specs {
                 draft.checked = Some(Checked { version, possible, findings });
             }
             Ok(_) => {}
-            // It cannot be checked now; saving will say why.
+            // The check failed; saving will report the reason.
             Err(refusal) => {
                 tracing::debug!(%refusal, "a dry run was refused");
                 draft.checked = None;
@@ -319,7 +319,7 @@ impl Specs {
         let Some(draft) = self.drafts.remove(&page) else { return Outcome::Nothing };
         match &page {
             Page::Entity(of) => {
-                // What was typed is what is now; the rest follows with the next answer.
+                // The saved values apply immediately; the rest follows with the next answer.
                 if let Some(known) = self.answers.entity_mut(of) {
                     known.forget_asking();
                     if let Some(entity) = &mut known.value {

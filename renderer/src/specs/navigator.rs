@@ -1,4 +1,4 @@
-//! The navigator: a bundle as a tree, filtered as one types, walked by keyboard. Only the rows in view are drawn.
+//! The navigator: a bundle as a tree with a filter and keyboard navigation. Only visible rows are drawn.
 
 use super::{
     SpecAction,
@@ -30,21 +30,21 @@ const INDENT: f32 = 12.0;
 #[derive(Default)]
 pub(crate) struct Navigator {
     filter: String,
-    /// What is not folded or unfolded as it was at first.
+    /// Lines whose expanded state differs from the initial one.
     toggled: BTreeSet<String>,
-    /// The line the keyboard is on.
+    /// The focused line.
     cursor: Option<String>,
     lines: Vec<Line>,
-    /// What the lines were made from.
+    /// The inputs of the cached lines.
     made_from: Option<(String, u64, u64, String)>,
-    /// The page that was brought into view last.
+    /// The page that was last scrolled to.
     followed: Option<Page>,
-    /// A line to bring into view as soon as it is there.
+    /// A line to scroll to once it exists.
     reveal: Option<String>,
 }
 
 impl Navigator {
-    /// `drafts`: entities with changes that are not saved.
+    /// `drafts`: entities with unsaved changes.
     pub(crate) fn show_ui(
         &mut self,
         ui: &mut Ui,
@@ -64,9 +64,9 @@ impl Navigator {
         let Some(list) = known.and_then(|known| known.value.as_ref()) else {
             match known.and_then(|known| known.refused.as_ref()) {
                 Some(refusal) => {
-                    empty_state_ui(ui, view.theme, "Its entities cannot be listed", &refusal.to_string())
+                    empty_state_ui(ui, view.theme, "Cannot list the entities", &refusal.to_string())
                 }
-                None => empty_state_ui(ui, view.theme, "Reading the bundle…", ""),
+                None => empty_state_ui(ui, view.theme, "Loading the bundle…", ""),
             }
             return;
         };
@@ -77,7 +77,7 @@ impl Navigator {
             self.made_from = Some(now);
         }
         if self.lines.is_empty() {
-            return empty_state_ui(ui, view.theme, "Nothing fits", "Try other words, or a part of an id.");
+            return empty_state_ui(ui, view.theme, "No matches", "Try another title or part of an id.");
         }
         self.follow(view, list);
         let lines = std::mem::take(&mut self.lines);
@@ -113,7 +113,7 @@ impl Navigator {
         ui.add_space(2.0);
         let field =
             search_field_ui(ui, view.theme, &mut self.filter, "Filter by id or title", "Filter entities");
-        // From the field straight into what was found.
+        // Arrow down moves from the field into the matches.
         let (down, enter) = (Key::ArrowDown, Key::Enter);
         if field.has_focus() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, down)) {
             if let Some(first) = self.lines.first() {
@@ -130,7 +130,7 @@ impl Navigator {
         ui.add_space(4.0);
     }
 
-    /// What is opened elsewhere is unfolded and brought into view here, once.
+    /// Expands and scrolls to an entity that was opened elsewhere, once.
     fn follow(&mut self, view: &View<'_>, list: &EntityList) {
         let page = view.history.current();
         if self.followed.as_ref() == page {
@@ -147,7 +147,7 @@ impl Navigator {
                     What::Category { open, .. } => !open,
                     What::Entity(_) => false,
                 };
-                // A folded category may hold it; its types are folded as they were.
+                // A collapsed category may contain the entity; its types keep their state.
                 if holds && !self.toggled.remove(&line.key) {
                     self.toggled.insert(line.key.clone());
                 }
@@ -191,7 +191,7 @@ impl Navigator {
         );
     }
 
-    /// Gives back the line to bring into view, when the keyboard has left what is in it.
+    /// Handles the keyboard. Returns the line to scroll to.
     fn keys(
         &mut self,
         ui: &Ui,
@@ -283,7 +283,7 @@ impl Navigator {
         };
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::TreeItem, true, selected, &name));
         if response.has_focus() {
-            // Arrows move within the tree, not between widgets.
+            // Arrow keys move within the tree, not between widgets.
             let filter =
                 EventFilter { vertical_arrows: true, horizontal_arrows: true, ..EventFilter::default() };
             ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
@@ -370,7 +370,7 @@ impl Navigator {
         }
         if let Some(summary) = summary {
             let state = summary.status.as_deref().map(|status| format!("\n{status}")).unwrap_or_default();
-            let draft = if drafts.contains(&summary.entity) { "\nNot saved" } else { "" };
+            let draft = if drafts.contains(&summary.entity) { "\nUnsaved changes" } else { "" };
             response.on_hover_text(format!("{}\n{}{state}{draft}", summary.title, summary.entity.id));
         }
     }
@@ -392,7 +392,7 @@ fn switcher_ui(ui: &mut Ui, view: &View<'_>, bundle: &BundleView, chosen: &mut O
     response.response.accessible_name("Bundle").on_hover_text(&bundle.folder);
 }
 
-/// The one that was chosen, else the first.
+/// Returns the chosen bundle, or else the first.
 pub(crate) fn chosen_bundle<'a>(view: &View<'a>, chosen: Option<&str>) -> Option<&'a BundleView> {
     let bundles = &view.bundles.bundles;
     bundles.iter().find(|bundle| Some(bundle.id.as_str()) == chosen).or_else(|| bundles.first())
@@ -413,7 +413,7 @@ fn paint_count(ui: &Ui, theme: &canvas::Theme, room: Rect, count: u64) -> Rect {
     room.with_max_x(room.right() - width - 8.0)
 }
 
-/// The id at the right, if it fits whole beside the title: half of it would tell nothing. Gives back the room it took.
+/// Paints the id at the right if it fits beside the title without truncation. Returns the width it used.
 fn paint_id(ui: &Ui, theme: &canvas::Theme, room: Rect, title: &str, id: &str) -> f32 {
     if title == id {
         return 0.0;
@@ -429,7 +429,7 @@ fn paint_id(ui: &Ui, theme: &canvas::Theme, room: Rect, title: &str, id: &str) -
     width
 }
 
-/// Folders that should hold a bundle and do not.
+/// Lists configured folders that do not contain a valid bundle.
 fn failures_ui(ui: &mut Ui, view: &View<'_>) {
     for (folder, reason) in &view.bundles.failed {
         egui::Frame::new().fill(view.theme.hover).corner_radius(4).inner_margin(6).show(ui, |ui| {
@@ -450,7 +450,7 @@ fn failures_ui(ui: &mut Ui, view: &View<'_>) {
     }
 }
 
-/// How to get a bundle.
+/// The empty state, with instructions to add a bundle.
 fn nothing_ui(ui: &mut Ui, view: &View<'_>) {
     if view.bundles.failed.is_empty() {
         empty_state_ui(ui, view.theme, "No specs", "A spec bundle is a folder with an sdd-bundle.yaml.");
@@ -458,15 +458,15 @@ fn nothing_ui(ui: &mut Ui, view: &View<'_>) {
         empty_state_ui(
             ui,
             view.theme,
-            "No bundle could be read",
-            "Mend what is named here; it is read again by itself.",
+            "No bundle could be loaded",
+            "Fix the problems below. The bundles reload automatically.",
         );
         ui.add_space(6.0);
         failures_ui(ui, view);
     }
     ui.add_space(8.0);
     ui.vertical_centered(|ui| {
-        muted_ui(ui, view.theme, "Say in draftboard.toml where bundles are");
+        muted_ui(ui, view.theme, "Set the bundle folders in draftboard.toml");
         let line = r#"bundles = ["specs/*"]"#;
         let code = RichText::new(line).monospace().color(view.theme.text);
         egui::Frame::new()

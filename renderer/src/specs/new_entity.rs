@@ -1,4 +1,4 @@
-//! Which type a new entity should have: a small list to search.
+//! A searchable list of types for a new entity.
 
 use super::{SpecAction, history::Page, look::type_look};
 use crate::{
@@ -21,7 +21,7 @@ impl NewEntity {
         Self { bundle: bundle.id.clone(), picker: Picker::default(), fresh: true }
     }
 
-    /// Gives back `false` when it is done with.
+    /// Returns `false` when the list closes.
     pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
         if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
             return false;
@@ -61,7 +61,7 @@ impl NewEntity {
             actions.push(Action::Spec(SpecAction::Open(page)));
             return false;
         }
-        // The click that opened it may still be under way.
+        // The click that opened the list may still be active in this frame.
         let fresh = std::mem::replace(&mut self.fresh, false);
         fresh || !area.response.clicked_elsewhere()
     }

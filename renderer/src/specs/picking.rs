@@ -1,4 +1,4 @@
-//! Choosing an entity that a reference may name: a search over those of the types that are allowed.
+//! A picker for references: searches the entities of the allowed types.
 
 use super::{
     answers::EntityList,
@@ -11,18 +11,18 @@ use crate::{
 use canvas::theme::Theme;
 use egui::{Id, Popup, PopupCloseBehavior, Response, Sense, Ui};
 
-/// Enough to choose from; more words narrow it down.
+/// The maximum number of listed entities; a longer query narrows the list.
 const MOST: usize = 60;
 const WIDTH: f32 = 380.0;
 
 #[derive(Debug, Default)]
 pub(super) struct Picking {
-    /// The popup that is open, and what is typed in it.
+    /// The open popup and its picker.
     open: Option<(Id, Picker)>,
 }
 
 impl Picking {
-    /// A chosen entity with a cross; gives back `true` when it should go.
+    /// Shows a chosen entity with a remove button. Returns `true` when it is removed.
     pub(super) fn chosen_ui(
         &self,
         ui: &mut Ui,
@@ -48,7 +48,7 @@ impl Picking {
         .inner
     }
 
-    /// The list below a button; gives back the id that was chosen.
+    /// Shows the list below a button. Returns the chosen id.
     pub(super) fn popup_ui(
         &mut self,
         button: &Response,
@@ -95,7 +95,7 @@ impl Picking {
     }
 }
 
-/// Id, title and type of those that fit, in the order of the bundle.
+/// Returns id, title and type of the matching entities, in bundle order.
 fn candidates<'a>(
     list: Option<&'a EntityList>,
     types: &[String],

@@ -1,4 +1,4 @@
-//! The reader: one page at a time, with a way back, in the middle of the window.
+//! The reader: shows one page at a time in the centre of the window, with back and forward navigation.
 
 use super::{
     SpecAction, Specs,
@@ -26,8 +26,8 @@ impl Specs {
             return empty_state_ui(
                 ui,
                 view.theme,
-                "Nothing is open",
-                "Choose an entity in Specs, or search for one with Ctrl+K.",
+                "No page is open",
+                "Open an entity in Specs, or search for one with Ctrl+K.",
             );
         };
         let frame =
@@ -35,9 +35,8 @@ impl Specs {
         Panel::top("spec toolbar").frame(frame).show(ui, |ui| self.toolbar_ui(ui, view, page, actions));
         if !view.bundles.bundles.iter().any(|bundle| bundle.id == page.bundle()) {
             ui.add_space(ui.available_height() * 0.3);
-            let text =
-                format!("No bundle is called {} now. Its folder was moved or cannot be read.", page.bundle());
-            return empty_state_ui(ui, view.theme, "The bundle is not here", &text);
+            let text = format!("The folder of the bundle {} was moved or cannot be read.", page.bundle());
+            return empty_state_ui(ui, view.theme, "Bundle not found", &text);
         }
         match page {
             Page::Entity(entity) => self.entity_page_ui(ui, view, page, entity, actions),
@@ -98,7 +97,7 @@ impl Specs {
         });
     }
 
-    /// From the right: what can be done with the page.
+    /// Draws the actions of the page, from the right.
     fn buttons_ui(&mut self, ui: &mut Ui, view: &View<'_>, page: &Page, actions: &mut Vec<Action>) {
         let theme = view.theme;
         if let Some(draft) = self.drafts.get(page) {
@@ -135,7 +134,7 @@ impl Specs {
             }
         })
         .response
-        .accessible_name("More about this entity");
+        .accessible_name("More actions for this entity");
         let known = self.answers.entity(entity).is_some_and(|known| known.value.is_some());
         if ui.add_enabled(known, Button::new("Edit")).accessible_name("Edit entity").clicked() {
             actions.push(Action::Spec(SpecAction::Edit(entity.clone())));
@@ -171,7 +170,7 @@ impl Specs {
             });
         };
         let known = Findings::of(&entity.view.diagnostics);
-        // Taken along, so that what is asked below does not fight with what is shown.
+        // Cloned, because `answers` is borrowed mutably below.
         let (schema, title) = (entity.schema.clone(), entity.view.title.clone());
         let subject = Subject { page, entity: of.clone(), schema: &schema, known: &known };
         page_ui(ui, page, |ui| {
@@ -224,7 +223,7 @@ fn state_of(draft: &Draft) -> String {
     let wrong =
         draft.checked.as_ref().is_some_and(|checked| checked.version == draft.version && !checked.possible);
     match draft.count() {
-        _ if !draft.unread.is_empty() || wrong => "Something is not right yet".to_owned(),
+        _ if !draft.unread.is_empty() || wrong => "Fix the errors to save".to_owned(),
         _ if draft.is_new => String::new(),
         0 => "No changes".to_owned(),
         1 => "1 field changed".to_owned(),
@@ -232,13 +231,13 @@ fn state_of(draft: &Draft) -> String {
     }
 }
 
-/// A page that scrolls, each from where it was left.
+/// A scrolling page that remembers its scroll position.
 fn page_ui(ui: &mut Ui, page: &Page, content: impl FnOnce(&mut Ui)) {
     let salt = format!("{page:?}");
     ScrollArea::vertical().id_salt(salt).auto_shrink([false, false]).show(ui, |ui| column_ui(ui, content));
 }
 
-/// The entity was there and is not any more.
+/// Shows a notice when the entity can no longer be loaded.
 fn gone_ui(ui: &mut Ui, view: &View<'_>, why: Option<&str>) {
     if let Some(why) = why {
         ui.add_space(8.0);
@@ -250,17 +249,17 @@ fn gone_ui(ui: &mut Ui, view: &View<'_>, why: Option<&str>) {
                 view.theme,
                 shared_protocol::messages::Severity::Warning,
             );
-            let text = format!("This is how it was: {why}");
+            let text = format!("Showing the last loaded version: {why}");
             ui.add(egui::Label::new(RichText::new(text).color(view.theme.text)).wrap());
         });
     }
 }
 
-/// Not answered yet, or not to be had.
+/// Shows the loading state or the refusal.
 fn waiting_ui<T>(ui: &mut Ui, view: &View<'_>, known: Option<&Known<T>>) {
     ui.add_space(ui.available_height() * 0.3);
     match known.and_then(|known| known.refused.as_ref()) {
-        Some(refusal) => empty_state_ui(ui, view.theme, "This cannot be shown", &refusal.to_string()),
-        None => empty_state_ui(ui, view.theme, "Reading…", ""),
+        Some(refusal) => empty_state_ui(ui, view.theme, "Cannot load this page", &refusal.to_string()),
+        None => empty_state_ui(ui, view.theme, "Loading…", ""),
     }
 }

@@ -1,25 +1,24 @@
-//! A schema as the window reads it: fields in their order, each with what it holds and how it wants to be shown. Both
-//! vocabularies of hints are read. What cannot be understood is edited as JSON, never left out.
-//! Must not know: widgets, values.
+//! The window's model of an entity schema: fields in order, with their kind and display hints. Both vocabularies of hints
+//! are supported. A field with an unsupported schema is edited as JSON, never omitted. Must not know: widgets, values.
 
 use super::json::Json;
 use shared_protocol::bundle::SchemaView;
 
-/// How deep objects in objects get controls of their own; deeper ones are edited as JSON.
+/// The maximum depth of nested objects with their own controls; deeper ones are edited as JSON.
 const DEEPEST: usize = 6;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Schema {
     pub(crate) id_field: String,
-    /// How ids are made: `REQ-{slug}`.
+    /// The template of ids, such as `REQ-{slug}`.
     pub(crate) id_template: Option<String>,
-    /// What the type says about itself.
+    /// The description of the type.
     pub(crate) description: String,
-    /// In the order they are shown in; the id is one of them.
+    /// The fields in display order, including the id.
     pub(crate) fields: Vec<Field>,
-    /// Key and title of each group that a field is in.
+    /// Key and title of each group that has a field.
     pub(crate) groups: Vec<(String, String)>,
-    /// There is no usable schema: fields are whatever the entity has.
+    /// There is no usable schema; the fields are those of the entity.
     pub(crate) is_open: bool,
 }
 
@@ -37,7 +36,7 @@ pub(crate) struct Field {
     order: Option<f64>,
 }
 
-/// How much room and weight a field wants on the page.
+/// The visual weight of a field on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Weight {
     Hero,
@@ -48,7 +47,7 @@ pub(crate) enum Weight {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Kind {
     Text,
-    /// Text over several lines.
+    /// Multi-line text.
     Long {
         markdown: bool,
     },
@@ -58,7 +57,7 @@ pub(crate) enum Kind {
     Boolean,
     Choice(Vec<Choice>),
     Date,
-    /// Names an entity of one of these types; of any when there is none.
+    /// A reference to an entity of one of these types; any type when empty.
     Reference(Vec<String>),
     List {
         of: Box<Kind>,
@@ -86,7 +85,8 @@ pub(crate) enum ListLook {
     Plain,
     Chips,
     Bullets,
-    /// One item at a time behind tabs, called by one of its fields; another field says which was chosen.
+    /// Tabs that show one item at a time. `label` is the field with the tab title, `chosen` the field that marks the chosen
+    /// item.
     Tabs {
         label: String,
         chosen: String,
@@ -94,7 +94,7 @@ pub(crate) enum ListLook {
 }
 
 impl Kind {
-    /// Wants the whole width.
+    /// Returns whether the field needs the full width.
     pub(crate) fn is_wide(&self) -> bool {
         match self {
             Self::Long { .. } | Self::Json => true,
@@ -107,7 +107,7 @@ impl Kind {
         }
     }
 
-    /// What a new value of it is before anybody has said anything.
+    /// Returns the initial value of a new field.
     pub(crate) fn blank(&self) -> Json {
         match self {
             Self::Boolean => Json::Bool(false),
@@ -124,12 +124,12 @@ impl Kind {
 }
 
 impl Field {
-    /// One that the schema does not know.
+    /// Creates a field that the schema does not define.
     pub(crate) fn unknown(name: &str) -> Self {
         Self {
             name: name.to_owned(),
             label: words(name),
-            description: "The schema does not know this field.".to_owned(),
+            description: "The schema does not define this field.".to_owned(),
             required: false,
             kind: Kind::Json,
             group: None,
@@ -146,7 +146,7 @@ impl Schema {
         let root = Json::parse(&view.schema).unwrap_or_default();
         let reader = Reader { root: &root, references: &view.references };
         let mut fields = reader.fields(&root, "", 0);
-        // Stable: what has no place of its own stays where the schema has it, after what has one.
+        // The sort is stable: fields without an order keep schema order, after fields with one.
         fields.sort_by(|a, b| {
             let (a, b) = (a.order.unwrap_or(f64::MAX), b.order.unwrap_or(f64::MAX));
             a.total_cmp(&b)
@@ -168,7 +168,7 @@ impl Schema {
     }
 }
 
-/// The groups that some field is in, in their order. One group is no grouping.
+/// Returns the groups that have a field, in order.
 fn groups(root: &Json, fields: &[Field]) -> Vec<(String, String)> {
     let named = hint(root, "layoutGroups").map(Json::members).unwrap_or_default();
     let mut groups: Vec<(f64, String, String)> = named
@@ -183,7 +183,7 @@ fn groups(root: &Json, fields: &[Field]) -> Vec<(String, String)> {
     groups.into_iter().map(|(_, key, title)| (key, title)).collect()
 }
 
-/// An annotation under its name of today or the one before: `x-sdd-displayHint`, `displayHint`.
+/// Returns an annotation by its current or its older name: `x-sdd-displayHint`, `displayHint`.
 fn hint<'a>(schema: &'a Json, name: &str) -> Option<&'a Json> {
     schema
         .get(&format!("x-sdd-{name}"))
@@ -231,7 +231,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Follows a reference within the schema's own file.
+    /// Resolves a `$ref` within the same schema file.
     fn resolve<'s>(&'s self, schema: &'s Json) -> &'s Json {
         let mut at = schema;
         for _ in 0..DEEPEST {
@@ -289,14 +289,14 @@ impl Reader<'_> {
             ("markdown", _) | (_, "MarkdownWidget") => Kind::Long { markdown: true },
             ("multiline", _) | (_, "textarea") => Kind::Long { markdown: false },
             _ if format == "date" => Kind::Date,
-            // Texts that people write sentences in.
+            // Fields that usually contain sentences.
             _ if matches!(path, "description" | "statement" | "rationale") => Kind::Long { markdown: true },
             _ => Kind::Text,
         }
     }
 }
 
-/// The type of a schema; of several the first that is not null.
+/// Returns the type of a schema. A union counts only when one type besides null remains.
 fn type_of(schema: &Json) -> &str {
     match schema.get("type") {
         Some(Json::Text(name)) => name,
@@ -338,12 +338,12 @@ fn list_look(schema: &Json, display: &str) -> ListLook {
     }
 }
 
-/// `governedByAdrIds` is shown as `Governed by adr`, `non_functional` as `Non functional`.
+/// Formats a name as a label: `governedByAdrIds` becomes `Governed by adr`, `non_functional` becomes `Non functional`.
 pub(crate) fn words(name: &str) -> String {
     sentence(&phrase(name))
 }
 
-/// The same within a sentence: `Requirement` is a `requirement`, `ADR` stays what it is.
+/// Formats a name for use within a sentence: `Requirement` becomes `requirement`, `ADR` stays unchanged.
 pub(crate) fn phrase(name: &str) -> String {
     let mut text = String::new();
     let mut before = ' ';
@@ -368,7 +368,7 @@ pub(crate) fn phrase(name: &str) -> String {
     }
 }
 
-/// With a capital at the start.
+/// Capitalises the first letter.
 pub(crate) fn sentence(text: &str) -> String {
     let mut signs = text.chars();
     signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())

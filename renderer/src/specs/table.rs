@@ -1,5 +1,5 @@
-//! A list of objects as a table: a column a field, as wide as what stands in it wants, within reason. Where there is no room
-//! for columns, each object is a card.
+//! Shows a list of objects as a table with one column per field, sized by content within limits. Without enough room for
+//! columns, each object becomes a card.
 
 use super::{
     entity::drop_of,
@@ -13,7 +13,7 @@ use crate::{
 };
 use egui::{Align2, Rect, Stroke, Ui, UiBuilder, pos2, vec2};
 
-/// Objects that are shown; more are counted.
+/// The maximum number of shown objects; the rest are counted.
 const MOST_ROWS: usize = 200;
 const NARROWEST: f32 = 70.0;
 const WIDEST: f32 = 360.0;
@@ -60,7 +60,7 @@ pub(super) fn table_ui(
     }
 }
 
-/// What each column gets; none when they would be too narrow to read.
+/// Returns the column widths, or `None` when the columns would be too narrow.
 fn widths(ui: &Ui, columns: &[&Field], items: &[Json], room: f32) -> Option<Vec<f32>> {
     if columns.is_empty() {
         return None;
@@ -86,7 +86,7 @@ fn widths(ui: &Ui, columns: &[&Field], items: &[Json], room: f32) -> Option<Vec<
     let sum: f32 = wishes.iter().sum();
     let floor = NARROWEST * columns.len() as f32;
     let widths = if sum <= free {
-        // The last one takes what is left.
+        // The last column takes the remaining width.
         let last = wishes.len() - 1;
         wishes
             .iter()

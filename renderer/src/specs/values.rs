@@ -1,4 +1,4 @@
-//! Values as one reads them: Markdown, chips, badges, tables, each by what the schema says of it.
+//! Read-only values, rendered by schema: Markdown, chips, badges and tables.
 
 use super::{
     SpecAction,
@@ -17,11 +17,11 @@ use canvas::theme::Theme;
 use egui::{CornerRadius, Frame, RichText, Sense, Stroke, Ui, pos2, vec2};
 use shared_protocol::bundle::{EntityRef, RelationView};
 
-/// What values need to know of the entity they belong to.
+/// The context of values: the theme and their entity.
 pub(super) struct Around<'a> {
     pub(super) theme: &'a Theme,
     pub(super) bundle: &'a str,
-    /// What the entity refers to.
+    /// The outgoing references of the entity.
     pub(super) outgoing: &'a [RelationView],
 }
 
@@ -34,7 +34,7 @@ pub(super) fn value_ui(
 ) {
     let theme = around.theme;
     match (kind, value) {
-        (_, Json::Null) => drop(muted_ui(ui, theme, "Nothing")),
+        (_, Json::Null) => drop(muted_ui(ui, theme, "No value")),
         (Kind::Reference(types), Json::Text(id)) => {
             ui.horizontal_wrapped(|ui| reference_ui(ui, around, types, id, actions));
         }
@@ -79,7 +79,7 @@ pub(super) fn choice_of<'a>(choices: &'a [Choice], value: &str) -> Option<&'a Ch
     choices.iter().find(|choice| choice.value == value)
 }
 
-/// The fields of an object that have a value, labels above.
+/// Shows the fields of an object that have a value, with labels above.
 pub(super) fn members_ui(
     ui: &mut Ui,
     around: &Around<'_>,
@@ -102,7 +102,7 @@ pub(super) fn members_ui(
     }
 }
 
-/// A card around what belongs together.
+/// Draws a card around its content.
 pub(super) fn block<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> R {
     Frame::new()
         .fill(theme.surface_card)
@@ -174,7 +174,7 @@ fn bullet_ui(ui: &mut Ui, around: &Around<'_>, of: &Kind, item: &Json, actions: 
     });
 }
 
-/// Yes-or-no members as chips.
+/// Shows boolean members as chips.
 fn flags_ui(ui: &mut Ui, theme: &Theme, fields: &[Field], value: &Json) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
@@ -192,7 +192,7 @@ fn flags_ui(ui: &mut Ui, theme: &Theme, fields: &[Field], value: &Json) {
     });
 }
 
-/// One item at a time; the chosen one first to be seen.
+/// Shows one item at a time, initially the chosen one.
 fn tabs_ui(
     ui: &mut Ui,
     around: &Around<'_>,
@@ -235,7 +235,7 @@ fn tabs_ui(
     ui.data_mut(|data| data.insert_temp(id, open));
 }
 
-/// A reference as a chip that opens what it names.
+/// Shows a reference as a chip that opens the entity.
 pub(super) fn reference_ui(
     ui: &mut Ui,
     around: &Around<'_>,
@@ -288,10 +288,10 @@ fn missing_chip_ui(ui: &mut Ui, theme: &Theme, id: &str) -> egui::Response {
         ground: theme.surface_panel,
         edge: Some(theme.danger),
     };
-    chip_ui(ui, theme, &chip, Sense::hover()).on_hover_text("No entity of this bundle has this id.")
+    chip_ui(ui, theme, &chip, Sense::hover()).on_hover_text("This bundle has no entity with this id.")
 }
 
-/// How wide a text would be in one line.
+/// The width of a text on one line.
 pub(super) fn text_width(ui: &Ui, text: &str) -> f32 {
     ui.painter().layout_no_wrap(text.to_owned(), small_font(ui), ui.visuals().text_color()).size().x
 }

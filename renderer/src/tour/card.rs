@@ -1,4 +1,4 @@
-//! The card itself: where one is, what there is to see, and the ways on.
+//! The tour card: the current step, its explanation and the navigation buttons.
 
 use super::{Pressed, Step};
 use crate::{
@@ -17,7 +17,7 @@ use shared_protocol::{
 };
 
 const WIDTH: f32 = 372.0;
-/// From the corner of the canvas.
+/// The distance from the corner of the canvas.
 const INSET: f32 = 16.0;
 
 pub(super) struct Card<'a> {
@@ -82,23 +82,23 @@ impl Card<'_> {
             Step::Arrive => "An agent is proposing a change",
             Step::Consequences => "Look at the consequences",
             Step::Decide => "You decide",
-            Step::Over => "That is Draftboard",
+            Step::Over => "You finished the tour",
         }
     }
 
     fn text(&self, view: &View<'_>) -> String {
         match self.step {
             Step::Arrive if self.waits() => {
-                "Nothing has changed yet: ghosts show what would. The agent has submitted it. Open it to review it."
+                "Nothing has changed yet. Ghosts show the proposed changes. The agent has submitted the proposal: open it to review it."
                     .to_owned()
             }
             Step::Arrive => {
-                "Nothing has changed yet: ghosts show what would. They arrive one call of the agent at a time.".to_owned()
+                "Nothing has changed yet. Ghosts show the proposed changes. They appear one agent call at a time.".to_owned()
             }
             Step::Consequences => self.plan_text(view),
             Step::Decide => format!(
-                "{}Removals must be confirmed one by one. Tick the removal and accept all of it, leave it out and accept \
-                 the rest, or reject it with a reason. Undo takes it back.",
+                "{}Removals must be confirmed one by one. Tick the removal and accept everything, leave it out and accept \
+                                 the rest, or reject the proposal with a reason. Undo reverts an accepted proposal.",
                 self.plan_result()
             ),
             Step::Over => self.end_text(),
@@ -110,44 +110,45 @@ impl Card<'_> {
     }
 
     fn plan_text(&self, view: &View<'_>) -> String {
-        let first = "The proposal lists every edit and marks what it removes. Consequences has the checks, the costs and \
-                     the Terraform files.";
+        let first = "The proposal lists every edit and marks removals. Consequences shows the checks, the costs and the \
+                             Terraform files.";
         match (&view.terraform.program, self.trial) {
             (Some(Err(_)), _) => format!(
-                "{first} Terraform is not installed here, so there is no plan to look at; everything else works without \
-                 it."
+                "{first} Terraform is not installed, so there is no plan to review. Everything else works without it."
             ),
             (_, Some(trial)) if is_going(&trial.run) => {
-                "Terraform plans a copy of the board. Nothing is changed.".to_owned()
+                "Terraform is planning a copy of the board. Nothing changes.".to_owned()
             }
-            _ => format!("{first} Press Plan… to ask Terraform what it would do. Nothing is applied."),
+            _ => format!("{first} Press Plan… to see what Terraform would do. Nothing is applied."),
         }
     }
 
-    /// What the plan found, if it found the harm.
+    /// A sentence about destroyed resources, or an empty string when the plan destroys none.
     fn plan_result(&self) -> String {
         let is_gone =
             |action: PlannedAction| matches!(action, PlannedAction::Delete | PlannedAction::Replace);
         let changes = self.trial.and_then(|trial| trial.changes.as_ref());
         match changes.map_or(0, |changes| changes.iter().filter(|change| is_gone(change.action)).count()) {
             0 => String::new(),
-            destroyed => format!("The plan says it: {destroyed} to destroy. "),
+            destroyed => format!("The plan shows {destroyed} to destroy. "),
         }
     }
 
     fn end_text(&self) -> String {
         let what = match self.proposal.map(|brief| (&brief.state, brief.revisions.is_empty())) {
             Some((ProposalState::Rejected { .. }, _)) => {
-                "You rejected it: nothing has changed, and the agent reads your reason."
+                "You rejected the proposal. Nothing has changed, and the agent receives your reason."
             }
-            Some((ProposalState::Accepted, _)) => "You accepted it as one operation. Ctrl+Z takes it back.",
+            Some((ProposalState::Accepted, _)) => {
+                "You accepted the proposal as one operation. Ctrl+Z undoes it."
+            }
             Some((_, false)) => {
-                "You accepted a part as one operation, and the agent withdrew the rest. Ctrl+Z takes it back."
+                "You accepted part of the proposal as one operation, and the agent withdrew the rest. Ctrl+Z undoes it."
             }
             _ => "Nothing has changed.",
         };
         format!(
-            "{what} Any agent that speaks MCP works like this: it reads what you see and proposes, you decide."
+            "{what} Every MCP agent works this way: it reads the boards and proposes changes, and you decide."
         )
     }
 
@@ -172,8 +173,7 @@ impl Card<'_> {
         }
         let text = RichText::new("Do not show again").small().color(view.theme.text_muted);
         let close = ui.add(Button::new(text).frame(false));
-        let tip =
-            "The welcome page starts the demo without the tour; File → Show me a proposal brings it back";
+        let tip = "The welcome page then starts the demo without the tour. File → Show me a proposal shows it again";
         if close.on_hover_text(tip).clicked() {
             pressed = Some(Pressed::CloseForEver);
         }

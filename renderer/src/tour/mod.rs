@@ -1,7 +1,7 @@
-//! The tour of the demo: a small card that says what is happening, points at the place, and goes on by itself when it has
-//! happened. It is never in the way: nothing waits for it, and it can be closed until the demo is asked for by its command.
+//! The tour of the demo: a small card that explains the current step, highlights the relevant control, and advances when
+//! the step is complete. It never blocks anything, and closing it hides it until the demo is started by its command.
 //!
-//! Must not know: how the demo is made. It reads the same state as the panels do and decides nothing.
+//! Must not know: how the demo is set up. It reads the same state as the panels and decides nothing.
 
 mod card;
 pub(crate) mod pointer;
@@ -16,9 +16,9 @@ use egui::{Context, Rect};
 use pointer::Place;
 use shared_protocol::{ProposalState, messages::Request, review::ProposalBrief, terraform::TrialView};
 
-/// A tour that was asked for, or goes on.
+/// A tour that is starting or running.
 pub(crate) enum Tour {
-    /// The demo is being opened; by its command, the tour comes back although it was closed for good.
+    /// The demo is opening. Starting it by its command shows the tour even after "Do not show again".
     Starting {
         by_command: bool,
     },
@@ -26,17 +26,17 @@ pub(crate) enum Tour {
 }
 
 impl Tour {
-    /// Where the card was drawn.
+    /// The area of the card in the last frame.
     pub(crate) fn card(&self) -> Option<Rect> {
         if let Self::Going(steps) = self { steps.card } else { None }
     }
 }
 
-/// How far the tour is.
+/// The progress of the tour.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
     step: Step,
-    /// The furthest that has happened: each step comes up by itself once.
+    /// The furthest step reached. The tour advances to each step automatically only once.
     reached: Step,
     card: Option<Rect>,
 }
@@ -47,7 +47,7 @@ enum Step {
     Arrive,
     Consequences,
     Decide,
-    /// Decided.
+    /// The proposal was decided.
     Over,
 }
 
@@ -58,7 +58,7 @@ impl Step {
         self as usize + 1
     }
 
-    /// Only a decision leads to the end.
+    /// Returns the next step. Only a decision leads to `Over`.
     fn next(self) -> Self {
         match self {
             Self::Arrive => Self::Consequences,
@@ -75,7 +75,7 @@ impl Step {
         }
     }
 
-    /// Where to look, the most telling place first.
+    /// The places to highlight, most specific first.
     fn places(self) -> &'static [Place] {
         match self {
             Self::Arrive => &[Place::Ghosts],
@@ -86,7 +86,7 @@ impl Step {
     }
 }
 
-/// What the person pressed on the card.
+/// The button pressed on the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pressed {
     Next,
@@ -100,7 +100,7 @@ enum Pressed {
 }
 
 impl Steps {
-    /// Draws the card over the canvas. Gives back `false` when it is closed.
+    /// Draws the card over the canvas. Returns `false` when it closes.
     pub(crate) fn show_ui(
         &mut self,
         context: &Context,
@@ -113,7 +113,7 @@ impl Steps {
         let trial = proposal.and_then(|brief| trials.iter().rev().find(|trial| trial.proposal == brief.id));
         let is_over = self.follow(happened(proposal, trial, view.is_reviewing)) == Some(Step::Over);
         if is_over && view.is_reviewing {
-            // What is over is not in the way of what came of it.
+            // Closes the decided proposal, so that the board shows the result.
             actions.push(Action::CloseProposal);
         }
         pointer::point_at(context, view.theme, self.step.places());
@@ -139,8 +139,8 @@ impl Steps {
         true
     }
 
-    /// Goes on when something has happened that had not before, so that going back stays possible. Gives back the step that
-    /// it went on to.
+    /// Advances to a step when it is reached for the first time, so that the person can still go back. Returns the step when
+    /// it advanced.
     fn follow(&mut self, happened: Step) -> Option<Step> {
         if happened <= self.reached {
             return None;

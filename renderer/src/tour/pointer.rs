@@ -1,15 +1,15 @@
-//! Places that the tour can point at: panels say where they are as they are drawn, and a ring is drawn around them.
+//! Targets that the tour highlights with a ring. Panels record the position of each target as they draw it.
 
 use canvas::theme::Theme;
 use egui::{Context, CornerRadius, Id, LayerId, Order, Rect, Response, Stroke, StrokeKind, Ui};
 
-/// Somewhere in the review.
+/// A control or area of the review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
-    /// The line over the board while ghosts are on it.
+    /// The strip above the board while ghosts are shown.
     Ghosts,
     Consequences,
-    /// The button that offers a plan, and the one that starts it.
+    /// The button that opens the plan options; `PlanNow` starts the plan.
     Plan,
     PlanNow,
     Decision,
@@ -21,18 +21,18 @@ impl Place {
     }
 }
 
-/// Where a place was drawn, and in which pass.
+/// The position of a target and the pass in which it was drawn.
 #[derive(Clone, Copy)]
 struct Spot {
     rect: Rect,
     pass: u64,
 }
 
-/// Asks for a place to be brought into view when it is drawn next.
+/// A request to scroll to a target when it is next drawn.
 #[derive(Clone, Copy)]
 struct Wanted;
 
-/// Remembers where a place is, as far as it can be seen.
+/// Records the visible area of a target.
 pub(crate) fn mark(ui: &Ui, place: Place, rect: Rect) {
     let seen = rect.intersect(ui.clip_rect());
     let pass = ui.ctx().cumulative_pass_nr();
@@ -41,13 +41,13 @@ pub(crate) fn mark(ui: &Ui, place: Place, rect: Rect) {
     }
 }
 
-/// As [`mark`], for a button that can be brought into view.
+/// Records a button like [`mark`] and scrolls to it when requested.
 pub(crate) fn mark_button(ui: &Ui, place: Place, response: &Response) {
     mark(ui, place, response.rect);
     if ui.ctx().data(|data| data.get_temp::<Wanted>(place.id())).is_none() {
         return;
     }
-    // A list that closes takes the keyboard away once more: it is asked for until it is there.
+    // A closing list takes the focus away once more, so the request repeats until the button has it.
     if response.has_focus() || !response.enabled() {
         ui.ctx().data_mut(|data| data.remove::<Wanted>(place.id()));
     } else {
@@ -57,13 +57,13 @@ pub(crate) fn mark_button(ui: &Ui, place: Place, response: &Response) {
     }
 }
 
-/// Scrolls to a button, and puts the keyboard on it, the next time it is drawn.
+/// Scrolls to a button and focuses it when it is next drawn.
 pub(crate) fn bring_into_view(context: &Context, place: Place) {
     context.data_mut(|data| data.insert_temp(place.id(), Wanted));
     context.request_repaint();
 }
 
-/// Draws a ring around the first of these that was drawn in this pass.
+/// Draws a ring around the first of these targets that was drawn in this pass.
 pub(super) fn point_at(context: &Context, theme: &Theme, places: &[Place]) {
     let pass = context.cumulative_pass_nr();
     let spot = |place: &Place| context.data(|data| data.get_temp::<Spot>(place.id()));

@@ -1,4 +1,4 @@
-//! One of the large ways in: an icon, a title and what happens.
+//! A large choice of the welcome page: an icon, a title and a description.
 
 use crate::widgets::{body_font, focus_ring, paint_icon, small_font};
 use canvas::theme::Theme;
@@ -8,7 +8,7 @@ use egui::{
 
 const PADDING: Vec2 = vec2(14.0, 10.0);
 const ICON: f32 = 22.0;
-/// Between the icon and the text.
+/// The gap between the icon and the text.
 const GAP: f32 = 14.0;
 
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ pub(super) struct Choice {
     pub(super) icon: &'static str,
     pub(super) title: &'static str,
     pub(super) text: &'static str,
-    /// The one that is recommended.
+    /// The recommended choice.
     pub(super) is_main: bool,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn choice_ui(ui: &mut Ui, theme: &Theme, choice: Choice) -> Response 
     response
 }
 
-/// A card that can be pressed; the keyboard is shown around it.
+/// Paints a clickable card with its focus ring.
 pub(super) fn paint_card(ui: &Ui, theme: &Theme, rect: Rect, response: &Response, is_main: bool) {
     let is_lit = response.hovered() || response.has_focus();
     let (fill, edge): (Color32, Color32) = match (is_main, is_lit) {

@@ -1,5 +1,5 @@
-//! The welcome page: what the product is, the ways in, and the workspaces of before. A page over the window; the workspace
-//! below stays open until another one is chosen.
+//! The welcome page: introduction, start choices, templates and recent workspaces. It covers the window; the current
+//! workspace stays open until another one is chosen.
 
 mod choice;
 mod recents;
@@ -24,39 +24,39 @@ use templates::Templates;
 
 const MAX_WIDTH: f32 = 1060.0;
 const MAX_HEIGHT: f32 = 640.0;
-/// From this width on, templates and recents stand beside the choices, not below.
+/// The minimum width for two columns.
 const TWO_COLUMNS: f32 = 700.0;
-/// Left and right of the page, and above and below its scrolling part.
+/// The margin around the page.
 const MARGIN: f32 = 56.0;
 const MARK: f32 = 44.0;
 
-/// The product in three lines.
+/// The introduction.
 const LINES: [&str; 3] = [
     "Draw infrastructure, interfaces and specs as one graph on one canvas.",
-    "Agents read it live. What they propose is drawn as ghosts and waits for your yes.",
-    "Terraform, plans, costs and previews follow from the picture, before anything changes.",
+    "Agents read the boards live. Their proposals appear as ghosts until you accept or reject them.",
+    "Check Terraform code, plans, costs and previews before anything changes.",
 ];
 
 #[derive(Default)]
 pub(crate) struct Welcome {
-    /// None until main has answered.
+    /// `None` until main answers.
     recents: Option<Vec<Recent>>,
     templates: Templates,
     has_asked: bool,
-    /// The keyboard has been put on the first thing to press.
+    /// The first button has received keyboard focus.
     is_focused: bool,
-    /// In the last frame.
+    /// The size in the last frame.
     size: egui::Vec2,
-    /// A workspace is being opened or made, in words.
+    /// The progress message while a workspace is opened or created.
     waiting: Option<String>,
-    /// Why the last request failed.
+    /// The refusal of the last request.
     refused: Option<Refusal>,
-    /// What was to be opened is a folder and no workspace.
+    /// The chosen folder, when it is not a workspace.
     folder: Option<PlainFolder>,
 }
 
 impl Welcome {
-    /// With what can be done about a folder that is no workspace.
+    /// Creates the page with the options for a folder that is not a workspace.
     pub(crate) fn about(folder: Option<PlainFolder>) -> Self {
         Self { folder, ..Self::default() }
     }
@@ -69,7 +69,7 @@ impl Welcome {
         self.templates.receive(boards);
     }
 
-    /// Opening or making failed: the page says why, and asks for the recents again, which say so as well.
+    /// Shows a failed request and reloads the recent workspaces, which then show the problem too.
     pub(crate) fn refuse(&mut self, refusal: Refusal) {
         self.waiting = None;
         self.refused = Some(refusal);
@@ -81,7 +81,7 @@ impl Welcome {
         self.refused = None;
     }
 
-    /// Gives back `false` when it is closed.
+    /// Returns `false` when the page closes.
     pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
             actions.push(Action::Ask(Request::Recents));
@@ -95,7 +95,7 @@ impl Welcome {
             ui.set_width(MAX_WIDTH.min(room.width() - MARGIN - 48.0));
             let close = heading_ui(ui, view);
             self.news_ui(ui, view, actions);
-            // As tall with few recents as with many, so that nothing moves when they arrive.
+            // The height does not depend on the recent workspaces, so that nothing moves when they arrive.
             let whole = MAX_HEIGHT.min(room.height() - MARGIN - 48.0);
             let height = (whole - ui.min_rect().height()).max(120.0);
             egui::ScrollArea::vertical()
@@ -107,7 +107,7 @@ impl Welcome {
                 });
             !close
         });
-        // A page that grew stands in the middle again with the next frame only.
+        // A page that changed size is centred again only in the next frame.
         let size = response.response.rect.size();
         if std::mem::replace(&mut self.size, size) != size {
             context.request_repaint();
@@ -115,7 +115,7 @@ impl Welcome {
         response.inner && !response.should_close()
     }
 
-    /// What is going on, what failed, or what to do about a folder.
+    /// Shows the progress, the last refusal, or the options for a folder.
     fn news_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         if let Some(what) = &self.waiting {
             ui.label(what.as_str());
@@ -139,18 +139,18 @@ impl Welcome {
         }
         ui.label(RichText::new(format!("{} is not a workspace yet", folder.path)).strong());
         let text = if folder.has_terraform {
-            "It has Terraform files and no draftboard.toml. Importing draws a copy of them as a board of a new workspace \
-             beside this folder; your files stay as they are."
+            "It has Terraform files but no draftboard.toml. Importing creates a new workspace next to this folder, with a \
+                         board drawn from a copy of the files. Your files do not change."
         } else {
-            "It has no draftboard.toml. A workspace made here adds that file, a folder for boards and a journal, and leaves \
-             everything else alone."
+            "It has no draftboard.toml. Creating a workspace here adds that file, a folder for boards and a journal. Other \
+                         files do not change."
         };
         muted_ui(ui, view.theme, text);
         ui.add_space(4.0);
         ui.add_enabled_ui(self.waiting.is_none(), |ui| {
             ui.horizontal_wrapped(|ui| {
                 if folder.has_terraform {
-                    let import = ui.button("Import its Terraform");
+                    let import = ui.button("Import Terraform files");
                     self.focus_first(&import);
                     if import.clicked() {
                         self.wait(format!("Importing {}…", folder.path));
@@ -160,7 +160,7 @@ impl Welcome {
                 let create = ui.button("Create a workspace here");
                 self.focus_first(&create);
                 if create.clicked() {
-                    self.wait(format!("Making a workspace in {}…", folder.path));
+                    self.wait(format!("Creating a workspace in {}…", folder.path));
                     let (path, template) = (folder.path.clone(), Template::Blank);
                     actions.push(Action::Ask(Request::New { path, template }));
                 }
@@ -171,10 +171,10 @@ impl Welcome {
         });
     }
 
-    /// A new workspace was to be made where one is already.
+    /// Shows the options when a new workspace was requested in an existing one.
     fn existing_ui(&mut self, ui: &mut Ui, view: &View<'_>, path: &str, actions: &mut Vec<Action>) {
-        ui.label(RichText::new(format!("{path} is a workspace already")).strong());
-        let text = "Nothing was changed in it. Open it, or choose a template again and another folder.";
+        ui.label(RichText::new(format!("{path} is already a workspace")).strong());
+        let text = "It was not changed. Open it, or choose a template and another folder.";
         muted_ui(ui, view.theme, text);
         ui.add_space(4.0);
         ui.add_enabled_ui(self.waiting.is_none(), |ui| {
@@ -187,7 +187,7 @@ impl Welcome {
         });
     }
 
-    /// Puts the keyboard on the first thing to press, once.
+    /// Moves keyboard focus to the first button, once.
     fn focus_first(&mut self, first: &egui::Response) {
         if !std::mem::replace(&mut self.is_focused, true) {
             first.request_focus();
@@ -209,7 +209,7 @@ impl Welcome {
             });
             ui.add_space(20.0);
             ui.vertical(|ui| {
-                // Clear of the scroll bar.
+                // Leaves room for the scroll bar.
                 ui.set_width(ui.available_width() - 8.0);
                 self.rest_ui(ui, view, actions);
             });
@@ -234,8 +234,8 @@ impl Welcome {
         let demo = Choice {
             icon: "decision",
             title: "Show me a proposal",
-            text: "A scripted agent proposes a change to a copy of the example, with one edit that does harm. You decide. \
-                   It takes a minute and no network.",
+            text: "A scripted agent proposes a change to a copy of the example, including one harmful edit. You review it and \
+                               decide. Takes a minute and works offline.",
             is_main: true,
         };
         let first = choice_ui(ui, view.theme, demo);
@@ -247,7 +247,7 @@ impl Welcome {
         let example = Choice {
             icon: "layers",
             title: "Try the example",
-            text: "Parcel lockers: infrastructure, an interface and a spec. The copy is yours.",
+            text: "Parcel lockers: infrastructure, an interface and a spec. Opens your own copy.",
             is_main: false,
         };
         if choice_ui(ui, view.theme, example).clicked() {
@@ -257,7 +257,7 @@ impl Welcome {
         let terraform = Choice {
             icon: "code",
             title: "Open Terraform folder…",
-            text: "Imports a copy into a new workspace beside it; your files stay as they are.",
+            text: "Imports a copy into a new workspace next to the folder. Your files do not change.",
             is_main: false,
         };
         if choice_ui(ui, view.theme, terraform).clicked() {
@@ -271,7 +271,7 @@ impl Welcome {
         let folder = Choice {
             icon: "folder",
             title: "Open folder…",
-            text: "A workspace: a folder with a draftboard.toml.",
+            text: "Opens a workspace, which is a folder with a draftboard.toml.",
             is_main: false,
         };
         if choice_ui(ui, view.theme, folder).clicked() {
@@ -280,7 +280,7 @@ impl Welcome {
     }
 }
 
-/// Gives back whether the page should close.
+/// Returns whether the page should close.
 fn heading_ui(ui: &mut Ui, view: &View<'_>) -> bool {
     let theme = view.theme;
     let close = ui.horizontal_top(|ui| {

@@ -1,4 +1,4 @@
-//! The workspaces of before: each opens with a click, says what is wrong with it, and can be taken off the list.
+//! Recent workspaces: each opens with a click, shows its problem, and can be removed from the list.
 
 use super::choice::paint_card;
 use crate::{
@@ -11,7 +11,7 @@ use shared_protocol::messages::{Recent, Request};
 const ROW: f32 = 46.0;
 const PROBLEM: f32 = 18.0;
 
-/// Gives back the path of the one that was chosen.
+/// Returns the path of the chosen workspace.
 pub(super) fn recents_ui(
     ui: &mut Ui,
     view: &View<'_>,
@@ -23,7 +23,7 @@ pub(super) fn recents_ui(
         return None;
     };
     if recents.is_empty() {
-        muted_ui(ui, view.theme, "Workspaces that you open are listed here.");
+        muted_ui(ui, view.theme, "Workspaces you open appear here.");
         return None;
     }
     let mut chosen = None;

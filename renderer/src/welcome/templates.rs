@@ -1,4 +1,4 @@
-//! Templates as small drawings of their boards, by the code that draws boards.
+//! Templates with small drawings of their boards, drawn by the canvas.
 
 use super::choice::paint_card;
 use crate::{
@@ -14,18 +14,18 @@ use std::collections::BTreeSet;
 const DRAWING: f32 = 92.0;
 const CAPTION: f32 = 40.0;
 const GAP: f32 = 8.0;
-/// Around a drawing; names of containers stand a little outside of them.
+/// The padding around a drawing, with room for the container names outside their boxes.
 const PADDING: f32 = 14.0;
-/// Cards in a row, and in a narrow page.
+/// Cards per row on a wide page; `FEW_COLUMNS` applies to a narrow one.
 const COLUMNS: usize = 3;
 const FEW_COLUMNS: usize = 2;
 const NARROW: f32 = 440.0;
 
 #[derive(Default)]
 pub(super) struct Templates {
-    /// As main sent them.
+    /// The documents from main, until they are first drawn.
     documents: Option<Vec<(Template, Document)>>,
-    /// As they are drawn, with the types of the open workspace.
+    /// Snapshots for drawing, with the types of the open workspace.
     boards: Vec<(Template, Snapshot)>,
 }
 
@@ -38,12 +38,12 @@ impl Templates {
         self.documents = Some(documents);
     }
 
-    /// Gives back the one that was chosen.
+    /// Returns the chosen template.
     pub(super) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>) -> Option<Template> {
         for (template, document) in self.documents.take().into_iter().flatten() {
             match Snapshot::from_document(document, view.snapshot.registry().clone()) {
                 Ok(snapshot) => self.boards.push((template, snapshot)),
-                Err(error) => tracing::warn!(?error, ?template, "a template is not drawn"),
+                Err(error) => tracing::warn!(?error, ?template, "cannot draw a template"),
             }
         }
         let width = ui.available_width();
@@ -71,7 +71,7 @@ fn words(template: Template) -> (&'static str, &'static str) {
         Template::ThreeTier => ("Three tiers…", "Network, servers, database"),
         Template::Interface => ("Interface…", "Pages, a form, navigation"),
         Template::Spec => ("Spec…", "Requirements and tasks"),
-        Template::Example => ("Example…", "All of it, as one product"),
+        Template::Example => ("Example…", "All three, as one product"),
     }
 }
 

@@ -103,7 +103,7 @@ fn the_panel_shows_who_reads_what_and_holds_or_ends_it() {
 fn without_agents_the_panel_says_how_to_get_one() {
     let mut shop = with(listening());
     run_command(&mut shop, "Agents");
-    assert!(shop.shows("No agent is connected"));
+    assert!(shop.shows("No agents connected"));
     shop.window.get_by_label("Setup guide").click();
     shop.window.run();
     assert!(shop.shows("Claude Desktop"), "the guide is open");
@@ -114,7 +114,7 @@ fn settings_change_the_port_and_test_the_connection() {
     let mut shop = with(listening());
     run_command(&mut shop, "Settings");
     shop.retype("Search settings", "mcp");
-    assert!(shop.shows("7777 is taken; it listens on 7778."));
+    assert!(shop.shows("Port 7777 is in use. The server listens on 7778."));
     shop.window.get_by_label("Test connection").click();
     assert_eq!(asked(&mut shop), [McpRequest::TestConnection]);
 }
@@ -123,7 +123,7 @@ fn settings_change_the_port_and_test_the_connection() {
 fn an_open_bind_address_is_warned_of() {
     let mut shop = with(McpView { bind: "0.0.0.0".to_owned(), ..listening() });
     run_command(&mut shop, "Settings");
-    assert!(shop.shows("where other machines may reach it"));
+    assert!(shop.shows("so other machines may reach it"));
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn top(shop: &Shop, name: &str) -> f32 {
 #[test]
 fn lines_are_told_newest_first_and_lead_to_the_proposal() {
     let mut shop = showing(audit(0));
-    assert!(shop.shows("Checked: all 6 lines follow each other"));
+    assert!(shop.shows("Verified: 6 lines, hash chain intact"));
     assert!(
         top(&shop, "Line 6: claude-code called a tool") < top(&shop, "Line 5: grace accepted proposal 17")
     );
@@ -100,35 +100,35 @@ fn a_filter_finds_words_and_kinds() {
     shop.retype("Filter the audit", "REPLICAS");
     shop.settle();
     assert!(shop.shows("Line 3: ada rejected") && !shop.shows("Line 5:"));
-    assert!(shop.shows("1 of the newest 6 lines"));
+    assert!(shop.shows("1 of the latest 6 lines"));
     shop.window.get_by_label("Clear Filter the audit").click();
     shop.settle();
     assert!(shop.shows("Line 5:"));
-    shop.window.get_by_label("Lines about everything").click();
+    shop.window.get_by_label("Filter by kind: everything").click();
     shop.window.run();
     shop.window.get_by_label("Approvals and codes").click();
     shop.settle();
-    assert!(shop.shows("Line 4: ada gave a wrong code") && !shop.shows("Line 3:"));
+    assert!(shop.shows("Line 4: ada entered a wrong code") && !shop.shows("Line 3:"));
 }
 
 #[test]
 fn older_lines_are_asked_for_page_by_page() {
     let mut shop = showing(audit(500));
-    assert!(shop.shows("Checked: all 506 lines follow each other") && shop.shows("Line 506:"));
+    assert!(shop.shows("Verified: 506 lines, hash chain intact") && shop.shows("Line 506:"));
     shop.retype("Filter the audit", "began");
     shop.settle();
     assert!(shop.shows("Line 501: An agent"));
-    assert!(shop.shows("1 of the newest 200 lines"));
-    shop.window.get_by_label("Show older lines").click();
+    assert!(shop.shows("1 of the latest 200 lines"));
+    shop.window.get_by_label("Load older lines").click();
     shop.settle();
-    assert!(shop.shows("1 of the newest 400 lines"));
+    assert!(shop.shows("1 of the latest 400 lines"));
     // Something happens: what was read further back stays.
     shop.main.audit = audit(501);
     shop.main.tell_queue();
     shop.settle();
-    shop.window.get_by_label("Check again").click();
+    shop.window.get_by_label("Verify again").click();
     shop.settle();
-    assert!(shop.shows("Checked: all 507 lines"));
+    assert!(shop.shows("Verified: 507 lines"));
 }
 
 #[test]
@@ -136,14 +136,14 @@ fn a_line_that_does_not_follow_is_named() {
     let mut broken = audit(0);
     broken.broken = Some((4, "does not match its hash".to_owned()));
     let shop = showing(broken);
-    assert!(shop.shows("Line 4 does not match its hash. Somebody changed it, or a disk failed"));
-    assert!(!shop.shows("follow each other"));
+    assert!(shop.shows("Line 4 does not match its hash. The log was edited or the disk failed"));
+    assert!(!shop.shows("hash chain intact"));
 }
 
 #[test]
 fn an_empty_audit_says_what_will_stand_there() {
     let shop = showing(AuditView::default());
-    assert!(shop.shows("Nothing has been written down yet"));
+    assert!(shop.shows("No audit entries yet"));
     assert!(shop.window.query_by_label("Export…").is_none());
 }
 

@@ -104,7 +104,7 @@ fn presence_is_told_and_restored() {
     shop.window = open(link, (1440.0, 900.0), Theme::Light);
     assert_eq!(shop.field("Label"), "Web");
     assert!(shop.shows("Board Production"));
-    assert!(shop.shows("Zoom 75 %"));
+    assert!(shop.shows("Zoom 75%"));
 }
 
 #[test]

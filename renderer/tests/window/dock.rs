@@ -96,7 +96,7 @@ fn panels_are_folded_closed_and_brought_back_by_keyboard() {
     run_command(&mut shop, "left panels");
     assert!(has_tab(&shop, "Palette"));
     shop.select("S3 bucket Pictures");
-    shop.window.get_by_label("Fold palette").click();
+    shop.window.get_by_label("Collapse palette").click();
     shop.window.run();
     assert!(!has_tab(&shop, "Palette"));
     shop.press_with(CTRL_SHIFT, Key::I);

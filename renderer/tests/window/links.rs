@@ -38,8 +38,8 @@ fn a_suspect_link_says_why_at_its_node_and_somebody_says_that_it_holds() {
     let id = tell(&mut shop, requirement(), web, (EndState::Changed, EndState::Same));
     shop.select("EC2 instance Web");
     assert!(shop.shows("Open the cell") && shop.shows("is realised by this"));
-    assert!(shop.shows("Open the cell changed since somebody last said that this holds"));
-    shop.window.get_by_label("It holds: Open the cell is realised by Web").click_accesskit();
+    assert!(shop.shows("Open the cell changed since this link was last confirmed"));
+    shop.window.get_by_label("Confirm: Open the cell is realised by Web").click_accesskit();
     assert_eq!(asked(shop.settle()), [LinkRequest::Clear { links: vec![id] }]);
     shop.window.get_by_label("Remove the link to Open the cell").click_accesskit();
     assert_eq!(asked(shop.settle()), [LinkRequest::Remove { link: id }]);
@@ -53,7 +53,7 @@ fn what_is_gone_cannot_hold_and_what_holds_needs_no_button() {
         tell(&mut shop, requirement(), web.clone(), states);
         shop.select("EC2 instance Web");
         assert!(shop.shows("Open the cell"));
-        assert!(shop.window.query_by_label_contains("It holds").is_none(), "{states:?}");
+        assert!(shop.window.query_by_label_contains("Confirm:").is_none(), "{states:?}");
     }
 }
 
@@ -67,7 +67,7 @@ fn suspect_links_are_among_the_problems() {
     shop.window.get_by_label("Links 1").click_accesskit();
     shop.settle();
     assert!(shop.shows("Open the cell is realised by Web"));
-    shop.window.get_by_label("It holds: Open the cell is realised by Web").click_accesskit();
+    shop.window.get_by_label("Confirm: Open the cell is realised by Web").click_accesskit();
     assert_eq!(asked(shop.settle()), [LinkRequest::Clear { links: vec![id] }]);
 }
 
@@ -78,12 +78,12 @@ fn a_node_is_linked_to_an_entity_by_keyboard() {
     locker.shop.select("EC2 instance Web");
     locker.shop.press_with(Modifiers::SHIFT, Key::L);
     locker.settle();
-    locker.shop.retype("What the link says", "serves");
+    locker.shop.retype("Link relation", "serves");
     locker.shop.retype("Link to", "open the cell");
     locker.settle();
     locker.shop.press(Key::Enter);
     let expected =
         LinkRequest::Add { from: LinkEnd::Node(web), to: requirement(), relation: "serves".to_owned() };
     assert_eq!(asked(locker.settle()), [expected]);
-    assert!(!locker.shows("What the link says"));
+    assert!(!locker.shows("Link relation"));
 }

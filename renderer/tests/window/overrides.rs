@@ -112,7 +112,7 @@ fn all_overrides_are_listed_with_why_some_apply_to_nothing() {
     let requests = shop.settle();
     let promote = Command::PromoteOverrides(WhichOverrides::These(vec![key(button, "/label")]));
     assert_eq!(commands(&requests), [&promote], "what applies is saved");
-    shop.window.get_by_label("Clear 1 that apply to nothing").click();
+    shop.window.get_by_label("Clear 1 orphaned").click();
     let requests = shop.settle();
     assert_eq!(commands(&requests), [&Command::ClearOverrides(WhichOverrides::Orphaned)]);
 }

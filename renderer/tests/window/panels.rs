@@ -233,7 +233,7 @@ fn problems_are_filtered_and_lead_to_their_field() {
     shop.window.get_by_label("Remove unused property colour_of_old of Pictures").click();
     let requests = shop.settle();
     assert!(matches!(&requests[..], [Request::Run(Command::UpdateNode { unset, .. })] if unset.len() == 1));
-    assert!(shop.shows("None of these"), "no warning is left");
+    assert!(shop.shows("No problems of this severity"), "no warning is left");
     shop.window.get_by_label("Errors 3").click();
     shop.window.run();
     shop.window.get_by_label("Go to Image of Worker").click();
@@ -269,14 +269,14 @@ fn the_health_of_the_workspace_is_told_with_a_way_to_mend_it() {
     });
     assert!(shop.shows("line 3 has no value") && shop.shows("modules/pricing.json"));
     shop.picture("health-light");
-    shop.window.get_by_label("Copy the path of draftboard.toml").click();
+    shop.window.get_by_label("Copy path of draftboard.toml").click();
     let copied = (0..4).any(|_| {
         shop.window.step();
         let commands = &shop.window.output().platform_output.commands;
         commands.contains(&egui::OutputCommand::CopyText("/home/ada/shop/draftboard.toml".into()))
     });
     assert!(copied);
-    shop.window.get_by_label("Show in problems").click();
+    shop.window.get_by_label("Show in Problems").click();
     shop.window.run();
     assert!(shop.shows("Errors 4"), "three of the boards and the module");
 }

@@ -146,7 +146,7 @@ fn asked(requests: &[Request]) -> Vec<&PreviewRequest> {
 fn nothing_is_shown_at_first_and_a_page_can_be_started() {
     let mut shop = Shop::open();
     shop.press_with(egui::Modifiers::COMMAND | egui::Modifiers::SHIFT, Key::V);
-    assert!(shop.shows("Nothing is shown yet"));
+    assert!(shop.shows("No preview open"));
     shop.window.get_by_label("Shop front").click();
     shop.settle();
     shop.window.get_by_label("Preview Home").click();
@@ -170,7 +170,7 @@ fn f5_previews_the_page_around_what_is_selected() {
     assert!(
         matches!(asked(&requests)[..], [PreviewRequest::Start { shows: Shown::Route(of), .. }] if *of == page)
     );
-    assert!(shop.shows("Nothing is shown yet"), "until main says that there is a session");
+    assert!(shop.shows("No preview open"), "until main says that there is a session");
 }
 
 #[test]
@@ -370,7 +370,7 @@ fn a_click_in_inspect_mode_selects_on_the_board_and_the_board_selects_in_the_pag
 fn device_and_look_are_asked_for_and_told_once() {
     let mut shop = previewing();
     shop.main.requests();
-    shop.window.get_by_label("Show it dark").click();
+    shop.window.get_by_label("Switch to dark").click();
     let requests = shop.settle();
     let screens: Vec<_> = asked(&requests)
         .into_iter()

@@ -30,7 +30,7 @@ fn panels_tabs_and_theme_come_back() {
     assert!(!shop.shows("Board name"), "the inspector is closed");
     reopen(&mut shop, Theme::Light);
     assert!(shop.shows("Web in outline"), "the outline is in front");
-    assert!(shop.shows("Nothing has happened yet"), "the log is open");
+    assert!(shop.shows("No operations yet"), "the log is open");
     assert!(!shop.shows("Board name"), "the inspector is still closed");
     assert_eq!(shop.window.ctx.theme(), Theme::Dark, "against the system");
 }
@@ -73,7 +73,7 @@ fn settings_are_searched_changed_and_kept() {
     shop.window.run();
     assert_eq!(shop.window.ctx.zoom_factor(), 1.5);
     shop.retype("Search settings", "no such thing");
-    assert!(shop.shows("No setting fits"));
+    assert!(shop.shows("No matching settings"));
     shop.press(Key::Escape);
     shop.window.run();
     reopen(&mut shop, Theme::Light);

@@ -250,7 +250,7 @@ fn every_kind_of_field_has_its_control() {
     let mut locker = editing(PICKUP);
     locker.shop.retype("Latency ms", "12.5");
     locker.settle();
-    assert!(locker.shows("This should be a whole number.") && !is_enabled(&locker, "Save entity"));
+    assert!(locker.shows("Enter a whole number.") && !is_enabled(&locker, "Save entity"));
     locker.shop.retype("Latency ms", "125");
     locker.click("Kind");
     locker.click("Constraint");
@@ -377,7 +377,7 @@ fn the_search_finds_entities_too() {
 fn coverage_lists_what_nothing_refers_to() {
     let mut locker = navigating();
     locker.click("Coverage");
-    assert!(locker.shows("2 of 4 relations covered in full"));
+    assert!(locker.shows("2 of 4 relations fully covered"));
     locker.click("Requirement to feature, realizes feature: 1 of 2 covered");
     locker.click("Open FEAT-returns");
     assert!(has_tab(&locker, "FEAT-returns"));
@@ -404,7 +404,7 @@ fn a_map_is_asked_for_with_its_reach() {
     assert!(locker.shows("Not here"), "a refusal is told");
     let board = locker.shop.main.snapshot.boards().find(|board| board.title == "Shop front").unwrap().id;
     locker.parcels.map = Some(board);
-    locker.click("More about this entity");
+    locker.click("More actions for this entity");
     locker.click("Show on map");
     assert!(locker.shows("Board Shop front"), "it stands on no map, so one was drawn and is shown");
 }
@@ -446,7 +446,7 @@ fn a_bundle_that_went_is_missed_and_not_guessed_at() {
     let mut locker = reading(PICKUP);
     locker.shop.main.send(ToRenderer::Bundles(Box::default()));
     locker.settle();
-    assert!(locker.shows("The bundle is not here") && locker.shows("No specs"));
+    assert!(locker.shows("Bundle not found") && locker.shows("No specs"));
 }
 
 #[test]

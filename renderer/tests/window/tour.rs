@@ -63,7 +63,7 @@ fn it_goes_on_by_itself_with_what_happens() {
         opened.brief.state = ProposalState::Rejected { reason: "Keep the worker".into(), by: "ada".into() };
     });
     shop.settle();
-    assert!(shop.shows("That is Draftboard"));
+    assert!(shop.shows("You finished the tour"));
     shop.picture("tour-4-light");
     click(&mut shop, "Connect your own agent");
     assert!(shop.shows("Claude Desktop"));

@@ -79,9 +79,9 @@ fn every_state_is_said_in_words() {
         (ServerState::Stopping, "stopping"),
         (
             ServerState::Backoff { attempt: 3, retry_at: later() },
-            "backing off after 3 failures, next try in 60 min",
+            "backing off after 3 failures, next attempt in 60 min",
         ),
-        (ServerState::NeedsApproval, "needs approval of 0 tools"),
+        (ServerState::NeedsApproval, "needs approval for 0 tools"),
         (ServerState::NeedsCredentials { missing: vec!["API_KEY".to_owned()] }, "needs credentials: API_KEY"),
         (ServerState::Error, "error"),
     ];
@@ -104,15 +104,15 @@ fn a_failure_says_why_with_exit_code_and_last_lines() {
         for words in ["The package could not be found", "ended with code 127", "npm error code E404"] {
             assert!(shop.shows(words), "{words}");
         }
-        press(&mut shop, "Show the whole log");
-        assert!(shop.shows("Follow the end"));
+        press(&mut shop, "Show full log");
+        assert!(shop.shows("Follow log"));
     }
 }
 
 #[test]
 fn switching_on_is_a_decision_and_a_failed_start_takes_it_back() {
     let mut shop = with(vec![of(brief("Files", ServerState::Disabled))]);
-    let switch = "Files switched on";
+    let switch = "Files enabled";
     shop.main.upstreams.refuse =
         Some(Refusal::new(Code::ServiceUnavailable, "npx is not on the path").hint("Install Node.js."));
     // The switch of the row and that of the page are the same.
@@ -120,8 +120,8 @@ fn switching_on_is_a_decision_and_a_failed_start_takes_it_back() {
     shop.window.query_all_by_label(switch).next().unwrap().click();
     assert_eq!(asked(&mut shop), []);
     assert_eq!(shop.main.upstreams.decided, [UpstreamDecision::Enable { server: id("Files") }]);
-    assert!(shop.shows("It was switched off again. Npx is not on the path. Install Node.js."));
-    assert!(shop.shows("Show the whole log"), "what it wrote is one press away");
+    assert!(shop.shows("The server was disabled again. Npx is not on the path. Install Node.js."));
+    assert!(shop.shows("Show full log"), "what it wrote is one press away");
     for node in shop.window.query_all_by_label(switch) {
         assert_eq!(node.accesskit_node().toggled(), Some(egui::accesskit::Toggled::False));
     }
@@ -131,7 +131,7 @@ fn switching_on_is_a_decision_and_a_failed_start_takes_it_back() {
 fn switching_off_starting_and_stopping_are_requests() {
     let server = id("Files");
     let mut shop = with(vec![running("Files", Vec::new())]);
-    shop.window.query_all_by_label("Files switched on").next().unwrap().click();
+    shop.window.query_all_by_label("Files enabled").next().unwrap().click();
     assert_eq!(asked(&mut shop), [UpstreamRequest::Disable { server: server.clone() }]);
     assert_eq!(press(&mut shop, "Stop Files"), [UpstreamRequest::Stop { server: server.clone() }]);
     assert_eq!(press(&mut shop, "Stop"), [UpstreamRequest::Stop { server: server.clone() }]);
@@ -183,7 +183,7 @@ fn missing_credentials_lead_to_a_masked_field() {
     assert!(!shop.says("hunter2-hunter2"), "what is typed is not shown");
     let secret = TypedSecret("hunter2-hunter2".to_owned());
     let decision = UpstreamDecision::SetSecret { server: id("Files"), part: "API_KEY".to_owned(), secret };
-    assert_eq!(decided(&mut shop, "Keep it"), [decision]);
+    assert_eq!(decided(&mut shop, "Save secret"), [decision]);
     assert!(shop.window.query_by_label("Secret API_KEY").is_none(), "the field is gone");
 }
 
@@ -201,25 +201,25 @@ fn waiting() -> ServerDetails {
 #[test]
 fn new_tools_are_approved_together_after_a_look() {
     let mut shop = with(vec![waiting()]);
-    press(&mut shop, "Look at the tools");
+    press(&mut shop, "Review tools");
     assert!(shop.shows("What list does, in the words of the server.") && shop.shows("files__write"));
     assert!(!shop.shows("files__read"), "what is approved already is not looked at again");
     let pin = |name: &str| (name.to_owned(), format!("hash-of-{name}"));
     let approve = UpstreamDecision::Approve { server: id("Files"), tools: vec![pin("list"), pin("write")] };
-    assert_eq!(decided(&mut shop, "Approve these 2 tools"), [approve]);
+    assert_eq!(decided(&mut shop, "Approve 2 tools"), [approve]);
 }
 
 #[test]
 fn what_changes_during_the_look_is_not_approved_with_the_rest() {
     let mut shop = with(vec![waiting()]);
-    press(&mut shop, "Look at 2 new tools…");
+    press(&mut shop, "Review 2 new tools…");
     let server = &mut shop.main.upstreams.servers[0];
     (server.tools[2].hash, server.brief.stamp) = ("another".to_owned(), 2);
     tell(&mut shop, |_| {});
-    assert!(shop.shows("1 tool changed or went while you looked"));
+    assert!(shop.shows("1 tool changed or disappeared during the review"));
     let tools = vec![("list".to_owned(), "hash-of-list".to_owned())];
     assert_eq!(
-        decided(&mut shop, "Approve these 1 tool"),
+        decided(&mut shop, "Approve 1 tool"),
         [UpstreamDecision::Approve { server: id("Files"), tools }]
     );
 }
@@ -228,7 +228,7 @@ fn what_changes_during_the_look_is_not_approved_with_the_rest() {
 fn one_tool_is_approved_as_it_was_seen() {
     let mut shop = with(vec![waiting()]);
     press(&mut shop, "Tool list, new");
-    assert!(shop.shows("It claims, unchecked: only reads (readOnlyHint)."), "a hint is a claim");
+    assert!(shop.shows("Unverified annotations: read-only (readOnlyHint)."), "a hint is a claim");
     assert!(shop.shows("files__list"));
     let server = &mut shop.main.upstreams.servers[0];
     (server.tools[0].hash, server.brief.stamp) = ("newer".to_owned(), 2);
@@ -237,7 +237,7 @@ fn one_tool_is_approved_as_it_was_seen() {
         shop.window.query_by_label("Approve list").is_none(),
         "not by a click that was meant for another"
     );
-    press(&mut shop, "I have seen how it is now");
+    press(&mut shop, "I have reviewed the new version");
     let tools = vec![("list".to_owned(), "newer".to_owned())];
     assert_eq!(
         decided(&mut shop, "Approve list"),
@@ -280,7 +280,7 @@ fn tools_are_switched_and_given_a_policy_one_by_one() {
     assert_eq!(decided(&mut shop, "Deny for read"), [set(true, Policy::Deny)]);
     press(&mut shop, "Tool read, approved");
     let withdraw = UpstreamRequest::Withdraw { server: id("Files"), tool: "read".to_owned() };
-    assert_eq!(press(&mut shop, "Withdraw the approval"), [withdraw]);
+    assert_eq!(press(&mut shop, "Withdraw approval"), [withdraw]);
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn a_tool_is_given_times_of_its_own_and_loses_them() {
         idle_ms: None,
         total_ms: None,
     };
-    assert_eq!(decided(&mut shop, "As for the server"), [set]);
+    assert_eq!(decided(&mut shop, "Use server timeouts"), [set]);
 }
 
 #[test]
@@ -312,10 +312,10 @@ fn a_person_tries_a_tool_as_it_is_shown_and_sees_what_came_of_it() {
         arguments: "{}".to_owned(),
         definition: Some("hash-of-read".to_owned()),
     });
-    assert_eq!(decided(&mut shop, "Call it now"), std::slice::from_ref(&call));
-    assert!(shop.shows("It answered:") && shop.shows("what it holds"));
+    assert_eq!(decided(&mut shop, "Call tool"), std::slice::from_ref(&call));
+    assert!(shop.shows("Result:") && shop.shows("what it holds"));
     shop.main.upstreams.refuse = Some(Refusal::new(Code::Conflict, "it is not what was shown any more"));
-    assert_eq!(decided(&mut shop, "Call it now"), [call]);
+    assert_eq!(decided(&mut shop, "Call tool"), [call]);
     assert!(shop.shows("It is not what was shown any more") && !shop.shows("what it holds"));
 }
 
@@ -325,7 +325,7 @@ fn a_trusted_server_is_named_as_such() {
     trusted.form.trusted = true;
     let mut shop = with(vec![trusted]);
     press(&mut shop, "Tool read, approved");
-    assert!(shop.shows("You trust this server, which says: only reads"));
+    assert!(shop.shows("Trusted annotations: read-only"));
 }
 
 #[test]
@@ -386,8 +386,8 @@ fn an_edit_is_a_decision_and_leaves_secrets_where_they_are() {
     let mut expected = form("Files");
     expected.args = vec!["/srv/other".to_owned(), "--read-only".to_owned()];
     let update = UpstreamDecision::Update { server: id("Files"), form: Box::new(expected) };
-    assert_eq!(decided(&mut shop, "Save the changes"), [update]);
-    assert!(shop.window.query_by_label("Save the changes").is_none(), "it is done");
+    assert_eq!(decided(&mut shop, "Save changes"), [update]);
+    assert!(shop.window.query_by_label("Save changes").is_none(), "it is done");
 }
 
 #[test]
@@ -396,9 +396,9 @@ fn a_refused_edit_stays_open_and_says_which_field() {
     press(&mut shop, "Edit…");
     shop.main.upstreams.refuse =
         Some(Refusal::new(Code::ValidationError, "a folder that is not there").field("folder"));
-    press(&mut shop, "Save the changes");
+    press(&mut shop, "Save changes");
     assert!(shop.shows("A folder that is not there (folder)"));
-    assert!(shop.window.query_by_label("Save the changes").is_some());
+    assert!(shop.window.query_by_label("Save changes").is_some());
 }
 
 #[test]
@@ -420,13 +420,13 @@ fn deleting_takes_more_than_a_click() {
 #[test]
 fn without_servers_the_panel_explains_itself_and_offers_the_ways() {
     for (button, sign) in [
-        ("Add by hand…", "Package"),
-        ("Paste JSON of another client…", "Pasted JSON"),
-        ("Import from Claude, VS Code or Cursor…", "Look again"),
+        ("Add with a form…", "Package"),
+        ("Paste JSON from another client…", "Pasted JSON"),
+        ("Import from Claude, VS Code or Cursor…", "Search again"),
         ("Search a registry…", "Search the registry"),
     ] {
         let mut shop = with(Vec::new());
-        assert!(shop.shows("No upstream servers yet") && shop.shows("agents see none of its tools"));
+        assert!(shop.shows("No upstream servers yet") && shop.shows("agents cannot see its tools until you approve them"));
         press(&mut shop, button);
         assert!(shop.says(sign), "{button}");
     }
@@ -460,7 +460,7 @@ fn a_server_is_added_by_form_with_its_secret_on_the_way_to_the_store() {
     expected.variables =
         vec![VariableForm { name: "WEATHER_KEY".to_owned(), value, required: true, description: None }];
     let add = UpstreamRequest::Add { form: Box::new(expected) };
-    assert_eq!(press(&mut shop, "Add, switched off"), [add]);
+    assert_eq!(press(&mut shop, "Add as disabled"), [add]);
     assert!(shop.shows("Added Weather") && shop.main.upstreams.decided.is_empty());
 }
 
@@ -468,8 +468,8 @@ fn a_server_is_added_by_form_with_its_secret_on_the_way_to_the_store() {
 fn a_refused_form_keeps_what_was_typed() {
     let mut shop = with(Vec::new());
     run_command(&mut shop, "Add upstream server");
-    assert!(shop.window.get_by_label("Add, switched off").accesskit_node().is_disabled());
-    assert!(shop.shows("It needs a name."));
+    assert!(shop.window.get_by_label("Add as disabled").accesskit_node().is_disabled());
+    assert!(shop.shows("Enter a name."));
     shop.retype("Name", "Web");
     press(&mut shop, "HTTP");
     press(&mut shop, "Bearer token");
@@ -477,13 +477,13 @@ fn a_refused_form_keeps_what_was_typed() {
     shop.main.upstreams.refuse = Some(
         Refusal::new(Code::ValidationError, "an address begins with http:// or https://").field("identifier"),
     );
-    press(&mut shop, "Add, switched off");
+    press(&mut shop, "Add as disabled");
     assert!(shop.shows("An address begins with http:// or https:// (identifier)"));
     shop.retype("Address", "https://example.org/mcp");
     let mut expected = ServerForm::new(PackageKind::Http);
     (expected.name, expected.identifier) = ("Web".to_owned(), "https://example.org/mcp".to_owned());
     expected.auth = AuthForm::Bearer(VariableValue::Secret { set: false });
-    assert_eq!(press(&mut shop, "Add, switched off"), [UpstreamRequest::Add { form: Box::new(expected) }]);
+    assert_eq!(press(&mut shop, "Add as disabled"), [UpstreamRequest::Add { form: Box::new(expected) }]);
 }
 
 fn found_in_text() -> ImportView {
@@ -503,7 +503,7 @@ fn found_in_text() -> ImportView {
 #[test]
 fn pasted_json_shows_what_it_holds_before_it_is_taken_over() {
     let mut shop = with(Vec::new());
-    press(&mut shop, "Paste JSON of another client…");
+    press(&mut shop, "Paste JSON from another client…");
     let text = "{\"mcpServers\":{}}";
     shop.window.get_by_role_and_label(Role::MultilineTextInput, "Pasted JSON").focus();
     shop.window.run();
@@ -511,16 +511,16 @@ fn pasted_json_shows_what_it_holds_before_it_is_taken_over() {
     shop.window.run();
     let source = ImportFrom::Text(TypedSecret(text.to_owned()));
     let preview = UpstreamRequest::PreviewImport { source: source.clone() };
-    assert_eq!(press(&mut shop, "Show what it holds"), std::slice::from_ref(&preview));
+    assert_eq!(press(&mut shop, "Preview import"), std::slice::from_ref(&preview));
     assert!(shop.shows("Line 1 is not JSON. Paste all of the file."));
     shop.main.upstreams.import = Some(found_in_text());
-    assert_eq!(press(&mut shop, "Show what it holds"), [preview]);
+    assert_eq!(press(&mut shop, "Preview import"), [preview]);
     for words in [
         "npx Notes /srv/shared",
         "autoApprove is not taken over",
-        "API_KEY: a secret, goes to the keyring of this system",
-        "There is one of this name already",
-        "Old cannot be taken over: it speaks SSE",
+        "API_KEY: secret, will be stored in the keyring of this system",
+        "A server with this name exists",
+        "Old cannot be imported: it speaks SSE",
     ] {
         assert!(shop.shows(words), "{words}");
     }
@@ -528,7 +528,7 @@ fn pasted_json_shows_what_it_holds_before_it_is_taken_over() {
         source: source.clone(),
         names: names.iter().map(|name| (*name).to_owned()).collect(),
     };
-    assert_eq!(press(&mut shop, "Import 1 server, switched off"), [import(&["Notes"])]);
+    assert_eq!(press(&mut shop, "Import 1 server as disabled"), [import(&["Notes"])]);
     assert!(shop.shows("Imported 1 server"));
 }
 
@@ -541,12 +541,12 @@ fn servers_of_other_programs_are_taken_over() {
     shop.main.upstreams.import = Some(found_in_text());
     assert_eq!(press(&mut shop, "Import from Claude, VS Code or Cursor…"), [UpstreamRequest::Sources]);
     let source = ImportFrom::File(path.to_owned());
-    let look = format!("Look at Claude Desktop {path}");
+    let look = format!("Preview import from Claude Desktop {path}");
     assert_eq!(press(&mut shop, &look), [UpstreamRequest::PreviewImport { source: source.clone() }]);
-    press(&mut shop, "Take over Files");
+    press(&mut shop, "Import Files");
     let names = vec!["Notes".to_owned(), "Files".to_owned()];
     assert_eq!(
-        press(&mut shop, "Import 2 servers, switched off"),
+        press(&mut shop, "Import 2 servers as disabled"),
         [UpstreamRequest::Import { source, names }]
     );
 }
@@ -554,7 +554,7 @@ fn servers_of_other_programs_are_taken_over() {
 #[test]
 fn a_registry_fills_the_form_and_says_when_it_cannot_be_reached() {
     let mut shop = with(Vec::new());
-    run_command(&mut shop, "Search a registry of servers");
+    run_command(&mut shop, "Search server registry");
     let why = Refusal::new(Code::NetworkError, "the registry cannot be reached").hint("Check the network.");
     shop.main.upstreams.registry = Some(Err(why));
     shop.retype("Search the registry", "time");
@@ -585,18 +585,18 @@ fn a_registry_fills_the_form_and_says_when_it_cannot_be_reached() {
     assert_eq!(press(&mut shop, "Search"), [search(Some("/srv/index.json"))]);
     assert!(shop.shows("Tells the time") && shop.shows("Not supported: mcpb") && shop.shows("2.0.0"));
     assert!(shop.shows("Deprecated: its author advises against using it"));
-    press(&mut shop, "Fill in io.example/timer with npm");
-    assert!(shop.shows("It still needs the argument zone, API_KEY."));
+    press(&mut shop, "Use io.example/timer with npm");
+    assert!(shop.shows("Required: argument zone, API_KEY."));
     assert_eq!(shop.field("Package"), offered.identifier);
     // What the registry says it cannot do without is asked for here, and nothing is sent before.
-    assert!(shop.shows("It cannot do without API_KEY."));
-    assert!(press(&mut shop, "Add, switched off").is_empty());
+    assert!(shop.shows("Enter a value for API_KEY."));
+    assert!(press(&mut shop, "Add as disabled").is_empty());
     shop.window.get_by_label("Variable 2 value").focus();
     shop.window.run();
     shop.window.get_by_label("Variable 2 value").type_text("hunter2-hunter2");
     shop.window.run();
     offered.variables[1].value = VariableValue::Typed(TypedSecret("hunter2-hunter2".to_owned()));
-    assert_eq!(press(&mut shop, "Add, switched off"), [UpstreamRequest::Add { form: Box::new(offered) }]);
+    assert_eq!(press(&mut shop, "Add as disabled"), [UpstreamRequest::Add { form: Box::new(offered) }]);
 }
 
 #[test]
@@ -615,7 +615,7 @@ fn manifests_are_listed_approved_and_given_credentials_and_a_policy() {
             vec![manifest(theirs, ManifestOrigin::Workspace), manifest(own, ManifestOrigin::User), broken];
     });
     assert!(shop.shows("Upstreams (3)"), "all three want something of a person");
-    assert!(shop.shows("Looked for in /home/ada/shop/manifests (workspace)"));
+    assert!(shop.shows("Manifest folder: /home/ada/shop/manifests (workspace)"));
     press(&mut shop, "Manifest broken.json, not used · user");
     assert!(shop.shows("line 3, column 4: a comma is missing. Correct the file"));
     press(&mut shop, "Manifest weather, needs approval · workspace");
@@ -623,7 +623,7 @@ fn manifests_are_listed_approved_and_given_credentials_and_a_policy() {
     assert!(shop.shows("Hidden from agents: mcpExpose is false"));
     assert!(shop.window.query_by_label("Allow for weather_now").is_none(), "first it has to be approved");
     let approve = UpstreamDecision::ApproveManifest { hash: "a1b2c3d4".to_owned() };
-    assert_eq!(decided(&mut shop, "Approve this manifest"), [approve]);
+    assert_eq!(decided(&mut shop, "Approve manifest"), [approve]);
     press(&mut shop, "Manifest weather, needs credentials · user");
     press(&mut shop, "Set key");
     shop.window.get_by_label("Secret key").type_text("hunter2-hunter2");
@@ -633,11 +633,11 @@ fn manifests_are_listed_approved_and_given_credentials_and_a_policy() {
         credential: "key".to_owned(),
         secret: TypedSecret("hunter2-hunter2".to_owned()),
     };
-    assert_eq!(decided(&mut shop, "Keep it"), [secret]);
+    assert_eq!(decided(&mut shop, "Save secret"), [secret]);
     let policy =
         UpstreamDecision::SetManifestPolicy { tool: "weather_now".to_owned(), policy: Policy::Allow };
     assert_eq!(decided(&mut shop, "Allow for weather_now"), [policy]);
-    assert_eq!(press(&mut shop, "Read the files again"), [UpstreamRequest::ReloadManifests]);
+    assert_eq!(press(&mut shop, "Reload manifests"), [UpstreamRequest::ReloadManifests]);
 }
 
 #[test]
@@ -654,10 +654,10 @@ fn a_manifest_that_changes_under_the_eyes_is_not_approved_by_that_click() {
     show(&mut shop, "one");
     press(&mut shop, "Manifest weather, needs approval · workspace");
     show(&mut shop, "two");
-    assert!(shop.window.query_by_label("Approve this manifest").is_none());
-    press(&mut shop, "I have seen how it is now");
+    assert!(shop.window.query_by_label("Approve manifest").is_none());
+    press(&mut shop, "I have reviewed the new version");
     let approve = UpstreamDecision::ApproveManifest { hash: "two".to_owned() };
-    assert_eq!(decided(&mut shop, "Approve this manifest"), [approve]);
+    assert_eq!(decided(&mut shop, "Approve manifest"), [approve]);
 }
 
 #[test]
@@ -773,7 +773,7 @@ fn in_a_narrow_dock_the_list_and_what_is_chosen_take_turns() {
     run_command(&mut shop, "High contrast theme");
     shop.settle();
     shop.picture("upstreams-narrow-high-contrast");
-    press(&mut shop, "Back to the list");
+    press(&mut shop, "Back to list");
     assert!(shop.shows("Weather, error"));
     shop.picture("upstreams-narrow-list-high-contrast");
 }

@@ -159,10 +159,10 @@ fn a_folder_that_is_no_workspace_comes_with_what_can_be_done() {
         assert!(shop.shows("/home/ada/infra is not a workspace yet") && shop.shows("Choose another folder…"));
         shop.picture(&format!("welcome-folder-{word}"));
         if has_terraform {
-            click(&mut shop, "Import its Terraform");
+            click(&mut shop, "Import Terraform files");
             assert!(shop.main.requests().contains(&Request::ImportFolder(path.clone())));
         } else {
-            assert!(!shop.shows("Import its Terraform"));
+            assert!(!shop.shows("Import Terraform files"));
             click(&mut shop, "Create a workspace here");
             let new = Request::New { path: path.clone(), template: Template::Blank };
             answer(&mut shop, new, Ok(Answer::Done));
@@ -227,7 +227,7 @@ fn a_workspace_that_is_there_already_can_be_opened() {
     let there = PlainFolder { path: path.clone(), has_terraform: false, is_workspace: true };
     answer(&mut shop, Request::Open(path.clone()), Ok(Answer::PlainFolder(there)));
     fill(&mut shop);
-    assert!(shop.shows("/home/ada/shop is a workspace already"));
+    assert!(shop.shows("/home/ada/shop is already a workspace"));
     click(&mut shop, "Open this workspace");
     answer(&mut shop, Request::Open(path), Ok(Answer::Done));
     assert!(!shop.shows(TITLE));

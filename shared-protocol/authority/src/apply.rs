@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
     #[error("expected revision {expected}, found {found}")]
-    Gap { expected: Revision, found: Revision },
+    RevisionGap { expected: Revision, found: Revision },
     #[error("{what} has changed in the meantime")]
     Changed { what: String },
     #[error("{what} does not exist")]
@@ -24,13 +24,13 @@ pub enum ApplyError {
     #[error("{what} is still used by {by}")]
     InUse { what: String, by: String },
     #[error("{what} is already taken")]
-    Taken { what: String },
+    NameTaken { what: String },
     #[error("{node} would contain itself or exceed the nesting limit")]
     Nesting { node: NodeId },
     #[error("limit exceeded: {what}")]
-    OutOfBounds { what: String },
+    LimitExceeded { what: String },
     #[error("the change does not match the element that it names: {what}")]
-    Foreign { what: String },
+    ElementMismatch { what: String },
 }
 
 fn changed(what: impl ToString) -> ApplyError {
@@ -41,10 +41,10 @@ fn missing(what: impl ToString) -> ApplyError {
     ApplyError::Missing { what: what.to_string() }
 }
 
-type Applied = Result<(), ApplyError>;
+type ApplyResult = Result<(), ApplyError>;
 
 impl Snapshot {
-    pub(crate) fn apply_change(&mut self, change: &Change) -> Applied {
+    pub(crate) fn apply_change(&mut self, change: &Change) -> ApplyResult {
         self.rebound = Arc::default();
         match change {
             Change::Board { id, before, after } => self.apply_board(*id, before.as_deref(), after.as_deref()),
@@ -77,12 +77,12 @@ impl Snapshot {
     }
 
     /// Edits a node in place; its id, board and index entries stay.
-    fn edit(&mut self, node: NodeId, edit: impl FnOnce(&mut Node) -> Applied) -> Applied {
+    fn edit(&mut self, node: NodeId, edit: impl FnOnce(&mut Node) -> ApplyResult) -> ApplyResult {
         let shared = self.nodes.get_mut(&node).ok_or_else(|| missing(node))?;
         edit(Arc::make_mut(shared))
     }
 
-    fn apply_board(&mut self, id: BoardId, before: Option<&Board>, after: Option<&Board>) -> Applied {
+    fn apply_board(&mut self, id: BoardId, before: Option<&Board>, after: Option<&Board>) -> ApplyResult {
         if self.board(id) != before {
             return Err(changed(id));
         }
@@ -95,13 +95,13 @@ impl Snapshot {
             }
             Some(board) => {
                 if board.id != id {
-                    return Err(ApplyError::Foreign { what: id.to_string() });
+                    return Err(ApplyError::ElementMismatch { what: id.to_string() });
                 }
                 if self.board_names.get(&board.name).is_some_and(|holder| *holder != id) {
-                    return Err(ApplyError::Taken { what: format!("the board name {}", board.name) });
+                    return Err(ApplyError::NameTaken { what: format!("the board name {}", board.name) });
                 }
                 if before.is_none() && self.boards.len() >= MAX_BOARDS {
-                    return Err(ApplyError::OutOfBounds { what: format!("more than {MAX_BOARDS} boards") });
+                    return Err(ApplyError::LimitExceeded { what: format!("more than {MAX_BOARDS} boards") });
                 }
                 self.boards.insert(id, Arc::new(board.clone()));
             }
@@ -115,7 +115,7 @@ impl Snapshot {
         Ok(())
     }
 
-    fn apply_node(&mut self, id: NodeId, before: Option<&Node>, after: Option<&Arc<Node>>) -> Applied {
+    fn apply_node(&mut self, id: NodeId, before: Option<&Node>, after: Option<&Arc<Node>>) -> ApplyResult {
         if self.node(id) != before {
             return Err(changed(id));
         }
@@ -127,12 +127,12 @@ impl Snapshot {
         }
     }
 
-    fn insert_node(&mut self, id: NodeId, node: &Arc<Node>) -> Applied {
+    fn insert_node(&mut self, id: NodeId, node: &Arc<Node>) -> ApplyResult {
         if node.id != id {
-            return Err(ApplyError::Foreign { what: id.to_string() });
+            return Err(ApplyError::ElementMismatch { what: id.to_string() });
         }
         if self.nodes.len() >= MAX_NODES {
-            return Err(ApplyError::OutOfBounds { what: format!("more than {MAX_NODES} nodes") });
+            return Err(ApplyError::LimitExceeded { what: format!("more than {MAX_NODES} nodes") });
         }
         self.board(node.board).ok_or_else(|| missing(node.board))?;
         self.check_parent(id, node.board, node.parent)?;
@@ -147,16 +147,16 @@ impl Snapshot {
     }
 
     /// Changes only the type of a node; no index depends on it.
-    fn retype_node(&mut self, before: &Node, after: &Node) -> Applied {
+    fn retype_node(&mut self, before: &Node, after: &Node) -> ApplyResult {
         let retyped = Node { type_id: after.type_id.clone(), ..before.clone() };
         if retyped != *after {
-            return Err(ApplyError::Foreign { what: before.id.to_string() });
+            return Err(ApplyError::ElementMismatch { what: before.id.to_string() });
         }
         self.nodes.insert(before.id, Arc::new(retyped));
         Ok(())
     }
 
-    fn remove_node(&mut self, node: &Node) -> Applied {
+    fn remove_node(&mut self, node: &Node) -> ApplyResult {
         let id = node.id;
         let in_use = |by: String| ApplyError::InUse { what: id.to_string(), by };
         if let Some(child) = self.children(node.board, Some(id)).next() {
@@ -180,7 +180,7 @@ impl Snapshot {
         Ok(())
     }
 
-    fn apply_name(&mut self, id: NodeId, before: &Name, after: &Name) -> Applied {
+    fn apply_name(&mut self, id: NodeId, before: &Name, after: &Name) -> ApplyResult {
         let node = self.node(id).ok_or_else(|| missing(id))?;
         if node.name != *before {
             return Err(changed(format!("the name of {id}")));
@@ -196,16 +196,16 @@ impl Snapshot {
         })
     }
 
-    fn claim_name(&mut self, id: NodeId, board: BoardId, name: &Name) -> Applied {
+    fn claim_name(&mut self, id: NodeId, board: BoardId, name: &Name) -> ApplyResult {
         let key = (board, name.clone());
         if self.names.get(&key).is_some_and(|holder| *holder != id) {
-            return Err(ApplyError::Taken { what: format!("the name {name}") });
+            return Err(ApplyError::NameTaken { what: format!("the name {name}") });
         }
         self.names.insert(key, id);
         Ok(())
     }
 
-    fn apply_parent(&mut self, id: NodeId, before: Option<NodeId>, after: Option<NodeId>) -> Applied {
+    fn apply_parent(&mut self, id: NodeId, before: Option<NodeId>, after: Option<NodeId>) -> ApplyResult {
         let node = self.node(id).ok_or_else(|| missing(id))?;
         if node.parent != before {
             return Err(changed(format!("the container of {id}")));
@@ -225,11 +225,13 @@ impl Snapshot {
         })
     }
 
-    fn check_parent(&self, id: NodeId, board: BoardId, parent: Option<NodeId>) -> Applied {
+    fn check_parent(&self, id: NodeId, board: BoardId, parent: Option<NodeId>) -> ApplyResult {
         let Some(parent) = parent else { return Ok(()) };
         let container = self.node(parent).ok_or_else(|| missing(parent))?;
         if container.board != board {
-            return Err(ApplyError::Foreign { what: format!("{parent} is on another board than {id}") });
+            return Err(ApplyError::ElementMismatch {
+                what: format!("{parent} is on another board than {id}"),
+            });
         }
         let outside =
             self.ancestors(Some(parent)).take(MAX_NESTING + 1).take_while(|node| node.id != id).count();
@@ -257,7 +259,7 @@ impl Snapshot {
         key: &PropKey,
         before: Option<&Value>,
         after: Option<&Value>,
-    ) -> Applied {
+    ) -> ApplyResult {
         self.edit(id, |node| {
             if node.props.get(key) != before {
                 return Err(changed(format!("{key} of {id}")));
@@ -270,7 +272,7 @@ impl Snapshot {
         })
     }
 
-    fn apply_variable(&mut self, id: NodeId, key: &PropKey, before: bool, after: bool) -> Applied {
+    fn apply_variable(&mut self, id: NodeId, key: &PropKey, before: bool, after: bool) -> ApplyResult {
         self.edit(id, |node| {
             if node.variables.contains(key) != before {
                 return Err(changed(format!("{key} of {id}")));
@@ -290,7 +292,7 @@ impl Snapshot {
         key: &PropKey,
         before: &[NodeId],
         after: &[NodeId],
-    ) -> Applied {
+    ) -> ApplyResult {
         let node = self.node(id).ok_or_else(|| missing(id))?;
         if node.references.get(key).map_or(&[][..], Vec::as_slice) != before {
             return Err(changed(format!("{key} of {id}")));
@@ -316,31 +318,31 @@ impl Snapshot {
         Ok(())
     }
 
-    fn check_targets<'a>(&self, targets: impl IntoIterator<Item = &'a NodeId>) -> Applied {
+    fn check_targets<'a>(&self, targets: impl IntoIterator<Item = &'a NodeId>) -> ApplyResult {
         match targets.into_iter().find(|target| !self.nodes.contains_key(*target)) {
             Some(target) => Err(missing(target)),
             None => Ok(()),
         }
     }
 
-    fn apply_edge(&mut self, id: EdgeId, before: Option<&Edge>, after: Option<&Arc<Edge>>) -> Applied {
+    fn apply_edge(&mut self, id: EdgeId, before: Option<&Edge>, after: Option<&Arc<Edge>>) -> ApplyResult {
         if self.edge(id) != before {
             return Err(changed(id));
         }
         if let Some(edge) = after {
             if edge.id != id {
-                return Err(ApplyError::Foreign { what: id.to_string() });
+                return Err(ApplyError::ElementMismatch { what: id.to_string() });
             }
             for end in [&edge.source, &edge.target] {
                 let node = self.node(end.node).ok_or_else(|| missing(end.node))?;
                 if node.board != edge.board {
-                    return Err(ApplyError::Foreign {
+                    return Err(ApplyError::ElementMismatch {
                         what: format!("{} is on another board than {id}", end.node),
                     });
                 }
             }
             if before.is_none() && self.edges.len() >= MAX_EDGES {
-                return Err(ApplyError::OutOfBounds { what: format!("more than {MAX_EDGES} edges") });
+                return Err(ApplyError::LimitExceeded { what: format!("more than {MAX_EDGES} edges") });
             }
         }
         if let Some(edge) = before {
@@ -361,13 +363,13 @@ impl Snapshot {
         id: NodeId,
         before: Option<Placement>,
         after: Option<Placement>,
-    ) -> Applied {
+    ) -> ApplyResult {
         let node = self.node(id).ok_or_else(|| missing(id))?;
         if self.placement(id) != before {
             return Err(changed(format!("the place of {id}")));
         }
         if after.is_some_and(|placement| !is_in_bounds(placement)) {
-            return Err(ApplyError::OutOfBounds { what: format!("the place of {id} is out of range") });
+            return Err(ApplyError::LimitExceeded { what: format!("the place of {id} is out of range") });
         }
         let room = (node.board, node.parent);
         if let Some(placement) = before {
@@ -386,19 +388,19 @@ impl Snapshot {
         path: &SourcePath,
         before: Option<&Arc<str>>,
         after: Option<&Arc<str>>,
-    ) -> Applied {
+    ) -> ApplyResult {
         if self.source(path) != before {
             return Err(changed(path));
         }
         match after {
             None => drop(self.sources.remove(path)),
             Some(text) if text.len() > MAX_SOURCE_BYTES => {
-                return Err(ApplyError::OutOfBounds {
+                return Err(ApplyError::LimitExceeded {
                     what: format!("{path} is larger than {MAX_SOURCE_BYTES} bytes"),
                 });
             }
             Some(_) if before.is_none() && self.sources.len() >= MAX_SOURCES => {
-                return Err(ApplyError::OutOfBounds {
+                return Err(ApplyError::LimitExceeded {
                     what: format!("more than {MAX_SOURCES} source files"),
                 });
             }
@@ -412,17 +414,19 @@ impl Snapshot {
         key: &OverrideKey,
         before: Option<&Arc<Override>>,
         after: Option<&Arc<Override>>,
-    ) -> Applied {
+    ) -> ApplyResult {
         if self.overrides.get(key) != before {
             return Err(changed(format!("the override {key}")));
         }
         match after {
             None => drop(self.overrides.remove(key)),
-            Some(over) if !is_keepable(key, over) => {
-                return Err(ApplyError::OutOfBounds { what: "the override is too large".to_owned() });
+            Some(over) if !is_within_size_limits(key, over) => {
+                return Err(ApplyError::LimitExceeded { what: "the override is too large".to_owned() });
             }
             Some(_) if before.is_none() && self.overrides.len() >= MAX_OVERRIDES => {
-                return Err(ApplyError::OutOfBounds { what: format!("more than {MAX_OVERRIDES} overrides") });
+                return Err(ApplyError::LimitExceeded {
+                    what: format!("more than {MAX_OVERRIDES} overrides"),
+                });
             }
             Some(over) => drop(self.overrides.insert(key.clone(), Arc::clone(over))),
         }
@@ -431,7 +435,7 @@ impl Snapshot {
 }
 
 /// Whether an override is within the size limits.
-pub(crate) fn is_keepable(key: &OverrideKey, over: &Override) -> bool {
+pub(crate) fn is_within_size_limits(key: &OverrideKey, over: &Override) -> bool {
     let locator = over.locator.as_ref().map_or(0, |locator| locator.to_json().len());
     key.instance.len() <= MAX_INSTANCE_BYTES
         && key.path.as_str().len() <= MAX_PATH_BYTES

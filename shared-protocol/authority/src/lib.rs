@@ -11,12 +11,12 @@
 //! ```
 
 mod apply;
+mod board_diff;
 mod decide;
-mod diff;
-mod history;
 mod layout;
 mod line_diff;
 pub mod links;
+mod occupancy;
 pub mod overrides;
 mod problems;
 pub mod proposals;
@@ -24,18 +24,20 @@ mod rebase;
 mod registry;
 mod rules;
 mod snapshot;
-mod spatial;
+mod undo_history;
 
 pub use apply::ApplyError;
+pub use board_diff::diff;
 pub use decide::{Decision, decide, place_missing};
-pub use diff::diff;
-pub use history::History;
 pub use line_diff::{LineChange, compare_lines, unified_diff};
 pub use problems::Problems;
 pub use rebase::{Rebased, boards_touched, rebase};
 pub use registry::{Module, Registry};
-pub use rules::{Connection, check_prop, connection, holds, is_visible, may_contain, may_vary, similar};
+pub use rules::{
+    AllowedConnection, check_prop, connection, holds, is_visible, may_contain, may_vary, similar,
+};
 pub use snapshot::Snapshot;
+pub use undo_history::History;
 
 #[cfg(test)]
 mod tests;

@@ -9,10 +9,10 @@ use shared_protocol::{
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Overrides whose own instance is missing, by the instance that their locator matched instead.
-pub(crate) type Rebound = BTreeMap<(OverrideScope, Arc<str>), Vec<OverrideKey>>;
+pub(crate) type ReboundOverrides = BTreeMap<(OverrideScope, Arc<str>), Vec<OverrideKey>>;
 
 /// A node, component, variant or part whose props can be overridden.
-pub struct Instance<'s> {
+pub struct OverridableInstance<'s> {
     pub def: &'s TypeDef,
     /// The set values, else the defaults, without overrides.
     pub props: BTreeMap<PropKey, Value>,
@@ -20,7 +20,7 @@ pub struct Instance<'s> {
     part: Option<(&'s TypeDef, &'s PartDef)>,
 }
 
-impl Instance<'_> {
+impl OverridableInstance<'_> {
     fn is_computed(&self, prop: &str) -> bool {
         self.part.is_some_and(|(_, part)| part.computed.iter().any(|key| key.as_str() == prop))
     }
@@ -55,11 +55,11 @@ impl Snapshot {
         all.into_iter().rev().find(|(key, _)| key.path == wanted.path)
     }
 
-    fn rebound(&self) -> &Rebound {
+    fn rebound(&self) -> &ReboundOverrides {
         self.rebound.get_or_init(|| {
-            let mut found = Rebound::new();
+            let mut found = ReboundOverrides::new();
             for (key, over) in self.overrides() {
-                if let Ok(instance) = self.bound_to(key, over)
+                if let Ok(instance) = self.bound_instance(key, over)
                     && instance != key.instance
                 {
                     found.entry((key.scope, instance)).or_default().push(key.clone());
@@ -72,7 +72,7 @@ impl Snapshot {
     /// Returns whether an override applies, or the reason why it is orphaned.
     pub fn standing(&self, key: &OverrideKey, over: &Override) -> Standing {
         let applies = || {
-            let bound = self.bound_to(key, over)?;
+            let bound = self.bound_instance(key, over)?;
             let instance = self.instance(key.scope, &bound)?;
             let is_other = over.component.as_deref().is_some_and(|id| id != instance.def.id.as_str());
             if is_other {
@@ -121,7 +121,7 @@ impl Snapshot {
     /// Returns the effective props of a node: overrides, else the set values, else the defaults. Only non-null values.
     pub fn effective_props(&self, node: &Node) -> BTreeMap<PropKey, Value> {
         let mut props = self.plain_props(node);
-        self.lay_overrides(OverrideScope::App, &node.id.to_string(), &mut props);
+        self.merge_overrides(OverrideScope::App, &node.id.to_string(), &mut props);
         props
     }
 
@@ -132,11 +132,11 @@ impl Snapshot {
         instance: &str,
     ) -> Option<BTreeMap<PropKey, Value>> {
         let mut props = self.instance(scope, instance).ok()?.props;
-        self.lay_overrides(scope, instance, &mut props);
+        self.merge_overrides(scope, instance, &mut props);
         Some(props)
     }
 
-    fn lay_overrides(&self, scope: OverrideScope, instance: &str, props: &mut BTreeMap<PropKey, Value>) {
+    fn merge_overrides(&self, scope: OverrideScope, instance: &str, props: &mut BTreeMap<PropKey, Value>) {
         for (key, over) in self.overrides_for(scope, instance) {
             if matches!(self.standing(key, over), Standing::Applies(_)) {
                 lay_over(props, &key.path, &over.value);
@@ -152,13 +152,13 @@ impl Snapshot {
     }
 
     /// Resolves an instance by the id that the preview gives it.
-    pub fn instance(&self, scope: OverrideScope, id: &str) -> Result<Instance<'_>, Orphaned> {
+    pub fn instance(&self, scope: OverrideScope, id: &str) -> Result<OverridableInstance<'_>, Orphaned> {
         let key = OverrideKey::first_of(scope, id);
         let owner = match scope {
             OverrideScope::App => {
                 let node = node_of(&key).and_then(|id| self.node(id)).ok_or(Orphaned::InstanceMissing)?;
                 let def = self.type_of(node).ok_or(Orphaned::OtherType)?;
-                Instance { def, props: self.plain_props(node), part: None }
+                OverridableInstance { def, props: self.plain_props(node), part: None }
             }
             OverrideScope::Component => {
                 let (component, variant) = key.component();
@@ -169,7 +169,7 @@ impl Snapshot {
                     let set = &found.ok_or(Orphaned::InstanceMissing)?.props;
                     props.extend(set.iter().map(|(key, value)| (key.clone(), value.clone())));
                 }
-                Instance { def, props, part: None }
+                OverridableInstance { def, props, part: None }
             }
         };
         let Some(way) = key.within() else { return Ok(owner) };
@@ -183,14 +183,14 @@ impl Snapshot {
             props.extend(part.props.iter().map(|(key, value)| (key.clone(), value.clone())));
             // A computed value is unknown here, so its default must not stand in for it.
             part.computed.iter().for_each(|key| drop(props.remove(key)));
-            at = Instance { def, props, part: Some((at.def, part)) };
+            at = OverridableInstance { def, props, part: Some((at.def, part)) };
         }
         Ok(at)
     }
 
     /// Returns the instance of an override: the one in its key, or a node with the same name and type that was created
     /// anew, found by the locator.
-    fn bound_to(&self, key: &OverrideKey, over: &Override) -> Result<Arc<str>, Orphaned> {
+    fn bound_instance(&self, key: &OverrideKey, over: &Override) -> Result<Arc<str>, Orphaned> {
         let is_there = match key.scope {
             OverrideScope::App => node_of(key).is_some_and(|id| self.node(id).is_some()),
             OverrideScope::Component => true,
@@ -198,10 +198,10 @@ impl Snapshot {
         if is_there {
             return Ok(Arc::clone(&key.instance));
         }
-        let node = self.located(over).ok_or(Orphaned::InstanceMissing)?;
+        let node = self.find_by_locator(over).ok_or(Orphaned::InstanceMissing)?;
         match key.within() {
             Some(within) => Ok(Arc::from(format!("{}/{within}", node.id))),
-            None if is_of(node, over) => Ok(Arc::from(node.id.to_string())),
+            None if matches_component(node, over) => Ok(Arc::from(node.id.to_string())),
             None => Err(Orphaned::InstanceMissing),
         }
     }
@@ -211,7 +211,7 @@ impl Snapshot {
     }
 
     /// Returns the node that the locator describes.
-    fn located(&self, over: &Override) -> Option<&Node> {
+    fn find_by_locator(&self, over: &Override) -> Option<&Node> {
         let Some(Value::Object(fields)) = &over.locator else { return None };
         let text = |field: &str| fields.get(field).and_then(Value::as_text);
         if !matches!(text("kind")?, "node" | "part") {
@@ -233,15 +233,15 @@ fn part_name(step: &str) -> (&str, usize) {
     (name, step.matches('[').count())
 }
 
-fn check_path(instance: &Instance<'_>, path: &JsonPointer, value: &Value) -> Result<(), Orphaned> {
+fn check_path(instance: &OverridableInstance<'_>, path: &JsonPointer, value: &Value) -> Result<(), Orphaned> {
     let invalid = Err(Orphaned::PathInvalid);
     let def = instance.def;
     let Some(first) = path.tokens().next() else { return invalid };
-    let Some(prop) = def.prop(&first).filter(|prop| rules::editable(def, &prop.key).is_ok()) else {
+    let Some(prop) = def.prop(&first).filter(|prop| rules::require_editable(def, &prop.key).is_ok()) else {
         return invalid;
     };
     if path.tokens().nth(1).is_none() {
-        return if takes(prop.kind) { Ok(()) } else { invalid };
+        return if is_overridable(prop.kind) { Ok(()) } else { invalid };
     }
     // The inside of a computed value is known to the preview only.
     if instance.is_computed(&first) {
@@ -250,12 +250,12 @@ fn check_path(instance: &Instance<'_>, path: &JsonPointer, value: &Value) -> Res
     lay_over(&mut instance.props.clone(), path, value).ok_or(Orphaned::PathInvalid)
 }
 
-fn takes(kind: shared_protocol::registry::PropKind) -> bool {
+fn is_overridable(kind: shared_protocol::registry::PropKind) -> bool {
     use shared_protocol::registry::PropKind;
     !matches!(kind, PropKind::Reference | PropKind::Slot)
 }
 
-fn is_of(node: &Node, over: &Override) -> bool {
+fn matches_component(node: &Node, over: &Override) -> bool {
     over.component.as_deref().is_none_or(|component| component == node.type_id.as_str())
 }
 
@@ -289,15 +289,15 @@ pub fn words(snapshot: &Snapshot, key: &OverrideKey) -> String {
     let path = key.path.tokens().collect::<Vec<_>>().join(".");
     let what = match node_of(key).and_then(|id| snapshot.node(id)) {
         Some(node) => match key.within() {
-            Some(way) => format!("{} in {}", cut(way), node.name),
+            Some(way) => format!("{} in {}", truncate_text(way), node.name),
             None => node.name.to_string(),
         },
-        None => cut(&key.instance),
+        None => truncate_text(&key.instance),
     };
     format!("{path} of {what}")
 }
 
-fn cut(text: &str) -> String {
+fn truncate_text(text: &str) -> String {
     text.chars().take(60).collect()
 }
 

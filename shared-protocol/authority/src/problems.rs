@@ -57,7 +57,7 @@ impl Problems {
                     // The connection limit of a port depends on its other edges.
                     for edge in before.iter().chain(after) {
                         for end in [&edge.source, &edge.target] {
-                            edges.extend(rules::edges_in_limit(snapshot, end));
+                            edges.extend(rules::edges_sharing_limit(snapshot, end));
                         }
                     }
                 }
@@ -136,7 +136,7 @@ fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<Problem> {
         return vec![problem(Severity::Error, None, message)];
     };
     let mut found = Vec::new();
-    if let Err(refusal) = rules::check_place(snapshot, node) {
+    if let Err(refusal) = rules::check_node_containment(snapshot, node) {
         found.push(problem(Severity::Error, None, refusal.message));
     }
     for prop in def.props.iter().filter(|prop| prop.required && rules::is_visible(def, node, prop)) {
@@ -182,7 +182,7 @@ fn has_value(snapshot: &Snapshot, def: &TypeDef, node: &Node, prop: &PropDef) ->
     match prop.kind {
         PropKind::Reference => !snapshot.targets_of(node, prop).is_empty(),
         PropKind::Slot => true,
-        _ => rules::effective(def, &node.props, &prop.key)
+        _ => rules::effective_value(def, &node.props, &prop.key)
             .is_some_and(|value| value.as_text().is_none_or(|text| !text.trim().is_empty())),
     }
 }
@@ -217,7 +217,7 @@ fn check_edge(snapshot: &Snapshot, edge: &Edge) -> Vec<Problem> {
         found.push(problem(message));
     }
     for end in [&edge.source, &edge.target] {
-        if let Some((port, most)) = rules::edge_is_full(snapshot, end) {
+        if let Some((port, most)) = rules::overfull_port(snapshot, end) {
             found.push(problem(format!(
                 "port `{port}` of {} exceeds its connection limit of {most}",
                 label(end.node)

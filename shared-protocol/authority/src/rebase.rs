@@ -32,7 +32,7 @@
 //! Without the second pass the revert would leave `net` on the board without its value and its place. The loop ends
 //! because `staying` only grows and holds nodes of the given changes only.
 
-use crate::{ApplyError, Snapshot, proposals::reason};
+use crate::{ApplyError, Snapshot, proposals::describe_conflict};
 use shared_protocol::{BoardId, Change, Code, NodeId, Refusal};
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ pub struct Rebased {
 pub fn rebase(snapshot: &Snapshot, changes: &[Change]) -> Rebased {
     let mut staying = BTreeSet::new();
     loop {
-        let rebased = rebase_around(snapshot, changes, &staying);
+        let rebased = rebase_without(snapshot, changes, &staying);
         let known = staying.len();
         staying.extend(rebased.conflicts.iter().filter_map(|(change, _)| match change {
             Change::Node { id, after: None, .. } => Some(*id),
@@ -60,17 +60,17 @@ pub fn rebase(snapshot: &Snapshot, changes: &[Change]) -> Rebased {
     }
 }
 
-fn rebase_around(snapshot: &Snapshot, changes: &[Change], staying: &BTreeSet<NodeId>) -> Rebased {
+fn rebase_without(snapshot: &Snapshot, changes: &[Change], staying: &BTreeSet<NodeId>) -> Rebased {
     let mut state = snapshot.clone();
     let mut rebased = Rebased { fitting: Vec::new(), conflicts: Vec::new() };
     for change in changes {
-        if part_of(change).is_some_and(|node| staying.contains(&node)) {
+        if partially_changed_node(change).is_some_and(|node| staying.contains(&node)) {
             continue;
         }
         match state.apply_change(change) {
             Ok(()) => rebased.fitting.push(change.clone()),
             // Already applied, by this or another change.
-            Err(_) if is_done(&state, change) => {}
+            Err(_) if is_already_applied(&state, change) => {}
             Err(error) => rebased.conflicts.push((change.clone(), error)),
         }
     }
@@ -78,7 +78,7 @@ fn rebase_around(snapshot: &Snapshot, changes: &[Change], staying: &BTreeSet<Nod
 }
 
 /// Returns the node of a change that affects only a part of it.
-fn part_of(change: &Change) -> Option<NodeId> {
+fn partially_changed_node(change: &Change) -> Option<NodeId> {
     match change {
         Change::Name { node, .. }
         | Change::Label { node, .. }
@@ -95,7 +95,7 @@ fn part_of(change: &Change) -> Option<NodeId> {
     }
 }
 
-fn is_done(state: &Snapshot, change: &Change) -> bool {
+fn is_already_applied(state: &Snapshot, change: &Change) -> bool {
     let node = |id: &NodeId| state.node(*id);
     match change {
         Change::Board { id, after, .. } => state.board(*id) == after.as_deref(),
@@ -127,7 +127,7 @@ impl Rebased {
         if self.conflicts.iter().all(|(change, _)| !only_places && is_let_go(change)) {
             return Ok(self.fitting);
         }
-        let words = |(change, error): &(Change, ApplyError)| reason(snapshot, change, error);
+        let words = |(change, error): &(Change, ApplyError)| describe_conflict(snapshot, change, error);
         let shown: Vec<String> = self.conflicts.iter().take(5).map(words).collect();
         let more = self.conflicts.len().saturating_sub(shown.len());
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
@@ -160,7 +160,8 @@ pub fn boards_touched<'a>(
             Change::Edge { before, after, .. } => {
                 boards.extend(before.iter().chain(after).map(|edge| edge.board));
             }
-            part => boards.extend(part_of(part).and_then(|id| snapshot.node(id)).map(|node| node.board)),
+            part => boards
+                .extend(partially_changed_node(part).and_then(|id| snapshot.node(id)).map(|node| node.board)),
         }
     }
     boards

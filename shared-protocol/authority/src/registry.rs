@@ -143,7 +143,7 @@ impl Registry {
                 continue;
             };
             let mut overridden = prop.clone();
-            let checked = check_restricts(prop, prop_change).and_then(|()| {
+            let checked = check_narrows(prop, prop_change).and_then(|()| {
                 override_prop(&mut overridden, prop_change);
                 check_prop_def(&overridden)
             });
@@ -209,7 +209,7 @@ fn whole_text_pattern(text: &str) -> Result<regex_lite::Regex, regex_lite::Error
 }
 
 /// A project may narrow the declaration of a module but not widen it.
-fn check_restricts(prop: &PropDef, change: &PropOverride) -> Result<(), String> {
+fn check_narrows(prop: &PropDef, change: &PropOverride) -> Result<(), String> {
     if let (Some(own), Some(min)) = (prop.min, change.min)
         && min < own
     {

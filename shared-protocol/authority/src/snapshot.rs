@@ -1,7 +1,7 @@
 //! One state of the workspace. Cloning is cheap, so readers keep their snapshot while the writer continues. Indexes
 //! make the cost of a query proportional to its result.
 
-use crate::{ApplyError, Registry, overrides::Rebound, spatial::Occupancy};
+use crate::{ApplyError, Registry, occupancy::OccupancyGrid, overrides::ReboundOverrides};
 use imbl::{OrdMap, OrdSet};
 use shared_protocol::{
     Board, BoardId, BoardName, Change, Document, Edge, EdgeId, ElementId, Name, Node, NodeId, Override,
@@ -31,9 +31,9 @@ pub struct Snapshot {
     pub(crate) incident: OrdSet<(NodeId, EdgeId)>,
     /// (target, source) of every reference.
     pub(crate) referrers: OrdSet<(NodeId, NodeId)>,
-    pub(crate) occupancy: Occupancy,
+    pub(crate) occupancy: OccupancyGrid,
     /// Overrides bound to another instance than their key names, by that instance. Computed on first use.
-    pub(crate) rebound: Arc<OnceLock<Rebound>>,
+    pub(crate) rebound: Arc<OnceLock<ReboundOverrides>>,
 }
 
 impl Snapshot {
@@ -83,7 +83,7 @@ impl Snapshot {
     pub fn from_document(mut document: Document, registry: Arc<Registry>) -> Result<Self, ApplyError> {
         let (revision, provenance) = (document.revision, std::mem::take(&mut document.provenance));
         let mut snapshot = Self::new(registry);
-        for change in crate::diff::additions(document)? {
+        for change in crate::board_diff::additions(document)? {
             snapshot.apply_change(&change)?;
         }
         snapshot.revision = revision;
@@ -292,7 +292,7 @@ impl Snapshot {
     /// Applies an accepted operation. Each change must match the current state; on an error nothing changes.
     pub fn apply(&mut self, revision: Revision, changes: &[Change]) -> Result<(), ApplyError> {
         if revision != self.revision.next() {
-            return Err(ApplyError::Gap { expected: self.revision.next(), found: revision });
+            return Err(ApplyError::RevisionGap { expected: self.revision.next(), found: revision });
         }
         let mut next = self.clone();
         for change in changes {
@@ -300,7 +300,7 @@ impl Snapshot {
             let known = element.is_some_and(|element| next.has(element));
             next.apply_change(change)?;
             if let Some(element) = element {
-                next.trace(element, known, revision);
+                next.record_provenance(element, known, revision);
             }
         }
         next.revision = revision;
@@ -309,7 +309,7 @@ impl Snapshot {
     }
 
     /// Records the operation that created, changed or removed an element.
-    fn trace(&mut self, element: ElementId, known: bool, revision: Revision) {
+    fn record_provenance(&mut self, element: ElementId, known: bool, revision: Revision) {
         if !self.has(element) {
             self.provenance.remove(&element);
             return;

@@ -3,11 +3,11 @@
 
 use crate::{
     Camera, CanvasEvent, Scene,
-    draw::face,
+    deploy_status::Standings,
+    draw::node_layout,
     index::{BoardIndex, NodeKind, NodeSlot, ports},
-    lod::Detail,
-    proposed::ShownProposal,
-    standing::Standings,
+    lod::DetailLevel,
+    proposed_board::ShownProposal,
     theme::size,
 };
 use egui::{Rect, Role, Sense, Ui, Vec2, WidgetInfo, accesskit::Action};
@@ -18,11 +18,11 @@ use shared_protocol::{
 use std::collections::BTreeSet;
 
 /// Below this zoom labels are unreadable, and nodes are not listed.
-const READABLE: f32 = 0.4;
+const MIN_DESCRIBED_ZOOM: f32 = 0.4;
 
 /// The maximum numbers of listed ports and edges; more would be of no use to a reader.
-const MOST_PORTS: usize = 240;
-const MOST_EDGES: usize = 160;
+const MAX_DESCRIBED_PORTS: usize = 240;
+const MAX_DESCRIBED_EDGES: usize = 160;
 
 /// Describes the visible elements; a click requested by assistive technology selects the element.
 pub(crate) fn describe(
@@ -36,7 +36,7 @@ pub(crate) fn describe(
 ) -> Option<CanvasEvent> {
     // Skipped when no assistive technology is active.
     let is_read = ui.ctx().accesskit_node_builder(egui::accesskit_root_id(), |_| ()).is_some();
-    if camera.zoom() < READABLE || !is_read {
+    if camera.zoom() < MIN_DESCRIBED_ZOOM || !is_read {
         return None;
     }
     let mut wanted = None;
@@ -44,7 +44,7 @@ pub(crate) fn describe(
         let Some(rect) = visible(slot, camera) else { continue };
         let element = ElementId::Node(slot.id);
         let selected = scene.selection.contains(&element);
-        if tell(ui, rect, element, selected, || node_name(scene, slot, standings)) {
+        if describe_element(ui, rect, element, selected, || node_name(scene, slot, standings)) {
             wanted = Some(element);
         }
     }
@@ -53,15 +53,15 @@ pub(crate) fn describe(
         _ => None,
     });
     let mut edges: BTreeSet<EdgeId> = selected.chain(hovered_edge).collect();
-    if Detail::at(camera.zoom()) == Detail::Full {
-        ports(ui, scene, index, camera, drawn);
-        edges.extend(drawn_edges.iter().take(MOST_EDGES).map(|&place| index.edge(place).id));
+    if DetailLevel::at(camera.zoom()) == DetailLevel::Full {
+        describe_ports(ui, scene, index, camera, drawn);
+        edges.extend(drawn_edges.iter().take(MAX_DESCRIBED_EDGES).map(|&place| index.edge(place).id));
     }
     for slot in edges.iter().filter_map(|id| index.edge_slot(*id)) {
         let rect = camera.rect_to_screen(slot.area).intersect(camera.view());
         let element = ElementId::Edge(slot.id);
         let selected = scene.selection.contains(&element);
-        if rect.is_positive() && tell(ui, rect, element, selected, || edge_name(scene, slot.id)) {
+        if rect.is_positive() && describe_element(ui, rect, element, selected, || edge_name(scene, slot.id)) {
             wanted = Some(element);
         }
     }
@@ -71,13 +71,13 @@ pub(crate) fn describe(
 /// Describes the visible elements of a proposal; a requested click focuses the element.
 pub(crate) fn describe_proposal(ui: &Ui, proposal: &ShownProposal, camera: &Camera) -> Option<CanvasEvent> {
     let is_read = ui.ctx().accesskit_node_builder(egui::accesskit_root_id(), |_| ()).is_some();
-    if camera.zoom() < READABLE || !is_read {
+    if camera.zoom() < MIN_DESCRIBED_ZOOM || !is_read {
         return None;
     }
     let (board, layer) = (&proposal.board, proposal.layer);
-    let nodes = board.nodes.iter().filter(|node| layer.has(node.sign));
+    let nodes = board.nodes.iter().filter(|node| layer.shows(node.sign));
     let nodes = nodes.map(|node| (&node.subject, &node.text, node.slot.area));
-    let edges = board.edges.iter().filter(|edge| layer.has(edge.sign));
+    let edges = board.edges.iter().filter(|edge| layer.shows(edge.sign));
     let edges = edges.map(|edge| (&edge.subject, &edge.text, edge.route.area()));
     let mut wanted = None;
     for (subject, text, area) in nodes.chain(edges) {
@@ -105,7 +105,7 @@ fn visible(slot: &NodeSlot, camera: &Camera) -> Option<Rect> {
     let whole = camera.rect_to_screen(slot.area);
     let rect = match slot.kind {
         NodeKind::Container => {
-            let strip = face::header_strip(slot.area);
+            let strip = node_layout::header_strip(slot.area);
             Rect::from_min_max(camera.to_screen(strip.min), camera.to_screen(strip.max))
         }
         _ => whole,
@@ -114,7 +114,13 @@ fn visible(slot: &NodeSlot, camera: &Camera) -> Option<Rect> {
     seen.is_positive().then_some(seen)
 }
 
-fn tell(ui: &Ui, rect: Rect, element: ElementId, selected: bool, name: impl Fn() -> String) -> bool {
+fn describe_element(
+    ui: &Ui,
+    rect: Rect,
+    element: ElementId,
+    selected: bool,
+    name: impl Fn() -> String,
+) -> bool {
     let id = ui.make_persistent_id(element);
     let response = ui.interact(rect, id, Sense::hover());
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, name()));
@@ -126,8 +132,8 @@ fn tell(ui: &Ui, rect: Rect, element: ElementId, selected: bool, name: impl Fn()
 }
 
 /// Describes the ports of the visible nodes.
-fn ports(ui: &Ui, scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, drawn: &[u32]) {
-    let mut left = MOST_PORTS;
+fn describe_ports(ui: &Ui, scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, drawn: &[u32]) {
+    let mut left = MAX_DESCRIBED_PORTS;
     for slot in drawn.iter().map(|&place| index.node(place)) {
         let Some(node) = scene.snapshot.node(slot.id) else { continue };
         let Some(def) = scene.snapshot.type_of(node) else { continue };
@@ -178,7 +184,7 @@ fn node_name(scene: &Scene<'_>, slot: &NodeSlot, standings: Option<&Standings>) 
         many => format!("{name}, {many} problems"),
     };
     match standings.and_then(|standings| standings.get(slot.id)) {
-        Some(standing) => format!("{name}, {}", standing.words()),
+        Some(standing) => format!("{name}, {}", standing.describe()),
         None => name,
     }
 }

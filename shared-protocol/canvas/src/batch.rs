@@ -1,7 +1,7 @@
 //! Many plain shapes as one mesh with anti-aliased edges. The painter tessellates its own shapes one by one; a batch is
 //! cheaper for thousands of lines and blocks, and reuses its buffer in the next frame.
 
-use crate::draw::frame;
+use crate::draw::rounded_frame;
 use egui::{
     Color32, Mesh, Pos2, Rect, Shape, Stroke, Vec2,
     epaint::{Vertex, WHITE_UV},
@@ -10,21 +10,21 @@ use egui::{
 use std::sync::Arc;
 
 /// The maximum length of a mitre relative to the line width; a longer one would be a spike.
-const LONGEST_MITRE: f32 = 2.0;
+const MAX_MITRE_RATIO: f32 = 2.0;
 
 /// The number of corners of a disc, enough for a radius of a dozen pixels.
 const DISC_STEPS: u32 = 20;
 
 #[derive(Default)]
-pub(crate) struct Batch {
+pub(crate) struct ShapeBatch {
     mesh: Arc<Mesh>,
     /// The width of the anti-aliased border: one pixel.
     feather: f32,
 }
 
-impl Batch {
+impl ShapeBatch {
     /// Clears the batch; reuses its memory if the painter has released it.
-    pub(crate) fn start(&mut self, pixels_per_point: f32) {
+    pub(crate) fn begin_frame(&mut self, pixels_per_point: f32) {
         self.feather = 1.0 / pixels_per_point.max(0.1);
         match Arc::get_mut(&mut self.mesh) {
             Some(mesh) => mesh.clear(),
@@ -74,9 +74,9 @@ impl Batch {
     /// Adds a rounded rectangle on whole pixels, with its line inside.
     pub(crate) fn frame(&mut self, rect: Rect, radius: f32, fill: Color32, line: Stroke) {
         let feather = self.feather;
-        let rect = frame::on_pixels(rect, feather);
+        let rect = rounded_frame::on_pixels(rect, feather);
         if rect.is_positive() {
-            frame::append(self.mesh(), rect, radius, fill, line, feather);
+            rounded_frame::append(self.mesh(), rect, radius, fill, line, feather);
         }
     }
 
@@ -171,7 +171,7 @@ fn mitre(before: Option<Pos2>, at: Pos2, after: Option<Pos2>) -> Vec2 {
             let (a, b) = (normal(before, at), normal(at, after));
             let middle = a + b;
             let length = middle.length_sq();
-            if length < 1e-6 { a } else { middle * (2.0 / length).min(LONGEST_MITRE) }
+            if length < 1e-6 { a } else { middle * (2.0 / length).min(MAX_MITRE_RATIO) }
         }
         (Some(before), None) => normal(before, at),
         (None, Some(after)) => normal(at, after),

@@ -8,7 +8,7 @@ pub const MIN_ZOOM: f32 = 0.05;
 pub const MAX_ZOOM: f32 = 4.0;
 
 /// Larger than every coordinate that nested containers can reach.
-const FARTHEST: f32 = 64_000_000.0;
+const MAX_VIEW_COORDINATE: f32 = 64_000_000.0;
 
 /// The zoom and screen position of a board.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Camera {
 impl Camera {
     /// Shows `viewport` in the rectangle `view` of the screen.
     pub fn new(viewport: Viewport, view: Rect, pixels_per_point: f32) -> Self {
-        let Viewport { x, y, zoom } = sound(viewport);
+        let Viewport { x, y, zoom } = sanitised(viewport);
         let view = if view.is_finite() { view } else { Rect::ZERO };
         let pixels = f64::from(if pixels_per_point.is_finite() { pixels_per_point.max(0.1) } else { 1.0 });
         let snap = |at: f64| (at * pixels).round() / pixels;
@@ -36,7 +36,7 @@ impl Camera {
 
     /// Shows all of `bounds` in `view`, at a zoom of at most 100 %.
     pub fn fit(bounds: Placement, view: Rect, padding: f32) -> Self {
-        Self::new(fitting(bounds, view, padding, 1.0), view, 1.0)
+        Self::new(fit_viewport(bounds, view, padding, 1.0), view, 1.0)
     }
 
     pub fn zoom(&self) -> f32 {
@@ -78,12 +78,12 @@ impl Camera {
 
     /// Converts a screen point to the board in whole units.
     pub fn to_point(&self, screen: Pos2) -> Point {
-        whole(self.to_board(screen))
+        rounded_point(self.to_board(screen))
     }
 
     /// Returns the visible part of the board, rounded outwards.
     pub(crate) fn visible(&self) -> Placement {
-        around(Rect::from_min_max(self.to_board(self.view.min), self.to_board(self.view.max)))
+        enclosing_placement(Rect::from_min_max(self.to_board(self.view.min), self.to_board(self.view.max)))
     }
 
     /// The translation for meshes in board units: screen = board × zoom + translation.
@@ -92,16 +92,21 @@ impl Camera {
     }
 }
 
-pub(crate) fn whole(at: Pos2) -> Point {
-    let whole =
-        |value: f32| if value.is_finite() { value.round().clamp(-FARTHEST, FARTHEST) as i32 } else { 0 };
+pub(crate) fn rounded_point(at: Pos2) -> Point {
+    let whole = |value: f32| {
+        if value.is_finite() {
+            value.round().clamp(-MAX_VIEW_COORDINATE, MAX_VIEW_COORDINATE) as i32
+        } else {
+            0
+        }
+    };
     Point { x: whole(at.x), y: whole(at.y) }
 }
 
 /// Returns the smallest whole placement around a rectangle of the board.
-pub(crate) fn around(rect: Rect) -> Placement {
-    let min = whole(pos2(rect.min.x.floor(), rect.min.y.floor()));
-    let max = whole(pos2(rect.max.x.ceil(), rect.max.y.ceil()));
+pub(crate) fn enclosing_placement(rect: Rect) -> Placement {
+    let min = rounded_point(pos2(rect.min.x.floor(), rect.min.y.floor()));
+    let max = rounded_point(pos2(rect.max.x.ceil(), rect.max.y.ceil()));
     Placement { x: min.x, y: min.y, w: max.x - min.x, h: max.y - min.y }
 }
 
@@ -111,29 +116,31 @@ pub(crate) fn rect_of(placement: Placement) -> Rect {
 }
 
 /// Returns a drawable viewport for any untrusted input.
-pub(crate) fn sound(viewport: Viewport) -> Viewport {
-    let within = |value: f32| if value.is_finite() { value.clamp(-FARTHEST, FARTHEST) } else { 0.0 };
+pub(crate) fn sanitised(viewport: Viewport) -> Viewport {
+    let within = |value: f32| {
+        if value.is_finite() { value.clamp(-MAX_VIEW_COORDINATE, MAX_VIEW_COORDINATE) } else { 0.0 }
+    };
     let zoom = if viewport.zoom.is_finite() && viewport.zoom > 0.0 { viewport.zoom } else { 1.0 };
     Viewport { x: within(viewport.x), y: within(viewport.y), zoom: zoom.clamp(MIN_ZOOM, MAX_ZOOM) }
 }
 
 /// Returns the viewport that shows all of `bounds` with `padding` screen points around it.
-pub(crate) fn fitting(bounds: Placement, view: Rect, padding: f32, most: f32) -> Viewport {
+pub(crate) fn fit_viewport(bounds: Placement, view: Rect, padding: f32, most: f32) -> Viewport {
     let rect = rect_of(bounds);
     let padding = if padding.is_finite() { padding.max(0.0) } else { 0.0 };
     let room = (view.size() - Vec2::splat(2.0 * padding)).max(Vec2::splat(1.0));
     let zoom = (room.x / rect.width().max(1.0)).min(room.y / rect.height().max(1.0)).min(most);
-    sound(Viewport { x: rect.center().x, y: rect.center().y, zoom })
+    sanitised(Viewport { x: rect.center().x, y: rect.center().y, zoom })
 }
 
 /// Zooms by `factor` and keeps the board point under `cursor` in place.
 pub(crate) fn zoomed_at(viewport: Viewport, factor: f32, cursor: Pos2, view: Rect) -> Viewport {
-    let before = sound(viewport);
+    let before = sanitised(viewport);
     let factor = if factor.is_finite() && factor > 0.0 { factor } else { 1.0 };
     let zoom = (before.zoom * factor).clamp(MIN_ZOOM, MAX_ZOOM);
     let away = cursor - view.center();
     let keep = 1.0 / before.zoom - 1.0 / zoom;
-    sound(Viewport { x: before.x + away.x * keep, y: before.y + away.y * keep, zoom })
+    sanitised(Viewport { x: before.x + away.x * keep, y: before.y + away.y * keep, zoom })
 }
 
 #[cfg(test)]

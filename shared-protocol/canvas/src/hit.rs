@@ -2,24 +2,24 @@
 
 use crate::{
     Camera, Scene,
-    camera::{around, rect_of},
-    draw::face,
+    camera::{enclosing_placement, rect_of},
+    draw::node_layout,
     index::{BoardIndex, NodeKind, NodeSlot, ports},
-    lod::Detail,
+    lod::DetailLevel,
     theme::size,
 };
 use egui::{Pos2, Rect, vec2};
 use shared_protocol::{EdgeId, ElementId, NodeId, Point, PortId, registry::Direction};
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Hit {
+pub(crate) enum CanvasHit {
     Port { node: NodeId, port: PortId, direction: Direction },
-    Node { id: NodeId, part: Part },
+    Node { id: NodeId, part: HitPart },
     Edge(EdgeId),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum HitPart {
     Body,
     /// The label, which a double click edits.
     Label,
@@ -27,7 +27,7 @@ pub(crate) enum Part {
     Inside,
 }
 
-impl Hit {
+impl CanvasHit {
     pub(crate) fn node(&self) -> Option<NodeId> {
         match self {
             Self::Port { node, .. } => Some(*node),
@@ -46,23 +46,28 @@ impl Hit {
 }
 
 /// Returns the topmost element at a screen point: ports, then cards and notes, then edges, then containers.
-pub(crate) fn hit_test(scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, at: Pos2) -> Option<Hit> {
+pub(crate) fn hit_test(
+    scene: &Scene<'_>,
+    index: &BoardIndex,
+    camera: &Camera,
+    at: Pos2,
+) -> Option<CanvasHit> {
     topmost(scene, index, camera.to_board(at), camera.zoom(), true)
 }
 
 /// Returns the topmost node or port at a board point; edges are ignored.
-pub(crate) fn node_at(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32) -> Option<Hit> {
+pub(crate) fn node_at(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32) -> Option<CanvasHit> {
     topmost(scene, index, board, zoom, false)
 }
 
-fn topmost(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32, edges: bool) -> Option<Hit> {
+fn topmost(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32, edges: bool) -> Option<CanvasHit> {
     let reach = size::PORT_REACH / zoom;
-    let near = around(Rect::from_center_size(board, vec2(reach, reach) * 2.0));
+    let near = enclosing_placement(Rect::from_center_size(board, vec2(reach, reach) * 2.0));
     let mut found = Vec::new();
     index.nodes_in(near, &mut found);
     let topmost_first = || found.iter().rev().map(|&place| index.node(place));
 
-    if Detail::at(zoom) == Detail::Full
+    if DetailLevel::at(zoom) == DetailLevel::Full
         && let Some(port) = topmost_first().find_map(|slot| port_at(scene, slot, board, reach))
     {
         return Some(port);
@@ -72,32 +77,35 @@ fn topmost(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32, edges:
     if let Some(slot) = card {
         let label = match slot.kind {
             NodeKind::Note => true,
-            _ => face::card(slot.area).label.contains(board),
+            _ => node_layout::card(slot.area).label.contains(board),
         };
-        return Some(Hit::Node { id: slot.id, part: if label { Part::Label } else { Part::Body } });
+        return Some(CanvasHit::Node {
+            id: slot.id,
+            part: if label { HitPart::Label } else { HitPart::Body },
+        });
     }
     if edges && let Some(edge) = edge_at(index, board, zoom) {
-        return Some(Hit::Edge(edge));
+        return Some(CanvasHit::Edge(edge));
     }
     let container = topmost_first()
         .find(|slot| slot.kind == NodeKind::Container && rect_of(slot.area).contains(board))?;
-    Some(Hit::Node { id: container.id, part: container_part(container, board, zoom) })
+    Some(CanvasHit::Node { id: container.id, part: container_part(container, board, zoom) })
 }
 
-fn port_at(scene: &Scene<'_>, slot: &NodeSlot, board: Pos2, reach: f32) -> Option<Hit> {
+fn port_at(scene: &Scene<'_>, slot: &NodeSlot, board: Pos2, reach: f32) -> Option<CanvasHit> {
     let def = scene.snapshot.type_of(scene.snapshot.node(slot.id)?)?;
     // On a small card the ports must leave room to grab the card.
     let reach = reach.min(slot.area.h.min(slot.area.w) as f32 / 4.0);
     ports::ports(def, slot.area)
         .filter(|(_, at, _)| at.distance(board) <= reach)
         .min_by(|a, b| a.1.distance_sq(board).total_cmp(&b.1.distance_sq(board)))
-        .map(|(port, ..)| Hit::Port { node: slot.id, port: port.id.clone(), direction: port.direction })
+        .map(|(port, ..)| CanvasHit::Port { node: slot.id, port: port.id.clone(), direction: port.direction })
 }
 
 fn edge_at(index: &BoardIndex, board: Pos2, zoom: f32) -> Option<EdgeId> {
     let reach = size::EDGE_REACH / zoom;
     let mut found = Vec::new();
-    index.edges_in(around(Rect::from_center_size(board, vec2(reach, reach) * 2.0)), &mut found);
+    index.edges_in(enclosing_placement(Rect::from_center_size(board, vec2(reach, reach) * 2.0)), &mut found);
     found
         .iter()
         .map(|&place| index.edge(place))
@@ -107,16 +115,16 @@ fn edge_at(index: &BoardIndex, board: Pos2, zoom: f32) -> Option<EdgeId> {
         .map(|(_, id)| id)
 }
 
-fn container_part(slot: &NodeSlot, board: Pos2, zoom: f32) -> Part {
+fn container_part(slot: &NodeSlot, board: Pos2, zoom: f32) -> HitPart {
     let border = (4.0 / zoom).min(slot.area.w.min(slot.area.h) as f32 / 4.0);
-    if face::header(slot.area).text.contains(board) {
-        Part::Label
-    } else if face::header_strip(slot.area).contains(board)
+    if node_layout::header(slot.area).text.contains(board) {
+        HitPart::Label
+    } else if node_layout::header_strip(slot.area).contains(board)
         || !rect_of(slot.area).shrink(border).contains(board)
     {
-        Part::Body
+        HitPart::Body
     } else {
-        Part::Inside
+        HitPart::Inside
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// One stroke of an icon.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Mark {
+pub(crate) enum IconStroke {
     /// A polyline.
     L(&'static [(f32, f32)]),
     /// A closed polyline.
@@ -22,14 +22,14 @@ pub(crate) enum Mark {
     A(f32, f32, f32, f32, f32, f32),
 }
 
-use Mark::{A, C, D, L, O, R};
+use IconStroke::{A, C, D, L, O, R};
 
-pub(crate) const SIDE: f32 = 24.0;
-pub(crate) const STROKE: f32 = 1.7;
+pub(crate) const ICON_SIDE: f32 = 24.0;
+pub(crate) const ICON_STROKE_WIDTH: f32 = 1.7;
 
 /// Returns the icon of a word; a plain box for an unknown word.
-pub(crate) fn icon(word: &str) -> &'static [Mark] {
-    ICONS.iter().find(|(known, _)| *known == word).map_or(BOX, |(_, marks)| marks)
+pub(crate) fn icon(word: &str) -> &'static [IconStroke] {
+    ICONS.iter().find(|(known, _)| *known == word).map_or(FALLBACK_ICON, |(_, marks)| marks)
 }
 
 /// Draws the icon of a word into the middle of `rect`.
@@ -48,7 +48,7 @@ pub(crate) struct IconCache {
 
 impl IconCache {
     /// The maximum number of cached meshes; few sizes and colours are in use except while zooming.
-    const MOST: usize = 512;
+    const MAX_CACHED_ICONS: usize = 512;
 
     pub(crate) fn paint(&mut self, painter: &Painter, word: &str, rect: Rect, colour: Color32) {
         let side = rect.width().min(rect.height());
@@ -56,7 +56,7 @@ impl IconCache {
         let known = ICONS.iter().find(|(known, _)| *known == word).map_or("box", |(known, _)| known);
         // Sizes are rounded to a quarter of a pixel, which is not visible.
         let size = (side * pixels * 4.0).round().max(1.0);
-        if self.meshes.len() > Self::MOST {
+        if self.meshes.len() > Self::MAX_CACHED_ICONS {
             self.meshes.clear();
         }
         let made = self.meshes.entry((known, size as u32, colour));
@@ -67,9 +67,9 @@ impl IconCache {
 }
 
 fn mesh(word: &str, side: f32, pixels_per_point: f32, colour: Color32) -> Mesh {
-    let scale = side / SIDE;
+    let scale = side / ICON_SIDE;
     let feather = 1.0 / pixels_per_point.max(0.1);
-    let width = (STROKE * scale).max(0.75);
+    let width = (ICON_STROKE_WIDTH * scale).max(0.75);
     let mut mesh = Mesh::default();
     let mut points: Vec<Pos2> = Vec::new();
     let mut line =
@@ -132,15 +132,15 @@ pub(crate) fn arc(x: f32, y: f32, rx: f32, ry: f32, from: f32, to: f32) -> impl 
     })
 }
 
-const BOX: &[Mark] = &[
+const FALLBACK_ICON: &[IconStroke] = &[
     C(&[(12., 3.), (20., 7.4), (20., 16.6), (12., 21.), (4., 16.6), (4., 7.4)]),
     L(&[(4., 7.4), (12., 11.8), (20., 7.4)]),
     L(&[(12., 11.8), (12., 21.)]),
 ];
 
 #[rustfmt::skip]
-const ICONS: &[(&str, &[Mark])] = &[
-    ("box", BOX),
+const ICONS: &[(&str, &[IconStroke])] = &[
+    ("box", FALLBACK_ICON),
     ("server", &[R(4., 4., 16., 7., 2.), R(4., 13., 16., 7., 2.), D(7.6, 7.5, 1.1), D(7.6, 16.5, 1.1), L(&[(12., 7.5), (16.6, 7.5)]), L(&[(12., 16.5), (16.6, 16.5)])]),
     ("database", &[A(12., 6., 7.5, 3., 0., 360.), L(&[(4.5, 6.), (4.5, 18.)]), L(&[(19.5, 6.), (19.5, 18.)]), A(12., 18., 7.5, 3., 0., 180.), A(12., 12., 7.5, 3., 0., 180.)]),
     ("network", &[R(9., 3., 6., 5., 1.2), R(3., 16., 6., 5., 1.2), R(15., 16., 6., 5., 1.2), L(&[(12., 8.), (12., 12.)]), L(&[(6., 16.), (6., 12.), (18., 12.), (18., 16.)])]),
@@ -225,6 +225,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!(icon("no such icon").len(), BOX.len());
+        assert_eq!(icon("no such icon").len(), FALLBACK_ICON.len());
     }
 }

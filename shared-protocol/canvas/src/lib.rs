@@ -20,32 +20,34 @@ mod a11y;
 mod batch;
 mod camera;
 mod canvas;
+mod deploy_status;
 mod draw;
 mod gesture;
 mod hit;
 mod icons;
 mod index;
+mod label_editor;
 mod lod;
 mod markdown;
-mod proposed;
-mod rename;
+mod proposed_board;
 mod scene;
-mod standing;
 mod svg;
 mod text;
 pub mod theme;
 
 pub use camera::{Camera, MAX_ZOOM, MIN_ZOOM};
 pub use canvas::Canvas;
+pub use deploy_status::{NodeDeployStatus, Standings, planned_words};
 pub use draw::{
+    deploy_signs::{
+        action_colour, deployment_colour, legend_ui, paint_action, paint_deployment, paint_drift,
+    },
     draw_board,
-    standing::{action_colour, deployment_colour, legend_ui, paint_action, paint_deployment, paint_drift},
 };
 pub use icons::paint_icon;
 pub use index::board_bounds;
 pub use markdown::to_markdown;
-pub use proposed::{Layer, ProposedBoard, ShownProposal, Sign, paint_sign};
+pub use proposed_board::{Layer, ProposedBoard, ShownProposal, Sign, paint_sign};
 pub use scene::{CanvasEvent, Scene};
-pub use standing::{Standing, Standings, planned_words};
 pub use svg::to_svg;
 pub use theme::Theme;

@@ -3,7 +3,7 @@
 
 /// The levels of detail, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Detail {
+pub(crate) enum DetailLevel {
     /// One cached mesh of the whole board.
     Far,
     /// Plain blocks and lines in one mesh.
@@ -13,7 +13,7 @@ pub(crate) enum Detail {
     Full,
 }
 
-impl Detail {
+impl DetailLevel {
     pub(crate) fn at(zoom: f32) -> Self {
         match zoom {
             zoom if zoom >= 0.55 => Self::Full,
@@ -36,14 +36,14 @@ pub(crate) fn icon_opacity(zoom: f32) -> f32 {
 
 /// Text is laid out at ten zoom steps per factor of e only, so that small zoom changes reuse the layout. The step below
 /// the zoom is used, so that text never outgrows its place.
-const STEPS: f32 = 10.0;
+const ZOOM_STEPS_PER_E: f32 = 10.0;
 
-pub(crate) fn text_bucket(zoom: f32) -> i32 {
-    (zoom.max(0.01).ln() * STEPS + 0.001).floor() as i32
+pub(crate) fn text_zoom_step(zoom: f32) -> i32 {
+    (zoom.max(0.01).ln() * ZOOM_STEPS_PER_E + 0.001).floor() as i32
 }
 
-pub(crate) fn bucket_zoom(bucket: i32) -> f32 {
-    (bucket as f32 / STEPS).exp()
+pub(crate) fn zoom_of_step(bucket: i32) -> f32 {
+    (bucket as f32 / ZOOM_STEPS_PER_E).exp()
 }
 
 #[cfg(test)]
@@ -54,9 +54,9 @@ mod tests {
     fn text_is_never_larger_than_its_place() {
         for percent in 5..=400 {
             let zoom = percent as f32 / 100.0;
-            let text = bucket_zoom(text_bucket(zoom));
+            let text = zoom_of_step(text_zoom_step(zoom));
             assert!(text <= zoom * 1.001 && text > zoom * 0.9, "{zoom}: {text}");
         }
-        assert_eq!(bucket_zoom(text_bucket(1.0)), 1.0);
+        assert_eq!(zoom_of_step(text_zoom_step(1.0)), 1.0);
     }
 }

@@ -8,9 +8,9 @@ use std::fmt::Write;
 /// The placeholder for a sensitive value.
 const MASK: &str = "••••";
 /// The maximum number of characters of a value.
-const LONGEST_VALUE: usize = 400;
+const MAX_VALUE_CHARS: usize = 400;
 /// More than the nesting limit of the model; ends the walk of a cycle in a broken snapshot.
-const DEEPEST: usize = 64;
+const MAX_WALK_DEPTH: usize = 64;
 
 /// Returns the board as Markdown, or an empty text when the board does not exist.
 pub fn to_markdown(snapshot: &Snapshot, board: BoardId) -> String {
@@ -70,7 +70,7 @@ fn write_children(
     parent: Option<NodeId>,
     depth: usize,
 ) {
-    if depth >= DEEPEST {
+    if depth >= MAX_WALK_DEPTH {
         return;
     }
     // In reading order: top to bottom, then left to right.
@@ -135,7 +135,7 @@ fn value_text(value: &Value) -> String {
         Value::Bool(false) => "no".to_owned(),
         other => other.to_json(),
     };
-    let shown: String = text.chars().take(LONGEST_VALUE).collect();
+    let shown: String = text.chars().take(MAX_VALUE_CHARS).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
     format!("{}{more}", escaped(&shown))
 }

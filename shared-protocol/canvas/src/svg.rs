@@ -4,8 +4,8 @@ use crate::{
     Scene,
     batch::rounded,
     camera::rect_of,
-    draw::{edge, face, note},
-    icons::{self, Mark, arc},
+    draw::{edge, node_layout, note},
+    icons::{self, IconStroke, arc},
     index::{BoardIndex, EdgeSlot, NodeKind, NodeSlot, ports},
     theme::{mix, size},
 };
@@ -25,7 +25,7 @@ pub fn to_svg(scene: &Scene<'_>) -> String {
     let bounds = index
         .bounds()
         .map_or(Rect::from_min_size(Pos2::ZERO, vec2(320.0, 200.0)), |bounds| rect_of(bounds.grown(MARGIN)));
-    let mut sheet = Sheet { out: String::new(), scene, index: &index };
+    let mut sheet = SvgSheet { out: String::new(), scene, index: &index };
     let title = scene.snapshot.board(scene.board).map_or("", |board| board.title.as_str());
     sheet.add(format_args!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="{} {} {} {}" width="{}" height="{}" font-family="{FONTS}">"#,
@@ -58,13 +58,13 @@ pub fn to_svg(scene: &Scene<'_>) -> String {
     sheet.out
 }
 
-struct Sheet<'a> {
+struct SvgSheet<'a> {
     out: String,
     scene: &'a Scene<'a>,
     index: &'a BoardIndex,
 }
 
-impl Sheet<'_> {
+impl SvgSheet<'_> {
     fn add(&mut self, element: std::fmt::Arguments<'_>) {
         // Writing to a string cannot fail.
         let _ = self.out.write_fmt(element);
@@ -110,7 +110,7 @@ impl Sheet<'_> {
         self.rect(rect_of(slot.area), size::CONTAINER_RADIUS, fill, Some(mix(theme.border, accent, 0.22)));
         let Some(node) = self.scene.snapshot.node(slot.id) else { return };
         let def = self.scene.snapshot.type_of(node);
-        let parts = face::header(slot.area);
+        let parts = node_layout::header(slot.area);
         self.icon(def.map_or("", |def| def.icon.as_str()), parts.icon, accent);
         let used = self.line_in(parts.text, &node.label, size::LABEL, theme.text, 600);
         let kind = def.map_or(node.type_id.as_str(), |def| def.kind_of(node));
@@ -125,7 +125,7 @@ impl Sheet<'_> {
         self.rect(rect_of(slot.area), size::CARD_RADIUS, theme.surface_card, Some(theme.border));
         let Some(node) = self.scene.snapshot.node(slot.id) else { return };
         let def = self.scene.snapshot.type_of(node);
-        let parts = face::card(slot.area);
+        let parts = node_layout::card(slot.area);
         if let Some(tile) = parts.tile {
             self.rect(tile, size::TILE_RADIUS, theme.tile(slot.accent), None);
             let icon = Rect::from_center_size(tile.center(), tile.size() * (size::TILE_ICON / size::TILE));
@@ -230,25 +230,25 @@ impl Sheet<'_> {
             r#"<g transform="translate({} {}) scale({})" fill="none" stroke="{colour}" stroke-width="{}" stroke-linecap="round" stroke-linejoin="round">"#,
             rect.left(),
             rect.top(),
-            rect.width() / icons::SIDE,
-            icons::STROKE
+            rect.width() / icons::ICON_SIDE,
+            icons::ICON_STROKE_WIDTH
         ));
         let line = |points: &[(f32, f32)]| -> String {
             points.iter().map(|(x, y)| format!("{x},{y}")).collect::<Vec<_>>().join(" ")
         };
         for mark in icons::icon(word) {
             match *mark {
-                Mark::L(points) => self.add(format_args!(r#"<polyline points="{}"/>"#, line(points))),
-                Mark::C(points) => self.add(format_args!(r#"<polygon points="{}"/>"#, line(points))),
-                Mark::R(x, y, w, h, radius) => self
+                IconStroke::L(points) => self.add(format_args!(r#"<polyline points="{}"/>"#, line(points))),
+                IconStroke::C(points) => self.add(format_args!(r#"<polygon points="{}"/>"#, line(points))),
+                IconStroke::R(x, y, w, h, radius) => self
                     .add(format_args!(r#"<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="{radius}"/>"#)),
-                Mark::O(x, y, radius) => {
+                IconStroke::O(x, y, radius) => {
                     self.add(format_args!(r#"<circle cx="{x}" cy="{y}" r="{radius}"/>"#))
                 }
-                Mark::D(x, y, radius) => self.add(format_args!(
+                IconStroke::D(x, y, radius) => self.add(format_args!(
                     r#"<circle cx="{x}" cy="{y}" r="{radius}" fill="{colour}" stroke="none"/>"#
                 )),
-                Mark::A(x, y, rx, ry, from, to) => {
+                IconStroke::A(x, y, rx, ry, from, to) => {
                     let points: Vec<(f32, f32)> = arc(x, y, rx, ry, from, to)
                         .map(|point| ((point.x * 100.0).round() / 100.0, (point.y * 100.0).round() / 100.0))
                         .collect();

@@ -4,7 +4,7 @@
 //! evaluation and the size of the result are limited. The environment contains only the filters and tests listed here. An
 //! undefined name is an error, never an empty string.
 
-use crate::{Component, MAX_EXPRESSION, MAX_TEXT, Place, text::invisible};
+use crate::{Component, MAX_EXPRESSION_CHARS, MAX_TEXT, Place, text::invisible};
 use minijinja::Value;
 use minijinja::{
     Environment, Error, ErrorKind, UndefinedBehavior, filters, tests,
@@ -18,9 +18,9 @@ use std::{
 };
 
 /// The maximum number of steps of one evaluation.
-const FUEL: u64 = 20_000;
+const MAX_EVAL_STEPS: u64 = 20_000;
 /// The maximum number of items in a list that an expression returns.
-const MAX_ITEMS: usize = 10_000;
+const MAX_LIST_ITEMS: usize = 10_000;
 
 /// The available filters.
 pub const FILTERS: &[&str] = &[
@@ -86,7 +86,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(environment);
 
 fn environment() -> Environment<'static> {
     let mut environment = Environment::empty();
-    environment.set_fuel(Some(FUEL));
+    environment.set_fuel(Some(MAX_EVAL_STEPS));
     environment.set_recursion_limit(32);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     let e = &mut environment;
@@ -183,7 +183,7 @@ pub struct EvalError {
 }
 
 /// A checked and compiled expression.
-pub struct Expression {
+pub struct ComponentExpression {
     text: Box<str>,
     place: Place,
     /// The path of an expression that is only a dotted name, such as `props.title`; resolved without the engine.
@@ -191,7 +191,7 @@ pub struct Expression {
     compiled: minijinja::Expression<'static, 'static>,
 }
 
-impl fmt::Debug for Expression {
+impl fmt::Debug for ComponentExpression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "={}", self.text)
     }
@@ -202,13 +202,13 @@ impl fmt::Debug for Expression {
 pub struct Scope(Value);
 
 #[derive(Debug)]
-struct Names {
+struct ScopeFrame {
     name: Arc<str>,
     value: Value,
     outer: Option<Value>,
 }
 
-impl Object for Names {
+impl Object for ScopeFrame {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         self.get_value_by_str(key.as_str()?)
     }
@@ -255,11 +255,11 @@ impl Scope {
     }
 
     pub fn of_props(props: Value) -> Self {
-        Self(Value::from_object(Names { name: "props".into(), value: props, outer: None }))
+        Self(Value::from_object(ScopeFrame { name: "props".into(), value: props, outer: None }))
     }
 
     /// Returns `None` for an undefined name; the engine then reports the error.
-    fn look_up(&self, path: &[Box<str>]) -> Option<Value> {
+    fn resolve_path(&self, path: &[Box<str>]) -> Option<Value> {
         let (first, rest) = path.split_first()?;
         let mut value = self.0.as_object()?.get_value_by_str(first)?;
         for name in rest {
@@ -270,27 +270,27 @@ impl Scope {
 
     #[must_use]
     pub fn with(&self, name: &Arc<str>, value: Value) -> Self {
-        Self(Value::from_object(Names { name: Arc::clone(name), value, outer: Some(self.0.clone()) }))
+        Self(Value::from_object(ScopeFrame { name: Arc::clone(name), value, outer: Some(self.0.clone()) }))
     }
 }
 
-impl Expression {
+impl ComponentExpression {
     /// Compiles an expression. The error is a clause that follows the expression; the caller adds the expectation.
     pub(crate) fn compile(text: &str, place: Place) -> Result<Self, String> {
         let length = text.chars().count();
-        if length > MAX_EXPRESSION {
-            return Err(format!("has {length} characters, more than the {MAX_EXPRESSION} allowed"));
+        if length > MAX_EXPRESSION_CHARS {
+            return Err(format!("has {length} characters, more than the {MAX_EXPRESSION_CHARS} allowed"));
         }
         if let Some(c) = text.chars().find(|&c| invisible(c)) {
             return Err(format!("contains the invisible character U+{:04X}", c as u32));
         }
-        let bare = without_texts(text);
+        let bare = without_string_content(text);
         if multiplies_literals(&bare) {
             return Err(
                 "combines `*` with a string or list literal; compute the number separately".to_owned()
             );
         }
-        if let Some(unknown) = unknown_word(&bare) {
+        if let Some(unknown) = unknown_filter_or_test(&bare) {
             return Err(unknown);
         }
         let compiled =
@@ -314,7 +314,7 @@ impl Expression {
     pub fn eval(&self, scope: &Scope) -> Result<Value, EvalError> {
         let fail =
             |reason: String| EvalError { expression: self.text.to_string(), reason, place: self.place };
-        let value = match self.path.as_ref().and_then(|path| scope.look_up(path)) {
+        let value = match self.path.as_ref().and_then(|path| scope.resolve_path(path)) {
             Some(value) => value,
             None => self.compiled.eval(scope.0.clone()).map_err(|error| fail(reason(&error)))?,
         };
@@ -323,8 +323,10 @@ impl Expression {
             ValueKind::String if value.as_str().is_some_and(|text| text.len() > MAX_TEXT * 4) => {
                 Err(fail(format!("returns a string of more than {MAX_TEXT} characters")))
             }
-            ValueKind::Seq | ValueKind::Iterable if value.len().is_none_or(|length| length > MAX_ITEMS) => {
-                Err(fail(format!("returns a list of more than {MAX_ITEMS} items")))
+            ValueKind::Seq | ValueKind::Iterable
+                if value.len().is_none_or(|length| length > MAX_LIST_ITEMS) =>
+            {
+                Err(fail(format!("returns a list of more than {MAX_LIST_ITEMS} items")))
             }
             _ => Ok(value),
         }
@@ -353,7 +355,7 @@ fn reason(error: &Error) -> String {
 }
 
 /// Removes the content of string literals, for the checks below.
-fn without_texts(text: &str) -> String {
+fn without_string_content(text: &str) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut quote = None;
     let mut escaped = false;
@@ -392,7 +394,7 @@ fn multiplies_literals(bare: &str) -> bool {
 }
 
 /// Returns an error for an unknown filter or test. The engine would report it only on the first evaluation.
-fn unknown_word(bare: &str) -> Option<String> {
+fn unknown_filter_or_test(bare: &str) -> Option<String> {
     let word = |text: &str| -> String {
         text.trim_start().chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
     };
@@ -425,7 +427,7 @@ mod tests_of_expressions {
 
     fn eval(text: &str) -> Result<String, String> {
         let props = json!({"title": "Lockers", "n": 3, "items": [{"name": "a", "on": true}, {"name": "b", "on": false}]});
-        let expression = Expression::compile(text, Place::START)?;
+        let expression = ComponentExpression::compile(text, Place::START)?;
         let scope = Scope::of_props(Value::from(Serde(&props))).with(&"item".into(), Value::from("x"));
         expression.eval(&scope).map(|value| value.to_string()).map_err(|error| error.reason)
     }
@@ -491,17 +493,17 @@ mod tests_of_expressions {
     fn every_listed_filter_and_test_is_there() {
         let scope = Scope::of_props(Value::from(1)).with(&"x".into(), Value::from(1));
         let known = |text: String| {
-            let result = Expression::compile(&text, Place::START).unwrap().eval(&scope);
+            let result = ComponentExpression::compile(&text, Place::START).unwrap().eval(&scope);
             assert!(!result.is_err_and(|error| error.reason.contains("unknown")), "{text}");
         };
         FILTERS.iter().for_each(|filter| known(format!("x|{filter}")));
         TESTS.iter().for_each(|test| known(format!("x is {test}")));
         for wrong in ["x|shout", "x | tojson", "x is loud", "x is not loud", "'|' ~ x|batch(2)"] {
             assert!(
-                Expression::compile(wrong, Place::START).unwrap_err().contains("uses the unknown"),
+                ComponentExpression::compile(wrong, Place::START).unwrap_err().contains("uses the unknown"),
                 "{wrong}"
             );
         }
-        assert!(Expression::compile("'a|shout is loud' ~ x", Place::START).is_ok());
+        assert!(ComponentExpression::compile("'a|shout is loud' ~ x", Place::START).is_ok());
     }
 }

@@ -11,10 +11,10 @@
 //! assert_eq!(component.id, "ui.hello");
 //! ```
 
-mod bounds;
 mod expression;
 mod library;
-mod place;
+mod limits;
+mod position;
 mod problem;
 mod prop;
 mod read;
@@ -23,23 +23,23 @@ mod style;
 mod text;
 mod view;
 
-pub use bounds::{
-    MAX_DEPTH, MAX_EXPRESSION, MAX_FILE_BYTES, MAX_FILES, MAX_NODES, MAX_PROBLEMS, MAX_PROPS, MAX_TEXT,
-    MAX_VARIANTS,
-};
-pub use expression::{EvalError, Expression, FILTERS, Scope, TESTS};
+pub use expression::{ComponentExpression, EvalError, FILTERS, Scope, TESTS};
 pub use library::{BUILT_IN, Library, is_built_in};
-pub use place::Place;
-pub use problem::{Problem, Problems};
+pub use limits::{
+    MAX_EXPRESSION_CHARS, MAX_FILE_BYTES, MAX_FILES, MAX_NESTING_DEPTH, MAX_NODES, MAX_PROBLEMS, MAX_PROPS,
+    MAX_TEXT, MAX_VARIANTS,
+};
+pub use position::Place;
+pub use problem::{ComponentProblem, ComponentProblems};
 pub use prop::{Prop, Variant};
-pub use read::{Component, SUFFIXES, is_component_file, read};
+pub use read::{COMPONENT_FILE_SUFFIXES, Component, is_component_file, read};
 pub use style::{
     Align, Border, Colour, Count, Expected, Justify, Leading, Length, Opacity, Placement, Radius, RadiusStep,
     Ratio, Shadow, Share, Sides, Space, Style, StyleKey, StyleSheet, TOKENS, TextAlign, Token, TypeStep,
     Weight,
 };
 pub use text::{invisible, visible};
-pub use view::{Bound, Kind, KindName, Node, Part, States, Use};
+pub use view::{Bound, Kind, KindName, Node, Part, StateStyles, Use};
 
 /// The value type of expressions.
 pub use minijinja::Value;

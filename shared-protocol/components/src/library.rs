@@ -1,6 +1,6 @@
 //! All components of a workspace, indexed by id, with every use of one component by another checked.
 
-use crate::{Component, Kind, MAX_FILES, Node, Place, Problem, Problems, read};
+use crate::{Component, ComponentProblem, ComponentProblems, Kind, MAX_FILES, Node, Place, read};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// The display folder of built-in components. It does not exist in a workspace.
@@ -13,11 +13,11 @@ pub fn is_built_in(file: &str) -> bool {
 /// The current component files. A file that cannot be parsed keeps its problems and provides no component.
 #[derive(Debug, Default)]
 pub struct Library {
-    files: BTreeMap<String, Result<Arc<Component>, Problems>>,
+    files: BTreeMap<String, Result<Arc<Component>, ComponentProblems>>,
     /// Components by id. Of two files with the same id, the first by name is used.
     by_id: BTreeMap<String, Arc<Component>>,
     /// Problems between files.
-    between: Vec<Problem>,
+    cross_file_problems: Vec<ComponentProblem>,
 }
 
 impl Library {
@@ -26,7 +26,7 @@ impl Library {
     pub fn put(&mut self, file: &str, text: &str) {
         let own = self.files.keys().filter(|file| !is_built_in(file)).count();
         let read = if own >= MAX_FILES && !self.files.contains_key(file) && !is_built_in(file) {
-            Err(Problems(vec![problem(
+            Err(ComponentProblems(vec![problem(
                 file,
                 Place::START,
                 format!("more than {MAX_FILES} component files"),
@@ -48,7 +48,7 @@ impl Library {
     /// Rebuilds the index by id and checks the uses between components.
     pub fn settle(&mut self) {
         self.by_id.clear();
-        self.between.clear();
+        self.cross_file_problems.clear();
         let (built_in, own): (Vec<_>, Vec<_>) = self.files.iter().partition(|(file, _)| is_built_in(file));
         for (file, read) in own.into_iter().chain(built_in) {
             let Ok(component) = read else { continue };
@@ -57,7 +57,12 @@ impl Library {
             }
             if let Some(other) = self.by_id.get(&component.id) {
                 let message = format!("`{}` is already the id of {}", component.id, other.file);
-                self.between.push(problem(file, Place::START, message, "an id that no other component has"));
+                self.cross_file_problems.push(problem(
+                    file,
+                    Place::START,
+                    message,
+                    "an id that no other component has",
+                ));
                 continue;
             }
             self.by_id.insert(component.id.clone(), Arc::clone(component));
@@ -66,8 +71,8 @@ impl Library {
         for component in self.by_id.values() {
             self.check_uses(component, &component.view, &mut between);
         }
-        between.extend(self.circles());
-        self.between.append(&mut between);
+        between.extend(self.find_cycles());
+        self.cross_file_problems.append(&mut between);
     }
 
     pub fn get(&self, id: &str) -> Option<&Arc<Component>> {
@@ -80,13 +85,13 @@ impl Library {
     }
 
     /// All problems: those within files, in file order, then those between files.
-    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+    pub fn problems(&self) -> impl Iterator<Item = &ComponentProblem> {
         let within =
             self.files.values().filter_map(|read| read.as_ref().err()).flat_map(|problems| &problems.0);
-        within.chain(&self.between)
+        within.chain(&self.cross_file_problems)
     }
 
-    fn check_uses(&self, component: &Component, node: &Node, problems: &mut Vec<Problem>) {
+    fn check_uses(&self, component: &Component, node: &Node, problems: &mut Vec<ComponentProblem>) {
         if let Kind::Component { component: id, props, slots, .. } = &node.kind {
             match self.by_id.get(&**id) {
                 None => {
@@ -127,7 +132,7 @@ impl Library {
     }
 
     /// Finds components that contain themselves. Reports each cycle once, starting at its first id.
-    fn circles(&self) -> Vec<Problem> {
+    fn find_cycles(&self) -> Vec<ComponentProblem> {
         let uses: BTreeMap<&str, Vec<(&str, Place)>> = self
             .by_id
             .values()
@@ -164,6 +169,6 @@ impl Library {
     }
 }
 
-fn problem(file: &str, place: Place, message: String, expected: &str) -> Problem {
-    Problem { file: file.to_owned(), place, message, expected: expected.to_owned() }
+fn problem(file: &str, place: Place, message: String, expected: &str) -> ComponentProblem {
+    ComponentProblem { file: file.to_owned(), place, message, expected: expected.to_owned() }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 /// One mistake: its position, a message and the expected value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{}:{}: {message}; expected {expected}", place.line, place.column)]
-pub struct Problem {
+pub struct ComponentProblem {
     pub file: String,
     pub place: Place,
     pub message: String,
@@ -15,9 +15,9 @@ pub struct Problem {
 
 /// All problems of one file, in file order. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct Problems(pub Vec<Problem>);
+pub struct ComponentProblems(pub Vec<ComponentProblem>);
 
-impl fmt::Display for Problems {
+impl fmt::Display for ComponentProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.0.iter().enumerate() {
             if index > 0 {
@@ -30,19 +30,19 @@ impl fmt::Display for Problems {
 }
 
 /// Collects the problems of one file.
-pub(crate) struct Findings<'a> {
+pub(crate) struct ProblemCollector<'a> {
     file: &'a str,
-    found: Vec<Problem>,
+    found: Vec<ComponentProblem>,
 }
 
-impl<'a> Findings<'a> {
+impl<'a> ProblemCollector<'a> {
     pub(crate) fn new(file: &'a str) -> Self {
         Self { file, found: Vec::new() }
     }
 
     pub(crate) fn add(&mut self, place: Place, message: impl Into<String>, expected: impl Into<String>) {
         if self.found.len() < MAX_PROBLEMS {
-            self.found.push(Problem {
+            self.found.push(ComponentProblem {
                 file: self.file.to_owned(),
                 place,
                 message: message.into(),
@@ -56,7 +56,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Returns the value if there are no problems.
-    pub(crate) fn settle<T>(mut self, value: Option<T>) -> Result<T, Problems> {
+    pub(crate) fn into_result<T>(mut self, value: Option<T>) -> Result<T, ComponentProblems> {
         match value {
             Some(value) if self.found.is_empty() => Ok(value),
             _ => {
@@ -64,7 +64,7 @@ impl<'a> Findings<'a> {
                     self.add(Place::START, "the file contains no component", "a component");
                 }
                 self.found.sort_by_key(|problem| problem.place);
-                Err(Problems(self.found))
+                Err(ComponentProblems(self.found))
             }
         }
     }

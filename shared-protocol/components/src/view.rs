@@ -1,6 +1,6 @@
 //! The view: the tree of nodes as written in the file. The runtime evaluates it for given props.
 
-use crate::{EvalError, Expression, Place, StyleSheet, expression::Scope};
+use crate::{ComponentExpression, EvalError, Place, StyleSheet, expression::Scope};
 use minijinja::Value;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub enum Bound {
     Fixed(Value),
-    Computed(Expression),
+    Computed(ComponentExpression),
 }
 
 impl Bound {
@@ -24,7 +24,7 @@ impl Bound {
 pub struct Node {
     pub kind: Kind,
     pub style: StyleSheet,
-    pub states: States,
+    pub states: StateStyles,
     /// The child nodes. For a slot, the content that it shows while it is empty.
     pub children: Vec<Self>,
     pub place: Place,
@@ -32,7 +32,7 @@ pub struct Node {
 
 /// Styles that override a node's own style in a state, applied in this order.
 #[derive(Debug, Default)]
-pub struct States {
+pub struct StateStyles {
     pub hover: Option<StyleSheet>,
     pub focus: Option<StyleSheet>,
     pub pressed: Option<StyleSheet>,

@@ -14,8 +14,8 @@ use std::{
 };
 
 /// The maximum number of received descriptors that no message has claimed yet. A correct peer sends no more.
-const MAX_WAITING: usize = 2;
-const CHUNK: usize = 64 << 10;
+const MAX_UNCLAIMED_DESCRIPTORS: usize = 2;
+const RECEIVE_CHUNK_BYTES: usize = 64 << 10;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelError {
@@ -115,8 +115,8 @@ impl Channel {
 
     /// Receives more bytes. Returns `false` when none are available and `flags` forbid blocking.
     fn fill(&mut self, flags: RecvFlags) -> Result<bool, ChannelError> {
-        let mut bytes = vec![0; CHUNK];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_WAITING))];
+        let mut bytes = vec![0; RECEIVE_CHUNK_BYTES];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_UNCLAIMED_DESCRIPTORS))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let flags = flags | RecvFlags::CMSG_CLOEXEC;
         let received = match recvmsg(&self.stream, &mut [IoSliceMut::new(&mut bytes)], &mut control, flags) {
@@ -131,7 +131,7 @@ impl Channel {
                 self.descriptors.extend(descriptors);
             }
         }
-        if self.descriptors.len() > MAX_WAITING {
+        if self.descriptors.len() > MAX_UNCLAIMED_DESCRIPTORS {
             return Err(ChannelError::Descriptors);
         }
         if received == 0 {

@@ -108,9 +108,9 @@
 //! picture of its own content.
 
 mod channel;
+mod mapping;
 mod memory;
 mod reader;
-mod shared;
 mod writer;
 
 pub use channel::{Channel, ChannelError};

@@ -1,6 +1,6 @@
 //! Creates frame memory for the host. Its size is fixed and sealed before the descriptor is shared.
 
-use crate::{FrameReader, shared};
+use crate::{FrameReader, mapping};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -11,7 +11,7 @@ pub enum MemoryError {
     #[error("could not allocate frame memory: {0}")]
     System(#[from] std::io::Error),
     #[error("the frame memory is not valid: {0}")]
-    Wrong(&'static str),
+    Invalid(&'static str),
 }
 
 impl From<rustix::io::Errno> for MemoryError {
@@ -32,7 +32,7 @@ impl FrameMemory {
     pub fn new(width: usize, height: usize) -> Result<Self, MemoryError> {
         let wrong = MemoryError::Size { width, height };
         let pixels = width.checked_mul(height).filter(|pixels| *pixels > 0 && *pixels <= 1 << 26);
-        let Some(size) = pixels.and_then(shared::size) else { return Err(wrong) };
+        let Some(size) = pixels.and_then(mapping::memory_bytes) else { return Err(wrong) };
         let plain = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         // Kernels before 6.3 do not support the flag; there only the sandbox prevents execution of the memory.
         let descriptor = memfd_create("preview-frames", plain | MemfdFlags::NOEXEC_SEAL)
@@ -45,7 +45,7 @@ impl FrameMemory {
     /// Adopts frame memory that another process of the host created, such as memory from main in the window.
     pub fn adopt(descriptor: OwnedFd, width: usize, height: usize) -> Result<Self, MemoryError> {
         let memory = Self { descriptor, width, height };
-        check(memory.descriptor.as_fd(), width, height)?;
+        check_descriptor(memory.descriptor.as_fd(), width, height)?;
         Ok(memory)
     }
 
@@ -70,17 +70,23 @@ impl AsFd for FrameMemory {
 }
 
 /// Checks size and seals before memory from another process is mapped: access past its end would end the process.
-pub(crate) fn check(descriptor: BorrowedFd<'_>, width: usize, height: usize) -> Result<(), MemoryError> {
+pub(crate) fn check_descriptor(
+    descriptor: BorrowedFd<'_>,
+    width: usize,
+    height: usize,
+) -> Result<(), MemoryError> {
     let pixels = width.checked_mul(height).filter(|pixels| *pixels > 0 && *pixels <= 1 << 26);
-    let Some(size) = pixels.and_then(shared::size) else { return Err(MemoryError::Size { width, height }) };
+    let Some(size) = pixels.and_then(mapping::memory_bytes) else {
+        return Err(MemoryError::Size { width, height });
+    };
     let seals =
-        rustix::fs::fcntl_get_seals(descriptor).map_err(|_| MemoryError::Wrong("it cannot be sealed"))?;
+        rustix::fs::fcntl_get_seals(descriptor).map_err(|_| MemoryError::Invalid("it cannot be sealed"))?;
     if !seals.contains(SealFlags::SHRINK) {
-        return Err(MemoryError::Wrong("it is not sealed against shrinking"));
+        return Err(MemoryError::Invalid("it is not sealed against shrinking"));
     }
     let stat = rustix::fs::fstat(descriptor)?;
     if u64::try_from(stat.st_size).ok() != u64::try_from(size).ok() {
-        return Err(MemoryError::Wrong("it does not have the expected size"));
+        return Err(MemoryError::Invalid("it does not have the expected size"));
     }
     Ok(())
 }

@@ -6,8 +6,9 @@
 //! prevents its own updates.
 
 use crate::{
-    MemoryError, memory,
-    shared::{Access, Mapping, slot_of},
+    MemoryError,
+    mapping::{FrameMapping, MappingAccess, slot_of},
+    memory,
 };
 use std::{
     os::fd::BorrowedFd,
@@ -15,7 +16,7 @@ use std::{
 };
 
 /// The maximum number of copies before a frame is reported as torn, no matter how the writer behaves.
-const ATTEMPTS: usize = 2;
+const MAX_COPY_ATTEMPTS: usize = 2;
 
 /// The result of [`FrameReader::take`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,18 +31,18 @@ pub enum Taken {
 
 #[derive(Debug)]
 pub struct FrameReader {
-    mapping: Mapping,
+    mapping: FrameMapping,
     width: usize,
     height: usize,
     /// The number of the last frame that was copied whole.
-    taken: u64,
+    last_frame: u64,
 }
 
 impl FrameReader {
     pub(crate) fn new(descriptor: BorrowedFd<'_>, width: usize, height: usize) -> Result<Self, MemoryError> {
-        memory::check(descriptor, width, height)?;
-        let mapping = Mapping::new(descriptor, width * height, Access::Read)?;
-        Ok(Self { mapping, width, height, taken: 0 })
+        memory::check_descriptor(descriptor, width, height)?;
+        let mapping = FrameMapping::new(descriptor, width * height, MappingAccess::Read)?;
+        Ok(Self { mapping, width, height, last_frame: 0 })
     }
 
     pub fn width(&self) -> usize {
@@ -53,16 +54,16 @@ impl FrameReader {
     }
 
     /// Returns whether there is a frame that this reader has not copied yet.
-    pub fn is_new(&self) -> bool {
-        self.mapping.newest().load(Ordering::Acquire) != self.taken
+    pub fn has_new_frame(&self) -> bool {
+        self.mapping.newest().load(Ordering::Acquire) != self.last_frame
     }
 
     /// Copies the newest frame into `pixels`: rows from the top, premultiplied, as many pixels as both sides have.
     /// Never blocks and makes at most two copies, no matter how the writer behaves.
     pub fn take(&mut self, pixels: &mut [[u8; 4]]) -> Taken {
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_COPY_ATTEMPTS {
             let newest = self.mapping.newest().load(Ordering::Acquire);
-            if newest == self.taken {
+            if newest == self.last_frame {
                 return Taken::Nothing;
             }
             let slot = slot_of(newest);
@@ -71,7 +72,7 @@ impl FrameReader {
             self.mapping.read(slot, pixels);
             fence(Ordering::Acquire);
             if before & 1 == 0 && sequence.load(Ordering::Relaxed) == before {
-                self.taken = newest;
+                self.last_frame = newest;
                 return Taken::Frame;
             }
         }

@@ -47,10 +47,10 @@ fn every_reader_finds_the_newest_frame_whenever_it_comes() {
     }
     let mut late = memory.reader().unwrap();
     for reader in [&mut first, &mut late] {
-        assert!(reader.is_new());
+        assert!(reader.has_new_frame());
         assert_eq!(reader.take(&mut seen), Taken::Frame);
         assert_eq!(seen, frame(7));
-        assert!(!reader.is_new());
+        assert!(!reader.has_new_frame());
         assert_eq!(reader.take(&mut seen), Taken::Nothing);
     }
 }

@@ -18,7 +18,7 @@ const MIN_PASSES: u32 = 2;
 const MAX_PASSES: u32 = 8;
 
 /// The maximum texture side in pixels, large enough for large text at [`MAX_PIXELS_PER_POINT`] and for images.
-const MAX_TEXTURE_SIDE: usize = 8192;
+const MAX_TEXTURE_SIDE_PIXELS: usize = 8192;
 
 /// Draws the interface that `ui` builds, `size` points large, over `background`.
 ///
@@ -82,7 +82,7 @@ fn input(size: Vec2, pixels_per_point: f32, pass: u32) -> RawInput {
     let mut input = RawInput {
         screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
         time: Some(f64::from(pass)),
-        max_texture_side: Some(MAX_TEXTURE_SIDE),
+        max_texture_side: Some(MAX_TEXTURE_SIDE_PIXELS),
         focused: false,
         ..RawInput::default()
     };

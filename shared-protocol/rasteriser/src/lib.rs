@@ -33,7 +33,7 @@ pub use kittest::SnapshotRenderer;
 
 use egui::epaint::{ClippedPrimitive, Mesh, Primitive, textures::TexturesDelta};
 use quads::Quad;
-use surface::Clip;
+use surface::ClipRange;
 use textures::{Texture, TextureStore};
 use triangles::Triangle;
 
@@ -81,14 +81,14 @@ impl Rasteriser {
         for ClippedPrimitive { clip_rect, primitive } in primitives {
             let Primitive::Mesh(mesh) = primitive else { continue };
             let Some(texture) = self.textures.get(mesh.texture_id) else { continue };
-            let Some(clip) = Clip::new(*clip_rect * pixels_per_point, surface) else { continue };
+            let Some(clip) = ClipRange::new(*clip_rect * pixels_per_point, surface) else { continue };
             draw_mesh(surface, &clip, texture, mesh, pixels_per_point);
         }
     }
 }
 
 /// Draws the triangles in order. Two consecutive ones that form an upright rectangle take the fast path.
-fn draw_mesh(surface: &mut Surface, clip: &Clip, texture: &Texture, mesh: &Mesh, pixels_per_point: f32) {
+fn draw_mesh(surface: &mut Surface, clip: &ClipRange, texture: &Texture, mesh: &Mesh, pixels_per_point: f32) {
     let mut waiting: Option<Triangle> = None;
     let (corner_indices, _incomplete) = mesh.indices.as_chunks::<3>();
     for &indices in corner_indices {

@@ -2,14 +2,14 @@
 //! pixel (glyphs), or stretch one row or column of a texture (sides of boxes).
 
 use crate::blend;
-use crate::surface::{Clip, Surface, covered};
+use crate::surface::{ClipRange, Surface, covered_pixels};
 use crate::textures::{TexelPosition, Texture};
-use crate::triangles::{Corner, Triangle};
+use crate::triangles::{Triangle, TriangleCorner};
 use egui::{Color32, Pos2, pos2};
 use std::ops::Range;
 
 /// The maximum offset in pixels between texels and pixels that are still copied one to one.
-const ALIGNMENT_TOLERANCE: f64 = 1.0 / 64.0;
+const MAX_MISALIGNMENT_PIXELS: f64 = 1.0 / 64.0;
 
 /// An upright rectangle of one colour. Its texture, if any, is neither rotated nor skewed.
 pub(crate) struct Quad {
@@ -55,17 +55,17 @@ impl Quad {
     }
 
     /// Returns the rectangle corner that the triangle lacks, or `None` unless it has exactly the other three.
-    fn missing_corner(&self, triangle: &Triangle) -> Option<Place> {
+    fn missing_corner(&self, triangle: &Triangle) -> Option<QuadCorner> {
         let [a, b, c] = &triangle.corners;
         let places = [self.place(a)?, self.place(b)?, self.place(c)?];
-        let mut missing = Place::ALL.into_iter().filter(|place| !places.contains(place));
+        let mut missing = QuadCorner::ALL.into_iter().filter(|place| !places.contains(place));
         let only = missing.next()?;
         missing.next().is_none().then_some(only)
     }
 
     /// Returns which corner of the rectangle this is, if its position and texture coordinates match one.
-    fn place(&self, corner: &Corner) -> Option<Place> {
-        let place = Place { right: corner.x == self.right, bottom: corner.y == self.bottom };
+    fn place(&self, corner: &TriangleCorner) -> Option<QuadCorner> {
+        let place = QuadCorner { right: corner.x == self.right, bottom: corner.y == self.bottom };
         let x = if place.right { self.right } else { self.left };
         let y = if place.bottom { self.bottom } else { self.top };
         let u = if place.right { self.uv_right_bottom.x } else { self.uv_left_top.x };
@@ -74,9 +74,9 @@ impl Quad {
     }
 
     /// Draws the rectangle. Returns `false`, without drawing, when it needs the general path.
-    pub(crate) fn draw(&self, surface: &mut Surface, clip: &Clip, texture: &Texture) -> bool {
-        let columns = covered(self.left, self.right, &clip.columns);
-        let rows = covered(self.top, self.bottom, &clip.rows);
+    pub(crate) fn draw(&self, surface: &mut Surface, clip: &ClipRange, texture: &Texture) -> bool {
+        let columns = covered_pixels(self.left, self.right, &clip.columns);
+        let rows = covered_pixels(self.top, self.bottom, &clip.rows);
         if columns.is_empty() || rows.is_empty() {
             return true;
         }
@@ -167,12 +167,12 @@ fn paint_texels(run: &mut [blend::Pixel], texels: &[Color32], colour: blend::Pix
 
 /// One of the four corners of a rectangle.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct QuadCorner {
     right: bool,
     bottom: bool,
 }
 
-impl Place {
+impl QuadCorner {
     const ALL: [Self; 4] = [
         Self { right: false, bottom: false },
         Self { right: true, bottom: false },
@@ -189,7 +189,7 @@ impl Place {
 fn whole_offset((pixel_start, texel_start): (f64, f32), (pixel_end, texel_end): (f64, f32)) -> Option<i64> {
     let (at_start, at_end) = (f64::from(texel_start) - pixel_start, f64::from(texel_end) - pixel_end);
     let whole = at_start.round();
-    let is_close = |offset: f64| (offset - whole).abs() <= ALIGNMENT_TOLERANCE;
+    let is_close = |offset: f64| (offset - whole).abs() <= MAX_MISALIGNMENT_PIXELS;
     // No surface or texture is larger, and adding to a column could overflow.
     let is_plausible = whole.abs() < f64::from(i32::MAX);
     (is_close(at_start) && is_close(at_end) && is_plausible).then_some(whole as i64)

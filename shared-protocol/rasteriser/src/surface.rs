@@ -55,7 +55,7 @@ impl Surface {
 
     /// Fills the pixels whose centres lie in `rect` with `background`, for a frame with few changes.
     pub fn clear_in(&mut self, rect: Rect, background: Color32) {
-        let Some(clip) = Clip::new(rect, self) else { return };
+        let Some(clip) = ClipRange::new(rect, self) else { return };
         for y in clip.rows.clone() {
             self.run_mut(y, clip.columns.clone()).fill(background.to_array());
         }
@@ -119,12 +119,12 @@ impl Surface {
 }
 
 /// The columns and rows that a primitive may paint. Both ranges are non-empty and lie on the surface.
-pub(crate) struct Clip {
+pub(crate) struct ClipRange {
     pub(crate) columns: Range<usize>,
     pub(crate) rows: Range<usize>,
 }
 
-impl Clip {
+impl ClipRange {
     /// Returns the pixels inside `rect` with its sides rounded, as egui's GPU backends do.
     pub(crate) fn new(rect: Rect, surface: &Surface) -> Option<Self> {
         if rect.any_nan() {
@@ -141,7 +141,7 @@ impl Clip {
 /// Returns the pixels within `limits` whose centres lie in `from..to`. Adjacent shapes share no pixel and leave no
 /// gap.
 #[inline]
-pub(crate) fn covered(from: f64, to: f64, limits: &Range<usize>) -> Range<usize> {
+pub(crate) fn covered_pixels(from: f64, to: f64, limits: &Range<usize>) -> Range<usize> {
     first_centre(from, limits)..first_centre(to, limits)
 }
 
@@ -162,17 +162,17 @@ mod tests {
     #[test]
     fn coverage_counts_centres() {
         let limits = 2..10;
-        assert_eq!(covered(3.0, 6.0, &limits), 3..6);
+        assert_eq!(covered_pixels(3.0, 6.0, &limits), 3..6);
         assert_eq!(
-            covered(3.5, 6.5, &limits),
+            covered_pixels(3.5, 6.5, &limits),
             3..6,
             "a centre on the left side counts, on the right side not"
         );
-        assert_eq!(covered(3.51, 6.51, &limits), 4..7);
-        assert_eq!(covered(-1e30, 1e30, &limits), 2..10);
-        assert_eq!(covered(f64::NEG_INFINITY, f64::INFINITY, &limits), 2..10);
-        assert!(covered(f64::NAN, f64::NAN, &limits).is_empty());
-        assert!(covered(20.0, 30.0, &limits).is_empty());
+        assert_eq!(covered_pixels(3.51, 6.51, &limits), 4..7);
+        assert_eq!(covered_pixels(-1e30, 1e30, &limits), 2..10);
+        assert_eq!(covered_pixels(f64::NEG_INFINITY, f64::INFINITY, &limits), 2..10);
+        assert!(covered_pixels(f64::NAN, f64::NAN, &limits).is_empty());
+        assert!(covered_pixels(20.0, 30.0, &limits).is_empty());
     }
 
     #[test]
@@ -186,13 +186,13 @@ mod tests {
     #[test]
     fn clips_stay_on_the_surface() {
         let surface = Surface::new(8, 8, Color32::BLACK).unwrap();
-        let clip = Clip::new(Rect::EVERYTHING, &surface).unwrap();
+        let clip = ClipRange::new(Rect::EVERYTHING, &surface).unwrap();
         assert_eq!((clip.columns, clip.rows), (0..8, 0..8));
-        let clip = Clip::new(Rect::from_min_max(pos2(-3.0, 1.4), pos2(4.6, 99.0)), &surface).unwrap();
+        let clip = ClipRange::new(Rect::from_min_max(pos2(-3.0, 1.4), pos2(4.6, 99.0)), &surface).unwrap();
         assert_eq!((clip.columns, clip.rows), (0..5, 1..8));
-        assert!(Clip::new(Rect::NOTHING, &surface).is_none());
-        assert!(Clip::new(Rect::NAN, &surface).is_none());
-        assert!(Clip::new(Rect::from_min_max(pos2(9.0, 0.0), pos2(12.0, 8.0)), &surface).is_none());
-        assert!(Clip::new(Rect::from_min_max(Pos2::ZERO, pos2(0.4, 8.0)), &surface).is_none());
+        assert!(ClipRange::new(Rect::NOTHING, &surface).is_none());
+        assert!(ClipRange::new(Rect::NAN, &surface).is_none());
+        assert!(ClipRange::new(Rect::from_min_max(pos2(9.0, 0.0), pos2(12.0, 8.0)), &surface).is_none());
+        assert!(ClipRange::new(Rect::from_min_max(Pos2::ZERO, pos2(0.4, 8.0)), &surface).is_none());
     }
 }

@@ -6,21 +6,21 @@
 //! overflows.
 
 use crate::blend::{self, Pixel, per_channel};
-use crate::surface::{Clip, Surface, covered};
+use crate::surface::{ClipRange, Surface, covered_pixels};
 use crate::textures::{TexelPosition, Texture};
 use egui::epaint::{Mesh, Vertex};
 use egui::{Color32, Pos2, TextureFilter};
 
 /// A corner of a triangle, positioned in pixels. All values are finite.
 #[derive(Clone, Copy)]
-pub(crate) struct Corner {
+pub(crate) struct TriangleCorner {
     pub(crate) x: f64,
     pub(crate) y: f64,
     pub(crate) uv: Pos2,
     pub(crate) colour: Color32,
 }
 
-impl Corner {
+impl TriangleCorner {
     fn new(vertex: &Vertex, pixels_per_point: f32) -> Option<Self> {
         let position = vertex.pos * pixels_per_point;
         (position.is_finite() && vertex.uv.is_finite()).then_some(Self {
@@ -33,29 +33,29 @@ impl Corner {
 }
 
 pub(crate) struct Triangle {
-    pub(crate) corners: [Corner; 3],
+    pub(crate) corners: [TriangleCorner; 3],
 }
 
 impl Triangle {
     /// Returns `None` if a corner is missing or not finite.
     #[inline]
     pub(crate) fn from_mesh(mesh: &Mesh, indices: [u32; 3], pixels_per_point: f32) -> Option<Self> {
-        let corner = |index: u32| Corner::new(mesh.vertices.get(index as usize)?, pixels_per_point);
+        let corner = |index: u32| TriangleCorner::new(mesh.vertices.get(index as usize)?, pixels_per_point);
         Some(Self { corners: [corner(indices[0])?, corner(indices[1])?, corner(indices[2])?] })
     }
 
-    pub(crate) fn draw(&self, surface: &mut Surface, clip: &Clip, texture: &Texture) {
+    pub(crate) fn draw(&self, surface: &mut Surface, clip: &ClipRange, texture: &Texture) {
         let [a, b, c] = &self.corners;
-        let rows = covered(a.y.min(b.y).min(c.y), a.y.max(b.y).max(c.y), &clip.rows);
-        let columns = covered(a.x.min(b.x).min(c.x), a.x.max(b.x).max(c.x), &clip.columns);
+        let rows = covered_pixels(a.y.min(b.y).min(c.y), a.y.max(b.y).max(c.y), &clip.rows);
+        let columns = covered_pixels(a.x.min(b.x).min(c.x), a.x.max(b.x).max(c.x), &clip.columns);
         if rows.is_empty() || columns.is_empty() {
             return;
         }
-        let Some(paint) = Paint::new(self, texture) else { return };
-        let sides = [Side::new(a, b), Side::new(b, c), Side::new(c, a)];
+        let Some(paint) = TrianglePaint::new(self, texture) else { return };
+        let sides = [TriangleSide::new(a, b), TriangleSide::new(b, c), TriangleSide::new(c, a)];
         for y in rows {
             let Some((left, right)) = crossings(&sides, y as f64 + 0.5) else { continue };
-            let columns = covered(left, right, &columns);
+            let columns = covered_pixels(left, right, &columns);
             if !columns.is_empty() {
                 let first_x = columns.start;
                 paint.apply(surface.run_mut(y, columns), first_x, y, texture);
@@ -70,15 +70,15 @@ impl Triangle {
 }
 
 /// A side, always directed downwards, so that adjacent triangles compute the same crossings.
-struct Side {
+struct TriangleSide {
     top: f64,
     bottom: f64,
     x_at_top: f64,
     slope: f64,
 }
 
-impl Side {
-    fn new(a: &Corner, b: &Corner) -> Self {
+impl TriangleSide {
+    fn new(a: &TriangleCorner, b: &TriangleCorner) -> Self {
         let (upper, lower) = if (a.y, a.x) <= (b.y, b.x) { (a, b) } else { (b, a) };
         // A horizontal side divides by zero, but no row lies between its ends, so the slope is never used.
         let slope = (lower.x - upper.x) / (lower.y - upper.y);
@@ -93,14 +93,14 @@ impl Side {
 
 /// Returns where the row through `y` enters and leaves the triangle.
 #[inline]
-fn crossings(sides: &[Side; 3], y: f64) -> Option<(f64, f64)> {
+fn crossings(sides: &[TriangleSide; 3], y: f64) -> Option<(f64, f64)> {
     let mut hits = sides.iter().filter_map(|side| side.crossing(y));
     let (first, second) = (hits.next()?, hits.next()?);
     Some((first.min(second), first.max(second)))
 }
 
 /// The method of colouring the pixels of a triangle.
-enum Paint {
+enum TrianglePaint {
     /// A single colour.
     Solid(Pixel),
     /// Corners of different colours, and a single point of the texture.
@@ -109,7 +109,7 @@ enum Paint {
     Textured { colour: Ramp<4>, texel: Ramp<2>, filter: TextureFilter },
 }
 
-impl Paint {
+impl TrianglePaint {
     /// Returns `None` if the triangle is invisible.
     fn new(triangle: &Triangle, texture: &Texture) -> Option<Self> {
         let [a, b, c] = &triangle.corners;

@@ -1,6 +1,6 @@
 //! The egui font provider for characters that no bundled font covers.
 
-use crate::{LoadedFont, MAX_ALL_BYTES, MAX_FONTS, MAX_WANTED_CHARS};
+use crate::{LoadedFont, MAX_FONTS, MAX_MISSING_CHARS, MAX_TOTAL_FONT_BYTES};
 use egui::{
     FontPriority, InsertFontFamily,
     epaint::text::{FallbackRequest, FontInsert, FontProvider},
@@ -13,16 +13,16 @@ use std::{
 /// The added fallback fonts, and the characters that none of them covers.
 #[derive(Clone, Default)]
 pub struct FallbackFonts {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<FallbackState>>,
     notify: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 #[derive(Default)]
-struct State {
+struct FallbackState {
     fonts: Vec<LoadedFont>,
-    wanted: BTreeSet<char>,
+    missing: BTreeSet<char>,
     /// Characters that were already returned by `take_wanted`; each is requested once.
-    known: BTreeSet<char>,
+    requested: BTreeSet<char>,
 }
 
 impl FallbackFonts {
@@ -31,7 +31,7 @@ impl FallbackFonts {
         Self { notify: Some(Arc::new(notify)), ..Self::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FallbackState> {
         // A panic cannot leave the state half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -45,8 +45,8 @@ impl FallbackFonts {
     /// Returns the characters that were drawn as boxes and that no earlier call returned.
     pub fn take_wanted(&self) -> BTreeSet<char> {
         let mut state = self.state();
-        let wanted = std::mem::take(&mut state.wanted);
-        state.known.extend(wanted.iter().copied());
+        let wanted = std::mem::take(&mut state.missing);
+        state.requested.extend(wanted.iter().copied());
         wanted
     }
 
@@ -55,7 +55,7 @@ impl FallbackFonts {
         let mut state = self.state();
         let bytes: u64 = state.fonts.iter().map(LoadedFont::bytes).sum();
         let is_known = state.fonts.iter().any(|known| known.name() == font.name());
-        if is_known || state.fonts.len() >= MAX_FONTS || bytes + font.bytes() > MAX_ALL_BYTES {
+        if is_known || state.fonts.len() >= MAX_FONTS || bytes + font.bytes() > MAX_TOTAL_FONT_BYTES {
             return false;
         }
         state.fonts.push(font);
@@ -73,8 +73,8 @@ impl FontProvider for FallbackFonts {
         let character = request.cluster.chars().next()?;
         let mut state = self.state();
         let Some(font) = state.fonts.iter().find(|font| font.has(character)) else {
-            if state.wanted.len() < MAX_WANTED_CHARS && !state.known.contains(&character) {
-                let is_new = state.wanted.insert(character);
+            if state.missing.len() < MAX_MISSING_CHARS && !state.requested.contains(&character) {
+                let is_new = state.missing.insert(character);
                 drop(state);
                 if let Some(notify) = self.notify.as_ref().filter(|_| is_new) {
                     notify();

@@ -13,16 +13,16 @@
 //! window: on its own thread    export: between two passes    preview: in main, sent as a descriptor
 //! ```
 
-mod fallback;
 #[cfg(feature = "discover")]
-mod find;
+mod discover;
+mod fallback;
 mod font;
 #[cfg(feature = "discover")]
 mod scripts;
 
-pub use fallback::FallbackFonts;
 #[cfg(feature = "discover")]
-pub use find::FontList;
+pub use discover::FontList;
+pub use fallback::FallbackFonts;
 pub use font::{FontError, FontFile, LoadedFont};
 #[cfg(feature = "discover")]
 pub use scripts::{SCRIPTS, Script};
@@ -31,8 +31,8 @@ pub use scripts::{SCRIPTS, Script};
 /// MB.
 pub const MAX_FONT_BYTES: u64 = 64 << 20;
 /// The maximum bytes of all fonts in one process.
-pub const MAX_ALL_BYTES: u64 = 160 << 20;
+pub const MAX_TOTAL_FONT_BYTES: u64 = 160 << 20;
 /// The maximum number of fonts in one process: one for each of a few scripts on one screen.
 pub const MAX_FONTS: usize = 24;
 /// The maximum number of recorded missing characters. Further characters are recorded in the next frame.
-pub const MAX_WANTED_CHARS: usize = 512;
+pub const MAX_MISSING_CHARS: usize = 512;

@@ -16,38 +16,38 @@ const fn script(name: &'static str, sample: char, package: &'static str) -> Scri
     Script { name, sample, package }
 }
 
-const CORE: &str = "fonts-noto-core";
-const CJK: &str = "fonts-noto-cjk";
+const NOTO_CORE_PACKAGE: &str = "fonts-noto-core";
+const NOTO_CJK_PACKAGE: &str = "fonts-noto-cjk";
 
 pub const SCRIPTS: [Script; 23] = [
-    script("Arabic", 'ع', CORE),
-    script("Armenian", 'Ա', CORE),
-    script("Bengali", 'ক', CORE),
-    script("Chinese", '中', CJK),
-    script("Devanagari", 'क', CORE),
-    script("Ethiopic", 'አ', CORE),
-    script("Georgian", 'ა', CORE),
-    script("Gujarati", 'ક', CORE),
-    script("Gurmukhi", 'ਕ', CORE),
-    script("Hebrew", 'א', CORE),
-    script("Japanese", 'あ', CJK),
-    script("Kannada", 'ಕ', CORE),
-    script("Khmer", 'ក', CORE),
-    script("Korean", '한', CJK),
-    script("Lao", 'ກ', CORE),
-    script("Malayalam", 'ക', CORE),
+    script("Arabic", 'ع', NOTO_CORE_PACKAGE),
+    script("Armenian", 'Ա', NOTO_CORE_PACKAGE),
+    script("Bengali", 'ক', NOTO_CORE_PACKAGE),
+    script("Chinese", '中', NOTO_CJK_PACKAGE),
+    script("Devanagari", 'क', NOTO_CORE_PACKAGE),
+    script("Ethiopic", 'አ', NOTO_CORE_PACKAGE),
+    script("Georgian", 'ა', NOTO_CORE_PACKAGE),
+    script("Gujarati", 'ક', NOTO_CORE_PACKAGE),
+    script("Gurmukhi", 'ਕ', NOTO_CORE_PACKAGE),
+    script("Hebrew", 'א', NOTO_CORE_PACKAGE),
+    script("Japanese", 'あ', NOTO_CJK_PACKAGE),
+    script("Kannada", 'ಕ', NOTO_CORE_PACKAGE),
+    script("Khmer", 'ក', NOTO_CORE_PACKAGE),
+    script("Korean", '한', NOTO_CJK_PACKAGE),
+    script("Lao", 'ກ', NOTO_CORE_PACKAGE),
+    script("Malayalam", 'ക', NOTO_CORE_PACKAGE),
     script("Mathematical symbols", '∰', "fonts-noto-core or fonts-symbola"),
-    script("Myanmar", 'က', CORE),
-    script("Sinhala", 'ක', CORE),
+    script("Myanmar", 'က', NOTO_CORE_PACKAGE),
+    script("Sinhala", 'ක', NOTO_CORE_PACKAGE),
     script("Symbols", '⚗', "fonts-noto-core or fonts-symbola"),
-    script("Tamil", 'க', CORE),
-    script("Telugu", 'క', CORE),
-    script("Thai", 'ก', CORE),
+    script("Tamil", 'க', NOTO_CORE_PACKAGE),
+    script("Telugu", 'క', NOTO_CORE_PACKAGE),
+    script("Thai", 'ก', NOTO_CORE_PACKAGE),
 ];
 
 /// The group of characters that a font is chosen for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Group {
+pub(crate) enum ScriptGroup {
     /// Chinese, Japanese and Korean: one file covers all of them, in the glyph forms of one region.
     Cjk,
     /// Characters of one script, named as in the Noto font families: `Canadian Aboriginal`.
@@ -56,20 +56,20 @@ pub(crate) enum Group {
     Common,
 }
 
-pub(crate) fn group_of(character: char) -> Group {
+pub(crate) fn group_of(character: char) -> ScriptGroup {
     use unicode_script::Script as S;
     match character.script() {
-        S::Han | S::Hiragana | S::Katakana | S::Hangul | S::Bopomofo => Group::Cjk,
+        S::Han | S::Hiragana | S::Katakana | S::Hangul | S::Bopomofo => ScriptGroup::Cjk,
         // Ideographic punctuation and full-width forms.
-        _ if matches!(character, '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}') => Group::Cjk,
-        S::Common | S::Inherited | S::Unknown => Group::Common,
-        script => Group::Named(script.full_name().replace('_', " ")),
+        _ if matches!(character, '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}') => ScriptGroup::Cjk,
+        S::Common | S::Inherited | S::Unknown => ScriptGroup::Common,
+        script => ScriptGroup::Named(script.full_name().replace('_', " ")),
     }
 }
 
 /// The regional glyph forms of ideographs, as used in font family names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Region {
+pub(crate) enum CjkRegion {
     Japan,
     Korea,
     China,
@@ -77,7 +77,7 @@ pub(crate) enum Region {
     HongKong,
 }
 
-impl Region {
+impl CjkRegion {
     /// Determines the region from the locale, otherwise from neighbouring characters, otherwise mainland China.
     pub(crate) fn of(locale: &str, characters: impl IntoIterator<Item = char>) -> Self {
         use unicode_script::Script as S;
@@ -125,26 +125,26 @@ mod tests {
 
     #[test]
     fn ideographs_take_the_forms_of_the_locale_then_of_the_text() {
-        let region = |locale: &str, text: &str| Region::of(locale, text.chars());
-        assert_eq!(region("ja_JP.UTF-8", "中文"), Region::Japan);
-        assert_eq!(region("zh_TW.UTF-8", "中文"), Region::Taiwan);
-        assert_eq!(region("zh_HK", "中文"), Region::HongKong);
-        assert_eq!(region("zh_CN.UTF-8", "日本のラベル"), Region::China);
-        assert_eq!(region("de_DE.UTF-8", "日本のラベル"), Region::Japan);
-        assert_eq!(region("C.UTF-8", "漢字 한국어"), Region::Korea);
-        assert_eq!(region("", "漢字"), Region::China);
+        let region = |locale: &str, text: &str| CjkRegion::of(locale, text.chars());
+        assert_eq!(region("ja_JP.UTF-8", "中文"), CjkRegion::Japan);
+        assert_eq!(region("zh_TW.UTF-8", "中文"), CjkRegion::Taiwan);
+        assert_eq!(region("zh_HK", "中文"), CjkRegion::HongKong);
+        assert_eq!(region("zh_CN.UTF-8", "日本のラベル"), CjkRegion::China);
+        assert_eq!(region("de_DE.UTF-8", "日本のラベル"), CjkRegion::Japan);
+        assert_eq!(region("C.UTF-8", "漢字 한국어"), CjkRegion::Korea);
+        assert_eq!(region("", "漢字"), CjkRegion::China);
     }
 
     #[test]
     fn characters_are_grouped_by_who_has_a_font_for_them() {
         for (character, group) in [
-            ('日', Group::Cjk),
-            ('ラ', Group::Cjk),
-            ('한', Group::Cjk),
-            ('、', Group::Cjk),
-            ('ع', Group::Named("Arabic".to_owned())),
-            ('ᐃ', Group::Named("Canadian Aboriginal".to_owned())),
-            ('⚗', Group::Common),
+            ('日', ScriptGroup::Cjk),
+            ('ラ', ScriptGroup::Cjk),
+            ('한', ScriptGroup::Cjk),
+            ('、', ScriptGroup::Cjk),
+            ('ع', ScriptGroup::Named("Arabic".to_owned())),
+            ('ᐃ', ScriptGroup::Named("Canadian Aboriginal".to_owned())),
+            ('⚗', ScriptGroup::Common),
         ] {
             assert_eq!(group_of(character), group, "{character}");
         }

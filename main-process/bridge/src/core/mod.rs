@@ -2,17 +2,17 @@
 //! executes the actions that [`Core::handle`] returns.
 
 mod client;
-mod link;
+mod connection;
 mod server;
 #[cfg(test)]
 mod tests;
 
 use crate::{
-    away::Refusal,
-    message::{Key, Request, SUBSCRIPTION_KEY, key, notice},
-    surface::{List, Surface},
+    message::{JsonRpcRequest, RequestKey, SUBSCRIPTION_KEY, notification, request_key},
+    refusal::BridgeRefusal,
+    surface::{McpListKind, Surface},
 };
-use link::Link;
+use connection::BridgeConnectionState;
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -20,13 +20,13 @@ use std::{
 };
 
 /// The maximum number of requests that wait for an answer at one time.
-pub(crate) const MAX_OPEN: usize = 256;
+pub(crate) const MAX_OPEN_REQUESTS: usize = 256;
 /// The grace period for open calls after the client disconnects; MCP hosts kill the process after two or three seconds.
-pub(crate) const LAST_CALLS: Duration = Duration::from_millis(1500);
+pub(crate) const SHUTDOWN_GRACE_PERIOD: Duration = Duration::from_millis(1500);
 
 /// An event for the core.
 #[derive(Debug)]
-pub(crate) enum Input {
+pub(crate) enum BridgeEvent {
     Client(Vec<u8>),
     /// The client sent a line that exceeds the limit.
     ClientTooLong,
@@ -45,7 +45,7 @@ pub(crate) enum Input {
 
 /// An action for the pump. Actions are executed in order.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Action {
+pub(crate) enum BridgeAction {
     ToClient(Vec<u8>),
     ToServer(Vec<u8>),
     Connect,
@@ -60,51 +60,51 @@ pub(crate) enum Action {
 
 /// The behaviour while Draftboard is unreachable.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Habits {
+pub(crate) struct BridgeSettings {
     pub(crate) surface: Surface,
-    pub(crate) how_to_start: String,
+    pub(crate) start_hint: String,
     /// Allows the bridge to start Draftboard when a call needs it.
-    pub(crate) launch: bool,
+    pub(crate) may_launch: bool,
 }
 
-pub(crate) struct Core {
-    habits: Habits,
-    link: Link,
-    session: Session,
+pub(crate) struct BridgeCore {
+    settings: BridgeSettings,
+    connection: BridgeConnectionState,
+    session: BridgedSession,
     /// Requests that were sent and not answered yet, except streams.
-    in_flight: BTreeMap<Key, Request>,
+    in_flight: BTreeMap<RequestKey, JsonRpcRequest>,
     /// Requests that are queued until a connection exists.
-    held: VecDeque<(Vec<u8>, Request)>,
-    listens: BTreeMap<Key, Listen>,
+    queued: VecDeque<(Vec<u8>, JsonRpcRequest)>,
+    listens: BTreeMap<RequestKey, SubscriptionStream>,
     /// The items of each list as the client last received them.
-    seen: BTreeMap<List, Seen>,
+    cached_lists: BTreeMap<McpListKind, CachedList>,
     /// Open requests of the bridge itself.
-    own: BTreeMap<Key, Own>,
-    own_count: u64,
+    own_requests: BTreeMap<RequestKey, OwnRequest>,
+    own_request_count: u64,
     /// Server requests that the client has not answered yet.
-    asked: BTreeMap<Key, Value>,
+    server_requests: BTreeMap<RequestKey, Value>,
     closing: bool,
-    out: Vec<Action>,
+    actions: Vec<BridgeAction>,
 }
 
 /// The state of a session that started with `initialize`, replayed on a new connection.
 #[derive(Debug, Default)]
-struct Session {
-    hello: Option<Value>,
+struct BridgedSession {
+    initialize_params: Option<Value>,
     initialized: bool,
     subscriptions: BTreeSet<String>,
 }
 
 /// An open `subscriptions/listen` stream. It outlives a connection: the bridge sends the request again on the next one.
 #[derive(Debug)]
-struct Listen {
+struct SubscriptionStream {
     line: Vec<u8>,
-    request: Request,
+    request: JsonRpcRequest,
     acknowledged: bool,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct CachedList {
     items: Value,
     /// The list has further pages, which are not cached.
     paged: bool,
@@ -113,116 +113,117 @@ struct Seen {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Own {
+enum OwnRequest {
     Initialize,
     Subscribe,
-    List(List),
+    List(McpListKind),
 }
 
-impl Core {
-    pub(crate) fn new(habits: Habits) -> Self {
+impl BridgeCore {
+    pub(crate) fn new(habits: BridgeSettings) -> Self {
         Self {
-            habits,
-            link: Link::Idle,
-            session: Session::default(),
+            settings: habits,
+            connection: BridgeConnectionState::Idle,
+            session: BridgedSession::default(),
             in_flight: BTreeMap::new(),
-            held: VecDeque::new(),
+            queued: VecDeque::new(),
             listens: BTreeMap::new(),
-            seen: BTreeMap::new(),
-            own: BTreeMap::new(),
-            own_count: 0,
-            asked: BTreeMap::new(),
+            cached_lists: BTreeMap::new(),
+            own_requests: BTreeMap::new(),
+            own_request_count: 0,
+            server_requests: BTreeMap::new(),
             closing: false,
-            out: Vec::new(),
+            actions: Vec::new(),
         }
     }
 
     /// Handles an event and returns the actions to execute.
-    pub(crate) fn handle(&mut self, input: Input) -> Vec<Action> {
+    pub(crate) fn handle(&mut self, input: BridgeEvent) -> Vec<BridgeAction> {
         match input {
-            Input::Client(line) => self.client_line(line),
-            Input::ClientTooLong => {
+            BridgeEvent::Client(line) => self.client_line(line),
+            BridgeEvent::ClientTooLong => {
                 let message =
                     format!("the message is longer than {} bytes and was not read", crate::MAX_LINE);
                 let error = json!({ "code": -32600, "message": message });
-                self.tell(&json!({ "jsonrpc": "2.0", "id": null, "error": error }));
+                self.send_to_client(&json!({ "jsonrpc": "2.0", "id": null, "error": error }));
             }
-            Input::ClientEnded => {
+            BridgeEvent::ClientEnded => {
                 self.closing = true;
-                self.out.push(Action::EndAfter(LAST_CALLS));
+                self.actions.push(BridgeAction::EndAfter(SHUTDOWN_GRACE_PERIOD));
             }
-            Input::Server(line) => self.server_line(line),
-            Input::Connected => self.connected(),
-            Input::Unreachable(reason) => self.unreachable(&reason),
-            Input::Lost(reason) => self.lost(&reason),
-            Input::RetryDue => self.retry(),
-            Input::EndDue => self.out.push(Action::End),
+            BridgeEvent::Server(line) => self.server_line(line),
+            BridgeEvent::Connected => self.on_connected(),
+            BridgeEvent::Unreachable(reason) => self.on_unreachable(&reason),
+            BridgeEvent::Lost(reason) => self.on_connection_lost(&reason),
+            BridgeEvent::RetryDue => self.on_retry_due(),
+            BridgeEvent::EndDue => self.actions.push(BridgeAction::End),
         }
-        if self.closing && self.in_flight.is_empty() && self.held.is_empty() {
-            self.out.push(Action::End);
+        if self.closing && self.in_flight.is_empty() && self.queued.is_empty() {
+            self.actions.push(BridgeAction::End);
         }
-        std::mem::take(&mut self.out)
+        std::mem::take(&mut self.actions)
     }
 
-    fn tell(&mut self, message: &Value) {
-        self.out.push(Action::ToClient(message.to_string().into_bytes()));
+    fn send_to_client(&mut self, message: &Value) {
+        self.actions.push(BridgeAction::ToClient(message.to_string().into_bytes()));
     }
 
-    fn send(&mut self, message: &Value) {
-        self.out.push(Action::ToServer(message.to_string().into_bytes()));
+    fn send_to_server(&mut self, message: &Value) {
+        self.actions.push(BridgeAction::ToServer(message.to_string().into_bytes()));
     }
 
-    fn ask(&mut self, own: Own, method: &str, params: Value) {
-        self.own_count += 1;
-        let id = Value::from(format!("draftboard-bridge-{}", self.own_count));
-        self.own.insert(key(&id), own);
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+    fn send_own_request(&mut self, own: OwnRequest, method: &str, params: Value) {
+        self.own_request_count += 1;
+        let id = Value::from(format!("draftboard-bridge-{}", self.own_request_count));
+        self.own_requests.insert(request_key(&id), own);
+        self.send_to_server(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
     }
 
-    fn refuse(&mut self, request: &Request, refusal: &Refusal) {
-        self.tell(&refusal.answer(request));
+    fn refuse(&mut self, request: &JsonRpcRequest, refusal: &BridgeRefusal) {
+        self.send_to_client(&refusal.to_response(request));
     }
 
     /// Notifies the client that a list changed. Without a handshake, sends it on the streams that subscribed to the list.
-    fn tell_changed(&mut self, list: List) {
+    fn notify_list_changed(&mut self, list: McpListKind) {
         if self.session.initialized {
-            self.tell(&notice(list.changed_notice(), Value::Null));
+            self.send_to_client(&notification(list.changed_notification(), Value::Null));
         }
-        let wants = |listen: &&Listen| listen.filter().get(list.filter_key()) == Some(&Value::Bool(true));
+        let wants =
+            |listen: &&SubscriptionStream| listen.filter().get(list.filter_key()) == Some(&Value::Bool(true));
         let notices: Vec<Value> = self
             .listens
             .values()
             .filter(wants)
-            .map(|listen| listen.tagged(list.changed_notice(), json!({})))
+            .map(|listen| listen.stream_notification(list.changed_notification(), json!({})))
             .collect();
-        notices.iter().for_each(|notice| self.tell(notice));
+        notices.iter().for_each(|notice| self.send_to_client(notice));
     }
 
     /// Sends an update for every subscribed resource, because changes during the disconnect were not reported.
-    fn tell_all_updated(&mut self) {
+    fn notify_all_updated(&mut self) {
         const UPDATED: &str = "notifications/resources/updated";
         let mut notices: Vec<Value> = Vec::new();
         if self.session.initialized {
             let of_session = self.session.subscriptions.iter();
-            notices.extend(of_session.map(|uri| notice(UPDATED, json!({ "uri": uri }))));
+            notices.extend(of_session.map(|uri| notification(UPDATED, json!({ "uri": uri }))));
         }
         for listen in self.listens.values().filter(|listen| listen.acknowledged) {
             let uris = listen.filter().get("resourceSubscriptions").and_then(Value::as_array);
             let uris = uris.into_iter().flatten();
-            notices.extend(uris.map(|uri| listen.tagged(UPDATED, json!({ "uri": uri }))));
+            notices.extend(uris.map(|uri| listen.stream_notification(UPDATED, json!({ "uri": uri }))));
         }
-        notices.iter().for_each(|notice| self.tell(notice));
+        notices.iter().for_each(|notice| self.send_to_client(notice));
     }
 }
 
-impl Listen {
+impl SubscriptionStream {
     fn filter(&self) -> &Value {
         self.request.params.get("notifications").unwrap_or(&Value::Null)
     }
 
     /// Builds a notification for this stream.
-    fn tagged(&self, method: &str, mut params: Value) -> Value {
+    fn stream_notification(&self, method: &str, mut params: Value) -> Value {
         params["_meta"] = json!({ SUBSCRIPTION_KEY: self.request.id });
-        notice(method, params)
+        notification(method, params)
     }
 }

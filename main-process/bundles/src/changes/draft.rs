@@ -1,11 +1,11 @@
 //! A bundle with unwritten changes: later changes of a batch see the results of earlier ones.
 
-use crate::{Bundle, Data, files::BundlePath, model::Reference};
+use crate::{Bundle, Data, files::BundlePath, model::EntityReference};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// An entity after the changes so far.
 #[derive(Debug, Clone)]
-pub(super) struct Draft {
+pub(super) struct EntityDraft {
     pub(super) kind: usize,
     pub(super) path: BundlePath,
     /// The current content of the file; `None` if it is new.
@@ -14,16 +14,16 @@ pub(super) struct Draft {
     pub(super) data: Option<Data>,
     /// Whether it was deleted and created again, so that none of its old text is kept.
     pub(super) is_new: bool,
-    pub(super) references: Vec<Reference>,
+    pub(super) references: Vec<EntityReference>,
 }
 
-pub(super) struct Drafts<'a> {
+pub(super) struct EntityDrafts<'a> {
     pub(super) bundle: &'a Bundle,
     /// Drafts by id, with the order in which they were first touched.
-    touched: BTreeMap<String, (usize, Draft)>,
+    touched: BTreeMap<String, (usize, EntityDraft)>,
 }
 
-impl<'a> Drafts<'a> {
+impl<'a> EntityDrafts<'a> {
     pub(super) fn new(bundle: &'a Bundle) -> Self {
         Self { bundle, touched: BTreeMap::new() }
     }
@@ -37,13 +37,13 @@ impl<'a> Drafts<'a> {
     }
 
     /// Returns a draft of the entity with a type and an id.
-    pub(super) fn of(&self, kind: usize, id: &str) -> Option<Draft> {
+    pub(super) fn of(&self, kind: usize, id: &str) -> Option<EntityDraft> {
         if let Some((_, draft)) = self.touched.get(id) {
             return (draft.kind == kind && draft.data.is_some()).then(|| draft.clone());
         }
         let entity = self.bundle.entity(&self.bundle.kinds[kind].name, id)?;
         let (_, file) = self.bundle.file_of(id)?;
-        Some(Draft {
+        Some(EntityDraft {
             kind,
             path: BundlePath::parse(entity.path()).ok()?,
             before: Some(file.source.clone()),
@@ -54,7 +54,7 @@ impl<'a> Drafts<'a> {
     }
 
     /// Returns the draft of an entity that this batch deleted.
-    pub(super) fn deleted(&self, id: &str) -> Option<&Draft> {
+    pub(super) fn deleted(&self, id: &str) -> Option<&EntityDraft> {
         self.touched.get(id).map(|(_, draft)| draft).filter(|draft| draft.data.is_none())
     }
 
@@ -66,7 +66,7 @@ impl<'a> Drafts<'a> {
                 && !self.touched.values().any(|(_, draft)| draft.path == *path))
     }
 
-    pub(super) fn set(&mut self, id: &str, mut draft: Draft) {
+    pub(super) fn set(&mut self, id: &str, mut draft: EntityDraft) {
         if let Some(data) = &draft.data {
             draft.references = crate::model::references(data, &self.bundle.rules_of(draft.kind));
         } else {
@@ -100,13 +100,13 @@ impl<'a> Drafts<'a> {
     }
 
     /// All drafts, in the order in which they were first touched.
-    pub(super) fn touched(&self) -> Vec<(&str, &Draft)> {
+    pub(super) fn touched(&self) -> Vec<(&str, &EntityDraft)> {
         let mut touched: Vec<_> = self.touched.iter().collect();
         touched.sort_by_key(|(_, (order, _))| *order);
         touched.into_iter().map(|(id, (_, draft))| (id.as_str(), draft)).collect()
     }
 
-    pub(super) fn get(&self, id: &str) -> Option<&Draft> {
+    pub(super) fn get(&self, id: &str) -> Option<&EntityDraft> {
         self.touched.get(id).map(|(_, draft)| draft)
     }
 }

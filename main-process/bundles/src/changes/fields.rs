@@ -1,21 +1,21 @@
 //! Builds and edits the data of an entity: its id, its fields, their order.
 
-use super::result::Failure;
-use crate::{Data, data::Members, schema::EntitySchema};
+use super::result::ChangeFailure;
+use crate::{Data, schema::EntitySchema, value::BundleValueMembers};
 
 /// The maximum bytes of an id, which also names a file.
-const LONGEST_ID: usize = 200;
+const MAX_ID_BYTES: usize = 200;
 
-pub(super) fn check_id(id: &str) -> Result<(), Failure> {
+pub(super) fn check_id(id: &str) -> Result<(), ChangeFailure> {
     let odd = |c: char| c.is_control() || matches!(c, '/' | '\\' | '\u{2028}' | '\u{2029}');
     if id.trim().is_empty()
         || id != id.trim()
-        || id.len() > LONGEST_ID
+        || id.len() > MAX_ID_BYTES
         || id.starts_with('.')
         || id.contains(odd)
     {
-        return Err(Failure::invalid(format!(
-            "{id:?} cannot be an id, which also names a file: at most {LONGEST_ID} bytes, no slashes or control characters, no dot in front, no blanks around"
+        return Err(ChangeFailure::invalid(format!(
+            "{id:?} cannot be an id, which also names a file: at most {MAX_ID_BYTES} bytes, no slashes or control characters, no dot in front, no blanks around"
         )));
     }
     Ok(())
@@ -27,11 +27,11 @@ pub(super) fn entity_data(
     id_field: &str,
     id: &str,
     schema: Option<&EntitySchema>,
-) -> Result<Data, Failure> {
+) -> Result<Data, ChangeFailure> {
     let mut members = match data {
-        None => Members::default(),
+        None => BundleValueMembers::default(),
         Some(Data::Map(members)) => members.clone(),
-        Some(_) => return Err(Failure::invalid("data must be an object")),
+        Some(_) => return Err(ChangeFailure::invalid("data must be an object")),
     };
     match members.get(id_field) {
         None => {
@@ -41,7 +41,7 @@ pub(super) fn entity_data(
         Some(given) if given.as_text() == Some(id) => {}
         Some(given) => {
             let given = serde_json::to_string(given).unwrap_or_default();
-            return Err(Failure::invalid(format!(
+            return Err(ChangeFailure::invalid(format!(
                 "entityId is {id:?} but data.{id_field} is {given}: they must be equal"
             )));
         }
@@ -108,7 +108,7 @@ pub(super) fn set_field(
                 if value.is_none() {
                     return Ok(());
                 }
-                members.set(first, Data::Map(Members::default()));
+                members.set(first, Data::Map(BundleValueMembers::default()));
             }
             members.get_mut(first).map_or(Ok(()), |inside| set_field(inside, rest, value, None))
         }

@@ -4,19 +4,19 @@
 //! and computes the result of every change and the content of every file. [`commit`] writes: it refuses if a file
 //! differs from the version that the plan is based on, and an interruption leaves all files written or none.
 
+mod change_summary;
 mod commit;
 mod draft;
 mod fields;
-mod intent;
 mod plan;
 mod planner;
 mod request;
 mod result;
-mod words;
+mod write_ahead;
 
-pub use commit::{CommitError, commit};
-pub(crate) use intent::recover;
-pub use plan::{FileEdit, Plan, plan};
+pub use commit::{BundleCommitError, commit};
+pub use plan::{Plan, PlannedFileEdit, plan};
+pub(crate) use write_ahead::recover;
 
 use crate::{
     Bundles,

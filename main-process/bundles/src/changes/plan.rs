@@ -1,8 +1,8 @@
 //! A plan: the effect of a batch of changes on files. Pure: it reads only the loaded bundle.
 
 use super::{
-    planner::Planner,
-    request::{Operation, Request},
+    planner::ChangePlanner,
+    request::{ApplyChangesRequest, EntityOperation},
     result::ChangeResult,
 };
 use crate::{
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A file that a plan writes or removes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileEdit {
+pub struct PlannedFileEdit {
     pub(crate) path: BundlePath,
     /// The content that the plan is based on; `None` if the file must not exist.
     pub before: Option<Arc<str>>,
@@ -23,7 +23,7 @@ pub struct FileEdit {
     pub after: Option<String>,
 }
 
-impl FileEdit {
+impl PlannedFileEdit {
     /// The path, relative to the bundle.
     pub fn path(&self) -> &str {
         self.path.as_str()
@@ -34,25 +34,25 @@ impl FileEdit {
 #[derive(Debug, Clone)]
 pub struct Plan {
     bundle_id: String,
-    request: Request,
+    request: ApplyChangesRequest,
     results: Vec<ChangeResult>,
-    edits: Vec<FileEdit>,
+    edits: Vec<PlannedFileEdit>,
 }
 
 /// Plans the changes in the arguments of `apply_changes`.
 pub fn plan(bundles: &Bundles, arguments: &Value) -> Result<Plan, Refusal> {
-    let request = Request::read(arguments)?;
+    let request = ApplyChangesRequest::read(arguments)?;
     let bundle = bundles.resolve(request.bundle_id.as_deref())?;
-    let mut planner = Planner::new(bundle, &request);
+    let mut planner = ChangePlanner::new(bundle, &request);
     let mut results: Vec<ChangeResult> = Vec::new();
     for change in &request.changes {
         let mut result = ChangeResult::new(change);
-        result.failure = planner.change(change, &mut result).err();
+        result.failure = planner.plan_change(change, &mut result).err();
         results.push(result);
     }
     planner.check_references(&mut results);
     for result in &mut results {
-        planner.show(result);
+        planner.attach_final_entity(result);
     }
     let edits = planner.edits()?;
     Ok(Plan { bundle_id: bundle.id().to_owned(), request, results, edits })
@@ -73,13 +73,13 @@ impl Plan {
     }
 
     /// The files that the plan changes.
-    pub fn edits(&self) -> &[FileEdit] {
+    pub fn edits(&self) -> &[PlannedFileEdit] {
         &self.edits
     }
 
     /// Returns whether the plan deletes any entity.
     pub fn deletes(&self) -> bool {
-        self.results.iter().any(|result| matches!(result.change.operation, Operation::Delete))
+        self.results.iter().any(|result| matches!(result.change.operation, EntityOperation::Delete))
     }
 
     /// Returns a one-line summary.
@@ -87,9 +87,9 @@ impl Plan {
         match &self.results[..] {
             [only] => {
                 let operation = match only.change.operation {
-                    Operation::Create { .. } => "Create",
-                    Operation::Update { .. } => "Change",
-                    Operation::Delete => "Delete",
+                    EntityOperation::Create { .. } => "Create",
+                    EntityOperation::Update { .. } => "Change",
+                    EntityOperation::Delete => "Delete",
                 };
                 format!("{operation} {} {}", only.change.entity_type, only.change.entity_id)
             }
@@ -124,10 +124,11 @@ impl Plan {
             let [dry_run, validate, references] = echo;
             let details = Data::map([dry_run, validate, references, ("results", results(false))]);
             let message = format!("{} change(s) failed", failed.len());
-            return Err(Refusal::new(worst(&failed), message).with(details));
+            return Err(Refusal::new(batch_error_code(&failed), message).with(details));
         }
         let files = |gone: bool| {
-            let paths = self.edits.iter().filter(|edit| edit.after.is_none() == gone).map(FileEdit::path);
+            let paths =
+                self.edits.iter().filter(|edit| edit.after.is_none() == gone).map(PlannedFileEdit::path);
             Data::texts(paths)
         };
         let names = match is_written {
@@ -151,7 +152,7 @@ impl Plan {
 }
 
 /// Returns the error code of the whole batch.
-fn worst(failed: &[Code]) -> Code {
+fn batch_error_code(failed: &[Code]) -> Code {
     [Code::NotFound, Code::DeleteBlocked, Code::ReferenceError]
         .into_iter()
         .find(|code| failed.contains(code))

@@ -1,11 +1,11 @@
 //! Plans each change of a batch on top of the previous ones.
 
 use super::{
-    draft::{Draft, Drafts},
+    draft::{EntityDraft, EntityDrafts},
     fields::{check_id, entity_data, set_field},
-    plan::FileEdit,
-    request::{Change, Operation, Policy, Request},
-    result::{ChangeResult, Failure, Finding},
+    plan::PlannedFileEdit,
+    request::{ApplyChangesRequest, CheckPolicy, EntityChange, EntityOperation},
+    result::{ChangeFailure, ChangeFinding, ChangeResult},
 };
 use crate::{
     Bundle, Data,
@@ -16,45 +16,49 @@ use crate::{
 };
 
 /// The maximum number of parts in a dotted field path.
-const LONGEST_FIELD_PATH: usize = 20;
+const MAX_FIELD_PATH_PARTS: usize = 20;
 /// The maximum bytes that one batch writes.
-const MOST_BYTES: usize = 16 * 1024 * 1024;
+const MAX_BATCH_BYTES: usize = 16 * 1024 * 1024;
 
-pub(super) struct Planner<'a> {
-    drafts: Drafts<'a>,
-    request: &'a Request,
+pub(super) struct ChangePlanner<'a> {
+    drafts: EntityDrafts<'a>,
+    request: &'a ApplyChangesRequest,
 }
 
-impl<'a> Planner<'a> {
-    pub(super) fn new(bundle: &'a Bundle, request: &'a Request) -> Self {
-        Self { drafts: Drafts::new(bundle), request }
+impl<'a> ChangePlanner<'a> {
+    pub(super) fn new(bundle: &'a Bundle, request: &'a ApplyChangesRequest) -> Self {
+        Self { drafts: EntityDrafts::new(bundle), request }
     }
 
     fn bundle(&self) -> &'a Bundle {
         self.drafts.bundle
     }
 
-    pub(super) fn change(&mut self, change: &Change, result: &mut ChangeResult) -> Result<(), Failure> {
+    pub(super) fn plan_change(
+        &mut self,
+        change: &EntityChange,
+        result: &mut ChangeResult,
+    ) -> Result<(), ChangeFailure> {
         let kind = self.bundle().kind_index(&change.entity_type);
         let unknown_type =
-            || Failure::new(Code::NotFound, format!("Unknown entity type: {}", change.entity_type));
+            || ChangeFailure::new(Code::NotFound, format!("Unknown entity type: {}", change.entity_type));
         let unknown = || {
             let message = format!("Entity not found: {}/{}", change.entity_type, change.entity_id);
-            Failure::new(Code::NotFound, message)
+            ChangeFailure::new(Code::NotFound, message)
         };
         match &change.operation {
-            Operation::Create { data } => {
+            EntityOperation::Create { data } => {
                 self.create(kind.ok_or_else(unknown_type)?, change, data.as_ref(), result)
             }
-            Operation::Update { field_path, value } => {
+            EntityOperation::Update { field_path, value } => {
                 let Some(field_path) = field_path else {
-                    return Err(Failure::new(Code::BadRequest, "Update operation requires fieldPath"));
+                    return Err(ChangeFailure::new(Code::BadRequest, "Update operation requires fieldPath"));
                 };
                 let draft =
                     kind.and_then(|kind| self.drafts.of(kind, &change.entity_id)).ok_or_else(unknown)?;
                 self.update(draft, change, field_path, value.as_ref(), result)
             }
-            Operation::Delete => {
+            EntityOperation::Delete => {
                 let draft =
                     kind.and_then(|kind| self.drafts.of(kind, &change.entity_id)).ok_or_else(unknown)?;
                 self.delete(draft, change, result)
@@ -65,15 +69,15 @@ impl<'a> Planner<'a> {
     fn create(
         &mut self,
         kind: usize,
-        change: &Change,
+        change: &EntityChange,
         data: Option<&Data>,
         result: &mut ChangeResult,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ChangeFailure> {
         let id = change.entity_id.as_str();
         let known = &self.bundle().kinds[kind];
         check_id(id)?;
         if let Some(other) = self.drafts.type_of(id) {
-            return Err(Failure::invalid(if other == change.entity_type {
+            return Err(ChangeFailure::invalid(if other == change.entity_type {
                 format!("Entity {other}:{id} already exists in bundle.")
             } else {
                 format!("The id {id} is taken by {other}:{id}; ids are unique in the whole bundle.")
@@ -81,64 +85,70 @@ impl<'a> Planner<'a> {
         }
         let data = entity_data(data, &known.info.id_field, id, self.schema(kind))?;
         let folder = known.folder.as_ref().ok_or_else(|| {
-            Failure::invalid(format!("{} has no folder inside the bundle; correct its directory", known.name))
+            ChangeFailure::invalid(format!(
+                "{} has no folder inside the bundle; correct its directory",
+                known.name
+            ))
         })?;
         let name = known.info.file_name(self.bundle().manifest(), id);
-        let path = folder.join(&name).map_err(|problem| Failure::invalid(problem.to_string()))?;
+        let path = folder.join(&name).map_err(|problem| ChangeFailure::invalid(problem.to_string()))?;
         if path.split().0 != folder.parts() || !(name.ends_with(".yaml") || name.ends_with(".yml")) {
-            return Err(Failure::invalid(format!(
+            return Err(ChangeFailure::invalid(format!(
                 "{path} would not be read as {}; correct its filePattern",
                 known.name
             )));
         }
         if self.drafts.is_taken(kind, &path) {
-            return Err(Failure::invalid(format!("The file {path} is there already; choose another id")));
+            return Err(ChangeFailure::invalid(format!(
+                "The file {path} is there already; choose another id"
+            )));
         }
         let before =
             self.drafts.deleted(id).filter(|draft| draft.path == path).and_then(|draft| draft.before.clone());
         self.check_schema(kind, &data, result, "Schema validation failed")?;
         result.file = Some(path.to_string());
-        let draft = Draft { kind, path, before, data: Some(data), is_new: true, references: Vec::new() };
+        let draft =
+            EntityDraft { kind, path, before, data: Some(data), is_new: true, references: Vec::new() };
         self.drafts.set(id, draft);
         Ok(())
     }
 
     fn update(
         &mut self,
-        mut draft: Draft,
-        change: &Change,
+        mut draft: EntityDraft,
+        change: &EntityChange,
         field_path: &str,
         value: Option<&Data>,
         result: &mut ChangeResult,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ChangeFailure> {
         let parts: Vec<&str> = field_path.split('.').collect();
         let known = &self.bundle().kinds[draft.kind];
-        if parts.len() > LONGEST_FIELD_PATH || parts.iter().any(|part| part.is_empty()) {
-            return Err(Failure::invalid(format!(
+        if parts.len() > MAX_FIELD_PATH_PARTS || parts.iter().any(|part| part.is_empty()) {
+            return Err(ChangeFailure::invalid(format!(
                 "{field_path:?} is not a path of field names with dots between"
             )));
         }
         if parts == [known.info.id_field.as_str()] {
             let message = "The id cannot be changed: delete the entity and create it under the new id";
-            return Err(Failure::invalid(message));
+            return Err(ChangeFailure::invalid(message));
         }
         let declared = self.schema(draft.kind).is_none_or(|schema| schema.declares(&parts));
-        if !declared && self.request.validate != Policy::None {
-            let finding = Finding::new(
+        if !declared && self.request.validate != CheckPolicy::None {
+            let finding = ChangeFinding::new(
                 Severity::Error,
                 Code::ValidationError.as_str(),
                 format!("Unknown field: {field_path}"),
             );
             result.findings.push(finding.at(field_path));
-            if self.request.validate == Policy::Strict {
-                return Err(Failure::invalid(format!(
+            if self.request.validate == CheckPolicy::Strict {
+                return Err(ChangeFailure::invalid(format!(
                     "Field '{field_path}' does not exist in {} schema. Updates cannot create new fields.",
                     known.name
                 )));
             }
         }
         let Some(data) = draft.data.as_mut() else { return Ok(()) };
-        set_field(data, &parts, value, self.schema(draft.kind)).map_err(Failure::invalid)?;
+        set_field(data, &parts, value, self.schema(draft.kind)).map_err(ChangeFailure::invalid)?;
         let data = data.clone();
         self.check_schema(draft.kind, &data, result, "Schema validation failed after update")?;
         result.file = Some(draft.path.to_string());
@@ -148,25 +158,25 @@ impl<'a> Planner<'a> {
 
     fn delete(
         &mut self,
-        mut draft: Draft,
-        change: &Change,
+        mut draft: EntityDraft,
+        change: &EntityChange,
         result: &mut ChangeResult,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ChangeFailure> {
         let referrers = self.drafts.referrers(&change.entity_id);
         if !referrers.is_empty() {
             let names: Vec<String> =
                 referrers.iter().map(|(kind, id, field)| format!("{kind}:{id}.{field}")).collect();
-            let (severity, code) = if self.request.may_orphan {
+            let (severity, code) = if self.request.allow_orphans {
                 (Severity::Warning, Code::ReferenceError)
             } else {
                 (Severity::Error, Code::DeleteBlocked)
             };
             let message = format!("Referenced by: {}", names.join(", "));
-            result.findings.push(Finding::new(severity, code.as_str(), message));
-            if !self.request.may_orphan {
+            result.findings.push(ChangeFinding::new(severity, code.as_str(), message));
+            if !self.request.allow_orphans {
                 let (count, kind) = (names.len(), &change.entity_type);
                 let message = format!("Cannot delete: {count} entity/entities reference this {kind}");
-                return Err(Failure::new(Code::DeleteBlocked, message));
+                return Err(ChangeFailure::new(Code::DeleteBlocked, message));
             }
         }
         result.file = Some(draft.path.to_string());
@@ -185,23 +195,23 @@ impl<'a> Planner<'a> {
         data: &Data,
         result: &mut ChangeResult,
         refusal: &str,
-    ) -> Result<(), Failure> {
-        if self.request.validate == Policy::None {
+    ) -> Result<(), ChangeFailure> {
+        if self.request.validate == CheckPolicy::None {
             return Ok(());
         }
         let name = &self.bundle().kinds[kind].name;
         match self.schema(kind) {
             Some(schema) if schema.is_compiled() => {
                 let findings = schema.findings(data);
-                result.findings.extend(findings.iter().map(Finding::of_schema));
+                result.findings.extend(findings.iter().map(ChangeFinding::of_schema));
                 match self.request.validate {
-                    Policy::Strict if !findings.is_empty() => Err(Failure::invalid(refusal)),
+                    CheckPolicy::Strict if !findings.is_empty() => Err(ChangeFailure::invalid(refusal)),
                     _ => Ok(()),
                 }
             }
             None if self.bundle().manifest().schema_path(name).is_none() => Ok(()),
-            _ if self.request.validate == Policy::Warn => Ok(()),
-            _ => Err(Failure::invalid(format!(
+            _ if self.request.validate == CheckPolicy::Warn => Ok(()),
+            _ => Err(ChangeFailure::invalid(format!(
                 "The schema of {name} cannot be used, so nothing can be checked: correct it (see validate_bundle), or ask for validate: \"none\""
             ))),
         }
@@ -209,7 +219,7 @@ impl<'a> Planner<'a> {
 
     /// Checks references after all changes, so that new entities may refer to each other.
     pub(super) fn check_references(&self, results: &mut [ChangeResult]) {
-        if self.request.references == Policy::None {
+        if self.request.references == CheckPolicy::None {
             return;
         }
         for index in 0..results.len() {
@@ -217,7 +227,7 @@ impl<'a> Planner<'a> {
             let is_last = !results[index + 1..]
                 .iter()
                 .any(|later| later.change.entity_id == id && later.failure.is_none());
-            let writes = !matches!(results[index].change.operation, Operation::Delete);
+            let writes = !matches!(results[index].change.operation, EntityOperation::Delete);
             if !is_last || !writes || results[index].failure.is_some() {
                 continue;
             }
@@ -237,27 +247,31 @@ impl<'a> Planner<'a> {
                     }
                     Some(_) => continue,
                 };
-                let is_strict = self.request.references == Policy::Strict;
+                let is_strict = self.request.references == CheckPolicy::Strict;
                 let severity = if is_strict { Severity::Error } else { Severity::Warning };
-                let finding = Finding::new(severity, Code::ReferenceError.as_str(), problem).at(&rule.field);
+                let finding =
+                    ChangeFinding::new(severity, Code::ReferenceError.as_str(), problem).at(&rule.field);
                 results[index].findings.push(finding);
                 if is_strict {
                     let message = format!("Broken reference: {} -> {target}", rule.field);
-                    results[index].failure = Some(Failure::new(Code::ReferenceError, message));
+                    results[index].failure = Some(ChangeFailure::new(Code::ReferenceError, message));
                 }
             }
         }
     }
 
     /// Adds the entity in its final state to a result.
-    pub(super) fn show(&self, result: &mut ChangeResult) {
-        let made = matches!(result.change.operation, Operation::Create { .. } | Operation::Update { .. });
+    pub(super) fn attach_final_entity(&self, result: &mut ChangeResult) {
+        let made = matches!(
+            result.change.operation,
+            EntityOperation::Create { .. } | EntityOperation::Update { .. }
+        );
         if made && result.file.is_some() {
             result.entity = self.drafts.get(&result.change.entity_id).and_then(|draft| draft.data.clone());
         }
     }
 
-    pub(super) fn edits(&self) -> Result<Vec<FileEdit>, Refusal> {
+    pub(super) fn edits(&self) -> Result<Vec<PlannedFileEdit>, Refusal> {
         let mut edits = Vec::new();
         let mut bytes = 0;
         for (id, draft) in self.drafts.touched() {
@@ -274,10 +288,10 @@ impl<'a> Planner<'a> {
                 (Some(data), _) => Some(yaml::write(data)),
             };
             bytes += after.as_ref().map_or(0, String::len);
-            edits.push(FileEdit { path: draft.path.clone(), before: draft.before.clone(), after });
+            edits.push(PlannedFileEdit { path: draft.path.clone(), before: draft.before.clone(), after });
         }
-        if bytes > MOST_BYTES {
-            let message = format!("The changes would write more than {MOST_BYTES} bytes: split them");
+        if bytes > MAX_BATCH_BYTES {
+            let message = format!("The changes would write more than {MAX_BATCH_BYTES} bytes: split them");
             return Err(Refusal::new(Code::LimitExceeded, message));
         }
         Ok(edits)

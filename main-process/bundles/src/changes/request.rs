@@ -2,17 +2,17 @@
 
 use crate::{
     Data,
-    arguments::Arguments,
+    arguments::CallArguments,
     envelope::{Code, Refusal},
 };
 use serde_json::Value;
 
 /// The maximum number of changes in one call.
-const MOST_CHANGES: usize = 1_000;
+const MAX_CHANGES: usize = 1_000;
 
 /// The reaction to a failed check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Policy {
+pub(super) enum CheckPolicy {
     /// Refuses the change.
     Strict,
     /// Reports a warning and applies the change.
@@ -20,8 +20,8 @@ pub(super) enum Policy {
     None,
 }
 
-impl Policy {
-    fn read(arguments: &Arguments<'_>, name: &str) -> Result<Self, Refusal> {
+impl CheckPolicy {
+    fn read(arguments: &CallArguments<'_>, name: &str) -> Result<Self, Refusal> {
         // A dry run is strict too, so that a clean dry run guarantees a successful write.
         Ok(match arguments.one_of(name, &["strict", "warn", "none"], "strict")? {
             "strict" => Self::Strict,
@@ -40,25 +40,25 @@ impl Policy {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Request {
+pub(super) struct ApplyChangesRequest {
     pub(super) bundle_id: Option<String>,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<EntityChange>,
     pub(super) dry_run: bool,
-    pub(super) validate: Policy,
-    pub(super) references: Policy,
+    pub(super) validate: CheckPolicy,
+    pub(super) references: CheckPolicy,
     /// Allows deleting an entity that others reference.
-    pub(super) may_orphan: bool,
+    pub(super) allow_orphans: bool,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Change {
-    pub(super) operation: Operation,
+pub(super) struct EntityChange {
+    pub(super) operation: EntityOperation,
     pub(super) entity_type: String,
     pub(super) entity_id: String,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Operation {
+pub(super) enum EntityOperation {
     Create {
         data: Option<Data>,
     },
@@ -70,7 +70,7 @@ pub(super) enum Operation {
     Delete,
 }
 
-impl Operation {
+impl EntityOperation {
     pub(super) fn as_str(&self) -> &'static str {
         match self {
             Self::Create { .. } => "create",
@@ -80,37 +80,37 @@ impl Operation {
     }
 }
 
-impl Request {
+impl ApplyChangesRequest {
     pub(super) fn read(arguments: &Value) -> Result<Self, Refusal> {
-        let arguments = Arguments::of(arguments)?;
+        let arguments = CallArguments::parse(arguments)?;
         let changes = arguments.objects("changes")?;
-        if changes.len() > MOST_CHANGES {
+        if changes.len() > MAX_CHANGES {
             let message =
-                format!("changes may hold {MOST_CHANGES} at most, not {}: split them", changes.len());
+                format!("changes may hold {MAX_CHANGES} at most, not {}: split them", changes.len());
             return Err(Refusal::new(Code::LimitExceeded, message).about("changes"));
         }
         Ok(Self {
             bundle_id: arguments.text("bundleId")?.map(str::to_owned),
-            changes: changes.iter().map(Change::read).collect::<Result<_, _>>()?,
+            changes: changes.iter().map(EntityChange::read).collect::<Result<_, _>>()?,
             dry_run: arguments.flag("dryRun", true)?,
-            validate: Policy::read(&arguments, "validate")?,
-            references: Policy::read(&arguments, "referencePolicy")?,
-            may_orphan: arguments.one_of("deleteMode", &["restrict", "orphan"], "restrict")? == "orphan",
+            validate: CheckPolicy::read(&arguments, "validate")?,
+            references: CheckPolicy::read(&arguments, "referencePolicy")?,
+            allow_orphans: arguments.one_of("deleteMode", &["restrict", "orphan"], "restrict")? == "orphan",
         })
     }
 }
 
-impl Change {
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Refusal> {
+impl EntityChange {
+    fn read(arguments: &CallArguments<'_>) -> Result<Self, Refusal> {
         let kinds = ["create", "update", "delete"];
         let operation = arguments.one_of("operation", &kinds, "")?;
         let operation = match operation {
-            "create" => Operation::Create { data: arguments.get("data").map(Data::from) },
-            "update" => Operation::Update {
+            "create" => EntityOperation::Create { data: arguments.get("data").map(Data::from) },
+            "update" => EntityOperation::Update {
                 field_path: arguments.text("fieldPath")?.map(str::to_owned),
                 value: arguments.get("value").map(Data::from),
             },
-            "delete" => Operation::Delete,
+            "delete" => EntityOperation::Delete,
             _ => {
                 let message = format!("operation must be one of {}", kinds.join(", "));
                 return Err(Refusal::new(Code::BadRequest, message).about("operation"));

@@ -1,18 +1,18 @@
 //! The result of one change, or the reason why it fails.
 
-use super::request::Change;
+use super::request::EntityChange;
 use crate::{Data, Diagnostic, diagnostic::Severity, envelope::Code, schema::SchemaFinding};
 
 /// A finding about a change.
 #[derive(Debug, Clone)]
-pub(super) struct Finding {
+pub(super) struct ChangeFinding {
     severity: Severity,
     code: String,
     message: String,
     field: Option<String>,
 }
 
-impl Finding {
+impl ChangeFinding {
     pub(super) fn new(severity: Severity, code: &str, message: impl Into<String>) -> Self {
         Self { severity, code: code.to_owned(), message: message.into(), field: None }
     }
@@ -29,12 +29,12 @@ impl Finding {
 
 /// The reason why a change fails.
 #[derive(Debug, Clone)]
-pub(super) struct Failure {
+pub(super) struct ChangeFailure {
     pub(super) code: Code,
     pub(super) message: String,
 }
 
-impl Failure {
+impl ChangeFailure {
     pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
@@ -46,9 +46,9 @@ impl Failure {
 
 #[derive(Debug, Clone)]
 pub(super) struct ChangeResult {
-    pub(super) change: Change,
-    pub(super) findings: Vec<Finding>,
-    pub(super) failure: Option<Failure>,
+    pub(super) change: EntityChange,
+    pub(super) findings: Vec<ChangeFinding>,
+    pub(super) failure: Option<ChangeFailure>,
     /// The affected file, once it is known to belong to the bundle.
     pub(super) file: Option<String>,
     /// The entity after the whole batch.
@@ -56,7 +56,7 @@ pub(super) struct ChangeResult {
 }
 
 impl ChangeResult {
-    pub(super) fn new(change: &Change) -> Self {
+    pub(super) fn new(change: &EntityChange) -> Self {
         Self { change: change.clone(), findings: Vec::new(), failure: None, file: None, entity: None }
     }
 

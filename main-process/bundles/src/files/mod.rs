@@ -17,7 +17,7 @@ use std::{
 };
 use texts::{TextFiles, TextFolder};
 
-pub(crate) use disk::ChangeLock;
+pub(crate) use disk::BundleChangeLock;
 
 /// The maximum size of a file.
 pub(crate) const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
@@ -25,7 +25,7 @@ pub(crate) const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 pub(crate) const STATE_FOLDER: &str = ".draftboard";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FileProblem {
+pub enum BundleFileError {
     #[error("{path} does not exist")]
     Missing { path: String },
     #[error("{path} is larger than {most} bytes: split it, or remove what does not belong there")]
@@ -41,15 +41,15 @@ pub enum FileProblem {
     #[error("{path} is not UTF-8 text: save the file as UTF-8")]
     NotText { path: String },
     #[error("the bundle's files are stored elsewhere: change them there")]
-    KeptElsewhere,
+    NotOnDisk,
     #[error("another program is changing this bundle: try again later")]
     Busy,
     #[error("{path}: {problem}")]
     Failed { path: String, problem: String },
 }
 
-impl FileProblem {
-    fn of(path: impl std::fmt::Display, errno: Errno) -> Self {
+impl BundleFileError {
+    fn from_errno(path: impl std::fmt::Display, errno: Errno) -> Self {
         let path = path.to_string();
         match errno {
             Errno::NOENT => Self::Missing { path },
@@ -59,19 +59,19 @@ impl FileProblem {
         }
     }
 
-    fn of_problem(path: impl std::fmt::Display, problem: PathProblem) -> Self {
+    fn from_path_problem(path: impl std::fmt::Display, problem: PathProblem) -> Self {
         match problem {
             PathProblem::Link => Self::Link { path: path.to_string() },
             PathProblem::NotAFile => Self::NotAFile { path: path.to_string() },
             PathProblem::TooLarge { max_bytes } => Self::TooLarge { path: path.to_string(), most: max_bytes },
-            PathProblem::System(errno) => Self::of(path, errno),
+            PathProblem::System(errno) => Self::from_errno(path, errno),
             PathProblem::Protected => Self::Failed { path: path.to_string(), problem: problem.to_string() },
         }
     }
 
-    fn of_io(path: impl std::fmt::Display, error: &std::io::Error) -> Self {
+    fn from_io(path: impl std::fmt::Display, error: &std::io::Error) -> Self {
         match Errno::from_io_error(error) {
-            Some(errno) => Self::of(path, errno),
+            Some(errno) => Self::from_errno(path, errno),
             None => Self::Failed { path: path.to_string(), problem: error.to_string() },
         }
     }
@@ -79,14 +79,14 @@ impl FileProblem {
 
 /// Metadata that detects changes of a file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Stamp {
+pub(crate) struct BundleFileStamp {
     inode: u64,
     size: i64,
     seconds: i64,
     nanoseconds: i64,
 }
 
-impl Stamp {
+impl BundleFileStamp {
     pub(crate) fn size(self) -> u64 {
         u64::try_from(self.size).unwrap_or(0)
     }
@@ -100,9 +100,9 @@ impl Stamp {
 }
 
 /// The text of a file, and its stamp from before the text was read.
-pub(crate) struct ReadFile {
+pub(crate) struct StampedText {
     pub(crate) text: String,
-    pub(crate) stamp: Stamp,
+    pub(crate) stamp: BundleFileStamp,
 }
 
 #[derive(Debug)]
@@ -112,24 +112,24 @@ pub(crate) enum BundleFiles {
 }
 
 /// A folder that is open for reading its files.
-pub(crate) struct OpenFolder {
+pub(crate) struct BundleFolder {
     pub(crate) path: BundlePath,
-    kind: FolderKind,
+    kind: FolderBackend,
 }
 
-enum FolderKind {
+enum FolderBackend {
     Disk(DiskFolder),
     Texts(TextFolder),
 }
 
 impl BundleFiles {
     /// Opens a folder, which must exist.
-    pub(crate) fn open(root: &Path) -> Result<Self, FileProblem> {
+    pub(crate) fn open(root: &Path) -> Result<Self, BundleFileError> {
         DiskFiles::open(root).map(Self::Disk)
     }
 
     /// Creates files from texts by path. Ignores paths that are not valid inside a bundle.
-    pub(crate) fn of_texts(root: PathBuf, texts: BTreeMap<String, Arc<str>>) -> Self {
+    pub(crate) fn from_texts(root: PathBuf, texts: BTreeMap<String, Arc<str>>) -> Self {
         Self::Texts(TextFiles::new(root, texts))
     }
 
@@ -154,11 +154,11 @@ impl BundleFiles {
     }
 
     /// The text of a file.
-    pub(crate) fn read(&self, path: &BundlePath) -> Result<ReadFile, FileProblem> {
+    pub(crate) fn read(&self, path: &BundlePath) -> Result<StampedText, BundleFileError> {
         self.read_up_to(path, MAX_FILE_BYTES)
     }
 
-    pub(crate) fn read_up_to(&self, path: &BundlePath, most: u64) -> Result<ReadFile, FileProblem> {
+    pub(crate) fn read_up_to(&self, path: &BundlePath, most: u64) -> Result<StampedText, BundleFileError> {
         match self {
             Self::Disk(disk) => disk.read_up_to(path, most),
             Self::Texts(texts) => texts.read(path),
@@ -166,16 +166,20 @@ impl BundleFiles {
     }
 
     /// Opens a folder to read many of its files.
-    pub(crate) fn folder(&self, path: &BundlePath) -> Result<OpenFolder, FileProblem> {
+    pub(crate) fn folder(&self, path: &BundlePath) -> Result<BundleFolder, BundleFileError> {
         let kind = match self {
-            Self::Disk(disk) => FolderKind::Disk(disk.folder(path)?),
-            Self::Texts(texts) => FolderKind::Texts(texts.folder(path)),
+            Self::Disk(disk) => FolderBackend::Disk(disk.folder(path)?),
+            Self::Texts(texts) => FolderBackend::Texts(texts.folder(path)),
         };
-        Ok(OpenFolder { path: path.clone(), kind })
+        Ok(BundleFolder { path: path.clone(), kind })
     }
 
     /// Writes a file and creates its folders, or removes it. Durable once its folder is synced.
-    pub(crate) fn put(&self, path: &BundlePath, text: Option<&str>) -> Result<(), FileProblem> {
+    pub(crate) fn write_or_remove(
+        &self,
+        path: &BundlePath,
+        text: Option<&str>,
+    ) -> Result<(), BundleFileError> {
         match text {
             Some(text) => self.disk()?.replace(path, text),
             None => self.disk()?.remove(path),
@@ -186,7 +190,7 @@ impl BundleFiles {
     pub(crate) fn sync_folders_of<'a>(
         &self,
         paths: impl IntoIterator<Item = &'a BundlePath>,
-    ) -> Result<(), FileProblem> {
+    ) -> Result<(), BundleFileError> {
         let mut synced = BTreeSet::new();
         for path in paths {
             if synced.insert(path.split().0) {
@@ -198,7 +202,7 @@ impl BundleFiles {
 
     /// Locks the bundle for changes, and creates the local folder if `create`. Returns `None` when the folder does not
     /// exist and `create` is false.
-    pub(crate) fn lock(&self, create: bool) -> Result<Option<ChangeLock>, FileProblem> {
+    pub(crate) fn lock(&self, create: bool) -> Result<Option<BundleChangeLock>, BundleFileError> {
         self.disk()?.lock(create)
     }
 
@@ -209,36 +213,36 @@ impl BundleFiles {
         }
     }
 
-    fn disk(&self) -> Result<&DiskFiles, FileProblem> {
+    fn disk(&self) -> Result<&DiskFiles, BundleFileError> {
         match self {
             Self::Disk(disk) => Ok(disk),
-            Self::Texts(_) => Err(FileProblem::KeptElsewhere),
+            Self::Texts(_) => Err(BundleFileError::NotOnDisk),
         }
     }
 }
 
-impl OpenFolder {
+impl BundleFolder {
     /// The names of the entity files in it, sorted: `*.yaml` and `*.yml`. Reading one shows whether it is a regular file.
-    pub(crate) fn yaml_names(&self) -> Result<Vec<String>, FileProblem> {
+    pub(crate) fn yaml_names(&self) -> Result<Vec<String>, BundleFileError> {
         let names = match &self.kind {
-            FolderKind::Disk(folder) => folder.names()?,
-            FolderKind::Texts(folder) => folder.names(),
+            FolderBackend::Disk(folder) => folder.names()?,
+            FolderBackend::Texts(folder) => folder.names(),
         };
         Ok(names.into_iter().filter(|name| name.ends_with(".yaml") || name.ends_with(".yml")).collect())
     }
 
     /// The stamp of a file, if it exists.
-    pub(crate) fn stamp(&self, name: &str) -> Option<Stamp> {
+    pub(crate) fn stamp(&self, name: &str) -> Option<BundleFileStamp> {
         match &self.kind {
-            FolderKind::Disk(folder) => folder.stamp(name),
-            FolderKind::Texts(folder) => folder.stamp(name),
+            FolderBackend::Disk(folder) => folder.stamp(name),
+            FolderBackend::Texts(folder) => folder.stamp(name),
         }
     }
 
-    pub(crate) fn read(&self, name: &str) -> Result<ReadFile, FileProblem> {
+    pub(crate) fn read(&self, name: &str) -> Result<StampedText, BundleFileError> {
         match &self.kind {
-            FolderKind::Disk(folder) => folder.read(name),
-            FolderKind::Texts(folder) => folder.read(name),
+            FolderBackend::Disk(folder) => folder.read(name),
+            FolderBackend::Texts(folder) => folder.read(name),
         }
     }
 }

@@ -1,21 +1,21 @@
 //! Paths inside a bundle. A value of this type can never refer to a file outside the bundle.
 
-use super::FileProblem;
+use super::BundleFileError;
 use std::fmt;
 
-const LONGEST: usize = 1024;
+const MAX_PATH_BYTES: usize = 1024;
 
 /// A path relative to the bundle's root: no `..`, no absolute path. Drops `./` and repeated slashes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct BundlePath(String);
 
 impl BundlePath {
-    pub(crate) fn parse(text: &str) -> Result<Self, FileProblem> {
-        let outside = || FileProblem::Outside { path: text.chars().take(120).collect() };
+    pub(crate) fn parse(text: &str) -> Result<Self, BundleFileError> {
+        let outside = || BundleFileError::Outside { path: text.chars().take(120).collect() };
         let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
         let fits = |part: &&str| *part != ".." && part.len() <= 255;
         if text.starts_with('/')
-            || text.len() > LONGEST
+            || text.len() > MAX_PATH_BYTES
             || text.contains(['\0', '\\'])
             || !parts.iter().all(fits)
         {
@@ -25,7 +25,7 @@ impl BundlePath {
     }
 
     /// Returns the path of a name in this folder.
-    pub(crate) fn join(&self, name: &str) -> Result<Self, FileProblem> {
+    pub(crate) fn join(&self, name: &str) -> Result<Self, BundleFileError> {
         if self.0.is_empty() { Self::parse(name) } else { Self::parse(&format!("{}/{name}", self.0)) }
     }
 
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn nothing_outside_can_be_named() {
         for text in ["/etc/passwd", "..", "../x", "a/../../x", "a\0b", "a\\..\\b", &"a".repeat(256)] {
-            assert!(matches!(BundlePath::parse(text), Err(FileProblem::Outside { .. })), "{text:?}");
+            assert!(matches!(BundlePath::parse(text), Err(BundleFileError::Outside { .. })), "{text:?}");
         }
         for (text, path) in [("./a//b", "a/b"), ("a/..x", "a/..x"), ("", ""), (".", "")] {
             assert_eq!(BundlePath::parse(text).unwrap().as_str(), path);

@@ -1,6 +1,6 @@
 //! A bundle's files as texts that the caller stores, such as the state of a workspace.
 
-use super::{BundlePath, FileProblem, ReadFile, Stamp};
+use super::{BundleFileError, BundleFileStamp, BundlePath, StampedText};
 use std::{
     collections::BTreeMap,
     hash::{DefaultHasher, Hash as _, Hasher as _},
@@ -43,7 +43,7 @@ impl TextFiles {
         &self.root
     }
 
-    pub(super) fn read(&self, path: &BundlePath) -> Result<ReadFile, FileProblem> {
+    pub(super) fn read(&self, path: &BundlePath) -> Result<StampedText, BundleFileError> {
         read(self.texts.get(path), path)
     }
 
@@ -66,23 +66,27 @@ impl TextFolder {
         self.texts.get(&self.path.join(name).ok()?)
     }
 
-    pub(super) fn stamp(&self, name: &str) -> Option<Stamp> {
+    pub(super) fn stamp(&self, name: &str) -> Option<BundleFileStamp> {
         self.get(name).map(|text| stamp(text))
     }
 
-    pub(super) fn read(&self, name: &str) -> Result<ReadFile, FileProblem> {
+    pub(super) fn read(&self, name: &str) -> Result<StampedText, BundleFileError> {
         read(self.get(name), &self.path.join(name)?)
     }
 }
 
-fn read(text: Option<&Arc<str>>, path: &BundlePath) -> Result<ReadFile, FileProblem> {
-    let text = text.ok_or_else(|| FileProblem::Missing { path: path.to_string() })?;
-    Ok(ReadFile { text: text.to_string(), stamp: stamp(text) })
+fn read(text: Option<&Arc<str>>, path: &BundlePath) -> Result<StampedText, BundleFileError> {
+    let text = text.ok_or_else(|| BundleFileError::Missing { path: path.to_string() })?;
+    Ok(StampedText { text: text.to_string(), stamp: stamp(text) })
 }
 
 /// Equal texts have equal stamps.
-fn stamp(text: &str) -> Stamp {
+fn stamp(text: &str) -> BundleFileStamp {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
-    Stamp { inode: hasher.finish(), size: i64::try_from(text.len()).unwrap_or(i64::MAX), ..Stamp::default() }
+    BundleFileStamp {
+        inode: hasher.finish(),
+        size: i64::try_from(text.len()).unwrap_or(i64::MAX),
+        ..BundleFileStamp::default()
+    }
 }

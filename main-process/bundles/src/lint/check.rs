@@ -1,20 +1,20 @@
 //! Applies lint rules to a bundle.
 
-use super::{Check, LintRule};
+use super::{LintCheck, LintRule};
 use crate::{
     Data, Diagnostic,
-    diagnostic::Source,
-    model::{Bundle, Entity, checks::links},
+    diagnostic::BundleFindingSource,
+    model::{Bundle, Entity, checks::referenced_ids},
 };
 use std::collections::HashMap;
 
 /// The maximum characters of a description that counts as atomic.
-const LONGEST_ATOMIC: usize = 500;
+const MAX_ATOMIC_CHARS: usize = 500;
 
 impl LintRule {
     pub(crate) fn check(&self, bundle: &Bundle, found: &mut Vec<Diagnostic>) {
         match &self.check {
-            Check::Pattern { targets, field, pattern } => each(bundle, targets, |entity| {
+            LintCheck::Pattern { targets, field, pattern } => each(bundle, targets, |entity| {
                 let Some(value) = entity.data.text(field) else { return };
                 if !pattern.is_match(value).unwrap_or(false) {
                     let message = format!(
@@ -26,9 +26,9 @@ impl LintRule {
                     found.push(self.finding(entity, message).at(field.as_str()));
                 }
             }),
-            Check::HasLink { from, field, least } => {
+            LintCheck::HasLink { from, field, least } => {
                 for entity in bundle.entities_of(from) {
-                    if links(&entity.data, field).count() < *least {
+                    if referenced_ids(&entity.data, field).count() < *least {
                         let message = format!(
                             "{from} \"{}\" must have at least {least} link(s) via \"{field}\"",
                             entity.id
@@ -37,10 +37,10 @@ impl LintRule {
                     }
                 }
             }
-            Check::Coverage { from, to, field, least } => {
+            LintCheck::Coverage { from, to, field, least } => {
                 self.coverage(bundle, from, to, field, *least, found)
             }
-            Check::NoBrokenReference => {
+            LintCheck::NoBrokenReference => {
                 for edge in bundle.edges().filter(|edge| bundle.entity_by_id(edge.to_id).is_none()) {
                     let message = format!(
                         "Reference from {} \"{}\" via \"{}\" points to missing {} \"{}\"",
@@ -49,7 +49,7 @@ impl LintRule {
                     found.push(self.finding(edge.from, message).at(edge.field));
                 }
             }
-            Check::RequiredField { targets, field, message } => each(bundle, targets, |entity| {
+            LintCheck::RequiredField { targets, field, message } => each(bundle, targets, |entity| {
                 if is_blank(entity.data.get(field)) {
                     let message = message.clone().unwrap_or_else(|| {
                         let (kind, id) = (&entity.entity_type, &entity.id);
@@ -58,7 +58,7 @@ impl LintRule {
                     found.push(self.finding(entity, message).at(field.as_str()));
                 }
             }),
-            Check::EnumValue { targets, field, allowed, message } => each(bundle, targets, |entity| {
+            LintCheck::EnumValue { targets, field, allowed, message } => each(bundle, targets, |entity| {
                 let Some(value) = entity.data.text(field) else { return };
                 if !allowed.iter().any(|known| known == value) {
                     let message = message.clone().unwrap_or_else(|| {
@@ -68,10 +68,10 @@ impl LintRule {
                     found.push(self.finding(entity, message).at(field.as_str()));
                 }
             }),
-            Check::Quality { targets, .. } => {
+            LintCheck::Quality { targets, .. } => {
                 each(bundle, targets, |entity| self.quality(entity, found));
             }
-            Check::DescriptiveId { targets } => {
+            LintCheck::DescriptiveId { targets } => {
                 let all: Vec<String> = bundle.entity_types().map(str::to_owned).collect();
                 let targets = if targets.is_empty() { &all } else { targets };
                 each(bundle, targets, |entity| {
@@ -85,7 +85,7 @@ impl LintRule {
                     }
                 });
             }
-            Check::RedundantBidirectionalLink => {
+            LintCheck::RedundantBidirectionalLink => {
                 for edge in bundle.edges().filter(|edge| &*edge.from.id >= edge.to_id) {
                     let back = bundle.entity_by_id(edge.to_id).is_some_and(|target| {
                         target.references.iter().any(|reference| reference.target == edge.from.id)
@@ -114,7 +114,7 @@ impl LintRule {
     fn finding_of(&self, entity: &Entity, message: String, suffix: &str) -> Diagnostic {
         Diagnostic::new(self.severity, message)
             .of_entity(&entity.entity_type, &entity.id)
-            .by(Source::Lint, format!("{}{suffix}", self.name))
+            .by(BundleFindingSource::Lint, format!("{}{suffix}", self.name))
     }
 
     fn coverage(
@@ -128,7 +128,7 @@ impl LintRule {
     ) {
         let mut counts: HashMap<&str, usize> = HashMap::new();
         for entity in bundle.entities_of(from) {
-            for target in links(&entity.data, field) {
+            for target in referenced_ids(&entity.data, field) {
                 *counts.entry(target).or_default() += 1;
             }
         }
@@ -144,14 +144,14 @@ impl LintRule {
     }
 
     fn quality(&self, entity: &Entity, found: &mut Vec<Diagnostic>) {
-        let Check::Quality { atomic, traceable, complete, verifiable, .. } = &self.check else { return };
+        let LintCheck::Quality { atomic, traceable, complete, verifiable, .. } = &self.check else { return };
         let (kind, id) = (&entity.entity_type, &entity.id);
-        let has = |field: &str| links(&entity.data, field).next().is_some();
+        let has = |field: &str| referenced_ids(&entity.data, field).next().is_some();
         let has_features = has("realizesFeatureIds") || has("featureIds");
         let description = entity.data.text("description").unwrap_or_default();
-        if *atomic && description.chars().count() > LONGEST_ATOMIC {
+        if *atomic && description.chars().count() > MAX_ATOMIC_CHARS {
             let message = format!(
-                "{kind} \"{id}\" may not be atomic: description exceeds {LONGEST_ATOMIC} characters. Consider splitting into smaller requirements."
+                "{kind} \"{id}\" may not be atomic: description exceeds {MAX_ATOMIC_CHARS} characters. Consider splitting into smaller requirements."
             );
             found.push(self.finding_of(entity, message, ".atomic").at("description"));
         }

@@ -4,8 +4,8 @@ mod check;
 
 use crate::{
     Data, Diagnostic,
-    diagnostic::{Severity, Source},
-    schema::BACKTRACK_LIMIT,
+    diagnostic::{BundleFindingSource, Severity},
+    schema::MAX_BACKTRACK_STEPS,
 };
 use fancy_regex::{Regex, RegexBuilder};
 
@@ -14,11 +14,11 @@ pub(crate) struct LintRule {
     /// The name, used as the code of its findings.
     name: String,
     severity: Severity,
-    check: Check,
+    check: LintCheck,
 }
 
 #[derive(Debug, Clone)]
-enum Check {
+enum LintCheck {
     Pattern {
         targets: Vec<String>,
         field: String,
@@ -62,7 +62,7 @@ enum Check {
 }
 
 /// Returns the valid rules of a lint configuration, and the problems of the others.
-pub(crate) fn rules(config: &Data) -> (Vec<LintRule>, Vec<Diagnostic>) {
+pub(crate) fn parse_rules(config: &Data) -> (Vec<LintRule>, Vec<Diagnostic>) {
     let mut rules = Vec::new();
     let mut problems = Vec::new();
     let named = config.get("rules").and_then(Data::as_map);
@@ -72,7 +72,7 @@ pub(crate) fn rules(config: &Data) -> (Vec<LintRule>, Vec<Diagnostic>) {
             Ok(None) => {}
             Err(problem) => problems.push(
                 Diagnostic::error(format!("Lint rule \"{name}\" is left out: {problem}"))
-                    .by(Source::Lint, "lint.rule.invalid"),
+                    .by(BundleFindingSource::Lint, "lint.rule.invalid"),
             ),
         }
     }
@@ -101,30 +101,32 @@ impl LintRule {
         let check = match kind {
             "regex" => {
                 let (targets, field, pattern) = (targets()?, text("field")?, text("pattern")?);
-                let built = RegexBuilder::new(&pattern).backtrack_limit(BACKTRACK_LIMIT).build();
+                let built = RegexBuilder::new(&pattern).backtrack_limit(MAX_BACKTRACK_STEPS).build();
                 let pattern = Box::new(built.map_err(|error| format!("pattern: {error}"))?);
-                Check::Pattern { targets, field, pattern }
+                LintCheck::Pattern { targets, field, pattern }
             }
             "has-link" => {
-                Check::HasLink { from: text("fromEntity")?, field: text("viaField")?, least: least()? }
+                LintCheck::HasLink { from: text("fromEntity")?, field: text("viaField")?, least: least()? }
             }
-            "coverage" => Check::Coverage {
+            "coverage" => LintCheck::Coverage {
                 from: text("fromEntity")?,
                 to: text("toEntity")?,
                 field: text("viaField")?,
                 least: least()?,
             },
-            "no-broken-ref" => Check::NoBrokenReference,
-            "required-field" => Check::RequiredField { targets: targets()?, field: text("field")?, message },
+            "no-broken-ref" => LintCheck::NoBrokenReference,
+            "required-field" => {
+                LintCheck::RequiredField { targets: targets()?, field: text("field")?, message }
+            }
             "enum-value" => {
                 let (targets, field, allowed) = (targets()?, text("field")?, texts("allowedValues")?);
-                Check::EnumValue { targets, field, allowed, message }
+                LintCheck::EnumValue { targets, field, allowed, message }
             }
             "quality-check" => {
                 let on = |key: &str| {
                     rule.get("checks").and_then(|checks| checks.get(key)) == Some(&Data::Bool(true))
                 };
-                Check::Quality {
+                LintCheck::Quality {
                     targets: targets()?,
                     atomic: on("atomic"),
                     traceable: on("traceable"),
@@ -132,17 +134,19 @@ impl LintRule {
                     verifiable: on("verifiable"),
                 }
             }
-            "descriptive-id" => Check::DescriptiveId { targets: texts("targetEntities").unwrap_or_default() },
-            "redundant-bidirectional-link" => Check::RedundantBidirectionalLink,
+            "descriptive-id" => {
+                LintCheck::DescriptiveId { targets: texts("targetEntities").unwrap_or_default() }
+            }
+            "redundant-bidirectional-link" => LintCheck::RedundantBidirectionalLink,
             _ => return Ok(None),
         };
         let usual = match check {
-            Check::DescriptiveId { .. } | Check::RedundantBidirectionalLink => Severity::Warning,
+            LintCheck::DescriptiveId { .. } | LintCheck::RedundantBidirectionalLink => Severity::Warning,
             _ => Severity::Error,
         };
         let severity = match rule.text("severity") {
             // A broken reference is always an error, regardless of the configured severity.
-            _ if matches!(check, Check::NoBrokenReference) => Severity::Error,
+            _ if matches!(check, LintCheck::NoBrokenReference) => Severity::Error,
             Some("warning") => Severity::Warning,
             Some("error") => Severity::Error,
             _ => usual,

@@ -1,15 +1,15 @@
 //! The bundle: its parts, its registry of ids, and the insertion and removal of files.
 
 use super::{
-    Definition, Entity, Manifest, TypeInfo,
-    graph::{Incoming, ReferenceRule},
+    BundleManifest, BundleTypeDefinition, Entity, EntityTypeDefinition,
+    graph::{IncomingEdges, ReferenceRule},
 };
 use crate::{
     Diagnostic,
-    files::{BundleFiles, BundlePath, Stamp},
+    files::{BundleFileStamp, BundleFiles, BundlePath},
     lint::LintRule,
     schema::EntitySchema,
-    search::Index,
+    search::EntityIndex,
 };
 use imbl::{HashMap, OrdMap};
 use std::{
@@ -25,25 +25,25 @@ pub struct Bundle {
     pub(crate) tags: Vec<String>,
     pub(crate) description: Option<String>,
     pub(crate) files: Arc<BundleFiles>,
-    pub(crate) manifest: Manifest,
-    pub(crate) definition: Option<Definition>,
+    pub(crate) manifest: BundleManifest,
+    pub(crate) definition: Option<BundleTypeDefinition>,
     /// The schemas that could be read, by entity type.
     pub(crate) schemas: BTreeMap<String, EntitySchema>,
     pub(crate) domain_knowledge: Option<Arc<str>>,
     pub(crate) lint: Arc<Vec<LintRule>>,
     pub(crate) rules: Arc<Vec<ReferenceRule>>,
     /// One for each entity type, in the order of the definition.
-    pub(crate) kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<LoadedEntityType>,
     pub(crate) setup: SetupFindings,
     /// The files that claim an id, in load order. The first one owns it.
-    claims: HashMap<Arc<str>, Vec<Key>>,
+    claims: HashMap<Arc<str>, Vec<EntityFileKey>>,
     /// The entities that own their ids.
     registry: HashMap<Arc<str>, Arc<Entity>>,
-    pub(crate) incoming: Incoming,
-    pub(crate) search: Index,
+    pub(crate) incoming: IncomingEdges,
+    pub(crate) search: EntityIndex,
     pub(crate) findings: OnceLock<Vec<Diagnostic>>,
     /// The bundle's configuration files with their stamps. A change of one reloads the whole bundle.
-    pub(crate) configuration: Vec<(BundlePath, Option<Stamp>)>,
+    pub(crate) configuration: Vec<(BundlePath, Option<BundleFileStamp>)>,
 }
 
 /// Findings from reading the configuration files, grouped by the order of the report.
@@ -57,14 +57,14 @@ pub(crate) struct SetupFindings {
 
 /// An entity type and its files.
 #[derive(Debug, Clone)]
-pub(crate) struct Kind {
+pub(crate) struct LoadedEntityType {
     pub(crate) name: Arc<str>,
-    pub(crate) info: TypeInfo,
+    pub(crate) info: EntityTypeDefinition,
     /// The folder of its files; `None` when the definition names no folder inside the bundle.
     pub(crate) folder: Option<BundlePath>,
     pub(crate) folder_problem: Option<Diagnostic>,
     /// Reported when there are more files than the limit.
-    pub(crate) left_out: Option<Diagnostic>,
+    pub(crate) over_limit: Option<Diagnostic>,
     /// The files by name, which is also the load order.
     pub(crate) files: OrdMap<Arc<str>, EntityFile>,
     /// The files of the entities that own their id, by id.
@@ -74,7 +74,7 @@ pub(crate) struct Kind {
 /// A file in an entity type's folder.
 #[derive(Debug, Clone)]
 pub(crate) struct EntityFile {
-    pub(crate) stamp: Stamp,
+    pub(crate) stamp: BundleFileStamp,
     /// The text as read. A change edits this text and is refused if the file differs from it.
     pub(crate) source: Arc<str>,
     pub(crate) content: Result<Arc<Entity>, Box<Diagnostic>>,
@@ -82,13 +82,13 @@ pub(crate) struct EntityFile {
 
 /// The key of an entity file, ordered as files are loaded.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Key {
+pub(crate) struct EntityFileKey {
     pub(crate) kind: u32,
     pub(crate) file: Arc<str>,
 }
 
-impl Kind {
-    pub(crate) fn new(info: TypeInfo) -> Self {
+impl LoadedEntityType {
+    pub(crate) fn new(info: EntityTypeDefinition) -> Self {
         let folder = info.folder();
         let folder_problem = folder.as_ref().err().map(|problem| {
             let message = format!("Failed to read directory for entity type \"{}\": {problem}", info.name);
@@ -99,7 +99,7 @@ impl Kind {
             info,
             folder: folder.ok(),
             folder_problem,
-            left_out: None,
+            over_limit: None,
             files: OrdMap::new(),
             ids: OrdMap::new(),
         }
@@ -121,7 +121,7 @@ impl Kind {
 }
 
 impl Bundle {
-    pub(crate) fn new(id: &str, files: Arc<BundleFiles>, manifest: Manifest) -> Self {
+    pub(crate) fn new(id: &str, files: Arc<BundleFiles>, manifest: BundleManifest) -> Self {
         Self {
             id: id.into(),
             tags: Vec::new(),
@@ -137,8 +137,8 @@ impl Bundle {
             setup: SetupFindings::default(),
             claims: HashMap::new(),
             registry: HashMap::new(),
-            incoming: Incoming::default(),
-            search: Index::default(),
+            incoming: IncomingEdges::default(),
+            search: EntityIndex::default(),
             findings: OnceLock::new(),
             configuration: Vec::new(),
         }
@@ -153,11 +153,11 @@ impl Bundle {
         self.files.root()
     }
 
-    pub fn manifest(&self) -> &Manifest {
+    pub fn manifest(&self) -> &BundleManifest {
         &self.manifest
     }
 
-    pub fn definition(&self) -> Option<&Definition> {
+    pub fn definition(&self) -> Option<&BundleTypeDefinition> {
         self.definition.as_ref()
     }
 
@@ -175,7 +175,7 @@ impl Bundle {
         self.kinds.iter().map(|kind| kind.ids.len()).sum()
     }
 
-    pub(crate) fn kind(&self, entity_type: &str) -> Option<&Kind> {
+    pub(crate) fn kind(&self, entity_type: &str) -> Option<&LoadedEntityType> {
         self.kinds.iter().find(|kind| &*kind.name == entity_type)
     }
 
@@ -193,12 +193,12 @@ impl Bundle {
     }
 
     /// Returns the file that contains the entity with an id.
-    pub(crate) fn file_of(&self, id: &str) -> Option<(&Key, &EntityFile)> {
+    pub(crate) fn file_of(&self, id: &str) -> Option<(&EntityFileKey, &EntityFile)> {
         let key = self.claims.get(id)?.first()?;
         Some((key, self.kinds.get(key.kind as usize)?.files.get(&key.file)?))
     }
 
-    pub(crate) fn entity_at(&self, key: &Key) -> Option<&Entity> {
+    pub(crate) fn entity_at(&self, key: &EntityFileKey) -> Option<&Entity> {
         self.kinds.get(key.kind as usize)?.files.get(&key.file)?.content.as_deref().ok()
     }
 
@@ -207,7 +207,7 @@ impl Bundle {
         let files = self.kinds.get(kind).map(|kind| &kind.files);
         files.into_iter().flat_map(|files| files.values()).filter_map(|file| {
             let entity = file.content.as_ref().ok()?;
-            self.has_its_id(entity).then_some(&**entity)
+            self.owns_its_id(entity).then_some(&**entity)
         })
     }
 
@@ -222,7 +222,7 @@ impl Bundle {
     }
 
     /// Returns whether an entity owns its id and is not a later duplicate.
-    pub(crate) fn has_its_id(&self, entity: &Arc<Entity>) -> bool {
+    pub(crate) fn owns_its_id(&self, entity: &Arc<Entity>) -> bool {
         self.registry.get(&entity.id).is_some_and(|known| Arc::ptr_eq(known, entity))
     }
 
@@ -238,10 +238,10 @@ impl Bundle {
     /// Replaces a file, or removes it when `file` is `None`, and updates all indexes.
     pub(crate) fn set_file(&mut self, kind: usize, name: &Arc<str>, file: Option<EntityFile>) {
         let Some(known) = self.kinds.get_mut(kind) else { return };
-        let key = Key { kind: u32::try_from(kind).unwrap_or(u32::MAX), file: name.clone() };
+        let key = EntityFileKey { kind: u32::try_from(kind).unwrap_or(u32::MAX), file: name.clone() };
         let old = known.files.get(name).and_then(|file| file.content.as_ref().ok().cloned());
         if let Some(old) = old {
-            self.give_up(&key, &old);
+            self.release_claim(&key, &old);
         }
         let new = file.as_ref().and_then(|file| file.content.as_ref().ok().cloned());
         let files = &mut self.kinds[kind].files;
@@ -255,7 +255,7 @@ impl Bundle {
         self.findings = OnceLock::new();
     }
 
-    fn claim(&mut self, key: Key, entity: &Entity) {
+    fn claim(&mut self, key: EntityFileKey, entity: &Entity) {
         let claims = self.claims.entry(entity.id.clone()).or_default();
         let at = claims.partition_point(|known| *known < key);
         let before = (at == 0).then(|| claims.first().cloned()).flatten();
@@ -268,7 +268,7 @@ impl Bundle {
         }
     }
 
-    fn give_up(&mut self, key: &Key, entity: &Entity) {
+    fn release_claim(&mut self, key: &EntityFileKey, entity: &Entity) {
         let Some(claims) = self.claims.get_mut(&entity.id) else { return };
         let had_it = claims.first() == Some(key);
         claims.retain(|known| known != key);
@@ -284,7 +284,7 @@ impl Bundle {
         }
     }
 
-    fn register(&mut self, key: &Key) {
+    fn register(&mut self, key: &EntityFileKey) {
         let kind = &mut self.kinds[key.kind as usize];
         let Some(Ok(entity)) = kind.files.get(&key.file).map(|file| file.content.clone()) else { return };
         kind.ids.insert(entity.id.clone(), key.file.clone());
@@ -293,7 +293,7 @@ impl Bundle {
         self.search.add(&entity);
     }
 
-    fn unregister(&mut self, key: &Key) {
+    fn unregister(&mut self, key: &EntityFileKey) {
         let kind = &mut self.kinds[key.kind as usize];
         let Some(Ok(entity)) = kind.files.get(&key.file).map(|file| file.content.clone()) else { return };
         kind.ids.remove(&entity.id);

@@ -1,25 +1,25 @@
 //! The findings about a bundle, in the order of the contract: reading, schemas, references, orphans, multiplicity, lint.
 
-use super::{Bundle, Entity, Relation, bundle::SetupFindings};
-use crate::{Data, Diagnostic, diagnostic::Source, schema::SchemaFinding};
+use super::{Bundle, Entity, RelationDefinition, bundle::SetupFindings};
+use crate::{Data, Diagnostic, diagnostic::BundleFindingSource, schema::SchemaFinding};
 
 impl Bundle {
     /// All findings about the bundle in its loaded state.
     pub fn diagnostics(&self) -> &[Diagnostic] {
-        self.findings.get_or_init(|| self.find())
+        self.findings.get_or_init(|| self.collect_findings())
     }
 
-    fn find(&self) -> Vec<Diagnostic> {
+    fn collect_findings(&self) -> Vec<Diagnostic> {
         let mut found = self.setup.definition.clone();
-        self.unreadable(&mut found);
+        self.check_files(&mut found);
         found.extend(self.setup.domain_knowledge.iter().cloned());
         found.extend(self.setup.schemas.iter().cloned());
-        self.against_schemas(&mut found);
-        self.wrong_types(&mut found);
-        self.broken_references(&mut found);
-        self.orphans(&mut found);
+        self.check_schemas(&mut found);
+        self.check_reference_types(&mut found);
+        self.check_broken_references(&mut found);
+        self.check_orphans(&mut found);
         for relation in self.relations().iter().filter(|relation| relation.allows_one()) {
-            self.multiplicity(relation, &mut found);
+            self.check_multiplicity(relation, &mut found);
         }
         found.extend(self.setup.lint.iter().cloned());
         self.lint.iter().for_each(|rule| rule.check(self, &mut found));
@@ -30,23 +30,23 @@ impl Bundle {
     /// files.
     pub fn disabled(&self) -> impl Iterator<Item = Diagnostic> {
         let mut found = self.setup.definition.clone();
-        self.unreadable(&mut found);
+        self.check_files(&mut found);
         let SetupFindings { definition: _, domain_knowledge, schemas, lint } = &self.setup;
         found.extend(domain_knowledge.iter().chain(schemas).chain(lint).cloned());
         found.into_iter()
     }
 
-    pub(crate) fn relations(&self) -> &[Relation] {
+    pub(crate) fn relations(&self) -> &[RelationDefinition] {
         self.definition.as_ref().map_or(&[], |definition| &definition.relations)
     }
 
-    fn unreadable(&self, found: &mut Vec<Diagnostic>) {
+    fn check_files(&self, found: &mut Vec<Diagnostic>) {
         for kind in &self.kinds {
-            found.extend(kind.folder_problem.iter().chain(&kind.left_out).cloned());
+            found.extend(kind.folder_problem.iter().chain(&kind.over_limit).cloned());
             for file in kind.files.values() {
                 match &file.content {
                     Err(problem) => found.push((**problem).clone()),
-                    Ok(entity) if !self.has_its_id(entity) => found.push(
+                    Ok(entity) if !self.owns_its_id(entity) => found.push(
                         Diagnostic::error(format!("Duplicate entity id \"{}\"", entity.id))
                             .of_entity(&kind.name, &entity.id)
                             .in_file(entity.path.as_str()),
@@ -57,24 +57,24 @@ impl Bundle {
         }
     }
 
-    fn against_schemas(&self, found: &mut Vec<Diagnostic>) {
+    fn check_schemas(&self, found: &mut Vec<Diagnostic>) {
         for (index, kind) in self.kinds.iter().enumerate() {
             let is_named = self.manifest.schema_path(&kind.name).is_some();
             for entity in self.entities_of_kind(index) {
-                found.extend(entity.findings.iter().map(|finding| finding.of(entity)));
+                found.extend(entity.findings.iter().map(|finding| finding.to_finding(entity)));
                 if !is_named && &*kind.name != "Bundle" {
                     found.push(
                         Diagnostic::error(format!("No schema registered for entity type \"{}\"", kind.name))
                             .of_entity(&kind.name, &entity.id)
                             .in_file(entity.path.as_str())
-                            .by(Source::Schema, "schema.missing"),
+                            .by(BundleFindingSource::Schema, "schema.missing"),
                     );
                 }
             }
         }
     }
 
-    fn wrong_types(&self, found: &mut Vec<Diagnostic>) {
+    fn check_reference_types(&self, found: &mut Vec<Diagnostic>) {
         for entity in self.entities() {
             for (reference, edge) in entity.references.iter().zip(self.outgoing(entity)) {
                 let allowed = &self.rules[reference.rule as usize].allowed;
@@ -93,14 +93,14 @@ impl Bundle {
                     found.push(
                         diagnostic
                             .at(pointer(edge.field, edge.pointer))
-                            .by(Source::Schema, "ref-type-mismatch"),
+                            .by(BundleFindingSource::Schema, "ref-type-mismatch"),
                     );
                 }
             }
         }
     }
 
-    fn broken_references(&self, found: &mut Vec<Diagnostic>) {
+    fn check_broken_references(&self, found: &mut Vec<Diagnostic>) {
         for edge in self.edges().filter(|edge| self.entity_by_id(edge.to_id).is_none()) {
             let message = format!(
                 "Broken reference: {} \"{}\" references non-existent {} \"{}\" via \"{}\"",
@@ -110,14 +110,14 @@ impl Bundle {
                 Diagnostic::error(message)
                     .of_entity(&edge.from.entity_type, &edge.from.id)
                     .at(pointer(edge.field, edge.pointer))
-                    .by(Source::Schema, "broken-ref"),
+                    .by(BundleFindingSource::Schema, "broken-ref"),
             );
         }
     }
 
-    fn orphans(&self, found: &mut Vec<Diagnostic>) {
+    fn check_orphans(&self, found: &mut Vec<Diagnostic>) {
         for entity in self.entities() {
-            if entity.references.is_empty() && !self.is_referred_to(&entity.id) {
+            if entity.references.is_empty() && !self.is_referenced(&entity.id) {
                 let message = format!(
                     "Orphan entity: {} \"{}\" has no relationships (neither references nor is referenced by other entities)",
                     entity.entity_type, entity.id
@@ -126,21 +126,24 @@ impl Bundle {
                     Diagnostic::warning(message)
                         .of_entity(&entity.entity_type, &entity.id)
                         .in_file(entity.path.as_str())
-                        .by(Source::Schema, "orphan-entity"),
+                        .by(BundleFindingSource::Schema, "orphan-entity"),
                 );
             }
         }
     }
 
-    fn multiplicity(&self, relation: &Relation, found: &mut Vec<Diagnostic>) {
+    fn check_multiplicity(&self, relation: &RelationDefinition, found: &mut Vec<Diagnostic>) {
         let field = &relation.from_field;
         let is_required =
             self.schemas.get(&relation.from_entity).is_some_and(|schema| schema.requires(field));
         for entity in self.entities_of(&relation.from_entity) {
-            let count = links(&entity.data, field).count();
+            let count = referenced_ids(&entity.data, field).count();
             let of_entity = |diagnostic: Diagnostic, code: &str| {
                 let path = format!("/{field}");
-                diagnostic.of_entity(&entity.entity_type, &entity.id).at(path).by(Source::Schema, code)
+                diagnostic
+                    .of_entity(&entity.entity_type, &entity.id)
+                    .at(path)
+                    .by(BundleFindingSource::Schema, code)
             };
             if count > 1 {
                 let message = format!(
@@ -160,7 +163,7 @@ impl Bundle {
 }
 
 /// Returns the non-blank texts in a field that contains one text or a list.
-pub(crate) fn links<'a>(data: &'a Data, field: &str) -> impl Iterator<Item = &'a str> {
+pub(crate) fn referenced_ids<'a>(data: &'a Data, field: &str) -> impl Iterator<Item = &'a str> {
     let values = match data.get(field) {
         Some(Data::List(items)) => items.as_slice(),
         Some(one) => std::slice::from_ref(one),
@@ -175,11 +178,11 @@ fn pointer(field: &str, pointer: &str) -> String {
 }
 
 impl SchemaFinding {
-    fn of(&self, entity: &Entity) -> Diagnostic {
+    fn to_finding(&self, entity: &Entity) -> Diagnostic {
         Diagnostic::error(self.message.as_str())
             .of_entity(&entity.entity_type, &entity.id)
             .in_file(entity.path.as_str())
             .at(self.path.as_str())
-            .by(Source::Schema, self.code.as_str())
+            .by(BundleFindingSource::Schema, self.code.as_str())
     }
 }

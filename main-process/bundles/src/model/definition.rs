@@ -4,11 +4,11 @@ use crate::{Data, files::BundlePath};
 
 /// The manifest, `sdd-bundle.yaml`.
 #[derive(Debug, Clone)]
-pub struct Manifest(Data);
+pub struct BundleManifest(Data);
 
-impl Manifest {
+impl BundleManifest {
     /// Returns the manifest in a document, or `None` if the document is not a mapping.
-    pub(crate) fn of(document: Data) -> Option<Self> {
+    pub(crate) fn from_document(document: Data) -> Option<Self> {
         document.as_map().is_some().then_some(Self(document))
     }
 
@@ -59,14 +59,14 @@ impl Manifest {
 
 /// The type definition: the entity types and the relations between them.
 #[derive(Debug, Clone)]
-pub struct Definition {
+pub struct BundleTypeDefinition {
     data: Data,
-    pub(crate) types: Vec<TypeInfo>,
-    pub(crate) relations: Vec<Relation>,
+    pub(crate) types: Vec<EntityTypeDefinition>,
+    pub(crate) relations: Vec<RelationDefinition>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct TypeInfo {
+pub(crate) struct EntityTypeDefinition {
     pub(crate) name: String,
     pub(crate) id_field: String,
     pub(crate) directory: String,
@@ -74,7 +74,7 @@ pub(crate) struct TypeInfo {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Relation {
+pub(crate) struct RelationDefinition {
     pub(crate) name: String,
     pub(crate) from_entity: String,
     pub(crate) from_field: String,
@@ -82,17 +82,17 @@ pub(crate) struct Relation {
     pub(crate) multiplicity: Option<String>,
 }
 
-impl Relation {
+impl RelationDefinition {
     pub(crate) fn allows_one(&self) -> bool {
         self.multiplicity.as_deref() == Some("one")
     }
 }
 
-impl Definition {
-    pub(crate) fn of(data: Data) -> Self {
+impl BundleTypeDefinition {
+    pub(crate) fn from_data(data: Data) -> Self {
         let list = |key: &str| data.get(key).and_then(Data::as_list).unwrap_or_default().iter();
-        let types = list("entities").filter_map(TypeInfo::of).collect();
-        let relations = list("relations").filter_map(Relation::of).collect();
+        let types = list("entities").filter_map(EntityTypeDefinition::from_data).collect();
+        let relations = list("relations").filter_map(RelationDefinition::of).collect();
         Self { types, relations, data }
     }
 
@@ -101,8 +101,8 @@ impl Definition {
     }
 }
 
-impl TypeInfo {
-    fn of(data: &Data) -> Option<Self> {
+impl EntityTypeDefinition {
+    fn from_data(data: &Data) -> Option<Self> {
         Some(Self {
             name: data.text("entityType")?.to_owned(),
             id_field: data.text("idField").unwrap_or("id").to_owned(),
@@ -113,18 +113,18 @@ impl TypeInfo {
 
     /// Returns the file name of a new entity: from the pattern of the manifest or the definition, otherwise the id and
     /// `.yaml`.
-    pub(crate) fn file_name(&self, manifest: &Manifest, id: &str) -> String {
+    pub(crate) fn file_name(&self, manifest: &BundleManifest, id: &str) -> String {
         let pattern =
             manifest.file_pattern(&self.name).or(self.file_pattern.as_deref()).unwrap_or("{id}.yaml");
         pattern.replacen("{id}", id, 1)
     }
 
-    pub(crate) fn folder(&self) -> Result<BundlePath, crate::files::FileProblem> {
+    pub(crate) fn folder(&self) -> Result<BundlePath, crate::files::BundleFileError> {
         BundlePath::parse(&self.directory)
     }
 }
 
-impl Relation {
+impl RelationDefinition {
     fn of(data: &Data) -> Option<Self> {
         Some(Self {
             name: data.text("name").unwrap_or_default().to_owned(),

@@ -3,12 +3,12 @@
 use super::graph::ReferenceRule;
 use crate::{
     Data,
-    schema::{EntitySchema, SchemaFinding, Step},
+    schema::{EntitySchema, SchemaFinding, SchemaStep},
 };
 use std::sync::Arc;
 
 /// The maximum number of references in one entity.
-const MOST_REFERENCES: usize = 10_000;
+const MAX_REFERENCES: usize = 10_000;
 
 #[derive(Debug)]
 pub struct Entity {
@@ -18,12 +18,12 @@ pub struct Entity {
     pub(crate) path: String,
     pub(crate) data: Data,
     /// Its references, in the order of the rules.
-    pub(crate) references: Vec<Reference>,
+    pub(crate) references: Vec<EntityReference>,
     pub(crate) findings: Vec<SchemaFinding>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Reference {
+pub(crate) struct EntityReference {
     /// The index of the bundle's reference rule.
     pub(crate) rule: u32,
     pub(crate) target: Arc<str>,
@@ -73,7 +73,7 @@ impl Entity {
 
     /// Returns its data preceded by `id` and `entityType`, which members of the same name override.
     pub(crate) fn to_data(&self) -> Data {
-        let mut members = crate::data::Members::default();
+        let mut members = crate::value::BundleValueMembers::default();
         members.set("id", (&*self.id).into());
         members.set("entityType", (&*self.entity_type).into());
         for (key, value) in self.data.as_map().into_iter().flat_map(|map| map.iter()) {
@@ -83,50 +83,61 @@ impl Entity {
     }
 }
 
-pub(crate) fn references(data: &Data, rules: &[(u32, &ReferenceRule)]) -> Vec<Reference> {
+pub(crate) fn references(data: &Data, rules: &[(u32, &ReferenceRule)]) -> Vec<EntityReference> {
     let mut found = Vec::new();
     for (rule, declared) in rules {
-        gather(data, &declared.steps, &mut String::new(), *rule, &mut found);
+        collect_references(data, &declared.steps, &mut String::new(), *rule, &mut found);
     }
     found
 }
 
 /// Collects the texts at the end of the steps. Accepts a single value in place of a list and a list in place of a
 /// single value.
-fn gather(data: &Data, steps: &[Step], pointer: &mut String, rule: u32, found: &mut Vec<Reference>) {
-    if found.len() >= MOST_REFERENCES {
+fn collect_references(
+    data: &Data,
+    steps: &[SchemaStep],
+    pointer: &mut String,
+    rule: u32,
+    found: &mut Vec<EntityReference>,
+) {
+    if found.len() >= MAX_REFERENCES {
         return;
     }
     let length = pointer.len();
-    let inside =
-        |part: &str, data: &Data, steps: &[Step], pointer: &mut String, found: &mut Vec<Reference>| {
-            pointer.push('/');
-            pointer.push_str(&part.replace('~', "~0").replace('/', "~1"));
-            gather(data, steps, pointer, rule, found);
-            pointer.truncate(length);
-        };
+    let inside = |part: &str,
+                  data: &Data,
+                  steps: &[SchemaStep],
+                  pointer: &mut String,
+                  found: &mut Vec<EntityReference>| {
+        pointer.push('/');
+        pointer.push_str(&part.replace('~', "~0").replace('/', "~1"));
+        collect_references(data, steps, pointer, rule, found);
+        pointer.truncate(length);
+    };
     match (steps.split_first(), data) {
-        (Some((Step::Member(name), rest)), Data::Map(members)) => {
+        (Some((SchemaStep::Member(name), rest)), Data::Map(members)) => {
             if let Some(member) = members.get(name) {
                 inside(name, member, rest, pointer, found);
             }
         }
-        (Some((Step::Members, rest)), Data::Map(members)) => {
+        (Some((SchemaStep::Members, rest)), Data::Map(members)) => {
             members.iter().for_each(|(name, member)| inside(name, member, rest, pointer, found));
         }
-        (Some((Step::Items, rest)), Data::List(items)) => {
+        (Some((SchemaStep::Items, rest)), Data::List(items)) => {
             for (index, item) in items.iter().enumerate() {
                 inside(&index.to_string(), item, rest, pointer, found);
             }
         }
-        (Some((Step::Items, rest)), Data::Text(_)) => gather(data, rest, pointer, rule, found),
+        (Some((SchemaStep::Items, rest)), Data::Text(_)) => {
+            collect_references(data, rest, pointer, rule, found)
+        }
         (None, Data::List(items)) => {
             for (index, item) in items.iter().enumerate().filter(|(_, item)| item.as_text().is_some()) {
                 inside(&index.to_string(), item, &[], pointer, found);
             }
         }
         (None, Data::Text(text)) if !text.trim().is_empty() => {
-            found.push(Reference { rule, target: (**text).into(), pointer: pointer.as_str().into() });
+            found.push(EntityReference { rule, target: (**text).into(), pointer: pointer.as_str().into() });
         }
         _ => {}
     }

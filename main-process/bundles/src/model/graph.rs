@@ -3,8 +3,8 @@
 //! The order is part of the contract: by rule, then by the entity that contains the reference, then in file order. The
 //! relations of the type definition come first, followed by references that only schemas declare.
 
-use super::{Bundle, Entity, bundle::Key, definition::Definition};
-use crate::schema::{EntitySchema, Step};
+use super::{Bundle, Entity, bundle::EntityFileKey, definition::BundleTypeDefinition};
+use crate::schema::{EntitySchema, SchemaStep};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// A rule for references from entities of one type.
@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, sync::Arc};
 pub(crate) struct ReferenceRule {
     /// The type that contains the reference, as the index of its kind.
     pub(crate) from: usize,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<SchemaStep>,
     /// The name of the field; dotted for nested fields.
     pub(crate) field: String,
     /// The type to report for a missing target.
@@ -23,7 +23,7 @@ pub(crate) struct ReferenceRule {
 
 /// A reference from one entity to another, which may not exist.
 #[derive(Debug, Clone, Copy)]
-pub struct Edge<'a> {
+pub struct ReferenceEdge<'a> {
     pub from: &'a Entity,
     pub field: &'a str,
     pub to_type: &'a str,
@@ -33,19 +33,19 @@ pub struct Edge<'a> {
 
 /// The position of an edge in the order of all edges.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct EdgeKey {
+pub(crate) struct ReferenceEdgeKey {
     pub(crate) rule: u32,
-    pub(crate) from: Key,
+    pub(crate) from: EntityFileKey,
     /// Its index among the references of its entity.
     pub(crate) index: u32,
 }
 
 /// The edges to each id, in order.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Incoming(imbl::HashMap<Arc<str>, Vec<EdgeKey>>);
+pub(crate) struct IncomingEdges(imbl::HashMap<Arc<str>, Vec<ReferenceEdgeKey>>);
 
-impl Incoming {
-    pub(crate) fn add(&mut self, key: &Key, entity: &Entity) {
+impl IncomingEdges {
+    pub(crate) fn add(&mut self, key: &EntityFileKey, entity: &Entity) {
         for (edge, target) in edge_keys(key, entity) {
             let edges = self.0.entry(target.clone()).or_default();
             // While a bundle loads, entities arrive in order but rules do not.
@@ -54,7 +54,7 @@ impl Incoming {
         }
     }
 
-    pub(crate) fn remove(&mut self, key: &Key, entity: &Entity) {
+    pub(crate) fn remove(&mut self, key: &EntityFileKey, entity: &Entity) {
         for (edge, target) in edge_keys(key, entity) {
             if let Some(edges) = self.0.get_mut(target) {
                 edges.retain(|known| *known != edge);
@@ -65,22 +65,25 @@ impl Incoming {
         }
     }
 
-    fn of(&self, id: &str) -> &[EdgeKey] {
+    fn edges_to(&self, id: &str) -> &[ReferenceEdgeKey] {
         self.0.get(id).map_or(&[], Vec::as_slice)
     }
 }
 
-fn edge_keys<'a>(key: &Key, entity: &'a Entity) -> impl Iterator<Item = (EdgeKey, &'a Arc<str>)> {
+fn edge_keys<'a>(
+    key: &EntityFileKey,
+    entity: &'a Entity,
+) -> impl Iterator<Item = (ReferenceEdgeKey, &'a Arc<str>)> {
     let key = key.clone();
     entity.references.iter().enumerate().map(move |(index, reference)| {
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        (EdgeKey { rule: reference.rule, from: key.clone(), index }, &reference.target)
+        (ReferenceEdgeKey { rule: reference.rule, from: key.clone(), index }, &reference.target)
     })
 }
 
 /// Returns the rules of a bundle: its relations, then references that schemas declare and no relation covers.
-pub(crate) fn rules(
-    definition: Option<&Definition>,
+pub(crate) fn reference_rules(
+    definition: Option<&BundleTypeDefinition>,
     kinds: &[Arc<str>],
     schemas: &BTreeMap<String, EntitySchema>,
 ) -> Vec<ReferenceRule> {
@@ -94,7 +97,7 @@ pub(crate) fn rules(
             .find(|reference| !reference.is_nested() && reference.field() == relation.from_field);
         rules.push(ReferenceRule {
             from,
-            steps: vec![Step::Member(relation.from_field.as_str().into())],
+            steps: vec![SchemaStep::Member(relation.from_field.as_str().into())],
             field: relation.from_field.clone(),
             to: relation.to_entity.clone(),
             allowed: of_schema.map(|reference| reference.targets.clone()).unwrap_or_default(),
@@ -118,7 +121,7 @@ pub(crate) fn rules(
 
 impl Bundle {
     /// All references, in order.
-    pub fn edges(&self) -> impl Iterator<Item = Edge<'_>> {
+    pub fn edges(&self) -> impl Iterator<Item = ReferenceEdge<'_>> {
         self.rules.iter().enumerate().flat_map(move |(rule, declared)| {
             let rule = u32::try_from(rule).unwrap_or(u32::MAX);
             self.entities_of_kind(declared.from).flat_map(move |entity| {
@@ -132,26 +135,26 @@ impl Bundle {
     }
 
     /// The references from an entity, in order.
-    pub fn outgoing<'a>(&'a self, entity: &'a Entity) -> impl Iterator<Item = Edge<'a>> {
+    pub fn outgoing<'a>(&'a self, entity: &'a Entity) -> impl Iterator<Item = ReferenceEdge<'a>> {
         entity.references.iter().map(move |reference| self.edge(entity, reference))
     }
 
     /// The references to an id, in order.
-    pub fn incoming<'a>(&'a self, id: &str) -> impl Iterator<Item = Edge<'a>> {
-        self.incoming.of(id).iter().filter_map(move |key| {
+    pub fn incoming<'a>(&'a self, id: &str) -> impl Iterator<Item = ReferenceEdge<'a>> {
+        self.incoming.edges_to(id).iter().filter_map(move |key| {
             let entity = self.entity_at(&key.from)?;
             Some(self.edge(entity, entity.references.get(key.index as usize)?))
         })
     }
 
-    pub(crate) fn is_referred_to(&self, id: &str) -> bool {
-        !self.incoming.of(id).is_empty()
+    pub(crate) fn is_referenced(&self, id: &str) -> bool {
+        !self.incoming.edges_to(id).is_empty()
     }
 
-    fn edge<'a>(&'a self, entity: &'a Entity, reference: &'a super::Reference) -> Edge<'a> {
+    fn edge<'a>(&'a self, entity: &'a Entity, reference: &'a super::EntityReference) -> ReferenceEdge<'a> {
         let rule = &self.rules[reference.rule as usize];
         let to_type = self.entity_by_id(&reference.target).map_or(rule.to.as_str(), Entity::entity_type);
-        Edge {
+        ReferenceEdge {
             from: entity,
             field: &rule.field,
             to_type,
@@ -164,11 +167,11 @@ impl Bundle {
 impl Bundle {
     /// Returns the references from an entity (`true`) and to it (`false`), in the order of all references. A
     /// self-reference appears once.
-    pub(crate) fn edges_around<'a>(&'a self, entity: &'a Entity) -> Vec<(Edge<'a>, bool)> {
+    pub(crate) fn edges_around<'a>(&'a self, entity: &'a Entity) -> Vec<(ReferenceEdge<'a>, bool)> {
         let own_key = self.file_of(&entity.id).map(|(key, _)| key);
         let mut outgoing = entity.references.iter().enumerate().peekable();
         let mut edges = Vec::new();
-        for key in self.incoming.of(&entity.id) {
+        for key in self.incoming.edges_to(&entity.id) {
             if Some(&key.from) == own_key {
                 continue;
             }

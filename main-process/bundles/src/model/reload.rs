@@ -143,7 +143,7 @@ impl Bundle {
                 let known = kind.files.get(&*name).map(|file| file.stamp);
                 let now = folder.as_ref().and_then(|folder| folder.stamp(&name));
                 // Files over the limit stay excluded until the bundle is loaded again.
-                let is_new = known.is_none() && kind.left_out.is_none();
+                let is_new = known.is_none() && kind.over_limit.is_none();
                 if is_new || (known.is_some() && known != now) {
                     changed.push((index, name));
                 }
@@ -170,7 +170,7 @@ impl Bundle {
     }
 
     fn reload_all(&mut self) -> Result<(), LoadError> {
-        let mut fresh = Self::of_files(&self.id, self.files.clone())?;
+        let mut fresh = Self::from_files(&self.id, self.files.clone())?;
         fresh.tags = std::mem::take(&mut self.tags);
         fresh.description = self.description.take();
         *self = fresh;

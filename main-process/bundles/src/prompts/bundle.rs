@@ -1,14 +1,16 @@
 //! Prompts about the state of a bundle.
 
-use super::words::{READ_MORE, bullet, clipped, counts, find, json, line, list_or_none, title};
+use super::formatting::{
+    READ_MORE, bullet, counts, entity_line, find, json, list_or_none, title, truncate_chars,
+};
 use crate::{
     Bundle, Bundles, Diagnostic, Entity,
-    arguments::Arguments,
+    arguments::CallArguments,
     envelope::{Code, Refusal},
     tools::conformance_rules,
 };
 
-pub(super) fn audit(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<String, Refusal> {
+pub(super) fn audit(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     let id = arguments.required_text("profileId")?;
     let scope = arguments.one_of("scope", &["full", "requirements-only", "quick"], "full")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
@@ -19,25 +21,24 @@ pub(super) fn audit(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Stri
         let text = |key: &str| rule.text(key).unwrap_or("-").to_owned();
         let linked = rule.text("linkedRequirement").map_or(String::new(), |linked| {
             match bundle.entity("Requirement", linked) {
-                Some(requirement) => format!("\n  {}", line(requirement)),
+                Some(requirement) => format!("\n  {}", entity_line(requirement)),
                 None => format!("\n  - {linked}: not found"),
             }
         });
         let id = rule.text("id").or_else(|| rule.text("ruleId")).unwrap_or("-");
-        format!("- **{id}** [{}] {}{linked}", text("severity"), clipped(&text("description"), 400))
+        format!("- **{id}** [{}] {}{linked}", text("severity"), truncate_chars(&text("description"), 400))
     };
     let of_type = |kind: &str| -> Vec<&Entity> { bundle.entities_of(kind).collect() };
     let (requirements, components) = (of_type("Requirement"), of_type("Component"));
-    let shown = |entity: &&Entity| line(entity);
+    let shown = |entity: &&Entity| entity_line(entity);
     let components = if scope == "requirements-only" {
         String::new()
     } else {
         format!("## Components ({})\n{}\n\n", components.len(), list_or_none(&components, most, shown))
     };
-    let template = profile
-        .data()
-        .text("auditTemplate")
-        .map_or(String::new(), |template| format!("## Audit Template\n{}\n\n", clipped(template, 4000)));
+    let template = profile.data().text("auditTemplate").map_or(String::new(), |template| {
+        format!("## Audit Template\n{}\n\n", truncate_chars(template, 4000))
+    });
     Ok(format!(
         "You are auditing an SDD bundle for conformance with a profile.\n\n## Profile\n**ID**: {id}\n\n{}\n\n## Conformance Rules ({})\n{}\n\n## Requirements ({})\n{}\n\n{components}{template}{READ_MORE}\n\n## Your Task\nPerform a conformance audit, scope **{scope}**.\n\nFor each rule state: pass, fail or unclear, with the evidence.\nThen give:\n1. **Summary** - Conformant or not, and why\n2. **Findings** - By severity\n3. **Gaps** - Rules without a linked requirement, requirements without evidence\n4. **Recommendations** - What to do, most urgent first",
         json(profile),
@@ -49,13 +50,13 @@ pub(super) fn audit(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Stri
 }
 
 /// The coverage of an entity type.
-struct Coverage<'a> {
+struct TypeCoverage<'a> {
     total: usize,
     uncovered: Vec<&'a Entity>,
 }
 
-impl<'a> Coverage<'a> {
-    fn of(bundle: &'a Bundle, kind: &str, covers: impl Fn(&'a Entity) -> bool) -> Self {
+impl<'a> TypeCoverage<'a> {
+    fn of_type(bundle: &'a Bundle, kind: &str, covers: impl Fn(&'a Entity) -> bool) -> Self {
         let all: Vec<&Entity> = bundle.entities_of(kind).collect();
         let total = all.len();
         Self { total, uncovered: all.into_iter().filter(|entity| !covers(entity)).collect() }
@@ -69,8 +70,8 @@ impl<'a> Coverage<'a> {
     }
 }
 
-pub(super) fn coverage(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<String, Refusal> {
-    const MOST: usize = 50;
+pub(super) fn coverage(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
+    const MAX_LISTED_ENTITIES: usize = 50;
     let focus = arguments.one_of("focus", &["requirements", "features", "threats", "all"], "all")?;
     let threshold = match arguments.text("threshold")? {
         None => 80,
@@ -82,15 +83,15 @@ pub(super) fn coverage(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<S
     let named_by = |entity: &Entity, kind: &str| {
         bundle.incoming(entity.id()).any(|edge| edge.from.entity_type() == kind)
     };
-    let with_tasks = Coverage::of(bundle, "Requirement", |entity| named_by(entity, "Task"));
-    let with_tests = Coverage::of(bundle, "Requirement", |entity| named_by(entity, "Test"));
-    let features = Coverage::of(bundle, "Feature", |entity| named_by(entity, "Requirement"));
+    let with_tasks = TypeCoverage::of_type(bundle, "Requirement", |entity| named_by(entity, "Task"));
+    let with_tests = TypeCoverage::of_type(bundle, "Requirement", |entity| named_by(entity, "Test"));
+    let features = TypeCoverage::of_type(bundle, "Feature", |entity| named_by(entity, "Requirement"));
     // A threat usually references its own mitigations.
-    let threats = Coverage::of(bundle, "Threat", |entity| {
+    let threats = TypeCoverage::of_type(bundle, "Threat", |entity| {
         let names = |kind: &str| bundle.outgoing(entity).any(|edge| edge.to_type == kind);
         bundle.incoming(entity.id()).next().is_some() || names("Requirement")
     });
-    let without = |heading: &str, coverage: &Coverage<'_>| {
+    let without = |heading: &str, coverage: &TypeCoverage<'_>| {
         if coverage.uncovered.is_empty() {
             return String::new();
         }
@@ -98,7 +99,7 @@ pub(super) fn coverage(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<S
         format!(
             "### {heading} ({})\n{}\n\n",
             coverage.uncovered.len(),
-            list_or_none(&coverage.uncovered, MOST, shown)
+            list_or_none(&coverage.uncovered, MAX_LISTED_ENTITIES, shown)
         )
     };
     Ok(format!(
@@ -117,7 +118,7 @@ pub(super) fn coverage(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<S
     ))
 }
 
-pub(super) fn suggest_relations(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<String, Refusal> {
+pub(super) fn suggest_relations(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     let kind = arguments.text("entityType")?;
     let confidence = arguments.one_of("confidence", &["high", "medium", "all"], "high")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
@@ -126,7 +127,7 @@ pub(super) fn suggest_relations(bundles: &Bundles, arguments: &Arguments<'_>) ->
     let edges: Vec<_> = bundle.edges().collect();
     let shown =
         |entity: &&Entity| bullet(&format!("{}:{}", entity.entity_type(), entity.id()), entity, false);
-    let edge = |edge: &crate::Edge<'_>| {
+    let edge = |edge: &crate::ReferenceEdge<'_>| {
         format!("{}:{} -> {}:{}", edge.from.entity_type(), edge.from.id(), edge.to_type, edge.to_id)
     };
     Ok(format!(
@@ -139,8 +140,8 @@ pub(super) fn suggest_relations(bundles: &Bundles, arguments: &Arguments<'_>) ->
     ))
 }
 
-pub(super) fn health(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<String, Refusal> {
-    const MOST: usize = 40;
+pub(super) fn health(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
+    const MAX_LISTED_FINDINGS: usize = 40;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let found = bundle.diagnostics();
     let errors = found.iter().filter(|finding| finding.is_error()).count();
@@ -154,7 +155,7 @@ pub(super) fn health(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Str
         .collect();
     let shown = |finding: &&Diagnostic| {
         let code = finding.code.as_deref().map_or(String::new(), |code| format!(" `{code}`"));
-        format!("- [{}]{code} {}", finding.severity.as_str(), clipped(&finding.message, 300))
+        format!("- [{}]{code} {}", finding.severity.as_str(), truncate_chars(&finding.message, 300))
     };
     let (broken, orphans) = (of_code("broken-ref"), of_code("orphan-entity"));
     Ok(format!(
@@ -166,10 +167,10 @@ pub(super) fn health(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Str
         found.len() - errors,
         counts(bundle),
         broken.len(),
-        list_or_none(&broken, MOST, shown),
+        list_or_none(&broken, MAX_LISTED_FINDINGS, shown),
         orphans.len(),
         list_or_none(&orphans, 10, shown),
         others.len(),
-        list_or_none(&others, MOST, shown),
+        list_or_none(&others, MAX_LISTED_FINDINGS, shown),
     ))
 }

@@ -9,10 +9,10 @@ use crate::{
 use std::collections::BTreeMap;
 
 /// The maximum number of values in a completion.
-const MOST: usize = 100;
+const MAX_COMPLETIONS: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Completion {
+pub struct ArgumentCompletion {
     pub values: Vec<String>,
     /// The total number of matches.
     pub total: usize,
@@ -28,7 +28,7 @@ pub fn complete(
     argument: &str,
     typed: &str,
     given: &BTreeMap<String, String>,
-) -> Result<Completion, Refusal> {
+) -> Result<ArgumentCompletion, Refusal> {
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == of);
     let template = TEMPLATES.iter().find(|template| template.uri == of);
     if prompt.is_none() && template.is_none() {
@@ -55,9 +55,9 @@ pub fn complete(
     let typed = typed.to_lowercase();
     let fitting: Vec<&str> =
         all.into_iter().filter(|value| value.to_lowercase().starts_with(&typed)).collect();
-    Ok(Completion {
+    Ok(ArgumentCompletion {
         total: fitting.len(),
-        has_more: fitting.len() > MOST,
-        values: fitting.into_iter().take(MOST).map(str::to_owned).collect(),
+        has_more: fitting.len() > MAX_COMPLETIONS,
+        values: fitting.into_iter().take(MAX_COMPLETIONS).map(str::to_owned).collect(),
     })
 }

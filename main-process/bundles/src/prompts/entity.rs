@@ -1,28 +1,35 @@
 //! Prompts about one entity.
 
-use super::words::{bullet, clipped, find, json, line, list, list_or_none, title};
+use super::formatting::{bullet, entity_line, find, json, list, list_or_none, title, truncate_chars};
 use crate::{
     Bundle, Bundles, Entity,
-    arguments::Arguments,
+    arguments::CallArguments,
     envelope::Refusal,
-    tools::{Direction, Reached, around},
+    tools::{ReachedEntity, TraversalDirection, traverse},
 };
 
-const MOST_NEIGHBOURS: usize = 10;
+const MAX_LISTED_NEIGHBOURS: usize = 10;
 /// The maximum number of neighbours that are visited to find those to show.
-const MOST_LOOKED_AT: usize = 500;
+const MAX_VISITED_NEIGHBOURS: usize = 500;
 
 /// Returns the adjacent entities, each once.
-fn neighbours<'a>(bundle: &'a Bundle, entity: &'a Entity, direction: Direction) -> Vec<Reached<'a>> {
-    around(bundle, &[entity], direction, 1, MOST_LOOKED_AT).0
+fn neighbours<'a>(
+    bundle: &'a Bundle,
+    entity: &'a Entity,
+    direction: TraversalDirection,
+) -> Vec<ReachedEntity<'a>> {
+    traverse(bundle, &[entity], direction, 1, MAX_VISITED_NEIGHBOURS).0
 }
 
-pub(super) fn implement_requirement(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<String, Refusal> {
+pub(super) fn implement_requirement(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<String, Refusal> {
     let id = arguments.required_text("requirementId")?;
     let depth = arguments.one_of("depth", &["overview", "detailed", "with-code"], "detailed")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let requirement = find(bundle, "Requirement", id)?;
-    let around = neighbours(bundle, requirement, Direction::Both);
+    let around = neighbours(bundle, requirement, TraversalDirection::Both);
     let section = |heading: &str, wanted: &dyn Fn(&str) -> bool| {
         let found: Vec<&Entity> = around
             .iter()
@@ -31,7 +38,7 @@ pub(super) fn implement_requirement(bundles: &Bundles, arguments: &Arguments<'_>
             .collect();
         let name =
             |entity: &&Entity| bullet(&format!("{}:{}", entity.entity_type(), entity.id()), entity, true);
-        format!("### {heading} ({})\n{}\n", found.len(), list_or_none(&found, MOST_NEIGHBOURS, name))
+        format!("### {heading} ({})\n{}\n", found.len(), list_or_none(&found, MAX_LISTED_NEIGHBOURS, name))
     };
     let named = ["Feature", "Component", "Task"];
     let context = [
@@ -49,11 +56,11 @@ pub(super) fn implement_requirement(bundles: &Bundles, arguments: &Arguments<'_>
     Ok(format!(
         "You are implementing a requirement from an SDD (Spec-Driven Development) bundle.\n\n## Requirement\n**ID**: {id}\n\n{}\n\n## Related Entities\n\n{context}\n**Note:** Use `read_entities` tool for full details of related entities.\n\n## Domain Knowledge\n{}\n\n## Your Task\n{task}\n\nInclude:\n1. **Summary** - What the requirement asks for\n2. **Design** - Components involved and how they change\n3. **Steps** - In order, each small enough to verify\n4. **Acceptance** - How each acceptance criterion is met\n5. **Tests** - What to test and how\n6. **Risks** - Open questions and edge cases",
         json(requirement),
-        super::words::domain_knowledge(bundle, 4000),
+        super::formatting::domain_knowledge(bundle, 4000),
     ))
 }
 
-pub(super) fn explain(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<String, Refusal> {
+pub(super) fn explain(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     let (kind, id) = (arguments.required_text("entityType")?, arguments.required_text("entityId")?);
     let audience =
         arguments.one_of("audience", &["developer", "stakeholder", "new-team-member"], "developer")?;
@@ -62,7 +69,7 @@ pub(super) fn explain(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<St
     let ends = |direction| -> Vec<&Entity> {
         neighbours(bundle, entity, direction).iter().map(|reached| reached.entity).collect()
     };
-    let (incoming, outgoing) = (ends(Direction::Incoming), ends(Direction::Outgoing));
+    let (incoming, outgoing) = (ends(TraversalDirection::Incoming), ends(TraversalDirection::Outgoing));
     let shown = |entity: &&Entity| {
         let title = title(entity).map_or(String::new(), |title| format!(" ({title})"));
         format!("- {}: {}{title}", entity.entity_type(), entity.id())
@@ -71,7 +78,7 @@ pub(super) fn explain(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<St
         if entities.is_empty() { none.to_owned() } else { list(entities, 50, shown) }
     };
     let domain = bundle.domain_knowledge().map_or(String::new(), |text| {
-        format!("\n## Domain Context\n{}\n...\n\n", clipped(text.trim_end(), 2000))
+        format!("\n## Domain Context\n{}\n...\n\n", truncate_chars(text.trim_end(), 2000))
     });
     let tone = match audience {
         "stakeholder" => "Focus on value and status, avoid technical details and jargon.",
@@ -90,9 +97,9 @@ pub(super) fn explain(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<St
     ))
 }
 
-pub(super) fn trace(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<String, Refusal> {
-    const DEPTH: usize = 4;
-    const MOST: usize = 20;
+pub(super) fn trace(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
+    const MAX_TRACE_DEPTH: usize = 4;
+    const MAX_TRACED_ENTITIES: usize = 20;
     let (kind, id) = (arguments.required_text("entityType")?, arguments.required_text("entityId")?);
     let direction = arguments.one_of("direction", &["upstream", "downstream", "both"], "both")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
@@ -101,13 +108,13 @@ pub(super) fn trace(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Stri
         if direction != "both" && direction != name {
             return String::new();
         }
-        let (reached, more) = around(bundle, &[entity], towards, DEPTH, MOST);
-        let shown = |reached: &Reached<'_>| {
+        let (reached, more) = traverse(bundle, &[entity], towards, MAX_TRACE_DEPTH, MAX_TRACED_ENTITIES);
+        let shown = |reached: &ReachedEntity<'_>| {
             let (level, via) = (reached.distance, reached.edge.field);
             format!(
                 "{}{} (via {via} of {}, level {level})",
                 "  ".repeat(level - 1),
-                line(reached.entity),
+                entity_line(reached.entity),
                 reached.via.id()
             )
         };
@@ -115,26 +122,26 @@ pub(super) fn trace(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Stri
         format!(
             "## {heading} ({} entities)\n{}{more}\n\n",
             reached.len(),
-            list_or_none(&reached, MOST, shown)
+            list_or_none(&reached, MAX_TRACED_ENTITIES, shown)
         )
     };
     Ok(format!(
         "You are tracing the dependencies of an entity in an SDD bundle.\n\n## Entity\n**Type**: {kind}\n**ID**: {id}\n\n{}\n\n{}{}## Your Task\nAnalyze the dependencies in direction **{direction}**.\n\nInclude:\n1. **Dependency Map** - ASCII diagram of the chain\n2. **Critical Path** - What must be there first\n3. **Impact** - What is affected if this entity changes\n4. **Risks** - Weak, missing or circular dependencies\n5. **Recommendations** - What to look at next",
         json(entity),
-        section("Upstream: what it depends on", "upstream", Direction::Outgoing),
-        section("Downstream: what depends on it", "downstream", Direction::Incoming),
+        section("Upstream: what it depends on", "upstream", TraversalDirection::Outgoing),
+        section("Downstream: what depends on it", "downstream", TraversalDirection::Incoming),
     ))
 }
 
-pub(super) fn test_cases(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<String, Refusal> {
+pub(super) fn test_cases(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     arguments.required_text("entityType")?;
     let kind = arguments.one_of("entityType", &["Requirement", "Feature"], "Requirement")?;
     let id = arguments.required_text("entityId")?;
     let style = arguments.one_of("style", &["bdd", "traditional", "checklist"], "bdd")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let entity = find(bundle, kind, id)?;
-    let related = neighbours(bundle, entity, Direction::Both);
-    let shown = |reached: &Reached<'_>| {
+    let related = neighbours(bundle, entity, TraversalDirection::Both);
+    let shown = |reached: &ReachedEntity<'_>| {
         let entity = reached.entity;
         bullet(&format!("{}:{}", entity.entity_type(), entity.id()), entity, false)
     };
@@ -149,6 +156,6 @@ pub(super) fn test_cases(bundles: &Bundles, arguments: &Arguments<'_>) -> Result
         "You are generating test cases for an SDD entity.\n\n## Entity to Test\n**Type**: {kind}\n**ID**: {id}\n\n{}\n\n## Related Context ({} entities)\n{}\n\n**Note:** Use `read_entities` tool for full details of related entities.\n\n## Test Style: {style}\n{how}\n\n## Your Task\nGenerate comprehensive test cases for {id}.\n\nInclude:\n1. **Happy Path Tests** - Normal successful scenarios\n2. **Edge Cases** - Boundary conditions, empty inputs, max values\n3. **Error Cases** - Invalid inputs, unauthorized access, failures\n4. **Integration Points** - Tests involving related entities\n5. **Performance Considerations** (if applicable)\n\nFor each test, ensure it is:\n- Specific and measurable\n- Independent (can run in isolation)\n- Repeatable\n- Traceable back to the {kind}",
         json(entity),
         related.len(),
-        list_or_none(&related, MOST_NEIGHBOURS, shown),
+        list_or_none(&related, MAX_LISTED_NEIGHBOURS, shown),
     ))
 }

@@ -5,23 +5,23 @@
 mod bundle;
 mod completion;
 mod entity;
+mod formatting;
 mod portfolio;
 mod table;
-mod words;
 
-pub use completion::{Completion, complete};
-pub use table::{PROMPTS, Prompt, PromptArgument};
+pub use completion::{ArgumentCompletion, complete};
+pub use table::{BundlePrompt, BundlePromptArgument, PROMPTS};
 
 use crate::{
     Bundles,
-    arguments::Arguments,
+    arguments::CallArguments,
     envelope::{Code, Refusal},
 };
 use serde_json::Value;
 
 /// Returns the text of a prompt.
 pub fn prompt(bundles: &Bundles, name: &str, arguments: &Value) -> Result<String, Refusal> {
-    let arguments = &Arguments::of(arguments)?;
+    let arguments = &CallArguments::parse(arguments)?;
     let text = match name {
         "implement-requirement" => entity::implement_requirement(bundles, arguments),
         "explain-entity" => entity::explain(bundles, arguments),
@@ -36,5 +36,5 @@ pub fn prompt(bundles: &Bundles, name: &str, arguments: &Value) -> Result<String
         "create-roadmap" => portfolio::roadmap(bundles, arguments),
         _ => Err(Refusal::new(Code::NotFound, format!("Prompt {name} not found"))),
     }?;
-    Ok(words::clipped(&text, words::LONGEST_PROMPT))
+    Ok(formatting::truncate_chars(&text, formatting::MAX_PROMPT_CHARS))
 }

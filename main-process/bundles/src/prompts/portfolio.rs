@@ -1,14 +1,14 @@
 //! Prompts about whole bundles: summary, comparison, roadmap.
 
-use super::words::{READ_MORE, bullet, domain_knowledge, joined, line, list, list_or_none};
+use super::formatting::{READ_MORE, bullet, domain_knowledge, entity_line, joined_texts, list, list_or_none};
 use crate::{
     Bundle, Bundles, Entity,
-    arguments::Arguments,
+    arguments::CallArguments,
     envelope::{Code, Refusal},
 };
 use std::collections::BTreeSet;
 
-pub(super) fn summarize(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<String, Refusal> {
+pub(super) fn summarize(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     let format = arguments.one_of("format", &["executive", "technical", "onboarding"], "executive")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let metadata = |key: &str| bundle.manifest().metadata(key).unwrap_or("N/A");
@@ -16,7 +16,11 @@ pub(super) fn summarize(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<
         .entity_types()
         .map(|kind| {
             let entities: Vec<&Entity> = bundle.entities_of(kind).collect();
-            format!("### {kind} ({})\n{}\n", entities.len(), list(&entities, 10, |entity| line(entity)))
+            format!(
+                "### {kind} ({})\n{}\n",
+                entities.len(),
+                list(&entities, 10, |entity| entity_line(entity))
+            )
         })
         .collect();
     let how = match format {
@@ -39,7 +43,7 @@ pub(super) fn summarize(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<
     ))
 }
 
-pub(super) fn diff(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<String, Refusal> {
+pub(super) fn diff(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     let (a, b) = (arguments.required_text("bundleA")?, arguments.required_text("bundleB")?);
     let focus = arguments.one_of("focus", &["all", "requirements", "structure"], "all")?;
     let find = |id: &str, field: &str| {
@@ -106,7 +110,7 @@ fn compare(kind: &str, a: &Bundle, b: &Bundle, focus: &str) -> String {
     text
 }
 
-pub(super) fn roadmap(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<String, Refusal> {
+pub(super) fn roadmap(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     let scope = arguments.text("scope")?.unwrap_or("all");
     let format = arguments.one_of("format", &["timeline", "phases", "milestones"], "phases")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
@@ -118,8 +122,8 @@ pub(super) fn roadmap(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<St
         format!(
             "{}\n  - Dependencies: {}\n  - Related Reqs: {}",
             bullet(entity.id(), entity, true),
-            joined(entity.data(), "dependsOnTaskIds"),
-            joined(entity.data(), "fulfillsRequirementIds")
+            joined_texts(entity.data(), "dependsOnTaskIds"),
+            joined_texts(entity.data(), "fulfillsRequirementIds")
         )
     };
     let how = match format {

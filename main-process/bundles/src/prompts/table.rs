@@ -1,12 +1,12 @@
 //! The prompt definitions and their arguments.
 
-pub struct Prompt {
+pub struct BundlePrompt {
     pub name: &'static str,
     pub description: &'static str,
-    pub arguments: &'static [PromptArgument],
+    pub arguments: &'static [BundlePromptArgument],
 }
 
-pub struct PromptArgument {
+pub struct BundlePromptArgument {
     pub name: &'static str,
     pub description: &'static str,
     pub is_required: bool,
@@ -14,27 +14,27 @@ pub struct PromptArgument {
     pub values: &'static [&'static str],
 }
 
-const fn required(name: &'static str, description: &'static str) -> PromptArgument {
-    PromptArgument { name, description, is_required: true, values: &[] }
+const fn required(name: &'static str, description: &'static str) -> BundlePromptArgument {
+    BundlePromptArgument { name, description, is_required: true, values: &[] }
 }
 
-const fn optional(name: &'static str, description: &'static str) -> PromptArgument {
-    PromptArgument { name, description, is_required: false, values: &[] }
+const fn optional(name: &'static str, description: &'static str) -> BundlePromptArgument {
+    BundlePromptArgument { name, description, is_required: false, values: &[] }
 }
 
 const fn choice(
     name: &'static str,
     description: &'static str,
     values: &'static [&'static str],
-) -> PromptArgument {
-    PromptArgument { name, description, is_required: false, values }
+) -> BundlePromptArgument {
+    BundlePromptArgument { name, description, is_required: false, values }
 }
 
-const BUNDLE: PromptArgument = optional("bundleId", "Bundle id; optional when one bundle is loaded");
+const BUNDLE: BundlePromptArgument = optional("bundleId", "Bundle id; optional when one bundle is loaded");
 
 /// All prompts, in listing order.
-pub static PROMPTS: &[Prompt] = &[
-    Prompt {
+pub static PROMPTS: &[BundlePrompt] = &[
+    BundlePrompt {
         name: "implement-requirement",
         description: "Generate an implementation plan for a requirement",
         arguments: &[
@@ -43,7 +43,7 @@ pub static PROMPTS: &[Prompt] = &[
             choice("depth", "Level of detail", &["overview", "detailed", "with-code"]),
         ],
     },
-    Prompt {
+    BundlePrompt {
         name: "explain-entity",
         description: "Get a clear explanation of any entity for different audiences",
         arguments: &[
@@ -57,7 +57,7 @@ pub static PROMPTS: &[Prompt] = &[
             ),
         ],
     },
-    Prompt {
+    BundlePrompt {
         name: "audit-profile",
         description: "Perform a conformance audit against a profile",
         arguments: &[
@@ -66,7 +66,7 @@ pub static PROMPTS: &[Prompt] = &[
             choice("scope", "Scope of the audit", &["full", "requirements-only", "quick"]),
         ],
     },
-    Prompt {
+    BundlePrompt {
         name: "trace-dependency",
         description: "Trace upstream/downstream dependencies for any entity",
         arguments: &[
@@ -76,7 +76,7 @@ pub static PROMPTS: &[Prompt] = &[
             choice("direction", "Direction of the trace", &["upstream", "downstream", "both"]),
         ],
     },
-    Prompt {
+    BundlePrompt {
         name: "coverage-analysis",
         description: "Analyze coverage gaps in specifications",
         arguments: &[
@@ -85,7 +85,7 @@ pub static PROMPTS: &[Prompt] = &[
             optional("threshold", "Target coverage in percent, 80 by default"),
         ],
     },
-    Prompt {
+    BundlePrompt {
         name: "suggest-relations",
         description: "Suggest missing relationships between entities",
         arguments: &[
@@ -94,12 +94,12 @@ pub static PROMPTS: &[Prompt] = &[
             choice("confidence", "Minimum confidence of suggestions", &["high", "medium", "all"]),
         ],
     },
-    Prompt {
+    BundlePrompt {
         name: "generate-test-cases",
         description: "Generate test cases for requirements or features",
         arguments: &[
             BUNDLE,
-            PromptArgument {
+            BundlePromptArgument {
                 name: "entityType",
                 description: "The entity's type",
                 is_required: true,
@@ -109,7 +109,7 @@ pub static PROMPTS: &[Prompt] = &[
             choice("style", "Style of the test cases", &["bdd", "traditional", "checklist"]),
         ],
     },
-    Prompt {
+    BundlePrompt {
         name: "summarize-bundle",
         description: "Generate executive/technical summaries of a bundle",
         arguments: &[
@@ -117,7 +117,7 @@ pub static PROMPTS: &[Prompt] = &[
             choice("format", "Audience of the summary", &["executive", "technical", "onboarding"]),
         ],
     },
-    Prompt {
+    BundlePrompt {
         name: "diff-bundles",
         description: "Compare two bundles and highlight differences",
         arguments: &[
@@ -126,7 +126,7 @@ pub static PROMPTS: &[Prompt] = &[
             choice("focus", "Focus of the comparison", &["all", "requirements", "structure"]),
         ],
     },
-    Prompt {
+    BundlePrompt {
         name: "create-roadmap",
         description: "Generate implementation roadmap from specifications",
         arguments: &[
@@ -135,7 +135,7 @@ pub static PROMPTS: &[Prompt] = &[
             choice("format", "Structure of the roadmap", &["timeline", "phases", "milestones"]),
         ],
     },
-    Prompt {
+    BundlePrompt {
         name: "bundle-health",
         description: "Analyze bundle health and generate a report",
         arguments: &[BUNDLE],

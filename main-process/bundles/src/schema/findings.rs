@@ -8,15 +8,17 @@ use jsonschema::{
 use std::collections::BTreeSet;
 
 /// The maximum number of findings for one entity.
-const MOST: usize = 200;
+const MAX_FINDINGS_PER_ENTITY: usize = 200;
 
-pub(super) fn of<'a>(errors: impl Iterator<Item = ValidationError<'a>>) -> Vec<SchemaFinding> {
+pub(super) fn findings_of_errors<'a>(
+    errors: impl Iterator<Item = ValidationError<'a>>,
+) -> Vec<SchemaFinding> {
     let mut findings = Vec::new();
     let mut conditions = BTreeSet::new();
     for error in errors {
         add(&mut findings, &mut conditions, &error);
-        if findings.len() >= MOST {
-            findings.truncate(MOST);
+        if findings.len() >= MAX_FINDINGS_PER_ENTITY {
+            findings.truncate(MAX_FINDINGS_PER_ENTITY);
             break;
         }
     }
@@ -55,7 +57,7 @@ fn add(findings: &mut Vec<SchemaFinding>, conditions: &mut BTreeSet<String>, err
             let message = format!("{path} {words}");
             findings.push(SchemaFinding { code: keyword.to_owned(), path: path.to_owned(), message });
         }
-        kind => push(kind.keyword(), words(kind, error)),
+        kind => push(kind.keyword(), describe_error(kind, error)),
     }
     // An additional finding names the condition that applied.
     let place = error.evaluation_path().as_str();
@@ -68,7 +70,7 @@ fn add(findings: &mut Vec<SchemaFinding>, conditions: &mut BTreeSet<String>, err
     }
 }
 
-fn words(kind: &Kind, error: &ValidationError<'_>) -> String {
+fn describe_error(kind: &Kind, error: &ValidationError<'_>) -> String {
     let limit = |words: &str, limit: &dyn std::fmt::Display, unit: &str| {
         format!("must NOT have {words} than {limit} {unit}")
     };

@@ -6,15 +6,15 @@
 mod findings;
 mod references;
 
-pub(crate) use references::{SchemaReference, Step};
+pub(crate) use references::{SchemaReference, SchemaStep};
 
-use crate::{Data, data::Members};
+use crate::{Data, value::BundleValueMembers};
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The maximum number of backtracking steps of a pattern before it counts as not matching.
-pub(crate) const BACKTRACK_LIMIT: usize = 100_000;
+pub(crate) const MAX_BACKTRACK_STEPS: usize = 100_000;
 
 #[derive(Debug, Clone)]
 pub(crate) struct EntitySchema {
@@ -34,13 +34,13 @@ pub(crate) struct SchemaFinding {
 }
 
 /// The parsed text of a schema, not yet compiled, because others may refer to it.
-pub(crate) struct ReadSchema {
+pub(crate) struct ParsedSchema {
     pub(crate) text: String,
     pub(crate) data: Data,
     pub(crate) json: Value,
 }
 
-impl ReadSchema {
+impl ParsedSchema {
     pub(crate) fn parse(text: String) -> Result<Self, String> {
         let data: Data = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         let json = data.to_json();
@@ -51,13 +51,13 @@ impl ReadSchema {
 impl EntitySchema {
     /// Compiles a schema. `all` are the bundle's schemas, which may refer to each other by `$id`. If compilation fails,
     /// the result has no validator and comes with the reason.
-    pub(crate) fn compile(schema: &ReadSchema, all: &[&ReadSchema]) -> (Self, Option<String>) {
+    pub(crate) fn compile(schema: &ParsedSchema, all: &[&ParsedSchema]) -> (Self, Option<String>) {
         let compiled = build(&schema.json, all);
         let problem = compiled.as_ref().err().cloned();
         let compiled = Self {
             data: Arc::new(schema.data.clone()),
             text: schema.text.as_str().into(),
-            references: references::of_schema(&schema.data),
+            references: references::declared_references(&schema.data),
             validator: compiled.ok().map(Arc::new),
         };
         (compiled, problem)
@@ -67,7 +67,11 @@ impl EntitySchema {
     pub(crate) fn findings(&self, entity: &Data) -> Vec<SchemaFinding> {
         let Some(validator) = &self.validator else { return Vec::new() };
         let json = entity.to_json();
-        if validator.is_valid(&json) { Vec::new() } else { findings::of(validator.iter_errors(&json)) }
+        if validator.is_valid(&json) {
+            Vec::new()
+        } else {
+            findings::findings_of_errors(validator.iter_errors(&json))
+        }
     }
 
     pub(crate) fn is_compiled(&self) -> bool {
@@ -86,7 +90,7 @@ impl EntitySchema {
         })
     }
 
-    pub(crate) fn properties(&self) -> Option<&Members> {
+    pub(crate) fn properties(&self) -> Option<&BundleValueMembers> {
         self.data.get("properties")?.as_map()
     }
 
@@ -98,7 +102,7 @@ impl EntitySchema {
 
 /// Compiles a schema on its own, and together with the others only if that fails, so that a broken schema does not affect
 /// independent ones.
-fn build(schema: &Value, all: &[&ReadSchema]) -> Result<Validator, String> {
+fn build(schema: &Value, all: &[&ParsedSchema]) -> Result<Validator, String> {
     let alone = options().build(schema);
     let Err(error) = alone else { return alone.map_err(|error| error.to_string()) };
     let own_id = schema.get("$id").and_then(Value::as_str);
@@ -113,7 +117,7 @@ fn build(schema: &Value, all: &[&ReadSchema]) -> Result<Validator, String> {
 
 fn options<'a>() -> jsonschema::ValidationOptions<'a> {
     jsonschema::options()
-        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACK_STEPS))
         .with_format("sdd-ref", |text: &str| !text.trim().is_empty())
         .should_validate_formats(true)
         .should_ignore_unknown_formats(true)

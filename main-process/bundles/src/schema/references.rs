@@ -4,13 +4,13 @@ use crate::Data;
 
 /// The limits for depth, visited subschemas and declared references. A schema may refer to itself, in many places at
 /// once.
-const MAX_DEPTH: usize = 12;
-const MOST_VISITS: usize = 20_000;
-const MOST: usize = 1_000;
+const MAX_SCHEMA_DEPTH: usize = 12;
+const MAX_VISITS: usize = 20_000;
+const MAX_DECLARED_REFERENCES: usize = 1_000;
 
 /// A step from a value to the values inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum SchemaStep {
     Member(Box<str>),
     /// All items of a list.
     Items,
@@ -20,7 +20,7 @@ pub(crate) enum Step {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SchemaReference {
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<SchemaStep>,
     /// The allowed entity types; any type if empty.
     pub(crate) targets: Vec<String>,
 }
@@ -32,7 +32,7 @@ impl SchemaReference {
             .steps
             .iter()
             .filter_map(|step| match step {
-                Step::Member(name) => Some(&**name),
+                SchemaStep::Member(name) => Some(&**name),
                 _ => None,
             })
             .collect();
@@ -40,26 +40,27 @@ impl SchemaReference {
     }
 
     pub(crate) fn is_nested(&self) -> bool {
-        self.steps.iter().filter(|step| **step != Step::Items).count() > 1
+        self.steps.iter().filter(|step| **step != SchemaStep::Items).count() > 1
     }
 }
 
-pub(super) fn of_schema(schema: &Data) -> Vec<SchemaReference> {
-    let mut walk = Walk { root: schema, found: Vec::new(), visits: 0 };
+pub(super) fn declared_references(schema: &Data) -> Vec<SchemaReference> {
+    let mut walk = ReferenceWalk { root: schema, found: Vec::new(), visits: 0 };
     walk.visit(schema, &mut Vec::new(), 0);
     walk.found
 }
 
-struct Walk<'a> {
+struct ReferenceWalk<'a> {
     root: &'a Data,
     found: Vec<SchemaReference>,
     visits: usize,
 }
 
-impl<'a> Walk<'a> {
-    fn visit(&mut self, schema: &'a Data, steps: &mut Vec<Step>, depth: usize) {
+impl<'a> ReferenceWalk<'a> {
+    fn visit(&mut self, schema: &'a Data, steps: &mut Vec<SchemaStep>, depth: usize) {
         self.visits += 1;
-        if depth > MAX_DEPTH || self.visits > MOST_VISITS || self.found.len() >= MOST {
+        if depth > MAX_SCHEMA_DEPTH || self.visits > MAX_VISITS || self.found.len() >= MAX_DECLARED_REFERENCES
+        {
             return;
         }
         if let Some(targets) = targets(schema)
@@ -67,7 +68,7 @@ impl<'a> Walk<'a> {
         {
             let mut reference = SchemaReference { steps: steps.clone(), targets };
             if schema.text("type") == Some("array") {
-                reference.steps.push(Step::Items);
+                reference.steps.push(SchemaStep::Items);
             }
             if !self.found.iter().any(|known| known.steps == reference.steps) {
                 self.found.push(reference);
@@ -78,13 +79,13 @@ impl<'a> Walk<'a> {
             self.visit(target, steps, depth + 1);
         }
         for (name, property) in members(schema, "properties") {
-            self.step(Step::Member(name.into()), property, steps, depth);
+            self.step(SchemaStep::Member(name.into()), property, steps, depth);
         }
         if let Some(items) = schema.get("items") {
-            self.step(Step::Items, items, steps, depth);
+            self.step(SchemaStep::Items, items, steps, depth);
         }
         if let Some(others) = schema.get("additionalProperties") {
-            self.step(Step::Members, others, steps, depth);
+            self.step(SchemaStep::Members, others, steps, depth);
         }
         for keyword in ["allOf", "anyOf", "oneOf"] {
             for branch in schema.get(keyword).and_then(Data::as_list).unwrap_or_default() {
@@ -98,7 +99,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn step(&mut self, step: Step, schema: &'a Data, steps: &mut Vec<Step>, depth: usize) {
+    fn step(&mut self, step: SchemaStep, schema: &'a Data, steps: &mut Vec<SchemaStep>, depth: usize) {
         steps.push(step);
         self.visit(schema, steps, depth + 1);
         steps.pop();

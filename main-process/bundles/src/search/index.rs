@@ -8,27 +8,27 @@ use std::{
 };
 
 /// The index of an entity in the search index.
-pub(super) type Slot = u32;
+pub(super) type IndexSlot = u32;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Index {
+pub(crate) struct EntityIndex {
     /// For each word, the slots of the entities that contain it, with a bit per field. Shared between clones.
-    words: HashMap<Arc<str>, Arc<Vec<(Slot, u8)>>>,
-    slots: HashMap<Arc<str>, Slot>,
-    pub(super) entries: Vec<Option<Arc<Entry>>>,
-    free: Vec<Slot>,
-    order: OnceLock<Vec<Slot>>,
+    words: HashMap<Arc<str>, Arc<Vec<(IndexSlot, u8)>>>,
+    slots: HashMap<Arc<str>, IndexSlot>,
+    pub(super) entries: Vec<Option<Arc<IndexedEntity>>>,
+    free: Vec<IndexSlot>,
+    order: OnceLock<Vec<IndexSlot>>,
 }
 
 /// An indexed entity with its fields in lower case.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct IndexedEntity {
     pub(super) entity: Arc<Entity>,
     pub(super) lower: [Option<Box<str>>; FIELDS.len()],
 }
 
-impl Entry {
-    fn of(entity: &Arc<Entity>) -> Self {
+impl IndexedEntity {
+    fn new(entity: &Arc<Entity>) -> Self {
         let lower =
             std::array::from_fn(|field| field_text(entity, field).map(|text| text.to_lowercase().into()));
         Self { entity: entity.clone(), lower }
@@ -52,14 +52,14 @@ impl Entry {
     }
 }
 
-impl Index {
+impl EntityIndex {
     pub(crate) fn add(&mut self, entity: &Arc<Entity>) {
         self.remove(entity);
         let slot = self.free.pop().unwrap_or_else(|| {
             self.entries.push(None);
             u32::try_from(self.entries.len() - 1).unwrap_or(u32::MAX)
         });
-        let entry = Arc::new(Entry::of(entity));
+        let entry = Arc::new(IndexedEntity::new(entity));
         for (word, fields) in entry.words() {
             match self.words.get_mut(word) {
                 Some(holders) => Arc::make_mut(holders).push((slot, fields)),
@@ -99,16 +99,16 @@ impl Index {
     }
 
     /// All slots, sorted by type and id in natural order.
-    pub(super) fn order(&self) -> &[Slot] {
+    pub(super) fn order(&self) -> &[IndexSlot] {
         self.order.get_or_init(|| {
             let keyed = self.entries.iter().enumerate().filter_map(|(slot, entry)| {
                 let entity = &entry.as_ref()?.entity;
-                let mut key = crate::collation::key(&entity.entity_type);
+                let mut key = crate::collation::sort_key(&entity.entity_type);
                 key.push(0);
-                key.extend(crate::collation::key(&entity.id));
+                key.extend(crate::collation::sort_key(&entity.id));
                 Some((key, u32::try_from(slot).ok()?))
             });
-            let mut order: Vec<(Vec<u32>, Slot)> = keyed.collect();
+            let mut order: Vec<(Vec<u32>, IndexSlot)> = keyed.collect();
             order.sort_unstable();
             order.into_iter().map(|(_, slot)| slot).collect()
         })

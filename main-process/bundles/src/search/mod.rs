@@ -7,8 +7,8 @@
 mod index;
 mod query;
 
-pub(crate) use index::Index;
-pub(crate) use query::{Hit, search};
+pub(crate) use index::EntityIndex;
+pub(crate) use query::{EntityHit, search};
 
 use crate::model::Entity;
 

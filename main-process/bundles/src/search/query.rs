@@ -1,9 +1,9 @@
 //! Evaluates a query: exact matches come first, by field, then entities that contain all words separately.
 
-use super::{FIELDS, index::Slot, words};
+use super::{FIELDS, index::IndexSlot, words};
 use crate::model::{Bundle, Entity};
 
-pub(crate) struct Hit<'a> {
+pub(crate) struct EntityHit<'a> {
     pub(crate) entity: &'a Entity,
     /// The best matching field.
     pub(crate) field: &'static str,
@@ -12,18 +12,18 @@ pub(crate) struct Hit<'a> {
 }
 
 /// Returns the matches in a bundle: sorted within each rank, but not by rank.
-pub(crate) fn search<'a>(bundle: &'a Bundle, query: &str, entity_type: Option<&str>) -> Vec<Hit<'a>> {
+pub(crate) fn search<'a>(bundle: &'a Bundle, query: &str, entity_type: Option<&str>) -> Vec<EntityHit<'a>> {
     let query = query.trim().to_lowercase();
     let index = &bundle.search;
     let parts: Vec<&str> = words(&query).collect();
-    let of_type = |slot: Slot| {
+    let of_type = |slot: IndexSlot| {
         let entry = index.entries[slot as usize].as_deref()?;
         entity_type.is_none_or(|wanted| entry.entity.entity_type() == wanted).then_some(entry)
     };
     let all = index.order().iter().copied();
     if query.is_empty() {
-        let hits =
-            all.filter_map(|slot| Some(Hit { entity: &of_type(slot)?.entity, field: FIELDS[0], rank: 0 }));
+        let hits = all
+            .filter_map(|slot| Some(EntityHit { entity: &of_type(slot)?.entity, field: FIELDS[0], rank: 0 }));
         return hits.collect();
     }
     let fields: Vec<Vec<u8>> = parts.iter().map(|part| index.fields_with(part)).collect();
@@ -42,13 +42,13 @@ pub(crate) fn search<'a>(bundle: &'a Bundle, query: &str, entity_type: Option<&s
             };
             let entity = &*entry.entity;
             match together {
-                Some(field) => Some(Hit { entity, field: FIELDS[field], rank: field }),
+                Some(field) => Some(EntityHit { entity, field: FIELDS[field], rank: field }),
                 // A query without letters or digits has no words to match separately.
                 None if parts.is_empty() => None,
                 None => {
                     let field = fields.iter().map(|found| found[slot as usize].trailing_zeros()).max()?;
                     let field = field as usize;
-                    Some(Hit { entity, field: FIELDS[field], rank: FIELDS.len() + field })
+                    Some(EntityHit { entity, field: FIELDS[field], rank: FIELDS.len() + field })
                 }
             }
         })

@@ -2,16 +2,16 @@
 
 use crate::{
     Bundle, Bundles, Data, Entity,
-    arguments::Arguments,
-    data::Members,
+    arguments::CallArguments,
     envelope::{Answer, Code, Refusal},
+    value::BundleValueMembers,
 };
 
-pub(super) fn get(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
     let profile_id = arguments.text("profileId")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let Some(profile_id) = profile_id else {
-        let profiles: Vec<Data> = bundle.entities_of("Profile").map(head).collect();
+        let profiles: Vec<Data> = bundle.entities_of("Profile").map(profile_summary).collect();
         let count = profiles.len();
         let data = Data::map([("profiles", profiles.into())]);
         return Ok(Answer::new(data).of(bundle.id()).meta([("count", count.into())]));
@@ -23,7 +23,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer
     let rules = rules(bundle, profile);
     let rule_count = rules.len();
     let data = Data::map_of_some([
-        ("profile", Some(head(profile))),
+        ("profile", Some(profile_summary(profile))),
         ("auditTemplate", profile.data().get("auditTemplate").cloned()),
         ("rules", Some(rules.into())),
         ("requiredFeatures", required_features(bundle, profile)),
@@ -32,7 +32,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer
     Ok(Answer::new(data).of(bundle.id()).meta([("ruleCount", rule_count.into())]))
 }
 
-fn head(profile: &Entity) -> Data {
+fn profile_summary(profile: &Entity) -> Data {
     Data::map_of_some([
         ("id", Some(profile.id().into())),
         ("title", profile.data().get("title").cloned()),
@@ -47,7 +47,7 @@ pub(crate) fn rules(bundle: &Bundle, profile: &Entity) -> Vec<Data> {
         .iter()
         .map(|rule| {
             let Data::Map(members) = rule else { return rule.clone() };
-            let mut members: Members = members.clone();
+            let mut members: BundleValueMembers = members.clone();
             let linked = rule.text("linkedRequirement").and_then(|id| bundle.entity("Requirement", id));
             if let Some(text) = linked.and_then(|requirement| requirement.data().get("description")) {
                 members.set("requirementText", text.clone());

@@ -1,17 +1,17 @@
 //! `get_context`: an entity and its neighbourhood.
 
 use super::{
-    read::chosen,
-    traversal::{Direction, Reached, around},
+    read::select_fields,
+    traversal::{ReachedEntity, TraversalDirection, traverse},
 };
 use crate::{
     Bundles, Data,
-    arguments::Arguments,
-    data::Members,
+    arguments::CallArguments,
     envelope::{Answer, Refusal},
+    value::BundleValueMembers,
 };
 
-pub(super) fn get(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("id")?);
     let depth = arguments.count("depth", 1, 3)?;
     let most = arguments.count("maxRelated", 20, 100)?;
@@ -22,18 +22,18 @@ pub(super) fn get(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer
         .entity(entity_type, id)
         .ok_or_else(|| Refusal::entity_not_found(bundle.id(), entity_type, id))?;
     let target = match &fields {
-        Some(fields) => chosen(entity, fields, false),
+        Some(fields) => select_fields(entity, fields, false),
         None => {
-            let mut members = Members::default();
+            let mut members = BundleValueMembers::default();
             members.set("id", entity.id().into());
-            entity.data().as_map().into_iter().flat_map(Members::iter).for_each(|(key, value)| {
+            entity.data().as_map().into_iter().flat_map(BundleValueMembers::iter).for_each(|(key, value)| {
                 members.set(key, value.clone());
             });
             Data::Map(members)
         }
     };
     // A depth of 0 would return no context and is treated as 1.
-    let (reached, truncated) = around(bundle, &[entity], Direction::Both, depth.max(1), most);
+    let (reached, truncated) = traverse(bundle, &[entity], TraversalDirection::Both, depth.max(1), most);
     let related: Vec<Data> = reached.iter().map(|reached| related(reached, detail)).collect();
     let meta = [
         ("relatedCount", related.len().into()),
@@ -46,11 +46,11 @@ pub(super) fn get(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer
     Ok(Answer::new(data).of(bundle.id()).meta(meta))
 }
 
-fn related(reached: &Reached<'_>, detail: &str) -> Data {
+fn related(reached: &ReachedEntity<'_>, detail: &str) -> Data {
     let entity = reached.entity;
     let data = match detail {
         "full" => Some(entity.data().clone()),
-        "summary" => Some(chosen(entity, &["title", "name", "state"], false)),
+        "summary" => Some(select_fields(entity, &["title", "name", "state"], false)),
         _ => None,
     };
     Data::map_of_some([

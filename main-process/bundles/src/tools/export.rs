@@ -1,22 +1,22 @@
 //! `export_context`: entities with their dependencies as one document.
 
-use super::traversal::{Direction, around};
+use super::traversal::{TraversalDirection, traverse};
 use crate::{
     Bundle, Bundles, Data, Entity,
-    arguments::Arguments,
+    arguments::CallArguments,
     calendar,
-    data::Members,
     envelope::{Answer, Code, Refusal},
-    model::Edge,
+    model::ReferenceEdge,
+    value::BundleValueMembers,
     yaml,
 };
 use std::{collections::HashSet, time::SystemTime};
 
-const MOST_TARGETS: usize = 100;
-const MOST_DEPENDENCIES: usize = 2_000;
+const MAX_TARGETS: usize = 100;
+const MAX_DEPENDENCIES: usize = 2_000;
 
-pub(super) fn export(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
-    let wanted = wanted(arguments)?;
+pub(super) fn export(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+    let wanted = requested_targets(arguments)?;
     let with_schemas = arguments.flag("includeSchemas", true)?;
     let depth = arguments.clamped("dependencyDepth", 3, 5)?;
     let format = arguments.one_of("format", &["json", "yaml"], "json")?;
@@ -24,7 +24,8 @@ pub(super) fn export(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Ans
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
 
     let targets = targets(bundle, &wanted)?;
-    let (reached, truncated) = around(bundle, &targets, Direction::Outgoing, depth, MOST_DEPENDENCIES);
+    let (reached, truncated) =
+        traverse(bundle, &targets, TraversalDirection::Outgoing, depth, MAX_DEPENDENCIES);
     let dependencies: Vec<&Entity> = reached.iter().map(|reached| reached.entity).collect();
     let exported: Vec<&Entity> = targets.iter().chain(&dependencies).copied().collect();
     let relations = if with_relations { relations(bundle, &exported) } else { Vec::new() };
@@ -34,7 +35,7 @@ pub(super) fn export(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Ans
         ("targetCount", targets.len().into()),
         ("dependencyCount", dependencies.len().into()),
         ("relationCount", relations.len().into()),
-        ("schemaCount", schemas.as_ref().map_or(0, Members::len).into()),
+        ("schemaCount", schemas.as_ref().map_or(0, BundleValueMembers::len).into()),
         ("truncated", truncated.into()),
     ];
     let export_meta = Data::map([
@@ -65,10 +66,10 @@ pub(super) fn export(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Ans
     Ok(Answer::new(data).of(bundle.id()).meta(meta))
 }
 
-fn wanted<'a>(arguments: &Arguments<'a>) -> Result<Vec<(&'a str, &'a str)>, Refusal> {
+fn requested_targets<'a>(arguments: &CallArguments<'a>) -> Result<Vec<(&'a str, &'a str)>, Refusal> {
     let targets = arguments.objects("targets")?;
-    if targets.is_empty() || targets.len() > MOST_TARGETS {
-        let message = format!("targets must name from 1 to {MOST_TARGETS} entities, not {}", targets.len());
+    if targets.is_empty() || targets.len() > MAX_TARGETS {
+        let message = format!("targets must name from 1 to {MAX_TARGETS} entities, not {}", targets.len());
         return Err(Refusal::new(Code::BadRequest, message).about("targets"));
     }
     targets
@@ -121,7 +122,7 @@ fn relations(bundle: &Bundle, exported: &[&Entity]) -> Vec<Data> {
         .collect()
 }
 
-fn relation(bundle: &Bundle, edge: Edge<'_>) -> Data {
+fn relation(bundle: &Bundle, edge: ReferenceEdge<'_>) -> Data {
     let end = |entity_type: &str, id: &str| {
         Data::map([("entityType", entity_type.into()), ("entityId", id.into())])
     };
@@ -136,8 +137,8 @@ fn relation(bundle: &Bundle, edge: Edge<'_>) -> Data {
     ])
 }
 
-fn schemas(bundle: &Bundle, exported: &[&Entity]) -> Members {
-    let mut schemas = Members::default();
+fn schemas(bundle: &Bundle, exported: &[&Entity]) -> BundleValueMembers {
+    let mut schemas = BundleValueMembers::default();
     for entity in exported {
         if let Some(schema) = bundle.schemas.get(entity.entity_type()) {
             schemas.set(entity.entity_type(), (*schema.data).clone());

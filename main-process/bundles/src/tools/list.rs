@@ -2,14 +2,14 @@
 
 use crate::{
     Bundle, Bundles, Data,
-    arguments::Arguments,
+    arguments::CallArguments,
     collation,
-    data::Members,
     envelope::{Answer, Refusal},
-    model::Kind,
+    model::LoadedEntityType,
+    value::BundleValueMembers,
 };
 
-pub(super) fn bundles(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn bundles(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
     arguments.expect_only(&[])?;
     let list: Vec<Data> = bundles
         .iter()
@@ -30,7 +30,7 @@ pub(super) fn bundles(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<An
     Ok(Answer::new(Data::map([("bundles", list.into())])).meta([("count", count.into())]))
 }
 
-pub(super) fn entities(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn entities(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
     let bundle_id = arguments.text("bundleId")?;
     let entity_type = arguments.text("entityType")?;
     let limit = arguments.count("limit", 100, 500)?;
@@ -47,15 +47,15 @@ pub(super) fn entities(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<A
     };
     let kind = bundle.kind(entity_type);
     let total = kind.map_or(0, |kind| kind.ids().len());
-    let ids: Vec<&str> = kind.into_iter().flat_map(Kind::ids).skip(offset).take(limit).collect();
+    let ids: Vec<&str> = kind.into_iter().flat_map(LoadedEntityType::ids).skip(offset).take(limit).collect();
     let returned = ids.len();
     let data = Data::map([("entityType", entity_type.into()), ("ids", Data::texts(ids))]);
-    Ok(Answer::new(data).of(bundle.id()).meta(page(total, limit, offset, returned)))
+    Ok(Answer::new(data).of(bundle.id()).meta(page_meta(total, limit, offset, returned)))
 }
 
 /// Returns the ids of one type, or the types, for every bundle.
 fn all_entities(bundles: &Bundles, entity_type: Option<&str>) -> Answer {
-    let mut data = Members::default();
+    let mut data = BundleValueMembers::default();
     for bundle in bundles.iter() {
         match entity_type {
             None => {
@@ -72,15 +72,15 @@ fn all_entities(bundles: &Bundles, entity_type: Option<&str>) -> Answer {
     Answer::new(Data::Map(data)).meta([("bundleCount", bundles.iter().len().into())])
 }
 
-pub(super) fn summaries(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn summaries(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
     let entity_type = arguments.text("entityType")?;
     let include = arguments.texts("include")?.unwrap_or_else(|| vec!["id", "title"]);
     let limit = arguments.clamped("limit", 50, 200)?;
     let offset = arguments.count("offset", 0, usize::MAX)?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
-    let mut kinds: Vec<&Kind> =
+    let mut kinds: Vec<&LoadedEntityType> =
         bundle.kinds.iter().filter(|kind| entity_type.is_none_or(|wanted| &*kind.name == wanted)).collect();
-    kinds.sort_by_key(|kind| collation::key(&kind.name));
+    kinds.sort_by_key(|kind| collation::sort_key(&kind.name));
     let total: usize = kinds.iter().map(|kind| kind.ids().len()).sum();
     let items: Vec<Data> = kinds
         .iter()
@@ -88,7 +88,7 @@ pub(super) fn summaries(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<
         .skip(offset)
         .take(limit)
         .map(|entity| {
-            let mut item = Members::default();
+            let mut item = BundleValueMembers::default();
             item.set("entityType", entity.entity_type().into());
             item.set("id", entity.id().into());
             for field in include.iter().filter(|field| **field != "id") {
@@ -101,7 +101,7 @@ pub(super) fn summaries(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<
         .collect();
     let returned = items.len();
     let data = Data::map([("items", items.into())]);
-    Ok(Answer::new(data).of(bundle.id()).meta(page(total, limit, offset, returned)))
+    Ok(Answer::new(data).of(bundle.id()).meta(page_meta(total, limit, offset, returned)))
 }
 
 pub(super) fn sorted_types(bundle: &Bundle) -> Vec<&str> {
@@ -110,7 +110,12 @@ pub(super) fn sorted_types(bundle: &Bundle) -> Vec<&str> {
     types
 }
 
-pub(super) fn page(total: usize, limit: usize, offset: usize, returned: usize) -> [(&'static str, Data); 5] {
+pub(super) fn page_meta(
+    total: usize,
+    limit: usize,
+    offset: usize,
+    returned: usize,
+) -> [(&'static str, Data); 5] {
     [
         ("total", total.into()),
         ("limit", limit.into()),

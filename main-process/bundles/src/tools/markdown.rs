@@ -1,19 +1,19 @@
 //! `export_entity_markdown`: an entity and its dependencies as Markdown.
 
-use super::traversal::{Direction, around};
+use super::traversal::{TraversalDirection, traverse};
 use crate::{
     Bundle, Bundles, Data, Entity,
-    arguments::Arguments,
+    arguments::CallArguments,
     calendar,
     envelope::{Answer, Refusal},
 };
 use std::{fmt::Write as _, time::SystemTime};
 
-const MOST_DEPENDENCIES: usize = 500;
+const MAX_DEPENDENCIES: usize = 500;
 /// The maximum characters of an inline text; a longer one gets its own heading.
-const LONGEST_LINE: usize = 200;
+const MAX_INLINE_CHARS: usize = 200;
 
-pub(super) fn export(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn export(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("entityId")?);
     let with_dependencies = arguments.flag("includeDependencies", true)?;
     let depth = arguments.clamped("dependencyDepth", 2, 5)?;
@@ -22,7 +22,7 @@ pub(super) fn export(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Ans
         .entity(entity_type, id)
         .ok_or_else(|| Refusal::entity_not_found(bundle.id(), entity_type, id))?;
     let depth = if with_dependencies { depth } else { 0 };
-    let (reached, _) = around(bundle, &[entity], Direction::Outgoing, depth, MOST_DEPENDENCIES);
+    let (reached, _) = traverse(bundle, &[entity], TraversalDirection::Outgoing, depth, MAX_DEPENDENCIES);
     let dependencies: Vec<&Entity> = reached.iter().map(|reached| reached.entity).collect();
     let markdown = document(bundle, entity, &dependencies, SystemTime::now());
     let included: Vec<Data> = dependencies
@@ -126,7 +126,7 @@ fn is_shown(value: &Data) -> bool {
 
 fn write_field(text: &mut String, heading: &str, label: &str, value: &Data) {
     let _ = match value {
-        Data::Text(long) if long.contains('\n') || long.chars().count() > LONGEST_LINE => {
+        Data::Text(long) if long.contains('\n') || long.chars().count() > MAX_INLINE_CHARS => {
             writeln!(text, "{heading} {label}\n\n{long}\n")
         }
         Data::List(items) if items.iter().any(|item| item.as_map().is_some()) => {

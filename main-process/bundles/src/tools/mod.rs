@@ -15,12 +15,12 @@ mod validate;
 
 pub(crate) use conformance::rules as conformance_rules;
 pub(crate) use schema::find as find_schema;
-pub use table::{TOOLS, Tool};
-pub(crate) use traversal::{Direction, Reached, around};
+pub use table::{BundleTool, TOOLS};
+pub(crate) use traversal::{ReachedEntity, TraversalDirection, traverse};
 
 use crate::{
     Bundles,
-    arguments::Arguments,
+    arguments::CallArguments,
     changes, critique,
     envelope::{Answer, Code, Envelope, Refusal},
 };
@@ -40,7 +40,7 @@ pub fn call_writing(bundles: &mut Bundles, tool: &str, arguments: &Value) -> Env
 }
 
 fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> Result<Answer, Refusal> {
-    let arguments_read = Arguments::of(arguments)?;
+    let arguments_read = CallArguments::parse(arguments)?;
     let arguments_read = &arguments_read;
     match tool {
         "list_bundles" => list::bundles(bundles, arguments_read),

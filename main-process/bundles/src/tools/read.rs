@@ -2,14 +2,14 @@
 
 use crate::{
     Bundles, Data, Entity,
-    arguments::Arguments,
-    data::Members,
+    arguments::CallArguments,
     envelope::{Answer, Code, Refusal},
+    value::BundleValueMembers,
 };
 
-const MOST: usize = 50;
+const MAX_IDS: usize = 50;
 
-pub(super) fn one(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn one(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("id")?);
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let entity = bundle
@@ -18,13 +18,13 @@ pub(super) fn one(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer
     Ok(Answer::new(entity.to_data()).of(bundle.id()))
 }
 
-pub(super) fn many(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn many(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
     let entity_type = arguments.required_text("entityType")?;
     let ids = arguments
         .texts("ids")?
         .ok_or_else(|| Refusal::new(Code::BadRequest, "ids is required").about("ids"))?;
-    if ids.is_empty() || ids.len() > MOST {
-        let message = format!("ids must name from 1 to {MOST} entities, not {}", ids.len());
+    if ids.is_empty() || ids.len() > MAX_IDS {
+        let message = format!("ids must name from 1 to {MAX_IDS} entities, not {}", ids.len());
         return Err(Refusal::new(Code::BadRequest, message).about("ids"));
     }
     let fields = arguments.texts("fields")?;
@@ -39,7 +39,7 @@ pub(super) fn many(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answe
         match kind.get(id) {
             Some(entity) => entities.push(match &fields {
                 None => entity.to_data(),
-                Some(fields) => chosen(entity, fields, true),
+                Some(fields) => select_fields(entity, fields, true),
             }),
             None => missing.push(id),
         }
@@ -54,8 +54,8 @@ pub(super) fn many(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answe
 }
 
 /// Returns an entity's id, optionally its type, and those of the requested fields that it has.
-pub(super) fn chosen(entity: &Entity, fields: &[&str], with_type: bool) -> Data {
-    let mut members = Members::default();
+pub(super) fn select_fields(entity: &Entity, fields: &[&str], with_type: bool) -> Data {
+    let mut members = BundleValueMembers::default();
     members.set("id", entity.id().into());
     if with_type {
         members.set("entityType", entity.entity_type().into());

@@ -2,13 +2,13 @@
 
 use crate::{
     Bundle, Bundles, Data,
-    arguments::Arguments,
+    arguments::CallArguments,
     envelope::{Answer, Code, Refusal},
-    model::Relation,
+    model::RelationDefinition,
     schema::EntitySchema,
 };
 
-pub(super) fn bundle(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn bundle(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let metadata = |key: &str| bundle.manifest.metadata(key).map(Data::from);
     let manifest = Data::map_of_some([
@@ -22,7 +22,7 @@ pub(super) fn bundle(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Ans
     Ok(Answer::new(data).of(bundle.id()))
 }
 
-pub(super) fn entity(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn entity(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
     let entity_type = arguments.required_text("entityType")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let schema = find(bundle, entity_type)?;
@@ -46,7 +46,7 @@ pub(crate) fn find<'a>(bundle: &'a Bundle, entity_type: &str) -> Result<&'a Enti
     Err(refusal.with(details))
 }
 
-pub(super) fn relations(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn relations(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
     let entity_type = arguments.text("entityType")?;
     let direction = arguments.one_of("direction", &["outgoing", "incoming", "both"], "both")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
@@ -80,7 +80,7 @@ pub(super) fn relations(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<
     Ok(Answer::new(data).of(bundle.id()).meta([("total", total.into())]))
 }
 
-fn relation_data(relation: &Relation, direction: Option<&str>) -> Data {
+fn relation_data(relation: &RelationDefinition, direction: Option<&str>) -> Data {
     Data::map_of_some([
         ("name", Some(relation.name.as_str().into())),
         ("fromEntity", Some(relation.from_entity.as_str().into())),

@@ -1,15 +1,15 @@
 //! `get_bundle_snapshot`: a whole bundle in one response.
 
-use super::{list::sorted_types, read::chosen};
+use super::{list::sorted_types, read::select_fields};
 use crate::{
     Bundles, Data, Diagnostic,
-    arguments::Arguments,
-    data::Members,
+    arguments::CallArguments,
     envelope::{Answer, Refusal},
-    model::Edge,
+    model::ReferenceEdge,
+    value::BundleValueMembers,
 };
 
-pub(super) fn get(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
     let wanted_types = arguments.texts("entityTypes")?;
     let detail = arguments.one_of("includeEntityData", &["full", "summary", "ids"], "full")?;
     let with_schemas = arguments.flag("includeSchemas", true)?;
@@ -25,7 +25,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer
     };
     types.sort_unstable();
     types.dedup();
-    let mut entities = Members::default();
+    let mut entities = BundleValueMembers::default();
     let (mut returned, mut total) = (0, 0);
     for name in &types {
         let Some(kind) = bundle.kind(name) else { continue };
@@ -35,14 +35,14 @@ pub(super) fn get(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer
             .take(most - returned)
             .map(|entity| match detail {
                 "full" => entity.to_data(),
-                "summary" => chosen(entity, &["title", "name", "state"], true),
-                _ => chosen(entity, &[], true),
+                "summary" => select_fields(entity, &["title", "name", "state"], true),
+                _ => select_fields(entity, &[], true),
             })
             .collect();
         returned += list.len();
         entities.set(name, list.into());
     }
-    let mut schemas = Members::default();
+    let mut schemas = BundleValueMembers::default();
     for name in types.iter().filter(|_| with_schemas) {
         if let Some(schema) = bundle.schemas.get(*name) {
             schemas.set(name, (*schema.data).clone());
@@ -74,7 +74,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer
     Ok(Answer::new(data).of(bundle.id()).meta(meta).diagnostics(diagnostics))
 }
 
-fn edge_data(edge: Edge<'_>) -> Data {
+fn edge_data(edge: ReferenceEdge<'_>) -> Data {
     Data::map([
         ("fromEntityType", edge.from.entity_type().into()),
         ("fromId", edge.from.id().into()),

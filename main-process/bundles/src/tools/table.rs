@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-pub struct Tool {
+pub struct BundleTool {
     pub name: &'static str,
     pub title: &'static str,
     pub description: &'static str,
@@ -13,7 +13,7 @@ pub struct Tool {
     input: fn() -> Value,
 }
 
-impl Tool {
+impl BundleTool {
     /// The JSON Schema of its arguments.
     pub fn input_schema(&self) -> Value {
         (self.input)()
@@ -49,13 +49,13 @@ impl Tool {
 fn arguments(required: &[&str], mut properties: Value) -> Value {
     if let Some(properties) = properties.as_object_mut() {
         // The server's instructions say once that it is optional when one bundle is loaded.
-        properties.entry("bundleId").or_insert_with(word);
+        properties.entry("bundleId").or_insert_with(plain_string);
     }
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
 /// Returns a string schema without a description, for self-explanatory names.
-fn word() -> Value {
+fn plain_string() -> Value {
     json!({ "type": "string" })
 }
 
@@ -83,33 +83,33 @@ fn choice(values: &[&str], usual: &str, description: &str) -> Value {
     json!({ "type": "string", "enum": values, "default": usual, "description": description })
 }
 
-const fn reading(
+const fn read_only_tool(
     name: &'static str,
     title: &'static str,
     description: &'static str,
     input: fn() -> Value,
-) -> Tool {
-    Tool { name, title, description, is_read_only: true, is_idempotent: true, input }
+) -> BundleTool {
+    BundleTool { name, title, description, is_read_only: true, is_idempotent: true, input }
 }
 
 /// All tools, in listing order.
-pub static TOOLS: &[Tool] = &[
-    reading(
+pub static TOOLS: &[BundleTool] = &[
+    read_only_tool(
         "list_bundles",
         "List bundles",
         "List all loaded bundles with metadata and entity counts",
         || json!({ "type": "object", "properties": {}, "additionalProperties": false }),
     ),
-    reading(
+    read_only_tool(
         "get_bundle_schema",
         "Get bundle type definition",
         "Get the bundle type definition (metaschema): entity types and how they relate",
         || arguments(&[], json!({})),
     ),
-    reading("get_entity_schema", "Get entity schema", "Get the JSON Schema of an entity type", || {
+    read_only_tool("get_entity_schema", "Get entity schema", "Get the JSON Schema of an entity type", || {
         arguments(&["entityType"], json!({ "entityType": text("Entity type, such as Requirement") }))
     }),
-    reading(
+    read_only_tool(
         "get_bundle_snapshot",
         "Get bundle snapshot",
         "Get a whole bundle: manifest, entities, schemas, reference graph and findings, with optional filters",
@@ -127,20 +127,20 @@ pub static TOOLS: &[Tool] = &[
             )
         },
     ),
-    reading("read_entity", "Read entity", "Read one entity by type and id", || {
-        arguments(&["entityType", "id"], json!({ "entityType": word(), "id": word() }))
+    read_only_tool("read_entity", "Read entity", "Read one entity by type and id", || {
+        arguments(&["entityType", "id"], json!({ "entityType": plain_string(), "id": plain_string() }))
     }),
-    reading("read_entities", "Read entities", "Read up to 50 entities of one type at once", || {
+    read_only_tool("read_entities", "Read entities", "Read up to 50 entities of one type at once", || {
         arguments(
             &["entityType", "ids"],
             json!({
-                "entityType": word(),
+                "entityType": plain_string(),
                 "ids": { "type": "array", "items": { "type": "string" }, "minItems": 1, "maxItems": 50 },
                 "fields": texts("Only these fields"),
             }),
         )
     }),
-    reading(
+    read_only_tool(
         "list_entities",
         "List entity ids",
         "List the ids of an entity type, sorted, or the types if entityType is omitted. bundleId \"all\" lists every bundle",
@@ -149,25 +149,30 @@ pub static TOOLS: &[Tool] = &[
                 &[],
                 json!({
                     "bundleId": text("Bundle id, or \"all\""),
-                    "entityType": word(),
+                    "entityType": plain_string(),
                     "limit": count(100, 500, "Maximum results"),
                     "offset": offset(),
                 }),
             )
         },
     ),
-    reading("list_entity_summaries", "List entity summaries", "List entities with selected fields", || {
-        arguments(
-            &[],
-            json!({
-                "entityType": text("Only this type"),
-                "include": texts("Fields to include; default: id and title"),
-                "limit": { "type": "integer", "minimum": 0, "default": 50, "description": "Maximum results, up to 200" },
-                "offset": offset(),
-            }),
-        )
-    }),
-    reading(
+    read_only_tool(
+        "list_entity_summaries",
+        "List entity summaries",
+        "List entities with selected fields",
+        || {
+            arguments(
+                &[],
+                json!({
+                    "entityType": text("Only this type"),
+                    "include": texts("Fields to include; default: id and title"),
+                    "limit": { "type": "integer", "minimum": 0, "default": 50, "description": "Maximum results, up to 200" },
+                    "offset": offset(),
+                }),
+            )
+        },
+    ),
+    read_only_tool(
         "get_entity_relations",
         "Get relations",
         "Get the relations that the bundle type defines, for one entity type or all",
@@ -181,7 +186,7 @@ pub static TOOLS: &[Tool] = &[
             )
         },
     ),
-    reading(
+    read_only_tool(
         "get_context",
         "Get context",
         "Get an entity with its references and referrers, up to three steps away",
@@ -189,8 +194,8 @@ pub static TOOLS: &[Tool] = &[
             arguments(
                 &["entityType", "id"],
                 json!({
-                    "entityType": word(),
-                    "id": word(),
+                    "entityType": plain_string(),
+                    "id": plain_string(),
                     "depth": count(1, 3, "Maximum steps"),
                     "maxRelated": count(20, 100, "Maximum related entities"),
                     "includeRelated": choice(&["full", "summary", "ids"], "full", "Detail per related entity"),
@@ -199,13 +204,13 @@ pub static TOOLS: &[Tool] = &[
             )
         },
     ),
-    reading(
+    read_only_tool(
         "get_conformance_context",
         "Get conformance context",
         "Get the rules and audit template of a profile, or list the profiles if profileId is omitted",
         || arguments(&[], json!({ "profileId": text("Profile id") })),
     ),
-    reading(
+    read_only_tool(
         "search_entities",
         "Search entities",
         "Search ids, titles, names, statements and descriptions in all bundles, best match first",
@@ -222,13 +227,13 @@ pub static TOOLS: &[Tool] = &[
             )
         },
     ),
-    reading(
+    read_only_tool(
         "validate_bundle",
         "Validate bundle",
         "Validate the current files of a bundle and return the findings. bundleId \"all\" validates every bundle",
         || arguments(&[], json!({ "bundleId": text("Bundle id, or \"all\"") })),
     ),
-    reading(
+    read_only_tool(
         "export_entity_markdown",
         "Export as Markdown",
         "Export an entity and its dependencies as Markdown",
@@ -236,22 +241,22 @@ pub static TOOLS: &[Tool] = &[
             arguments(
                 &["entityType", "entityId"],
                 json!({
-                    "entityType": word(),
-                    "entityId": word(),
+                    "entityType": plain_string(),
+                    "entityId": plain_string(),
                     "includeDependencies": flag(true, "Include dependencies"),
                     "dependencyDepth": { "type": "integer", "minimum": 0, "default": 2, "description": "Maximum steps, up to 5" },
                 }),
             )
         },
     ),
-    reading(
+    read_only_tool(
         "export_context",
         "Export context",
         "Export entities with their dependencies, relations and schemas as one document",
         || {
             let target = json!({
                 "type": "object",
-                "properties": { "entityType": word(), "entityId": word() },
+                "properties": { "entityType": plain_string(), "entityId": plain_string() },
                 "required": ["entityType", "entityId"]
             });
             arguments(
@@ -266,7 +271,7 @@ pub static TOOLS: &[Tool] = &[
             )
         },
     ),
-    Tool {
+    BundleTool {
         name: "critique_bundle",
         title: "Critique bundle",
         description: "Review the quality of a bundle with the client's model. Requires a client that supports sampling",
@@ -280,7 +285,7 @@ pub static TOOLS: &[Tool] = &[
             arguments(&[], json!({ "threshold": threshold }))
         },
     },
-    Tool {
+    BundleTool {
         name: "apply_changes",
         title: "Apply changes",
         description: "Create, update and delete entities atomically. Dry run by default; strict in both modes",
@@ -292,8 +297,8 @@ pub static TOOLS: &[Tool] = &[
                 "type": "object",
                 "properties": {
                     "operation": { "type": "string", "enum": ["create", "update", "delete"] },
-                    "entityType": word(),
-                    "entityId": word(),
+                    "entityType": plain_string(),
+                    "entityId": plain_string(),
                     "fieldPath": text("update: the field, dotted if nested"),
                     "value": { "description": "update: the new value; omit it to remove the field" },
                     "data": { "type": "object", "description": "create: the entity" },

@@ -1,12 +1,12 @@
 //! Traverses the reference graph from an entity, level by level.
 
-use crate::{Bundle, Entity, model::Edge};
+use crate::{Bundle, Entity, model::ReferenceEdge};
 use std::collections::HashSet;
 
 /// A reached entity, and the reference that led to it.
-pub(crate) struct Reached<'a> {
+pub(crate) struct ReachedEntity<'a> {
     pub(crate) entity: &'a Entity,
-    pub(crate) edge: Edge<'a>,
+    pub(crate) edge: ReferenceEdge<'a>,
     /// Whether the reference points to the entity or comes from it.
     pub(crate) is_target: bool,
     pub(crate) distance: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Reached<'a> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub(crate) enum TraversalDirection {
     Outgoing,
     Incoming,
     Both,
@@ -23,15 +23,15 @@ pub(crate) enum Direction {
 
 /// Returns the neighbourhood of the start entities: each entity once, nearest first, at most `most`, and whether there
 /// are more.
-pub(crate) fn around<'a>(
+pub(crate) fn traverse<'a>(
     bundle: &'a Bundle,
     starts: &[&'a Entity],
-    direction: Direction,
+    direction: TraversalDirection,
     depth: usize,
     most: usize,
-) -> (Vec<Reached<'a>>, bool) {
+) -> (Vec<ReachedEntity<'a>>, bool) {
     let mut seen: HashSet<&str> = starts.iter().map(|entity| entity.id()).collect();
-    let mut reached: Vec<Reached<'a>> = Vec::new();
+    let mut reached: Vec<ReachedEntity<'a>> = Vec::new();
     let mut level: Vec<&'a Entity> = starts.to_vec();
     for distance in 1..=depth {
         let mut next = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn around<'a>(
                 }
                 seen.insert(entity.id());
                 next.push(entity);
-                reached.push(Reached { entity, edge, is_target, distance, via });
+                reached.push(ReachedEntity { entity, edge, is_target, distance, via });
             }
         }
         if next.is_empty() {
@@ -61,7 +61,7 @@ pub(crate) fn around<'a>(
 impl Bundle {
     /// Returns an entity and its neighbourhood, nearest first, at most `most` entities.
     pub fn neighbourhood<'a>(&'a self, start: &'a Entity, depth: usize, most: usize) -> Vec<&'a Entity> {
-        let (reached, _) = around(self, &[start], Direction::Both, depth, most.saturating_sub(1));
+        let (reached, _) = traverse(self, &[start], TraversalDirection::Both, depth, most.saturating_sub(1));
         std::iter::once(start).chain(reached.into_iter().map(|reached| reached.entity)).collect()
     }
 }
@@ -70,11 +70,11 @@ impl Bundle {
 pub(crate) fn neighbours<'a>(
     bundle: &'a Bundle,
     entity: &'a Entity,
-    direction: Direction,
-) -> Vec<(Edge<'a>, bool)> {
+    direction: TraversalDirection,
+) -> Vec<(ReferenceEdge<'a>, bool)> {
     match direction {
-        Direction::Outgoing => bundle.outgoing(entity).map(|edge| (edge, true)).collect(),
-        Direction::Incoming => bundle.incoming(entity.id()).map(|edge| (edge, false)).collect(),
-        Direction::Both => bundle.edges_around(entity),
+        TraversalDirection::Outgoing => bundle.outgoing(entity).map(|edge| (edge, true)).collect(),
+        TraversalDirection::Incoming => bundle.incoming(entity.id()).map(|edge| (edge, false)).collect(),
+        TraversalDirection::Both => bundle.edges_around(entity),
     }
 }

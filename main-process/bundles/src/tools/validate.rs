@@ -2,12 +2,12 @@
 
 use crate::{
     Bundle, Bundles, Data, Diagnostic,
-    arguments::Arguments,
+    arguments::CallArguments,
     envelope::{Answer, Code, Refusal},
 };
 use std::borrow::Cow;
 
-pub(super) fn validate(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn validate(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
     let bundle_id = arguments.text("bundleId")?;
     if bundle_id == Some("all") || (bundle_id.is_none() && bundles.iter().len() > 1) {
         return all(bundles);
@@ -30,7 +30,9 @@ fn all(bundles: &Bundles) -> Result<Answer, Refusal> {
     for bundle in bundles.iter() {
         let bundle = fresh(bundle)?;
         errors += bundle.diagnostics().iter().filter(|diagnostic| diagnostic.is_error()).count();
-        diagnostics.extend(bundle.diagnostics().iter().map(|diagnostic| diagnostic.to_data_of(bundle.id())));
+        diagnostics.extend(
+            bundle.diagnostics().iter().map(|diagnostic| diagnostic.to_data_with_bundle(bundle.id())),
+        );
     }
     let count = bundles.iter().len();
     let summary = Data::map([

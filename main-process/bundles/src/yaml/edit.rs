@@ -8,9 +8,9 @@ use super::{
     read,
     read::YamlError,
     scalar::{double_quoted, is_safe_plain, single_quoted},
-    tree::{Entry, Kind, Node, tree},
+    tree::{YamlEntry, YamlNode, YamlNodeKind, tree},
     write,
-    write::{Written, after_dash, after_key, entry, item, key as written_key, one_line},
+    write::{YamlValueText, after_dash, after_key, entry, item, key as written_key, one_line},
 };
 use crate::Data;
 use saphyr_parser::ScalarStyle;
@@ -26,8 +26,9 @@ pub(crate) fn rewrite(source: &str, wanted: &Data) -> Result<String, YamlError> 
         return Ok(source.to_owned());
     }
     let mut editor =
-        Editor { text, newline: if text.contains("\r\n") { "\r\n" } else { "\n" }, edits: Vec::new() };
-    let done = editor.reconcile(&tree(text)?, &Place::Root, &current, wanted).map(|()| editor.finish());
+        YamlEditor { text, newline: if text.contains("\r\n") { "\r\n" } else { "\n" }, edits: Vec::new() };
+    let done =
+        editor.reconcile(&tree(text)?, &YamlValueContext::Root, &current, wanted).map(|()| editor.finish());
     Ok(match done {
         Some(edited) if read(&edited).as_ref() == Ok(wanted) => format!("{mark}{edited}"),
         _ => format!(
@@ -39,34 +40,34 @@ pub(crate) fn rewrite(source: &str, wanted: &Data) -> Result<String, YamlError> 
 
 /// The syntactic context of a value. `after`: the offset after the colon or dash; `indent`: the column of the key or
 /// dash.
-enum Place {
+enum YamlValueContext {
     Root,
     Key { after: usize, indent: usize },
     Dash { after: usize, indent: usize },
     Flow,
 }
 
-struct Edit {
+struct YamlTextEdit {
     start: usize,
     end: usize,
     text: String,
 }
 
-struct Editor<'a> {
+struct YamlEditor<'a> {
     text: &'a str,
     newline: &'static str,
-    edits: Vec<Edit>,
+    edits: Vec<YamlTextEdit>,
 }
 
-impl Editor<'_> {
+impl YamlEditor<'_> {
     /// Adds the edits that change a node from `old` to `new`. Returns `None` if that is impossible in place.
-    fn reconcile(&mut self, node: &Node, place: &Place, old: &Data, new: &Data) -> Option<()> {
+    fn reconcile(&mut self, node: &YamlNode, place: &YamlValueContext, old: &Data, new: &Data) -> Option<()> {
         if old == new {
             return Some(());
         }
         if !node.decorated {
             match (&node.kind, old, new) {
-                (Kind::Map { flow, entries }, Data::Map(before), Data::Map(after)) => {
+                (YamlNodeKind::Map { flow, entries }, Data::Map(before), Data::Map(after)) => {
                     let same_keys =
                         before.len() == after.len() && after.iter().all(|(key, _)| before.get(key).is_some());
                     let some_stay = entries.iter().any(|entry| after.get(&entry.key_text).is_some());
@@ -75,7 +76,7 @@ impl Editor<'_> {
                         return self.reconcile_map(*flow, entries, old, new);
                     }
                 }
-                (Kind::List { flow, items }, Data::List(before), Data::List(after)) => {
+                (YamlNodeKind::List { flow, items }, Data::List(before), Data::List(after)) => {
                     if *flow && before.len() == after.len() {
                         return self.reconcile_pairs(items, before, after);
                     }
@@ -89,14 +90,14 @@ impl Editor<'_> {
         self.replace(node, place, new)
     }
 
-    fn reconcile_pairs(&mut self, items: &[Node], old: &[Data], new: &[Data]) -> Option<()> {
+    fn reconcile_pairs(&mut self, items: &[YamlNode], old: &[Data], new: &[Data]) -> Option<()> {
         items
             .iter()
             .zip(old.iter().zip(new))
-            .try_for_each(|(node, (old, new))| self.reconcile(node, &Place::Flow, old, new))
+            .try_for_each(|(node, (old, new))| self.reconcile(node, &YamlValueContext::Flow, old, new))
     }
 
-    fn reconcile_map(&mut self, flow: bool, entries: &[Entry], old: &Data, new: &Data) -> Option<()> {
+    fn reconcile_map(&mut self, flow: bool, entries: &[YamlEntry], old: &Data, new: &Data) -> Option<()> {
         let mut last_kept = None;
         for (index, entry) in entries.iter().enumerate() {
             let Some(wanted) = new.get(&entry.key_text) else {
@@ -104,9 +105,12 @@ impl Editor<'_> {
                 continue;
             };
             let place = if flow {
-                Place::Flow
+                YamlValueContext::Flow
             } else {
-                Place::Key { after: self.behind_colon(entry)?, indent: self.column(entry.key.start) }
+                YamlValueContext::Key {
+                    after: self.after_colon(entry)?,
+                    indent: self.column(entry.key.start),
+                }
             };
             self.reconcile(&entry.value, &place, old.get(&entry.key_text)?, wanted)?;
             last_kept = Some(entry);
@@ -127,10 +131,10 @@ impl Editor<'_> {
         Some(())
     }
 
-    fn remove_entry(&mut self, entry: &Entry, next: Option<&Entry>) -> Option<()> {
+    fn remove_entry(&mut self, entry: &YamlEntry, next: Option<&YamlEntry>) -> Option<()> {
         let line = self.line_start(entry.key.start);
         if self.text[line..entry.key.start].trim().is_empty() {
-            let end = self.behind_line(entry.value.end);
+            let end = self.next_line_start(entry.value.end);
             self.edit(line, end, String::new());
         } else {
             // The first entry of a mapping that starts after a dash.
@@ -140,7 +144,7 @@ impl Editor<'_> {
     }
 
     /// Keeps the equal items at both ends, pairs those between, and removes or adds the rest.
-    fn reconcile_list(&mut self, items: &[Node], old: &[Data], new: &[Data]) -> Option<()> {
+    fn reconcile_list(&mut self, items: &[YamlNode], old: &[Data], new: &[Data]) -> Option<()> {
         let same_front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
         let shorter = old.len().min(new.len()) - same_front;
         let same_back =
@@ -148,16 +152,21 @@ impl Editor<'_> {
         let (old_end, new_end) = (old.len() - same_back, new.len() - same_back);
         let paired_end = old_end.min(new_end);
         for index in same_front..paired_end {
-            let (after, indent) = self.dash(&items[index])?;
-            self.reconcile(&items[index], &Place::Dash { after, indent }, &old[index], &new[index])?;
+            let (after, indent) = self.after_dash_and_column(&items[index])?;
+            self.reconcile(
+                &items[index],
+                &YamlValueContext::Dash { after, indent },
+                &old[index],
+                &new[index],
+            )?;
         }
         for node in &items[paired_end..old_end.max(paired_end)] {
-            let (after, _) = self.dash(node)?;
+            let (after, _) = self.after_dash_and_column(node)?;
             let line = self.line_start(after);
             if self.text[line..after].trim() != "-" {
                 return None;
             }
-            let end = self.behind_line(node.end.max(after));
+            let end = self.next_line_start(node.end.max(after));
             self.edit(line, end, String::new());
         }
         let added = &new[paired_end..new_end.max(paired_end)];
@@ -166,11 +175,11 @@ impl Editor<'_> {
         }
         let (at, indent, before) = match paired_end.checked_sub(1).map(|index| &items[index]) {
             Some(previous) => {
-                let (after, indent) = self.dash(previous)?;
+                let (after, indent) = self.after_dash_and_column(previous)?;
                 (self.line_end(previous.end.max(after)), indent, false)
             }
             None => {
-                let (after, indent) = self.dash(items.first()?)?;
+                let (after, indent) = self.after_dash_and_column(items.first()?)?;
                 (self.line_start(after), indent, true)
             }
         };
@@ -186,19 +195,19 @@ impl Editor<'_> {
         Some(())
     }
 
-    fn replace(&mut self, node: &Node, place: &Place, new: &Data) -> Option<()> {
+    fn replace(&mut self, node: &YamlNode, place: &YamlValueContext, new: &Data) -> Option<()> {
         let (written, after) = match place {
-            Place::Root => return None,
-            Place::Flow => {
+            YamlValueContext::Root => return None,
+            YamlValueContext::Flow => {
                 let text = self.flow_text(node, new);
                 self.edit(node.start, node.end, text);
                 return Some(());
             }
-            Place::Key { after, indent } => {
-                (self.written(node, new, after_key(new, *indent, self.newline)), *after)
+            YamlValueContext::Key { after, indent } => {
+                (self.text_in_old_style(node, new, after_key(new, *indent, self.newline)), *after)
             }
-            Place::Dash { after, indent } => {
-                (self.written(node, new, after_dash(new, *indent, self.newline)), *after)
+            YamlValueContext::Dash { after, indent } => {
+                (self.text_in_old_style(node, new, after_dash(new, *indent, self.newline)), *after)
             }
         };
         let start = after;
@@ -213,7 +222,10 @@ impl Editor<'_> {
             }
             text = format!("{text}{}{body}", self.newline);
         }
-        let was_block = matches!(node.kind, Kind::List { flow: false, .. } | Kind::Map { flow: false, .. });
+        let was_block = matches!(
+            node.kind,
+            YamlNodeKind::List { flow: false, .. } | YamlNodeKind::Map { flow: false, .. }
+        );
         if was_block && self.text[start..node.start].contains('#') {
             let kept = self.text[start..self.line_end(start)].trim_end();
             text = if text.starts_with(self.newline) {
@@ -233,26 +245,25 @@ impl Editor<'_> {
     }
 
     /// Returns the new value in the style of the old one, where possible.
-    fn written(&self, node: &Node, new: &Data, block: Written) -> Written {
-        let same_line = |text: String| Written { head: format!(" {text}"), body: None };
+    fn text_in_old_style(&self, node: &YamlNode, new: &Data, block: YamlValueText) -> YamlValueText {
+        let same_line = |text: String| YamlValueText { head: format!(" {text}"), body: None };
         match (&node.kind, new) {
-            (Kind::List { flow: true, .. }, Data::List(_)) | (Kind::Map { flow: true, .. }, Data::Map(_)) => {
-                same_line(one_line(new, true))
-            }
-            (Kind::Scalar(ScalarStyle::DoubleQuoted), Data::Text(text)) if block.body.is_none() => {
+            (YamlNodeKind::List { flow: true, .. }, Data::List(_))
+            | (YamlNodeKind::Map { flow: true, .. }, Data::Map(_)) => same_line(one_line(new, true)),
+            (YamlNodeKind::Scalar(ScalarStyle::DoubleQuoted), Data::Text(text)) if block.body.is_none() => {
                 same_line(double_quoted(text))
             }
-            (Kind::Scalar(ScalarStyle::SingleQuoted), Data::Text(text)) if block.body.is_none() => {
+            (YamlNodeKind::Scalar(ScalarStyle::SingleQuoted), Data::Text(text)) if block.body.is_none() => {
                 single_quoted(text).map_or(block, same_line)
             }
             _ => block,
         }
     }
 
-    fn flow_text(&self, node: &Node, new: &Data) -> String {
+    fn flow_text(&self, node: &YamlNode, new: &Data) -> String {
         match (&node.kind, new) {
-            (Kind::Scalar(ScalarStyle::DoubleQuoted), Data::Text(text)) => double_quoted(text),
-            (Kind::Scalar(ScalarStyle::SingleQuoted), Data::Text(text)) => {
+            (YamlNodeKind::Scalar(ScalarStyle::DoubleQuoted), Data::Text(text)) => double_quoted(text),
+            (YamlNodeKind::Scalar(ScalarStyle::SingleQuoted), Data::Text(text)) => {
                 single_quoted(text).unwrap_or_else(|| double_quoted(text))
             }
             (_, Data::Text(text)) if is_safe_plain(text, true) => text.to_string(),
@@ -261,18 +272,18 @@ impl Editor<'_> {
     }
 
     fn edit(&mut self, start: usize, end: usize, text: String) {
-        self.edits.push(Edit { start, end, text });
+        self.edits.push(YamlTextEdit { start, end, text });
     }
 
     /// Returns the offset after the colon of an entry.
-    fn behind_colon(&self, entry: &Entry) -> Option<usize> {
+    fn after_colon(&self, entry: &YamlEntry) -> Option<usize> {
         let gap = self.text.get(entry.key.end..)?;
         let colon = gap.find(|c: char| !c.is_whitespace())?;
         gap[colon..].starts_with(':').then_some(entry.key.end + colon + 1)
     }
 
     /// Returns the offset after the dash of an item, and the dash's column.
-    fn dash(&self, node: &Node) -> Option<(usize, usize)> {
+    fn after_dash_and_column(&self, node: &YamlNode) -> Option<(usize, usize)> {
         let before = self.text.get(..node.start)?.trim_end();
         before.ends_with('-').then(|| (before.len(), self.column(before.len() - 1)))
     }
@@ -292,7 +303,7 @@ impl Editor<'_> {
     }
 
     /// Returns the start of the next line.
-    fn behind_line(&self, offset: usize) -> usize {
+    fn next_line_start(&self, offset: usize) -> usize {
         self.text[offset..].find('\n').map_or(self.text.len(), |newline| offset + newline + 1)
     }
 
@@ -418,7 +429,7 @@ pub(super) mod tests {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..4).prop_map(Data::List),
                 prop::collection::btree_map("[a-e]{1,2}|[ -~]{1,4}", inner, 0..4).prop_map(|map| {
-                    let mut members = crate::data::Members::default();
+                    let mut members = crate::value::BundleValueMembers::default();
                     map.into_iter().for_each(|(key, value)| members.set(&key, value));
                     Data::Map(members)
                 }),

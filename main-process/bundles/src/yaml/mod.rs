@@ -16,7 +16,7 @@ pub(crate) use write::write;
 use crate::Data;
 
 /// The maximum nesting depth of values.
-pub(crate) const MAX_DEPTH: usize = 100;
+pub(crate) const MAX_NESTING_DEPTH: usize = 100;
 /// The maximum number of values in a document after aliases are expanded.
 pub(crate) const MAX_VALUES: usize = 200_000;
 

@@ -1,7 +1,7 @@
 //! Reads one document into [`Data`].
 
-use super::{MAX_DEPTH, MAX_VALUES, scalar::resolve_plain};
-use crate::{Data, data::Members};
+use super::{MAX_NESTING_DEPTH, MAX_VALUES, scalar::resolve_plain};
+use crate::{Data, value::BundleValueMembers};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 use std::{
     borrow::Cow,
@@ -24,15 +24,15 @@ impl YamlError {
 }
 
 /// A collection that is not closed yet.
-enum Open {
+enum OpenCollection {
     List(Vec<Data>),
-    Map { members: Members, key: Option<Box<str>>, keys: HashSet<Box<str>> },
+    Map { members: BundleValueMembers, key: Option<Box<str>>, keys: HashSet<Box<str>> },
 }
 
 /// Reads a text with exactly one document; an empty text is null.
 pub(crate) fn read(text: &str) -> Result<Data, YamlError> {
     let mut parser = Parser::new_from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
-    let mut reader = Reader { open: Vec::new(), anchors: HashMap::new(), values: 0 };
+    let mut reader = YamlDocumentReader { open: Vec::new(), anchors: HashMap::new(), values: 0 };
     let mut document = None;
     let mut documents = 0;
     while let Some(event) = parser.next_event() {
@@ -48,7 +48,7 @@ pub(crate) fn read(text: &str) -> Result<Data, YamlError> {
                 }
             }
             other => {
-                if let Some(done) = reader.take(other, span.start)? {
+                if let Some(done) = reader.handle_event(other, span.start)? {
                     document = Some(done);
                 }
             }
@@ -57,16 +57,16 @@ pub(crate) fn read(text: &str) -> Result<Data, YamlError> {
     Ok(document.unwrap_or_default())
 }
 
-struct Reader {
-    open: Vec<(Open, usize)>,
+struct YamlDocumentReader {
+    open: Vec<(OpenCollection, usize)>,
     anchors: HashMap<usize, (Data, usize)>,
     /// The number of values so far.
     values: usize,
 }
 
-impl Reader {
+impl YamlDocumentReader {
     /// Handles an event. Returns the document after its last event.
-    fn take(&mut self, event: Event<'_>, at: Marker) -> Result<Option<Data>, YamlError> {
+    fn handle_event(&mut self, event: Event<'_>, at: Marker) -> Result<Option<Data>, YamlError> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let value = scalar(&text, style, tag.as_deref());
@@ -75,7 +75,7 @@ impl Reader {
                     self.anchors.insert(anchor, (value.clone(), 1));
                 }
                 // A key is its literal text, regardless of its meaning as a value.
-                if let Some((Open::Map { keys, key: key @ None, .. }, _)) = self.open.last_mut() {
+                if let Some((OpenCollection::Map { keys, key: key @ None, .. }, _)) = self.open.last_mut() {
                     return Self::take_key(keys, key, text, at).map(|()| None);
                 }
                 self.add(value, at)
@@ -87,17 +87,21 @@ impl Reader {
                 self.count(size, at)?;
                 self.add(value, at)
             }
-            Event::SequenceStart(anchor, _) => self.begin(Open::List(Vec::new()), anchor, at),
+            Event::SequenceStart(anchor, _) => self.begin(OpenCollection::List(Vec::new()), anchor, at),
             Event::MappingStart(anchor, _) => self.begin(
-                Open::Map { members: Members::default(), key: None, keys: HashSet::new() },
+                OpenCollection::Map {
+                    members: BundleValueMembers::default(),
+                    key: None,
+                    keys: HashSet::new(),
+                },
                 anchor,
                 at,
             ),
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some((open, anchor)) = self.open.pop() else { return Ok(None) };
                 let value = match open {
-                    Open::List(items) => Data::List(items),
-                    Open::Map { members, .. } => Data::Map(members),
+                    OpenCollection::List(items) => Data::List(items),
+                    OpenCollection::Map { members, .. } => Data::Map(members),
                 };
                 if anchor > 0 {
                     let size = size_of(&value);
@@ -109,13 +113,13 @@ impl Reader {
         }
     }
 
-    fn begin(&mut self, open: Open, anchor: usize, at: Marker) -> Result<Option<Data>, YamlError> {
+    fn begin(&mut self, open: OpenCollection, anchor: usize, at: Marker) -> Result<Option<Data>, YamlError> {
         self.count(1, at)?;
-        if let Some((Open::Map { key: None, .. }, _)) = self.open.last() {
+        if let Some((OpenCollection::Map { key: None, .. }, _)) = self.open.last() {
             return Err(YamlError::at(at, "A key is a list or a mapping; write a text as key"));
         }
-        if self.open.len() >= MAX_DEPTH {
-            return Err(YamlError::at(at, format!("Nested more than {MAX_DEPTH} levels deep")));
+        if self.open.len() >= MAX_NESTING_DEPTH {
+            return Err(YamlError::at(at, format!("Nested more than {MAX_NESTING_DEPTH} levels deep")));
         }
         self.open.push((open, anchor));
         Ok(None)
@@ -145,8 +149,8 @@ impl Reader {
     fn add(&mut self, value: Data, at: Marker) -> Result<Option<Data>, YamlError> {
         match self.open.last_mut() {
             None => return Ok(Some(value)),
-            Some((Open::List(items), _)) => items.push(value),
-            Some((Open::Map { members, key, keys }, _)) => match key.take() {
+            Some((OpenCollection::List(items), _)) => items.push(value),
+            Some((OpenCollection::Map { members, key, keys }, _)) => match key.take() {
                 Some(key) => members.push(key, value),
                 // The key is an alias.
                 None => match value {

@@ -1,34 +1,38 @@
 //! The syntax tree of a document: the byte range of each value.
 
-use super::{MAX_DEPTH, MAX_VALUES, read::YamlError};
+use super::{MAX_NESTING_DEPTH, MAX_VALUES, read::YamlError};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
 
-pub(super) struct Node {
+pub(super) struct YamlNode {
     pub(super) start: usize,
     /// The end; for a block collection, the end of its last value.
     pub(super) end: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: YamlNodeKind,
     /// It has an anchor or a tag, so a change could affect its aliases.
     pub(super) decorated: bool,
 }
 
-pub(super) enum Kind {
+pub(super) enum YamlNodeKind {
     Scalar(ScalarStyle),
     Alias,
-    List { flow: bool, items: Vec<Node> },
-    Map { flow: bool, entries: Vec<Entry> },
+    List { flow: bool, items: Vec<YamlNode> },
+    Map { flow: bool, entries: Vec<YamlEntry> },
 }
 
-pub(super) struct Entry {
+pub(super) struct YamlEntry {
     pub(super) key_text: Box<str>,
-    pub(super) key: Node,
-    pub(super) value: Node,
+    pub(super) key: YamlNode,
+    pub(super) value: YamlNode,
 }
 
 /// Parses a text that [`super::read`] accepts.
-pub(super) fn tree(text: &str) -> Result<Node, YamlError> {
-    let mut builder =
-        Builder { text, offsets: Offsets::of(text), parser: Parser::new_from_str(text), values: 0 };
+pub(super) fn tree(text: &str) -> Result<YamlNode, YamlError> {
+    let mut builder = YamlTreeBuilder {
+        text,
+        offsets: ByteOffsets::new(text),
+        parser: Parser::new_from_str(text),
+        values: 0,
+    };
     loop {
         let (event, span) = builder.next()?;
         match event {
@@ -41,14 +45,14 @@ pub(super) fn tree(text: &str) -> Result<Node, YamlError> {
     }
 }
 
-struct Builder<'a> {
+struct YamlTreeBuilder<'a> {
     text: &'a str,
-    offsets: Offsets,
+    offsets: ByteOffsets,
     parser: Parser<'a, saphyr_parser::StrInput<'a>>,
     values: usize,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> YamlTreeBuilder<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Span), YamlError> {
         match self.parser.next_event() {
             Some(Ok(event)) => Ok(event),
@@ -58,9 +62,9 @@ impl<'a> Builder<'a> {
     }
 
     /// Recursive; the depth limit bounds it.
-    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, YamlError> {
+    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<YamlNode, YamlError> {
         self.values += 1;
-        if depth > MAX_DEPTH || self.values > MAX_VALUES {
+        if depth > MAX_NESTING_DEPTH || self.values > MAX_VALUES {
             return Err(YamlError::at(span.start, "The file is nested too deeply or holds too many values"));
         }
         let start = self.offsets.byte(span.start);
@@ -72,28 +76,32 @@ impl<'a> Builder<'a> {
                     // The span of the scanner includes the following line breaks and indentation.
                     end = start + self.text[start..end].trim_end().len();
                 }
-                (Kind::Scalar(style), anchor > 0 || tag.is_some())
+                (YamlNodeKind::Scalar(style), anchor > 0 || tag.is_some())
             }
-            Event::Alias(_) => (Kind::Alias, false),
+            Event::Alias(_) => (YamlNodeKind::Alias, false),
             Event::SequenceStart(anchor, tag) => {
                 let mut items = Vec::new();
                 loop {
                     let (event, span) = self.next()?;
                     if event == Event::SequenceEnd {
-                        end = if is_flow { self.behind(']', span) } else { end_of(items.last(), end) };
+                        end = if is_flow {
+                            self.end_after_bracket(']', span)
+                        } else {
+                            end_of(items.last(), end)
+                        };
                         break;
                     }
                     items.push(self.node(event, span, depth + 1)?);
                 }
-                (Kind::List { flow: is_flow, items }, anchor > 0 || tag.is_some())
+                (YamlNodeKind::List { flow: is_flow, items }, anchor > 0 || tag.is_some())
             }
             Event::MappingStart(anchor, tag) => {
-                let mut entries: Vec<Entry> = Vec::new();
+                let mut entries: Vec<YamlEntry> = Vec::new();
                 loop {
                     let (event, span) = self.next()?;
                     if event == Event::MappingEnd {
                         let last = entries.last().map(|entry| &entry.value);
-                        end = if is_flow { self.behind('}', span) } else { end_of(last, end) };
+                        end = if is_flow { self.end_after_bracket('}', span) } else { end_of(last, end) };
                         break;
                     }
                     let key_text = match &event {
@@ -103,21 +111,21 @@ impl<'a> Builder<'a> {
                     let key = self.node(event, span, depth + 1)?;
                     let (event, span) = self.next()?;
                     let mut value = self.node(event, span, depth + 1)?;
-                    if value.start == value.end && matches!(value.kind, Kind::Scalar(_)) {
+                    if value.start == value.end && matches!(value.kind, YamlNodeKind::Scalar(_)) {
                         // The value is empty: it ends where its key ends.
                         (value.start, value.end) = (key.end, key.end);
                     }
-                    entries.push(Entry { key_text, key, value });
+                    entries.push(YamlEntry { key_text, key, value });
                 }
-                (Kind::Map { flow: is_flow, entries }, anchor > 0 || tag.is_some())
+                (YamlNodeKind::Map { flow: is_flow, entries }, anchor > 0 || tag.is_some())
             }
             _ => return Err(YamlError::at(span.start, "The file ends too early")),
         };
-        Ok(Node { start, end, kind, decorated })
+        Ok(YamlNode { start, end, kind, decorated })
     }
 
     /// Returns the end of a bracketed collection; the span of the parser may end after a comment.
-    fn behind(&self, bracket: char, span: Span) -> usize {
+    fn end_after_bracket(&self, bracket: char, span: Span) -> usize {
         let at = self.offsets.byte(span.start);
         if self.text.get(at..).is_some_and(|rest| rest.starts_with(bracket)) {
             at + bracket.len_utf8()
@@ -127,15 +135,15 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn end_of(last: Option<&Node>, otherwise: usize) -> usize {
+fn end_of(last: Option<&YamlNode>, otherwise: usize) -> usize {
     last.map_or(otherwise, |node| node.end)
 }
 
 /// Converts the parser's character offsets to byte offsets.
-struct Offsets(Option<Vec<u32>>);
+struct ByteOffsets(Option<Vec<u32>>);
 
-impl Offsets {
-    fn of(text: &str) -> Self {
+impl ByteOffsets {
+    fn new(text: &str) -> Self {
         if text.is_ascii() {
             return Self(None);
         }

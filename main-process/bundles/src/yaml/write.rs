@@ -1,7 +1,7 @@
 //! Writes [`Data`] as YAML: block style, two spaces, quotes only where needed, no line wrapping.
 
 use super::scalar::{double_quoted, is_safe_plain};
-use crate::{Data, data::Members};
+use crate::{Data, value::BundleValueMembers};
 
 /// Returns the text of a new file.
 pub(crate) fn write(data: &Data) -> String {
@@ -15,13 +15,13 @@ pub(crate) fn write(data: &Data) -> String {
 }
 
 /// The text after a key or a dash: the rest of its line, and the lines below it.
-pub(super) struct Written {
+pub(super) struct YamlValueText {
     pub(super) head: String,
     pub(super) body: Option<String>,
 }
 
 /// Returns the indented entries of a mapping, without a final line break.
-pub(super) fn entries(members: &Members, indent: usize, newline: &str) -> String {
+pub(super) fn entries(members: &BundleValueMembers, indent: usize, newline: &str) -> String {
     let lines: Vec<String> = members.iter().map(|(key, value)| entry(key, value, indent, newline)).collect();
     lines.join(newline)
 }
@@ -43,7 +43,7 @@ pub(super) fn item(value: &Data, indent: usize, newline: &str) -> String {
     text
 }
 
-impl Written {
+impl YamlValueText {
     fn push_to(self, text: &mut String, newline: &str) {
         text.push_str(&self.head);
         if let Some(body) = self.body {
@@ -54,22 +54,22 @@ impl Written {
 }
 
 /// Returns the text after `key:` for a key at column `indent`.
-pub(super) fn after_key(value: &Data, indent: usize, newline: &str) -> Written {
+pub(super) fn after_key(value: &Data, indent: usize, newline: &str) -> YamlValueText {
     match value {
         Data::Map(members) if !members.is_empty() => {
-            Written { head: String::new(), body: Some(entries(members, indent + 2, newline)) }
+            YamlValueText { head: String::new(), body: Some(entries(members, indent + 2, newline)) }
         }
         Data::List(list) if !list.is_empty() => {
-            Written { head: String::new(), body: Some(items(list, indent + 2, newline)) }
+            YamlValueText { head: String::new(), body: Some(items(list, indent + 2, newline)) }
         }
         other => scalar(other, indent, newline),
     }
 }
 
 /// Returns the text after a dash at column `indent`; a collection starts on the same line.
-pub(super) fn after_dash(value: &Data, indent: usize, newline: &str) -> Written {
+pub(super) fn after_dash(value: &Data, indent: usize, newline: &str) -> YamlValueText {
     let inside = indent + 2;
-    let compact = |text: String| Written { head: format!(" {}", &text[inside..]), body: None };
+    let compact = |text: String| YamlValueText { head: format!(" {}", &text[inside..]), body: None };
     match value {
         Data::Map(members) if !members.is_empty() => compact(entries(members, inside, newline)),
         Data::List(list) if !list.is_empty() => compact(items(list, inside, newline)),
@@ -77,10 +77,10 @@ pub(super) fn after_dash(value: &Data, indent: usize, newline: &str) -> Written 
     }
 }
 
-fn scalar(value: &Data, indent: usize, newline: &str) -> Written {
+fn scalar(value: &Data, indent: usize, newline: &str) -> YamlValueText {
     match value {
         Data::Text(text) if is_literal(text) => literal(text, indent + 2, newline),
-        other => Written { head: format!(" {}", one_line(other, false)), body: None },
+        other => YamlValueText { head: format!(" {}", one_line(other, false)), body: None },
     }
 }
 
@@ -95,7 +95,7 @@ fn is_literal(text: &str) -> bool {
         && !text.lines().any(|line| !line.is_empty() && line.trim_matches(' ').is_empty())
 }
 
-fn literal(text: &str, indent: usize, newline: &str) -> Written {
+fn literal(text: &str, indent: usize, newline: &str) -> YamlValueText {
     let (chomping, body) = match text.strip_suffix('\n') {
         None => ("-", text),
         Some(body) if body.ends_with('\n') => ("+", body),
@@ -105,7 +105,7 @@ fn literal(text: &str, indent: usize, newline: &str) -> Written {
         .split('\n')
         .map(|line| if line.is_empty() { String::new() } else { format!("{:indent$}{line}", "") })
         .collect();
-    Written { head: format!(" |{chomping}"), body: Some(lines.join(newline)) }
+    YamlValueText { head: format!(" |{chomping}"), body: Some(lines.join(newline)) }
 }
 
 /// Returns a value on one line, collections in flow style. `in_flow`: inside brackets.

@@ -4,7 +4,7 @@ use crate::{
     answers,
     asking::{self, Asked, Outcome},
 };
-use mcp_server::{Agent, Service};
+use mcp_server::{AgentHandler, Service};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 #[derive(Clone)]
 pub(crate) struct Fixtures {
-    agent: Agent,
+    agent: AgentHandler,
     service: Service,
 }
 

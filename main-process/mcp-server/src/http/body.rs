@@ -1,6 +1,6 @@
 //! Response bodies: an answer in pieces or an event stream, with placeholders replaced on the way out.
 
-use super::{ProtocolBody, permits::Permit};
+use super::{ProtocolBody, permits::RequestPermit};
 use crate::splice::Splices;
 use bytes::Bytes;
 use http::{Response, header::CONTENT_TYPE};
@@ -14,14 +14,14 @@ use std::{
     task::{Context, Poll},
 };
 
-pub(super) struct Outgoing {
+pub(super) struct SplicedBody {
     ready: VecDeque<Bytes>,
     stream: Option<(ProtocolBody, Arc<Splices>)>,
     /// Released when the body is sent or dropped.
-    _permit: Option<Permit>,
+    _permit: Option<RequestPermit>,
 }
 
-impl Outgoing {
+impl SplicedBody {
     pub(super) fn whole(pieces: Vec<Bytes>) -> Self {
         let ready = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
         Self { ready, stream: None, _permit: None }
@@ -30,7 +30,7 @@ impl Outgoing {
     pub(super) async fn respond(
         response: Response<ProtocolBody>,
         splices: Arc<Splices>,
-        permit: Option<Permit>,
+        permit: Option<RequestPermit>,
     ) -> Response<Self> {
         let (parts, body) = response.into_parts();
         let is_stream = parts
@@ -47,7 +47,7 @@ impl Outgoing {
     }
 }
 
-impl Body for Outgoing {
+impl Body for SplicedBody {
     type Data = Bytes;
     type Error = Infallible;
 

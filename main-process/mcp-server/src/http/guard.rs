@@ -1,18 +1,18 @@
 //! Checks each request for the host name, then the origin, then the token, so that a web page learns nothing from the
 //! answer.
 
-use super::{Admits, Answer, json_answer};
+use super::{Admits, EdgeResponse, json_answer};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::json;
 use std::net::SocketAddr;
 
-pub(super) struct Guard {
+pub(super) struct RequestGuard {
     hosts: Vec<String>,
     origins: Vec<String>,
     admits: Admits,
 }
 
-impl Guard {
+impl RequestGuard {
     /// Allows the names of this address. Only pages served by the edge itself, of which there are none, would be
     /// allowed origins.
     pub(super) fn new(address: SocketAddr, admits: Admits) -> Self {
@@ -38,7 +38,7 @@ impl Guard {
     }
 
     /// Requires exactly one allowed host, and no origin or an allowed one.
-    pub(super) fn check_caller(&self, headers: &HeaderMap) -> Result<(), Box<Answer>> {
+    pub(super) fn check_caller(&self, headers: &HeaderMap) -> Result<(), Box<EdgeResponse>> {
         if !is_only(headers, &header::HOST, &self.hosts) {
             let why = "This host name is not served here";
             return Err(Box::new(refuse(StatusCode::FORBIDDEN, "BAD_REQUEST", why)));
@@ -51,7 +51,7 @@ impl Guard {
     }
 
     /// Accepts the token only in its header; a token in a URL ends up in logs and histories.
-    pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), Box<Answer>> {
+    pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), Box<EdgeResponse>> {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
         let token = given.next().and_then(|value| value.to_str().ok()).and_then(bearer);
         if given.next().is_none() && token.is_some_and(|token| (self.admits)(token)) {
@@ -80,19 +80,19 @@ fn bearer(value: &str) -> Option<&str> {
 }
 
 /// Also closes the connection.
-pub(super) fn refuse(status: StatusCode, code: &str, message: &str) -> Answer {
+pub(super) fn refuse(status: StatusCode, code: &str, message: &str) -> EdgeResponse {
     let mut answer = json_answer(status, &json!({ "error": { "code": code, "message": message } }));
     answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     answer
 }
 
-pub(super) fn not_allowed(allow: &'static str) -> Answer {
+pub(super) fn not_allowed(allow: &'static str) -> EdgeResponse {
     let mut answer = refuse(StatusCode::METHOD_NOT_ALLOWED, "BAD_REQUEST", &format!("Use {allow}"));
     answer.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
     answer
 }
 
-pub(super) fn too_many(most: usize) -> Answer {
+pub(super) fn too_many(most: usize) -> EdgeResponse {
     let message = format!("This client has {most} requests in flight; wait for some to finish");
     let mut answer = json_answer(
         StatusCode::TOO_MANY_REQUESTS,

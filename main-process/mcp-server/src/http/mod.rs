@@ -5,15 +5,15 @@ mod body;
 mod guard;
 mod permits;
 
-use crate::{Service, clients::Key};
-use body::Outgoing;
+use crate::{Service, clients::ClientKey};
+use body::SplicedBody;
 use bytes::Bytes;
-use guard::Guard;
+use guard::RequestGuard;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited, combinators::BoxBody};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use permits::Permits;
+use permits::RequestPermits;
 use rmcp::{
     ServerHandler,
     transport::streamable_http_server::{
@@ -39,11 +39,11 @@ use tokio_util::sync::CancellationToken;
 
 /// A legacy session expires after this idle time. The library default of five minutes breaks clients that wait for a
 /// person.
-const SESSION_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
-const CLOSING_LIMIT: Duration = Duration::from_millis(500);
+const MAX_SESSION_IDLE_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_CLOSING_TIME: Duration = Duration::from_millis(500);
 /// Connections rejected with an answer at the same time; further ones are closed without an answer.
-const MOST_TURNED_AWAY: usize = 64;
-const TURN_AWAY_LIMIT: Duration = Duration::from_secs(1);
+const MAX_REJECTED_CONNECTIONS: usize = 64;
+const MAX_REJECT_TIME: Duration = Duration::from_secs(1);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Returns whether a presented token is valid. Token storage is unknown here.
@@ -54,20 +54,20 @@ pub type Admits = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 pub struct Limits {
     pub connections: usize,
     /// Requests in flight per client.
-    pub requests: usize,
-    pub body: usize,
-    pub headers_within: Duration,
-    pub body_within: Duration,
+    pub requests_per_client: usize,
+    pub body_bytes: usize,
+    pub header_timeout: Duration,
+    pub body_timeout: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 256,
-            requests: 64,
-            body: 4 << 20,
-            headers_within: Duration::from_secs(60),
-            body_within: Duration::from_secs(20),
+            requests_per_client: 64,
+            body_bytes: 4 << 20,
+            header_timeout: Duration::from_secs(60),
+            body_timeout: Duration::from_secs(20),
         }
     }
 }
@@ -94,28 +94,28 @@ impl Edge {
         let stop = service.inner.stop.child_token();
         let mut sessions = LocalSessionManager::default();
         let mut session_config = SessionConfig::default();
-        session_config.keep_alive = Some(SESSION_LIMIT);
+        session_config.keep_alive = Some(MAX_SESSION_IDLE_TIME);
         sessions.session_config = session_config;
         let sessions = Arc::new(sessions);
-        let guard = Guard::new(address, admits);
+        let guard = RequestGuard::new(address, admits);
         let config = StreamableHttpServerConfig::default()
             .with_cancellation_token(stop.child_token())
             .with_json_response(true)
             .with_allowed_hosts(guard.hosts().iter().cloned())
             .with_allowed_origins(guard.origins().iter().cloned())
             .enforce_origin_validation()
-            .with_max_request_body_bytes(limits.body);
+            .with_max_request_body_bytes(limits.body_bytes);
         let protocol = StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&sessions), config);
-        let site = Arc::new(Site {
+        let site = Arc::new(HttpEdgeState {
             service: service.clone(),
             protocol,
             sessions,
             guard,
-            permits: Permits::new(limits.requests),
+            permits: RequestPermits::new(limits.requests_per_client),
             limits,
             stop: stop.clone(),
         });
-        tokio::spawn(close_ended(Arc::clone(&site), service.clients().ended()));
+        tokio::spawn(close_ended_sessions(Arc::clone(&site), service.clients().ended_sessions()));
         let listening = tokio::spawn(accept(listener, site));
         Ok(Self { address, stop, listening })
     }
@@ -139,19 +139,19 @@ impl Drop for Edge {
     }
 }
 
-struct Site<H: ServerHandler + Clone> {
+struct HttpEdgeState<H: ServerHandler + Clone> {
     service: Service,
     protocol: StreamableHttpService<H, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
-    guard: Guard,
-    permits: Permits,
+    guard: RequestGuard,
+    permits: RequestPermits,
     limits: Limits,
     stop: CancellationToken,
 }
 
-async fn accept<H: ServerHandler + Clone>(listener: tokio::net::TcpListener, site: Arc<Site<H>>) {
+async fn accept<H: ServerHandler + Clone>(listener: tokio::net::TcpListener, site: Arc<HttpEdgeState<H>>) {
     let places = Arc::new(Semaphore::new(site.limits.connections));
-    let turned_away = Arc::new(Semaphore::new(MOST_TURNED_AWAY));
+    let turned_away = Arc::new(Semaphore::new(MAX_REJECTED_CONNECTIONS));
     loop {
         let accepted = tokio::select! {
             () = site.stop.cancelled() => return,
@@ -174,14 +174,14 @@ async fn accept<H: ServerHandler + Clone>(listener: tokio::net::TcpListener, sit
             });
         } else if let Ok(place) = Arc::clone(&turned_away).try_acquire_owned() {
             tokio::spawn(async move {
-                turn_away(stream).await;
+                reject_connection(stream).await;
                 drop(place);
             });
         }
     }
 }
 
-async fn serve<H: ServerHandler + Clone>(stream: TcpStream, site: &Arc<Site<H>>) {
+async fn serve<H: ServerHandler + Clone>(stream: TcpStream, site: &Arc<HttpEdgeState<H>>) {
     // Answers are written in one piece, so delaying small packets has no benefit.
     let _ = stream.set_nodelay(true);
     let answering = service_fn(|request| {
@@ -190,7 +190,7 @@ async fn serve<H: ServerHandler + Clone>(stream: TcpStream, site: &Arc<Site<H>>)
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(site.limits.headers_within)
+        .header_read_timeout(site.limits.header_timeout)
         .max_buf_size(64 * 1024)
         .serve_connection(TokioIo::new(stream), answering);
     tokio::pin!(connection);
@@ -198,7 +198,7 @@ async fn serve<H: ServerHandler + Clone>(stream: TcpStream, site: &Arc<Site<H>>)
         ended = connection.as_mut() => ended,
         () = site.stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
-            tokio::time::timeout(CLOSING_LIMIT, connection).await.unwrap_or(Ok(()))
+            tokio::time::timeout(MAX_CLOSING_TIME, connection).await.unwrap_or(Ok(()))
         }
     };
     if let Err(error) = ended {
@@ -206,12 +206,12 @@ async fn serve<H: ServerHandler + Clone>(stream: TcpStream, site: &Arc<Site<H>>)
     }
 }
 
-async fn turn_away(mut stream: TcpStream) {
+async fn reject_connection(mut stream: TcpStream) {
     const ANSWER: &[u8] =
         b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n\
         connection: close\r\ncontent-length: 81\r\n\r\n\
         {\"error\":{\"code\":\"LIMIT_EXCEEDED\",\"message\":\"Too many connections; close some\"}}\n";
-    let _ = tokio::time::timeout(TURN_AWAY_LIMIT, async {
+    let _ = tokio::time::timeout(MAX_REJECT_TIME, async {
         stream.write_all(ANSWER).await?;
         stream.shutdown().await
     })
@@ -219,7 +219,10 @@ async fn turn_away(mut stream: TcpStream) {
 }
 
 /// Closes sessions in the protocol library after a person disconnected them.
-async fn close_ended<H: ServerHandler + Clone>(site: Arc<Site<H>>, mut ended: broadcast::Receiver<String>) {
+async fn close_ended_sessions<H: ServerHandler + Clone>(
+    site: Arc<HttpEdgeState<H>>,
+    mut ended: broadcast::Receiver<String>,
+) {
     loop {
         let session = tokio::select! {
             () = site.stop.cancelled() => return,
@@ -237,10 +240,10 @@ async fn close_ended<H: ServerHandler + Clone>(site: Arc<Site<H>>, mut ended: br
     }
 }
 
-type Answer = Response<Outgoing>;
+type EdgeResponse = Response<SplicedBody>;
 
-impl<H: ServerHandler + Clone> Site<H> {
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
+impl<H: ServerHandler + Clone> HttpEdgeState<H> {
+    async fn answer(&self, request: Request<Incoming>) -> EdgeResponse {
         if let Err(refusal) = self.guard.check_caller(request.headers()) {
             return *refusal;
         }
@@ -252,7 +255,7 @@ impl<H: ServerHandler + Clone> Site<H> {
             ("/health" | "/sessions", method) if method != Method::GET => guard::not_allowed("GET"),
             ("/sessions" | "/mcp", _) => match self.guard.check_token(request.headers()) {
                 Err(refusal) => *refusal,
-                Ok(()) if path == "/mcp" => self.speak(request).await,
+                Ok(()) if path == "/mcp" => self.handle_mcp(request).await,
                 Ok(()) => self.sessions(),
             },
             _ => {
@@ -261,24 +264,24 @@ impl<H: ServerHandler + Clone> Site<H> {
         }
     }
 
-    fn sessions(&self) -> Answer {
-        let sessions: Vec<_> = self.service.clients().sessions().into_iter().map(|(id, client)| {
+    fn sessions(&self) -> EdgeResponse {
+        let sessions: Vec<_> = self.service.clients().legacy_sessions().into_iter().map(|(id, client)| {
             json!({ "id": format!("{id}…"), "client": client.name, "version": client.version, "since": client.since, "last": client.last })
         }).collect();
         json_answer(StatusCode::OK, &json!({ "sessions": sessions }))
     }
 
-    async fn speak(&self, request: Request<Incoming>) -> Answer {
+    async fn handle_mcp(&self, request: Request<Incoming>) -> EdgeResponse {
         let (parts, body) = request.into_parts();
         if !matches!(parts.method, Method::GET | Method::POST | Method::DELETE) {
             return guard::not_allowed("GET, POST, DELETE");
         }
-        let body = match self.collect(&parts, body).await {
+        let body = match self.read_body(&parts, body).await {
             Ok(body) => body,
             Err(refusal) => return refusal,
         };
         let session = parts.headers.get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
-        let asked = permits::Asked::read(session.as_deref(), &body);
+        let asked = permits::RequestFacts::peek(session.as_deref(), &body);
         let permit = match asked.is_stream {
             true => None,
             false => match self.permits.take(asked.client) {
@@ -293,16 +296,16 @@ impl<H: ServerHandler + Clone> Site<H> {
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
         if is_end && let Some(session) = session {
-            let key = Key::Session(session);
-            self.service.inner.notices.forget(&key);
-            self.service.clients().gone(&key);
+            let key = ClientKey::Session(session);
+            self.service.inner.notices.remove_session(&key);
+            self.service.clients().remove(&key);
         }
-        Outgoing::respond(response, Arc::clone(&self.service.inner.splices), permit).await
+        SplicedBody::respond(response, Arc::clone(&self.service.inner.splices), permit).await
     }
 
     /// Reads the body within its size and time limits.
-    async fn collect(&self, parts: &http::request::Parts, body: Incoming) -> Result<Bytes, Answer> {
-        let most = self.limits.body;
+    async fn read_body(&self, parts: &http::request::Parts, body: Incoming) -> Result<Bytes, EdgeResponse> {
+        let most = self.limits.body_bytes;
         let too_large = || {
             guard::refuse(
                 StatusCode::PAYLOAD_TOO_LARGE,
@@ -316,7 +319,7 @@ impl<H: ServerHandler + Clone> Site<H> {
         {
             return Err(too_large());
         }
-        match tokio::time::timeout(self.limits.body_within, Limited::new(body, most).collect()).await {
+        match tokio::time::timeout(self.limits.body_timeout, Limited::new(body, most).collect()).await {
             Ok(Ok(collected)) => Ok(collected.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
             Ok(Err(_)) => {
@@ -331,8 +334,8 @@ impl<H: ServerHandler + Clone> Site<H> {
     }
 }
 
-fn json_answer(status: StatusCode, value: &serde_json::Value) -> Answer {
-    let mut response = Response::new(Outgoing::whole(vec![Bytes::from(value.to_string())]));
+fn json_answer(status: StatusCode, value: &serde_json::Value) -> EdgeResponse {
+    let mut response = Response::new(SplicedBody::whole(vec![Bytes::from(value.to_string())]));
     *response.status_mut() = status;
     response
         .headers_mut()

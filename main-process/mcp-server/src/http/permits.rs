@@ -8,36 +8,36 @@ use std::{
 };
 
 #[derive(Clone)]
-pub(super) struct Permits {
+pub(super) struct RequestPermits {
     most: usize,
     /// Only looked up; never iterated.
     taken: Arc<Mutex<HashMap<String, usize>>>,
 }
 
 /// Released when dropped.
-pub(super) struct Permit {
+pub(super) struct RequestPermit {
     client: String,
     taken: Arc<Mutex<HashMap<String, usize>>>,
 }
 
-impl Permits {
+impl RequestPermits {
     pub(super) fn new(most: usize) -> Self {
         Self { most, taken: Arc::default() }
     }
 
     /// Returns `Err` with the limit when the client has that many requests in flight.
-    pub(super) fn take(&self, client: String) -> Result<Permit, usize> {
+    pub(super) fn take(&self, client: String) -> Result<RequestPermit, usize> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let count = taken.entry(client.clone()).or_default();
         if *count >= self.most {
             return Err(self.most);
         }
         *count += 1;
-        Ok(Permit { client, taken: Arc::clone(&self.taken) })
+        Ok(RequestPermit { client, taken: Arc::clone(&self.taken) })
     }
 }
 
-impl Drop for Permit {
+impl Drop for RequestPermit {
     fn drop(&mut self) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = taken.get_mut(&self.client) {
@@ -50,45 +50,45 @@ impl Drop for Permit {
 }
 
 /// Facts read from a request before the protocol library parses it.
-pub(super) struct Asked {
+pub(super) struct RequestFacts {
     pub(super) client: String,
     /// A stream stays open, so it does not count as a request in flight.
     pub(super) is_stream: bool,
 }
 
 #[derive(Default, Deserialize)]
-struct Message<'a> {
+struct PeekedMessage<'a> {
     #[serde(borrow, default)]
     method: Cow<'a, str>,
     #[serde(borrow, default)]
-    params: Params<'a>,
+    params: PeekedParams<'a>,
 }
 
 #[derive(Default, Deserialize)]
-struct Params<'a> {
+struct PeekedParams<'a> {
     #[serde(rename = "_meta", borrow, default)]
-    meta: Meta<'a>,
+    meta: PeekedMeta<'a>,
 }
 
 #[derive(Default, Deserialize)]
-struct Meta<'a> {
+struct PeekedMeta<'a> {
     #[serde(rename = "io.modelcontextprotocol/clientInfo", borrow, default)]
-    client: Client<'a>,
+    client: PeekedClient<'a>,
 }
 
 #[derive(Default, Deserialize)]
-struct Client<'a> {
+struct PeekedClient<'a> {
     #[serde(borrow, default)]
     name: Cow<'a, str>,
     #[serde(borrow, default)]
     version: Cow<'a, str>,
 }
 
-impl Asked {
-    pub(super) fn read(session: Option<&str>, body: &[u8]) -> Self {
+impl RequestFacts {
+    pub(super) fn peek(session: Option<&str>, body: &[u8]) -> Self {
         // The protocol library rejects malformed messages.
-        let message: Message<'_> = serde_json::from_slice(body).unwrap_or_default();
-        let Client { name, version } = message.params.meta.client;
+        let message: PeekedMessage<'_> = serde_json::from_slice(body).unwrap_or_default();
+        let PeekedClient { name, version } = message.params.meta.client;
         let client = session.map_or_else(|| format!("{name} {version}"), str::to_owned);
         Self { client, is_stream: body.is_empty() || message.method == "subscriptions/listen" }
     }
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn clients_are_counted_apart_and_places_come_back() {
-        let permits = Permits::new(2);
+        let permits = RequestPermits::new(2);
         let first = permits.take("a".to_owned()).ok();
         let second = permits.take("a".to_owned()).ok();
         assert!(first.is_some() && second.is_some());
@@ -115,10 +115,10 @@ mod tests {
     #[test]
     fn a_request_says_who_asks() {
         let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"io.modelcontextprotocol/clientInfo":{"name":"n\u00e9","version":"2"}}}}"#;
-        assert_eq!(Asked::read(None, body).client, "né 2");
-        assert_eq!(Asked::read(Some("s"), body).client, "s");
-        assert!(!Asked::read(None, body).is_stream);
-        assert!(Asked::read(None, br#"{"method":"subscriptions/listen"}"#).is_stream);
-        assert_eq!(Asked::read(None, b"[1").client, " ");
+        assert_eq!(RequestFacts::peek(None, body).client, "né 2");
+        assert_eq!(RequestFacts::peek(Some("s"), body).client, "s");
+        assert!(!RequestFacts::peek(None, body).is_stream);
+        assert!(RequestFacts::peek(None, br#"{"method":"subscriptions/listen"}"#).is_stream);
+        assert_eq!(RequestFacts::peek(None, b"[1").client, " ");
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn graph(snapshot: &Snapshot) -> Value {
                 continue;
             }
             used.insert(node.type_id.clone());
-            edges.extend(use_of(snapshot, node));
+            edges.extend(component_uses(snapshot, node));
         }
     }
     let types = used.iter().map(|id| GraphNode::ComponentType {
@@ -35,7 +35,7 @@ pub(super) fn graph(snapshot: &Snapshot) -> Value {
         nodes: routes.into_iter().chain(types).collect(),
         edges: edges.into_iter().collect(),
     };
-    crate::shown::shown_json(json!(graph))
+    crate::escape::escape_hidden_json(json!(graph))
 }
 
 fn is_route(node: &Node) -> bool {
@@ -57,7 +57,7 @@ fn route(snapshot: &Snapshot, node: &Node) -> GraphNode {
 }
 
 /// Returns the uses of a node's type: by its parent, and by the page around it.
-fn use_of(snapshot: &Snapshot, node: &Node) -> Vec<GraphEdge> {
+fn component_uses(snapshot: &Snapshot, node: &Node) -> Vec<GraphEdge> {
     let to = component(&node.type_id);
     let mut uses = Vec::new();
     if let Some(parent) = node.parent.and_then(|id| snapshot.node(id)).filter(|parent| !is_route(parent)) {

@@ -4,7 +4,8 @@ mod graph;
 mod previews;
 mod registry;
 
-use crate::{Call, Code, Depends, Document, Failure, Resource, WorkspaceView, shown, tools};
+use crate::escape::shown;
+use crate::{Call, Code, Depends, Document, Failure, Resource, WorkspaceView, tools};
 use serde_json::{Value, json};
 use shared_protocol::mcp::McpMode;
 use std::sync::Arc;
@@ -12,12 +13,12 @@ use std::sync::Arc;
 const JSON: &str = "application/json";
 const NO_WORKSPACE: &str = "no workspace is open";
 /// The maximum bytes of a resource. With its quotes escaped it still fits into one message.
-pub(crate) const MOST_BYTES: usize = 700 * 1024;
+pub(crate) const MAX_RESOURCE_BYTES: usize = 700 * 1024;
 
 /// The schema as published for editors.
 const COMPONENT_SCHEMA: &str = include_str!("../../../../schemas/component.schema.json");
 
-pub(crate) use previews::in_brief as sessions_in_brief;
+pub(crate) use previews::summarize_sessions as sessions_in_brief;
 
 use Depends::{Config, Content, Deployment, Mode, Presence, Previews, Review, Status, Types};
 
@@ -237,8 +238,8 @@ fn hcl_file(call: &Call) -> Result<Document, Failure> {
     let file = call.arguments.get("filename").and_then(Value::as_str).unwrap_or_default();
     let file = file.replace("%2F", "/").replace("%2f", "/");
     let text = tools::terraform::file_of(&call.workbench.hcl(workspace, board.id)?, &file)?;
-    if text.len() > MOST_BYTES {
-        let message = format!("{} is larger than {MOST_BYTES} bytes", shown(&file));
+    if text.len() > MAX_RESOURCE_BYTES {
+        let message = format!("{} is larger than {MAX_RESOURCE_BYTES} bytes", shown(&file));
         return Err(Failure::new(Code::LimitExceeded, message)
             .hint("Call generate_hcl with file and offset to read it in parts."));
     }

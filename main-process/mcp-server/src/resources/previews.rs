@@ -1,7 +1,8 @@
 //! Overrides and preview sessions in the shapes of the v0 contract.
 
-use super::MOST_BYTES;
-use crate::{WorkspaceView, shown, tools::shape};
+use crate::escape::shown;
+use super::MAX_RESOURCE_BYTES;
+use crate::{WorkspaceView, escape, tools::shape};
 use authority::overrides::locator_of;
 use serde_json::{Map, Value, json};
 use shared_protocol::secret_names::looks_secret;
@@ -22,7 +23,7 @@ pub(super) fn overrides(workspace: &WorkspaceView, now: u64) -> Value {
     for (key, over) in snapshot.overrides() {
         let mut entry = override_shape(key, over);
         bytes += entry.to_string().len() * 2;
-        if bytes > MOST_BYTES {
+        if bytes > MAX_RESOURCE_BYTES {
             left_out += 1;
             continue;
         }
@@ -59,7 +60,7 @@ pub(super) fn overrides(workspace: &WorkspaceView, now: u64) -> Value {
 fn persisted<'a>(kept: impl Iterator<Item = (&'a OverrideKey, &'a Override)>, now: u64) -> Value {
     let is_plain = |key: &OverrideKey| !key.path.tokens().any(|token| looks_secret(&token));
     let file = to_file(kept.filter(|(key, _)| is_plain(key)), now);
-    shown::shown_json(serde_json::to_value(file).unwrap_or_default())
+    escape::escape_hidden_json(serde_json::to_value(file).unwrap_or_default())
 }
 
 fn override_shape(key: &OverrideKey, over: &Override) -> Value {
@@ -67,13 +68,14 @@ fn override_shape(key: &OverrideKey, over: &Override) -> Value {
         "scope": key.scope,
         "instanceId": shown(&key.instance),
         "path": shown(key.path.as_str()),
-        "value": shape::overridden(key, &over.value),
+        "value": shape::override_value(key, &over.value),
     });
     if let Some(component) = &over.component {
         entry["componentTypeId"] = json!(shown(component));
     }
     if let Some(locator) = &over.locator {
-        entry["instanceLocator"] = shown::shown_json(serde_json::to_value(locator).unwrap_or_default());
+        entry["instanceLocator"] =
+            escape::escape_hidden_json(serde_json::to_value(locator).unwrap_or_default());
     }
     entry
 }
@@ -91,7 +93,7 @@ pub(super) fn sessions(workspace: &WorkspaceView) -> Value {
 }
 
 /// Returns a one-line summary of each session for the context.
-pub(crate) fn in_brief(workspace: &WorkspaceView) -> Vec<Value> {
+pub(crate) fn summarize_sessions(workspace: &WorkspaceView) -> Vec<Value> {
     let brief = |session: &SessionView| {
         json!({
             "sessionId": session.id.to_string(), "title": shown(&session.title),

@@ -1,7 +1,8 @@
 //! The effective types as a v0 component registry.
 
-use super::MOST_BYTES;
-use crate::{shown, shown::shown_json};
+use crate::escape::shown;
+use super::MAX_RESOURCE_BYTES;
+use crate::escape::escape_hidden_json;
 use authority::Snapshot;
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -14,7 +15,7 @@ pub(super) fn registry(snapshot: &Snapshot) -> Value {
     for def in snapshot.registry().types() {
         let entry = component(def);
         bytes += entry.to_string().len() + def.id.as_str().len() + 4;
-        if bytes > MOST_BYTES {
+        if bytes > MAX_RESOURCE_BYTES {
             left_out += 1;
         } else {
             components.insert(def.id.to_string(), entry);
@@ -65,7 +66,8 @@ fn exposure(prop: &PropDef) -> Value {
         Exposure::Editable => {
             let mut exposure = json!({ "kind": "editable", "control": control(prop) });
             if let Some(default) = prop.default.as_ref().filter(|_| !prop.sensitive) {
-                exposure["uiDefaultValue"] = shown_json(serde_json::to_value(default).unwrap_or_default());
+                exposure["uiDefaultValue"] =
+                    escape_hidden_json(serde_json::to_value(default).unwrap_or_default());
             }
             if let Some(constraints) = constraints(prop) {
                 exposure["constraints"] = constraints;

@@ -1,10 +1,10 @@
 //! The operations after a revision, in the form agents may read.
 
+use crate::escape::shown;
 use super::shape;
 use crate::{
-    Call, Code, Failure, Meta, Reply, Tool, WorkspaceView, draft,
-    page::{self, Asked, BYTE_BUDGET, MOST_LIMIT, Page},
-    shown,
+    Call, Code, EnvelopeMeta, Failure, Tool, ToolReply, WorkspaceView, draft,
+    page::{self, ListPage, MAX_DATA_BYTES, MAX_PAGE_ITEMS, PageRequest},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,24 +14,24 @@ use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
 };
 
-const USUAL_LIMIT: u64 = 50;
+const DEFAULT_OPERATIONS: u64 = 50;
 /// The maximum number of changes listed per operation, and the default page size for a proposal.
-const MOST_CHANGES: usize = 200;
+const MAX_CHANGES_PER_OPERATION: usize = 200;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ChangesArguments {
     revision: u64,
     limit: Option<u64>,
     #[serde(default)]
-    view: Seen,
+    view: RequestedView,
     proposal: Option<String>,
     cursor: Option<String>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Seen {
+enum RequestedView {
     #[default]
     Current,
     /// Also returns the changes of the client's draft.
@@ -46,7 +46,7 @@ pub(super) fn tool() -> Tool {
         "Get the operations after a revision, oldest first. While meta.hasMore is true, call again with revision: data.to. resync: true means that the revision is too old: read everything again. With view: draft, also returns the changes of your draft; cursor pages through them.",
         json!({
             "revision": { "type": "integer", "minimum": 0 },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },
             "view": { "enum": ["current", "draft"] },
             "proposal": { "type": "string" },
             "cursor": { "type": "string" }
@@ -61,19 +61,19 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn changes(call: &Call) -> Result<Reply, Failure> {
+fn changes(call: &Call) -> Result<ToolReply, Failure> {
     let workspace = call.workspace()?;
-    let Arguments { revision, limit, view, proposal, cursor } = call.arguments()?;
+    let ChangesArguments { revision, limit, view, proposal, cursor } = call.arguments()?;
     let present = workspace.revision();
-    let mut meta = Meta { revision: present.0, ..Meta::default() };
+    let mut meta = EnvelopeMeta { revision: present.0, ..EnvelopeMeta::default() };
     let draft = match view {
-        Seen::Draft => Some(drafted(call, proposal, (limit, cursor), &mut meta)?),
-        Seen::Current if proposal.is_some() || cursor.is_some() => {
+        RequestedView::Draft => Some(draft_changes_json(call, proposal, (limit, cursor), &mut meta)?),
+        RequestedView::Current if proposal.is_some() || cursor.is_some() => {
             let field = if proposal.is_some() { "proposal" } else { "cursor" };
             let message = format!("{field} requires view: \"draft\"");
             return Err(Failure::new(Code::BadRequest, message).field(field));
         }
-        Seen::Current => None,
+        RequestedView::Current => None,
     };
     if revision > present.0 {
         let message = format!("revision {revision} is newer than the current revision {present}");
@@ -81,31 +81,32 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
             .field("revision")
             .hint("Another workspace may be open now: read everything again."));
     }
-    let limit = limit.unwrap_or(USUAL_LIMIT);
-    if !(1..=MOST_LIMIT as u64).contains(&limit) {
-        return Err(Failure::new(Code::BadRequest, format!("limit must be between 1 and {MOST_LIMIT}"))
+    let limit = limit.unwrap_or(DEFAULT_OPERATIONS);
+    if !(1..=MAX_PAGE_ITEMS as u64).contains(&limit) {
+        return Err(Failure::new(Code::BadRequest, format!("limit must be between 1 and {MAX_PAGE_ITEMS}"))
             .field("limit"));
     }
     let Some(patches) = call.workbench.changes_since(Revision(revision))? else {
         let data = format!(
             r#"{{"from":{revision},"to":{present},"resync":true,"operations":[]{}}}"#,
-            beside(draft.as_deref())
+            draft_field(draft.as_deref())
         );
-        return Ok(Reply { data, meta, ..Reply::default() });
+        return Ok(ToolReply { data, meta, ..ToolReply::default() });
     };
     // Newer patches belong to a later answer.
     let patches: Vec<Patch> = patches.into_iter().filter(|patch| patch.revision <= present).collect();
     let types = types_of(patches.iter().flat_map(|patch| &patch.changes));
     let mut bytes = draft.as_ref().map_or(0, String::len);
     let (mut operations, mut to) = (Vec::new(), Revision(revision));
-    for patch in patches.iter().take(usize::try_from(limit).unwrap_or(MOST_LIMIT)) {
-        let mut text = crate::envelope::to_json(&operation(workspace, &types, patch, MOST_CHANGES))?;
-        if operations.is_empty() && bytes + text.len() > BYTE_BUDGET {
+    for patch in patches.iter().take(usize::try_from(limit).unwrap_or(MAX_PAGE_ITEMS)) {
+        let mut text =
+            crate::envelope::to_json(&operation(workspace, &types, patch, MAX_CHANGES_PER_OPERATION))?;
+        if operations.is_empty() && bytes + text.len() > MAX_DATA_BYTES {
             // Lists the operation without its changes; otherwise no answer could get past it.
             text = crate::envelope::to_json(&operation(workspace, &types, patch, 0))?;
         }
         bytes += text.len() + 1;
-        if !operations.is_empty() && bytes > BYTE_BUDGET {
+        if !operations.is_empty() && bytes > MAX_DATA_BYTES {
             meta.cut = Some("the answer reached its byte limit");
             break;
         }
@@ -118,26 +119,26 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
     let data = format!(
         r#"{{"from":{revision},"to":{to},"resync":false,"operations":{}{}}}"#,
         page::array(&operations),
-        beside(draft.as_deref()),
+        draft_field(draft.as_deref()),
     );
-    Ok(Reply { data, meta, ..Reply::default() })
+    Ok(ToolReply { data, meta, ..ToolReply::default() })
 }
 
-fn beside(draft: Option<&str>) -> String {
+fn draft_field(draft: Option<&str>) -> String {
     draft.map_or_else(String::new, |draft| format!(r#","draft":{draft}"#))
 }
 
 /// Returns the changes of the client's draft over the current state, as JSON. The draft has its own pages: its totals
 /// are separate from the operations, and `cursor` continues only the draft.
-fn drafted(
+fn draft_changes_json(
     call: &Call,
     named: Option<String>,
     (limit, cursor): (Option<u64>, Option<String>),
-    meta: &mut Meta,
+    meta: &mut EnvelopeMeta,
 ) -> Result<String, Failure> {
-    let proposal = draft::named(call, named.map(Value::String).as_ref())?;
-    let page = changed(call, proposal, limit, cursor)?;
-    let mut own = Meta::default();
+    let proposal = draft::resolve_own_proposal(call, named.map(Value::String).as_ref())?;
+    let page = page_of_changes(call, proposal, limit, cursor)?;
+    let mut own = EnvelopeMeta::default();
     page.describe(&mut own);
     meta.cursor = own.cursor;
     let head = json!({
@@ -148,27 +149,27 @@ fn drafted(
 }
 
 /// Returns a page of the changes of a proposal, in the form agents may read. All tools share this list.
-pub(super) fn changed(
+pub(super) fn page_of_changes(
     call: &Call,
     proposal: &Proposal,
     limit: Option<u64>,
     cursor: Option<String>,
-) -> Result<Page, Failure> {
+) -> Result<ListPage, Failure> {
     let workspace = call.workspace()?;
     let types = types_of(&proposal.changes);
     let mut state = DefaultHasher::new();
     // Proposals of other clients do not affect the state.
     (proposal.version, proposal.steps.len(), proposal.changes.len()).hash(&mut state);
     call.view.review.base(proposal).hash(&mut state);
-    let asked = Asked {
+    let asked = PageRequest {
         limit,
-        usual: MOST_CHANGES,
+        default_limit: MAX_CHANGES_PER_OPERATION,
         cursor,
         offset: None,
-        list: format!("changes of {}", proposal.id),
-        state: state.finish(),
+        list_key: format!("changes of {}", proposal.id),
+        state_key: state.finish(),
     };
-    page::take(asked, proposal.changes.iter(), |change| change_shape(workspace, &types, change))
+    page::paginate(asked, proposal.changes.iter(), |change| change_shape(workspace, &types, change))
 }
 
 /// Returns the types of added and removed nodes, which may not exist in the current state.
@@ -208,14 +209,14 @@ fn change_shape(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, cha
         Change::Board { id, before, after } => {
             let board = after.as_ref().or(before.as_ref());
             json!({
-                "board": id, "change": came_or_went(before.is_some(), after.is_some()),
+                "board": id, "change": change_kind(before.is_some(), after.is_some()),
                 "name": board.map(|board| board.name.as_str()), "title": board.map(|board| shown(&board.title)),
             })
         }
         Change::Node { id, before, after } => {
             let node: Option<&Node> = after.as_deref().or(before.as_deref());
             json!({
-                "node": id, "change": came_or_went(before.is_some(), after.is_some()),
+                "node": id, "change": change_kind(before.is_some(), after.is_some()),
                 "typeId": node.map(|node| node.type_id.as_str()), "name": node.map(|node| node.name.as_str()),
                 "label": node.map(|node| shown(&node.label)),
             })
@@ -244,20 +245,20 @@ fn change_shape(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, cha
         Change::Edge { id, before, after } => {
             let edge = after.as_ref().or(before.as_ref());
             json!({
-                "edge": id, "change": came_or_went(before.is_some(), after.is_some()),
+                "edge": id, "change": change_kind(before.is_some(), after.is_some()),
                 "source": edge.map(|edge| edge.source.node), "target": edge.map(|edge| edge.target.node),
             })
         }
         Change::Source { path, before, after } => {
-            json!({ "file": path, "change": came_or_went(before.is_some(), after.is_some()) })
+            json!({ "file": path, "change": change_kind(before.is_some(), after.is_some()) })
         }
         Change::Override { key, before, after } => {
             let value = |over: &Option<std::sync::Arc<Override>>| {
-                over.as_ref().map_or(Value::Null, |over| shape::overridden(key, &over.value))
+                over.as_ref().map_or(Value::Null, |over| shape::override_value(key, &over.value))
             };
             json!({
                 "override": { "scope": key.scope, "instance": shown(&key.instance), "path": key.path },
-                "change": came_or_went(before.is_some(), after.is_some()),
+                "change": change_kind(before.is_some(), after.is_some()),
                 "before": value(before), "after": value(after),
             })
         }
@@ -267,7 +268,7 @@ fn change_shape(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, cha
     }
 }
 
-fn came_or_went(before: bool, after: bool) -> &'static str {
+fn change_kind(before: bool, after: bool) -> &'static str {
     match (before, after) {
         (false, _) => "added",
         (true, false) => "removed",

@@ -1,7 +1,7 @@
 //! The project configuration without secrets.
 
 use super::shape::REDACTED;
-use crate::{Call, Meta, Reply, Tool, shown::shown_json};
+use crate::{Call, EnvelopeMeta, Tool, ToolReply, escape::escape_hidden_json};
 use serde_json::{Value, json};
 use shared_protocol::secret_names::looks_secret;
 
@@ -15,8 +15,8 @@ pub(super) fn tool() -> Tool {
         json!({ "type": "object" }),
         |call: &Call| {
             let workspace = call.workspace()?;
-            let meta = Meta { revision: workspace.revision().0, ..Meta::default() };
-            Reply::new(&redacted(&workspace.config), meta)
+            let meta = EnvelopeMeta { revision: workspace.revision().0, ..EnvelopeMeta::default() };
+            ToolReply::new(&redacted(&workspace.config), meta)
         },
     )
     .of_drafts()
@@ -37,7 +37,7 @@ pub(crate) fn redacted(config: &Value) -> Value {
             other => other.clone(),
         }
     }
-    shown_json(walk(config))
+    escape_hidden_json(walk(config))
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! The state that the designer sees.
 
-use crate::{Call, Failure, Meta, Reply, Tool, WorkspaceView, shown};
+use crate::escape::shown;
+use crate::{Call, EnvelopeMeta, Failure, Tool, ToolReply, WorkspaceView};
 use serde_json::{Value, json};
 use shared_protocol::{Board, ElementId};
 
 /// The maximum number of selected elements described; the total is always returned.
-const MOST_SELECTED: usize = 100;
+const MAX_SELECTED_ELEMENTS: usize = 100;
 
 pub(super) fn tool() -> Tool {
     Tool::read(
@@ -17,32 +18,32 @@ pub(super) fn tool() -> Tool {
         json!({ "type": "object" }),
         |call| {
             let (data, meta) = context(call)?;
-            Reply::new(&data, meta)
+            ToolReply::new(&data, meta)
         },
     )
     .of_drafts()
 }
 
 /// Builds the data for the tool and the resource.
-pub(crate) fn context(call: &Call) -> Result<(Value, Meta), Failure> {
+pub(crate) fn context(call: &Call) -> Result<(Value, EnvelopeMeta), Failure> {
     let workspace = call.workspace()?;
     let snapshot = &workspace.snapshot;
-    let active = workspace.looked_at().and_then(|id| snapshot.board(id));
+    let active = workspace.visible_board().and_then(|id| snapshot.board(id));
     let selection = &workspace.presence.selection;
     let selected: Vec<Value> = selection
         .iter()
-        .take(MOST_SELECTED)
+        .take(MAX_SELECTED_ELEMENTS)
         .filter_map(|element| element_shape(workspace, *element))
         .collect();
     let problems = workspace.problems();
     let viewport = viewport(workspace);
     let held = workspace.status.held.iter().map(|held| json!({ "board": held.name, "why": held.why }));
-    let meta = Meta {
+    let meta = EnvelopeMeta {
         revision: workspace.revision().0,
         board: active.map(|board| board.name.to_string()),
-        selection: Some(selection.iter().take(MOST_SELECTED).map(ToString::to_string).collect()),
+        selection: Some(selection.iter().take(MAX_SELECTED_ELEMENTS).map(ToString::to_string).collect()),
         viewport: Some(viewport.clone()),
-        ..Meta::default()
+        ..EnvelopeMeta::default()
     };
     let data = json!({
         "workspace": { "name": shown(&workspace.name), "root": shown(&workspace.root) },
@@ -57,14 +58,14 @@ pub(crate) fn context(call: &Call) -> Result<(Value, Meta), Failure> {
         "bundles": call.view.specs.as_ref().map(|specs| specs.bundles()).unwrap_or_default(),
         "held": held.collect::<Vec<_>>(),
         "previews": crate::resources::sessions_in_brief(workspace),
-        "openProposals": super::waiting(&call.view.review),
+        "openProposals": super::count_waiting(&call.view.review),
         "proposals": super::queue_shape(call)["proposals"],
     });
     Ok((data, meta))
 }
 
 fn viewport(workspace: &WorkspaceView) -> Value {
-    let active = workspace.looked_at();
+    let active = workspace.visible_board();
     let found = workspace.presence.viewports.iter().find(|(board, _)| Some(*board) == active);
     // The visible part of the board, once a window has reported it.
     let visible = workspace.presence.on_screen().map(|screen| screen.visible);

@@ -2,11 +2,11 @@
 
 use super::{
     board,
-    shape::{self, Detail},
+    shape::{self, AnswerDetail},
 };
 use crate::{
-    Call, Failure, Meta, Reply, Tool, WorkspaceView,
-    page::{self, Asked, DEFAULT_LIMIT, MOST_LIMIT, Page},
+    Call, EnvelopeMeta, Failure, Tool, ToolReply, WorkspaceView,
+    page::{self, DEFAULT_PAGE_ITEMS, ListPage, MAX_PAGE_ITEMS, PageRequest},
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ListArguments {
+struct ListResourcesArguments {
     board: Option<String>,
     type_id: Option<String>,
     parent_id: Option<String>,
     #[serde(default)]
-    detail: Detail,
+    detail: AnswerDetail,
     limit: Option<u64>,
     offset: Option<u64>,
     cursor: Option<String>,
@@ -37,20 +37,20 @@ pub(super) fn list_resources() -> Tool {
             "typeId": { "type": "string", "description": "type id to match; * matches any text" },
             "parentId": { "type": "string", "description": "only direct children of this node" },
             "detail": { "enum": ["ids", "summary", "full"] },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },
             "offset": { "type": "integer", "minimum": 0 },
             "cursor": { "type": "string" }
         }),
         json!({ "type": "array" }),
         list,
     )
-    .lasting()
+    .cacheable()
     .of_drafts()
 }
 
-fn list(call: &Call) -> Result<Reply, Failure> {
+fn list(call: &Call) -> Result<ToolReply, Failure> {
     let workspace = call.workspace()?;
-    let arguments: ListArguments = call.arguments()?;
+    let arguments: ListResourcesArguments = call.arguments()?;
     let board = board::find(workspace, arguments.board.as_deref())?;
     let pattern = arguments.type_id.as_deref().map(type_pattern).transpose()?;
     let parent = match &arguments.parent_id {
@@ -68,26 +68,31 @@ fn list(call: &Call) -> Result<Reply, Failure> {
         pattern.as_ref().map(Pattern::as_str),
         arguments.detail
     );
-    let asked = Asked {
+    let asked = PageRequest {
         limit: arguments.limit,
-        usual: DEFAULT_LIMIT,
+        default_limit: DEFAULT_PAGE_ITEMS,
         cursor: arguments.cursor,
         offset: arguments.offset,
-        list,
-        state: call.view.generation,
+        list_key: list,
+        state_key: call.view.generation,
     };
-    let page = page::take(asked, nodes.into_iter(), |node| shape::node(workspace, node, arguments.detail))?;
+    let page =
+        page::paginate(asked, nodes.into_iter(), |node| shape::node(workspace, node, arguments.detail))?;
     let mut meta = meta(workspace, board);
     page.describe(&mut meta);
-    Ok(Reply { data: page.json(), meta, ..Reply::default() })
+    Ok(ToolReply { data: page.json(), meta, ..ToolReply::default() })
 }
 
 fn type_pattern(text: &str) -> Result<Pattern, Failure> {
     Pattern::parse(text).map_err(|message| Failure::new(crate::Code::BadRequest, message).field("typeId"))
 }
 
-fn meta(workspace: &WorkspaceView, board: &Board) -> Meta {
-    Meta { revision: workspace.revision().0, board: Some(board.name.to_string()), ..Meta::default() }
+fn meta(workspace: &WorkspaceView, board: &Board) -> EnvelopeMeta {
+    EnvelopeMeta {
+        revision: workspace.revision().0,
+        board: Some(board.name.to_string()),
+        ..EnvelopeMeta::default()
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -95,7 +100,7 @@ fn meta(workspace: &WorkspaceView, board: &Board) -> Meta {
 struct DiagramArguments {
     board: Option<String>,
     #[serde(default)]
-    detail: Detail,
+    detail: AnswerDetail,
     limit: Option<u64>,
     cursor: Option<String>,
 }
@@ -109,7 +114,7 @@ pub(super) fn get_diagram() -> Tool {
         json!({
             "board": { "type": "string", "description": "board name or id; default: the active board" },
             "detail": { "enum": ["ids", "summary", "full"] },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT, "description": "maximum number of nodes and edges together" },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS, "description": "maximum number of nodes and edges together" },
             "cursor": { "type": "string" }
         }),
         json!({ "type": "object", "properties": { "nodes": { "type": "array" }, "edges": { "type": "array" } } }),
@@ -120,11 +125,11 @@ pub(super) fn get_diagram() -> Tool {
             diagram(workspace, board, arguments, call.view.generation)
         },
     )
-    .lasting()
+    .cacheable()
     .of_drafts()
 }
 
-enum Element<'a> {
+enum DiagramElement<'a> {
     Node(&'a Node),
     Edge(&'a Edge),
 }
@@ -134,25 +139,25 @@ fn diagram(
     board: &Board,
     arguments: DiagramArguments,
     generation: u64,
-) -> Result<Reply, Failure> {
+) -> Result<ToolReply, Failure> {
     let snapshot = &workspace.snapshot;
-    let mut elements: Vec<Element<'_>> =
-        snapshot.nodes_on(board.id).map(|node| Element::Node(node)).collect();
+    let mut elements: Vec<DiagramElement<'_>> =
+        snapshot.nodes_on(board.id).map(|node| DiagramElement::Node(node)).collect();
     let node_count = elements.len();
-    elements.extend(snapshot.edges_on(board.id).map(|edge| Element::Edge(edge)));
+    elements.extend(snapshot.edges_on(board.id).map(|edge| DiagramElement::Edge(edge)));
     let detail = arguments.detail;
-    let asked = Asked {
+    let asked = PageRequest {
         limit: arguments.limit,
-        usual: MOST_LIMIT,
+        default_limit: MAX_PAGE_ITEMS,
         cursor: arguments.cursor,
         offset: None,
-        list: format!("get_diagram {} {detail:?}", board.id),
-        state: generation,
+        list_key: format!("get_diagram {} {detail:?}", board.id),
+        state_key: generation,
     };
-    let page: Page = page::take(asked, elements.into_iter(), |element| {
+    let page: ListPage = page::paginate(asked, elements.into_iter(), |element| {
         match element {
-            Element::Node(node) => serde_json::to_value(shape::node(workspace, node, detail)),
-            Element::Edge(edge) => serde_json::to_value(shape::edge(edge, detail)),
+            DiagramElement::Node(node) => serde_json::to_value(shape::node(workspace, node, detail)),
+            DiagramElement::Edge(edge) => serde_json::to_value(shape::edge(edge, detail)),
         }
         .unwrap_or_default()
     })?;
@@ -160,7 +165,7 @@ fn diagram(
     let data = format!(r#"{{"nodes":{},"edges":{}}}"#, page::array(nodes), page::array(edges));
     let mut meta = meta(workspace, board);
     page.describe(&mut meta);
-    Ok(Reply { data, meta, ..Reply::default() })
+    Ok(ToolReply { data, meta, ..ToolReply::default() })
 }
 
 /// Returns the first page, for the resource.
@@ -168,6 +173,6 @@ pub(crate) fn whole_board(
     workspace: &WorkspaceView,
     board: &Board,
     generation: u64,
-) -> Result<Reply, Failure> {
+) -> Result<ToolReply, Failure> {
     diagram(workspace, board, DiagramArguments::default(), generation)
 }

@@ -1,7 +1,7 @@
 //! Board images.
 
 use super::board;
-use crate::{Call, Code, Failure, Meta, Picture, PictureOf, Reply, Tool, WorkspaceView, draft};
+use crate::{Call, Code, EnvelopeMeta, Failure, Picture, PictureOf, Tool, ToolReply, WorkspaceView, draft};
 use authority::{
     Snapshot,
     proposals::{Overlay, open},
@@ -15,15 +15,15 @@ use shared_protocol::{
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-const USUAL_SIDE: u32 = 1_400;
-const SIDES: std::ops::RangeInclusive<u32> = 128..=4_096;
+const DEFAULT_SIDE_PX: u32 = 1_400;
+const SIDE_RANGE_PX: std::ops::RangeInclusive<u32> = 128..=4_096;
 /// The maximum bytes of an image: as base64 it fits into one message.
-const MOST_BYTES: usize = 700 * 1024;
-const MOST_NODES: usize = 200;
+const MAX_IMAGE_BYTES: usize = 700 * 1024;
+const MAX_IMAGE_NODES: usize = 200;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Of {
+enum RequestedImage {
     #[default]
     Board,
     Selection,
@@ -33,10 +33,10 @@ enum Of {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Arguments {
+struct ImageArguments {
     board: Option<String>,
     #[serde(default)]
-    of: Of,
+    of: RequestedImage,
     #[serde(default)]
     nodes: Vec<String>,
     /// The page to render with its components.
@@ -55,9 +55,9 @@ pub(super) fn tool() -> Tool {
         json!({
             "board": { "type": "string", "description": "board name or id; default: the active board" },
             "of": { "enum": ["board", "selection", "proposal"] },
-            "nodes": { "type": "array", "items": { "type": "string" }, "maxItems": MOST_NODES },
+            "nodes": { "type": "array", "items": { "type": "string" }, "maxItems": MAX_IMAGE_NODES },
             "page": { "type": "string", "description": "ui.route node by name, id or path such as /orders" },
-            "longestSide": { "type": "integer", "minimum": SIDES.start(), "maximum": SIDES.end(), "description": "longest side of the image in pixels" },
+            "longestSide": { "type": "integer", "minimum": SIDE_RANGE_PX.start(), "maximum": SIDE_RANGE_PX.end(), "description": "longest side of the image in pixels" },
             "dark": { "type": "boolean" },
             "view": { "enum": ["current", "draft"] },
             "proposal": { "type": "string" }
@@ -106,12 +106,12 @@ fn page_at(snapshot: &Snapshot, board: &Board, path: &str) -> Option<NodeId> {
 }
 
 /// The board and subject of an image.
-struct Wanted {
+struct ImageTarget {
     board: Board,
     of: PictureOf,
 }
 
-fn draw(call: &Call) -> Result<Reply, Failure> {
+fn draw(call: &Call) -> Result<ToolReply, Failure> {
     // A proposal diff is drawn over the current board, so the draft view does not apply.
     let is_diff = call.arguments.get("of") == Some(&json!("proposal"));
     let named = if is_diff { call.arguments.get("proposal").cloned() } else { None };
@@ -122,41 +122,48 @@ fn draw(call: &Call) -> Result<Reply, Failure> {
     } else {
         (call, _) = draft::resolve(call)?;
     }
-    let (workspace, arguments): (_, Arguments) = (call.workspace()?, call.arguments()?);
-    let longest = arguments.longest_side.unwrap_or(USUAL_SIDE);
-    if !SIDES.contains(&longest) {
-        let message = format!("longestSide must be between {} and {}", SIDES.start(), SIDES.end());
+    let (workspace, arguments): (_, ImageArguments) = (call.workspace()?, call.arguments()?);
+    let longest = arguments.longest_side.unwrap_or(DEFAULT_SIDE_PX);
+    if !SIDE_RANGE_PX.contains(&longest) {
+        let message =
+            format!("longestSide must be between {} and {}", SIDE_RANGE_PX.start(), SIDE_RANGE_PX.end());
         return Err(Failure::new(Code::BadRequest, message).field("longestSide"));
     }
-    if arguments.nodes.len() > MOST_NODES {
-        return Err(Failure::new(Code::BadRequest, format!("nodes can have at most {MOST_NODES} entries"))
-            .field("nodes"));
+    if arguments.nodes.len() > MAX_IMAGE_NODES {
+        return Err(Failure::new(
+            Code::BadRequest,
+            format!("nodes can have at most {MAX_IMAGE_NODES} entries"),
+        )
+        .field("nodes"));
     }
     let selection = workspace.presence.selection.clone();
-    let Wanted { board, of } = match arguments.of {
-        Of::Proposal => proposed(&call, named.as_ref(), &arguments)?,
-        _ => wanted(workspace, &arguments)?,
+    let ImageTarget { board, of } = match arguments.of {
+        RequestedImage::Proposal => resolve_proposal_target(&call, named.as_ref(), &arguments)?,
+        _ => resolve_target(workspace, &arguments)?,
     };
     let mut picture = Picture { board: board.id, of, selection, longest, dark: arguments.dark };
     let mut png = call.workbench.picture(&workspace.snapshot, &picture)?;
-    while png.len() > MOST_BYTES && picture.longest > *SIDES.start() {
-        picture.longest = (picture.longest * 2 / 3).max(*SIDES.start());
+    while png.len() > MAX_IMAGE_BYTES && picture.longest > *SIDE_RANGE_PX.start() {
+        picture.longest = (picture.longest * 2 / 3).max(*SIDE_RANGE_PX.start());
         png = call.workbench.picture(&workspace.snapshot, &picture)?;
     }
-    if png.len() > MOST_BYTES {
+    if png.len() > MAX_IMAGE_BYTES {
         return Err(Failure::new(Code::LimitExceeded, "The image is too large")
             .hint("Pass nodes to draw only a part of the board."));
     }
-    let meta =
-        Meta { revision: workspace.revision().0, board: Some(board.name.to_string()), ..Meta::default() };
+    let meta = EnvelopeMeta {
+        revision: workspace.revision().0,
+        board: Some(board.name.to_string()),
+        ..EnvelopeMeta::default()
+    };
     let data = json!({ "board": board.name, "mimeType": "image/png", "bytes": png.len(), "longestSide": picture.longest });
-    let mut reply = Reply::new(&data, meta)?;
+    let mut reply = ToolReply::new(&data, meta)?;
     let encoded = base64::engine::general_purpose::STANDARD.encode(png);
     reply.content.push(ContentBlock::image(encoded, "image/png"));
     Ok(reply)
 }
 
-fn wanted(workspace: &WorkspaceView, arguments: &Arguments) -> Result<Wanted, Failure> {
+fn resolve_target(workspace: &WorkspaceView, arguments: &ImageArguments) -> Result<ImageTarget, Failure> {
     let board = board::find(workspace, arguments.board.as_deref())?;
     let selection = &workspace.presence.selection;
     let page = arguments.page.as_deref().map(|named| find_page(workspace, board, named)).transpose()?;
@@ -168,23 +175,27 @@ fn wanted(workspace: &WorkspaceView, arguments: &Arguments) -> Result<Wanted, Fa
             };
             PictureOf::Elements(arguments.nodes.iter().map(node).collect::<Result<_, _>>()?)
         }
-        None if arguments.of == Of::Board => PictureOf::Board,
+        None if arguments.of == RequestedImage::Board => PictureOf::Board,
         None if selection.is_empty() => {
             return Err(Failure::new(Code::NotFound, "The designer has selected nothing").field("of"));
         }
         None => PictureOf::Elements(selection.clone()),
     };
-    Ok(Wanted { board: board.clone(), of })
+    Ok(ImageTarget { board: board.clone(), of })
 }
 
 /// Resolves a proposal of the client on the named board, the active board, or the first board that it touches.
-fn proposed(call: &Call, named: Option<&Value>, arguments: &Arguments) -> Result<Wanted, Failure> {
+fn resolve_proposal_target(
+    call: &Call,
+    named: Option<&Value>,
+    arguments: &ImageArguments,
+) -> Result<ImageTarget, Failure> {
     let (workspace, review) = (call.workspace()?, &call.view.review);
     if arguments.page.is_some() || !arguments.nodes.is_empty() {
         let message = "of: proposal draws everything the proposal touches on a board";
         return Err(Failure::new(Code::BadRequest, message).field("of").hint("Omit page and nodes."));
     }
-    let proposal = draft::named(call, named)?;
+    let proposal = draft::resolve_own_proposal(call, named)?;
     let opened = open(review, &workspace.snapshot, proposal, 0)?;
     if let Some(why) = opened.conflicts.first() {
         let message = format!("The workspace conflicts with this proposal: {why}");
@@ -211,5 +222,8 @@ fn proposed(call: &Call, named: Option<&Value>, arguments: &Arguments) -> Result
     let overlay = Overlay::lenient(snapshot, &opened.changes);
     let after =
         overlay.map_err(|_| Failure::new(Code::Stale, "The workspace conflicts with this proposal"))?;
-    Ok(Wanted { board, of: PictureOf::Proposal { after: Box::new(after.state), elements: opened.elements } })
+    Ok(ImageTarget {
+        board,
+        of: PictureOf::Proposal { after: Box::new(after.state), elements: opened.elements },
+    })
 }

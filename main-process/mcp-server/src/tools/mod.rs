@@ -20,7 +20,9 @@ use crate::Tool;
 pub(crate) use config::redacted;
 pub(crate) use context::context;
 pub(crate) use diagram::whole_board;
-pub(crate) use proposals::{one as proposal_shape, queue as queue_shape, waiting};
+pub(crate) use proposals::{
+    count_waiting, describe_proposal as proposal_shape, describe_queue as queue_shape,
+};
 pub use propose::proposal_fields;
 
 pub(crate) fn all() -> Vec<Tool> {

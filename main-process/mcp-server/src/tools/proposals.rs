@@ -1,14 +1,14 @@
 //! The review queue as agents see it: their own proposals in full, and the number of others.
 
-use super::changes::changed;
+use crate::escape::shown;
+use super::changes::page_of_changes;
 use crate::{
-    Call, Code, Failure, Meta, Reply, Tool, WorkspaceView,
-    page::{MOST_LIMIT, with_list},
-    shown,
+    Call, Code, EnvelopeMeta, Failure, Tool, ToolReply, WorkspaceView,
+    page::{MAX_PAGE_ITEMS, with_list},
 };
 use authority::{
     Snapshot,
-    proposals::{Queue, brief as judge, clashes, lines, risks},
+    proposals::{Queue, brief as judge, field_clashes, lines, risks},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,8 +16,8 @@ use shared_protocol::{Proposal, ProposalState, Subject};
 use std::sync::Arc;
 
 /// The maximum number of elements described per proposal; the total is always returned.
-const MOST_LINES: usize = 500;
-const MOST_LISTED: usize = 100;
+const MAX_CHANGE_LINES: usize = 500;
+const MAX_LISTED_PROPOSALS: usize = 100;
 
 pub(super) fn list() -> Tool {
     Tool::read(
@@ -29,18 +29,18 @@ pub(super) fn list() -> Tool {
         json!({ "type": "object", "properties": { "proposals": { "type": "array" } } }),
         |call| {
             let workspace = call.workspace()?;
-            let data = queue(call);
+            let data = describe_queue(call);
             let total = data["proposals"].as_array().map_or(0, Vec::len);
-            let mut meta = Meta { revision: workspace.revision().0, ..Meta::default() };
+            let mut meta = EnvelopeMeta { revision: workspace.revision().0, ..EnvelopeMeta::default() };
             (meta.returned, meta.total, meta.has_more) = (Some(total), Some(total), Some(false));
-            Reply::new(&data, meta)
+            ToolReply::new(&data, meta)
         },
     )
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct GetProposalArguments {
     id: String,
     #[serde(default)]
     changes: bool,
@@ -56,34 +56,34 @@ pub(super) fn get() -> Tool {
         "Get one of your proposals: state, decisions, the reviewer's reason and comments, and a description of its changes. With changes: true, also get each change, in pages.",
         json!({
             "id": { "type": "string" }, "changes": { "type": "boolean" },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT }, "cursor": { "type": "string" }
+            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS }, "cursor": { "type": "string" }
         }),
         json!({ "type": "object" }),
         get_one,
     )
 }
 
-fn get_one(call: &Call) -> Result<Reply, Failure> {
+fn get_one(call: &Call) -> Result<ToolReply, Failure> {
     let workspace = call.workspace()?;
-    let Arguments { id, changes, limit, cursor } = call.arguments()?;
-    let mut meta = Meta { revision: workspace.revision().0, ..Meta::default() };
-    let data = one(call, &id)?;
+    let GetProposalArguments { id, changes, limit, cursor } = call.arguments()?;
+    let mut meta = EnvelopeMeta { revision: workspace.revision().0, ..EnvelopeMeta::default() };
+    let data = describe_proposal(call, &id)?;
     if !changes && (limit.is_some() || cursor.is_some()) {
         let field = if limit.is_some() { "limit" } else { "cursor" };
         let message = format!("{field} requires changes: true");
         return Err(Failure::new(Code::BadRequest, message).field(field));
     }
     if !changes {
-        return Reply::new(&data, meta);
+        return ToolReply::new(&data, meta);
     }
-    let page = changed(call, own(call, &id)?, limit, cursor)?;
+    let page = page_of_changes(call, own_proposal(call, &id)?, limit, cursor)?;
     page.describe(&mut meta);
     let data = with_list(&data, "changes", &page.json())?;
-    Ok(Reply { data, meta, ..Reply::default() })
+    Ok(ToolReply { data, meta, ..ToolReply::default() })
 }
 
 /// Builds the list for the tool and the resource.
-pub(crate) fn queue(call: &Call) -> Value {
+pub(crate) fn describe_queue(call: &Call) -> Value {
     let review = &call.view.review;
     let waits =
         |proposal: &Proposal| matches!(proposal.state, ProposalState::Open | ProposalState::Stale { .. });
@@ -106,18 +106,18 @@ pub(crate) fn queue(call: &Call) -> Value {
     let status = if own.is_empty() && others == 0 { "no proposals wait for review" } else { "" };
     json!({
         "status": status,
-        "proposals": own.iter().take(MOST_LISTED).map(|proposal| brief(review, proposal)).collect::<Vec<_>>(),
+        "proposals": own.iter().take(MAX_LISTED_PROPOSALS).map(|proposal| summarize(review, proposal)).collect::<Vec<_>>(),
         "othersWaiting": others,
     })
 }
 
 /// Returns the number of proposals of all clients that wait for review.
-pub(crate) fn waiting(review: &Queue) -> usize {
+pub(crate) fn count_waiting(review: &Queue) -> usize {
     let waits = |p: &&Arc<Proposal>| matches!(p.state, ProposalState::Open | ProposalState::Stale { .. });
     review.iter().filter(waits).count()
 }
 
-fn brief(review: &Queue, proposal: &Proposal) -> Value {
+fn summarize(review: &Queue, proposal: &Proposal) -> Value {
     let mut brief = json!({
         "id": proposal.id,
         "number": proposal.number,
@@ -144,24 +144,24 @@ fn brief(review: &Queue, proposal: &Proposal) -> Value {
 }
 
 /// Returns a proposal of the client. A proposal of another client is reported as not found.
-fn own<'a>(call: &'a Call, id: &str) -> Result<&'a Arc<Proposal>, Failure> {
+fn own_proposal<'a>(call: &'a Call, id: &str) -> Result<&'a Arc<Proposal>, Failure> {
     let unknown =
         || Failure::new(Code::NotFound, format!("Proposal `{}` does not exist", shown(id))).field("id");
     let id = id.parse().map_err(|_| unknown())?;
-    call.view.review.own(id, &call.client).map_err(|_| unknown())
+    call.view.review.owned_by(id, &call.client).map_err(|_| unknown())
 }
 
 /// Returns all data of a proposal except its list of changes.
-pub(crate) fn one(call: &Call, id: &str) -> Result<Value, Failure> {
+pub(crate) fn describe_proposal(call: &Call, id: &str) -> Result<Value, Failure> {
     let workspace: &WorkspaceView = call.workspace()?;
-    let (review, proposal) = (&call.view.review, own(call, id)?);
-    let mut data = brief(review, proposal);
+    let (review, proposal) = (&call.view.review, own_proposal(call, id)?);
+    let mut data = summarize(review, proposal);
     data["rationale"] = json!(shown(&proposal.rationale));
     data["steps"] = proposal
         .steps
         .iter()
         .rev()
-        .take(MOST_LISTED)
+        .take(MAX_LISTED_PROPOSALS)
         .rev()
         .map(|step| {
             json!({
@@ -178,7 +178,7 @@ pub(crate) fn one(call: &Call, id: &str) -> Result<Value, Failure> {
         "elements": decided.subjects.len(),
     })).collect();
     if matches!(proposal.state, ProposalState::Draft | ProposalState::Open | ProposalState::Stale { .. }) {
-        data["clashes"] = clashes(&workspace.snapshot, proposal)
+        data["clashes"] = field_clashes(&workspace.snapshot, proposal)
             .iter()
             .map(|clash| {
                 json!({
@@ -206,15 +206,15 @@ pub(crate) fn one(call: &Call, id: &str) -> Result<Value, Failure> {
     };
     data["changesInWords"] = all
         .iter()
-        .take(MOST_LINES)
+        .take(MAX_CHANGE_LINES)
         .map(|line| {
             let text = of_entity(&line.subject);
             let text = text.as_ref().unwrap_or(&line.text);
             json!({ "element": line.subject.to_string(), "kind": line.kind, "text": shown(text) })
         })
         .collect();
-    if all.len() > MOST_LINES {
-        data["omitted"] = json!(all.len() - MOST_LINES);
+    if all.len() > MAX_CHANGE_LINES {
+        data["omitted"] = json!(all.len() - MAX_CHANGE_LINES);
     }
     Ok(data)
 }

@@ -1,24 +1,24 @@
 //! Full-text search over nodes, types and entities.
 
+use crate::escape::shown;
 use super::shape::{REDACTED, property};
 use crate::{
-    Call, Code, Failure, FoundEntity, Meta, Reply, Tool,
-    page::{self, Asked, MOST_LIMIT},
-    shown,
+    Call, Code, EnvelopeMeta, Failure, FoundEntity, Tool, ToolReply,
+    page::{self, MAX_PAGE_ITEMS, PageRequest},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use shared_protocol::{Node, TypeDef};
 use std::borrow::Cow;
 
-const USUAL_LIMIT: usize = 20;
-const MOST_QUERY: usize = 200;
+const DEFAULT_RESULTS: usize = 20;
+const MAX_QUERY_CHARS: usize = 200;
 /// The maximum number of entities in the results; `search_entities` returns all.
-const MOST_ENTITIES: usize = 500;
+const MAX_ENTITY_RESULTS: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum SearchKind {
     Nodes,
     Types,
     Entities,
@@ -26,9 +26,9 @@ enum Kind {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct SearchArguments {
     query: String,
-    kind: Option<Kind>,
+    kind: Option<SearchKind>,
     limit: Option<u64>,
     cursor: Option<String>,
 }
@@ -42,19 +42,19 @@ pub(super) fn tool() -> Tool {
         json!({
             "query": { "type": "string" },
             "kind": { "enum": ["nodes", "types", "entities"] },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },
             "cursor": { "type": "string" }
         }),
         json!({ "type": "array" }),
         search,
     )
-    .lasting()
+    .cacheable()
     .of_drafts()
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
-enum Found<'a> {
+enum SearchMatch<'a> {
     #[serde(rename_all = "camelCase")]
     Node {
         instance_id: String,
@@ -72,24 +72,24 @@ enum Found<'a> {
     Entity(FoundEntity),
 }
 
-fn search(call: &Call) -> Result<Reply, Failure> {
+fn search(call: &Call) -> Result<ToolReply, Failure> {
     let workspace = call.workspace()?;
-    let arguments: Arguments = call.arguments()?;
+    let arguments: SearchArguments = call.arguments()?;
     let query: String = arguments.query.to_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
-    if words.is_empty() || query.chars().count() > MOST_QUERY {
-        let message = format!("query must have 1 to {MOST_QUERY} characters");
+    if words.is_empty() || query.chars().count() > MAX_QUERY_CHARS {
+        let message = format!("query must have 1 to {MAX_QUERY_CHARS} characters");
         return Err(Failure::new(Code::BadRequest, message).field("query"));
     }
     let snapshot = &workspace.snapshot;
-    let mut found: Vec<(u32, Found<'_>)> = Vec::new();
-    let wants = |kind: Kind| arguments.kind.is_none_or(|wanted| wanted == kind);
-    if wants(Kind::Nodes) {
+    let mut found: Vec<(u32, SearchMatch<'_>)> = Vec::new();
+    let wants = |kind: SearchKind| arguments.kind.is_none_or(|wanted| wanted == kind);
+    if wants(SearchKind::Nodes) {
         for node in snapshot.nodes() {
             let def = snapshot.type_of(node);
             if let Some(score) = score_node(node, def, &words) {
                 let board = snapshot.board(node.board).map(|board| board.name.as_str());
-                let entry = Found::Node {
+                let entry = SearchMatch::Node {
                     instance_id: node.id.to_string(),
                     name: node.name.as_str(),
                     label: shown(&node.label),
@@ -100,11 +100,11 @@ fn search(call: &Call) -> Result<Reply, Failure> {
             }
         }
     }
-    if wants(Kind::Types) {
+    if wants(SearchKind::Types) {
         for def in snapshot.registry().types() {
             let fields = [def.id.as_str(), &def.title, &def.category, &def.description];
             if let Some(score) = score(&fields, &words) {
-                let entry = Found::Type {
+                let entry = SearchMatch::Type {
                     type_id: def.id.as_str(),
                     title: shown(&def.title),
                     category: shown(&def.category),
@@ -113,27 +113,27 @@ fn search(call: &Call) -> Result<Reply, Failure> {
             }
         }
     }
-    let entities = call.view.specs.as_ref().filter(|_| wants(Kind::Entities));
-    for entity in entities.map(|specs| specs.find(&query, MOST_ENTITIES)).unwrap_or_default() {
+    let entities = call.view.specs.as_ref().filter(|_| wants(SearchKind::Entities));
+    for entity in entities.map(|specs| specs.find(&query, MAX_ENTITY_RESULTS)).unwrap_or_default() {
         let fields = [entity.id.as_str(), &entity.title, &entity.entity_type];
         // The entity matches in other fields.
         let score = score(&fields, &words).unwrap_or(1);
-        found.push((score, Found::Entity(entity)));
+        found.push((score, SearchMatch::Entity(entity)));
     }
     // Equal scores keep id order, so that results are stable.
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    let asked = Asked {
+    let asked = PageRequest {
         limit: arguments.limit,
-        usual: USUAL_LIMIT,
+        default_limit: DEFAULT_RESULTS,
         cursor: arguments.cursor,
         offset: None,
-        list: format!("search {query:?} {:?}", arguments.kind),
-        state: call.view.generation,
+        list_key: format!("search {query:?} {:?}", arguments.kind),
+        state_key: call.view.generation,
     };
-    let page = page::take(asked, found.into_iter(), |(_, entry)| entry)?;
-    let mut meta = Meta { revision: workspace.revision().0, ..Meta::default() };
+    let page = page::paginate(asked, found.into_iter(), |(_, entry)| entry)?;
+    let mut meta = EnvelopeMeta { revision: workspace.revision().0, ..EnvelopeMeta::default() };
     page.describe(&mut meta);
-    Ok(Reply { data: page.json(), meta, ..Reply::default() })
+    Ok(ToolReply { data: page.json(), meta, ..ToolReply::default() })
 }
 
 fn score_node(node: &Node, def: Option<&TypeDef>, words: &[&str]) -> Option<u32> {

@@ -1,7 +1,8 @@
 //! Nodes and edges as agents see them: the entries of the diagram contract, with sensitive values redacted and
 //! document text escaped.
 
-use crate::{WorkspaceView, shown, shown::shown_json};
+use crate::escape::shown;
+use crate::{WorkspaceView, escape::escape_hidden_json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shared_protocol::secret_names::looks_secret;
@@ -12,7 +13,7 @@ pub(crate) const REDACTED: &str = "[redacted]";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Detail {
+pub(crate) enum AnswerDetail {
     Ids,
     Summary,
     #[default]
@@ -21,7 +22,7 @@ pub(crate) enum Detail {
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Shown<T> {
+pub(crate) enum IdOrEntry<T> {
     Id(String),
     Entry(T),
 }
@@ -36,38 +37,38 @@ pub(crate) struct NodeEntry<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     parent_id: Option<NodeId>,
     #[serde(flatten)]
-    full: Option<FullNode<'a>>,
+    full: Option<FullNodeFields<'a>>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct FullNode<'a> {
+struct FullNodeFields<'a> {
     properties: BTreeMap<&'a str, Value>,
-    references: BTreeMap<&'a str, Targets>,
+    references: BTreeMap<&'a str, ReferenceTargetIds>,
     /// Present only for nodes that become a Terraform resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     deployment_status: Option<&'static str>,
-    position: Position,
-    size: Size,
+    position: NodeEntryPosition,
+    size: NodeEntrySize,
 }
 
 /// One target is a string, for compatibility; several are a list.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Targets {
+enum ReferenceTargetIds {
     One(NodeId),
     Several(Vec<NodeId>),
 }
 
 /// Relative to the top left of the container.
 #[derive(Debug, Serialize)]
-struct Position {
+struct NodeEntryPosition {
     x: i32,
     y: i32,
 }
 
 #[derive(Debug, Serialize)]
-struct Size {
+struct NodeEntrySize {
     w: i32,
     h: i32,
 }
@@ -84,38 +85,43 @@ pub(crate) struct EdgeEntry<'a> {
     label: Cow<'a, str>,
 }
 
-pub(crate) fn node<'a>(workspace: &'a WorkspaceView, node: &'a Node, detail: Detail) -> Shown<NodeEntry<'a>> {
-    if detail == Detail::Ids {
-        return Shown::Id(node.id.to_string());
+pub(crate) fn node<'a>(
+    workspace: &'a WorkspaceView,
+    node: &'a Node,
+    detail: AnswerDetail,
+) -> IdOrEntry<NodeEntry<'a>> {
+    if detail == AnswerDetail::Ids {
+        return IdOrEntry::Id(node.id.to_string());
     }
-    Shown::Entry(NodeEntry {
+    IdOrEntry::Entry(NodeEntry {
         instance_id: node.id,
         type_id: node.type_id.as_str(),
         label: shown(&node.label),
         terraform_name: node.name.as_str(),
         parent_id: node.parent,
-        full: (detail == Detail::Full).then(|| full(workspace, node)),
+        full: (detail == AnswerDetail::Full).then(|| full(workspace, node)),
     })
 }
 
-fn full<'a>(workspace: &'a WorkspaceView, node: &'a Node) -> FullNode<'a> {
+fn full<'a>(workspace: &'a WorkspaceView, node: &'a Node) -> FullNodeFields<'a> {
     let def = workspace.snapshot.type_of(node);
     let properties =
         node.props.iter().map(|(key, value)| (key.as_str(), property(def, key, value))).collect();
     let references = node.references.iter().map(|(key, targets)| {
         let targets = match targets.as_slice() {
-            [one] => Targets::One(*one),
-            several => Targets::Several(several.to_vec()),
+            [one] => ReferenceTargetIds::One(*one),
+            several => ReferenceTargetIds::Several(several.to_vec()),
         };
         (key.as_str(), targets)
     });
     let place = workspace.snapshot.placement(node.id);
-    FullNode {
+    FullNodeFields {
         properties,
         references: references.collect(),
         deployment_status: super::terraform::status_of(workspace, node),
-        position: place.map_or(Position { x: 0, y: 0 }, |place| Position { x: place.x, y: place.y }),
-        size: place.map_or(Size { w: 0, h: 0 }, |place| Size { w: place.w, h: place.h }),
+        position: place
+            .map_or(NodeEntryPosition { x: 0, y: 0 }, |place| NodeEntryPosition { x: place.x, y: place.y }),
+        size: place.map_or(NodeEntrySize { w: 0, h: 0 }, |place| NodeEntrySize { w: place.w, h: place.h }),
     }
 }
 
@@ -129,23 +135,23 @@ pub(crate) fn property(def: Option<&TypeDef>, key: &PropKey, value: &shared_prot
     if is_sensitive {
         return Value::String(REDACTED.to_owned());
     }
-    shown_json(serde_json::to_value(value).unwrap_or_default())
+    escape_hidden_json(serde_json::to_value(value).unwrap_or_default())
 }
 
 /// Returns the value of an override, redacted when it is sensitive. The path decides, because its type may no longer
 /// exist.
-pub(crate) fn overridden(key: &OverrideKey, value: &shared_protocol::Value) -> Value {
+pub(crate) fn override_value(key: &OverrideKey, value: &shared_protocol::Value) -> Value {
     if key.path.tokens().any(|token| looks_secret(&token)) {
         return Value::String(REDACTED.to_owned());
     }
-    shown_json(serde_json::to_value(value).unwrap_or_default())
+    escape_hidden_json(serde_json::to_value(value).unwrap_or_default())
 }
 
-pub(crate) fn edge(edge: &Edge, detail: Detail) -> Shown<EdgeEntry<'_>> {
-    if detail == Detail::Ids {
-        return Shown::Id(edge.id.to_string());
+pub(crate) fn edge(edge: &Edge, detail: AnswerDetail) -> IdOrEntry<EdgeEntry<'_>> {
+    if detail == AnswerDetail::Ids {
+        return IdOrEntry::Id(edge.id.to_string());
     }
-    Shown::Entry(EdgeEntry {
+    IdOrEntry::Entry(EdgeEntry {
         edge_id: edge.id,
         source_instance_id: edge.source.node,
         source_handle: edge.source.port.as_str(),

@@ -1,10 +1,10 @@
 //! The Terraform files of a board, its deployment state and its costs.
 
+use crate::escape::shown;
 use super::{board, shape::REDACTED};
 use crate::{
-    Call, Code, Diagnostic, Failure, Hcl, Meta, Reply, Tool, WorkspaceView,
-    page::{self, Asked, BYTE_BUDGET, MOST_LIMIT, Page},
-    shown,
+    Call, Code, EnvelopeDiagnostic, EnvelopeMeta, Failure, Hcl, Tool, ToolReply, WorkspaceView,
+    page::{self, ListPage, MAX_DATA_BYTES, MAX_PAGE_ITEMS, PageRequest},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -41,12 +41,18 @@ pub(crate) fn infrastructure_board(workspace: &WorkspaceView) -> Option<&Board> 
     active.or_else(|| snapshot.boards().map(Arc::as_ref).find(fits))
 }
 
-fn meta(workspace: &WorkspaceView, board: &Board) -> Meta {
-    Meta { revision: workspace.revision().0, board: Some(board.name.to_string()), ..Meta::default() }
+fn meta(workspace: &WorkspaceView, board: &Board) -> EnvelopeMeta {
+    EnvelopeMeta {
+        revision: workspace.revision().0,
+        board: Some(board.name.to_string()),
+        ..EnvelopeMeta::default()
+    }
 }
 
 /// Runs on a blocking thread, because a large board takes long.
-fn aside(run: fn(&Call) -> Result<Reply, Failure>) -> impl Fn(Call) -> crate::Answering + Send + Sync {
+fn on_blocking_thread(
+    run: fn(&Call) -> Result<ToolReply, Failure>,
+) -> impl Fn(Call) -> crate::ReplyFuture + Send + Sync {
     move |call| {
         Box::pin(async move {
             let work = tokio::task::spawn_blocking(move || run(&call));
@@ -59,7 +65,7 @@ fn aside(run: fn(&Call) -> Result<Reply, Failure>) -> impl Fn(Call) -> crate::An
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct HclArguments {
+struct GenerateHclArguments {
     board: Option<String>,
     file: Option<String>,
     offset: Option<u64>,
@@ -77,19 +83,19 @@ pub(super) fn generate_hcl() -> Tool {
             "offset": { "type": "integer", "minimum": 0, "description": "number of lines to skip; requires file" }
         }),
         json!({ "type": "object" }),
-        aside(generate),
+        on_blocking_thread(generate),
     )
-    .lasting()
+    .cacheable()
     .of_drafts()
 }
 
-fn generate(call: &Call) -> Result<Reply, Failure> {
+fn generate(call: &Call) -> Result<ToolReply, Failure> {
     let workspace = call.workspace()?;
-    let arguments: HclArguments = call.arguments()?;
+    let arguments: GenerateHclArguments = call.arguments()?;
     let board = find(workspace, arguments.board.as_deref())?;
     let hcl = call.workbench.hcl(workspace, board.id)?;
     let mut meta = meta(workspace, board);
-    let mut diagnostics: Vec<Diagnostic> = hcl.findings.iter().map(diagnostic).collect();
+    let mut diagnostics: Vec<EnvelopeDiagnostic> = hcl.findings.iter().map(diagnostic).collect();
     let data = match &arguments.file {
         Some(file) => {
             let text = file_of(&hcl, file)?;
@@ -101,28 +107,28 @@ fn generate(call: &Call) -> Result<Reply, Failure> {
             return Err(Failure::new(Code::BadRequest, "offset requires file").field("offset"));
         }
         None => {
-            let mut left = BYTE_BUDGET;
+            let mut left = MAX_DATA_BYTES;
             let mut files = BTreeMap::new();
             for (name, text) in &hcl.files {
                 if text.len() > left {
                     meta.cut = Some("the answer reached its byte limit");
-                    diagnostics.push(left_out(name));
+                    diagnostics.push(omitted_file(name));
                     continue;
                 }
                 left -= text.len();
-                files.insert(name.as_str(), safe(name, text));
+                files.insert(name.as_str(), redact_file(name, text));
             }
             (meta.returned, meta.total) = (Some(files.len()), Some(hcl.files.len()));
             files
         }
     };
-    Ok(Reply { diagnostics, ..Reply::new(&data, meta)? })
+    Ok(ToolReply { diagnostics, ..ToolReply::new(&data, meta)? })
 }
 
 /// Returns the text of one file, redacted and escaped.
 pub(crate) fn file_of(hcl: &Hcl, file: &str) -> Result<String, Failure> {
     match hcl.files.get(file) {
-        Some(text) => Ok(safe(file, text)),
+        Some(text) => Ok(redact_file(file, text)),
         None => Err(Failure::new(Code::NotFound, format!("File `{}` does not exist", shown(file)))
             .field("file")
             .suggest(authority::similar(file, hcl.files.keys().map(String::as_str)))
@@ -131,12 +137,12 @@ pub(crate) fn file_of(hcl: &Hcl, file: &str) -> Result<String, Failure> {
 }
 
 /// Returns as many lines from `offset` as fit, and the total number of lines.
-fn lines(text: &str, offset: u64, meta: &mut Meta) -> (String, usize) {
+fn lines(text: &str, offset: u64, meta: &mut EnvelopeMeta) -> (String, usize) {
     let total = text.lines().count();
     let skip = usize::try_from(offset).unwrap_or(usize::MAX);
     let (mut part, mut returned) = (String::new(), 0);
     for line in text.lines().skip(skip) {
-        if returned > 0 && part.len() + line.len() > BYTE_BUDGET {
+        if returned > 0 && part.len() + line.len() > MAX_DATA_BYTES {
             meta.cut = Some("the answer reached its byte limit");
             break;
         }
@@ -149,13 +155,13 @@ fn lines(text: &str, offset: u64, meta: &mut Meta) -> (String, usize) {
     (part, total)
 }
 
-fn left_out(file: &str) -> Diagnostic {
+fn omitted_file(file: &str) -> EnvelopeDiagnostic {
     let message = format!("{file} is omitted: call again with `file`, and with `offset` for further lines");
-    Diagnostic { severity: "warning", message, element: None, field: None }
+    EnvelopeDiagnostic { severity: "warning", message, element: None, field: None }
 }
 
-fn diagnostic(finding: &Finding) -> Diagnostic {
-    Diagnostic {
+fn diagnostic(finding: &Finding) -> EnvelopeDiagnostic {
+    EnvelopeDiagnostic {
         severity: if finding.severity == Severity::Error { "error" } else { "warning" },
         message: shown(&finding.message).into_owned(),
         element: finding.node.map(|node| node.to_string()),
@@ -164,7 +170,7 @@ fn diagnostic(finding: &Finding) -> Diagnostic {
 }
 
 /// Redacts the files that hold project settings, as in the configuration. Node blocks hold no secrets.
-fn safe(file: &str, text: &str) -> String {
+fn redact_file(file: &str, text: &str) -> String {
     let of_settings = matches!(file, "terraform.tf" | "providers.tf") || file.ends_with(".tfvars");
     if !of_settings {
         return shown(text).into_owned();
@@ -200,29 +206,36 @@ fn safe(file: &str, text: &str) -> String {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PageArguments {
+struct BoardPageArguments {
     board: Option<String>,
     limit: Option<u64>,
     cursor: Option<String>,
 }
 
-impl PageArguments {
-    fn asked(self, tool: &str, board: &Board, state: u64) -> Asked {
+impl BoardPageArguments {
+    fn page_request(self, tool: &str, board: &Board, state: u64) -> PageRequest {
         let list = format!("{tool} {}", board.id);
-        Asked { limit: self.limit, usual: MOST_LIMIT, cursor: self.cursor, offset: None, list, state }
+        PageRequest {
+            limit: self.limit,
+            default_limit: MAX_PAGE_ITEMS,
+            cursor: self.cursor,
+            offset: None,
+            list_key: list,
+            state_key: state,
+        }
     }
 }
 
 fn page_schema() -> Value {
     json!({
         "board": { "type": "string", "description": BOARD },
-        "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
+        "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },
         "cursor": { "type": "string" }
     })
 }
 
 /// Encodes a page as an object keyed by node id.
-fn by_node(page: &Page, nodes: &[NodeId]) -> String {
+fn by_node(page: &ListPage, nodes: &[NodeId]) -> String {
     let ids = nodes.iter().skip(page.start);
     let entries: Vec<String> = ids.zip(&page.items).map(|(id, item)| format!("\"{id}\":{item}")).collect();
     format!("{{{}}}", entries.join(","))
@@ -238,13 +251,13 @@ pub(super) fn get_deployment_status() -> Tool {
         json!({ "type": "object" }),
         status,
     )
-    .lasting()
+    .cacheable()
     .of_drafts()
 }
 
-fn status(call: &Call) -> Result<Reply, Failure> {
+fn status(call: &Call) -> Result<ToolReply, Failure> {
     let workspace = call.workspace()?;
-    let arguments: PageArguments = call.arguments()?;
+    let arguments: BoardPageArguments = call.arguments()?;
     let board = find(workspace, arguments.board.as_deref())?;
     let deployed: Vec<(NodeId, &str)> = workspace
         .snapshot
@@ -252,11 +265,11 @@ fn status(call: &Call) -> Result<Reply, Failure> {
         .filter_map(|node| Some((node.id, status_of(workspace, node)?)))
         .collect();
     let ids: Vec<NodeId> = deployed.iter().map(|(id, _)| *id).collect();
-    let asked = arguments.asked("get_deployment_status", board, call.view.generation);
-    let page = page::take(asked, deployed.into_iter(), |(_, status)| status)?;
+    let asked = arguments.page_request("get_deployment_status", board, call.view.generation);
+    let page = page::paginate(asked, deployed.into_iter(), |(_, status)| status)?;
     let mut meta = meta(workspace, board);
     page.describe(&mut meta);
-    Ok(Reply { data: by_node(&page, &ids), meta, ..Reply::default() })
+    Ok(ToolReply { data: by_node(&page, &ids), meta, ..ToolReply::default() })
 }
 
 /// Returns `None` for nodes that do not become a resource. A resource that was never deployed is pending.
@@ -275,26 +288,26 @@ pub(super) fn estimate_costs() -> Tool {
         "Estimate monthly costs: {instanceId: {monthly, currency, basis, breakdown}}. An unknown cost is null, never 0. meta.totals has the sums.",
         page_schema(),
         json!({ "type": "object" }),
-        aside(costs),
+        on_blocking_thread(costs),
     )
     .of_drafts()
 }
 
-fn costs(call: &Call) -> Result<Reply, Failure> {
+fn costs(call: &Call) -> Result<ToolReply, Failure> {
     let workspace = call.workspace()?;
-    let arguments: PageArguments = call.arguments()?;
+    let arguments: BoardPageArguments = call.arguments()?;
     let board = find(workspace, arguments.board.as_deref())?;
     let cost = call.workbench.cost(workspace, board.id)?;
     let ids: Vec<NodeId> = cost.nodes.iter().map(|node| node.node).collect();
-    let asked = arguments.asked("estimate_costs", board, call.view.generation);
-    let page = page::take(asked, cost.nodes.iter(), |node| node_cost(&cost, node))?;
+    let asked = arguments.page_request("estimate_costs", board, call.view.generation);
+    let page = page::paginate(asked, cost.nodes.iter(), |node| node_cost(&cost, node))?;
     let mut meta = meta(workspace, board);
     page.describe(&mut meta);
     meta.totals = Some(json!({
         "monthly": cost.monthly, "currency": cost.currency, "priced": cost.priced, "free": cost.free,
         "usageBased": cost.usage_based, "unknown": cost.unknown,
     }));
-    Ok(Reply { data: by_node(&page, &ids), meta, ..Reply::default() })
+    Ok(ToolReply { data: by_node(&page, &ids), meta, ..ToolReply::default() })
 }
 
 fn node_cost(cost: &CostView, node: &NodeCost) -> Value {
@@ -314,9 +327,9 @@ mod tests {
     fn settings_that_sound_secret_are_not_told_in_files() {
         let text = "db_password = \"hunter2\"\nregion      = \"eu\"\ntokens = [\n  \"a\",\n]\nlast = 1\n";
         assert_eq!(
-            safe("terraform.tfvars", text),
+            redact_file("terraform.tfvars", text),
             "db_password = \"[redacted]\"\nregion      = \"eu\"\ntokens = \"[redacted]\"\nlast = 1\n"
         );
-        assert_eq!(safe("main.tf", text), text);
+        assert_eq!(redact_file("main.tf", text), text);
     }
 }

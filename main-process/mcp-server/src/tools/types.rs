@@ -1,11 +1,11 @@
 //! The node types that can be placed on a board.
 
-use super::shape::{Detail, REDACTED};
+use crate::escape::shown;
+use super::shape::{AnswerDetail, REDACTED};
 use crate::{
-    Call, Code, Failure, Meta, Reply, Tool,
-    page::{self, Asked, MOST_LIMIT},
-    shown,
-    shown::shown_json,
+    Call, Code, EnvelopeMeta, Failure, Tool, ToolReply,
+    escape::escape_hidden_json,
+    page::{self, MAX_PAGE_ITEMS, PageRequest},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,18 +15,18 @@ use shared_protocol::{
 };
 use std::sync::Arc;
 
-const USUAL_LIMIT: usize = 25;
+const DEFAULT_TYPES: usize = 25;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Arguments {
+struct TypesArguments {
     type_id: Option<String>,
     provider: Option<String>,
     category: Option<String>,
     board_kind: Option<BoardKind>,
     query: Option<String>,
     #[serde(default)]
-    detail: Detail,
+    detail: AnswerDetail,
     limit: Option<u64>,
     offset: Option<u64>,
     cursor: Option<String>,
@@ -45,19 +45,19 @@ pub(super) fn tool() -> Tool {
             "boardKind": { "enum": ["infrastructure", "interface", "spec"] },
             "query": { "type": "string" },
             "detail": { "enum": ["ids", "summary", "full"] },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },
             "offset": { "type": "integer", "minimum": 0 },
             "cursor": { "type": "string" }
         }),
         json!({ "type": "array" }),
         types,
     )
-    .lasting()
+    .cacheable()
 }
 
-fn types(call: &Call) -> Result<Reply, Failure> {
+fn types(call: &Call) -> Result<ToolReply, Failure> {
     let workspace = call.workspace()?;
-    let arguments: Arguments = call.arguments()?;
+    let arguments: TypesArguments = call.arguments()?;
     let registry = workspace.snapshot.registry();
     if let Some(id) = &arguments.type_id {
         let id = TypeId::parse(id.as_str())
@@ -80,26 +80,26 @@ fn types(call: &Call) -> Result<Reply, Failure> {
         "types {:?} {:?} {:?} {:?} {query:?} {:?}",
         arguments.type_id, arguments.provider, arguments.category, arguments.board_kind, arguments.detail
     );
-    let asked = Asked {
+    let asked = PageRequest {
         limit: arguments.limit,
-        usual: USUAL_LIMIT,
+        default_limit: DEFAULT_TYPES,
         cursor: arguments.cursor,
         offset: arguments.offset,
-        list,
-        state: call.view.generation,
+        list_key: list,
+        state_key: call.view.generation,
     };
-    let page = page::take(asked, fitting.into_iter(), |def| shape(def, arguments.detail))?;
-    let mut meta = Meta { revision: workspace.revision().0, ..Meta::default() };
+    let page = page::paginate(asked, fitting.into_iter(), |def| shape(def, arguments.detail))?;
+    let mut meta = EnvelopeMeta { revision: workspace.revision().0, ..EnvelopeMeta::default() };
     page.describe(&mut meta);
-    Ok(Reply { data: page.json(), meta, ..Reply::default() })
+    Ok(ToolReply { data: page.json(), meta, ..ToolReply::default() })
 }
 
 fn provider(def: &TypeDef) -> &str {
     def.id.as_str().split(['/', '.']).next().unwrap_or_default()
 }
 
-fn shape(def: &TypeDef, detail: Detail) -> Value {
-    if detail == Detail::Ids {
+fn shape(def: &TypeDef, detail: AnswerDetail) -> Value {
+    if detail == AnswerDetail::Ids {
         return json!(def.id);
     }
     let mut entry = json!({
@@ -110,7 +110,7 @@ fn shape(def: &TypeDef, detail: Detail) -> Value {
         "description": shown(&def.description),
         "isContainer": def.container,
     });
-    if detail == Detail::Full {
+    if detail == AnswerDetail::Full {
         entry["canBeChildOf"] = json!(def.parents);
         entry["canBeRoot"] = json!(def.may_be_root());
         entry["handles"] = def.ports.iter().map(handle).collect();
@@ -143,7 +143,7 @@ fn property(prop: &PropDef) -> Value {
     if let Some(default) = &prop.default {
         entry["defaultValue"] = match prop.sensitive {
             true => json!(REDACTED),
-            false => shown_json(serde_json::to_value(default).unwrap_or_default()),
+            false => escape_hidden_json(serde_json::to_value(default).unwrap_or_default()),
         };
     }
     if !prop.options.is_empty() {

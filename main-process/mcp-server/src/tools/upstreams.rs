@@ -1,6 +1,7 @@
 //! The managed servers and manifests whose tools are forwarded.
 
-use crate::{Call, Failure, Meta, Reply, Tool, shown};
+use crate::escape::shown;
+use crate::{Call, EnvelopeMeta, Failure, Tool, ToolReply};
 use serde_json::{Value, json};
 use shared_protocol::{
     mcp::McpMode,
@@ -19,7 +20,7 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn list(call: &Call) -> Result<Reply, Failure> {
+fn list(call: &Call) -> Result<ToolReply, Failure> {
     let guests = &call.view.guests;
     let offered: Vec<&str> = guests.tools(McpMode::Guarded).map(|tool| tool.name()).collect();
     let servers: Vec<Value> = guests.upstreams.servers.iter().map(|server| shape(server, &offered)).collect();
@@ -28,13 +29,17 @@ fn list(call: &Call) -> Result<Reply, Failure> {
         .manifests
         .iter()
         .filter(|manifest| manifest.problem.is_none())
-        .map(|manifest| of_manifest(manifest, &offered))
+        .map(|manifest| manifest_shape(manifest, &offered))
         .filter(|manifest| manifest["tools"] != json!([]))
         .collect();
     let data =
         json!({ "servers": servers, "manifests": manifests, "callable": call.mode == McpMode::Guarded });
-    let meta = Meta { revision: call.view.revision().0, total: Some(servers.len()), ..Meta::default() };
-    Reply::new(&data, meta)
+    let meta = EnvelopeMeta {
+        revision: call.view.revision().0,
+        total: Some(servers.len()),
+        ..EnvelopeMeta::default()
+    };
+    ToolReply::new(&data, meta)
 }
 
 /// Omits the command and its folder, which agents do not need to see.
@@ -58,7 +63,7 @@ fn shape(server: &ServerBrief, offered: &[&str]) -> Value {
     data
 }
 
-fn of_manifest(manifest: &ManifestBrief, offered: &[&str]) -> Value {
+fn manifest_shape(manifest: &ManifestBrief, offered: &[&str]) -> Value {
     let tools = manifest.tools.iter().map(|tool| tool.name.as_str());
     let tools: Vec<&str> = tools.filter(|name| offered.contains(name)).collect();
     json!({ "id": manifest.id, "origin": manifest.origin.word(), "tools": tools })

@@ -1,10 +1,10 @@
 //! The problems of boards.
 
+use crate::escape::shown;
 use super::board;
 use crate::{
-    Call, Failure, Meta, Reply, Tool, WorkspaceView,
-    page::{self, Asked, DEFAULT_LIMIT, MOST_LIMIT},
-    shown,
+    Call, EnvelopeMeta, Failure, Tool, ToolReply, WorkspaceView,
+    page::{self, DEFAULT_PAGE_ITEMS, MAX_PAGE_ITEMS, PageRequest},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ValidateArguments {
     board: Option<String>,
     severity: Option<Severity>,
     limit: Option<u64>,
@@ -34,25 +34,25 @@ pub(super) fn tool() -> Tool {
         json!({
             "board": { "type": "string", "description": "board name or id; default: all boards" },
             "severity": { "enum": ["error", "warning"] },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },
             "cursor": { "type": "string" }
         }),
         json!({ "type": "object", "properties": { "valid": { "type": "boolean" }, "problems": { "type": "array" } } }),
         validate,
     )
-    .lasting()
+    .cacheable()
     .of_drafts()
 }
 
-fn validate(call: &Call) -> Result<Reply, Failure> {
+fn validate(call: &Call) -> Result<ToolReply, Failure> {
     let workspace = call.workspace()?;
-    let arguments: Arguments = call.arguments()?;
+    let arguments: ValidateArguments = call.arguments()?;
     let board = match &arguments.board {
         Some(named) => Some(board::find(workspace, Some(named))?),
         None => None,
     };
     let here = |problem: &&Problem| board.is_none_or(|board| problem.board == board.id);
-    let of_files = of_files(call, workspace, board.map(|board| board.id));
+    let of_files = terraform_problems(call, workspace, board.map(|board| board.id));
     let all: Vec<&Problem> = workspace.problems().iter().chain(&of_files).filter(here).collect();
     let count = |severity| all.iter().filter(|problem| problem.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
@@ -61,19 +61,19 @@ fn validate(call: &Call) -> Result<Reply, Failure> {
         .filter(|problem| arguments.severity.is_none_or(|severity| problem.severity == severity))
         .collect();
     listed.sort();
-    let asked = Asked {
+    let asked = PageRequest {
         limit: arguments.limit,
-        usual: DEFAULT_LIMIT,
+        default_limit: DEFAULT_PAGE_ITEMS,
         cursor: arguments.cursor,
         offset: None,
-        list: format!("validate {:?} {:?}", board.map(|board| board.id), arguments.severity),
-        state: call.view.generation,
+        list_key: format!("validate {:?} {:?}", board.map(|board| board.id), arguments.severity),
+        state_key: call.view.generation,
     };
-    let page = page::take(asked, listed.into_iter(), |problem| shape(workspace, problem))?;
-    let mut meta = Meta {
+    let page = page::paginate(asked, listed.into_iter(), |problem| shape(workspace, problem))?;
+    let mut meta = EnvelopeMeta {
         revision: workspace.revision().0,
         board: board.map(|board| board.name.to_string()),
-        ..Meta::default()
+        ..EnvelopeMeta::default()
     };
     page.describe(&mut meta);
     let data = format!(
@@ -81,11 +81,11 @@ fn validate(call: &Call) -> Result<Reply, Failure> {
         errors == 0,
         page.json()
     );
-    Ok(Reply { data, meta, ..Reply::default() })
+    Ok(ToolReply { data, meta, ..ToolReply::default() })
 }
 
 /// Returns the problems of the Terraform files that the graph does not report itself.
-fn of_files(call: &Call, workspace: &WorkspaceView, only: Option<BoardId>) -> Vec<Problem> {
+fn terraform_problems(call: &Call, workspace: &WorkspaceView, only: Option<BoardId>) -> Vec<Problem> {
     let told: BTreeSet<(ElementId, Option<&str>)> =
         workspace.problems().iter().map(|problem| (problem.element, problem.field.as_deref())).collect();
     let boards = workspace.snapshot.boards().filter(|board| board.kind == BoardKind::Infrastructure);

@@ -1,10 +1,10 @@
 //! A connection as its actor holds it: the protocol session, its process, and the current list of tools.
 
 use super::{
-    handshake::Talk,
-    host::Host,
-    link::{Link, list_tools, shown},
-    state::Shared,
+    client::UpstreamClientHandler,
+    handshake::CompletedHandshake,
+    session::{ServerSession, format_duration, list_tools},
+    state::SharedServerState,
 };
 use crate::{config::McpConfig, process::Process, spawn::Exit};
 use rmcp::{
@@ -25,36 +25,36 @@ use tokio::{
 };
 
 /// The debounce interval for changes of the tool list.
-const DEBOUNCE: Duration = Duration::from_millis(150);
+const TOOL_LIST_DEBOUNCE: Duration = Duration::from_millis(150);
 /// The minimum pause between two listen requests.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MIN_LISTEN_PAUSE: Duration = Duration::from_millis(500);
+const MAX_LISTEN_PAUSE: Duration = Duration::from_secs(60);
 
-pub(super) struct Connection {
-    pub(super) link: Arc<Link>,
+pub(super) struct ServerConnection {
+    pub(super) session: Arc<ServerSession>,
     /// Completes when the session ends. Dropping it ends the session and closes the input of the process.
     serving: Pin<Box<dyn Future<Output = ()> + Send>>,
     process: Option<Process>,
-    _follower: Follower,
+    _follower: ToolListFollower,
 }
 
 /// Aborts the task when the connection is dropped.
-struct Follower(JoinHandle<()>);
+struct ToolListFollower(JoinHandle<()>);
 
-impl Drop for Follower {
+impl Drop for ToolListFollower {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-impl Connection {
+impl ServerConnection {
     pub(super) fn new(
-        talk: Talk,
+        talk: CompletedHandshake,
         process: Option<Process>,
         config: &McpConfig,
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedServerState>,
     ) -> Self {
-        let Talk { running, version, definitions, .. } = talk;
+        let CompletedHandshake { running, version, definitions, .. } = talk;
         let info = running.peer_info();
         let lists_change =
             info.as_ref().and_then(|info| info.capabilities.tools.as_ref()?.list_changed) == Some(true);
@@ -62,8 +62,8 @@ impl Connection {
             let server = info.server_info.as_ref()?;
             Some(format!("{:.64} {:.32}", server.name, server.version))
         });
-        let Host { tools_changed, watchers, .. } = running.service().clone();
-        let link = Arc::new(Link {
+        let UpstreamClientHandler { tools_changed, watchers, .. } = running.service().clone();
+        let link = Arc::new(ServerSession {
             peer: running.peer().clone(),
             watchers,
             lost: Notify::new(),
@@ -74,13 +74,13 @@ impl Connection {
         });
         let listens = lists_change && version >= ProtocolVersion::V_2026_07_28;
         let following =
-            follow(link.clone(), shared.clone(), tools_changed, listens, config.limits.handshake());
+            follow_tool_list(link.clone(), shared.clone(), tools_changed, listens, config.limits.handshake());
         let serving = Box::pin(async move { drop(running.waiting().await) });
-        Self { link, serving, process, _follower: Follower(tokio::spawn(following)) }
+        Self { session: link, serving, process, _follower: ToolListFollower(tokio::spawn(following)) }
     }
 
     /// Waits until the connection ends by itself.
-    pub(super) async fn over(&mut self) {
+    pub(super) async fn closed(&mut self) {
         let process_ended = async {
             match &self.process {
                 Some(process) => process.ended().await,
@@ -90,7 +90,7 @@ impl Connection {
         tokio::select! {
             () = process_ended => {}
             () = &mut self.serving => {}
-            () = self.link.lost.notified() => {}
+            () = self.session.lost.notified() => {}
         }
     }
 
@@ -103,14 +103,20 @@ impl Connection {
 
 /// Reloads the tool list whenever the server reports a change: by a notification in the legacy era, on a listen
 /// request in the modern one.
-async fn follow(link: Arc<Link>, shared: Arc<Shared>, changed: Arc<Notify>, listens: bool, limit: Duration) {
-    let mut held = Held::new(listens);
+async fn follow_tool_list(
+    link: Arc<ServerSession>,
+    shared: Arc<SharedServerState>,
+    changed: Arc<Notify>,
+    listens: bool,
+    limit: Duration,
+) {
+    let mut held = ListenRequest::new(listens);
     loop {
         tokio::select! {
             () = changed.notified() => {}
-            () = held.news(&link.peer, limit) => {}
+            () = held.wait_for_change(&link.peer, limit) => {}
         }
-        tokio::time::sleep(DEBOUNCE).await;
+        tokio::time::sleep(TOOL_LIST_DEBOUNCE).await;
         // The same request covers notifications that arrived meanwhile.
         tokio::select! {
             biased;
@@ -123,14 +129,14 @@ async fn follow(link: Arc<Link>, shared: Arc<Shared>, changed: Arc<Notify>, list
                     shared.log.push(&format!("Draftboard: {reason}"));
                 }
                 *link.definitions.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(definitions);
-                shared.tell();
+                shared.notify_changed();
             }
             Ok(Err(error)) => {
                 shared.log.push(&format!("Draftboard: the tools changed, and listing them failed: {error}"))
             }
             Err(_) => shared.log.push(&format!(
                 "Draftboard: the tools changed, and listing them took longer than {}",
-                shown(limit)
+                format_duration(limit)
             )),
         }
     }
@@ -138,21 +144,21 @@ async fn follow(link: Arc<Link>, shared: Arc<Shared>, changed: Arc<Notify>, list
 
 /// The listen request of the modern era. When it ends, it is repeated with growing pauses, and the tool list is
 /// reloaded.
-struct Held {
+struct ListenRequest {
     request: Option<Subscription>,
     /// The pause before the next request; `None` when the server does not support listening.
     pause: Option<Duration>,
     /// A listen request succeeded before.
-    was_held: bool,
+    was_listening: bool,
 }
 
-impl Held {
+impl ListenRequest {
     fn new(listens: bool) -> Self {
-        Self { request: None, pause: listens.then_some(Duration::ZERO), was_held: false }
+        Self { request: None, pause: listens.then_some(Duration::ZERO), was_listening: false }
     }
 
     /// Returns when the tools changed or may have changed; never when the server cannot report changes.
-    async fn news(&mut self, peer: &Peer<RoleClient>, limit: Duration) {
+    async fn wait_for_change(&mut self, peer: &Peer<RoleClient>, limit: Duration) {
         loop {
             if let Some(request) = &mut self.request {
                 if matches!(request.next().await, Ok(Some(_))) {
@@ -163,12 +169,12 @@ impl Held {
             }
             let Some(pause) = self.pause else { return std::future::pending().await };
             tokio::time::sleep(pause).await;
-            self.pause = Some((pause * 2).clamp(SHORTEST_PAUSE, LONGEST_PAUSE));
+            self.pause = Some((pause * 2).clamp(MIN_LISTEN_PAUSE, MAX_LISTEN_PAUSE));
             let wanted = SubscriptionFilter::builder().tools_list_changed().build();
             match tokio::time::timeout(limit, peer.listen(wanted)).await {
                 Ok(Ok(request)) => {
                     self.request = Some(request);
-                    if std::mem::replace(&mut self.was_held, true) {
+                    if std::mem::replace(&mut self.was_listening, true) {
                         return;
                     }
                 }

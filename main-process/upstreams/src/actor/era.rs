@@ -10,14 +10,14 @@ use std::{
 };
 
 /// A server that answers faster is probed at every start, because an update may support the modern protocol.
-const LONG: Duration = Duration::from_secs(2);
+const MIN_SLOW_DETECTION: Duration = Duration::from_secs(2);
 
 /// The mark of a server that supports only the legacy protocol.
-pub(super) struct KnownEra {
+pub(super) struct EraMark {
     mark: PathBuf,
 }
 
-impl KnownEra {
+impl EraMark {
     pub(super) fn of(config: &McpConfig, data: &Path) -> Self {
         let address = match &config.transport {
             McpTransport::Http { url, .. } => url.as_str(),
@@ -33,13 +33,13 @@ impl KnownEra {
         Self { mark: data.join("older").join(name) }
     }
 
-    pub(super) fn is_older(&self) -> bool {
+    pub(super) fn is_legacy(&self) -> bool {
         self.mark.exists()
     }
 
     /// Records a legacy server when detection took long or needed a second start.
-    pub(super) fn found_older(&self, took: Duration, started_twice: bool) {
-        if took < LONG && !started_twice {
+    pub(super) fn record_legacy(&self, took: Duration, started_twice: bool) {
+        if took < MIN_SLOW_DETECTION && !started_twice {
             return;
         }
         let written =

@@ -1,26 +1,26 @@
 //! One actor per server. It alone starts, watches and stops the server's process, and no server can block another.
 //! Calls do not pass through it: they use its [`Link`], so a hanging call blocks nothing either.
 
+mod cancel;
+mod client;
 mod connection;
 mod era;
 mod handshake;
-mod host;
-mod link;
 mod open;
 mod pace;
-mod quit;
+mod session;
 mod state;
 
-pub use host::Progress;
-pub(crate) use link::{Definitions, Link};
+pub(crate) use cancel::{StartCancellation, StartCanceller};
+pub use client::Progress;
 pub use pace::Pace;
-pub(crate) use quit::{Quit, Wanted};
+pub(crate) use session::{ServerSession, ToolDefinitions};
 pub use state::Phase;
-pub(crate) use state::{Shared, State};
+pub(crate) use state::{ServerRunState, SharedServerState};
 
-use crate::{config::McpConfig, failure::Failure, secrets::SecretStore, spawn::Spawner};
-use connection::Connection;
-use handshake::Refusal;
+use crate::{config::McpConfig, error::Failure, secrets::SecretStore, spawn::Spawner};
+use connection::ServerConnection;
+use handshake::StartFailure;
 use pace::Retries;
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Instant};
 use tokio::{
@@ -30,7 +30,7 @@ use tokio::{
 };
 
 /// The dependencies that all servers share.
-pub(crate) struct Surroundings {
+pub(crate) struct ServerDeps {
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) data: PathBuf,
     pub(crate) spawner: Arc<dyn Spawner>,
@@ -38,89 +38,89 @@ pub(crate) struct Surroundings {
     pub(crate) pace: Pace,
 }
 
-type Reply = oneshot::Sender<Result<(), Failure>>;
+type OrderReply = oneshot::Sender<Result<(), Failure>>;
 
-pub(crate) enum Order {
+pub(crate) enum ServerOrder {
     /// Started by a person, who receives the result and decides about a retry.
-    Start(Reply),
+    Start(OrderReply),
     /// Started by Draftboard, which retries by itself.
     Launch,
-    Stop(Reply),
-    Restart(Reply),
+    Stop(OrderReply),
+    Restart(OrderReply),
 }
 
 /// The handle to an actor. Dropping it stops the server.
-pub(crate) struct Handle {
-    pub(crate) orders: mpsc::Sender<Order>,
+pub(crate) struct ServerActorHandle {
+    pub(crate) orders: mpsc::Sender<ServerOrder>,
     pub(crate) config: watch::Sender<Arc<McpConfig>>,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedServerState>,
     task: JoinHandle<()>,
 }
 
-const WAITING_ORDERS: usize = 16;
+const MAX_QUEUED_ORDERS: usize = 16;
 
-impl Handle {
+impl ServerActorHandle {
     pub(crate) fn new(
         config: Arc<McpConfig>,
-        surroundings: Arc<Surroundings>,
+        surroundings: Arc<ServerDeps>,
         changed: watch::Sender<u64>,
         runtime: &Runtime,
     ) -> Self {
-        let (orders, receiver) = mpsc::channel(WAITING_ORDERS);
+        let (orders, receiver) = mpsc::channel(MAX_QUEUED_ORDERS);
         let (config, current) = watch::channel(config);
-        let shared = Arc::new(Shared::new(changed));
+        let shared = Arc::new(SharedServerState::new(changed));
         let retries = Retries::new(surroundings.pace);
         let actor =
-            Actor { config: current, orders: receiver, shared: shared.clone(), surroundings, retries };
+            ServerActor { config: current, orders: receiver, shared: shared.clone(), surroundings, retries };
         Self { orders, config, shared, task: runtime.spawn(actor.run()) }
     }
 
     /// Stops the server and returns the task to await.
-    pub(crate) fn leave(self) -> JoinHandle<()> {
+    pub(crate) fn into_task(self) -> JoinHandle<()> {
         self.task
     }
 }
 
-struct Actor {
+struct ServerActor {
     config: watch::Receiver<Arc<McpConfig>>,
-    orders: mpsc::Receiver<Order>,
-    shared: Arc<Shared>,
-    surroundings: Arc<Surroundings>,
+    orders: mpsc::Receiver<ServerOrder>,
+    shared: Arc<SharedServerState>,
+    surroundings: Arc<ServerDeps>,
     retries: Retries,
 }
 
 /// The next step of an actor.
-enum Next {
-    Rest,
-    Start { waiting: Vec<Reply>, alone: bool },
+enum ActorStep {
+    Idle,
+    Start { waiting: Vec<OrderReply>, alone: bool },
     Wait(Instant),
-    Serve(Box<Connection>),
-    Leave,
+    Serve(Box<ServerConnection>),
+    Exit,
 }
 
 /// The step that follows an interrupted start.
-enum Instead {
-    Leave,
-    Again,
-    Stop(Option<Reply>),
+enum StartInterruption {
+    Exit,
+    Restart,
+    Stop(Option<OrderReply>),
 }
 
-impl Actor {
+impl ServerActor {
     async fn run(mut self) {
-        let mut next = Next::Rest;
+        let mut next = ActorStep::Idle;
         loop {
             next = match next {
-                Next::Rest => self.rest(None).await,
-                Next::Wait(until) => self.rest(Some(until)).await,
-                Next::Start { waiting, alone } => self.start(waiting, alone).await,
-                Next::Serve(connection) => self.serve(connection).await,
-                Next::Leave => break,
+                ActorStep::Idle => self.idle(None).await,
+                ActorStep::Wait(until) => self.idle(Some(until)).await,
+                ActorStep::Start { waiting, alone } => self.start(waiting, alone).await,
+                ActorStep::Serve(connection) => self.serve(connection).await,
+                ActorStep::Exit => break,
             };
         }
     }
 
     /// Waits for an order or for the retry time while nothing runs.
-    async fn rest(&mut self, until: Option<Instant>) -> Next {
+    async fn idle(&mut self, until: Option<Instant>) -> ActorStep {
         let time = async {
             match until {
                 Some(until) => tokio::time::sleep_until(until.into()).await,
@@ -129,35 +129,35 @@ impl Actor {
         };
         tokio::select! {
             order = self.orders.recv() => match order {
-                None => Next::Leave,
-                Some(Order::Start(reply) | Order::Restart(reply)) => {
+                None => ActorStep::Exit,
+                Some(ServerOrder::Start(reply) | ServerOrder::Restart(reply)) => {
                     self.retries.reset();
-                    Next::Start { waiting: vec![reply], alone: false }
+                    ActorStep::Start { waiting: vec![reply], alone: false }
                 }
-                Some(Order::Launch) => Next::Start { waiting: Vec::new(), alone: true },
-                Some(Order::Stop(reply)) => {
+                Some(ServerOrder::Launch) => ActorStep::Start { waiting: Vec::new(), alone: true },
+                Some(ServerOrder::Stop(reply)) => {
                     self.stopped(vec![reply]);
-                    Next::Rest
+                    ActorStep::Idle
                 }
             },
-            () = time => Next::Start { waiting: Vec::new(), alone: true },
+            () = time => ActorStep::Start { waiting: Vec::new(), alone: true },
             changed = self.config.changed() => match (changed.is_ok(), until) {
-                (false, _) => Next::Leave,
+                (false, _) => ActorStep::Exit,
                 (true, Some(_)) if !self.config.borrow_and_update().enabled => {
                     self.stopped(Vec::new());
-                    Next::Rest
+                    ActorStep::Idle
                 }
                 // The new configuration may fix the failure.
-                (true, Some(_)) => Next::Start { waiting: Vec::new(), alone: true },
-                (true, None) => Next::Rest,
+                (true, Some(_)) => ActorStep::Start { waiting: Vec::new(), alone: true },
+                (true, None) => ActorStep::Idle,
             },
         }
     }
 
-    async fn start(&mut self, mut waiting: Vec<Reply>, mut alone: bool) -> Next {
+    async fn start(&mut self, mut waiting: Vec<OrderReply>, mut alone: bool) -> ActorStep {
         let config = self.config.borrow_and_update().clone();
         let (surroundings, shared) = (self.surroundings.clone(), self.shared.clone());
-        let (quit, wanted) = Quit::new();
+        let (quit, wanted) = StartCanceller::new();
         let opening = open::open(&config, &surroundings, &shared, &wanted);
         tokio::pin!(opening);
         // The step that replaces the start when it is interrupted.
@@ -165,26 +165,26 @@ impl Actor {
             tokio::select! {
                 opened = &mut opening => break Err(opened),
                 order = self.orders.recv() => match order {
-                    None => break Ok(Instead::Leave),
-                    Some(Order::Launch) => alone = true,
-                    Some(Order::Start(reply)) => waiting.push(reply),
-                    Some(Order::Restart(reply)) => {
+                    None => break Ok(StartInterruption::Exit),
+                    Some(ServerOrder::Launch) => alone = true,
+                    Some(ServerOrder::Start(reply)) => waiting.push(reply),
+                    Some(ServerOrder::Restart(reply)) => {
                         waiting.push(reply);
-                        break Ok(Instead::Again);
+                        break Ok(StartInterruption::Restart);
                     }
-                    Some(Order::Stop(reply)) => break Ok(Instead::Stop(Some(reply))),
+                    Some(ServerOrder::Stop(reply)) => break Ok(StartInterruption::Stop(Some(reply))),
                 },
                 changed = self.config.changed() => {
                     // A waiting caller keeps the order channel open, so a deleted server is detected here.
                     if changed.is_err() {
-                        break Ok(Instead::Leave);
+                        break Ok(StartInterruption::Exit);
                     }
                     let newer = self.config.borrow_and_update().clone();
                     if !newer.enabled {
-                        break Ok(Instead::Stop(None));
+                        break Ok(StartInterruption::Stop(None));
                     }
                     if !newer.launches_like(&config) {
-                        break Ok(Instead::Again);
+                        break Ok(StartInterruption::Restart);
                     }
                 }
             }
@@ -193,81 +193,87 @@ impl Actor {
             Err(opened) => opened,
             Ok(instead) => {
                 // Replies only after the started processes have ended.
-                self.shared.set(State::Stopping);
-                quit.now();
+                self.shared.set(ServerRunState::Stopping);
+                quit.cancel();
                 if let Ok(connection) = opening.await {
                     self.end(Box::new(connection), &config).await;
                 }
-                return self.instead(instead, waiting, alone, &config);
+                return self.interrupted(instead, waiting, alone, &config);
             }
         };
         match opened {
             Ok(connection) => {
                 self.retries.runs(Instant::now());
-                self.shared.set(State::Connected(connection.link.clone()));
-                answer(waiting, &Ok(()));
-                Next::Serve(Box::new(connection))
+                self.shared.set(ServerRunState::Connected(connection.session.clone()));
+                reply_all(waiting, &Ok(()));
+                ActorStep::Serve(Box::new(connection))
             }
             Err(refusal) => self.refused(refusal, waiting, alone),
         }
     }
 
-    fn instead(&mut self, instead: Instead, waiting: Vec<Reply>, alone: bool, config: &McpConfig) -> Next {
+    fn interrupted(
+        &mut self,
+        instead: StartInterruption,
+        waiting: Vec<OrderReply>,
+        alone: bool,
+        config: &McpConfig,
+    ) -> ActorStep {
         match instead {
-            Instead::Leave => Next::Leave,
-            Instead::Again => Next::Start { waiting, alone },
-            Instead::Stop(reply) => {
+            StartInterruption::Exit => ActorStep::Exit,
+            StartInterruption::Restart => ActorStep::Start { waiting, alone },
+            StartInterruption::Stop(reply) => {
                 let message = format!("{} was stopped before it was ready", config.name);
-                answer(waiting, &Err(Failure::conflict(message)));
+                reply_all(waiting, &Err(Failure::conflict(message)));
                 self.stopped(reply.into_iter().collect());
-                Next::Rest
+                ActorStep::Idle
             }
         }
     }
 
-    fn refused(&mut self, refusal: Refusal, waiting: Vec<Reply>, alone: bool) -> Next {
+    fn refused(&mut self, refusal: StartFailure, waiting: Vec<OrderReply>, alone: bool) -> ActorStep {
         let (failure, passing) = match refusal {
-            Refusal::Credentials { missing, failure } => {
-                self.shared.set(State::NeedsCredentials { missing, failure: failure.clone() });
-                answer(waiting, &Err(failure));
-                return Next::Rest;
+            StartFailure::Credentials { missing, failure } => {
+                self.shared.set(ServerRunState::NeedsCredentials { missing, failure: failure.clone() });
+                reply_all(waiting, &Err(failure));
+                return ActorStep::Idle;
             }
-            Refusal::Passing(failure) | Refusal::Ended(failure) => (failure, true),
+            StartFailure::Transient(failure) | StartFailure::Exited(failure) => (failure, true),
             // Not reached: a cancelled start is handled by its caller.
-            Refusal::Quit => (Failure::conflict("It was stopped before it was ready"), false),
-            Refusal::Lasting(failure) => (failure, false),
+            StartFailure::Cancelled => (Failure::conflict("It was stopped before it was ready"), false),
+            StartFailure::Permanent(failure) => (failure, false),
         };
         self.shared.log.push(&format!("Draftboard: {}", failure.message));
         let by_itself = alone && waiting.is_empty() && passing;
         let next = if by_itself {
             self.back_off(failure.clone())
         } else {
-            self.shared.set(State::Failed(failure.clone()));
-            Next::Rest
+            self.shared.set(ServerRunState::Failed(failure.clone()));
+            ActorStep::Idle
         };
-        answer(waiting, &Err(failure));
+        reply_all(waiting, &Err(failure));
         next
     }
 
-    fn back_off(&mut self, failure: Failure) -> Next {
+    fn back_off(&mut self, failure: Failure) -> ActorStep {
         let now = Instant::now();
         match self.retries.failed(now) {
             Some((attempt, wait)) => {
                 let retry_at = now + wait;
-                self.shared.set(State::Backoff { attempt, retry_at, failure });
-                Next::Wait(retry_at)
+                self.shared.set(ServerRunState::Backoff { attempt, retry_at, failure });
+                ActorStep::Wait(retry_at)
             }
             None => {
                 let tries = self.surroundings.pace.tries;
                 let message =
                     format!("{} Gave up after {tries} attempts: start the server manually.", failure.message);
-                self.shared.set(State::Failed(Failure { message, ..failure }));
-                Next::Rest
+                self.shared.set(ServerRunState::Failed(Failure { message, ..failure }));
+                ActorStep::Idle
             }
         }
     }
 
-    async fn serve(&mut self, mut connection: Box<Connection>) -> Next {
+    async fn serve(&mut self, mut connection: Box<ServerConnection>) -> ActorStep {
         let started_with = self.config.borrow_and_update().clone();
         let since = self.shared.log.mark();
         loop {
@@ -275,19 +281,19 @@ impl Actor {
                 order = self.orders.recv() => match order {
                     None => {
                         self.end(connection, &started_with).await;
-                        return Next::Leave;
+                        return ActorStep::Exit;
                     }
-                    Some(Order::Start(reply)) => answer(vec![reply], &Ok(())),
-                    Some(Order::Launch) => {}
-                    Some(Order::Stop(reply)) => {
+                    Some(ServerOrder::Start(reply)) => reply_all(vec![reply], &Ok(())),
+                    Some(ServerOrder::Launch) => {}
+                    Some(ServerOrder::Stop(reply)) => {
                         self.end(connection, &started_with).await;
                         self.stopped(vec![reply]);
-                        return Next::Rest;
+                        return ActorStep::Idle;
                     }
-                    Some(Order::Restart(reply)) => {
+                    Some(ServerOrder::Restart(reply)) => {
                         self.end(connection, &started_with).await;
                         self.retries.reset();
-                        return Next::Start { waiting: vec![reply], alone: false };
+                        return ActorStep::Start { waiting: vec![reply], alone: false };
                     }
                 },
                 changed = self.config.changed() => {
@@ -295,16 +301,16 @@ impl Actor {
                     if changed.is_err() || !newer.enabled || !newer.launches_like(&started_with) {
                         self.end(connection, &started_with).await;
                         if changed.is_err() {
-                            return Next::Leave;
+                            return ActorStep::Exit;
                         }
                         if newer.enabled {
-                            return Next::Start { waiting: Vec::new(), alone: true };
+                            return ActorStep::Start { waiting: Vec::new(), alone: true };
                         }
                         self.stopped(Vec::new());
-                        return Next::Rest;
+                        return ActorStep::Idle;
                     }
                 }
-                () = connection.over() => {
+                () = connection.closed() => {
                     let failure = self.lost(connection, &started_with, since).await;
                     return self.back_off(failure);
                 }
@@ -312,11 +318,11 @@ impl Actor {
         }
     }
 
-    async fn lost(&mut self, connection: Box<Connection>, config: &McpConfig, since: u64) -> Failure {
+    async fn lost(&mut self, connection: Box<ServerConnection>, config: &McpConfig, since: u64) -> Failure {
         let name = &config.name;
         let failure = match self.end(connection, config).await {
             Some(how) => {
-                let words = self.shared.log.last_words(since);
+                let words = self.shared.log.last_lines_text(since);
                 Failure::unavailable(format!("{name} {how} while running.{words}"))
             }
             None => Failure::network(format!("The connection to {name} was lost.")),
@@ -326,23 +332,23 @@ impl Actor {
     }
 
     /// Refuses further calls and ends the connection. Returns how the process ended, if there is one.
-    async fn end(&self, connection: Box<Connection>, config: &McpConfig) -> Option<String> {
-        self.shared.set(State::Stopping);
+    async fn end(&self, connection: Box<ServerConnection>, config: &McpConfig) -> Option<String> {
+        self.shared.set(ServerRunState::Stopping);
         let exit = connection.end(config.limits.grace()).await?;
         if let Ok(exit) = exit {
-            self.shared.ended(exit);
+            self.shared.record_exit(exit);
         }
         Some(exit.map_or_else(|error| format!("could not be stopped: {error}"), |exit| exit.to_string()))
     }
 
-    fn stopped(&mut self, waiting: Vec<Reply>) {
+    fn stopped(&mut self, waiting: Vec<OrderReply>) {
         self.retries.reset();
-        self.shared.set(State::Stopped);
-        answer(waiting, &Ok(()));
+        self.shared.set(ServerRunState::Stopped);
+        reply_all(waiting, &Ok(()));
     }
 }
 
-fn answer(waiting: Vec<Reply>, result: &Result<(), Failure>) {
+fn reply_all(waiting: Vec<OrderReply>, result: &Result<(), Failure>) {
     for reply in waiting {
         // Sending fails when the caller is gone.
         let _ = reply.send(result.clone());

@@ -1,7 +1,7 @@
 //! The state of a server as seen from outside its actor.
 
-use super::link::Link;
-use crate::{failure::Failure, log::Log, spawn::Exit};
+use super::session::ServerSession;
+use crate::{error::Failure, log::ServerLog, spawn::Exit};
 use serde::Serialize;
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -19,10 +19,10 @@ pub enum Phase {
 }
 
 #[derive(Clone)]
-pub(crate) enum State {
+pub(crate) enum ServerRunState {
     Stopped,
     Starting(Phase),
-    Connected(Arc<Link>),
+    Connected(Arc<ServerSession>),
     /// Calls are refused, and a process may still run.
     Stopping,
     Backoff {
@@ -37,31 +37,31 @@ pub(crate) enum State {
     Failed(Failure),
 }
 
-pub(crate) struct Shared {
-    state: Mutex<(State, Option<Failure>)>,
+pub(crate) struct SharedServerState {
+    state: Mutex<(ServerRunState, Option<Failure>)>,
     /// The exit of its last process.
     exit: Mutex<Option<Exit>>,
-    pub(crate) log: Arc<Log>,
+    pub(crate) log: Arc<ServerLog>,
     changed: watch::Sender<u64>,
 }
 
-impl Shared {
+impl SharedServerState {
     pub(crate) fn new(changed: watch::Sender<u64>) -> Self {
         Self {
-            state: Mutex::new((State::Stopped, None)),
+            state: Mutex::new((ServerRunState::Stopped, None)),
             exit: Mutex::default(),
             log: Arc::default(),
             changed,
         }
     }
 
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> ServerRunState {
         self.locked().0.clone()
     }
 
-    pub(crate) fn link(&self) -> Option<Arc<Link>> {
+    pub(crate) fn session(&self) -> Option<Arc<ServerSession>> {
         match &self.locked().0 {
-            State::Connected(link) => Some(link.clone()),
+            ServerRunState::Connected(link) => Some(link.clone()),
             _ => None,
         }
     }
@@ -75,33 +75,33 @@ impl Shared {
         *self.exit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn ended(&self, exit: Exit) {
+    pub(crate) fn record_exit(&self, exit: Exit) {
         *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
     }
 
-    pub(crate) fn set(&self, state: State) {
+    pub(crate) fn set(&self, state: ServerRunState) {
         {
             let mut current = self.locked();
             match &state {
-                State::Backoff { failure, .. }
-                | State::NeedsCredentials { failure, .. }
-                | State::Failed(failure) => {
+                ServerRunState::Backoff { failure, .. }
+                | ServerRunState::NeedsCredentials { failure, .. }
+                | ServerRunState::Failed(failure) => {
                     current.1 = Some(failure.clone());
                 }
-                State::Connected(_) => current.1 = None,
-                State::Stopped | State::Starting(_) | State::Stopping => {}
+                ServerRunState::Connected(_) => current.1 = None,
+                ServerRunState::Stopped | ServerRunState::Starting(_) | ServerRunState::Stopping => {}
             }
             current.0 = state;
         }
-        self.tell();
+        self.notify_changed();
     }
 
     /// Notifies subscribers of a change.
-    pub(crate) fn tell(&self) {
+    pub(crate) fn notify_changed(&self) {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    fn locked(&self) -> MutexGuard<'_, (State, Option<Failure>)> {
+    fn locked(&self) -> MutexGuard<'_, (ServerRunState, Option<Failure>)> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

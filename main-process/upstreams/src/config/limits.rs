@@ -41,9 +41,9 @@ impl Default for Limits {
 }
 
 /// One day; longer times are usually unit mistakes.
-pub(super) const LONGEST_MS: u64 = 86_400_000;
-pub(super) const LARGEST_RESULT: usize = 8 << 20;
-pub(super) const MOST_CALLS: usize = 256;
+pub(super) const MAX_LIMIT_MS: u64 = 86_400_000;
+pub(super) const MAX_RESULT_BYTES: usize = 8 << 20;
+pub(super) const MAX_CONCURRENT_CALLS: usize = 256;
 
 impl Limits {
     pub(crate) fn install(&self) -> Duration {

@@ -6,11 +6,11 @@ mod store;
 mod validate;
 
 pub use limits::{Limits, ToolPolicy, ToolSettings};
-pub(crate) use store::Store;
-pub use store::Unreadable;
+pub(crate) use store::ConfigStore;
+pub use store::UnreadableConfigEntry;
 pub(crate) use validate::{check, is_slug, slug_for};
 
-use crate::{failure::Failure, secrets::own_secret};
+use crate::{error::Failure, secrets::secret_name};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, path::PathBuf};
@@ -223,7 +223,7 @@ impl McpConfig {
 
     /// Makes a variable, or the URL as `auth`, refer to its own secret, whether or not the secret exists.
     pub fn refer_to_own_secret(&mut self, part: &str) {
-        let reference = own_secret(self.id, part);
+        let reference = secret_name(self.id, part);
         match &mut self.transport {
             McpTransport::Http { auth, .. } if part == "auth" => match auth {
                 HttpAuth::Header { secret_ref, .. } | HttpAuth::Bearer { secret_ref } => {

@@ -4,8 +4,8 @@
 use super::{McpConfig, ToolPolicy};
 use crate::{
     durable,
-    failure::{Code, Failure},
-    tools::Seen,
+    error::{Code, Failure},
+    tools::ApprovedDefinition,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,11 +19,11 @@ use std::{
 use uuid::Uuid;
 
 const VERSION: u32 = 1;
-const LARGEST_FILE: u64 = 32 << 20;
-const MOST_SERVERS: usize = 256;
+const MAX_CONFIG_FILE_BYTES: u64 = 32 << 20;
+const MAX_SERVERS: usize = 256;
 
 #[derive(Serialize, Deserialize)]
-struct File {
+struct ConfigFileText {
     version: u32,
     #[serde(default)]
     servers: Vec<Value>,
@@ -35,45 +35,45 @@ struct File {
     approved_manifests: BTreeSet<String>,
     /// Policies of manifest tools, keyed by exposed name, each for one form of the file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    manifest_tools: BTreeMap<String, ManifestSetting>,
+    manifest_tools: BTreeMap<String, ManifestToolSetting>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct ManifestSetting {
+struct ManifestToolSetting {
     hash: String,
     policy: ToolPolicy,
 }
 
 /// An entry that cannot be parsed. It stays in the file unchanged.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Unreadable {
+pub struct UnreadableConfigEntry {
     pub entry: Value,
     pub reason: String,
 }
 
 #[derive(Clone, Default)]
-pub(crate) struct Contents {
+pub(crate) struct ConfigContents {
     servers: BTreeMap<Uuid, Arc<McpConfig>>,
-    approved: BTreeMap<Uuid, BTreeMap<String, Arc<Seen>>>,
+    approved: BTreeMap<Uuid, BTreeMap<String, Arc<ApprovedDefinition>>>,
     approved_manifests: BTreeSet<String>,
-    manifest_tools: BTreeMap<String, ManifestSetting>,
-    unreadable: Vec<Unreadable>,
+    manifest_tools: BTreeMap<String, ManifestToolSetting>,
+    unreadable: Vec<UnreadableConfigEntry>,
     /// The digest of the file that these contents were read from or written to.
     digest: Option<[u8; 32]>,
 }
 
-pub(crate) struct Store {
+pub(crate) struct ConfigStore {
     path: PathBuf,
-    contents: Mutex<Contents>,
+    contents: Mutex<ConfigContents>,
     /// Modification time and size at the last check, because reading the whole file each time would be too slow.
-    looked: Mutex<Option<(SystemTime, u64)>>,
+    last_checked: Mutex<Option<(SystemTime, u64)>>,
 }
 
-impl Store {
+impl ConfigStore {
     /// Opens the file. An unreadable file is an error and stays unchanged; a single invalid entry is set aside.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let contents = Mutex::new(read(path, bytes_of(path)?)?);
-        Ok(Self { path: path.to_owned(), contents, looked: Mutex::default() })
+        Ok(Self { path: path.to_owned(), contents, last_checked: Mutex::default() })
     }
 
     /// Loads changes written by another Draftboard process of the same user. Returns whether there were any.
@@ -81,7 +81,7 @@ impl Store {
         let about = std::fs::metadata(&self.path).ok();
         let looks = about.and_then(|about| Some((about.modified().ok()?, about.len())));
         let before =
-            std::mem::replace(&mut *self.looked.lock().unwrap_or_else(PoisonError::into_inner), looks);
+            std::mem::replace(&mut *self.last_checked.lock().unwrap_or_else(PoisonError::into_inner), looks);
         if before == looks {
             return Ok(false);
         }
@@ -93,7 +93,7 @@ impl Store {
         Ok(true)
     }
 
-    fn newer(&self, contents: &Contents) -> Result<Option<Contents>, Failure> {
+    fn newer(&self, contents: &ConfigContents) -> Result<Option<ConfigContents>, Failure> {
         let bytes = bytes_of(&self.path)?;
         if digest(bytes.as_deref()) == contents.digest {
             return Ok(None);
@@ -115,25 +115,25 @@ impl Store {
         self.locked().servers.values().find(|config| config.slug == slug).cloned()
     }
 
-    pub(crate) fn unreadable(&self) -> Vec<Unreadable> {
+    pub(crate) fn unreadable(&self) -> Vec<UnreadableConfigEntry> {
         self.locked().unreadable.clone()
     }
 
     /// Returns the approved definition of a tool.
-    pub(crate) fn seen(&self, id: Uuid, tool: &str) -> Option<Arc<Seen>> {
+    pub(crate) fn approved_definition(&self, id: Uuid, tool: &str) -> Option<Arc<ApprovedDefinition>> {
         self.locked().approved.get(&id)?.get(tool).cloned()
     }
 
-    pub(crate) fn approved(&self, id: Uuid) -> BTreeMap<String, Arc<Seen>> {
+    pub(crate) fn approved(&self, id: Uuid) -> BTreeMap<String, Arc<ApprovedDefinition>> {
         self.locked().approved.get(&id).cloned().unwrap_or_default()
     }
 
     pub(crate) fn insert(&self, config: McpConfig) -> Result<Arc<McpConfig>, Failure> {
         let config = Arc::new(config);
         self.change(|contents| {
-            if contents.servers.len() >= MOST_SERVERS && !contents.servers.contains_key(&config.id) {
+            if contents.servers.len() >= MAX_SERVERS && !contents.servers.contains_key(&config.id) {
                 let message =
-                    format!("Draftboard can manage at most {MOST_SERVERS} servers: remove one first");
+                    format!("Draftboard can manage at most {MAX_SERVERS} servers: remove one first");
                 return Err(Failure::new(Code::LimitExceeded, message));
             }
             contents.servers.insert(config.id, config.clone());
@@ -150,7 +150,11 @@ impl Store {
         })
     }
 
-    pub(crate) fn approve(&self, id: Uuid, tools: Vec<(String, Arc<Seen>)>) -> Result<(), Failure> {
+    pub(crate) fn approve(
+        &self,
+        id: Uuid,
+        tools: Vec<(String, Arc<ApprovedDefinition>)>,
+    ) -> Result<(), Failure> {
         self.change(|contents| {
             contents.approved.entry(id).or_default().extend(tools);
             Ok(())
@@ -188,17 +192,17 @@ impl Store {
         policy: ToolPolicy,
     ) -> Result<(), Failure> {
         self.change(|contents| {
-            let setting = ManifestSetting { hash: hash.to_owned(), policy };
+            let setting = ManifestToolSetting { hash: hash.to_owned(), policy };
             contents.manifest_tools.insert(tool.to_owned(), setting);
             Ok(())
         })
     }
 
     /// Writes the change to disk, then updates memory.
-    fn change(&self, edit: impl FnOnce(&mut Contents) -> Result<(), Failure>) -> Result<(), Failure> {
+    fn change(&self, edit: impl FnOnce(&mut ConfigContents) -> Result<(), Failure>) -> Result<(), Failure> {
         let mut contents = self.locked();
         // Merges into the current file, because another Draftboard process of the same user may have written it.
-        let _held = durable::hold(&self.path).map_err(|error| self.unwritten(&error))?;
+        let _held = durable::lock(&self.path).map_err(|error| self.write_error(&error))?;
         let mut next = match self.newer(&contents)? {
             Some(newer) => newer,
             None => contents.clone(),
@@ -216,7 +220,7 @@ impl Store {
                 let approved_manifests = next.approved_manifests.clone();
                 let approved = approved.collect();
                 let manifest_tools = next.manifest_tools.clone();
-                serde_json::to_vec_pretty(&File {
+                serde_json::to_vec_pretty(&ConfigFileText {
                     version: VERSION,
                     servers,
                     approved,
@@ -226,17 +230,17 @@ impl Store {
             })
             .map_err(std::io::Error::from)
             .and_then(|bytes| durable::write(&self.path, &bytes).map(|()| digest(Some(&bytes))));
-        next.digest = written.map_err(|error| self.unwritten(&error))?;
+        next.digest = written.map_err(|error| self.write_error(&error))?;
         *contents = next;
         Ok(())
     }
 
-    fn unwritten(&self, error: &std::io::Error) -> Failure {
+    fn write_error(&self, error: &std::io::Error) -> Failure {
         let message = format!("Writing {} failed: {error}. Nothing was changed.", self.path.display());
         Failure::new(Code::Internal, message)
     }
 
-    fn locked(&self) -> MutexGuard<'_, Contents> {
+    fn locked(&self) -> MutexGuard<'_, ConfigContents> {
         // A poisoned lock is safe here, because the contents are replaced as a whole.
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -248,17 +252,18 @@ fn damaged(path: &Path, why: &str) -> Failure {
 }
 
 fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
-    durable::read(path, LARGEST_FILE).map_err(|error| damaged(path, &error.to_string()))
+    durable::read(path, MAX_CONFIG_FILE_BYTES).map_err(|error| damaged(path, &error.to_string()))
 }
 
 fn digest(bytes: Option<&[u8]>) -> Option<[u8; 32]> {
     bytes.map(|bytes| Sha256::digest(bytes).into())
 }
 
-fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<Contents, Failure> {
-    let mut contents = Contents { digest: digest(bytes.as_deref()), ..Contents::default() };
+fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<ConfigContents, Failure> {
+    let mut contents = ConfigContents { digest: digest(bytes.as_deref()), ..ConfigContents::default() };
     let Some(bytes) = bytes else { return Ok(contents) };
-    let file: File = serde_json::from_slice(&bytes).map_err(|error| damaged(path, &error.to_string()))?;
+    let file: ConfigFileText =
+        serde_json::from_slice(&bytes).map_err(|error| damaged(path, &error.to_string()))?;
     if file.version != VERSION {
         let why =
             format!("the file has version {}, and this Draftboard supports version {VERSION}", file.version);
@@ -269,14 +274,16 @@ fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<Contents, Failure> {
             Ok(config) => {
                 contents.servers.insert(config.id, Arc::new(config));
             }
-            Err(reason) => contents.unreadable.push(Unreadable { entry, reason }),
+            Err(reason) => contents.unreadable.push(UnreadableConfigEntry { entry, reason }),
         }
     }
     contents.approved_manifests = file.approved_manifests;
     contents.manifest_tools = file.manifest_tools;
     for (server, tools) in file.approved {
-        let tools =
-            tools.into_iter().map(|(name, definition)| (name, Arc::new(Seen::new(definition)))).collect();
+        let tools = tools
+            .into_iter()
+            .map(|(name, definition)| (name, Arc::new(ApprovedDefinition::new(definition))))
+            .collect();
         contents.approved.insert(server, tools);
     }
     Ok(contents)
@@ -310,12 +317,12 @@ mod tests {
     fn what_was_written_is_there_again_and_private() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("deep/upstreams.json");
-        let store = Store::open(&path).expect("no file is an empty one");
+        let store = ConfigStore::open(&path).expect("no file is an empty one");
         let one = store.insert(server("one")).expect("writes");
         store
-            .approve(one.id, vec![("echo".to_owned(), Arc::new(Seen::new(Value::from(1))))])
+            .approve(one.id, vec![("echo".to_owned(), Arc::new(ApprovedDefinition::new(Value::from(1))))])
             .expect("writes");
-        let again = Store::open(&path).expect("reads");
+        let again = ConfigStore::open(&path).expect("reads");
         assert_eq!(again.list(), vec![one.clone()]);
         assert_eq!(again.approved(one.id).len(), 1);
         assert_eq!(std::fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
@@ -328,13 +335,13 @@ mod tests {
         let good = serde_json::to_value(server("good")).expect("plain data");
         let file = serde_json::json!({"version": 1, "servers": [good, {"name": "half"}]});
         std::fs::write(&path, file.to_string()).expect("writes");
-        let store = Store::open(&path).expect("reads");
+        let store = ConfigStore::open(&path).expect("reads");
         assert_eq!((store.list().len(), store.unreadable().len()), (1, 1));
         store.insert(server("another")).expect("writes");
-        assert_eq!(Store::open(&path).expect("reads").unreadable().len(), 1);
+        assert_eq!(ConfigStore::open(&path).expect("reads").unreadable().len(), 1);
 
         std::fs::write(&path, "{").expect("writes");
-        assert!(Store::open(&path).is_err());
+        assert!(ConfigStore::open(&path).is_err());
         assert_eq!(std::fs::read(&path).expect("still there"), b"{");
     }
 
@@ -342,10 +349,15 @@ mod tests {
     fn what_another_draftboard_has_written_is_kept_and_seen() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("upstreams.json");
-        let (one, other) = (Store::open(&path).expect("reads"), Store::open(&path).expect("reads"));
+        let (one, other) =
+            (ConfigStore::open(&path).expect("reads"), ConfigStore::open(&path).expect("reads"));
         one.insert(server("one")).expect("writes");
         other.insert(server("other")).expect("writes");
-        assert_eq!(Store::open(&path).expect("reads").list().len(), 2, "none has overwritten the other");
+        assert_eq!(
+            ConfigStore::open(&path).expect("reads").list().len(),
+            2,
+            "none has overwritten the other"
+        );
         assert_eq!(one.list().len(), 1);
         assert!(one.refresh().expect("reads"));
         assert_eq!(one.list().len(), 2);
@@ -357,10 +369,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let blocker = folder.path().join("file");
         std::fs::write(&blocker, "").expect("writes");
-        let store = Store {
+        let store = ConfigStore {
             path: blocker.join("upstreams.json"),
             contents: Mutex::default(),
-            looked: Mutex::default(),
+            last_checked: Mutex::default(),
         };
         assert!(store.insert(server("one")).is_err());
         assert!(store.list().is_empty());

@@ -1,22 +1,22 @@
 //! Validates configurations: the contract's rules, and rules that keep secrets out of unsafe places.
 
 use super::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpTransport, limits};
-use crate::failure::Failure;
+use crate::error::Failure;
 
-const LONGEST_NAME: usize = 100;
-const LONGEST_TEXT: usize = 4_096;
-const MOST_ARGUMENTS: usize = 256;
-const MOST_VARIABLES: usize = 128;
+const MAX_NAME_CHARS: usize = 100;
+const MAX_TEXT_BYTES: usize = 4_096;
+const MAX_ARGUMENTS: usize = 256;
+const MAX_VARIABLES: usize = 128;
 /// Leaves room for a tool name within 64 characters.
-const LONGEST_SLUG: usize = 24;
+const MAX_SLUG_CHARS: usize = 24;
 
 pub(crate) fn check(config: &McpConfig) -> Result<(), Failure> {
     let name = config.name.trim();
     if name.is_empty() {
         return Err(Failure::validation("name", "Name is required"));
     }
-    if name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
-        let message = format!("The name must have at most {LONGEST_NAME} printable characters");
+    if name.chars().count() > MAX_NAME_CHARS || name.chars().any(char::is_control) {
+        let message = format!("The name must have at most {MAX_NAME_CHARS} printable characters");
         return Err(Failure::validation("name", message));
     }
     check_package(config)?;
@@ -25,8 +25,8 @@ pub(crate) fn check(config: &McpConfig) -> Result<(), Failure> {
     for (name, variable) in &config.env_vars {
         check_variable(name, variable)?;
     }
-    if config.env_vars.len() > MOST_VARIABLES {
-        let message = format!("A server can have at most {MOST_VARIABLES} environment variables");
+    if config.env_vars.len() > MAX_VARIABLES {
+        let message = format!("A server can have at most {MAX_VARIABLES} environment variables");
         return Err(Failure::validation("env_vars", message));
     }
     check_limits(config)
@@ -42,7 +42,7 @@ fn check_package(config: &McpConfig) -> Result<(), Failure> {
     let plain = !identifier.starts_with('-') && !identifier.chars().any(|c| c.is_control());
     let one_word = matches!(package.package_type, McpPackageType::Binary | McpPackageType::Http)
         || !identifier.contains(char::is_whitespace);
-    if !plain || !one_word || identifier.len() > LONGEST_TEXT {
+    if !plain || !one_word || identifier.len() > MAX_TEXT_BYTES {
         let message = "The package identifier must be one name without spaces; put arguments into args";
         return Err(Failure::validation("package.identifier", message));
     }
@@ -118,13 +118,13 @@ fn check_url(url: &str, auth: &HttpAuth) -> Result<(), Failure> {
 }
 
 fn check_arguments(config: &McpConfig) -> Result<(), Failure> {
-    if config.args.len() > MOST_ARGUMENTS {
-        let message = format!("A server can have at most {MOST_ARGUMENTS} arguments");
+    if config.args.len() > MAX_ARGUMENTS {
+        let message = format!("A server can have at most {MAX_ARGUMENTS} arguments");
         return Err(Failure::validation("args", message));
     }
     for (index, argument) in config.args.iter().enumerate() {
-        if argument.len() > LONGEST_TEXT || argument.contains('\0') {
-            let message = format!("An argument must have at most {LONGEST_TEXT} bytes and no zero byte");
+        if argument.len() > MAX_TEXT_BYTES || argument.contains('\0') {
+            let message = format!("An argument must have at most {MAX_TEXT_BYTES} bytes and no zero byte");
             return Err(Failure::validation(&format!("args[{index}]"), message));
         }
     }
@@ -174,17 +174,17 @@ fn check_limits(config: &McpConfig) -> Result<(), Failure> {
     ];
     let of_tools = config.tools.values().flat_map(|tool| [tool.idle_ms, tool.total_ms]).flatten();
     for (name, time) in times.into_iter().chain(of_tools.map(|time| ("tools", time))) {
-        if !(1..=limits::LONGEST_MS).contains(&time) {
-            let message = format!("{name} must be between 1 and {} milliseconds", limits::LONGEST_MS);
+        if !(1..=limits::MAX_LIMIT_MS).contains(&time) {
+            let message = format!("{name} must be between 1 and {} milliseconds", limits::MAX_LIMIT_MS);
             return Err(Failure::validation(&format!("limits.{name}"), message));
         }
     }
-    if !(1..=limits::LARGEST_RESULT).contains(&limits.result_bytes) {
-        let message = format!("result_bytes must be between 1 and {}", limits::LARGEST_RESULT);
+    if !(1..=limits::MAX_RESULT_BYTES).contains(&limits.result_bytes) {
+        let message = format!("result_bytes must be between 1 and {}", limits::MAX_RESULT_BYTES);
         return Err(Failure::validation("limits.result_bytes", message));
     }
-    if !(1..=limits::MOST_CALLS).contains(&limits.calls) {
-        let message = format!("calls must be between 1 and {}", limits::MOST_CALLS);
+    if !(1..=limits::MAX_CONCURRENT_CALLS).contains(&limits.calls) {
+        let message = format!("calls must be between 1 and {}", limits::MAX_CONCURRENT_CALLS);
         return Err(Failure::validation("limits.calls", message));
     }
     Ok(())
@@ -192,7 +192,7 @@ fn check_limits(config: &McpConfig) -> Result<(), Failure> {
 
 /// Returns whether a text is a valid slug. A slug must not contain the separator of tool names.
 pub(crate) fn is_slug(text: &str) -> bool {
-    (1..=LONGEST_SLUG).contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    (1..=MAX_SLUG_CHARS).contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
 /// Returns a unique short name of letters, digits and single hyphens.
@@ -205,7 +205,7 @@ pub(crate) fn slug_for(name: &str, taken: impl Fn(&str) -> bool) -> String {
             slug.push('-');
         }
     }
-    slug.truncate(LONGEST_SLUG - 4);
+    slug.truncate(MAX_SLUG_CHARS - 4);
     let slug = slug.trim_end_matches('-');
     let slug = if slug.is_empty() { "server" } else { slug };
     let candidates = std::iter::once(slug.to_owned()).chain((2..).map(|number| format!("{slug}-{number}")));
@@ -215,7 +215,7 @@ pub(crate) fn slug_for(name: &str, taken: impl Fn(&str) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::Code;
+    use crate::error::Code;
 
     fn binary() -> McpConfig {
         McpConfig::stdio("Clock", McpPackageType::Binary, "/bin/clock")

@@ -21,26 +21,26 @@ const JSON: &str = "application/json";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// The maximum bytes of a plain answer and of each event.
-const LARGEST_MESSAGE: usize = 16 << 20;
-const LARGEST_REFUSAL: usize = 64 << 10;
+const MAX_HTTP_MESSAGE_BYTES: usize = 16 << 20;
+const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
 /// The error code of legacy servers for an unknown session (some send it with 400, others with 404).
 const NO_SUCH_SESSION: i32 = -32_000;
 
-type Failed = StreamableHttpError<HttpError>;
-type Headers = HashMap<HeaderName, HeaderValue>;
+type McpHttpError = StreamableHttpError<HttpError>;
+type CustomHeaders = HashMap<HeaderName, HeaderValue>;
 type EventStream = Pin<Box<dyn Stream<Item = Result<Sse, sse_stream::Error>> + Send>>;
 
 #[derive(Clone)]
-pub(crate) struct McpClient {
+pub(crate) struct McpHttpClient {
     http: HttpClient,
 }
 
-impl McpClient {
+impl McpHttpClient {
     pub(crate) fn new(http: HttpClient) -> Self {
         Self { http }
     }
 
-    async fn send(&self, parts: Parts<'_>) -> Result<http::Response<Incoming>, Failed> {
+    async fn send(&self, parts: McpRequestParts<'_>) -> Result<http::Response<Incoming>, McpHttpError> {
         let mut request = Request::builder().method(parts.method).uri(parts.uri);
         request = request.header(header::ACCEPT, format!("{EVENTS}, {JSON}"));
         if let Some(token) = parts.token {
@@ -84,12 +84,12 @@ impl McpClient {
     }
 }
 
-struct Parts<'a> {
+struct McpRequestParts<'a> {
     method: Method,
     uri: &'a str,
     session: Option<Arc<str>>,
     token: Option<String>,
-    headers: Headers,
+    headers: CustomHeaders,
     last_event: Option<String>,
     body: Option<Bytes>,
 }
@@ -107,7 +107,7 @@ fn stream(body: Incoming, most: usize) -> EventStream {
     Box::pin(SseStream::new(BoundedEvents::new(body, most)))
 }
 
-impl StreamableHttpClient for McpClient {
+impl StreamableHttpClient for McpHttpClient {
     type Error = HttpError;
 
     async fn post_message(
@@ -116,10 +116,17 @@ impl StreamableHttpClient for McpClient {
         message: ClientJsonRpcMessage,
         session: Option<Arc<str>>,
         token: Option<String>,
-        headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, Failed> {
-        self.post_message_with_max_sse_event_size(uri, message, session, token, headers, LARGEST_MESSAGE)
-            .await
+        headers: CustomHeaders,
+    ) -> Result<StreamableHttpPostResponse, McpHttpError> {
+        self.post_message_with_max_sse_event_size(
+            uri,
+            message,
+            session,
+            token,
+            headers,
+            MAX_HTTP_MESSAGE_BYTES,
+        )
+        .await
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -128,13 +135,20 @@ impl StreamableHttpClient for McpClient {
         message: ClientJsonRpcMessage,
         session: Option<Arc<str>>,
         token: Option<String>,
-        headers: Headers,
+        headers: CustomHeaders,
         most: usize,
-    ) -> Result<StreamableHttpPostResponse, Failed> {
+    ) -> Result<StreamableHttpPostResponse, McpHttpError> {
         let body = Some(Bytes::from(serde_json::to_vec(&message)?));
         let in_session = session.is_some();
-        let parts =
-            Parts { method: Method::POST, uri: &uri, session, token, headers, last_event: None, body };
+        let parts = McpRequestParts {
+            method: Method::POST,
+            uri: &uri,
+            session,
+            token,
+            headers,
+            last_event: None,
+            body,
+        };
         let response = self.send(parts).await?;
         let status = response.status();
         let expects_answer = matches!(message, JsonRpcMessage::Request(_));
@@ -144,13 +158,13 @@ impl StreamableHttpClient for McpClient {
         let (head, body) = response.into_parts();
         let fresh_session = head.headers.get(&SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         if !status.is_success() {
-            let text = read(body, LARGEST_REFUSAL).await.unwrap_or_default();
+            let text = read(body, MAX_ERROR_BODY_BYTES).await.unwrap_or_default();
             return refused(&message, in_session, status, &head.headers, &text, fresh_session);
         }
         if is_of(&head.headers, EVENTS) {
             return Ok(StreamableHttpPostResponse::Sse(stream(body, most), fresh_session));
         }
-        let bytes = read(body, LARGEST_MESSAGE).await.map_err(StreamableHttpError::Client)?;
+        let bytes = read(body, MAX_HTTP_MESSAGE_BYTES).await.map_err(StreamableHttpError::Client)?;
         if !expects_answer {
             // Some servers answer 200 with an empty or meaningless body instead of 202.
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -170,10 +184,10 @@ impl StreamableHttpClient for McpClient {
         uri: Arc<str>,
         session: Arc<str>,
         token: Option<String>,
-        headers: Headers,
-    ) -> Result<(), Failed> {
+        headers: CustomHeaders,
+    ) -> Result<(), McpHttpError> {
         let session = Some(session);
-        let parts = Parts {
+        let parts = McpRequestParts {
             method: Method::DELETE,
             uri: &uri,
             session,
@@ -196,10 +210,17 @@ impl StreamableHttpClient for McpClient {
         session: Option<Arc<str>>,
         last_event: Option<String>,
         token: Option<String>,
-        headers: Headers,
-    ) -> Result<EventStream, Failed> {
-        self.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, LARGEST_MESSAGE)
-            .await
+        headers: CustomHeaders,
+    ) -> Result<EventStream, McpHttpError> {
+        self.get_stream_with_max_sse_event_size(
+            uri,
+            session,
+            last_event,
+            token,
+            headers,
+            MAX_HTTP_MESSAGE_BYTES,
+        )
+        .await
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -208,10 +229,18 @@ impl StreamableHttpClient for McpClient {
         session: Option<Arc<str>>,
         last_event: Option<String>,
         token: Option<String>,
-        headers: Headers,
+        headers: CustomHeaders,
         most: usize,
-    ) -> Result<EventStream, Failed> {
-        let parts = Parts { method: Method::GET, uri: &uri, session, token, headers, last_event, body: None };
+    ) -> Result<EventStream, McpHttpError> {
+        let parts = McpRequestParts {
+            method: Method::GET,
+            uri: &uri,
+            session,
+            token,
+            headers,
+            last_event,
+            body: None,
+        };
         let response = self.send(parts).await?;
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
@@ -230,7 +259,7 @@ fn refused(
     headers: &HeaderMap,
     body: &[u8],
     session: Option<String>,
-) -> Result<StreamableHttpPostResponse, Failed> {
+) -> Result<StreamableHttpPostResponse, McpHttpError> {
     let said = match serde_json::from_slice::<ServerJsonRpcMessage>(body) {
         Ok(JsonRpcMessage::Error(error)) => Some(error),
         _ => None,

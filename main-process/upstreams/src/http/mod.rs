@@ -4,7 +4,7 @@
 mod events;
 mod mcp;
 
-pub(crate) use mcp::McpClient;
+pub(crate) use mcp::McpHttpClient;
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -26,9 +26,9 @@ pub(crate) enum HttpError {
     #[error("the server cannot be reached: {0}")]
     Unreachable(String),
     #[error("the connection was lost: {0}")]
-    BrokenOff(String),
+    ConnectionLost(String),
     #[error("the answer is larger than {0} bytes")]
-    TooMuch(usize),
+    TooLarge(usize),
     #[error("the request is invalid: {0}")]
     Request(String),
 }
@@ -54,7 +54,7 @@ impl HttpClient {
 
     /// Returns when the response head has arrived.
     pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, HttpError> {
-        self.inner.request(request).await.map_err(|error| HttpError::Unreachable(whole_story(&error)))
+        self.inner.request(request).await.map_err(|error| HttpError::Unreachable(root_cause(&error)))
     }
 }
 
@@ -63,15 +63,15 @@ pub(crate) async fn read(body: Incoming, most: usize) -> Result<Bytes, HttpError
     let collected = Limited::new(body, most).collect().await;
     collected.map(http_body_util::Collected::to_bytes).map_err(|error| {
         if error.is::<http_body_util::LengthLimitError>() {
-            HttpError::TooMuch(most)
+            HttpError::TooLarge(most)
         } else {
-            HttpError::BrokenOff(error.to_string())
+            HttpError::ConnectionLost(error.to_string())
         }
     })
 }
 
 /// Returns the innermost source, because the client's own error says little.
-fn whole_story(error: &hyper_util::client::legacy::Error) -> String {
+fn root_cause(error: &hyper_util::client::legacy::Error) -> String {
     let mut story = error.to_string();
     let mut source = error.source();
     while let Some(current) = source {
@@ -95,7 +95,7 @@ fn tls() -> Result<rustls::ClientConfig, HttpError> {
 }
 
 /// Percent-encodes a value for a path or a query: everything except letters, digits and `-._~`, slashes included.
-pub(crate) fn encoded(value: &str) -> String {
+pub(crate) fn percent_encode(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for byte in value.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -113,6 +113,6 @@ mod tests {
 
     #[test]
     fn a_value_cannot_leave_its_place() {
-        assert_eq!(encoded("a/../b?x=1&y#é"), "a%2F..%2Fb%3Fx%3D1%26y%23%C3%A9");
+        assert_eq!(percent_encode("a/../b?x=1&y#é"), "a%2F..%2Fb%3Fx%3D1%26y%23%C3%A9");
     }
 }

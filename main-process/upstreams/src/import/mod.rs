@@ -5,13 +5,13 @@ mod exposed;
 
 use crate::{
     config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, check},
-    failure::Failure,
-    secrets::{Secret, own_secret},
+    error::Failure,
+    secrets::{Secret, secret_name},
 };
 use serde_json::{Map, Value};
 
-const LARGEST_TEXT: usize = 4 << 20;
-const DEEPEST: usize = 100;
+const MAX_IMPORT_BYTES: usize = 4 << 20;
+const MAX_IMPORT_DEPTH: usize = 100;
 
 /// An imported server.
 #[derive(Debug, Clone)]
@@ -35,19 +35,19 @@ pub struct Import {
 /// Parses `mcpServers` (Claude Desktop, Claude Code also per project, Cursor), `servers` (VS Code's `mcp.json`),
 /// `mcp.servers` (VS Code's settings), bare entries and a single server, with comments and trailing commas.
 pub fn import(text: &str) -> Result<Import, Failure> {
-    if text.len() > LARGEST_TEXT {
-        return Err(Failure::validation("text", format!("The text is larger than {LARGEST_TEXT} bytes")));
+    if text.len() > MAX_IMPORT_BYTES {
+        return Err(Failure::validation("text", format!("The text is larger than {MAX_IMPORT_BYTES} bytes")));
     }
-    if deepest(text) > DEEPEST {
+    if nesting_depth(text) > MAX_IMPORT_DEPTH {
         return Err(Failure::validation(
             "text",
-            format!("The text is nested more than {DEEPEST} levels deep"),
+            format!("The text is nested more than {MAX_IMPORT_DEPTH} levels deep"),
         ));
     }
     let value = parsed(text)?;
     let mut import = Import::default();
     for (name, entry) in entries(&value) {
-        if is_ourselves(&name, entry) {
+        if is_draftboard_entry(&name, entry) {
             let why = "this entry is Draftboard itself".to_owned();
             import.skipped.push((name, why));
             continue;
@@ -129,7 +129,7 @@ fn name_of(entry: &Value) -> String {
 }
 
 /// Returns whether the entry is Draftboard's own bridge.
-fn is_ourselves(name: &str, entry: &Value) -> bool {
+fn is_draftboard_entry(name: &str, entry: &Value) -> bool {
     let command = entry.get("command").and_then(Value::as_str).unwrap_or_default();
     let program = command.rsplit(['/', '\\']).next().unwrap_or(command).trim_end_matches(".exe");
     let is_bridge = entry.pointer("/args/0").and_then(Value::as_str) == Some("mcp");
@@ -137,7 +137,7 @@ fn is_ourselves(name: &str, entry: &Value) -> bool {
 }
 
 /// Estimates the nesting depth; brackets in strings and comments count too, which is harmless.
-fn deepest(text: &str) -> usize {
+fn nesting_depth(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut deepest = 0;
     for byte in text.bytes() {
@@ -192,10 +192,10 @@ fn texts(value: Option<&Value>) -> Result<Vec<String>, String> {
 fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<ImportedServer, String> {
     let runner = command.rsplit('/').next().unwrap_or(command);
     let taken = match runner {
-        "docker" | "podman" => exposed::variables_of_container(&mut args),
+        "docker" | "podman" => exposed::extract_container_secrets(&mut args),
         _ => Vec::new(),
     };
-    if let Some(place) = exposed::in_arguments(&args) {
+    if let Some(place) = exposed::find_in_arguments(&args) {
         return Err(format!(
             "the arguments contain a secret that every program on this machine can read: {place}. Configure the server to read it \
              from an environment variable, then import it again"
@@ -227,7 +227,7 @@ fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<Impo
         _ => package(McpPackageType::Binary, command, args),
     };
     let mut notes = Vec::new();
-    if args.iter().any(|argument| placeholder(argument)) {
+    if args.iter().any(|argument| is_placeholder(argument)) {
         notes.push("Some arguments are placeholders of the other program: replace them".to_owned());
     }
     let mut server = ImportedServer { config, secrets: Vec::new(), notes };
@@ -244,7 +244,7 @@ fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<Importe
             "the HTTP+SSE transport is not supported: use the Streamable HTTP URL of the server".to_owned()
         );
     }
-    if let Some(place) = exposed::in_address(url) {
+    if let Some(place) = exposed::find_in_url(url) {
         return Err(format!(
             "the URL contains a secret that ends up in logs: {place}. Remove it from the URL, and enter it as a bearer token or a \
              header when you add the server"
@@ -261,21 +261,21 @@ fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<Importe
         [(header, value)] => (*header, value.as_str().ok_or("the header value is not a string")?),
         _ => return Err("more than one header is not supported".to_owned()),
     };
-    let secret_ref = own_secret(server.config.id, "auth");
+    let secret_ref = secret_name(server.config.id, "auth");
     let bearer = value.strip_prefix("Bearer ").filter(|_| header.eq_ignore_ascii_case("authorization"));
     let auth = match bearer {
         Some(_) => HttpAuth::Bearer { secret_ref },
         None => HttpAuth::Header { name: header.clone(), secret_ref },
     };
     server.config = McpConfig { id: server.config.id, ..McpConfig::http(name, url, auth) };
-    keep(&mut server, "auth", bearer.unwrap_or(value));
+    add_secret(&mut server, "auth", bearer.unwrap_or(value));
     Ok(server)
 }
 
 fn add_variable(server: &mut ImportedServer, name: &str, value: &str) {
-    let variable = if sounds_secret(name) || exposed::names_secret(name) || placeholder(value) {
-        keep(server, name, value);
-        EnvVarConfig::secret(name, &own_secret(server.config.id, name))
+    let variable = if sounds_secret(name) || exposed::is_secret_name(name) || is_placeholder(value) {
+        add_secret(server, name, value);
+        EnvVarConfig::secret(name, &secret_name(server.config.id, name))
     } else {
         EnvVarConfig::plain(name, value)
     };
@@ -283,14 +283,14 @@ fn add_variable(server: &mut ImportedServer, name: &str, value: &str) {
 }
 
 /// Stores a literal value as a secret. A placeholder stays to be filled in by a person.
-fn keep(server: &mut ImportedServer, part: &str, value: &str) {
+fn add_secret(server: &mut ImportedServer, part: &str, value: &str) {
     match Secret::new(value) {
-        Ok(secret) if !placeholder(value) => server.secrets.push((part.to_owned(), secret)),
+        Ok(secret) if !is_placeholder(value) => server.secrets.push((part.to_owned(), secret)),
         _ => server.notes.push(format!("{part} has no value: set it before you start the server")),
     }
 }
 
-fn placeholder(value: &str) -> bool {
+fn is_placeholder(value: &str) -> bool {
     value.contains("${")
 }
 

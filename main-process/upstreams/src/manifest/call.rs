@@ -1,29 +1,29 @@
 //! Calls of manifest tools.
 
 use super::{
-    InternalMethods, ManifestTool, Target, credentials::Credentials, folder, proxy, script::Run,
-    template::Template,
+    InternalMethods, ManifestTool, ManifestToolTarget, credentials::ResolvedCredentials, folder, proxy,
+    script::ScriptRun, template::ArgumentTemplate,
 };
 use crate::{
-    actor::Surroundings,
+    actor::ServerDeps,
     call::Answer,
-    failure::{Code, Failure},
+    error::{Code, Failure},
 };
 use serde_json::{Map, Value, json};
 
-const LARGEST_ANSWER: usize = 1 << 20;
+const MAX_ANSWER_BYTES: usize = 1 << 20;
 
 /// The services that a manifest call uses.
-pub(crate) struct Hands<'a> {
-    pub(crate) surroundings: &'a Surroundings,
+pub(crate) struct ManifestCallDeps<'a> {
+    pub(crate) surroundings: &'a ServerDeps,
     pub(crate) internal: &'a dyn InternalMethods,
 }
 
 /// The outcome of a manifest call.
-pub(crate) enum Outcome {
+pub(crate) enum ManifestCallOutcome {
     Answered(Answer),
     /// Forwards the call to this tool of this server, with validated arguments.
-    PassOn {
+    Forward {
         server: String,
         tool: String,
         arguments: Value,
@@ -31,19 +31,31 @@ pub(crate) enum Outcome {
 }
 
 impl ManifestTool {
-    pub(crate) async fn call(&self, arguments: &Value, hands: &Hands<'_>) -> Result<Outcome, Failure> {
-        let arguments = self.checked(arguments)?;
+    pub(crate) async fn call(
+        &self,
+        arguments: &Value,
+        hands: &ManifestCallDeps<'_>,
+    ) -> Result<ManifestCallOutcome, Failure> {
+        let arguments = self.checked_arguments(arguments)?;
         let surroundings = hands.surroundings;
-        let credentials = self.resolved(surroundings).await?;
-        let template = Template { arguments: &arguments, credentials: &credentials };
+        let credentials = self.resolve_credentials(surroundings).await?;
+        let template = ArgumentTemplate { arguments: &arguments, credentials: &credentials };
         let answered = match &self.target {
-            Target::Upstream { server, tool } => {
+            ManifestToolTarget::Upstream { server, tool } => {
                 let (server, tool) = (server.clone(), tool.clone());
-                return Ok(Outcome::PassOn { server, tool, arguments: Value::Object(arguments) });
+                return Ok(ManifestCallOutcome::Forward {
+                    server,
+                    tool,
+                    arguments: Value::Object(arguments),
+                });
             }
-            Target::Internal(method) => hands.internal.call(method, &Value::Object(arguments.clone())),
-            Target::Proxy(proxy) => proxy::call(proxy, &self.name, &template, LARGEST_ANSWER).await,
-            Target::Script { script, entrypoint, digest } => {
+            ManifestToolTarget::Internal(method) => {
+                hands.internal.call(method, &Value::Object(arguments.clone()))
+            }
+            ManifestToolTarget::Proxy(proxy) => {
+                proxy::call(proxy, &self.name, &template, MAX_ANSWER_BYTES).await
+            }
+            ManifestToolTarget::Script { script, entrypoint, digest } => {
                 if folder::digest(entrypoint).as_ref() != Ok(digest) {
                     let message = format!(
                         "{} has changed since it was loaded: reload the manifests",
@@ -51,13 +63,13 @@ impl ManifestTool {
                     );
                     return Err(Failure::conflict(message));
                 }
-                let run = Run {
+                let run = ScriptRun {
                     script,
                     entrypoint,
                     tool: &self.name,
                     environment: &surroundings.environment,
                     spawner: &surroundings.spawner,
-                    most: LARGEST_ANSWER,
+                    most: MAX_ANSWER_BYTES,
                 };
                 run.run(&template).await
             }
@@ -67,27 +79,28 @@ impl ManifestTool {
             message: redactor.clean(&failure.message).into_owned(),
             ..failure
         })?;
-        self.answer(&value, |text| redactor.clean(text).into_owned()).map(Outcome::Answered)
+        self.answer(&value, |text| redactor.clean(text).into_owned()).map(ManifestCallOutcome::Answered)
     }
 
     pub(crate) fn check(&self, arguments: &Value) -> Result<(), Failure> {
-        self.checked(arguments).map(drop)
+        self.checked_arguments(arguments).map(drop)
     }
 
     /// Runs on a blocking thread, because a keyring may prompt the user first.
-    async fn resolved(&self, surroundings: &Surroundings) -> Result<Credentials, Failure> {
+    async fn resolve_credentials(&self, surroundings: &ServerDeps) -> Result<ResolvedCredentials, Failure> {
         if self.credentials.is_empty() {
-            return Ok(Credentials::default());
+            return Ok(ResolvedCredentials::default());
         }
         let (manifest, keys, wanted) = (self.manifest.clone(), self.keys.clone(), self.credentials.clone());
         let store = surroundings.secrets.clone();
-        let resolving =
-            tokio::task::spawn_blocking(move || Credentials::resolve((&manifest, &keys), &wanted, &*store));
+        let resolving = tokio::task::spawn_blocking(move || {
+            ResolvedCredentials::resolve((&manifest, &keys), &wanted, &*store)
+        });
         let broken = |error| Failure::new(Code::Internal, format!("Reading the credentials failed: {error}"));
         resolving.await.map_err(broken)?
     }
 
-    fn checked(&self, arguments: &Value) -> Result<Map<String, Value>, Failure> {
+    fn checked_arguments(&self, arguments: &Value) -> Result<Map<String, Value>, Failure> {
         let arguments = match arguments {
             Value::Null => Map::new(),
             Value::Object(arguments) => arguments.clone(),
@@ -120,7 +133,7 @@ impl ManifestTool {
             result["structuredContent"] = value.clone();
         }
         let json = clean(&result.to_string());
-        if json.len() > 2 * LARGEST_ANSWER {
+        if json.len() > 2 * MAX_ANSWER_BYTES {
             return Err(Failure::new(
                 Code::LimitExceeded,
                 format!("The answer of {} is too large to forward", self.exposed),

@@ -3,10 +3,10 @@
 
 use super::{
     folder::{ManifestFolder, Origin},
-    format::Credential,
+    format::CredentialSpec,
 };
 use crate::{
-    failure::Failure,
+    error::Failure,
     secrets::{Redactor, Secret, SecretStore},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -15,16 +15,16 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
-pub(super) struct Credentials {
+pub(super) struct ResolvedCredentials {
     by_id: BTreeMap<String, Secret>,
 }
 
 /// The storage location of a manifest's credentials. Each workspace has its own location, so that a manifest from
 /// another source with the same id does not receive them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Keys(String);
+pub(crate) struct CredentialNamespace(String);
 
-impl Keys {
+impl CredentialNamespace {
     pub(super) fn new(folder: &ManifestFolder, id: &str) -> Self {
         match folder.origin {
             Origin::User => Self(format!("manifest/{id}")),
@@ -42,9 +42,9 @@ impl Keys {
     }
 }
 
-impl Credentials {
+impl ResolvedCredentials {
     pub(super) fn resolve(
-        (manifest, keys): (&str, &Keys),
+        (manifest, keys): (&str, &CredentialNamespace),
         wanted: &[(String, bool)],
         store: &dyn SecretStore,
     ) -> Result<Self, Failure> {
@@ -98,9 +98,9 @@ impl Credentials {
     }
 }
 
-pub(super) fn wanted<'a>(
-    of_manifest: &'a [Credential],
-    of_tools: impl IntoIterator<Item = &'a Credential>,
+pub(super) fn merge_requirements<'a>(
+    of_manifest: &'a [CredentialSpec],
+    of_tools: impl IntoIterator<Item = &'a CredentialSpec>,
 ) -> Vec<(String, bool)> {
     let mut wanted: BTreeMap<String, bool> = BTreeMap::new();
     for credential in of_manifest.iter().chain(of_tools) {

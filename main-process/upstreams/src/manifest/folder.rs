@@ -9,12 +9,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const LARGEST_FILE: u64 = 1 << 20;
-const LARGEST_SCRIPT: u64 = 16 << 20;
-pub(super) const MOST_FILES: usize = 256;
+const MAX_MANIFEST_BYTES: u64 = 1 << 20;
+const MAX_SCRIPT_BYTES: u64 = 16 << 20;
+pub(super) const MAX_MANIFEST_FILES: usize = 256;
 /// The maximum number of entries scanned per folder.
-const MOST_ENTRIES: usize = 4_096;
-const DEEPEST: usize = 6;
+const MAX_SCANNED_ENTRIES: usize = 4_096;
+const MAX_FOLDER_DEPTH: usize = 6;
 
 /// The source of a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -33,7 +33,7 @@ pub struct ManifestFolder {
 }
 
 /// The manifest files of a folder.
-pub(super) struct Found {
+pub(super) struct ManifestFiles {
     /// Sorted by path.
     pub(super) files: Vec<(PathBuf, Result<Vec<u8>, String>)>,
     /// The number of files over the limit.
@@ -41,7 +41,7 @@ pub(super) struct Found {
 }
 
 /// Returns every `*.json` file below the folder, without following links. A missing folder has no files.
-pub(super) fn files(ManifestFolder { origin, path: folder }: &ManifestFolder) -> Found {
+pub(super) fn files(ManifestFolder { origin, path: folder }: &ManifestFolder) -> ManifestFiles {
     let mut paths = Vec::new();
     match origin {
         Origin::User if folder.is_file() => paths.push(folder.to_owned()),
@@ -52,25 +52,25 @@ pub(super) fn files(ManifestFolder { origin, path: folder }: &ManifestFolder) ->
             Err(error) if error.problem.is_missing() => {}
             Err(error) => {
                 let files = vec![(folder.clone(), Err(error.problem.to_string()))];
-                return Found { files, left_out: 0 };
+                return ManifestFiles { files, left_out: 0 };
             }
         },
     }
     paths.sort();
-    let left_out = paths.len().saturating_sub(MOST_FILES);
-    paths.truncate(MOST_FILES);
+    let left_out = paths.len().saturating_sub(MAX_MANIFEST_FILES);
+    paths.truncate(MAX_MANIFEST_FILES);
     let files = paths.into_iter().map(|path| {
         let bytes = match origin {
-            Origin::User => durable::read(&path, LARGEST_FILE).map_err(|error| error.to_string()),
+            Origin::User => durable::read(&path, MAX_MANIFEST_BYTES).map_err(|error| error.to_string()),
             Origin::Workspace => SafeFolder::of_file(&path)
-                .and_then(|(folder, name)| folder.read(name, LARGEST_FILE))
+                .and_then(|(folder, name)| folder.read(name, MAX_MANIFEST_BYTES))
                 .map(Some)
                 .map_err(|error| error.problem.to_string()),
         };
         let bytes = bytes.and_then(|bytes| bytes.ok_or_else(|| "the file no longer exists".to_owned()));
         (path, bytes)
     });
-    Found { files: files.collect(), left_out }
+    ManifestFiles { files: files.collect(), left_out }
 }
 
 fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
@@ -78,10 +78,10 @@ fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
     for entry in entries.flatten() {
         let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
         let hidden = entry.file_name().to_string_lossy().starts_with('.');
-        if hidden || paths.len() >= MOST_ENTRIES {
+        if hidden || paths.len() >= MAX_SCANNED_ENTRIES {
             continue;
         }
-        if kind.is_dir() && depth < DEEPEST {
+        if kind.is_dir() && depth < MAX_FOLDER_DEPTH {
             collect(&path, depth + 1, paths);
         } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "json") {
             paths.push(path);
@@ -92,7 +92,7 @@ fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
 /// Returns the digest of the program that a manifest runs.
 pub(super) fn digest(path: &Path) -> Result<[u8; 32], String> {
     let bytes =
-        durable::read(path, LARGEST_SCRIPT).map_err(|error| format!("{}: {error}", path.display()))?;
+        durable::read(path, MAX_SCRIPT_BYTES).map_err(|error| format!("{}: {error}", path.display()))?;
     let bytes = bytes.ok_or_else(|| format!("entrypoint {} does not exist", path.display()))?;
     Ok(Sha256::digest(&bytes).into())
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Manifest {
+pub(super) struct ManifestText {
     #[serde(default, alias = "manifestVersion")]
     pub(super) manifest_version: Option<String>,
     pub(super) id: String,
@@ -19,23 +19,23 @@ pub(super) struct Manifest {
     #[serde(default, rename = "category")]
     _category: Option<String>,
     #[serde(default)]
-    pub(super) requires: Requires,
+    pub(super) requires: ManifestRequirements,
     #[serde(default)]
-    pub(super) compatibility: Compatibility,
-    pub(super) tools: Vec<ToolText>,
-    pub(super) implementation: Implementation,
+    pub(super) compatibility: ManifestCompatibility,
+    pub(super) tools: Vec<ManifestToolSpec>,
+    pub(super) implementation: ManifestImplementation,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Requires {
-    pub(super) credentials: Vec<Credential>,
-    pub(super) permissions: Vec<Permission>,
+pub(super) struct ManifestRequirements {
+    pub(super) credentials: Vec<CredentialSpec>,
+    pub(super) permissions: Vec<PermissionSpec>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Credential {
+pub(super) struct CredentialSpec {
     pub(super) id: String,
     #[serde(default, rename = "provider")]
     _provider: Option<String>,
@@ -51,7 +51,7 @@ pub(super) struct Credential {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Permission {
+pub(super) struct PermissionSpec {
     pub(super) name: String,
     #[serde(default)]
     pub(super) optional: bool,
@@ -61,7 +61,7 @@ pub(super) struct Permission {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Compatibility {
+pub(super) struct ManifestCompatibility {
     #[serde(rename = "mcpProtocol", alias = "mcp_protocol")]
     _protocol: Option<Value>,
     pub(super) os: Vec<String>,
@@ -69,7 +69,7 @@ pub(super) struct Compatibility {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ToolText {
+pub(super) struct ManifestToolSpec {
     pub(super) name: String,
     #[serde(default)]
     pub(super) title: Option<String>,
@@ -82,7 +82,7 @@ pub(super) struct ToolText {
     #[serde(default)]
     pub(super) annotations: Option<Value>,
     #[serde(default)]
-    pub(super) requires: Requires,
+    pub(super) requires: ManifestRequirements,
     #[serde(default, rename = "mcpExpose", deserialize_with = "any")]
     exposed: Option<Value>,
     #[serde(default, rename = "mcp_expose", deserialize_with = "any")]
@@ -94,7 +94,7 @@ fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::E
     Value::deserialize(deserializer).map(Some)
 }
 
-impl ToolText {
+impl ManifestToolSpec {
     /// Returns whether the tool is exposed, in either spelling. Any value except `true` hides it, and so do two
     /// spellings that differ.
     pub(super) fn is_exposed(&self) -> bool {
@@ -103,15 +103,15 @@ impl ToolText {
 }
 
 #[derive(Debug)]
-pub(super) enum Implementation {
-    Internal(Internal),
-    Script(Script),
-    Proxy(Proxy),
-    Upstream(Upstream),
+pub(super) enum ManifestImplementation {
+    Internal(InternalSpec),
+    Script(ScriptSpec),
+    Proxy(ProxySpec),
+    Upstream(UpstreamSpec),
 }
 
 /// Selected by `type`; the oldest manifests have none and are internal.
-impl<'de> Deserialize<'de> for Implementation {
+impl<'de> Deserialize<'de> for ManifestImplementation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
         let mut value = Value::deserialize(deserializer)?;
@@ -133,7 +133,7 @@ impl<'de> Deserialize<'de> for Implementation {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Internal {
+pub(super) struct InternalSpec {
     #[serde(default, rename = "module")]
     _module: Option<String>,
     pub(super) methods: BTreeMap<String, String>,
@@ -141,7 +141,7 @@ pub(super) struct Internal {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Script {
+pub(super) struct ScriptSpec {
     pub(super) runtime: String,
     pub(super) entrypoint: String,
     #[serde(default)]
@@ -162,11 +162,11 @@ pub(super) struct ScriptBinding {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Proxy {
+pub(super) struct ProxySpec {
     #[serde(alias = "base_url")]
     pub(super) base_url: String,
     #[serde(default)]
-    pub(super) auth: Option<Auth>,
+    pub(super) auth: Option<ProxyAuth>,
     #[serde(alias = "tool_bindings")]
     pub(super) tool_bindings: BTreeMap<String, ProxyBinding>,
     #[serde(default, alias = "timeout_ms")]
@@ -175,8 +175,8 @@ pub(super) struct Proxy {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Auth {
-    pub(super) strategy: Strategy,
+pub(super) struct ProxyAuth {
+    pub(super) strategy: AuthStrategy,
     #[serde(alias = "credential_id")]
     pub(super) credential_id: String,
     #[serde(default, alias = "header_name")]
@@ -189,7 +189,7 @@ pub(super) struct Auth {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Strategy {
+pub(super) enum AuthStrategy {
     #[serde(rename = "oauth2Bearer", alias = "bearer")]
     Bearer,
     #[serde(alias = "apikey")]
@@ -215,7 +215,7 @@ pub(super) struct ProxyBinding {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Upstream {
+pub(super) struct UpstreamSpec {
     /// The slug of the server.
     pub(super) server: String,
     /// Maps the manifest's tool names to the server's own.

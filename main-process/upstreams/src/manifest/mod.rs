@@ -9,13 +9,13 @@ mod proxy;
 mod script;
 mod template;
 
-pub(crate) use call::{Hands, Outcome};
+pub(crate) use call::{ManifestCallDeps, ManifestCallOutcome};
 pub use check::{INTERNAL_METHODS, check_manifests, manifest_problems};
-pub(crate) use credentials::Keys;
+pub(crate) use credentials::CredentialNamespace;
 pub use folder::{ManifestFolder, Origin};
 
-use crate::tools::Schema;
-use format::{Implementation, Manifest, Proxy, Script, ToolText};
+use crate::tools::ToolSchema;
+use format::{ManifestImplementation, ManifestText, ManifestToolSpec, ProxySpec, ScriptSpec};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -27,8 +27,8 @@ use std::{
 
 const VERSION: &str = "1.0.0";
 const PREFIX: &str = "draftboard_";
-const LONGEST_NAME: usize = 64;
-const LONGEST_TIMEOUT_MS: u64 = 600_000;
+const MAX_TOOL_NAME_CHARS: usize = 64;
+const MAX_TIMEOUT_MS: u64 = 600_000;
 
 /// Methods of Draftboard that manifests of type `internal` can call. No method changes anything.
 pub trait InternalMethods: Send + Sync {
@@ -61,7 +61,7 @@ pub struct ManifestReport {
     /// Tools with mistakes, by the file's own names; tools that are hidden on purpose are not included.
     pub mistakes: Vec<String>,
     #[serde(skip)]
-    pub(crate) keys: Option<Keys>,
+    pub(crate) keys: Option<CredentialNamespace>,
 }
 
 /// One tool of a manifest.
@@ -84,34 +84,34 @@ pub struct ManifestTool {
     #[serde(skip)]
     manifest: String,
     #[serde(skip)]
-    keys: Keys,
+    keys: CredentialNamespace,
     #[serde(skip)]
-    target: Target,
+    target: ManifestToolTarget,
     #[serde(skip)]
     credentials: Vec<(String, bool)>,
     #[serde(skip)]
-    input: Schema,
+    input: ToolSchema,
     #[serde(skip)]
-    output: Option<Schema>,
+    output: Option<ToolSchema>,
 }
 
-enum Target {
+enum ManifestToolTarget {
     Internal(String),
-    Script { script: Arc<Script>, entrypoint: PathBuf, digest: [u8; 32] },
-    Proxy(Arc<Proxy>),
+    Script { script: Arc<ScriptSpec>, entrypoint: PathBuf, digest: [u8; 32] },
+    Proxy(Arc<ProxySpec>),
     Upstream { server: String, tool: String },
 }
 
 impl ManifestTool {
     /// Returns whether the tool only reads: it calls an internal method.
     pub fn only_reads(&self) -> bool {
-        matches!(self.target, Target::Internal(_))
+        matches!(self.target, ManifestToolTarget::Internal(_))
     }
 
     /// The slug of the server that receives the forwarded calls.
     pub fn server(&self) -> Option<&str> {
         match &self.target {
-            Target::Upstream { server, .. } => Some(server),
+            ManifestToolTarget::Upstream { server, .. } => Some(server),
             _ => None,
         }
     }
@@ -119,7 +119,7 @@ impl ManifestTool {
 
 /// All manifests as read at one point in time: a map from exposed names to tools.
 #[derive(Default)]
-pub(crate) struct Manifests {
+pub(crate) struct LoadedManifests {
     pub(crate) reports: Vec<ManifestReport>,
     pub(crate) tools: BTreeMap<String, Arc<ManifestTool>>,
     /// Used ids with the file of each.
@@ -127,7 +127,7 @@ pub(crate) struct Manifests {
 }
 
 /// The context for reading manifests.
-pub(crate) struct Reading<'a> {
+pub(crate) struct ManifestContext<'a> {
     pub(crate) approved: &'a BTreeSet<String>,
     pub(crate) internal: &'a dyn InternalMethods,
     pub(crate) home: Option<&'a Path>,
@@ -140,14 +140,14 @@ pub(crate) fn read_manifests(
     internal: &dyn InternalMethods,
 ) -> Vec<ManifestReport> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let reading = Reading { approved: &BTreeSet::new(), internal, home: home.as_deref() };
-    Manifests::load(folders, &reading).reports
+    let reading = ManifestContext { approved: &BTreeSet::new(), internal, home: home.as_deref() };
+    LoadedManifests::load(folders, &reading).reports
 }
 
-impl Manifests {
+impl LoadedManifests {
     /// Reads all files again. An invalid file disables only itself; of two tools with the same name the first is
     /// kept.
-    pub(crate) fn load(folders: &[ManifestFolder], reading: &Reading<'_>) -> Self {
+    pub(crate) fn load(folders: &[ManifestFolder], reading: &ManifestContext<'_>) -> Self {
         let mut all = Self::default();
         for folder in folders {
             let found = folder::files(folder);
@@ -159,7 +159,7 @@ impl Manifests {
                 let problem = format!(
                     "{} more files are ignored: a folder can have at most {} manifests. Move some files away",
                     found.left_out,
-                    folder::MOST_FILES
+                    folder::MAX_MANIFEST_FILES
                 );
                 let report = ManifestReport::new(folder.path.clone(), folder.origin);
                 all.reports.push(ManifestReport { problem: Some(problem), ..report });
@@ -173,7 +173,7 @@ impl Manifests {
         path: PathBuf,
         folder: &ManifestFolder,
         bytes: Result<Vec<u8>, String>,
-        reading: &Reading<'_>,
+        reading: &ManifestContext<'_>,
     ) -> ManifestReport {
         let origin = folder.origin;
         let mut report = ManifestReport::new(path.clone(), origin);
@@ -190,9 +190,9 @@ impl Manifests {
             return ManifestReport { problem: Some(problem), ..report };
         }
         self.ids.insert(manifest.id.clone(), path.clone());
-        let keys = Keys::new(folder, &manifest.id);
+        let keys = CredentialNamespace::new(folder, &manifest.id);
         report.keys = Some(keys.clone());
-        if let Implementation::Script(script) = &manifest.implementation {
+        if let ManifestImplementation::Script(script) = &manifest.implementation {
             report.entrypoint = Some(script::entrypoint(script, &path, reading.home));
         }
         let implementation = match prepare(&manifest, &path, reading) {
@@ -201,20 +201,20 @@ impl Manifests {
         };
         let hash = hash_of(&bytes, &implementation);
         report.needs_approval = origin == Origin::Workspace && !reading.approved.contains(&hash);
-        report.credentials = credentials::wanted(
+        report.credentials = credentials::merge_requirements(
             &manifest.requires.credentials,
             manifest.tools.iter().flat_map(|tool| &tool.requires.credentials),
         );
         report.hash = Some(hash.clone());
-        let file = InFile { manifest: &manifest, path: &path, origin, hash: &hash, keys: &keys };
+        let file = ManifestFileContext { manifest: &manifest, path: &path, origin, hash: &hash, keys: &keys };
         for text in &manifest.tools {
-            let made = make(&file, text, &implementation, reading);
+            let made = build_tool(&file, text, &implementation, reading);
             if let Ok(tool) = &made {
                 report.does.push((tool.name.clone(), tool.does.clone()));
             }
             let refused = match made {
-                Err(NotOffered::Wanted(reason)) => reason,
-                Err(NotOffered::Mistake(reason)) => {
+                Err(HiddenReason::Intended(reason)) => reason,
+                Err(HiddenReason::Mistake(reason)) => {
                     report.mistakes.push(text.name.clone());
                     reason
                 }
@@ -258,26 +258,26 @@ impl ManifestReport {
 }
 
 /// The reason a tool is hidden.
-enum NotOffered {
+enum HiddenReason {
     /// Intended by the file, or unsupported by this system.
-    Wanted(String),
+    Intended(String),
     /// The tool should be offered and has a mistake.
     Mistake(String),
 }
 
-impl From<String> for NotOffered {
+impl From<String> for HiddenReason {
     fn from(reason: String) -> Self {
         Self::Mistake(reason)
     }
 }
 
-fn parse(bytes: &[u8]) -> Result<Manifest, String> {
-    let manifest: Manifest = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+fn parse(bytes: &[u8]) -> Result<ManifestText, String> {
+    let manifest: ManifestText = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if manifest.manifest_version.as_deref().is_some_and(|version| version != VERSION) {
         return Err(format!("manifest_version must be {VERSION}"));
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    if manifest.id.is_empty() || manifest.id.len() > LONGEST_NAME || !manifest.id.chars().all(plain) {
+    if manifest.id.is_empty() || manifest.id.len() > MAX_TOOL_NAME_CHARS || !manifest.id.chars().all(plain) {
         return Err("id must have 1 to 64 letters, digits, dots, hyphens or underscores".to_owned());
     }
     if manifest.tools.is_empty() {
@@ -291,85 +291,89 @@ fn parse(bytes: &[u8]) -> Result<Manifest, String> {
 }
 
 /// The validated implementation that all tools of a file share.
-enum Prepared<'a> {
+enum PreparedImplementation<'a> {
     Internal(&'a BTreeMap<String, String>),
-    Script { script: Arc<Script>, entrypoint: PathBuf, digest: [u8; 32] },
-    Proxy(Arc<Proxy>),
-    Upstream(&'a format::Upstream),
+    Script { script: Arc<ScriptSpec>, entrypoint: PathBuf, digest: [u8; 32] },
+    Proxy(Arc<ProxySpec>),
+    Upstream(&'a format::UpstreamSpec),
 }
 
-fn prepare<'a>(manifest: &'a Manifest, path: &Path, reading: &Reading<'_>) -> Result<Prepared<'a>, String> {
+fn prepare<'a>(
+    manifest: &'a ManifestText,
+    path: &Path,
+    reading: &ManifestContext<'_>,
+) -> Result<PreparedImplementation<'a>, String> {
     let in_time = |timeout: Option<u64>| match timeout {
-        Some(timeout) if !(1..=LONGEST_TIMEOUT_MS).contains(&timeout) => {
-            Err(format!("timeoutMs must be between 1 and {LONGEST_TIMEOUT_MS}"))
+        Some(timeout) if !(1..=MAX_TIMEOUT_MS).contains(&timeout) => {
+            Err(format!("timeoutMs must be between 1 and {MAX_TIMEOUT_MS}"))
         }
         _ => Ok(()),
     };
     match &manifest.implementation {
-        Implementation::Internal(internal) => Ok(Prepared::Internal(&internal.methods)),
-        Implementation::Upstream(upstream) => Ok(Prepared::Upstream(upstream)),
-        Implementation::Proxy(proxy) => {
+        ManifestImplementation::Internal(internal) => Ok(PreparedImplementation::Internal(&internal.methods)),
+        ManifestImplementation::Upstream(upstream) => Ok(PreparedImplementation::Upstream(upstream)),
+        ManifestImplementation::Proxy(proxy) => {
             in_time(proxy.timeout_ms)?;
             proxy::check(proxy)?;
-            Ok(Prepared::Proxy(Arc::new(proxy.clone())))
+            Ok(PreparedImplementation::Proxy(Arc::new(proxy.clone())))
         }
-        Implementation::Script(script) => {
+        ManifestImplementation::Script(script) => {
             in_time(script.timeout_ms)?;
             if !script::RUNTIMES.contains(&script.runtime.as_str()) {
                 return Err(format!("runtime must be one of {}", script::RUNTIMES.join(", ")));
             }
             let entrypoint = script::entrypoint(script, path, reading.home);
             let digest = folder::digest(&entrypoint)?;
-            Ok(Prepared::Script { script: Arc::new(script.clone()), entrypoint, digest })
+            Ok(PreparedImplementation::Script { script: Arc::new(script.clone()), entrypoint, digest })
         }
     }
 }
 
-fn hash_of(bytes: &[u8], implementation: &Prepared<'_>) -> String {
+fn hash_of(bytes: &[u8], implementation: &PreparedImplementation<'_>) -> String {
     let mut hash = Sha256::new();
     hash.update(Sha256::digest(bytes));
-    if let Prepared::Script { digest, .. } = implementation {
+    if let PreparedImplementation::Script { digest, .. } = implementation {
         hash.update(digest);
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The file that declares a tool.
-struct InFile<'a> {
-    manifest: &'a Manifest,
+struct ManifestFileContext<'a> {
+    manifest: &'a ManifestText,
     path: &'a Path,
     origin: Origin,
     hash: &'a str,
-    keys: &'a Keys,
+    keys: &'a CredentialNamespace,
 }
 
 /// Returns the tool, or the reason it is hidden.
-fn make(
-    file: &InFile<'_>,
-    text: &ToolText,
-    implementation: &Prepared<'_>,
-    reading: &Reading<'_>,
-) -> Result<ManifestTool, NotOffered> {
-    let InFile { manifest, path, origin, hash, keys } = *file;
+fn build_tool(
+    file: &ManifestFileContext<'_>,
+    text: &ManifestToolSpec,
+    implementation: &PreparedImplementation<'_>,
+    reading: &ManifestContext<'_>,
+) -> Result<ManifestTool, HiddenReason> {
+    let ManifestFileContext { manifest, path, origin, hash, keys } = *file;
     if !text.is_exposed() {
-        return Err(NotOffered::Wanted("mcpExpose is not true".to_owned()));
+        return Err(HiddenReason::Intended("mcpExpose is not true".to_owned()));
     }
     let exposed = format!("{PREFIX}{}", text.name);
     let legal = text.name.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if !legal || exposed.len() > LONGEST_NAME {
+    if !legal || exposed.len() > MAX_TOOL_NAME_CHARS {
         let reason =
             "name must be a letter followed by letters, digits and underscores, at most 53 characters";
-        return Err(NotOffered::Mistake(reason.to_owned()));
+        return Err(HiddenReason::Mistake(reason.to_owned()));
     }
     let permissions = manifest.requires.permissions.iter().chain(&text.requires.permissions);
     if let Some(needed) = permissions.into_iter().find(|permission| !permission.optional) {
         let reason = format!("it requires the permission {}, which Draftboard does not support", needed.name);
-        return Err(NotOffered::Wanted(reason));
+        return Err(HiddenReason::Intended(reason));
     }
     let (target, does) = target(text, implementation, reading)?;
     let schema = |schema: &Value, which: &str| {
-        Schema::new(schema).map_err(|error| format!("invalid {which} schema: {error}"))
+        ToolSchema::new(schema).map_err(|error| format!("invalid {which} schema: {error}"))
     };
     Ok(ManifestTool {
         exposed,
@@ -388,43 +392,53 @@ fn make(
         manifest: manifest.id.clone(),
         keys: keys.clone(),
         target,
-        credentials: credentials::wanted(&manifest.requires.credentials, &text.requires.credentials),
+        credentials: credentials::merge_requirements(
+            &manifest.requires.credentials,
+            &text.requires.credentials,
+        ),
     })
 }
 
 fn target(
-    text: &ToolText,
-    implementation: &Prepared<'_>,
-    reading: &Reading<'_>,
-) -> Result<(Target, String), String> {
+    text: &ManifestToolSpec,
+    implementation: &PreparedImplementation<'_>,
+    reading: &ManifestContext<'_>,
+) -> Result<(ManifestToolTarget, String), String> {
     let name = &text.name;
     let unbound = || "the implementation has no binding for it".to_owned();
     match implementation {
-        Prepared::Internal(methods) => {
+        PreparedImplementation::Internal(methods) => {
             let method = methods.get(name).ok_or_else(unbound)?;
             if !reading.internal.knows(method) {
                 return Err(format!("Draftboard has no method {method}"));
             }
-            Ok((Target::Internal(method.clone()), format!("calls the Draftboard method {method}")))
+            Ok((
+                ManifestToolTarget::Internal(method.clone()),
+                format!("calls the Draftboard method {method}"),
+            ))
         }
-        Prepared::Script { script, entrypoint, digest } => {
+        PreparedImplementation::Script { script, entrypoint, digest } => {
             script.tool_bindings.get(name).ok_or_else(unbound)?;
             let does = format!("runs {} {}", script.runtime, entrypoint.display());
             Ok((
-                Target::Script { script: script.clone(), entrypoint: entrypoint.clone(), digest: *digest },
+                ManifestToolTarget::Script {
+                    script: script.clone(),
+                    entrypoint: entrypoint.clone(),
+                    digest: *digest,
+                },
                 does,
             ))
         }
-        Prepared::Proxy(proxy) => {
+        PreparedImplementation::Proxy(proxy) => {
             let binding = proxy.tool_bindings.get(name).ok_or_else(unbound)?;
             let does =
                 format!("sends {} {}{}", binding.method, proxy.base_url.trim_end_matches('/'), binding.path);
-            Ok((Target::Proxy(proxy.clone()), does))
+            Ok((ManifestToolTarget::Proxy(proxy.clone()), does))
         }
-        Prepared::Upstream(upstream) => {
+        PreparedImplementation::Upstream(upstream) => {
             let tool = upstream.tools.get(name).ok_or_else(unbound)?;
             let does = format!("calls {tool} on {}", upstream.server);
-            Ok((Target::Upstream { server: upstream.server.clone(), tool: tool.clone() }, does))
+            Ok((ManifestToolTarget::Upstream { server: upstream.server.clone(), tool: tool.clone() }, does))
         }
     }
 }

@@ -2,12 +2,12 @@
 //! never displayed.
 
 use super::{
-    format::{Auth, Proxy, ProxyBinding, Strategy},
-    template::Template,
+    format::{AuthStrategy, ProxyAuth, ProxyBinding, ProxySpec},
+    template::ArgumentTemplate,
 };
 use crate::{
-    failure::{Code, Failure},
-    http::{HttpClient, HttpError, encoded, read},
+    error::{Code, Failure},
+    http::{HttpClient, HttpError, percent_encode, read},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
@@ -21,7 +21,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 pub(super) const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /// Returns the problem of the configuration, if any.
-pub(super) fn check(proxy: &Proxy) -> Result<(), String> {
+pub(super) fn check(proxy: &ProxySpec) -> Result<(), String> {
     let uri: Uri =
         proxy.base_url.parse().map_err(|_| format!("baseUrl {:.100} is not a valid URL", proxy.base_url))?;
     let secure = match uri.scheme_str() {
@@ -49,9 +49,9 @@ pub(super) fn check(proxy: &Proxy) -> Result<(), String> {
 }
 
 pub(super) async fn call(
-    proxy: &Proxy,
+    proxy: &ProxySpec,
     tool: &str,
-    template: &Template<'_>,
+    template: &ArgumentTemplate<'_>,
     most: usize,
 ) -> Result<Value, Failure> {
     let binding = proxy
@@ -61,7 +61,7 @@ pub(super) async fn call(
     let request = request(proxy, binding, template)?;
     let limit = Duration::from_millis(proxy.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
     let lost = |error: HttpError| match error {
-        HttpError::TooMuch(most) => {
+        HttpError::TooLarge(most) => {
             Failure::new(Code::LimitExceeded, format!("The answer of {tool} is larger than {most} bytes"))
         }
         error => Failure::network(format!("{tool}: {error}")),
@@ -94,7 +94,7 @@ pub(super) async fn call(
         Value::String(String::from_utf8_lossy(&body).into_owned())
     };
     match &binding.response_path {
-        Some(path) => pick(&value, path)
+        Some(path) => select_path(&value, path)
             .cloned()
             .ok_or_else(|| Failure::unavailable(format!("The answer of {tool} has no value at {path}"))),
         None => Ok(value),
@@ -102,7 +102,7 @@ pub(super) async fn call(
 }
 
 /// Selects a value by a path such as `$.items[0].name` or `items.0.name`.
-fn pick<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+fn select_path<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     let path = path.strip_prefix('$').unwrap_or(path).replace('[', ".").replace(']', "");
     path.split('.').filter(|part| !part.is_empty()).try_fold(value, |value, part| match value {
         Value::Array(items) => items.get(part.parse::<usize>().ok()?),
@@ -111,33 +111,35 @@ fn pick<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
 }
 
 fn request(
-    proxy: &Proxy,
+    proxy: &ProxySpec,
     binding: &ProxyBinding,
-    template: &Template<'_>,
+    template: &ArgumentTemplate<'_>,
 ) -> Result<Request<Full<Bytes>>, Failure> {
     let missing =
         || Failure::validation("arguments", format!("An argument of the path {} is missing", binding.path));
-    let path = template.text(&binding.path, encoded)?.ok_or_else(missing)?;
+    let path = template.text(&binding.path, percent_encode)?.ok_or_else(missing)?;
     if path.split('/').any(|part| part == "." || part == "..") {
         return Err(Failure::validation("arguments", "A path segment must not be . or .."));
     }
     let mut query = Vec::new();
     for (name, value) in &binding.query {
-        if let Some(value) = template.text(value, encoded)? {
-            query.push(format!("{}={value}", encoded(name)));
+        if let Some(value) = template.text(value, percent_encode)? {
+            query.push(format!("{}={value}", percent_encode(name)));
         }
     }
     let method = Method::from_bytes(binding.method.as_bytes()).map_err(|_| missing())?;
     let mut request = Request::builder().method(method.clone()).header(header::ACCEPT, "application/json");
     for (name, value) in &binding.headers {
         if let Some(value) = template.text(value, str::to_owned)? {
-            request = request.header(usable_name(name)?, usable_value(&value)?);
+            request = request.header(header_name(name)?, header_value(&value)?);
         }
     }
     if let Some(auth) = &proxy.auth {
         match credential(auth, template)? {
-            Placed::Header(name, value) => request = request.header(name, value),
-            Placed::Query(name, value) => query.push(format!("{}={}", encoded(&name), encoded(&value))),
+            PlacedCredential::Header(name, value) => request = request.header(name, value),
+            PlacedCredential::Query(name, value) => {
+                query.push(format!("{}={}", percent_encode(&name), percent_encode(&value)))
+            }
         }
     }
     let body = match &binding.body_template {
@@ -158,40 +160,40 @@ fn request(
         .map_err(|_| Failure::validation("arguments", "These arguments do not form a valid request"))
 }
 
-enum Placed {
+enum PlacedCredential {
     Header(HeaderName, HeaderValue),
     Query(String, String),
 }
 
-fn credential(auth: &Auth, template: &Template<'_>) -> Result<Placed, Failure> {
+fn credential(auth: &ProxyAuth, template: &ArgumentTemplate<'_>) -> Result<PlacedCredential, Failure> {
     let field = |name: &str| template.credentials.field(&auth.credential_id, name);
     let named = |otherwise: &'static str| auth.token_field.as_deref().unwrap_or(otherwise);
     match auth.strategy {
-        Strategy::Bearer => {
+        AuthStrategy::Bearer => {
             let value = format!("Bearer {}", field(named("access_token"))?);
-            Ok(Placed::Header(header::AUTHORIZATION, usable_value(&value)?))
+            Ok(PlacedCredential::Header(header::AUTHORIZATION, header_value(&value)?))
         }
-        Strategy::ApiKeyHeader => {
-            let name = usable_name(auth.header_name.as_deref().unwrap_or("X-API-Key"))?;
-            Ok(Placed::Header(name, usable_value(&field(named("api_key"))?)?))
+        AuthStrategy::ApiKeyHeader => {
+            let name = header_name(auth.header_name.as_deref().unwrap_or("X-API-Key"))?;
+            Ok(PlacedCredential::Header(name, header_value(&field(named("api_key"))?)?))
         }
-        Strategy::ApiKeyQuery => {
+        AuthStrategy::ApiKeyQuery => {
             let name = auth.query_param.clone().unwrap_or_else(|| "api_key".to_owned());
-            Ok(Placed::Query(name, field(named("api_key"))?))
+            Ok(PlacedCredential::Query(name, field(named("api_key"))?))
         }
-        Strategy::Basic => {
+        AuthStrategy::Basic => {
             let both = BASE64_STANDARD.encode(format!("{}:{}", field("username")?, field("password")?));
-            Ok(Placed::Header(header::AUTHORIZATION, usable_value(&format!("Basic {both}"))?))
+            Ok(PlacedCredential::Header(header::AUTHORIZATION, header_value(&format!("Basic {both}"))?))
         }
     }
 }
 
-fn usable_name(name: &str) -> Result<HeaderName, Failure> {
+fn header_name(name: &str) -> Result<HeaderName, Failure> {
     HeaderName::try_from(name)
         .map_err(|_| Failure::validation("headers", format!("{name:.64} is not a valid header name")))
 }
 
-fn usable_value(value: &str) -> Result<HeaderValue, Failure> {
+fn header_value(value: &str) -> Result<HeaderValue, Failure> {
     let mut value = HeaderValue::from_str(value)
         .map_err(|_| Failure::validation("headers", "A header value contains invalid characters"))?;
     value.set_sensitive(true);
@@ -206,9 +208,9 @@ mod tests {
     #[test]
     fn a_part_is_picked_in_either_writing() {
         let value = json!({"items": [{"name": "one"}]});
-        assert_eq!(pick(&value, "$.items[0].name"), Some(&json!("one")));
-        assert_eq!(pick(&value, "items.0.name"), Some(&json!("one")));
-        assert_eq!(pick(&value, "$"), Some(&value));
-        assert_eq!(pick(&value, "$.other"), None);
+        assert_eq!(select_path(&value, "$.items[0].name"), Some(&json!("one")));
+        assert_eq!(select_path(&value, "items.0.name"), Some(&json!("one")));
+        assert_eq!(select_path(&value, "$"), Some(&value));
+        assert_eq!(select_path(&value, "$.other"), None);
     }
 }

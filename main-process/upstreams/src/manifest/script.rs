@@ -1,10 +1,10 @@
 //! Script tools: one process per call with its own environment, one JSON object as input, one JSON value as output.
 
-use super::{format::Script, template::Template};
+use super::{format::ScriptSpec, template::ArgumentTemplate};
 use crate::{
-    failure::{Code, Failure},
+    error::{Code, Failure},
     launch::find_program,
-    log::Log,
+    log::ServerLog,
     process::Process,
     spawn::{Launch, Spawner},
 };
@@ -22,15 +22,15 @@ pub(super) const RUNTIMES: [&str; 6] = ["bash", "sh", "python3", "node", "ruby",
 const DEFAULT_TIMEOUT: u64 = 60_000;
 
 /// Returns the path of the program: absolute, in the home folder, or beside the manifest.
-pub(super) fn entrypoint(script: &Script, manifest: &Path, home: Option<&Path>) -> PathBuf {
+pub(super) fn entrypoint(script: &ScriptSpec, manifest: &Path, home: Option<&Path>) -> PathBuf {
     match script.entrypoint.strip_prefix("~/").zip(home) {
         Some((rest, home)) => home.join(rest),
         None => manifest.parent().unwrap_or(Path::new("/")).join(&script.entrypoint),
     }
 }
 
-pub(super) struct Run<'a> {
-    pub(super) script: &'a Script,
+pub(super) struct ScriptRun<'a> {
+    pub(super) script: &'a ScriptSpec,
     pub(super) entrypoint: &'a Path,
     pub(super) tool: &'a str,
     pub(super) environment: &'a [(OsString, OsString)],
@@ -38,13 +38,13 @@ pub(super) struct Run<'a> {
     pub(super) most: usize,
 }
 
-impl Run<'_> {
-    pub(super) async fn run(&self, template: &Template<'_>) -> Result<Value, Failure> {
+impl ScriptRun<'_> {
+    pub(super) async fn run(&self, template: &ArgumentTemplate<'_>) -> Result<Value, Failure> {
         let launch = self.launch(template)?;
         let action = self.script.tool_bindings.get(self.tool).map(|binding| binding.action.as_str());
         let input = json!({"tool": self.tool, "action": action, "params": template.arguments}).to_string();
-        let log = Arc::new(Log::default());
-        log.hide(template.credentials.redactor());
+        let log = Arc::new(ServerLog::default());
+        log.set_redactor(template.credentials.redactor());
         let limit = Duration::from_millis(self.script.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
         let started = Process::start(self.spawner, &launch, &log).await;
         let (process, (mut output, mut pipe)) = started.map_err(|error| {
@@ -82,7 +82,8 @@ impl Run<'_> {
             );
             return Err(Failure::network(message));
         };
-        let failed = |why: String| Failure::unavailable(format!("{} {why}.{}", self.tool, log.last_words(0)));
+        let failed =
+            |why: String| Failure::unavailable(format!("{} {why}.{}", self.tool, log.last_lines_text(0)));
         let bytes = bytes.map_err(|error| failed(format!("output cannot be read: {error}")))?;
         if bytes.len() > self.most {
             let message = format!("The answer of {} is larger than {} bytes", self.tool, self.most);
@@ -95,7 +96,7 @@ impl Run<'_> {
         serde_json::from_slice(&bytes).map_err(|error| failed(format!("did not return JSON: {error}")))
     }
 
-    fn launch(&self, template: &Template<'_>) -> Result<Launch, Failure> {
+    fn launch(&self, template: &ArgumentTemplate<'_>) -> Result<Launch, Failure> {
         let inherited =
             self.environment.iter().filter(|(name, _)| INHERITED.iter().any(|inherited| name == inherited));
         let mut environment: Vec<(OsString, OsString)> = inherited.cloned().collect();

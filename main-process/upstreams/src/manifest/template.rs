@@ -1,21 +1,21 @@
 //! Substitutes arguments and credentials: `{name}` and `{credential:ID:FIELD}`. A missing value is an error or
 //! omitted, never empty text.
 
-use super::credentials::Credentials;
-use crate::failure::Failure;
+use super::credentials::ResolvedCredentials;
+use crate::error::Failure;
 use serde_json::{Map, Value};
 
 /// Encodes a value for its position.
-pub(super) type Writing = fn(&str) -> String;
+pub(super) type EncodeFn = fn(&str) -> String;
 
-pub(super) struct Template<'a> {
+pub(super) struct ArgumentTemplate<'a> {
     pub(super) arguments: &'a Map<String, Value>,
-    pub(super) credentials: &'a Credentials,
+    pub(super) credentials: &'a ResolvedCredentials,
 }
 
-impl Template<'_> {
+impl ArgumentTemplate<'_> {
     /// Returns `None` when an argument in the template is not given.
-    pub(super) fn text(&self, template: &str, writing: Writing) -> Result<Option<String>, Failure> {
+    pub(super) fn text(&self, template: &str, writing: EncodeFn) -> Result<Option<String>, Failure> {
         let mut text = String::new();
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
@@ -92,8 +92,8 @@ mod tests {
     fn values_stay_in_their_place_and_missing_ones_are_not_empty_text() {
         let arguments = json!({"id": "a/b", "n": 3, "list": [1, 2]});
         let arguments = arguments.as_object().expect("an object");
-        let template = Template { arguments, credentials: &Credentials::default() };
-        let encoded = crate::http::encoded;
+        let template = ArgumentTemplate { arguments, credentials: &ResolvedCredentials::default() };
+        let encoded = crate::http::percent_encode;
         assert_eq!(template.text("/x/{id}/{n}", encoded), Ok(Some("/x/a%2Fb/3".to_owned())));
         assert_eq!(template.text("/x/{other}", encoded), Ok(None));
         assert!(template.text("/x/{list}", encoded).is_err());

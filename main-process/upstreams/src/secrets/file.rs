@@ -4,7 +4,7 @@
 use super::{Secret, SecretStore};
 use crate::{
     durable,
-    failure::{Code, Failure},
+    error::{Code, Failure},
 };
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-const LARGEST_FILE: u64 = 4 << 20;
+const MAX_SECRETS_FILE_BYTES: u64 = 4 << 20;
 
 pub struct FileSecrets {
     path: PathBuf,
@@ -30,11 +30,12 @@ impl FileSecrets {
     }
 
     fn read(&self) -> Result<BTreeMap<String, String>, Failure> {
-        let Some(bytes) = durable::read(&self.path, LARGEST_FILE).map_err(|error| self.failure(error))?
+        let Some(bytes) =
+            durable::read(&self.path, MAX_SECRETS_FILE_BYTES).map_err(|error| self.failure(error))?
         else {
             return Ok(BTreeMap::new());
         };
-        if durable::open_to_others(&self.path).map_err(|error| self.failure(error))? {
+        if durable::is_accessible_to_others(&self.path).map_err(|error| self.failure(error))? {
             let path = self.path.display();
             return Err(self.failure(format!(
                 "other users can read the file. Run `chmod 600 {path}` and change the secrets."
@@ -69,7 +70,7 @@ impl SecretStore for FileSecrets {
         Ok(())
     }
 
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         format!("the file {}, readable only by you", self.path.display())
     }
 }

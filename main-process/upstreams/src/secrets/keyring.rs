@@ -5,7 +5,7 @@
 //! there, and they can also read the environment of the servers.
 
 use super::{Secret, SecretStore};
-use crate::failure::{Code, Failure};
+use crate::error::{Code, Failure};
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
@@ -18,21 +18,21 @@ use zbus::{
 
 const SERVICE: &str = "org.freedesktop.secrets";
 const ROOT: &str = "/org/freedesktop/secrets";
-const LIMIT: Duration = Duration::from_secs(20);
+const MAX_CALL_TIME: Duration = Duration::from_secs(20);
 /// The time limit for a prompt, which waits for a person.
-const PROMPT_LIMIT: Duration = Duration::from_secs(120);
+const MAX_PROMPT_TIME: Duration = Duration::from_secs(120);
 /// The path that the service returns for "none".
-const NOTHING: &str = "/";
+const NO_OBJECT: &str = "/";
 
 /// Session, parameters, value, content type.
-type Wire = (OwnedObjectPath, Vec<u8>, Vec<u8>, String);
+type SecretOnBus = (OwnedObjectPath, Vec<u8>, Vec<u8>, String);
 
 pub struct Keyring {
     address: Option<String>,
-    open: Mutex<Option<Open>>,
+    open: Mutex<Option<KeyringSession>>,
 }
 
-struct Open {
+struct KeyringSession {
     connection: Connection,
     session: OwnedObjectPath,
 }
@@ -46,11 +46,11 @@ impl Keyring {
     }
 
     /// Connects on first use and again after an error, because a keyring can restart.
-    fn with<T>(&self, work: impl FnOnce(&Open) -> Result<T, Trouble>) -> Result<T, Failure> {
+    fn with<T>(&self, work: impl FnOnce(&KeyringSession) -> Result<T, KeyringError>) -> Result<T, Failure> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let done = match open.take() {
             Some(open) => Ok(open),
-            None => Open::new(self.address.as_deref()),
+            None => KeyringSession::new(self.address.as_deref()),
         }
         .and_then(|fresh| {
             let done = work(&fresh)?;
@@ -87,13 +87,13 @@ impl SecretStore for Keyring {
         })
     }
 
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         "the desktop keyring".to_owned()
     }
 }
 
 #[derive(Debug, thiserror::Error)]
-enum Trouble {
+enum KeyringError {
     #[error(transparent)]
     Bus(#[from] zbus::Error),
     #[error(transparent)]
@@ -104,13 +104,13 @@ enum Trouble {
     Locked,
 }
 
-impl Open {
-    fn new(address: Option<&str>) -> Result<Self, Trouble> {
+impl KeyringSession {
+    fn new(address: Option<&str>) -> Result<Self, KeyringError> {
         let builder = match address {
             Some(address) => Builder::address(address)?,
             None => Builder::session()?,
         };
-        let connection = builder.method_timeout(LIMIT).build()?;
+        let connection = builder.method_timeout(MAX_CALL_TIME).build()?;
         let reply = connection.call_method(
             Some(SERVICE),
             ROOT,
@@ -122,7 +122,13 @@ impl Open {
         Ok(Self { connection, session })
     }
 
-    fn call<B, T>(&self, path: &ObjectPath<'_>, interface: &str, method: &str, body: &B) -> Result<T, Trouble>
+    fn call<B, T>(
+        &self,
+        path: &ObjectPath<'_>,
+        interface: &str,
+        method: &str,
+        body: &B,
+    ) -> Result<T, KeyringError>
     where
         B: serde::Serialize + zbus::zvariant::DynamicType,
         T: serde::de::DeserializeOwned + zbus::zvariant::Type,
@@ -131,7 +137,7 @@ impl Open {
         Ok(reply.body().deserialize()?)
     }
 
-    fn service<B, T>(&self, method: &str, body: &B) -> Result<T, Trouble>
+    fn service<B, T>(&self, method: &str, body: &B) -> Result<T, KeyringError>
     where
         B: serde::Serialize + zbus::zvariant::DynamicType,
         T: serde::de::DeserializeOwned + zbus::zvariant::Type,
@@ -139,13 +145,13 @@ impl Open {
         self.call(&ObjectPath::try_from(ROOT)?, "org.freedesktop.Secret.Service", method, body)
     }
 
-    fn collection(&self) -> Result<OwnedObjectPath, Trouble> {
+    fn collection(&self) -> Result<OwnedObjectPath, KeyringError> {
         let path: OwnedObjectPath = self.service("ReadAlias", &("default",))?;
-        if path.as_str() == NOTHING { Err(Trouble::NoCollection) } else { Ok(path) }
+        if path.as_str() == NO_OBJECT { Err(KeyringError::NoCollection) } else { Ok(path) }
     }
 
     /// Returns the item of this name, unlocked.
-    fn find(&self, name: &str) -> Result<Option<OwnedObjectPath>, Trouble> {
+    fn find(&self, name: &str) -> Result<Option<OwnedObjectPath>, KeyringError> {
         let found: (Vec<OwnedObjectPath>, Vec<OwnedObjectPath>) =
             self.service("SearchItems", &(attributes(name),))?;
         match (found.0.into_iter().next(), found.1.into_iter().next()) {
@@ -155,14 +161,14 @@ impl Open {
         }
     }
 
-    fn unlock(&self, path: &OwnedObjectPath) -> Result<(), Trouble> {
+    fn unlock(&self, path: &OwnedObjectPath) -> Result<(), KeyringError> {
         let (_, prompt): (Vec<OwnedObjectPath>, OwnedObjectPath) = self.service("Unlock", &(vec![path],))?;
         self.prompt(&prompt)
     }
 
     /// Shows the desktop's prompt, if there is one, and waits for it.
-    fn prompt(&self, prompt: &OwnedObjectPath) -> Result<(), Trouble> {
-        if prompt.as_str() == NOTHING {
+    fn prompt(&self, prompt: &OwnedObjectPath) -> Result<(), KeyringError> {
+        if prompt.as_str() == NO_OBJECT {
             return Ok(());
         }
         let proxy = Proxy::new(&self.connection, SERVICE, prompt, "org.freedesktop.Secret.Prompt")?;
@@ -179,18 +185,19 @@ impl Open {
             // Sending fails after a timeout.
             let _ = sender.send(dismissed);
         });
-        match (waiting, receiver.recv_timeout(PROMPT_LIMIT)) {
+        match (waiting, receiver.recv_timeout(MAX_PROMPT_TIME)) {
             (Ok(_), Ok(Some(false))) => Ok(()),
-            _ => Err(Trouble::Locked),
+            _ => Err(KeyringError::Locked),
         }
     }
 
-    fn secret(&self, item: &OwnedObjectPath) -> Result<Vec<u8>, Trouble> {
-        let wire: Wire = self.call(item, "org.freedesktop.Secret.Item", "GetSecret", &(&self.session,))?;
+    fn secret(&self, item: &OwnedObjectPath) -> Result<Vec<u8>, KeyringError> {
+        let wire: SecretOnBus =
+            self.call(item, "org.freedesktop.Secret.Item", "GetSecret", &(&self.session,))?;
         Ok(wire.2)
     }
 
-    fn create(&self, name: &str, secret: &Secret) -> Result<(), Trouble> {
+    fn create(&self, name: &str, secret: &Secret) -> Result<(), KeyringError> {
         let collection = self.collection()?;
         self.unlock(&collection)?;
         let properties = HashMap::from([
@@ -198,7 +205,7 @@ impl Open {
             ("org.freedesktop.Secret.Item.Attributes", Value::from(attributes(name))),
         ]);
         let value = secret.reveal().as_bytes().to_vec();
-        let wire: Wire = (self.session.clone(), Vec::new(), value, "text/plain".to_owned());
+        let wire: SecretOnBus = (self.session.clone(), Vec::new(), value, "text/plain".to_owned());
         let (_, prompt): (OwnedObjectPath, OwnedObjectPath) = self.call(
             &collection,
             "org.freedesktop.Secret.Collection",

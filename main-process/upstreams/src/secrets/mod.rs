@@ -9,13 +9,13 @@ pub use file::FileSecrets;
 pub use keyring::Keyring;
 pub(crate) use redact::Redactor;
 
-use crate::{config::McpConfig, failure::Failure};
+use crate::{config::McpConfig, error::Failure};
 use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 use uuid::Uuid;
 
 /// The minimum bytes of a secret. Redacting shorter texts would garble every log and protect nothing.
-pub const SHORTEST_SECRET: usize = 4;
-const LONGEST_SECRET: usize = 16_384;
+pub const MIN_SECRET_BYTES: usize = 4;
+const MAX_SECRET_BYTES: usize = 16_384;
 
 /// A secret value, redacted in debug output.
 #[derive(Clone, PartialEq, Eq)]
@@ -25,8 +25,10 @@ impl Secret {
     pub fn new(value: &str) -> Result<Self, Failure> {
         // Pasted values often end in a line break.
         let value = value.trim();
-        if !(SHORTEST_SECRET..=LONGEST_SECRET).contains(&value.len()) || value.contains(['\0', '\n', '\r']) {
-            let message = format!("A secret must be one line of {SHORTEST_SECRET} to {LONGEST_SECRET} bytes");
+        if !(MIN_SECRET_BYTES..=MAX_SECRET_BYTES).contains(&value.len()) || value.contains(['\0', '\n', '\r'])
+        {
+            let message =
+                format!("A secret must be one line of {MIN_SECRET_BYTES} to {MAX_SECRET_BYTES} bytes");
             return Err(Failure::validation("secret", message));
         }
         Ok(Self(value.to_owned()))
@@ -49,7 +51,7 @@ pub trait SecretStore: Send + Sync {
     fn set(&self, name: &str, secret: &Secret) -> Result<(), Failure>;
     fn remove(&self, name: &str) -> Result<(), Failure>;
     /// The location of the store, for people.
-    fn place(&self) -> String;
+    fn location(&self) -> String;
 }
 
 /// Returns the desktop keyring when one is usable, otherwise a file in the configuration folder. Queries D-Bus, so it
@@ -65,18 +67,18 @@ pub fn best_secret_store(config_folder: &Path) -> Arc<dyn SecretStore> {
 }
 
 /// Returns the storage name of a server's secret: of a variable, or of its URL as `auth`.
-pub(crate) fn own_secret(server: Uuid, part: &str) -> String {
+pub(crate) fn secret_name(server: Uuid, part: &str) -> String {
     format!("mcp/{server}/{part}")
 }
 
 /// The resolved secrets of one server.
-pub(crate) struct Resolved {
+pub(crate) struct ResolvedSecrets {
     by_reference: BTreeMap<String, Secret>,
 }
 
-impl Resolved {
+impl ResolvedSecrets {
     /// Resolves all secrets of a server, or returns the parts without one.
-    pub(crate) fn of(config: &McpConfig, store: &dyn SecretStore) -> Result<Self, Unresolved> {
+    pub(crate) fn of(config: &McpConfig, store: &dyn SecretStore) -> Result<Self, UnresolvedSecrets> {
         let mut by_reference = BTreeMap::new();
         let mut missing = Vec::new();
         for (part, reference, required) in config.secret_refs() {
@@ -84,10 +86,10 @@ impl Resolved {
                 Ok(Some(secret)) => drop(by_reference.insert(reference.to_owned(), secret)),
                 Ok(None) if required => missing.push(part.to_owned()),
                 Ok(None) => {}
-                Err(failure) => return Err(Unresolved::Store(failure)),
+                Err(failure) => return Err(UnresolvedSecrets::Store(failure)),
             }
         }
-        if missing.is_empty() { Ok(Self { by_reference }) } else { Err(Unresolved::Missing(missing)) }
+        if missing.is_empty() { Ok(Self { by_reference }) } else { Err(UnresolvedSecrets::Missing(missing)) }
     }
 
     pub(crate) fn get(&self, reference: &str) -> Option<&Secret> {
@@ -99,7 +101,7 @@ impl Resolved {
     }
 }
 
-pub(crate) enum Unresolved {
+pub(crate) enum UnresolvedSecrets {
     Missing(Vec<String>),
     Store(Failure),
 }

@@ -3,7 +3,7 @@
 use super::Secret;
 use std::borrow::Cow;
 
-const IN_PLACE: &str = "[redacted]";
+const REDACTED: &str = "[redacted]";
 
 #[derive(Clone, Default)]
 pub(crate) struct Redactor {
@@ -29,7 +29,7 @@ impl Redactor {
         let mut cleaned = Cow::Borrowed(text);
         for needle in &self.needles {
             if cleaned.contains(needle.as_str()) {
-                cleaned = Cow::Owned(cleaned.replace(needle.as_str(), IN_PLACE));
+                cleaned = Cow::Owned(cleaned.replace(needle.as_str(), REDACTED));
             }
         }
         cleaned

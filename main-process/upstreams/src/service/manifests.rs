@@ -5,8 +5,11 @@ use crate::{
     actor::Progress,
     call::Answer,
     config::ToolPolicy,
-    failure::Failure,
-    manifest::{Hands, Keys, ManifestFolder, ManifestReport, ManifestTool, Manifests, Outcome, Reading},
+    error::Failure,
+    manifest::{
+        CredentialNamespace, LoadedManifests, ManifestCallDeps, ManifestCallOutcome, ManifestContext,
+        ManifestFolder, ManifestReport, ManifestTool,
+    },
     secrets::Secret,
 };
 use serde_json::Value;
@@ -20,12 +23,13 @@ impl McpService {
     /// Reloads all manifests, at the start and whenever a file has changed. Running calls continue with the old ones.
     pub fn load_manifests(&self, folders: &[ManifestFolder]) -> Vec<ManifestReport> {
         let approved = self.store.approved_manifests();
-        let home = self.surroundings.environment.iter().find(|(name, _)| name == "HOME");
+        let home = self.deps.environment.iter().find(|(name, _)| name == "HOME");
         let home = home.map(|(_, home)| PathBuf::from(home));
-        let reading = Reading { approved: &approved, internal: &*self.internal, home: home.as_deref() };
-        let loaded = Arc::new(Manifests::load(folders, &reading));
+        let reading =
+            ManifestContext { approved: &approved, internal: &*self.internal, home: home.as_deref() };
+        let loaded = Arc::new(LoadedManifests::load(folders, &reading));
         *self.manifests.lock().unwrap_or_else(PoisonError::into_inner) = loaded.clone();
-        self.tell();
+        self.notify_changed();
         loaded.reports.clone()
     }
 
@@ -57,7 +61,7 @@ impl McpService {
     pub fn set_manifest_policy(&self, exposed: &str, policy: ToolPolicy) -> Result<(), Failure> {
         let tool = self.manifest_tool(exposed)?;
         self.store.set_manifest_policy(exposed, &tool.hash, policy)?;
-        self.tell();
+        self.notify_changed();
         Ok(())
     }
 
@@ -69,8 +73,7 @@ impl McpService {
 
     /// Returns whether a credential has a value. A keyring may prompt the user first.
     pub fn has_manifest_secret(&self, manifest: &str, credential: &str) -> bool {
-        let found =
-            self.keys(manifest).and_then(|keys| self.surroundings.secrets.get(&keys.reference(credential)));
+        let found = self.keys(manifest).and_then(|keys| self.deps.secrets.get(&keys.reference(credential)));
         found.is_ok_and(|secret| secret.is_some())
     }
 
@@ -81,10 +84,10 @@ impl McpService {
         credential: &str,
         secret: &Secret,
     ) -> Result<(), Failure> {
-        self.surroundings.secrets.set(&self.keys(manifest)?.reference(credential), secret)
+        self.deps.secrets.set(&self.keys(manifest)?.reference(credential), secret)
     }
 
-    fn keys(&self, manifest: &str) -> Result<Keys, Failure> {
+    fn keys(&self, manifest: &str) -> Result<CredentialNamespace, Failure> {
         let loaded = self.loaded();
         let found = loaded.reports.iter().filter(|report| report.id.as_deref() == Some(manifest));
         let found = found.filter_map(|report| report.keys.clone()).next();
@@ -110,10 +113,10 @@ impl McpService {
         progress: Option<mpsc::Sender<Progress>>,
     ) -> Result<Answer, Failure> {
         let tool = self.manifest_tool(exposed)?;
-        let hands = Hands { surroundings: &self.surroundings, internal: &*self.internal };
+        let hands = ManifestCallDeps { surroundings: &self.deps, internal: &*self.internal };
         match tool.call(arguments, &hands).await? {
-            Outcome::Answered(answer) => Ok(answer),
-            Outcome::PassOn { server, tool, arguments } => {
+            ManifestCallOutcome::Answered(answer) => Ok(answer),
+            ManifestCallOutcome::Forward { server, tool, arguments } => {
                 let config = self.store.by_slug(&server);
                 let id = config
                     .ok_or_else(|| Failure::not_found(format!("Server {server:.64} does not exist")))?
@@ -123,7 +126,7 @@ impl McpService {
         }
     }
 
-    fn loaded(&self) -> Arc<Manifests> {
+    fn loaded(&self) -> Arc<LoadedManifests> {
         self.manifests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

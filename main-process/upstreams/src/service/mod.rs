@@ -3,16 +3,21 @@
 mod manifests;
 
 use crate::{
-    actor::{Definitions, Handle, Order, Pace, Progress, Shared, State, Surroundings},
-    call::{Answer, Call},
-    config::{self, McpConfig, McpSource, Store, ToolPolicy, Unreadable},
-    failure::Failure,
+    actor::{
+        Pace, Progress, ServerActorHandle, ServerDeps, ServerOrder, ServerRunState, SharedServerState,
+        ToolDefinitions,
+    },
+    call::{Answer, ServerToolCall},
+    config::{self, ConfigStore, McpConfig, McpSource, ToolPolicy, UnreadableConfigEntry},
+    error::Failure,
     launch::inherited_environment,
-    manifest::{InternalMethods, Manifests},
-    secrets::{FileSecrets, Secret, SecretStore, own_secret},
+    manifest::{InternalMethods, LoadedManifests},
+    secrets::{FileSecrets, Secret, SecretStore, secret_name},
     spawn::{OwnGroup, Spawner},
-    status::{Details, McpStatus},
-    tools::{Approval, Definition, Offered, Seen, Tool, exposed_name, slug_of},
+    status::{McpStatus, ServerStatusDetails},
+    tools::{
+        Approval, ApprovedDefinition, OfferedTool, Tool, ToolDefinition, exposed_name, split_exposed_name,
+    },
 };
 use serde_json::Value;
 use std::{
@@ -53,16 +58,16 @@ impl Setup {
             environment: inherited_environment(),
             spawner: Arc::new(OwnGroup),
             secrets: Arc::new(FileSecrets::new(&config_folder.join("secrets.json"))),
-            internal: Arc::new(StatusOnly),
+            internal: Arc::new(StatusMethodOnly),
             pace: Pace::default(),
         }
     }
 }
 
 /// Provides only `server.status`.
-struct StatusOnly;
+struct StatusMethodOnly;
 
-impl InternalMethods for StatusOnly {
+impl InternalMethods for StatusMethodOnly {
     fn knows(&self, method: &str) -> bool {
         method == "server.status"
     }
@@ -78,13 +83,13 @@ impl InternalMethods for StatusOnly {
 }
 
 pub struct McpService {
-    store: Store,
-    surroundings: Arc<Surroundings>,
+    store: ConfigStore,
+    deps: Arc<ServerDeps>,
     internal: Arc<dyn InternalMethods>,
-    manifests: Mutex<Arc<Manifests>>,
-    servers: Mutex<BTreeMap<Uuid, Handle>>,
+    manifests: Mutex<Arc<LoadedManifests>>,
+    servers: Mutex<BTreeMap<Uuid, ServerActorHandle>>,
     /// Actors of deleted servers that may still be stopping.
-    leaving: Mutex<Vec<JoinHandle<()>>>,
+    stopping: Mutex<Vec<JoinHandle<()>>>,
     changed: watch::Sender<u64>,
     runtime: Runtime,
 }
@@ -92,8 +97,8 @@ pub struct McpService {
 impl McpService {
     /// Opens the service without starting servers; see [`Self::launch_enabled`].
     pub fn open(setup: Setup, runtime: Runtime) -> Result<Self, Failure> {
-        let store = Store::open(&setup.config_file)?;
-        let surroundings = Arc::new(Surroundings {
+        let store = ConfigStore::open(&setup.config_file)?;
+        let surroundings = Arc::new(ServerDeps {
             environment: setup.environment,
             data: setup.data,
             spawner: setup.spawner,
@@ -102,23 +107,23 @@ impl McpService {
         });
         let service = Self {
             store,
-            surroundings,
+            deps: surroundings,
             internal: setup.internal,
             manifests: Mutex::default(),
             servers: Mutex::default(),
-            leaving: Mutex::default(),
+            stopping: Mutex::default(),
             changed: watch::Sender::new(0),
             runtime,
         };
         for config in service.store.list() {
-            service.employ(config);
+            service.spawn_actor(config);
         }
         Ok(service)
     }
 
-    fn employ(&self, config: Arc<McpConfig>) {
+    fn spawn_actor(&self, config: Arc<McpConfig>) {
         let id = config.id;
-        let handle = Handle::new(config, self.surroundings.clone(), self.changed.clone(), &self.runtime);
+        let handle = ServerActorHandle::new(config, self.deps.clone(), self.changed.clone(), &self.runtime);
         self.servers().insert(id, handle);
     }
 
@@ -128,7 +133,7 @@ impl McpService {
     }
 
     /// Returns the entries of the file that cannot be parsed; they stay unchanged.
-    pub fn unreadable(&self) -> Vec<Unreadable> {
+    pub fn unreadable(&self) -> Vec<UnreadableConfigEntry> {
         self.store.unreadable()
     }
 
@@ -147,12 +152,12 @@ impl McpService {
         Some(self.status_of(&config, self.shared(id)?.state()))
     }
 
-    pub fn details(&self, id: Uuid) -> Option<Details> {
+    pub fn details(&self, id: Uuid) -> Option<ServerStatusDetails> {
         let config = self.store.get(id)?;
         let shared = self.shared(id)?;
         let tools = self.tools(id);
-        let link = shared.link();
-        Some(Details {
+        let link = shared.session();
+        Some(ServerStatusDetails {
             status: self.status_of(&config, shared.state()),
             protocol: link.as_ref().map(|link| link.protocol.clone()),
             server: link.and_then(|link| link.server.clone()),
@@ -163,9 +168,9 @@ impl McpService {
         })
     }
 
-    fn status_of(&self, config: &McpConfig, state: State) -> McpStatus {
+    fn status_of(&self, config: &McpConfig, state: ServerRunState) -> McpStatus {
         match state {
-            State::Connected(link) => {
+            ServerRunState::Connected(link) => {
                 let tools = self.tools_of(config, &link.definitions());
                 let offered: Vec<String> =
                     tools.iter().filter(|tool| tool.is_offered()).map(|tool| tool.exposed.clone()).collect();
@@ -176,17 +181,17 @@ impl McpService {
                 }
                 McpStatus::Running { tools: offered }
             }
-            State::Stopping => McpStatus::Stopping,
+            ServerRunState::Stopping => McpStatus::Stopping,
             _ if !config.enabled => McpStatus::Disabled,
-            State::Stopped => McpStatus::Stopped,
-            State::Starting(phase) => McpStatus::Starting { phase },
-            State::Backoff { attempt, retry_at, failure } => {
+            ServerRunState::Stopped => McpStatus::Stopped,
+            ServerRunState::Starting(phase) => McpStatus::Starting { phase },
+            ServerRunState::Backoff { attempt, retry_at, failure } => {
                 let left = retry_at.saturating_duration_since(Instant::now()).as_millis();
                 let retry_in_ms = u64::try_from(left).unwrap_or(u64::MAX);
                 McpStatus::Backoff { attempt, retry_in_ms, message: failure.message }
             }
-            State::NeedsCredentials { missing, .. } => McpStatus::NeedsCredentials { missing },
-            State::Failed(failure) => McpStatus::Error { message: failure.message },
+            ServerRunState::NeedsCredentials { missing, .. } => McpStatus::NeedsCredentials { missing },
+            ServerRunState::Failed(failure) => McpStatus::Error { message: failure.message },
         }
     }
 
@@ -202,7 +207,7 @@ impl McpService {
         for config in self.store.list().iter().filter(|config| config.enabled) {
             if let Some(orders) = self.orders(config.id) {
                 // A full queue already contains a start order.
-                let _ = orders.try_send(Order::Launch);
+                let _ = orders.try_send(ServerOrder::Launch);
             }
         }
     }
@@ -213,12 +218,12 @@ impl McpService {
         if !config.enabled {
             return Err(Failure::conflict(format!("{} is disabled: enable it first", config.name)));
         }
-        self.order(id, Order::Start).await
+        self.order(id, ServerOrder::Start).await
     }
 
     /// Stops a server. Returns when the process and all its children have ended.
     pub async fn stop(&self, id: Uuid) -> Result<(), Failure> {
-        self.order(id, Order::Stop).await
+        self.order(id, ServerOrder::Stop).await
     }
 
     pub async fn restart(&self, id: Uuid) -> Result<(), Failure> {
@@ -226,7 +231,7 @@ impl McpService {
         if !config.enabled {
             return Err(Failure::conflict(format!("{} is disabled: enable it first", config.name)));
         }
-        self.order(id, Order::Restart).await
+        self.order(id, ServerOrder::Restart).await
     }
 
     /// Enables or disables a server. When it fails to start, it is disabled again and the reason is returned.
@@ -253,7 +258,7 @@ impl McpService {
         for id in ids {
             let (reply, answer) = oneshot::channel();
             if let Some(orders) = self.orders(id)
-                && orders.send(Order::Stop(reply)).await.is_ok()
+                && orders.send(ServerOrder::Stop(reply)).await.is_ok()
             {
                 stopping.push(answer);
             }
@@ -262,7 +267,7 @@ impl McpService {
             // A finished actor has already ended its process.
             let _ = answer.await;
         }
-        let leaving = std::mem::take(&mut *self.leaving.lock().unwrap_or_else(PoisonError::into_inner));
+        let leaving = std::mem::take(&mut *self.stopping.lock().unwrap_or_else(PoisonError::into_inner));
         for task in leaving {
             let _ = task.await;
         }
@@ -272,7 +277,7 @@ impl McpService {
     async fn order(
         &self,
         id: Uuid,
-        order: impl FnOnce(oneshot::Sender<Result<(), Failure>>) -> Order,
+        order: impl FnOnce(oneshot::Sender<Result<(), Failure>>) -> ServerOrder,
     ) -> Result<(), Failure> {
         let orders = self.orders(id).ok_or_else(|| unknown(id))?;
         let (reply, answer) = oneshot::channel();
@@ -294,11 +299,11 @@ impl McpService {
 
     /// Returns all tools of a running server, including hidden ones.
     pub fn tools(&self, id: Uuid) -> Vec<Tool> {
-        let found = self.store.get(id).zip(self.shared(id).and_then(|shared| shared.link()));
+        let found = self.store.get(id).zip(self.shared(id).and_then(|shared| shared.session()));
         found.map(|(config, link)| self.tools_of(&config, &link.definitions())).unwrap_or_default()
     }
 
-    fn tools_of(&self, config: &McpConfig, definitions: &Definitions) -> Vec<Tool> {
+    fn tools_of(&self, config: &McpConfig, definitions: &ToolDefinitions) -> Vec<Tool> {
         let approved = self.store.approved(config.id);
         definitions.values().map(|definition| Tool::new(config, definition, &approved)).collect()
     }
@@ -309,19 +314,19 @@ impl McpService {
     }
 
     /// Returns an offered tool by its exposed name. Reads only one server and one tool, because every call uses this.
-    pub fn offered(&self, exposed: &str) -> Option<Offered> {
-        let (slug, _) = slug_of(exposed)?;
+    pub fn offered(&self, exposed: &str) -> Option<OfferedTool> {
+        let (slug, _) = split_exposed_name(exposed)?;
         let config = self.store.by_slug(slug)?;
-        let definitions = self.shared(config.id)?.link()?.definitions();
-        let definition = named_outside(&definitions, &config, exposed)?;
+        let definitions = self.shared(config.id)?.session()?.definitions();
+        let definition = find_exposed(&definitions, &config, exposed)?;
         let settings = config.tools.get(definition.name());
         let policy = settings.map_or(ToolPolicy::Ask, |settings| settings.policy);
-        let seen = self.store.seen(config.id, definition.name())?;
-        let is_offered = seen.is(definition)
+        let seen = self.store.approved_definition(config.id, definition.name())?;
+        let is_offered = seen.matches(definition)
             && settings.is_none_or(|settings| settings.enabled)
             && policy != ToolPolicy::Deny;
         let says = definition.part("annotations").and_then(|hints| hints.get("destructiveHint"));
-        is_offered.then(|| Offered {
+        is_offered.then(|| OfferedTool {
             server: config.id,
             server_name: config.name.clone(),
             policy,
@@ -364,12 +369,12 @@ impl McpService {
         self.record_approval(id, &definitions.values().collect::<Vec<_>>())
     }
 
-    fn record_approval(&self, id: Uuid, definitions: &[&Arc<Definition>]) -> Result<(), Failure> {
+    fn record_approval(&self, id: Uuid, definitions: &[&Arc<ToolDefinition>]) -> Result<(), Failure> {
         let seen = definitions.iter().map(|definition| {
-            (definition.name().to_owned(), Arc::new(Seen::new(definition.value().clone())))
+            (definition.name().to_owned(), Arc::new(ApprovedDefinition::new(definition.value().clone())))
         });
         self.store.approve(id, seen.collect())?;
-        self.tell();
+        self.notify_changed();
         Ok(())
     }
 
@@ -377,13 +382,13 @@ impl McpService {
     pub fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), Failure> {
         self.store.get(id).ok_or_else(|| unknown(id))?;
         self.store.withdraw(id, tool)?;
-        self.tell();
+        self.notify_changed();
         Ok(())
     }
 
-    fn definitions(&self, id: Uuid) -> Result<Arc<Definitions>, Failure> {
+    fn definitions(&self, id: Uuid) -> Result<Arc<ToolDefinitions>, Failure> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
-        let link = self.shared(id).and_then(|shared| shared.link());
+        let link = self.shared(id).and_then(|shared| shared.session());
         Ok(link.ok_or_else(|| not_running(&config))?.definitions())
     }
 
@@ -391,11 +396,12 @@ impl McpService {
     pub fn check_arguments(&self, id: Uuid, tool: &str, arguments: &Value) -> Result<(), Failure> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         let shared = self.shared(id).ok_or_else(|| unknown(id))?;
-        let link = shared.link().ok_or_else(|| not_running(&config))?;
+        let link = shared.session().ok_or_else(|| not_running(&config))?;
         let definitions = link.definitions();
         let definition = find_named(&definitions, &config, tool)?;
-        let approved = self.store.seen(id, definition.name());
-        Call { config: &config, definition, approved, link: link.clone(), shared: &shared }.check(arguments)
+        let approved = self.store.approved_definition(id, definition.name());
+        ServerToolCall { config: &config, definition, approved, session: link.clone(), shared: &shared }
+            .check(arguments)
     }
 
     /// Calls a tool by its own or its exposed name. A call is never sent twice.
@@ -418,11 +424,12 @@ impl McpService {
     ) -> Result<Answer, Failure> {
         let config = self.store.get(mcp_id).ok_or_else(|| unknown(mcp_id))?;
         let shared = self.shared(mcp_id).ok_or_else(|| unknown(mcp_id))?;
-        let link = shared.link().ok_or_else(|| not_running(&config))?;
+        let link = shared.session().ok_or_else(|| not_running(&config))?;
         let definitions = link.definitions();
         let definition = find_named(&definitions, &config, tool_name)?;
-        let approved = self.store.seen(mcp_id, definition.name());
-        let call = Call { config: &config, definition, approved, link: link.clone(), shared: &shared };
+        let approved = self.store.approved_definition(mcp_id, definition.name());
+        let call =
+            ServerToolCall { config: &config, definition, approved, session: link.clone(), shared: &shared };
         call.run(arguments, progress).await
     }
 
@@ -435,13 +442,17 @@ impl McpService {
 
     /// Checks that all required secrets of a registry server are provided before it is saved. A person who writes a
     /// configuration manually may provide them later.
-    fn check_given(&self, config: &McpConfig, secrets: &[(String, Secret)]) -> Result<(), Failure> {
+    fn check_required_secrets(
+        &self,
+        config: &McpConfig,
+        secrets: &[(String, Secret)],
+    ) -> Result<(), Failure> {
         if !matches!(config.source, McpSource::Official { .. }) {
             return Ok(());
         }
         for (part, reference, _) in config.secret_refs().filter(|(_, _, required)| *required) {
             let is_given = secrets.iter().any(|(given, _)| given == part);
-            if !is_given && self.surroundings.secrets.get(reference)?.is_none() {
+            if !is_given && self.deps.secrets.get(reference)?.is_none() {
                 let field =
                     if part == "auth" { "transport.auth".to_owned() } else { format!("env_vars.{part}") };
                 let message = format!("Missing required credentials: {part} has no value");
@@ -451,17 +462,17 @@ impl McpService {
         Ok(())
     }
 
-    fn keep_new(&self, mut config: McpConfig, secrets: &[(String, Secret)]) -> Result<McpConfig, Failure> {
+    fn save_new(&self, mut config: McpConfig, secrets: &[(String, Secret)]) -> Result<McpConfig, Failure> {
         config.name = config.name.trim().to_owned();
         config::check(&config)?;
-        self.check_given(&config, secrets)?;
+        self.check_required_secrets(&config, secrets)?;
         if self.store.get(config.id).is_some() {
             return Err(Failure::conflict("A server with this id already exists").at("id"));
         }
         let others = self.store.list();
         config.slug = config::slug_for(&config.name, |slug| others.iter().any(|other| other.slug == slug));
         let config = self.store.insert(config)?;
-        self.tell();
+        self.notify_changed();
         Ok(config.as_ref().clone())
     }
 
@@ -474,10 +485,10 @@ impl McpService {
         for (part, _) in secrets {
             config.refer_to_own_secret(part);
         }
-        let created = self.keep_new(config, secrets)?;
-        let store = &self.surroundings.secrets;
+        let created = self.save_new(config, secrets)?;
+        let store = &self.deps.secrets;
         let kept =
-            secrets.iter().try_for_each(|(part, secret)| store.set(&own_secret(created.id, part), secret));
+            secrets.iter().try_for_each(|(part, secret)| store.set(&secret_name(created.id, part), secret));
         if let Err(failure) = kept {
             self.delete(created.id)?;
             return Err(failure);
@@ -493,7 +504,7 @@ impl McpService {
         config.slug = current.slug.clone();
         config::check(&config)?;
         self.store.insert(config)?;
-        self.tell();
+        self.notify_changed();
         Ok(())
     }
 
@@ -501,11 +512,11 @@ impl McpService {
     pub fn delete(&self, id: Uuid) -> Result<(), Failure> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         self.store.remove(id)?;
-        self.tell();
+        self.notify_changed();
         for (_, reference, _) in
-            config.secret_refs().filter(|(_, reference, _)| reference.starts_with(&own_secret(id, "")))
+            config.secret_refs().filter(|(_, reference, _)| reference.starts_with(&secret_name(id, "")))
         {
-            self.surroundings.secrets.remove(reference)?;
+            self.deps.secrets.remove(reference)?;
         }
         Ok(())
     }
@@ -514,7 +525,7 @@ impl McpService {
 
     /// Returns the location of secrets, for people.
     pub fn secrets_place(&self) -> String {
-        self.surroundings.secrets.place()
+        self.deps.secrets.location()
     }
 
     /// Stores the secret of a variable, or of the URL as `auth`, and refers to it in the configuration.
@@ -522,7 +533,7 @@ impl McpService {
         let mut config = self.get(id).ok_or_else(|| unknown(id))?;
         config.refer_to_own_secret(part);
         config::check(&config)?;
-        self.surroundings.secrets.set(&own_secret(id, part), secret)?;
+        self.deps.secrets.set(&secret_name(id, part), secret)?;
         self.update(config)
     }
 
@@ -536,9 +547,9 @@ impl McpService {
             config.refer_to_own_secret(part);
         }
         config::check(&config)?;
-        self.check_given(&config, secrets)?;
+        self.check_required_secrets(&config, secrets)?;
         for (part, secret) in secrets {
-            self.surroundings.secrets.set(&own_secret(config.id, part), secret)?;
+            self.deps.secrets.set(&secret_name(config.id, part), secret)?;
         }
         self.update(config)
     }
@@ -547,7 +558,7 @@ impl McpService {
     pub fn secrets_set(&self, config: &McpConfig) -> Result<BTreeSet<String>, Failure> {
         let mut set = BTreeSet::new();
         for (part, reference, _) in config.secret_refs() {
-            if self.surroundings.secrets.get(reference)?.is_some() {
+            if self.deps.secrets.get(reference)?.is_some() {
                 set.insert(part.to_owned());
             }
         }
@@ -556,7 +567,7 @@ impl McpService {
 
     /// Returns whether arguments contain a secret of a started server.
     pub fn holds_secret(&self, id: Uuid, arguments: &Value) -> bool {
-        let shared = self.shared(id).filter(|shared| shared.log.hides_anything());
+        let shared = self.shared(id).filter(|shared| shared.log.has_secrets());
         shared.is_some_and(|shared| {
             let text = arguments.to_string();
             shared.log.clean(&text) != text
@@ -571,13 +582,13 @@ impl McpService {
     /// Loads changes written by another Draftboard process of the same user.
     pub fn refresh(&self) -> Result<(), Failure> {
         if self.store.refresh()? {
-            self.tell();
+            self.notify_changed();
         }
         Ok(())
     }
 
     /// Reconciles actors with saved configurations: creates missing ones, updates changed ones and removes the rest.
-    fn staff(&self) {
+    fn reconcile_actors(&self) {
         let kept = self.store.list();
         for config in &kept {
             let is_new = match self.servers().get(&config.id) {
@@ -594,31 +605,31 @@ impl McpService {
                 None => true,
             };
             if is_new {
-                self.employ(config.clone());
+                self.spawn_actor(config.clone());
             }
         }
-        let mut leaving = self.leaving.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut leaving = self.stopping.lock().unwrap_or_else(PoisonError::into_inner);
         leaving.retain(|task| !task.is_finished());
         let mut servers = self.servers();
         let gone: Vec<Uuid> =
             servers.keys().filter(|id| !kept.iter().any(|config| config.id == **id)).copied().collect();
-        leaving.extend(gone.iter().filter_map(|id| servers.remove(id)).map(Handle::leave));
+        leaving.extend(gone.iter().filter_map(|id| servers.remove(id)).map(ServerActorHandle::into_task));
     }
 
-    fn tell(&self) {
-        self.staff();
+    fn notify_changed(&self) {
+        self.reconcile_actors();
         self.changed.send_modify(|count| *count += 1);
     }
 
-    fn shared(&self, id: Uuid) -> Option<Arc<Shared>> {
+    fn shared(&self, id: Uuid) -> Option<Arc<SharedServerState>> {
         self.servers().get(&id).map(|server| server.shared.clone())
     }
 
-    fn orders(&self, id: Uuid) -> Option<mpsc::Sender<Order>> {
+    fn orders(&self, id: Uuid) -> Option<mpsc::Sender<ServerOrder>> {
         self.servers().get(&id).map(|server| server.orders.clone())
     }
 
-    fn servers(&self) -> MutexGuard<'_, BTreeMap<Uuid, Handle>> {
+    fn servers(&self) -> MutexGuard<'_, BTreeMap<Uuid, ServerActorHandle>> {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -633,27 +644,27 @@ fn not_running(config: &McpConfig) -> Failure {
 
 /// Returns a definition by the server's own tool name or by the exposed one.
 fn find_named<'a>(
-    definitions: &'a Definitions,
+    definitions: &'a ToolDefinitions,
     config: &McpConfig,
     tool: &str,
-) -> Result<&'a Arc<Definition>, Failure> {
-    named_outside(definitions, config, tool).map_or_else(|| find(definitions, tool), Ok)
+) -> Result<&'a Arc<ToolDefinition>, Failure> {
+    find_exposed(definitions, config, tool).map_or_else(|| find(definitions, tool), Ok)
 }
 
 /// Returns a definition by its exposed name. Most names are exposed unchanged, so only the others are searched one by
 /// one.
-fn named_outside<'a>(
-    definitions: &'a Definitions,
+fn find_exposed<'a>(
+    definitions: &'a ToolDefinitions,
     config: &McpConfig,
     exposed: &str,
-) -> Option<&'a Arc<Definition>> {
-    let (_, rest) = slug_of(exposed).filter(|(slug, _)| *slug == config.slug)?;
+) -> Option<&'a Arc<ToolDefinition>> {
+    let (_, rest) = split_exposed_name(exposed).filter(|(slug, _)| *slug == config.slug)?;
     let is_it = |name: &str| exposed_name(&config.slug, name) == exposed;
     let same = definitions.get(rest).filter(|_| is_it(rest));
     same.or_else(|| definitions.iter().find(|(name, _)| is_it(name)).map(|(_, definition)| definition))
 }
 
-fn find<'a>(definitions: &'a Definitions, tool: &str) -> Result<&'a Arc<Definition>, Failure> {
+fn find<'a>(definitions: &'a ToolDefinitions, tool: &str) -> Result<&'a Arc<ToolDefinition>, Failure> {
     definitions
         .get(tool)
         .ok_or_else(|| Failure::not_found(format!("This server has no tool {tool:.128}")).at("tool"))

@@ -1,6 +1,6 @@
 //! A tool definition of a server in canonical form, so that any change is detected.
 
-use super::Schema;
+use super::ToolSchema;
 use rmcp::model;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -8,16 +8,16 @@ use std::sync::OnceLock;
 
 /// The parts that agents and people rely on. Icons and metadata are not included.
 const PARTS: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
-const LARGEST: usize = 256 << 10;
+const MAX_DEFINITION_BYTES: usize = 256 << 10;
 
-pub(crate) struct Definition {
+pub(crate) struct ToolDefinition {
     value: Value,
     hash: String,
-    input: OnceLock<Result<Schema, String>>,
-    output: OnceLock<Option<Result<Schema, String>>>,
+    input: OnceLock<Result<ToolSchema, String>>,
+    output: OnceLock<Option<Result<ToolSchema, String>>>,
 }
 
-impl Definition {
+impl ToolDefinition {
     /// Returns the reason when the definition cannot be used.
     pub(crate) fn new(tool: &model::Tool) -> Result<Self, String> {
         let mut whole = serde_json::to_value(tool).map_err(|error| error.to_string())?;
@@ -29,8 +29,11 @@ impl Definition {
         }
         let value = Value::Object(value);
         let text = canonical_text(&value);
-        if text.len() > LARGEST {
-            return Err(format!("its definition has {} bytes; the limit is {LARGEST}", text.len()));
+        if text.len() > MAX_DEFINITION_BYTES {
+            return Err(format!(
+                "its definition has {} bytes; the limit is {MAX_DEFINITION_BYTES}",
+                text.len()
+            ));
         }
         if tool.name.is_empty() || tool.name.chars().count() > 128 {
             return Err("its name is empty or longer than 128 characters".to_owned());
@@ -55,28 +58,28 @@ impl Definition {
     }
 
     /// Compiled on the first call, because most tools are never called.
-    pub(crate) fn input(&self) -> &Result<Schema, String> {
-        self.input.get_or_init(|| Schema::new(self.part("inputSchema").unwrap_or(&Value::Bool(true))))
+    pub(crate) fn input(&self) -> &Result<ToolSchema, String> {
+        self.input.get_or_init(|| ToolSchema::new(self.part("inputSchema").unwrap_or(&Value::Bool(true))))
     }
 
-    pub(crate) fn output(&self) -> &Option<Result<Schema, String>> {
-        self.output.get_or_init(|| self.part("outputSchema").map(Schema::new))
+    pub(crate) fn output(&self) -> &Option<Result<ToolSchema, String>> {
+        self.output.get_or_init(|| self.part("outputSchema").map(ToolSchema::new))
     }
 }
 
 /// A definition as a person has approved it.
-pub(crate) struct Seen {
+pub(crate) struct ApprovedDefinition {
     pub(crate) value: Value,
     hash: String,
 }
 
-impl Seen {
+impl ApprovedDefinition {
     pub(crate) fn new(value: Value) -> Self {
         let hash = hash_of(&canonical_text(&value));
         Self { value, hash }
     }
 
-    pub(crate) fn is(&self, definition: &Definition) -> bool {
+    pub(crate) fn matches(&self, definition: &ToolDefinition) -> bool {
         self.hash == definition.hash
     }
 }
@@ -127,8 +130,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn definition(value: Value) -> Definition {
-        Definition::new(&serde_json::from_value(value).expect("a tool")).expect("usable")
+    fn definition(value: Value) -> ToolDefinition {
+        ToolDefinition::new(&serde_json::from_value(value).expect("a tool")).expect("usable")
     }
 
     #[test]

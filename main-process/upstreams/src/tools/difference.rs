@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The maximum number of differences; more would be a new tool rather than a changed one.
-const MOST: usize = 100;
+const MAX_DIFFERENCES: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
@@ -24,7 +24,7 @@ pub fn differences(before: &Value, after: &Value) -> Vec<Difference> {
 }
 
 fn compare(path: String, before: Option<&Value>, after: Option<&Value>, found: &mut Vec<Difference>) {
-    if before == after || found.len() == MOST {
+    if before == after || found.len() == MAX_DIFFERENCES {
         return;
     }
     if let (Some(Value::Object(old)), Some(Value::Object(new))) = (before, after) {

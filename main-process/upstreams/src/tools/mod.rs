@@ -5,10 +5,10 @@ mod difference;
 mod name;
 mod schema;
 
-pub(crate) use definition::{Definition, Seen};
+pub(crate) use definition::{ApprovedDefinition, ToolDefinition};
 pub use difference::{Difference, differences};
-pub(crate) use name::{exposed_name, slug_of};
-pub(crate) use schema::Schema;
+pub(crate) use name::{exposed_name, split_exposed_name};
+pub(crate) use schema::ToolSchema;
 
 use crate::config::{McpConfig, ToolPolicy};
 use serde::Serialize;
@@ -54,7 +54,7 @@ pub struct Tool {
 
 /// The facts about an offered tool that forwarding a call requires, without its definition.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Offered {
+pub struct OfferedTool {
     pub server: Uuid,
     /// The display name of the server.
     pub server_name: String,
@@ -66,10 +66,10 @@ pub struct Offered {
 }
 
 impl Approval {
-    pub(crate) fn of(definition: &Definition, approved: Option<&Seen>) -> Self {
+    pub(crate) fn of(definition: &ToolDefinition, approved: Option<&ApprovedDefinition>) -> Self {
         match approved {
             None => Self::New,
-            Some(seen) if seen.is(definition) => Self::Approved,
+            Some(seen) if seen.matches(definition) => Self::Approved,
             Some(seen) => Self::Changed { differences: differences(&seen.value, definition.value()) },
         }
     }
@@ -78,8 +78,8 @@ impl Approval {
 impl Tool {
     pub(crate) fn new(
         config: &McpConfig,
-        definition: &Definition,
-        approved: &BTreeMap<String, Arc<Seen>>,
+        definition: &ToolDefinition,
+        approved: &BTreeMap<String, Arc<ApprovedDefinition>>,
     ) -> Self {
         let settings = config.tools.get(definition.name()).cloned().unwrap_or_default();
         let text = |part: &str| definition.part(part).and_then(Value::as_str).map(str::to_owned);

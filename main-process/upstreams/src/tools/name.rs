@@ -3,8 +3,8 @@
 
 use sha2::{Digest as _, Sha256};
 
-const LONGEST: usize = 64;
-const MARK: usize = 8;
+const MAX_EXPOSED_NAME_CHARS: usize = 64;
+const HASH_DIGITS: usize = 8;
 
 pub(crate) fn exposed_name(slug: &str, tool: &str) -> String {
     let safe: String = tool
@@ -12,18 +12,18 @@ pub(crate) fn exposed_name(slug: &str, tool: &str) -> String {
         .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
         .collect();
     let name = format!("{slug}__{safe}");
-    if safe == tool && !tool.is_empty() && name.len() <= LONGEST {
+    if safe == tool && !tool.is_empty() && name.len() <= MAX_EXPOSED_NAME_CHARS {
         return name;
     }
     // Appends a hash of the full name, because two sanitised names may be equal.
     let hash = Sha256::digest(tool.as_bytes());
-    let mark: String = hash.iter().take(MARK / 2).map(|byte| format!("{byte:02x}")).collect();
-    let kept: String = name.chars().take(LONGEST - MARK - 1).collect();
+    let mark: String = hash.iter().take(HASH_DIGITS / 2).map(|byte| format!("{byte:02x}")).collect();
+    let kept: String = name.chars().take(MAX_EXPOSED_NAME_CHARS - HASH_DIGITS - 1).collect();
     format!("{kept}_{mark}")
 }
 
 /// Splits an exposed name into slug and tool. A slug has no underscore and is never truncated.
-pub(crate) fn slug_of(exposed: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_exposed_name(exposed: &str) -> Option<(&str, &str)> {
     exposed.split_once("__")
 }
 
@@ -41,7 +41,7 @@ mod tests {
         let names: BTreeSet<String> = tools.iter().map(|tool| exposed_name("files", tool)).collect();
         assert_eq!(names.len(), tools.len(), "{names:?}");
         for name in &names {
-            assert!(name.len() <= LONGEST && name.starts_with("files__"), "{name}");
+            assert!(name.len() <= MAX_EXPOSED_NAME_CHARS && name.starts_with("files__"), "{name}");
             assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)), "{name}");
         }
         assert_eq!(exposed_name("files", "a.b"), "files__a_b_2e7336dc");

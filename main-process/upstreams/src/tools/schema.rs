@@ -4,11 +4,11 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 const BACKTRACK_LIMIT: usize = 10_000;
-const MOST_FINDINGS: usize = 3;
+const MAX_SCHEMA_ERRORS: usize = 3;
 
-pub(crate) struct Schema(Validator);
+pub(crate) struct ToolSchema(Validator);
 
-impl Schema {
+impl ToolSchema {
     pub(crate) fn new(schema: &Value) -> Result<Self, String> {
         jsonschema::options()
             .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
@@ -20,7 +20,7 @@ impl Schema {
 
     /// Returns the field and the reason without the value, which may be private.
     pub(crate) fn check(&self, value: &Value) -> Result<(), (String, String)> {
-        let mut findings = self.0.iter_errors(value).take(MOST_FINDINGS).peekable();
+        let mut findings = self.0.iter_errors(value).take(MAX_SCHEMA_ERRORS).peekable();
         let Some(first) = findings.peek() else { return Ok(()) };
         let field = first.instance_path().as_str().trim_start_matches('/').replace('/', ".");
         let all: Vec<String> = findings.map(|finding| finding.masked_with("the value").to_string()).collect();
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn a_finding_says_where_and_not_what() {
-        let schema = Schema::new(
+        let schema = ToolSchema::new(
             &json!({"type": "object", "properties": {"to": {"properties": {"path": {"type": "string"}}}}}),
         );
         let schema = schema.expect("a schema");
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_schema_elsewhere_is_not_fetched() {
-        assert!(Schema::new(&json!({"$ref": "https://example.org/schema.json"})).is_err());
-        assert!(Schema::new(&json!({"$ref": "file:///etc/passwd"})).is_err());
+        assert!(ToolSchema::new(&json!({"$ref": "https://example.org/schema.json"})).is_err());
+        assert!(ToolSchema::new(&json!({"$ref": "file:///etc/passwd"})).is_err());
     }
 }

@@ -1,5 +1,6 @@
-//! The audit: what happened around the review queue, newest first, in plain words, and whether its lines hold together. Main
-//! reads and checks it; nothing here can change a line.
+//! The audit panel: events of the review queue, newest first, and the result of verifying the log.
+//!
+//! Main reads and verifies the log; this panel cannot change it.
 
 mod words;
 
@@ -23,20 +24,21 @@ use shared_protocol::{
 };
 use words::{Kind, Told};
 
-/// Lines asked for at once, and as many as are kept.
+/// Lines per request.
 const PAGE: u32 = 200;
+/// The maximum number of lines in memory.
 const MOST: usize = 5_000;
 const ROW: f32 = 40.0;
-/// Under this width the controls stand below each other.
+/// Below this width the search field is above the other controls.
 const NARROW: f32 = 420.0;
 
 #[derive(Default)]
 pub(crate) struct AuditPanel {
     /// Newest first.
     lines: Vec<Told>,
-    /// How many there are in all, and the first that does not follow; absent until main has said so.
+    /// The total number of lines and the first broken one. `None` until main has answered.
     checked: Option<(u64, Option<(u64, String)>)>,
-    /// Something may have happened since.
+    /// The log may have new lines.
     stale: bool,
     asked: Option<Asked>,
     query: String,
@@ -58,7 +60,7 @@ impl AuditPanel {
         *self = Self { stale: true, ..Self::default() };
     }
 
-    /// Asking failed; it may be tried again.
+    /// Clears the pending request after a failure, so that it can be sent again.
     pub(crate) fn forget_asking(&mut self) {
         self.asked = None;
     }
@@ -70,7 +72,7 @@ impl AuditPanel {
                 let end = self.lines.last().map_or(u64::MAX, |last| last.number);
                 self.lines.extend(told.into_iter().filter(|line| line.number < end));
             }
-            // What was read further back stays, unless there is a gap.
+            // Older lines are kept unless there is a gap.
             _ => {
                 let before = std::mem::replace(&mut self.lines, told);
                 if let Some(last) = self.lines.last().map(|last| last.number) {
@@ -92,13 +94,13 @@ impl AuditPanel {
             self.ask(Asked::Newest, actions);
         }
         match &self.checked {
-            None => return drop(muted_ui(ui, view.theme, "Reading the audit…")),
+            None => return drop(muted_ui(ui, view.theme, "Loading the audit log…")),
             Some((0, None)) => {
                 return empty_state_ui(
                     ui,
                     view.theme,
-                    "Nothing has been written down yet",
-                    "Every proposal, decision and call of an agent is listed here, with who and when.",
+                    "No audit entries yet",
+                    "Proposals, decisions and tool calls appear here, each with its author and time.",
                 );
             }
             Some(_) => {}
@@ -130,14 +132,18 @@ impl AuditPanel {
                 WidgetInfo::labeled(
                     Role::ComboBox,
                     true,
-                    format!("Lines about {}", self.kind.words().to_lowercase()),
+                    format!("Filter by kind: {}", self.kind.words().to_lowercase()),
                 )
             });
-            if ui.button("Export…").on_hover_text("Every line, to be kept or checked elsewhere").clicked() {
+            if ui
+                .button("Export…")
+                .on_hover_text("Saves all lines to a file that can be verified elsewhere")
+                .clicked()
+            {
                 actions.push(Action::AskPath(Purpose::ExportAudit));
             }
-            let again = ui.add_enabled(self.asked.is_none(), egui::Button::new("Check again"));
-            if again.on_hover_text("Reads all of it and checks each line against the one before").clicked() {
+            let again = ui.add_enabled(self.asked.is_none(), egui::Button::new("Verify again"));
+            if again.on_hover_text("Reads the whole log and verifies its hash chain").clicked() {
                 self.stale = true;
             }
             if !is_narrow {
@@ -146,7 +152,7 @@ impl AuditPanel {
         });
     }
 
-    /// Whether the lines hold together.
+    /// Shows whether the hash chain is intact.
     fn verdict_ui(&self, ui: &mut Ui, theme: &Theme) {
         let Some((total, broken)) = &self.checked else { return };
         ui.horizontal_wrapped(|ui| {
@@ -155,13 +161,13 @@ impl AuditPanel {
                 None => {
                     paint_tick(ui, mark, theme);
                     match total {
-                        1 => "Checked: the one line is as it was written".to_owned(),
-                        total => format!("Checked: all {total} lines follow each other"),
+                        1 => "Verified: 1 line, hash chain intact".to_owned(),
+                        total => format!("Verified: {total} lines, hash chain intact"),
                     }
                 }
                 Some((number, problem)) => {
                     paint_severity(ui.painter(), mark.center(), theme, Severity::Error);
-                    let next = "Somebody changed it, or a disk failed: compare it with a backup.";
+                    let next = "The log was edited or the disk failed. Compare it with a backup.";
                     format!("Line {number} {problem}. {next}")
                 }
             };
@@ -178,7 +184,7 @@ impl AuditPanel {
         let has_older = first > 1 && self.lines.len() < MOST;
         let is_filtered = shown.len() < self.lines.len();
         let now = now();
-        // One row more for what is below the lines.
+        // One extra row for the footer.
         let rows = shown.len() + 1;
         let mut older = false;
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -199,7 +205,7 @@ impl AuditPanel {
     }
 }
 
-/// What there is beyond the lines that are shown. True when somebody wants to see older ones.
+/// The row below the lines. Returns whether older lines were requested.
 fn below_ui(
     ui: &mut Ui,
     theme: &Theme,
@@ -209,9 +215,9 @@ fn below_ui(
     ui.horizontal(|ui| {
         ui.set_height(ROW);
         if is_filtered {
-            muted_ui(ui, theme, format!("{shown} of the newest {}", counted(read, "line")));
+            muted_ui(ui, theme, format!("{shown} of the latest {}", counted(read, "line")));
         }
-        has_older && ui.button("Show older lines").clicked()
+        has_older && ui.button("Load older lines").clicked()
     })
     .inner
 }
@@ -251,7 +257,7 @@ fn row_ui(ui: &mut Ui, view: &View<'_>, line: &Told, is_broken: bool, now: u64, 
     response.on_hover_text([line.what.as_str(), &line.more, &moment].join("\n").trim().to_owned());
 }
 
-/// A tick, drawn: the fonts have none.
+/// Draws a tick because the fonts lack the character.
 fn paint_tick(ui: &Ui, rect: egui::Rect, theme: &Theme) {
     let (c, line) = (rect.center(), egui::Stroke::new(1.8, theme.success));
     ui.painter().line_segment([c + vec2(-4.5, 0.5), c + vec2(-1.5, 3.5)], line);

@@ -1,4 +1,4 @@
-//! Lines of the audit in plain words. What agents wrote in them is made harmless.
+//! Describes audit lines. Text from agents is escaped.
 
 use crate::review::words::{claimed, line};
 use shared_protocol::{
@@ -7,20 +7,20 @@ use shared_protocol::{
     v0::UtcTimestamp,
 };
 
-/// A line as a person reads it.
+/// An audit line as it is displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Told {
     pub(super) number: u64,
     pub(super) time: Option<u64>,
-    /// Who did what.
+    /// The author and the action.
     pub(super) what: String,
-    /// Which way it came, and why.
+    /// The channel, the reason and the elements.
     pub(super) more: String,
     pub(super) proposal: Option<ProposalId>,
     event: Option<AuditEvent>,
 }
 
-/// What lines are about.
+/// A filter for audit lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     #[default]
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Servers,
 }
 
-/// Elements that a line names; the export has all of them.
+/// The maximum number of elements in a line; the export has all of them.
 const MOST_NAMED: usize = 4;
 
 impl Kind {
@@ -42,16 +42,16 @@ impl Kind {
         match self {
             Self::Everything => "Everything",
             Self::Decisions => "Decisions",
-            Self::Proposals => "What agents propose",
+            Self::Proposals => "Proposals",
             Self::Trust => "Approvals and codes",
-            Self::Servers => "Servers and calls",
+            Self::Servers => "Servers and tool calls",
         }
     }
 
     pub(super) fn holds(self, line: &Told) -> bool {
         use AuditEvent as E;
         let kind = match line.event {
-            // What cannot be read is in no list but the whole one.
+            // An unreadable line appears only in the unfiltered list.
             None => Self::Everything,
             Some(E::Accept | E::Reject | E::Refused | E::Revert | E::LookAgain | E::Edit | E::Comment) => {
                 Self::Decisions
@@ -81,7 +81,7 @@ impl Told {
             Err(_) => Self {
                 number,
                 time: None,
-                what: "A line that cannot be read".to_owned(),
+                what: "Unreadable line".to_owned(),
                 more: line(&read.text),
                 proposal: None,
                 event: None,
@@ -89,7 +89,7 @@ impl Told {
         }
     }
 
-    /// `query` is in small letters.
+    /// `query` must be lower case.
     pub(super) fn contains(&self, query: &str) -> bool {
         query.is_empty() || [&self.what, &self.more].iter().any(|text| text.to_lowercase().contains(query))
     }
@@ -97,7 +97,7 @@ impl Told {
 
 fn what(entry: &AuditEntry) -> String {
     use AuditEvent as E;
-    let by = entry.by.as_deref().map_or_else(|| "Somebody".to_owned(), line);
+    let by = entry.by.as_deref().map_or_else(|| "Someone".to_owned(), line);
     let it = entry.proposal.as_ref().map_or_else(
         || "a proposal".to_owned(),
         |proposal| format!("proposal {}, version {}", proposal.number, proposal.version),
@@ -112,12 +112,12 @@ fn what(entry: &AuditEntry) -> String {
     match entry.event {
         E::Begin => format!("{agent} began {it}"),
         E::Submit => format!("{agent} submitted {it}"),
-        E::Revise => format!("{agent} wrote {it}"),
+        E::Revise => format!("{agent} revised {it}"),
         E::Withdraw => format!("{agent} withdrew {it}"),
-        E::Supersede => format!("A newer one took the place of {it}"),
+        E::Supersede => format!("A newer proposal replaced {it}"),
         E::Expire => capital(&format!("{it} expired")),
-        E::Stale => format!("What {it} touches was changed"),
-        E::LookAgain => format!("{by} looked again at {it}"),
+        E::Stale => capital(&format!("{it} became stale")),
+        E::LookAgain => format!("{by} rebased {it}"),
         E::Edit => format!("{by} edited {it}"),
         E::Comment => format!("{by} commented on {it}"),
         E::Accept => {
@@ -131,22 +131,22 @@ fn what(entry: &AuditEntry) -> String {
             }
         }
         E::Reject => format!("{by} rejected {it}"),
-        E::Revert => format!("{by} took back what was accepted of {it}"),
-        E::Refused => format!("A decision of {by} about {it} was not carried out"),
-        E::Grant => format!("{by} gave {approval}"),
-        E::Revoke => format!("{by} took back {approval}"),
+        E::Revert => format!("{by} reverted {it}"),
+        E::Refused => format!("A decision of {by} on {it} was refused"),
+        E::Grant => format!("{by} granted {approval}"),
+        E::Revoke => format!("{by} revoked {approval}"),
         E::Call => format!("{by} called a tool"),
-        E::Upstream => format!("{by} decided about a managed server"),
-        E::CodeShown => format!("{by} asked for a code"),
-        E::WrongCode => format!("{by} gave a wrong code"),
+        E::Upstream => format!("{by} changed a managed server"),
+        E::CodeShown => format!("{by} requested a code"),
+        E::WrongCode => format!("{by} entered a wrong code"),
     }
 }
 
 fn more(entry: &AuditEntry) -> String {
     let way = match entry.way.as_str() {
-        "clock" => "by the clock".to_owned(),
-        "agent" => "over the agents' connection".to_owned(),
-        "standing approval" => "without asking anybody".to_owned(),
+        "clock" => "by a timer".to_owned(),
+        "agent" => "over MCP".to_owned(),
+        "standing approval" => "by standing approval".to_owned(),
         "window" => "in the window".to_owned(),
         "terminal" => "in a terminal".to_owned(),
         other => line(other),
@@ -212,7 +212,7 @@ mod tests {
         ));
         assert!(approved.what.starts_with("Standing approval 1 accepted"), "{}", approved.what);
         let other = told("no JSON");
-        assert_eq!((other.what.as_str(), other.time), ("A line that cannot be read", None));
+        assert_eq!((other.what.as_str(), other.time), ("Unreadable line", None));
 
         assert!(Kind::Decisions.holds(&accepted) && !Kind::Proposals.holds(&accepted));
         assert!(Kind::Everything.holds(&other) && !Kind::Decisions.holds(&other));

@@ -1,4 +1,4 @@
-//! What opens below the page: overrides, problems, the log; and the way to what is selected.
+//! The drawer below the page (overrides, problems, log) and the path of the selected instance.
 
 use super::{PreviewPanel, outlines};
 use crate::{
@@ -14,7 +14,7 @@ use shared_protocol::{
     previews::{SessionProblem, SessionView},
 };
 
-/// Overrides that are listed.
+/// The maximum number of overrides listed.
 const MAX_ROWS: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,16 +60,16 @@ impl PreviewPanel {
     }
 }
 
-/// What is wrong, with its place; a click leads to the node.
+/// The problems of the session with file and line; a click reveals the node.
 fn problems_ui(ui: &mut Ui, view: &View<'_>, session: &SessionView, actions: &mut Vec<Action>) {
     if session.problems.is_empty() && session.quarantined.is_empty() {
-        muted_ui(ui, view.theme, "Everything that is shown is as it should be.");
+        muted_ui(ui, view.theme, "No problems in this preview.");
         return;
     }
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         for component in &session.quarantined {
             let what = format!(
-                "{component} is left out because it ended the preview twice. Restart tries it again."
+                "{component} is disabled because it crashed the preview twice. Restart the preview to try again."
             );
             row_ui(ui, view, &what, "");
         }
@@ -108,7 +108,7 @@ pub(super) fn overrides_count(view: &View<'_>) -> usize {
     view.snapshot.overrides().count()
 }
 
-/// Every override of the workspace, those that apply to nothing first.
+/// All overrides of the workspace, orphaned ones first.
 fn overrides_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
     let snapshot = view.snapshot;
     let mut all: Vec<_> = snapshot
@@ -116,7 +116,7 @@ fn overrides_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         .map(|(key, over)| (matches!(snapshot.standing(key, over), Standing::Applies(_)), key, over))
         .collect();
     if all.is_empty() {
-        let text = "Nothing is overridden. Choose Overrides in the inspector and try other values.";
+        let text = "No overrides yet. Select Overrides in the inspector to try other values.";
         muted_ui(ui, view.theme, text);
         return;
     }
@@ -126,7 +126,7 @@ fn overrides_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         let save = ui.add_enabled(orphaned < all.len(), egui::Button::new("Save to source"));
         let save = save
             .accessible_name("Save all to source")
-            .on_hover_text("Makes those that apply what the boards and the components say");
+            .on_hover_text("Writes all overrides that apply to the boards and component files");
         if save.clicked() {
             let keys = all.iter().filter(|(applies, ..)| *applies).map(|(_, key, _)| (*key).clone());
             actions.push(Action::Promote(WhichOverrides::These(keys.collect())));
@@ -134,7 +134,7 @@ fn overrides_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         if ui.button("Clear all").clicked() {
             actions.push(Action::Run(Command::ClearOverrides(WhichOverrides::All)));
         }
-        if orphaned > 0 && ui.button(format!("Clear {orphaned} that apply to nothing")).clicked() {
+        if orphaned > 0 && ui.button(format!("Clear {orphaned} orphaned")).clicked() {
             actions.push(Action::Run(Command::ClearOverrides(WhichOverrides::Orphaned)));
         }
     });

@@ -1,4 +1,4 @@
-//! What the panel says while there is nothing to show, and the ways to begin.
+//! The empty state of the preview panel, and the menu to start a preview.
 
 use crate::{
     commands::{CommandId, find},
@@ -13,7 +13,7 @@ pub(super) fn unavailable_ui(ui: &mut Ui, view: &View<'_>, why: &str) {
     ui.add_space(ui.available_height() * 0.3);
     ui.vertical_centered(|ui| {
         ui.set_max_width(300.0);
-        ui.label(RichText::new("No preview on this machine").strong());
+        ui.label(RichText::new("Previews are not available on this machine").strong());
         ui.add_space(4.0);
         ui.add(egui::Label::new(RichText::new(why).small().color(view.theme.text_muted)).wrap());
     });
@@ -23,10 +23,10 @@ pub(super) fn empty_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) 
     ui.add_space((ui.available_height() * 0.28).max(24.0));
     ui.vertical_centered(|ui| {
         ui.set_max_width(300.0);
-        ui.label(RichText::new("Nothing is shown yet").strong());
+        ui.label(RichText::new("No preview open").strong());
         ui.add_space(4.0);
-        let text = "A preview draws a page of an interface board, or a component by itself, as the real thing: \
-                    it can be used, inspected and tried with other values.";
+        let text = "A preview renders a page of an interface board, or a single component. You can use it, inspect it \
+                    and try other values.";
         ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
         ui.add_space(12.0);
         if let Some(shown) = showable(view) {
@@ -39,13 +39,13 @@ pub(super) fn empty_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) 
         }
         let chooses = !routes(view).is_empty() || !view.previews.components.is_empty();
         if chooses {
-            ui.menu_button("Choose what to show", |ui| start_menu_ui(ui, view, actions));
+            ui.menu_button("Choose a page or component", |ui| start_menu_ui(ui, view, actions));
         } else {
-            muted_ui(ui, view.theme, "Draw a page on an interface board, or put component files into components/.");
+            muted_ui(ui, view.theme, "Add a page to an interface board, or add component files to components/.");
         }
         if let Some(keys) = find(CommandId::PreviewSelection).and_then(|def| def.keys.first()) {
             ui.add_space(10.0);
-            muted_ui(ui, view.theme, format!("{} shows what is selected.", keys.text()));
+            muted_ui(ui, view.theme, format!("{} previews the selection.", keys.text()));
         }
     });
 }

@@ -1,4 +1,4 @@
-//! Pointer and keys over the page, as the preview understands them.
+//! Converts pointer and keyboard input over the page to preview events.
 
 use super::{page_id, stage::Stage};
 use egui::{
@@ -10,24 +10,24 @@ use shared_protocol::{
     previews::{SessionState, SessionView},
 };
 
-/// What is remembered of the pointer between frames.
+/// The pointer state between frames.
 #[derive(Debug, Default)]
 pub(super) struct Pointer {
-    /// It was over the page.
+    /// The pointer was over the page.
     inside: bool,
-    /// It was pressed there and not let go yet.
+    /// A press on the page has not been released yet.
     pressed: bool,
-    /// Something was pressed in the page since it last said what is selected.
+    /// The page was pressed since it last reported its selection.
     pub(super) picks: bool,
-    /// What is typed belongs to the page.
+    /// The page takes keyboard input.
     pub(super) types: bool,
 }
 
-/// What happened over the page in this frame.
+/// The input over the page in this frame.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     pub(super) events: Vec<InputEvent>,
-    /// Where the pointer is, in points of the page.
+    /// The pointer position in points of the page.
     pub(super) over: Option<Pos2>,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn page_ui(ui: &mut Ui, session: &SessionView, stage: Stage, pointer:
 
 fn move_ui(ui: &Ui, response: &Response, stage: Stage, pointer: &mut Pointer, heard: &mut Heard) {
     let over = response.contains_pointer() || pointer.pressed;
-    // An input method composes beside the page: where its caret is, only the page knows.
+    // The caret position is known only to the page, so an input method composes beside it.
     let ime = IMEOutput {
         purpose: IMEPurpose::Normal,
         rect: response.rect,
@@ -70,7 +70,7 @@ fn move_ui(ui: &Ui, response: &Response, stage: Stage, pointer: &mut Pointer, he
         match event {
             Event::PointerMoved(at) if over => {
                 let Pos2 { x, y } = stage.to_page(at);
-                // Where it is counts, not the way there.
+                // Only the last position of a frame is sent.
                 if matches!(heard.events.last(), Some(InputEvent::Move { .. })) {
                     heard.events.pop();
                 }
@@ -99,7 +99,7 @@ fn move_ui(ui: &Ui, response: &Response, stage: Stage, pointer: &mut Pointer, he
     pointer.inside = inside;
 }
 
-/// The wheel scrolls the page, not the panel around it.
+/// Scrolls the page and not the panel around it.
 fn scroll_ui(ui: &Ui, response: &Response, stage: Stage, heard: &mut Heard) {
     if !response.contains_pointer() {
         return;
@@ -111,7 +111,7 @@ fn scroll_ui(ui: &Ui, response: &Response, stage: Stage, heard: &mut Heard) {
     }
 }
 
-/// While the page has the keyboard: all but Esc stays in it, and Esc gives the keyboard back.
+/// Sends keys to the focused page. Esc also releases the focus.
 fn type_ui(ui: &Ui, response: &Response, heard: &mut Heard) {
     let filter = EventFilter { tab: true, horizontal_arrows: true, vertical_arrows: true, escape: true };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));

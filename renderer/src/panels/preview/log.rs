@@ -1,4 +1,4 @@
-//! The log of the session that is looked at, as far as it was asked for.
+//! The log of the selected session, loaded incrementally.
 
 use super::ask;
 use crate::{
@@ -15,7 +15,7 @@ pub(crate) struct SessionLog {
     of: Option<SessionId>,
     lines: Vec<LoggedLine>,
     asked: bool,
-    /// How many there were when it was last asked for.
+    /// The number of lines at the last request.
     known: u64,
 }
 
@@ -31,7 +31,7 @@ impl SessionLog {
         self.lines.drain(..over);
     }
 
-    /// Asked for and not answered.
+    /// Clears the pending request after a failure.
     pub(crate) fn lost(&mut self, session: SessionId) {
         if self.of == Some(session) {
             self.asked = false;
@@ -54,7 +54,7 @@ impl SessionLog {
             actions.push(ask(PreviewRequest::Log { session: session.id, after }));
         }
         if self.lines.is_empty() {
-            muted_ui(ui, view.theme, "Nothing was said yet.");
+            muted_ui(ui, view.theme, "No log lines yet.");
             return;
         }
         ui.spacing_mut().item_spacing.y = 0.0;

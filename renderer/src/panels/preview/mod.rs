@@ -1,7 +1,7 @@
-//! The preview: pages and components as the real thing, beside the board that describes them.
+//! The preview panel: rendered pages and components beside the board that describes them.
 //!
-//! Owns: which device is looked at and how large, what is open below the page, the log as far as it was read. Must not
-//! know: how a page is drawn, the process that does it.
+//! Owns: the device and zoom of each session, the open drawer, the loaded log. Must not know: how a page is rendered, or
+//! the process that renders it.
 
 mod below;
 mod empty;
@@ -27,7 +27,7 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// How a session is looked at.
+/// The display settings of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Choice {
     device: Device,
@@ -40,21 +40,22 @@ pub(crate) struct PreviewPanel {
     pub(crate) screens: Screens,
     pub(crate) log: log::SessionLog,
     choices: BTreeMap<SessionId, Choice>,
-    /// What a new session begins with; none until somebody chose.
+    /// The settings of a new session: the last ones selected, if any.
     usual: Option<Choice>,
-    /// The room for a page when one was last drawn.
+    /// The space for a page when one was last drawn.
     room: Vec2,
-    /// The screen that was asked for, and since when another one would suit better.
+    /// The screen last requested for each session.
     screens_asked: BTreeMap<SessionId, Screen>,
+    /// A better fitting screen, and the time since it fits better.
     unsuited: Option<(SessionId, Screen, f64)>,
-    /// Since when a session is in its state.
+    /// The state of the visible session and the time it began.
     since: Option<(SessionId, &'static str, f64)>,
     below: Below,
     pointer: input::Pointer,
     followed: Followed,
 }
 
-/// What was last selected on either side, so that each follows the other and neither leads in a circle.
+/// The last selection on the board and in the page. Each follows the other; comparing with these prevents a loop.
 #[derive(Default)]
 struct Followed {
     session: Option<SessionId>,
@@ -69,12 +70,12 @@ impl PreviewPanel {
         self.screens_asked.retain(|session, _| sessions.contains(session));
     }
 
-    /// The page has the keyboard.
+    /// Returns whether the page has keyboard focus.
     pub(crate) fn has_keyboard(&self, context: &Context) -> bool {
         self.pointer.types && context.memory(|memory| memory.focused()) == Some(page_id())
     }
 
-    /// For a session that is about to start.
+    /// The screen of a new session.
     pub(crate) fn first_screen(&self, context: &Context, dark: bool) -> Screen {
         let Choice { device, zoom, dark } = self.usual.unwrap_or(Choice { dark, ..Choice::default() });
         let room = if self.room.min_elem() > 0.0 { self.room } else { vec2(420.0, 640.0) };
@@ -106,14 +107,14 @@ impl PreviewPanel {
         self.usual = Some(choice);
     }
 
-    /// What is selected in the page is selected on the board, and the other way round.
+    /// Synchronises the selection of the page and the board.
     fn follow(&mut self, view: &View<'_>, session: &SessionView, actions: &mut Vec<Action>) {
         let nodes = view.selected_nodes();
         let Followed { session: last, shown, nodes: before } = &self.followed;
         let same_session = *last == Some(session.id);
         if same_session && *shown != session.selected {
             let node = |selected: &Option<SelectedInstance>| selected.as_ref().and_then(|one| one.node);
-            // A process that ends has nothing selected either, and takes nothing away from the board.
+            // A process that ended also reports no selection; that must not clear the selection of the board.
             let picked = std::mem::take(&mut self.pointer.picks);
             match (node(&session.selected), node(shown)) {
                 (Some(node), _) if nodes != [node] => actions.push(Action::Reveal(ElementId::Node(node))),
@@ -136,7 +137,7 @@ impl PreviewPanel {
         self.followed = Followed { session: Some(session.id), shown: session.selected.clone(), nodes };
     }
 
-    /// The outermost instance that a node is.
+    /// The outermost instance of a node.
     fn instance_of(&self, session: &SessionView, node: NodeId) -> Option<String> {
         let mut instances = self.screens.instances(session.id).iter();
         instances.find(|instance| instance.node == Some(node)).map(|instance| instance.id.clone())
@@ -147,7 +148,7 @@ fn ask(request: PreviewRequest) -> Action {
     Action::Ask(Request::Preview(request))
 }
 
-/// There is one page at a time.
+/// One page is visible at a time.
 fn page_id() -> Id {
     Id::unique("preview page")
 }

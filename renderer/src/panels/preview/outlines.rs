@@ -1,4 +1,4 @@
-//! What is selected or pointed at, drawn over the page by the window itself, from where main says things are.
+//! Outlines of selected and hovered instances. The window draws them over the page from the rectangles that main sends.
 
 use super::stage::Stage;
 use crate::{
@@ -23,14 +23,14 @@ pub(super) fn outlines_ui(
     let theme = view.theme;
     let nodes = view.selected_nodes();
     let chosen = session.selected.as_ref().filter(|selected| {
-        // The board was used since: what is selected there counts.
+        // A newer selection on the board takes precedence.
         nodes.is_empty() || selected.node.is_none_or(|node| nodes.contains(&node))
     });
     for instance in instances {
         let is_chosen = chosen.is_some_and(|chosen| chosen.instance == instance.id);
         let on_board = instance.node.is_some_and(|node| nodes.contains(&node));
         if let Some(rect) = stage.to_window(instance.rect, instance.clip).filter(|_| is_chosen || on_board) {
-            // Around what is chosen within a node of the board, the node stays to be seen.
+            // The node that contains the selected instance keeps a thin outline.
             let width = if is_chosen || chosen.is_none() { 2.0 } else { 1.0 };
             outline(ui, rect, Stroke::new(width, theme.accent));
             if inspects && (is_chosen || chosen.is_none()) {
@@ -51,7 +51,7 @@ pub(super) fn outlines_ui(
     }
 }
 
-/// The innermost under the point. Of several, the one drawn last.
+/// The innermost instance under the point; of several, the one drawn last.
 fn instance_at(instances: &[ShownInstance], at: Pos2) -> Option<&ShownInstance> {
     let inside = |[x, y, w, h]: [f32; 4]| Rect::from_min_size(pos2(x, y), vec2(w, h)).contains(at);
     instances.iter().rev().find(|instance| inside(instance.rect) && inside(instance.clip))
@@ -66,7 +66,7 @@ fn title(view: &View<'_>, instance: &ShownInstance) -> String {
     component.map_or_else(|| instance.component.clone(), |component| component.title.clone())
 }
 
-/// Above the rectangle if there is room on the page, else inside.
+/// Draws the label above the rectangle if the page has space there, or else inside it.
 fn label(ui: &Ui, stage: Stage, rect: Rect, text: &str, ground: Color32, colour: Color32) {
     let text: String = text.chars().take(40).collect();
     let galley = ui.painter().layout_no_wrap(text, small_font(ui), colour);
@@ -80,13 +80,13 @@ fn label(ui: &Ui, stage: Stage, rect: Rect, text: &str, ground: Color32, colour:
     ui.painter().galley(at, galley, colour);
 }
 
-/// From the page down to what is selected; each step can be selected. Gives the instances from the outside in.
+/// The instances from the page to the selected one, outermost first.
 pub(super) fn path<'i>(instances: &'i [ShownInstance], id: &str) -> Vec<&'i ShownInstance> {
     let mut path = Vec::new();
     let mut at = instances.iter().find(|instance| instance.id == id);
     while let Some(instance) = at {
         path.push(instance);
-        // A parent stands before its children, so this ends.
+        // The limit ends the loop when a hostile list is circular.
         at = instance
             .parent
             .as_ref()
@@ -97,7 +97,7 @@ pub(super) fn path<'i>(instances: &'i [ShownInstance], id: &str) -> Vec<&'i Show
     path
 }
 
-/// The path as a row of small buttons, and where the innermost is written.
+/// The path as a row of small buttons, and the source location of the innermost instance.
 pub(super) fn path_ui(
     ui: &mut Ui,
     view: &View<'_>,

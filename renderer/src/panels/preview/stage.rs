@@ -1,4 +1,4 @@
-//! The page on its device, in the middle of the room that is left.
+//! The page in its device frame, centred in the remaining space.
 
 use super::{PreviewPanel, ask, input, outlines, states};
 use crate::{
@@ -14,14 +14,14 @@ use shared_protocol::{
     previews::{PreviewGesture, PreviewRequest, SessionState, SessionView},
 };
 
-/// Around the device.
+/// Space around the device in points.
 const MARGIN: f32 = 14.0;
-/// A panel that is being resized asks for another screen when it has come to rest.
+/// Seconds without a resize before another screen is requested.
 const REST: f64 = 0.2;
-/// A page that is there again sooner than this was never away.
+/// Loading states shorter than this many seconds are not shown.
 const SHORT: f64 = 0.25;
 
-/// Where a page is in the window.
+/// The position of a page in the window.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stage {
     pub(super) rect: Rect,
@@ -35,7 +35,7 @@ impl Stage {
         pos2(share.x * self.size.x, share.y * self.size.y)
     }
 
-    /// A rectangle of the page, cut at its edge. None if nothing of it can be seen.
+    /// Converts a rectangle of the page, clipped to its visible part. Returns `None` when nothing is visible.
     pub(super) fn to_window(self, [x, y, width, height]: [f32; 4], clip: [f32; 4]) -> Option<Rect> {
         let of = |[x, y, w, h]: [f32; 4]| Rect::from_min_size(pos2(x, y), vec2(w, h));
         let seen = of([x, y, width, height]).intersect(of(clip));
@@ -99,7 +99,7 @@ impl PreviewPanel {
         });
     }
 
-    /// Asks for the screen that suits what was chosen and the room there is.
+    /// Requests the screen that fits the display settings and the available space.
     fn suit(&mut self, ui: &Ui, session: &SessionView, actions: &mut Vec<Action>) {
         let choice = self.choice(session);
         let pixels_per_point = ui.ctx().pixels_per_point();
@@ -121,7 +121,7 @@ impl PreviewPanel {
             }
         };
         let rests = REST - (now - since);
-        // Light and dark, and another device, come at once.
+        // A change of colour scheme or device is requested immediately.
         let resized = Screen { dark: session.screen.dark, ..wanted } != session.screen
             && (choice.device == Device::Fit || wanted.quarters != session.screen.quarters);
         if resized && rests > 0.0 {
@@ -133,7 +133,7 @@ impl PreviewPanel {
         actions.push(ask(PreviewRequest::Screen { session: session.id, screen: wanted }));
     }
 
-    /// Seconds since the session came into its state, as far as it was looked at.
+    /// Seconds since the session was first seen in its state.
     fn in_state_for(&mut self, ui: &Ui, session: &SessionView) -> f64 {
         let (now, word) = (ui.input(|input| input.time), crate::previews::state_words(&session.state));
         match self.since {
@@ -154,7 +154,7 @@ impl PreviewPanel {
     }
 }
 
-/// How thick the frame of a device is.
+/// The thickness of the device frame.
 fn edge_of(device: Device) -> f32 {
     match device {
         Device::Phone | Device::Tablet => 9.0,

@@ -1,4 +1,4 @@
-//! What stands over the page while it is not simply there.
+//! The card over the page while the session is not ready.
 
 use super::ask;
 use crate::{
@@ -59,10 +59,10 @@ fn failed_ui(
 ) {
     let theme = view.theme;
     card_ui(ui, view, rect, 220.0, |ui| {
-        ui.label(RichText::new("The preview ended").strong().color(theme.danger));
+        ui.label(RichText::new("The preview failed").strong().color(theme.danger));
         ui.add(Label::new(&failed.what).wrap());
         for component in &session.quarantined {
-            muted_ui(ui, theme, format!("{component} is left out: it ended the preview twice."));
+            muted_ui(ui, theme, format!("{component} is disabled: it crashed the preview twice."));
         }
         let last = failed.detail.len().saturating_sub(4);
         if !failed.detail.is_empty() {
@@ -82,7 +82,7 @@ fn failed_ui(
             start_button_ui(ui, view, session, "Restart", actions);
             if let Some(at) = failed.again_at {
                 let left = at.saturating_sub(now());
-                muted_ui(ui, theme, format!("Starts again in {} s", left.div_ceil(1000)));
+                muted_ui(ui, theme, format!("Restarts in {} s", left.div_ceil(1000)));
                 ui.ctx().request_repaint_after(Duration::from_millis(500));
             }
         });
@@ -103,7 +103,7 @@ fn start_button_ui(
     }
 }
 
-/// In the middle of the device, over whatever frame was last.
+/// A card in the middle of the device, over the last frame.
 fn card_ui(ui: &mut Ui, view: &View<'_>, rect: Rect, height: f32, content: impl FnOnce(&mut Ui)) {
     let width = CARD.min(ui.clip_rect().width() - 16.0).max(120.0);
     let middle = rect.intersect(ui.clip_rect()).center();

@@ -1,4 +1,4 @@
-//! One tab for each session, and a way to begin another.
+//! One tab per session, and a menu to start another.
 
 use super::{ask, empty::start_menu_ui};
 use crate::{
@@ -30,7 +30,7 @@ pub(super) fn tabs_ui(ui: &mut Ui, view: &View<'_>, chosen: &SessionView, action
                         let add = egui::Button::new(RichText::new("+").color(theme.text_muted)).frame(false);
                         let menu = egui::containers::menu::MenuButton::from_button(add);
                         let (response, _) = menu.ui(ui, |ui| start_menu_ui(ui, view, actions));
-                        response.accessible_name("Show something else").on_hover_text("Show something else");
+                        response.accessible_name("New preview").on_hover_text("Preview another page or component");
                     }
                 });
             });

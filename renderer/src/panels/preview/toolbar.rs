@@ -1,4 +1,4 @@
-//! What can be done with the session that is looked at.
+//! The controls of the selected session.
 
 use super::{PreviewPanel, ask, below::Shows};
 use crate::{
@@ -54,7 +54,7 @@ impl PreviewPanel {
             for device in Device::OFFERED {
                 let text = match device.size() {
                     Some([width, height]) => format!("{} · {width} × {height}", device.name()),
-                    None => "Fit · the size of the panel".to_owned(),
+                    None => "Fit · panel size".to_owned(),
                 };
                 ui.selectable_value(&mut choice.device, device, text);
             }
@@ -66,7 +66,7 @@ impl PreviewPanel {
             }
         });
         list.response.accessible_name("Scale");
-        let (word, next) = if choice.dark { ("Dark", "Show it light") } else { ("Light", "Show it dark") };
+        let (word, next) = if choice.dark { ("Dark", "Switch to light") } else { ("Light", "Switch to dark") };
         let look = ui.add(Button::new(word)).accessible_name(next).on_hover_text(next);
         if look.clicked() {
             choice.dark = !choice.dark;
@@ -76,7 +76,7 @@ impl PreviewPanel {
         }
     }
 
-    /// What opens below the page.
+    /// The buttons that open the drawer below the page.
     fn openers_ui(&mut self, ui: &mut Ui, view: &View<'_>, session: &SessionView) {
         let problems = session.problems.len() + session.quarantined.len();
         let words = |word: &str, count: usize| match count {
@@ -110,17 +110,17 @@ fn zoom_words(zoom: Zoom) -> String {
     }
 }
 
-/// As the combo boxes of the inspector look.
+/// A combo box in the style of the inspector.
 fn combo(name: &str, text: String, width: f32) -> ComboBox<'static> {
     ComboBox::from_id_salt(name).selected_text(text).width(width).truncate().icon(paint_combo_arrow)
 }
 
-/// Using the page, or choosing in it.
+/// The buttons for the modes interact and inspect.
 fn modes_ui(ui: &mut Ui, session: &SessionView, actions: &mut Vec<Action>) {
     let key = find(CommandId::PreviewInspect).and_then(|def| def.keys.first()).map(|keys| keys.text());
-    let choose = format!("Point at a part of the page to select it ({})", key.unwrap_or_default());
+    let choose = format!("Click a part of the page to select it ({})", key.unwrap_or_default());
     for (mode, word, tip) in [
-        (Mode::Interact, "Interact", "Use the page: press, type, scroll".to_owned()),
+        (Mode::Interact, "Interact", "Use the page: click, type, scroll".to_owned()),
         (Mode::Inspect, "Inspect", choose),
     ] {
         let on = session.mode == mode;
@@ -130,7 +130,7 @@ fn modes_ui(ui: &mut Ui, session: &SessionView, actions: &mut Vec<Action>) {
     }
 }
 
-/// Another page in the same session.
+/// Selects another page for the session.
 fn page_ui(ui: &mut Ui, view: &View<'_>, session: &SessionView, actions: &mut Vec<Action>) {
     let Some(route) = session.route else { return };
     let label = view.snapshot.node(route).map_or("—", |node| node.label.as_str());
@@ -147,11 +147,11 @@ fn page_ui(ui: &mut Ui, view: &View<'_>, session: &SessionView, actions: &mut Ve
 fn ends_ui(ui: &mut Ui, session: &SessionView, actions: &mut Vec<Action>) {
     let ended = matches!(session.state, SessionState::Stopped | SessionState::Failed(_));
     let word = if ended { "Start" } else { "Restart" };
-    if ui.button(word).on_hover_text("Begins anew: what was typed and ticked is forgotten").clicked() {
+    if ui.button(word).on_hover_text("Starts the page again and discards entered values").clicked() {
         actions.push(ask(PreviewRequest::Restart(session.id)));
     }
     let stop = ui.add_enabled(!ended, Button::new("Stop"));
-    if stop.on_hover_text("Ends its process; the session stays").clicked() {
+    if stop.on_hover_text("Stops the process and keeps the session").clicked() {
         actions.push(ask(PreviewRequest::Stop(session.id)));
     }
 }

@@ -1,5 +1,5 @@
-//! Adding servers: by hand, from pasted JSON, from another program's configuration, from a registry. Whatever the way, what
-//! is added is switched off and trusted in nothing.
+//! Adds servers: by form, from pasted JSON, from another program's configuration, or from a registry. A new server is
+//! always disabled and untrusted.
 
 use super::{
     Way,
@@ -25,7 +25,7 @@ pub(super) struct Add {
 }
 
 impl Add {
-    /// What was typed before stays.
+    /// Keeps text that was typed before.
     pub(super) fn begin(&mut self, way: Way) {
         self.way = way;
     }
@@ -42,7 +42,7 @@ impl Add {
         self.registry.receive(found);
     }
 
-    /// The one that is looked at: the other cannot have asked since.
+    /// The importer with a pending request; only the visible one can have sent it.
     fn importing(&mut self) -> &mut Importing {
         if self.paste.is_waiting() { &mut self.paste } else { &mut self.programs }
     }
@@ -60,7 +60,7 @@ impl Add {
         }
     }
 
-    /// Gives back whether it was left.
+    /// Returns whether the form was cancelled.
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
@@ -73,10 +73,10 @@ impl Add {
             ui.spacing_mut().button_padding = vec2(8.0, 2.0);
             ui.horizontal_wrapped(|ui| {
                 for (way, words) in [
-                    (Way::Form, "By hand"),
+                    (Way::Form, "Form"),
                     (Way::Paste, "Pasted JSON"),
                     (Way::Programs, "Other programs"),
-                    (Way::Registry, "From a registry"),
+                    (Way::Registry, "Server registry"),
                 ] {
                     ui.selectable_value(&mut self.way, way, words);
                 }
@@ -111,7 +111,7 @@ impl Add {
         actions: &mut Vec<Action>,
     ) -> bool {
         let form = self.form.get_or_insert_with(|| Form::of(&ServerForm::new(PackageKind::Npm)));
-        match form.show_ui(ui, view, "Add, switched off", asking.is_open(&Purpose::Add)) {
+        match form.show_ui(ui, view, "Add as disabled", asking.is_open(&Purpose::Add)) {
             Verdict::Nothing => false,
             Verdict::Left => {
                 self.form = None;

@@ -1,4 +1,4 @@
-//! Questions that are on their way to main, and what each is for.
+//! Pending requests to main, each with its purpose.
 
 use crate::view::Action;
 use shared_protocol::{
@@ -14,7 +14,7 @@ pub(crate) enum Ask {
     Decision(Box<UpstreamDecision>),
 }
 
-/// What an answer leads to outside this panel.
+/// The effect of an answer outside this panel.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Nothing,
@@ -22,7 +22,7 @@ pub(crate) enum Outcome {
     Refused(Refusal),
 }
 
-/// What somebody does to a server.
+/// A pending action on a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doing {
     Enabling,
@@ -42,9 +42,9 @@ pub(super) enum Purpose {
     },
     Update(ServerId),
     Delete(ServerId),
-    /// A person's own call, by the name that agents call.
+    /// A call made by a person, by the tool name that agents use.
     Call(String),
-    /// Of a server, or of a manifest without one.
+    /// A secret of a server, or of a manifest when `id` is `None`.
     Secret {
         id: Option<ServerId>,
     },
@@ -85,7 +85,7 @@ impl Asking {
         self.open.values().any(|open| open == purpose)
     }
 
-    /// What is being done to a server, if anything is.
+    /// The pending action on a server.
     pub(super) fn doing(&self, server: &ServerId) -> Option<Doing> {
         self.open.values().find_map(|open| match open {
             Purpose::Server { id, doing } if id == server => Some(*doing),

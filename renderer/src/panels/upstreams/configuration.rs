@@ -1,4 +1,4 @@
-//! What a server is configured with, in full, and its secrets: set or missing, never their values.
+//! The full configuration of a server. Secrets are shown as set or missing, never by value.
 
 use super::{
     asking::{Asking, Purpose},
@@ -12,7 +12,7 @@ use crate::{
 use egui::{Label, RichText, Ui};
 use shared_protocol::upstreams::{AuthForm, ServerDetails, UpstreamDecision, VariableValue};
 
-/// Gives back whether somebody wants to change it.
+/// Returns whether editing was requested.
 pub(super) fn show_ui(
     ui: &mut Ui,
     view: &View<'_>,
@@ -22,13 +22,13 @@ pub(super) fn show_ui(
     actions: &mut Vec<Action>,
 ) -> bool {
     let form = &details.form;
-    row_ui(ui, view, "Tools are called", &format!("{}__…", details.brief.slug));
+    row_ui(ui, view, "Tool names", &format!("{}__…", details.brief.slug));
     let kind = form
         .runtime
         .as_ref()
-        .map_or(form.kind.word().to_owned(), |by| format!("{} by {by}", form.kind.word()));
+        .map_or(form.kind.word().to_owned(), |by| format!("{} via {by}", form.kind.word()));
     row_ui(ui, view, "Kind", &kind);
-    row_ui(ui, view, "What", &form.identifier);
+    row_ui(ui, view, "Source", &form.identifier);
     if let Some(command) = &form.command {
         row_ui(ui, view, "Program", command);
     }
@@ -39,12 +39,12 @@ pub(super) fn show_ui(
         row_ui(ui, view, "Folder", folder);
     }
     if let Some((name, version)) = &form.registry {
-        row_ui(ui, view, "From a registry", &format!("{name} {version}"));
+        row_ui(ui, view, "Registry entry", &format!("{name} {version}"));
     }
     let believed = if form.trusted {
-        "yes, what it says of its tools is believed"
+        "yes, its tool annotations are trusted"
     } else {
-        "no, what it says of its tools is a claim"
+        "no, its tool annotations are unverified"
     };
     row_ui(ui, view, "Trusted", believed);
     let mut secret = |ui: &mut Ui, part: &str, is_set: bool| {
@@ -81,7 +81,7 @@ pub(super) fn show_ui(
         ui,
         view.theme,
         format!(
-            "A start may take {} s to fetch, {} s to connect and {} s to shake hands; a call {} s without a word and {} s in all.",
+            "Timeouts: fetch {} s, connect {} s, handshake {} s; call {} s idle, {} s total.",
             seconds(limits.install_ms),
             seconds(limits.connect_ms),
             seconds(limits.handshake_ms),
@@ -89,7 +89,7 @@ pub(super) fn show_ui(
             seconds(limits.total_ms)
         ),
     );
-    ui.button("Change the configuration…").clicked()
+    ui.button("Edit configuration…").clicked()
 }
 
 fn is_set(value: &VariableValue) -> bool {

@@ -1,5 +1,5 @@
-//! Secrets: whether there is one, and a masked field to give one. What is typed goes to main's store and comes back from
-//! nowhere.
+//! Secrets: the state (set or missing) and a masked input field. Values go to main's secret store and are never read
+//! back.
 
 use crate::{
     review::words::line,
@@ -9,10 +9,10 @@ use crate::{
 use egui::{Button, Key, RichText, TextEdit, Ui};
 use shared_protocol::upstreams::TypedSecret;
 
-/// Characters of a secret.
+/// The maximum length of a secret in characters.
 const LONGEST: usize = 16_384;
 
-/// The one that is being typed.
+/// The secret being entered.
 #[derive(Default)]
 pub(super) struct Typing {
     of: Option<String>,
@@ -70,7 +70,7 @@ impl Typing {
         }
         let (mut keeps, mut left) = (false, false);
         ui.horizontal(|ui| {
-            keeps = ui.add_enabled(!self.text.is_empty(), Button::new("Keep it")).clicked();
+            keeps = ui.add_enabled(!self.text.is_empty(), Button::new("Save secret")).clicked();
             left = ui.button("Cancel").clicked();
         });
         keeps |=
@@ -78,7 +78,7 @@ impl Typing {
         muted_ui(
             ui,
             view.theme,
-            format!("It goes to {} and is not shown again.", view.upstreams.secrets_place),
+            format!("Stored in {} and not shown again.", view.upstreams.secrets_place),
         );
         if keeps {
             give(TypedSecret(std::mem::take(&mut self.text)));

@@ -1,4 +1,4 @@
-//! Deleting a server: held, or its name typed. Approvals and secrets go with it, so a click alone does nothing.
+//! Deletes a server with its approvals and secrets. Needs a hold or the typed name, so that a click cannot delete it.
 
 use super::box_ui;
 use crate::{
@@ -22,14 +22,14 @@ impl Deleting {
         (self.is_open, self.name) = (!self.is_open, String::new());
     }
 
-    /// Gives back whether it is to go.
+    /// Returns whether the deletion was confirmed.
     pub(super) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, server: &ServerBrief) -> bool {
         if !self.is_open {
             return false;
         }
         let mut goes = false;
         box_ui(ui, view, |ui| {
-            ui.label("It is ended and forgotten, with what was approved of it and its secrets. This cannot be undone.");
+            ui.label("Deletes the server, its tool approvals and its secrets. This cannot be undone.");
             let name = line(&server.name);
             ui.horizontal_wrapped(|ui| {
                 goes = self.holding.button_ui(
@@ -38,7 +38,7 @@ impl Deleting {
                     "Hold to delete",
                     &format!("Hold to delete {name}"),
                 );
-                if ui.button("Keep it").clicked() {
+                if ui.button("Cancel").clicked() {
                     self.is_open = false;
                 }
             });

@@ -1,4 +1,4 @@
-//! A definition before and after, line by line: what went with a minus, what came with a plus, on a wash of their colours.
+//! A line diff of a tool definition: removed lines with a minus, added lines with a plus, on tinted backgrounds.
 
 use crate::{
     review::words::{line, paragraph},
@@ -9,7 +9,7 @@ use authority::{LineChange, compare_lines};
 use egui::{Color32, CornerRadius, Frame, Label, Margin, RichText, Ui};
 use shared_protocol::upstreams::DefinitionChange;
 
-/// Parts of a definition, and lines of one part, that are shown.
+/// The maximum numbers of changed parts, and of lines per part, that are displayed.
 const MOST_PARTS: usize = 60;
 const MOST_LINES: usize = 200;
 

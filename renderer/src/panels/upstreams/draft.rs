@@ -1,4 +1,4 @@
-//! A configuration while it is typed: a form with text in every field, and secrets that are only ever typed, never shown.
+//! A server configuration being edited. Secrets can be entered but are never displayed.
 
 use crate::review::words::line;
 use shared_protocol::upstreams::{
@@ -16,11 +16,11 @@ pub(super) enum AuthKind {
 #[derive(Clone, Default)]
 pub(super) struct Value {
     pub(super) is_secret: bool,
-    /// What was typed; of a secret only that.
+    /// The entered text; a stored secret is never loaded into it.
     pub(super) text: String,
-    /// The store has one.
+    /// The secret store has a value.
     pub(super) is_set: bool,
-    /// It has to be given.
+    /// A value is required.
     pub(super) is_missing: bool,
 }
 
@@ -93,7 +93,7 @@ impl Draft {
             command: form.command.clone().unwrap_or_default(),
             auth,
             header,
-            // Who asks is always a secret.
+            // Authentication values are always secret.
             auth_value: Value { is_secret: true, ..auth_value },
             args: form.args.clone(),
             variables: form.variables.iter().map(variable).collect(),
@@ -104,7 +104,7 @@ impl Draft {
         }
     }
 
-    /// What is sent. Fields that do not belong to the kind are left out.
+    /// The form to send. Fields that do not apply to the package kind are omitted.
     pub(super) fn filled(&self) -> ServerForm {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let is_program = self.kind != PackageKind::Http;
@@ -139,17 +139,17 @@ impl Draft {
         }
     }
 
-    /// What is missing before it is worth sending; main checks all of it again.
+    /// Describes the first missing input. Main validates the whole form again.
     pub(super) fn missing(&self) -> Option<String> {
         if self.name.trim().is_empty() {
-            return Some("It needs a name.".to_owned());
+            return Some("Enter a name.".to_owned());
         }
         if self.identifier.trim().is_empty() {
             let what = match self.kind {
-                PackageKind::Npm | PackageKind::Pypi => "It needs the name of a package.",
-                PackageKind::Docker => "It needs the name of an image.",
-                PackageKind::Binary => "It needs the path of a program.",
-                PackageKind::Http => "It needs an address.",
+                PackageKind::Npm | PackageKind::Pypi => "Enter a package name.",
+                PackageKind::Docker => "Enter an image name.",
+                PackageKind::Binary => "Enter a program path.",
+                PackageKind::Http => "Enter an address.",
             };
             return Some(what.to_owned());
         }
@@ -157,23 +157,23 @@ impl Draft {
             return self.missing_of_address();
         }
         if self.variables.iter().any(|variable| variable.name.trim().is_empty()) {
-            return Some("Every variable needs a name.".to_owned());
+            return Some("Enter a name for every variable.".to_owned());
         }
         let waits = |variable: &&Variable| variable.required && self.waits_for(&variable.value);
         let waiting: Vec<String> =
             self.variables.iter().filter(waits).map(|variable| line(variable.name.trim())).collect();
-        (!waiting.is_empty()).then(|| format!("It cannot do without {}.", waiting.join(", ")))
+        (!waiting.is_empty()).then(|| format!("Enter a value for {}.", waiting.join(", ")))
     }
 
     fn missing_of_address(&self) -> Option<String> {
         if self.auth == AuthKind::Header && self.header.trim().is_empty() {
-            return Some("The header needs a name.".to_owned());
+            return Some("Enter a header name.".to_owned());
         }
         let waits = self.auth != AuthKind::None && self.waits_for(&self.auth_value);
-        waits.then(|| "It cannot do without the token.".to_owned())
+        waits.then(|| "Enter the token.".to_owned())
     }
 
-    /// A secret of a configuration by hand may be given later; what a registry asks for is given first.
+    /// Returns whether the value is still required. Secrets may be set later, except those that a registry entry requires.
     fn waits_for(&self, value: &Value) -> bool {
         let may_wait = value.is_set || (value.is_secret && self.registry.is_none());
         value.text.is_empty() && !may_wait
@@ -237,14 +237,14 @@ mod tests {
         assert_eq!(Draft::of(&form).missing(), None, "by hand it may be given later");
         form.registry = Some(("io.example/timer".to_owned(), "1".to_owned()));
         let mut draft = Draft::of(&form);
-        assert_eq!(draft.missing().as_deref(), Some("It cannot do without KEY."));
+        assert_eq!(draft.missing().as_deref(), Some("Enter a value for KEY."));
         draft.variables[0].value.text = "hunter2".to_owned();
         assert_eq!(draft.missing(), None);
         let mut web = ServerForm::new(PackageKind::Http);
         (web.name, web.identifier, web.registry) =
             (form.name, "https://example.org/mcp".to_owned(), form.registry);
         web.auth = AuthForm::Bearer(secret);
-        assert_eq!(Draft::of(&web).missing().as_deref(), Some("It cannot do without the token."));
+        assert_eq!(Draft::of(&web).missing().as_deref(), Some("Enter the token."));
         web.auth = AuthForm::Bearer(VariableValue::Secret { set: true });
         assert_eq!(Draft::of(&web).missing(), None, "what is kept stays");
     }

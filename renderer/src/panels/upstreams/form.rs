@@ -1,4 +1,4 @@
-//! The form of a server, for a new one and for one that is changed.
+//! The form to add or edit a server.
 
 use super::{
     draft::{AuthKind, Draft, Value, Variable},
@@ -16,9 +16,9 @@ use shared_protocol::{
     upstreams::{PackageKind, ServerForm},
 };
 
-/// Fields are no wider than this.
+/// The maximum width of fields in points.
 const WIDEST: f32 = 560.0;
-/// Room for a cross behind a field.
+/// The width of the close button after a field.
 const CROSS: f32 = 36.0;
 const MOST_ARGS: usize = 128;
 const MOST_VARIABLES: usize = 64;
@@ -26,14 +26,14 @@ const LONGEST: usize = 16_384;
 
 pub(super) struct Form {
     pub(super) draft: Draft,
-    /// Why main did not take it, and which field was meant.
+    /// The refusal from main, with the field it names.
     refused: Option<Refusal>,
     shows_limits: bool,
-    /// What somebody has to know before it is kept.
+    /// Warnings shown above the form.
     notes: Vec<String>,
 }
 
-/// What somebody made of it.
+/// The result of a frame of the form.
 pub(super) enum Verdict {
     Nothing,
     Left,
@@ -68,7 +68,7 @@ impl Form {
                 notice_ui(ui, view, Severity::Error, &format!("{}{at}", told(refusal)));
             }
             let draft = &mut self.draft;
-            field_ui(ui, view, "Name", "How you call it", &mut draft.name);
+            field_ui(ui, view, "Name", "Display name", &mut draft.name);
             muted_ui(ui, theme, "Kind");
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing.x = 2.0;
@@ -84,13 +84,13 @@ impl Form {
             } else {
                 args_ui(ui, view, &mut draft.args);
                 variables_ui(ui, view, &mut draft.variables);
-                field_ui(ui, view, "Folder", "The home folder", &mut draft.folder);
+                field_ui(ui, view, "Folder", "Default: your home folder", &mut draft.folder);
             }
-            ui.checkbox(&mut draft.trusted, "Believe what it says about its own tools");
+            ui.checkbox(&mut draft.trusted, "Trust this server's tool annotations");
             muted_ui(
                 ui,
                 theme,
-                "Only for a server that you know: a tool that says it only reads is then taken at its word.",
+                "Only for servers that you know: a tool annotated as read-only is then treated as read-only.",
             );
             let limits = &mut self.shows_limits;
             if disclosure_ui(ui, theme, "Limits", None, limits) {
@@ -109,7 +109,7 @@ impl Form {
                 Button::new(text)
             };
             let keep = ui.add_enabled(is_ready, button);
-            let why = missing.as_deref().unwrap_or("It is being kept");
+            let why = missing.as_deref().unwrap_or("Saving…");
             if keep.on_disabled_hover_text(why).clicked() {
                 self.refused = None;
                 verdict = Verdict::Filled(Box::new(self.draft.filled()));
@@ -140,7 +140,7 @@ fn identifier_words(kind: PackageKind) -> (&'static str, &'static str) {
         PackageKind::Npm => ("Package", "@scope/package@1.2.3"),
         PackageKind::Pypi => ("Package", "package==1.2.3"),
         PackageKind::Docker => ("Image", "image:tag"),
-        PackageKind::Binary => ("Path of the program", "/usr/local/bin/server"),
+        PackageKind::Binary => ("Program path", "/usr/local/bin/server"),
         PackageKind::Http => ("Address", "https://example.org/mcp"),
     }
 }
@@ -160,24 +160,24 @@ fn runtime_ui(ui: &mut Ui, view: &View<'_>, draft: &mut Draft) {
     if choices.is_empty() {
         return;
     }
-    muted_ui(ui, view.theme, "Run by");
+    muted_ui(ui, view.theme, "Run with");
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        ui.selectable_value(&mut draft.runtime, String::new(), "What is there");
+        ui.selectable_value(&mut draft.runtime, String::new(), "Automatic");
         for choice in choices {
             ui.selectable_value(&mut draft.runtime, (*choice).to_owned(), *choice);
         }
     });
     if draft.kind == PackageKind::Pypi {
-        field_ui(ui, view, "Program in the package", "As the package is called", &mut draft.command);
+        field_ui(ui, view, "Program in the package", "Same as the package", &mut draft.command);
     }
 }
 
 fn auth_ui(ui: &mut Ui, view: &View<'_>, draft: &mut Draft) {
-    muted_ui(ui, view.theme, "Who asks");
+    muted_ui(ui, view.theme, "Authentication");
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        ui.selectable_value(&mut draft.auth, AuthKind::None, "Nobody in particular");
+        ui.selectable_value(&mut draft.auth, AuthKind::None, "None");
         ui.selectable_value(&mut draft.auth, AuthKind::Bearer, "Bearer token");
         ui.selectable_value(&mut draft.auth, AuthKind::Header, "Header");
     });
@@ -191,7 +191,7 @@ fn auth_ui(ui: &mut Ui, view: &View<'_>, draft: &mut Draft) {
 
 fn value_ui(ui: &mut Ui, view: &View<'_>, name: &str, value: &mut Value, width: f32) {
     let hint = match (value.is_secret, value.is_set) {
-        (true, true) => "Set; type to replace it",
+        (true, true) => "Set. Type to replace it",
         (true, false) => "Secret, not set yet",
         (false, _) => "Value",
     };
@@ -203,9 +203,9 @@ fn value_ui(ui: &mut Ui, view: &View<'_>, name: &str, value: &mut Value, width: 
     focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name(name);
 }
 
-/// One field for each, so that nothing has to be quoted.
+/// One field per argument, so that no quoting is needed.
 fn args_ui(ui: &mut Ui, view: &View<'_>, args: &mut Vec<String>) {
-    muted_ui(ui, view.theme, "Arguments, each as it is, without a shell");
+    muted_ui(ui, view.theme, "Arguments (passed as is, without a shell)");
     let mut gone = None;
     for (place, text) in args.iter_mut().enumerate() {
         ui.push_id(("argument", place), |ui| {
@@ -225,7 +225,7 @@ fn args_ui(ui: &mut Ui, view: &View<'_>, args: &mut Vec<String>) {
     }
 }
 
-/// A field with a cross behind it. Gives back whether that was pressed.
+/// A field with a close button. Returns whether the button was clicked.
 fn with_close_ui(ui: &mut Ui, view: &View<'_>, name: &str, field: impl FnOnce(&mut Ui, f32)) -> bool {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
@@ -258,7 +258,7 @@ fn variables_ui(ui: &mut Ui, view: &View<'_>, variables: &mut Vec<Variable>) {
             }
             ui.horizontal_wrapped(|ui| {
                 let secret = ui.checkbox(&mut variable.value.is_secret, RichText::new("Secret").small());
-                let secret = secret.on_hover_text("Kept in the secret store, and never shown again");
+                let secret = secret.on_hover_text("Stored in the secret store and not shown again");
                 secret.accessible_name(format!("Variable {number} is secret"));
                 let required = ui.checkbox(&mut variable.required, RichText::new("Required").small());
                 required.accessible_name(format!("Variable {number} is required"));
@@ -289,12 +289,12 @@ fn limits_ui(ui: &mut Ui, view: &View<'_>, limits: &mut shared_protocol::upstrea
             muted_ui(ui, view.theme, name);
         });
     };
-    seconds_ui(ui, "Fetching the package", &mut limits.install_ms);
-    seconds_ui(ui, "Connecting", &mut limits.connect_ms);
-    seconds_ui(ui, "Shaking hands", &mut limits.handshake_ms);
-    seconds_ui(ui, "A call without a word", &mut limits.idle_ms);
-    seconds_ui(ui, "A call in all", &mut limits.total_ms);
-    seconds_ui(ui, "From asked to end to killed", &mut limits.grace_ms);
+    seconds_ui(ui, "Package fetch timeout", &mut limits.install_ms);
+    seconds_ui(ui, "Connect timeout", &mut limits.connect_ms);
+    seconds_ui(ui, "Handshake timeout", &mut limits.handshake_ms);
+    seconds_ui(ui, "Call idle timeout", &mut limits.idle_ms);
+    seconds_ui(ui, "Call total timeout", &mut limits.total_ms);
+    seconds_ui(ui, "Grace period before a forced stop", &mut limits.grace_ms);
     let number_ui = |ui: &mut Ui, name: &str, unit: f64, value: &mut u64, suffix: &str| {
         let mut shown = *value as f64 / unit;
         ui.horizontal(|ui| {
@@ -307,6 +307,6 @@ fn limits_ui(ui: &mut Ui, view: &View<'_>, limits: &mut shared_protocol::upstrea
             muted_ui(ui, view.theme, name);
         });
     };
-    number_ui(ui, "Largest result", 1024.0, &mut limits.result_bytes, " KiB");
-    number_ui(ui, "Calls at once", 1.0, &mut limits.calls, "");
+    number_ui(ui, "Maximum result size", 1024.0, &mut limits.result_bytes, " KiB");
+    number_ui(ui, "Concurrent calls", 1.0, &mut limits.calls, "");
 }

@@ -1,5 +1,4 @@
-//! Taking over servers from JSON that somebody pasted or from the configuration of another program: first what would be
-//! taken over, then the taking.
+//! Imports servers from pasted JSON or from the configuration of another program. A preview comes before the import.
 
 use super::{
     asking::{Asking, Purpose},
@@ -21,16 +20,16 @@ use shared_protocol::{
     },
 };
 
-/// Servers of one configuration that are listed.
+/// The maximum number of servers listed per configuration.
 const MOST: usize = 200;
 
 #[derive(Default)]
 pub(super) struct Importing {
     text: String,
-    /// Configurations that were found; none while nobody has looked.
+    /// The configurations found; `None` until the search ran.
     sources: Option<Vec<ImportSource>>,
     has_asked: bool,
-    /// What was last asked about, and still to be answered.
+    /// A preview request is pending.
     waiting: bool,
     source: Option<ImportFrom>,
     preview: Option<Preview>,
@@ -39,7 +38,7 @@ pub(super) struct Importing {
 
 struct Preview {
     view: ImportView,
-    /// One for each server.
+    /// One flag per server.
     chosen: Vec<bool>,
 }
 
@@ -77,7 +76,7 @@ impl Importing {
         muted_ui(
             ui,
             view.theme,
-            "The configuration of another client: mcpServers, servers, or one server by itself. Comments may stay.",
+            "The configuration of another client: mcpServers, servers, or a single server. Comments are allowed.",
         );
         let before = self.text.len();
         let edit = TextEdit::multiline(&mut self.text)
@@ -94,13 +93,13 @@ impl Importing {
             },
         );
         if self.text.len() != before {
-            // What was shown is of another text.
+            // The preview belongs to the previous text.
             self.preview = None;
         }
         let (mut looks, mut left) = (false, false);
         ui.horizontal_wrapped(|ui| {
             let can_look = !self.text.trim().is_empty() && !self.waiting;
-            looks = ui.add_enabled(can_look, Button::new("Show what it holds")).clicked();
+            looks = ui.add_enabled(can_look, Button::new("Preview import")).clicked();
             left = ui.button("Cancel").clicked();
         });
         if looks {
@@ -127,7 +126,7 @@ impl Importing {
         match &self.sources {
             None => drop(muted_ui(ui, view.theme, "Looking for configurations…")),
             Some(sources) if sources.is_empty() => {
-                let text = "No configuration of Claude Desktop, Claude Code, VS Code or Cursor was found. Paste one instead.";
+                let text = "No configuration of Claude Desktop, Claude Code, VS Code or Cursor found. Paste one instead.";
                 ui.add(Label::new(text).wrap());
             }
             Some(sources) => {
@@ -135,7 +134,7 @@ impl Importing {
                     ui.horizontal_wrapped(|ui| {
                         let button = ui.add_enabled(!self.waiting, Button::new(line(&source.program)));
                         if button
-                            .accessible_name(format!("Look at {} {}", source.program, source.path))
+                            .accessible_name(format!("Preview import from {} {}", source.program, source.path))
                             .clicked()
                         {
                             looked = Some(ImportFrom::File(source.path.clone()));
@@ -147,7 +146,7 @@ impl Importing {
         }
         let (mut again, mut left) = (false, false);
         ui.horizontal_wrapped(|ui| {
-            again = ui.button("Look again").clicked();
+            again = ui.button("Search again").clicked();
             left = ui.button("Cancel").clicked();
         });
         if again {
@@ -171,7 +170,7 @@ impl Importing {
         let Some(preview) = &mut self.preview else { return };
         let servers = &preview.view.servers;
         if servers.is_empty() && preview.view.refused.is_empty() {
-            ui.label("There are no servers in it to take over.");
+            ui.label("No servers to import.");
         }
         for (server, chosen) in servers.iter().zip(&mut preview.chosen).take(MOST) {
             server_ui(ui, view, server, chosen);
@@ -181,11 +180,11 @@ impl Importing {
                 ui,
                 view,
                 Severity::Warning,
-                &format!("{} cannot be taken over: {}", line(name), line(why)),
+                &format!("{} cannot be imported: {}", line(name), line(why)),
             );
         }
         for (name, why) in preview.view.skipped.iter().take(MOST) {
-            muted_ui(ui, view.theme, format!("{} is left out: {}", line(name), line(why)));
+            muted_ui(ui, view.theme, format!("{} is skipped: {}", line(name), line(why)));
         }
         let names: Vec<String> = servers
             .iter()
@@ -197,7 +196,7 @@ impl Importing {
             return;
         }
         let theme = view.theme;
-        let text = format!("Import {}, switched off", counted(names.len(), "server"));
+        let text = format!("Import {} as disabled", counted(names.len(), "server"));
         let is_ready = !names.is_empty() && !asking.is_open(&Purpose::Import);
         let button = if is_ready {
             Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent)
@@ -212,16 +211,16 @@ impl Importing {
     }
 }
 
-/// One server as it would be kept.
+/// One server as it would be imported.
 fn server_ui(ui: &mut Ui, view: &View<'_>, server: &ImportedServer, chosen: &mut bool) {
     let theme = view.theme;
     box_ui(ui, view, |ui| {
         let name = line(&server.form.name);
         ui.horizontal_wrapped(|ui| {
-            ui.checkbox(chosen, RichText::new(&name).strong()).accessible_name(format!("Take over {name}"));
+            ui.checkbox(chosen, RichText::new(&name).strong()).accessible_name(format!("Import {name}"));
             muted_ui(ui, theme, server.form.kind.word());
             if server.known {
-                let text = "There is one of this name already; this one would be added beside it.";
+                let text = "A server with this name exists. This one will be added as a second server.";
                 ui.label(RichText::new(text).small().color(theme.warning));
             }
         });
@@ -230,10 +229,10 @@ fn server_ui(ui: &mut Ui, view: &View<'_>, server: &ImportedServer, chosen: &mut
             let words = match value {
                 VariableValue::Plain(text) => format!("{} = {}", line(name), line(text)),
                 VariableValue::Secret { set: true } | VariableValue::Typed(_) => {
-                    format!("{}: a secret, goes to {}", line(name), view.upstreams.secrets_place)
+                    format!("{}: secret, will be stored in {}", line(name), view.upstreams.secrets_place)
                 }
                 VariableValue::Secret { set: false } | VariableValue::Missing => {
-                    format!("{}: to be given before it starts", line(name))
+                    format!("{}: required before the server can start", line(name))
                 }
             };
             muted_ui(ui, theme, words);

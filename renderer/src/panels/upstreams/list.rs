@@ -1,5 +1,4 @@
-//! The list: servers with how they stand and their switch, entries that cannot be read, manifests, and where all of it is
-//! looked for.
+//! The list: servers with state and switch, unreadable entries, manifests, and the locations of the configuration.
 
 use super::{Shown, UpstreamsPanel, Way, asking::Doing, manifest, server, standing};
 use crate::{
@@ -18,13 +17,13 @@ use shared_protocol::{
 use std::time::Duration;
 
 const SERVER: f32 = 44.0;
-/// Room for the switch and the button at the end of a row.
+/// The width of the switch and the button at the end of a row.
 const CONTROLS: f32 = 122.0;
-/// Manifests and unreadable entries listed at once.
+/// The maximum number of manifests, and of unreadable entries, listed.
 const MOST: usize = 200;
 
 impl UpstreamsPanel {
-    /// `lit`: what is shown beside it.
+    /// `lit` is the page shown beside the list.
     pub(super) fn list_ui(&mut self, ui: &mut Ui, view: &View<'_>, lit: &Shown, actions: &mut Vec<Action>) {
         self.ways_ui(ui);
         let now = now();
@@ -44,7 +43,7 @@ impl UpstreamsPanel {
             ui.add_space(8.0);
             places_ui(ui, view);
         });
-        // The time until the next try goes down by itself.
+        // Updates the countdown to the next attempt.
         if view.upstreams.servers.iter().any(|server| matches!(server.state, ServerState::Backoff { .. })) {
             ui.ctx().request_repaint_after(Duration::from_secs(1));
         }
@@ -57,10 +56,10 @@ impl UpstreamsPanel {
             ui.spacing_mut().interact_size.y = 24.0;
             ui.horizontal_wrapped(|ui| {
                 for (way, words, name) in [
-                    (Way::Form, "Add…", "Add a server by hand"),
+                    (Way::Form, "Add…", "Add a server with a form"),
                     (Way::Paste, "Paste…", "Add servers from pasted JSON"),
-                    (Way::Programs, "Import…", "Import servers of another program"),
-                    (Way::Registry, "Registry…", "Search a registry of servers"),
+                    (Way::Programs, "Import…", "Import servers from another program"),
+                    (Way::Registry, "Registry…", "Search a server registry"),
                 ] {
                     if ui.button(words).on_hover_text(name).clicked() {
                         self.add(way);
@@ -135,12 +134,12 @@ impl UpstreamsPanel {
             muted_ui(ui, view.theme, format!("and {} more", manifests.len() - MOST));
         }
         if manifests.is_empty() {
-            let text = "None. A manifest is a JSON file that makes a script, an address or another server's tool into a tool \
-                        of your own.";
+            let text = "No manifests. A manifest is a JSON file that declares a program, an HTTP request or another server's \
+                        tool as a tool.";
             ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
         }
         for folder in &view.upstreams.manifest_folders {
-            let text = format!("Looked for in {} ({})", folder.path, folder.origin.word());
+            let text = format!("Manifest folder: {} ({})", folder.path, folder.origin.word());
             ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_subtle)).wrap());
         }
     }
@@ -171,7 +170,7 @@ impl UpstreamsPanel {
     }
 }
 
-/// An entry of the configuration that nobody understands: left as it is, and named.
+/// An unreadable entry of the configuration. The file is left unchanged.
 fn unreadable_ui(ui: &mut Ui, view: &View<'_>, entry: &UnreadableServer) {
     let theme = view.theme;
     let (name, reason) = (line(&entry.name), line(&entry.reason));
@@ -185,18 +184,18 @@ fn unreadable_ui(ui: &mut Ui, view: &View<'_>, entry: &UnreadableServer) {
     let why = format!("cannot be read · {reason}");
     paint_line(ui, bottom, Align2::LEFT_CENTER, &why, small_font(ui), theme.text_muted);
     row.on_hover_text(format!(
-        "{reason}\nIt stays as it is in {}. Correct it there.",
+        "{reason}\nThe entry is unchanged. Correct it in {}.",
         view.upstreams.config_file
     ));
 }
 
-/// Where configurations and secrets are kept.
+/// The locations of the configuration and the secrets.
 pub(super) fn places_ui(ui: &mut Ui, view: &View<'_>) {
     let upstreams = view.upstreams;
     for (what, place) in [("Servers", &upstreams.config_file), ("Secrets", &upstreams.secrets_place)] {
         if !place.is_empty() {
             let text =
-                RichText::new(format!("{what} are kept in {place}")).small().color(view.theme.text_subtle);
+                RichText::new(format!("{what} are stored in {place}")).small().color(view.theme.text_subtle);
             ui.add(egui::Label::new(text).wrap());
         }
     }

@@ -1,5 +1,4 @@
-//! What a server writes to its error output, as main keeps it: asked for from where it ended, shown line by line, followed
-//! unless somebody has scrolled away.
+//! The error output of a server: loaded incrementally from main, and followed unless a person scrolls away.
 
 use super::asking::{Asking, Purpose};
 use crate::{
@@ -12,10 +11,10 @@ use egui::{Label, RichText, TextStyle, Ui};
 use shared_protocol::upstreams::{LogPart, ServerBrief, ServerId, UpstreamRequest};
 use std::{collections::VecDeque, time::Duration};
 
-/// Lines that are kept here; main has no more either.
+/// The maximum number of lines in memory; main keeps no more either.
 const MOST: usize = 5_000;
 const ROW: f32 = 17.0;
-/// Seconds after which somebody who looks is told what is new.
+/// Seconds between requests while there are no new lines.
 const REST: f64 = 1.0;
 
 #[derive(Default)]
@@ -23,7 +22,7 @@ pub(super) struct Log {
     of: Option<ServerId>,
     first: u64,
     lines: VecDeque<String>,
-    /// Not before then, while there was nothing new.
+    /// The time of the next request after an empty answer.
     again: f64,
     had_nothing: bool,
     follows: Follow,
@@ -56,13 +55,13 @@ impl Log {
         }
         self.had_nothing = part.lines.is_empty();
         if part.lines.is_empty() && part.first < self.end() {
-            // It has fewer lines than are known here: it was begun anew.
+            // The server has fewer lines than are loaded: its log started again.
             self.lines.clear();
             self.first = 0;
             return;
         }
         match self.end().checked_sub(part.first) {
-            // Lines between went by and are not kept any more; or the server was started anew.
+            // Lines in between were discarded, or the log started again.
             None => {
                 self.lines.clear();
                 self.first = part.first;
@@ -94,18 +93,18 @@ impl Log {
     ) {
         self.ask(ui, server, asking, actions);
         ui.horizontal_wrapped(|ui| {
-            ui.checkbox(&mut self.follows.0, "Follow the end");
+            ui.checkbox(&mut self.follows.0, "Follow log");
             if ui.add_enabled(!self.lines.is_empty(), egui::Button::new("Copy all")).clicked() {
                 let text: Vec<&str> = self.lines.iter().map(String::as_str).collect();
                 ui.ctx().copy_text(text.join("\n"));
             }
             if self.first > 0 {
                 let what = counted(usize::try_from(self.first).unwrap_or(usize::MAX), "earlier line");
-                muted_ui(ui, view.theme, format!("{what} are not kept any more"));
+                muted_ui(ui, view.theme, format!("{what} discarded"));
             }
         });
         if self.lines.is_empty() {
-            muted_ui(ui, view.theme, "It has not written anything.");
+            muted_ui(ui, view.theme, "No output yet.");
             return;
         }
         let height = (ui.clip_rect().bottom() - ui.cursor().top() - 8.0).max(ROW * 8.0);
@@ -128,7 +127,7 @@ impl Log {
             });
     }
 
-    /// The next lines, unless there were none a moment ago.
+    /// Requests the next lines, with a pause after an empty answer.
     fn ask(&mut self, ui: &Ui, server: &ServerBrief, asking: &mut Asking, actions: &mut Vec<Action>) {
         let purpose = Purpose::Log(server.id.clone());
         if asking.is_open(&purpose) {

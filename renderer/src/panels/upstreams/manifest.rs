@@ -1,5 +1,4 @@
-//! The page of a manifest: where the file comes from, what its tools do, why it is not used, and what a person has to say
-//! about it.
+//! The page of a manifest: the origin of the file, its tools and problems, its approval and its credentials.
 
 use super::{
     asking::{Asking, Purpose},
@@ -19,12 +18,12 @@ use shared_protocol::{
     upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief, UpstreamDecision, UpstreamRequest},
 };
 
-/// Tools of one manifest that are listed.
+/// The maximum number of tools listed per manifest.
 const MOST: usize = 200;
 
 #[derive(Default)]
 pub(super) struct ManifestPage {
-    /// The one that is looked at, and its form when that began: an approval is of that one.
+    /// The path of the open manifest and the hash it had when it was opened. An approval applies to that hash.
     seen: Option<(String, Option<String>)>,
     typing: Typing,
 }
@@ -35,7 +34,7 @@ pub(super) fn wants_a_person(manifest: &ManifestBrief) -> bool {
         || manifest.credentials.iter().any(|credential| !credential.optional && !credential.set)
 }
 
-/// Its id, or the name of its file.
+/// The id of the manifest, or its file name.
 pub(super) fn title(manifest: &ManifestBrief) -> String {
     let file = manifest.path.rsplit('/').next().unwrap_or(&manifest.path);
     line(manifest.id.as_deref().unwrap_or(file))
@@ -82,7 +81,7 @@ impl ManifestPage {
             ui.horizontal_wrapped(|ui| {
                 ui.label(RichText::new(title(manifest)).heading());
                 muted_ui(ui, theme, summary(manifest));
-                if ui.button("Read the files again").clicked() {
+                if ui.button("Reload manifests").clicked() {
                     asking.request(UpstreamRequest::ReloadManifests, Purpose::Manifest, actions);
                 }
             });
@@ -92,12 +91,12 @@ impl ManifestPage {
                     .wrap(),
             );
             let origin = match manifest.origin {
-                ManifestOrigin::User => "From your own folder.",
-                ManifestOrigin::Workspace => "It came with the workspace, perhaps from somebody else.",
+                ManifestOrigin::User => "From your configuration folder.",
+                ManifestOrigin::Workspace => "From the workspace. Other people may have written it.",
             };
             muted_ui(ui, theme, origin);
             if let Some(problem) = &manifest.problem {
-                let text = format!("{} Correct the file; it is read again by itself.", ended(&line(problem)));
+                let text = format!("{} Correct the file; it reloads automatically.", ended(&line(problem)));
                 notice_ui(ui, view, Severity::Error, &text);
             }
             self.approval_ui(ui, view, manifest, asking, actions);
@@ -123,20 +122,20 @@ impl ManifestPage {
         let theme = view.theme;
         let is_as_seen = self.seen.as_ref().is_some_and(|(_, seen)| seen.as_ref() == Some(hash));
         box_ui(ui, view, |ui| {
-            ui.label("Agents see none of its tools before you approve it in exactly this form.");
+            ui.label("Agents cannot see its tools until you approve this version.");
             ui.add(
                 Label::new(RichText::new(hash).monospace().small().color(theme.text_muted))
                     .selectable(true)
                     .wrap(),
             );
             if !is_as_seen {
-                ui.label("It changed while you were looking.");
-                if ui.button("I have seen how it is now").clicked() {
+                ui.label("The manifest changed while you were reviewing it.");
+                if ui.button("I have reviewed the new version").clicked() {
                     self.seen = Some((manifest.path.clone(), Some(hash.clone())));
                 }
                 return;
             }
-            let text = RichText::new("Approve this manifest").color(theme.accent_text);
+            let text = RichText::new("Approve manifest").color(theme.accent_text);
             let is_free = !asking.is_open(&Purpose::Manifest);
             if ui.add_enabled(is_free, Button::new(text).fill(theme.accent)).clicked() {
                 let decision = UpstreamDecision::ApproveManifest { hash: hash.clone() };
@@ -161,7 +160,7 @@ impl ManifestPage {
                 asking.decide(decision, Purpose::Secret { id: None }, actions);
             });
             if credential.optional {
-                muted_ui(ui, view.theme, "It can do without.");
+                muted_ui(ui, view.theme, "Optional");
             }
         }
     }

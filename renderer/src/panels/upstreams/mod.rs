@@ -1,9 +1,8 @@
-//! Upstreams: the MCP servers that Draftboard runs for its user, and tool manifests. What runs and what does not and why,
-//! which tools agents may call, what has to be looked at first, and the ways to add another.
+//! The upstreams panel: MCP servers that Draftboard manages, and tool manifests.
 //!
-//! Must not know: how a server is started or talked to. Everything here is a question to main or a decision that main checks
-//! again; a decision is bound to what was shown when the person began to look. A secret passes through on its way to the
-//! store and is never shown.
+//! Owns: the selected page, forms being edited, pending requests. Must not know: how a server is started or called. Every
+//! action is a request to main, or a decision that main validates again. A decision is bound to the definition shown when
+//! the review began. Secrets are sent to the store and never displayed.
 
 mod add;
 mod asking;
@@ -40,11 +39,11 @@ use shared_protocol::{
     upstreams::{ServerBrief, ServerId, ServerState, UpstreamAnswer, UpstreamsView},
 };
 
-/// Narrower than this, the list and what is chosen in it take turns.
+/// Below this width the panel shows either the list or the selected page.
 const ROOMY: f32 = 640.0;
 const LIST: f32 = 330.0;
 
-/// How a server comes to be known.
+/// A way to add servers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Way {
     #[default]
@@ -56,11 +55,11 @@ pub(crate) enum Way {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 enum Shown {
-    /// The list; beside it, where there is room, the first server.
+    /// The list, with the first server beside it where there is space.
     #[default]
     List,
     Server(ServerId),
-    /// By its path.
+    /// A manifest by its path.
     Manifest(String),
     Add,
 }
@@ -74,7 +73,7 @@ pub(crate) struct UpstreamsPanel {
     add: Add,
 }
 
-/// How many servers and manifests want something of a person.
+/// The number of servers and manifests that need attention.
 pub(crate) fn wanting(view: &UpstreamsView) -> usize {
     let servers = view.servers.iter().filter(|server| standing::wants_a_person(server)).count();
     servers + view.manifests.iter().filter(|manifest| manifest::wants_a_person(manifest)).count()
@@ -111,13 +110,13 @@ impl UpstreamsPanel {
         ui.scope_builder(column(right), |ui| self.page_ui(ui, view, false, actions));
     }
 
-    /// What is chosen; `alone`: with a way back to the list.
+    /// The selected page. `alone` adds a button back to the list.
     fn page_ui(&mut self, ui: &mut Ui, view: &View<'_>, alone: bool, actions: &mut Vec<Action>) {
-        let is_back = alone && ui.button("Back to the list").clicked();
+        let is_back = alone && ui.button("Back to list").clicked();
         match self.in_sight(view.upstreams) {
             Shown::List => {
-                let text = "Choose a server or a manifest to see what it offers.";
-                empty_state_ui(ui, view.theme, "Nothing is chosen", text);
+                let text = "Select a server or a manifest to see its tools.";
+                empty_state_ui(ui, view.theme, "Nothing selected", text);
             }
             Shown::Server(id) => self.page.show_ui(ui, view, &id, &mut self.asking, actions),
             Shown::Manifest(path) => self.manifest.show_ui(ui, view, &path, &mut self.asking, actions),
@@ -132,7 +131,7 @@ impl UpstreamsPanel {
         }
     }
 
-    /// Beside the list, the first server is as good as any to begin with.
+    /// The page beside the list; the first server until a person selects one.
     fn in_sight(&self, view: &UpstreamsView) -> Shown {
         match &self.shown {
             Shown::List => {
@@ -144,14 +143,14 @@ impl UpstreamsPanel {
 
     fn empty_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-            let text = "Draftboard can run MCP servers for you and offer their tools to the agents that you let in. A new \
-                        server is switched off, and agents see none of its tools before you have looked at them.";
+            let text = "Draftboard can run MCP servers and offer their tools to connected agents. A new server is disabled, \
+                        and agents cannot see its tools until you approve them.";
             empty_state_ui(ui, view.theme, "No upstream servers yet", text);
             ui.add_space(6.0);
             ui.vertical_centered(|ui| {
                 for (way, words) in [
-                    (Way::Form, "Add by hand…"),
-                    (Way::Paste, "Paste JSON of another client…"),
+                    (Way::Form, "Add with a form…"),
+                    (Way::Paste, "Paste JSON from another client…"),
                     (Way::Programs, "Import from Claude, VS Code or Cursor…"),
                     (Way::Registry, "Search a registry…"),
                 ] {
@@ -174,7 +173,7 @@ impl UpstreamsPanel {
         self.shown = Shown::Add;
     }
 
-    /// Another workspace: its manifests are others, and what is half typed is not for it.
+    /// Clears the panel for another workspace. Pending requests stay, so that their answers are still matched.
     pub(crate) fn reset(&mut self) {
         *self = Self { asking: std::mem::take(&mut self.asking), ..Self::default() };
     }
@@ -190,7 +189,7 @@ impl UpstreamsPanel {
         }
     }
 
-    /// The question never reached main.
+    /// Handles a request that did not reach main.
     pub(crate) fn lost(&mut self, ticket: u64) {
         if let Some(purpose) = self.asking.close(ticket) {
             self.page.lost(&purpose);
@@ -224,7 +223,7 @@ impl UpstreamsPanel {
                 self.shown = Shown::Server(details.brief.id.clone());
                 self.page.expect(&details.brief.id);
                 self.page.receive(*details);
-                let next = "It is switched off. Look at what it runs, then switch it on.".to_owned();
+                let next = "The server is disabled. Check what it runs, then enable it.".to_owned();
                 return Outcome::Told(format!("Added {name}"), vec![next]);
             }
             (Purpose::Delete(id), _) => {
@@ -257,12 +256,12 @@ impl UpstreamsPanel {
         }
         let what = crate::panels::status_bar::counted(servers.len(), "server");
         let mut more: Vec<String> =
-            refused.into_iter().map(|(name, why)| format!("{name} was left out: {why}")).collect();
-        more.push("What was imported is switched off. Look at what it runs, then switch it on.".to_owned());
+            refused.into_iter().map(|(name, why)| format!("{name} was skipped: {why}")).collect();
+        more.push("Imported servers are disabled. Check what they run, then enable them.".to_owned());
         Outcome::Told(format!("Imported {what}"), more)
     }
 
-    /// Said where the person looks; elsewhere than here only when that is not in sight.
+    /// Shows the refusal on the page it belongs to, or as a toast when that page is not visible.
     fn refused(&mut self, purpose: Purpose, refusal: Refusal) -> Outcome {
         match purpose {
             Purpose::Details(_) | Purpose::Log(_) | Purpose::Server { .. } | Purpose::Update(_) => {
@@ -289,7 +288,7 @@ fn is_failing(state: &ServerState) -> bool {
     matches!(state, ServerState::Error | ServerState::Backoff { .. })
 }
 
-/// A text in a box of its own that a person has to know of.
+/// A boxed text with a severity icon.
 fn notice_ui(ui: &mut Ui, view: &View<'_>, severity: Severity, text: &str) {
     box_ui(ui, view, |ui| {
         ui.horizontal_top(|ui| {
@@ -311,7 +310,7 @@ fn box_ui(ui: &mut Ui, view: &View<'_>, content: impl FnOnce(&mut Ui)) {
         });
 }
 
-/// Lines of a program, as they came: set apart, not wrapped into each other.
+/// Output lines of a program in a monospaced block.
 fn lines_ui(ui: &mut Ui, view: &View<'_>, lines: &[String]) {
     Frame::new()
         .fill(view.theme.surface_inset)
@@ -327,7 +326,7 @@ fn lines_ui(ui: &mut Ui, view: &View<'_>, lines: &[String]) {
         });
 }
 
-/// A refusal with what to do about it, as one text.
+/// The message and hints of a refusal as one text.
 fn told(refusal: &Refusal) -> String {
     let mut text = crate::panels::notices::capitalised(&refusal.message);
     for hint in &refusal.hints {

@@ -1,4 +1,4 @@
-//! Servers that a registry knows: found by words, each with the ways to run it, one of which fills the form.
+//! The registry search. Each result lists its packages; selecting one fills in the form.
 
 use super::{
     asking::{Asking, Purpose},
@@ -18,13 +18,13 @@ use shared_protocol::{
     upstreams::{RegistryFound, RegistryOffer, UpstreamRequest},
 };
 
-/// Of what was found.
+/// The maximum number of results shown.
 const MOST: usize = 60;
 
 #[derive(Default)]
 pub(super) struct Registry {
     query: String,
-    /// A file or an address; the usual one when empty.
+    /// A file or an address; the default registry when empty.
     other: String,
     found: Option<Vec<RegistryFound>>,
     refused: Option<String>,
@@ -39,7 +39,7 @@ impl Registry {
         (self.found, self.refused) = (None, Some(told(refusal)));
     }
 
-    /// Gives back the form that an offer has filled.
+    /// Returns the form filled in from the selected package.
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
@@ -52,11 +52,11 @@ impl Registry {
             ui,
             theme,
             &mut self.query,
-            "Words of a name or a description",
+            "Name or description",
             "Search the registry",
         );
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-        muted_ui(ui, theme, "Registry, a file or an address");
+        muted_ui(ui, theme, "Registry (address or file)");
         let usual = view.upstreams.registry.as_str();
         let edit = TextEdit::singleline(&mut self.other)
             .hint_text(usual)
@@ -71,19 +71,19 @@ impl Registry {
             asking.request(UpstreamRequest::SearchRegistry { registry, query }, Purpose::Registry, actions);
         }
         if is_busy {
-            muted_ui(ui, theme, "Asking the registry…");
+            muted_ui(ui, theme, "Searching the registry…");
         }
         if let Some(why) = &self.refused {
             notice_ui(ui, view, Severity::Error, why);
             muted_ui(
                 ui,
                 theme,
-                "Without a network, a registry index that is kept as a file can be searched, too.",
+                "Without a network, you can search a registry index in a file.",
             );
         }
         let found = self.found.as_ref()?;
         if found.is_empty() {
-            muted_ui(ui, theme, "Nothing fits. Try other words.");
+            muted_ui(ui, theme, "No results. Try a different search.");
         }
         let mut chosen = None;
         for entry in found.iter().take(MOST) {
@@ -94,7 +94,7 @@ impl Registry {
             });
         }
         if found.len() > MOST {
-            muted_ui(ui, theme, format!("and {} more; more words narrow it down", found.len() - MOST));
+            muted_ui(ui, theme, format!("and {} more. Narrow the search to see them.", found.len() - MOST));
         }
         chosen
     }
@@ -115,8 +115,8 @@ fn entry_ui(ui: &mut Ui, view: &View<'_>, entry: &RegistryFound) -> Option<Form>
     for (place, offer) in entry.offers.iter().enumerate() {
         ui.push_id((&entry.name, place), |ui| {
             let word = offer.form.kind.word();
-            let fill = ui.button(format!("Fill in with {word}…"));
-            if fill.accessible_name(format!("Fill in {} with {word}", line(&entry.name))).clicked() {
+            let fill = ui.button(format!("Use {word}…"));
+            if fill.accessible_name(format!("Use {} with {word}", line(&entry.name))).clicked() {
                 chosen = Some(Form::with_notes(&offer.form, notes(offer)));
             }
             ui.add(Label::new(RichText::new(line(&offer.runs)).monospace()).wrap());
@@ -133,9 +133,9 @@ fn notes(offer: &RegistryOffer) -> Vec<String> {
         return Vec::new();
     }
     let words = offer.required.iter().map(|part| match part.strip_prefix("args.") {
-        Some(argument) => format!("the argument {argument}"),
-        None if part == "auth" => "the token".to_owned(),
+        Some(argument) => format!("argument {argument}"),
+        None if part == "auth" => "token".to_owned(),
         None => part.clone(),
     });
-    vec![format!("It still needs {}.", words.collect::<Vec<_>>().join(", "))]
+    vec![format!("Required: {}.", words.collect::<Vec<_>>().join(", "))]
 }

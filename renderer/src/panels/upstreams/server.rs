@@ -1,5 +1,4 @@
-//! The page of one server: what it is and runs, how it stands and why, and behind tabs its tools, its log and its
-//! configuration.
+//! The page of one server: its command, state and failures, and tabs for tools, log and configuration.
 
 use super::{
     asking::{Asking, Doing, Outcome, Purpose},
@@ -36,15 +35,15 @@ enum Tab {
     Configuration,
 }
 
-/// What is known of the server that is looked at, and what is half done about it.
+/// The state of the server page: loaded details and unfinished input.
 #[derive(Default)]
 pub(super) struct ServerPage {
     details: Option<ServerDetails>,
-    /// Asked for as it was at this stamp.
+    /// The server and stamp of the last request for details.
     asked: Option<(ServerId, u64)>,
-    /// It was just made, and the list may not know it yet.
+    /// A new server that may not be in the list yet.
     new: Option<ServerId>,
-    /// What was asked of a server and refused.
+    /// The last refused action and its reason.
     refused: Option<(ServerId, String)>,
     tab: Tab,
     tools: Tools,
@@ -55,7 +54,7 @@ pub(super) struct ServerPage {
 }
 
 impl ServerPage {
-    /// Of the one that is looked at; what came with an answer is as new as what would be asked for.
+    /// Stores details of the open server. Details in an answer are current, so they are not requested again.
     pub(super) fn receive(&mut self, details: ServerDetails) {
         let id = &details.brief.id;
         if self.log.is_of(id) || self.new.as_ref() == Some(id) {
@@ -86,7 +85,7 @@ impl ServerPage {
         }
     }
 
-    /// It was done; what is known may be another now.
+    /// Clears refusals and forms after a completed action, and reloads the details.
     pub(super) fn done(&mut self, purpose: &Purpose) {
         match purpose {
             Purpose::Server { .. } => self.refused = None,
@@ -115,7 +114,7 @@ impl ServerPage {
             Purpose::Server { id, doing } => {
                 let why = told(&refusal);
                 let why = match doing {
-                    Doing::Enabling => format!("It was switched off again. {why}"),
+                    Doing::Enabling => format!("The server was disabled again. {why}"),
                     _ => why,
                 };
                 self.refused = Some((id.clone(), why));
@@ -140,7 +139,7 @@ impl ServerPage {
         actions: &mut Vec<Action>,
     ) {
         let Some(server) = brief(view, id) else {
-            muted_ui(ui, view.theme, "Reading the server…");
+            muted_ui(ui, view.theme, "Loading the server…");
             return;
         };
         self.new.take_if(|new| new == id);
@@ -158,7 +157,7 @@ impl ServerPage {
                 return match form.show_ui(
                     ui,
                     view,
-                    "Save the changes",
+                    "Save changes",
                     asking.is_open(&Purpose::Update(id.clone())),
                 ) {
                     form::Verdict::Nothing => {}
@@ -178,7 +177,7 @@ impl ServerPage {
             let details = self.details.as_ref().filter(|details| details.brief.id == *id);
             match (self.tab, details) {
                 (Tab::Log, _) => self.log.show_ui(ui, view, server, asking, actions),
-                (_, None) => drop(muted_ui(ui, view.theme, "Reading what main knows of it…")),
+                (_, None) => drop(muted_ui(ui, view.theme, "Loading details…")),
                 (Tab::Tools, Some(details)) => self.tools.show_ui(ui, view, details, asking, actions),
                 (Tab::Configuration, Some(details)) => {
                     if configuration::show_ui(ui, view, details, &mut self.typing, asking, actions) {
@@ -189,7 +188,7 @@ impl ServerPage {
         });
     }
 
-    /// Another server: what was typed or open was about the one before.
+    /// Clears the page when another server is opened.
     fn turn_to(&mut self, server: &ServerBrief) {
         if self.log.is_of(&server.id) {
             return;
@@ -243,13 +242,13 @@ impl ServerPage {
         named_text_ui(ui, theme, &format!("Runs ({})", server.kind.word()), &line(&server.runs));
         let mut about = Vec::new();
         about.extend(server.protocol.as_ref().map(|protocol| format!("protocol {}", line(protocol))));
-        about.extend(server.calls_itself.as_ref().map(|name| format!("calls itself {}", line(name))));
+        about.extend(server.calls_itself.as_ref().map(|name| format!("{} (unverified)", line(name))));
         if !about.is_empty() {
             ui.add(Label::new(RichText::new(about.join(" · ")).small().color(theme.text_muted)).wrap());
         }
     }
 
-    /// Why it does not do what it should, and what a person can do about it.
+    /// Boxes that need attention: refusals, start progress, missing secrets, approvals, failures.
     fn attention_ui(
         &mut self,
         ui: &mut Ui,
@@ -273,7 +272,7 @@ impl ServerPage {
             }
             ServerState::NeedsCredentials { missing } => {
                 box_ui(ui, view, |ui| {
-                    ui.label("It cannot start without these.");
+                    ui.label("The server cannot start until these secrets are set.");
                     for part in missing {
                         self.typing.secret_ui(ui, view, part, false, |secret| {
                             let part = part.clone();
@@ -282,16 +281,16 @@ impl ServerPage {
                             asking.decide(decision, Purpose::Secret { id: Some(server.id.clone()) }, actions);
                         });
                     }
-                    muted_ui(ui, theme, "Start it when they are set.");
+                    muted_ui(ui, theme, "Then start the server.");
                 });
             }
             ServerState::NeedsApproval => {
                 box_ui(ui, view, |ui| {
                     let tools = counted(usize::try_from(server.waiting).unwrap_or(usize::MAX), "tool");
                     ui.label(format!(
-                        "It runs, and agents see nothing of it before you have looked at {tools}."
+                        "The server is running. Agents cannot use it until you review {tools}."
                     ));
-                    if ui.button("Look at the tools").clicked() {
+                    if ui.button("Review tools").clicked() {
                         self.tab = Tab::Tools;
                         self.tools.look_at_new();
                     }
@@ -312,13 +311,13 @@ impl ServerPage {
                 ui.add(Label::new(text).selectable(true).wrap());
             }
             if let Some(exit) = &server.exit {
-                muted_ui(ui, view.theme, format!("Its process ended with {exit}."));
+                muted_ui(ui, view.theme, format!("The process ended with {exit}."));
             }
             if !server.last_lines.is_empty() {
-                muted_ui(ui, view.theme, "What it said last");
+                muted_ui(ui, view.theme, "Last log lines");
                 lines_ui(ui, view, &server.last_lines);
             }
-            if ui.button("Show the whole log").clicked() {
+            if ui.button("Show full log").clicked() {
                 self.tab = Tab::Log;
             }
         });
@@ -331,7 +330,7 @@ impl ServerPage {
             ui.horizontal_wrapped(|ui| {
                 let tools = match server.waiting {
                     0 => format!("Tools ({})", server.tools),
-                    waiting => format!("Tools ({}, {waiting} to be looked at)", server.tools),
+                    waiting => format!("Tools ({} · {waiting} to approve)", server.tools),
                 };
                 ui.selectable_value(&mut self.tab, Tab::Tools, tools);
                 ui.selectable_value(&mut self.tab, Tab::Log, "Server log");
@@ -341,7 +340,7 @@ impl ServerPage {
     }
 }
 
-/// Installing is a step of its own, so that slow fetching is not taken for a server that hangs.
+/// Shows the start steps. Installing is a separate step, so that a slow download does not look like a hung server.
 fn steps_ui(ui: &mut Ui, view: &View<'_>, now: StartPhase) {
     let theme = view.theme;
     let steps = [StartPhase::Credentials, StartPhase::Installing, StartPhase::Connecting];
@@ -369,7 +368,7 @@ fn ask(
     asking.request(request(id.clone()), Purpose::Server { id: id.clone(), doing }, actions);
 }
 
-/// The switch. Switching on lets a program run, so it is a decision; main takes it back when the start fails.
+/// The switch. Enabling lets a program run, so it is a decision. Main disables the server again when the start fails.
 pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, asking: &mut Asking, actions: &mut Vec<Action>) {
     let doing = asking.doing(&server.id);
     let mut on = match doing {
@@ -380,11 +379,11 @@ pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, asking: &mut Asking, 
     let is_free = !matches!(doing, Some(Doing::Enabling | Doing::Disabling));
     let text = RichText::new("On").small();
     let switch = ui.add_enabled(is_free, egui::Checkbox::new(&mut on, text));
-    let switch = switch.accessible_name(format!("{} switched on", line(&server.name)));
+    let switch = switch.accessible_name(format!("{} enabled", line(&server.name)));
     let hint = if server.enabled {
-        "Switch it off, and stop it"
+        "Disables and stops the server"
     } else {
-        "Switch it on and start it; if it does not start, it is switched off again"
+        "Enables and starts the server. If it fails to start, it is disabled again"
     };
     if !switch.on_hover_text(hint).changed() {
         return;
@@ -397,7 +396,7 @@ pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, asking: &mut Asking, 
     }
 }
 
-/// What can be done next. `named`: where several servers stand below each other, the button says which one it means.
+/// The next action. `named` adds the server name to the button's accessible name, for use in a list.
 pub(super) fn start_stop_ui(
     ui: &mut Ui,
     server: &ServerBrief,
@@ -432,7 +431,7 @@ pub(super) fn start_stop_ui(
                 ask(asking, actions, &server.id, Doing::Stopping, |server| UpstreamRequest::Stop { server });
             }
         }
-        // Also while a start is under way: it may be the very thing that hangs.
+        // Also during a start, because the start itself may hang.
         ServerState::Starting(_) | ServerState::Running | ServerState::NeedsApproval => {
             if button(ui, "Stop") {
                 ask(asking, actions, &server.id, Doing::Stopping, |server| UpstreamRequest::Stop { server });

@@ -1,11 +1,11 @@
-//! How a server stands: in words, with a sign and a colour, each of which says it without the others.
+//! The state of a server as text, icon and colour, each of which is sufficient alone.
 
 use crate::{panels::status_bar::counted, review::words::line, view::View, widgets::paint_icon};
 use canvas::theme::Theme;
 use egui::{Color32, CornerRadius, Painter, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, vec2};
 use shared_protocol::upstreams::{ServerBrief, ServerState, StartPhase};
 
-/// Somebody has to do something before it goes on.
+/// Returns whether the server needs attention.
 pub(super) fn wants_a_person(server: &ServerBrief) -> bool {
     server.enabled && server.waiting > 0
         || matches!(
@@ -26,7 +26,7 @@ pub(super) fn colour(theme: &Theme, state: &ServerState) -> Color32 {
     }
 }
 
-/// The sign of a state; two states never have the same.
+/// Paints the icon of a state; every state has a different one.
 pub(super) fn paint_state(painter: &Painter, theme: &Theme, rect: Rect, state: &ServerState) {
     let (colour, c, r) = (colour(theme, state), rect.center(), rect.width().min(rect.height()) / 2.0);
     let stroke = Stroke::new(1.5, colour);
@@ -67,7 +67,7 @@ pub(super) fn state_ui(ui: &mut Ui, view: &View<'_>, state: &ServerState) {
     paint_state(ui.painter(), view.theme, rect, state);
 }
 
-/// `backing off, next try in 12 s`.
+/// `backing off after 2 failures, next attempt in 12 s`.
 pub(super) fn words(server: &ServerBrief, now: u64) -> String {
     match &server.state {
         ServerState::Starting(phase) => format!("starting, {}", phase.words()),
@@ -76,20 +76,20 @@ pub(super) fn words(server: &ServerBrief, now: u64) -> String {
             match server.waiting {
                 0 => format!("running, {} of {tools} offered", server.offered),
                 waiting => {
-                    format!("running, {} of {tools} offered, {waiting} to be looked at", server.offered)
+                    format!("running, {} of {tools} offered, {waiting} to approve", server.offered)
                 }
             }
         }
         ServerState::Backoff { attempt, retry_at } => {
             format!(
-                "backing off after {}, next try {}",
+                "backing off after {}, next attempt {}",
                 counted(*attempt as usize, "failure"),
                 until(now, *retry_at)
             )
         }
         ServerState::NeedsApproval => {
             let tools = counted(usize::try_from(server.waiting).unwrap_or(usize::MAX), "tool");
-            format!("needs approval of {tools}")
+            format!("needs approval for {tools}")
         }
         ServerState::NeedsCredentials { missing } => {
             format!("needs credentials: {}", line(&missing.join(", ")))
@@ -98,7 +98,7 @@ pub(super) fn words(server: &ServerBrief, now: u64) -> String {
     }
 }
 
-/// The second line of a row: the state, and what matters most about it.
+/// The second line of a row: the state and its most important detail.
 pub(super) fn summary(server: &ServerBrief, now: u64) -> String {
     let words = words(server, now);
     let more = match (&server.state, &server.reason) {

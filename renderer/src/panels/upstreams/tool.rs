@@ -1,5 +1,5 @@
-//! One tool: its row with switch and policy, and its definition as the server gives it. Whatever a server says of its own
-//! tools is a claim until a person has said that this server may be believed.
+//! One tool: its row with switch and policy, and its definition. Annotations from a server are unverified unless a person
+//! trusts the server.
 
 use super::{
     asking::{Asking, Doing, Purpose},
@@ -23,23 +23,23 @@ use shared_protocol::upstreams::{
 };
 
 const ROW: f32 = 30.0;
-/// Room for the switch and the policy at the end of a row.
+/// The width of the switch and the policy at the end of a row.
 const CONTROLS: f32 = 236.0;
-/// Characters of a description or schema that are shown.
+/// The maximum number of characters shown of a description or schema.
 const MOST_CHARS: usize = 16_000;
 
-/// What an approval names: the tool, and the definition that was seen.
+/// The name and definition hash that an approval applies to.
 pub(super) fn pin(tool: &ToolView) -> (String, String) {
     (tool.name.clone(), tool.hash.clone())
 }
 
-/// A tool that is looked at, and what is half done about it.
+/// The open tool and its unfinished input.
 pub(super) struct Opened {
-    /// Its definition when it was opened: an approval is of that one.
+    /// The name and hash when the tool was opened. An approval applies to that definition.
     pub(super) seen: (String, String),
     pub(super) exposed: String,
     pub(super) trying: Trying,
-    /// Times of its own while they are set, in milliseconds: without a word, in all.
+    /// Timeouts being edited, in milliseconds: idle, total.
     times: Option<(u64, u64)>,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn tool_ui(
                     ui.horizontal_wrapped(|ui| controls_ui(ui, details, tool, asking, actions));
                 }
                 if let ToolApproval::Changed(changes) = &tool.approval {
-                    ui.label("It is not what was approved. Agents do not see it any more.");
+                    ui.label("This definition differs from the approved one. The tool is hidden from agents.");
                     changes_ui(ui, view, changes);
                 }
                 definition_ui(ui, view, details, tool);
@@ -111,7 +111,7 @@ pub(super) fn tool_ui(
     });
 }
 
-/// Gives back where it stands, if it can be seen.
+/// Returns the rectangle of the row if it is visible.
 fn row_ui(
     ui: &mut Ui,
     view: &View<'_>,
@@ -161,7 +161,7 @@ fn row_ui(
     Some(rect)
 }
 
-/// Whether agents see it, and what happens when they call it.
+/// The switch and the policy of a tool.
 fn controls_ui(
     ui: &mut Ui,
     details: &ServerDetails,
@@ -189,7 +189,7 @@ fn controls_ui(
     }
 }
 
-/// How long a call of this tool may take, where it is not as for its server.
+/// The timeouts of the tool, which default to those of its server.
 fn times_ui(
     ui: &mut Ui,
     view: &View<'_>,
@@ -204,7 +204,7 @@ fn times_ui(
     let set = times.get_or_insert(kept);
     let mut decided = None;
     ui.horizontal_wrapped(|ui| {
-        for (name, milliseconds) in [("A call without a word", &mut set.0), ("A call in all", &mut set.1)] {
+        for (name, milliseconds) in [("Call idle timeout", &mut set.0), ("Call total timeout", &mut set.1)] {
             let mut seconds = *milliseconds as f64 / 1000.0;
             let drag = DragValue::new(&mut seconds).range(0.1..=86_400.0).suffix(" s").max_decimals(1);
             let field = ui.add(drag);
@@ -214,10 +214,10 @@ fn times_ui(
             field.accessible_name(format!("{name}, {}", line(&tool.name)));
             muted_ui(ui, view.theme, name);
         }
-        if *set != kept && ui.button("Keep these times").clicked() {
+        if *set != kept && ui.button("Save timeouts").clicked() {
             decided = Some((Some(set.0), Some(set.1)));
         }
-        if has_own && ui.button("As for the server").clicked() {
+        if has_own && ui.button("Use server timeouts").clicked() {
             decided = Some((None, None));
         }
     });
@@ -232,7 +232,7 @@ fn times_ui(
     }
 }
 
-/// Three words beside each other, the one that holds is lit.
+/// A segmented control for the policy.
 pub(super) fn policy_ui(ui: &mut Ui, tool: &str, policy: &mut Policy) {
     let is_backwards = ui.layout().prefer_right_to_left();
     let mut all = Policy::ALL;
@@ -243,9 +243,9 @@ pub(super) fn policy_ui(ui: &mut Ui, tool: &str, policy: &mut Policy) {
     ui.spacing_mut().button_padding = vec2(6.0, 2.0);
     for each in all {
         let (word, hint) = match each {
-            Policy::Ask => ("Ask", "Each call of an agent waits in the review queue"),
-            Policy::Allow => ("Allow", "Agents call it without asking; each call is written down"),
-            Policy::Deny => ("Deny", "Agents do not see it"),
+            Policy::Ask => ("Ask", "Each call waits in the review queue"),
+            Policy::Allow => ("Allow", "Calls are sent immediately and recorded in the audit log"),
+            Policy::Deny => ("Deny", "Hides the tool from agents"),
         };
         let choice = ui.selectable_label(*policy == each, RichText::new(word).small());
         if choice.on_hover_text(hint).accessible_name(format!("{word} for {tool}")).clicked() {
@@ -255,15 +255,15 @@ pub(super) fn policy_ui(ui: &mut Ui, tool: &str, policy: &mut Policy) {
     ui.add_space(6.0);
 }
 
-/// Everything that a server says about a tool, as it is.
+/// The complete definition of a tool as sent by the server.
 pub(super) fn definition_ui(ui: &mut Ui, view: &View<'_>, details: &ServerDetails, tool: &ToolView) {
     let theme = view.theme;
-    named_text_ui(ui, theme, "Agents call", &line(&tool.exposed));
+    named_text_ui(ui, theme, "Name for agents", &line(&tool.exposed));
     if let Some(title) = &tool.title {
         ui.label(line(title));
     }
     let description = if tool.description.trim().is_empty() {
-        RichText::new("It does not say what it does.").color(theme.text_muted)
+        RichText::new("No description.").color(theme.text_muted)
     } else {
         RichText::new(paragraph(&bounded(&tool.description))).color(theme.text)
     };
@@ -271,9 +271,9 @@ pub(super) fn definition_ui(ui: &mut Ui, view: &View<'_>, details: &ServerDetail
     if !tool.hints.is_empty() {
         let hints: Vec<String> = tool.hints.iter().map(|hint| hint_words(hint)).collect();
         let text = if details.form.trusted {
-            format!("You trust this server, which says: {}.", hints.join(", "))
+            format!("Trusted annotations: {}.", hints.join(", "))
         } else {
-            format!("It claims, unchecked: {}.", hints.join(", "))
+            format!("Unverified annotations: {}.", hints.join(", "))
         };
         muted_ui(ui, theme, text);
     }
@@ -297,29 +297,29 @@ fn schema_ui(ui: &mut Ui, view: &View<'_>, title: &str, schema: &str, opens: boo
 fn bounded(text: &str) -> String {
     let mut shown: String = text.chars().take(MOST_CHARS).collect();
     if shown.len() < text.len() {
-        shown.push_str("\n… (more than is shown)");
+        shown.push_str("\n… (truncated)");
     }
     shown
 }
 
-/// A word of the protocol in words of people, with the word itself.
+/// Describes an annotation, followed by its protocol name.
 fn hint_words(hint: &str) -> String {
     let (is_not, word) = hint.strip_prefix("not ").map_or((false, hint), |word| (true, word));
     let words = match (word, is_not) {
-        ("readOnlyHint", false) => "only reads",
-        ("readOnlyHint", true) => "changes something",
-        ("destructiveHint", false) => "may destroy",
-        ("destructiveHint", true) => "destroys nothing",
-        ("idempotentHint", false) => "the same when repeated",
-        ("idempotentHint", true) => "not the same when repeated",
-        ("openWorldHint", false) => "reaches out to others",
-        ("openWorldHint", true) => "stays by itself",
+        ("readOnlyHint", false) => "read-only",
+        ("readOnlyHint", true) => "makes changes",
+        ("destructiveHint", false) => "destructive",
+        ("destructiveHint", true) => "not destructive",
+        ("idempotentHint", false) => "idempotent",
+        ("idempotentHint", true) => "not idempotent",
+        ("openWorldHint", false) => "accesses external systems",
+        ("openWorldHint", true) => "no external access",
         _ => return line(hint),
     };
     format!("{words} ({})", line(hint))
 }
 
-/// Approval and its opposite. Gives back whether somebody wants to look at a newer definition.
+/// The approve and withdraw buttons. Returns whether a person confirmed that they reviewed a newer definition.
 fn decide_ui(
     ui: &mut Ui,
     view: &View<'_>,
@@ -333,21 +333,21 @@ fn decide_ui(
     let server = details.brief.id.clone();
     let purpose = Purpose::Server { id: server.clone(), doing: Doing::Deciding };
     if tool.approval == ToolApproval::Approved {
-        let withdraw = ui.button("Withdraw the approval");
-        if withdraw.on_hover_text("Agents do not see it any more until it is approved again").clicked() {
+        let withdraw = ui.button("Withdraw approval");
+        if withdraw.on_hover_text("Hides the tool from agents until it is approved again").clicked() {
             asking.request(UpstreamRequest::Withdraw { server, tool: tool.name.clone() }, purpose, actions);
         }
         return false;
     }
     if !is_as_seen {
-        ui.label("It changed while you were looking.");
-        return ui.button("I have seen how it is now").clicked();
+        ui.label("The definition changed while you were reviewing it.");
+        return ui.button("I have reviewed the new version").clicked();
     }
-    let text = RichText::new("Approve this tool").color(theme.accent_text);
+    let text = RichText::new("Approve tool").color(theme.accent_text);
     let is_free = asking.doing(&server).is_none();
     let approve = ui.add_enabled(is_free, Button::new(text).fill(theme.accent));
     let approve =
-        approve.on_hover_text("Agents may see it in exactly this form; each call asks you at first");
+        approve.on_hover_text("Offers exactly this definition to agents. Each call asks first unless you change the policy");
     if approve.accessible_name(format!("Approve {}", line(&tool.name))).clicked() {
         let tools = vec![pin(tool)];
         asking.decide(UpstreamDecision::Approve { server, tools }, purpose, actions);
@@ -361,8 +361,8 @@ mod tests {
 
     #[test]
     fn hints_are_told_in_words_and_unknown_ones_as_they_are() {
-        assert_eq!(hint_words("readOnlyHint"), "only reads (readOnlyHint)");
-        assert_eq!(hint_words("not destructiveHint"), "destroys nothing (not destructiveHint)");
+        assert_eq!(hint_words("readOnlyHint"), "read-only (readOnlyHint)");
+        assert_eq!(hint_words("not destructiveHint"), "not destructive (not destructiveHint)");
         assert_eq!(hint_words("fancyHint\u{202e}"), "fancyHint\\u{202e}");
     }
 }

@@ -1,4 +1,4 @@
-//! The tools of a server: which agents may call, which wait for a person, found by their words.
+//! The tools of a server, with a search, a filter for tools that need approval, and the review of new tools.
 
 use super::{
     asking::{Asking, Doing, Purpose},
@@ -16,25 +16,25 @@ use shared_protocol::{
     upstreams::{CallResult, ServerDetails, ToolApproval, ToolView, UpstreamDecision},
 };
 
-/// More than these, and a field to find one is worth its room.
+/// The search field appears above this number of tools.
 const MANY: usize = 8;
-/// Tools that are looked at in one go; more are looked at after these.
+/// The maximum number of new tools per review.
 const MOST_AT_ONCE: usize = 50;
 
 #[derive(Default)]
 pub(super) struct Tools {
     query: String,
     only_waiting: bool,
-    /// The one that is open.
+    /// The open tool.
     open: Option<tool::Opened>,
-    /// All new ones, each with the definition that is shown.
+    /// The new tools under review, each with the hash of the definition shown.
     look: Option<Vec<(String, String)>>,
-    /// Look at the new ones as soon as they are known.
+    /// Starts the review when the tools are loaded.
     wants_look: bool,
 }
 
 impl Tools {
-    /// Somebody wants to look at what is new.
+    /// Starts the review of new tools.
     pub(super) fn look_at_new(&mut self) {
         self.wants_look = true;
     }
@@ -56,9 +56,9 @@ impl Tools {
         let theme = view.theme;
         if details.tools.is_empty() {
             let text = if details.brief.state.is_connected() {
-                "It offers no tools."
+                "This server offers no tools."
             } else {
-                "Its tools are known while it runs."
+                "Tools are listed while the server runs."
             };
             muted_ui(ui, theme, text);
             return;
@@ -74,8 +74,8 @@ impl Tools {
         let count = new().count();
         if waiting > 0 {
             ui.horizontal_wrapped(|ui| {
-                ui.checkbox(&mut self.only_waiting, format!("Only the {waiting} to be looked at"));
-                if count > 1 && ui.button(format!("Look at {count} new tools…")).clicked() {
+                ui.checkbox(&mut self.only_waiting, format!("Only the {waiting} to approve"));
+                if count > 1 && ui.button(format!("Review {count} new tools…")).clicked() {
                     self.wants_look = true;
                 }
             });
@@ -103,11 +103,11 @@ impl Tools {
             }
         }
         if found == 0 {
-            muted_ui(ui, theme, "No tool fits. Try other words.");
+            muted_ui(ui, theme, "No matching tools. Try a different search.");
         }
     }
 
-    /// All that is new, written out, and the approval at the end of it.
+    /// The review: the full definitions of all new tools, with the approval at the end.
     fn look_ui(
         &mut self,
         ui: &mut Ui,
@@ -125,10 +125,10 @@ impl Tools {
             look.iter().filter_map(now).filter(|tool| tool.approval == ToolApproval::New).collect();
         let gone = look.len() - shown.len();
         let mut is_left = ui.button("Back to all tools").clicked();
-        muted_ui(ui, theme, "What each would offer to agents. Approve them at the end of the list.");
+        muted_ui(ui, theme, "The full definitions of all new tools. Approve them at the end of the list.");
         if gone > 0 {
             let what = counted(gone, "tool");
-            muted_ui(ui, theme, format!("{what} changed or went while you looked and will not be approved."));
+            muted_ui(ui, theme, format!("{what} changed or disappeared during the review and will not be approved."));
         }
         for tool in &shown {
             ui.push_id(&tool.name, |ui| {
@@ -139,7 +139,7 @@ impl Tools {
             });
         }
         let is_free = asking.doing(&details.brief.id).is_none();
-        let text = format!("Approve these {}", counted(shown.len(), "tool"));
+        let text = format!("Approve {}", counted(shown.len(), "tool"));
         let button = Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent);
         if !shown.is_empty() && ui.add_enabled(is_free, button).clicked() {
             let server = details.brief.id.clone();

@@ -1,5 +1,5 @@
-//! A person's own call of a tool, from its page: the arguments as JSON, and what came of it. It is a decision like the others, about
-//! the definition that is shown, and is written down like the call of an agent.
+//! Calls a tool from its page, with JSON arguments, and shows the result. The call is a decision bound to the definition
+//! shown, and is recorded in the audit log like an agent's call.
 
 use super::{
     asking::{Asking, Purpose},
@@ -18,7 +18,7 @@ use shared_protocol::{
     upstreams::{CallResult, ToolCall, ToolView, UpstreamDecision},
 };
 
-/// Characters of the arguments, and of an answer that is shown.
+/// The maximum numbers of characters of the arguments, and of a result that is shown.
 const MOST_ARGUMENTS: usize = 64 << 10;
 const MOST_ANSWER: usize = 16_000;
 const HEIGHT: f32 = 200.0;
@@ -26,7 +26,7 @@ const HEIGHT: f32 = 200.0;
 #[derive(Default)]
 pub(super) struct Trying {
     is_open: bool,
-    /// None before it was opened for the first time.
+    /// `None` until the section is first opened.
     arguments: Option<String>,
     came: Option<Result<CallResult, String>>,
 }
@@ -58,8 +58,8 @@ impl Trying {
         let purpose = Purpose::Call(tool.exposed.clone());
         let is_busy = asking.is_open(&purpose);
         ui.horizontal_wrapped(|ui| {
-            let call = ui.add_enabled(read.is_ok() && !is_busy, Button::new("Call it now"));
-            if call.on_hover_text("It is sent to the server at once, as it stands here").clicked() {
+            let call = ui.add_enabled(read.is_ok() && !is_busy, Button::new("Call tool"));
+            if call.on_hover_text("Sends this call to the server immediately").clicked() {
                 self.came = None;
                 let call = ToolCall {
                     tool: tool.exposed.clone(),
@@ -72,7 +72,7 @@ impl Trying {
                 Err(why) => {
                     drop(muted_ui(ui, view.theme, format!("The arguments are not a JSON object: {why}")))
                 }
-                Ok(_) if is_busy => drop(muted_ui(ui, view.theme, "It is being called…")),
+                Ok(_) if is_busy => drop(muted_ui(ui, view.theme, "Calling…")),
                 Ok(_) => {}
             }
         });
@@ -85,7 +85,7 @@ impl Trying {
 }
 
 fn answer_ui(ui: &mut Ui, view: &View<'_>, result: &CallResult) {
-    let words = if result.is_error { "It answered that it failed:" } else { "It answered:" };
+    let words = if result.is_error { "Error:" } else { "Result:" };
     muted_ui(ui, view.theme, words);
     let text = shown(&result.json);
     egui::ScrollArea::vertical().id_salt("answer").max_height(HEIGHT).auto_shrink([false, true]).show(
@@ -96,7 +96,7 @@ fn answer_ui(ui: &mut Ui, view: &View<'_>, result: &CallResult) {
     );
 }
 
-/// The texts of an answer as they read; whatever else there is, as JSON.
+/// The text blocks of a result as plain text; other blocks as JSON.
 fn shown(json: &str) -> String {
     let value: Value = serde_json::from_str(json).unwrap_or_default();
     let content = value["content"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -107,12 +107,12 @@ fn shown(json: &str) -> String {
     let whole = blocks.collect::<Vec<_>>().join("\n");
     let mut text: String = whole.chars().take(MOST_ANSWER).collect();
     if text.len() < whole.len() {
-        text.push_str("\n… (more than is shown)");
+        text.push_str("\n… (truncated)");
     }
     paragraph(&text)
 }
 
-/// What has to be given, to be filled in.
+/// A JSON object with the required arguments to fill in.
 fn skeleton(schema: &str) -> String {
     let schema: Value = serde_json::from_str(schema).unwrap_or_default();
     let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Align, distribute and tidy: these commands change the layout only.
 
-use super::Draft;
+use super::CommandDraft;
 use crate::layout;
 use shared_protocol::text::counted;
 use shared_protocol::{
@@ -10,13 +10,13 @@ use shared_protocol::{
 use std::collections::BTreeMap;
 
 /// Resolves the given nodes, without those inside another given node, to their absolute places.
-fn chosen(
-    draft: &Draft,
+fn resolve_placed(
+    draft: &CommandDraft,
     nodes: &[NodeRef],
     least: usize,
     what: &str,
 ) -> Result<Vec<(NodeId, Placement)>, Refusal> {
-    let found = draft.find_all(nodes)?;
+    let found = draft.resolve_nodes(nodes)?;
     let placed: Vec<(NodeId, Placement)> =
         draft.outermost(&found).into_iter().filter_map(|id| Some((id, draft.state.absolute(id)?))).collect();
     if placed.len() < least {
@@ -27,20 +27,20 @@ fn chosen(
 }
 
 /// Moves each node by its delta and makes room for it in its container.
-fn settle(draft: &mut Draft, moved: Vec<(NodeId, i32, i32)>) -> Result<(), Refusal> {
+fn apply_moves(draft: &mut CommandDraft, moved: Vec<(NodeId, i32, i32)>) -> Result<(), Refusal> {
     let mut touched = Vec::with_capacity(moved.len());
     for (id, dx, dy) in moved {
         let Some(before) = draft.state.placement(id) else { continue };
         let after = before.moved_by(dx, dy);
         let parent = draft.node(id)?.parent;
-        draft.place(id, after.at(layout::inside(parent, after.origin())))?;
+        draft.place(id, after.at(layout::clamp_to_content(parent, after.origin())))?;
         touched.push(id);
     }
     layout::make_room(draft, &touched)
 }
 
-pub(super) fn align(draft: &mut Draft, nodes: &[NodeRef], to: Alignment) -> Result<String, Refusal> {
-    let placed = chosen(draft, nodes, 2, "aligning")?;
+pub(super) fn align(draft: &mut CommandDraft, nodes: &[NodeRef], to: Alignment) -> Result<String, Refusal> {
+    let placed = resolve_placed(draft, nodes, 2, "aligning")?;
     let Some(all) = placed.iter().map(|(_, placement)| *placement).reduce(Placement::union) else {
         return Ok("Align nothing".to_owned());
     };
@@ -53,12 +53,16 @@ pub(super) fn align(draft: &mut Draft, nodes: &[NodeRef], to: Alignment) -> Resu
         Alignment::Bottom => (0, all.bottom() - p.bottom()),
     };
     let moved = placed.iter().map(|(id, placement)| (*id, delta(placement).0, delta(placement).1)).collect();
-    settle(draft, moved)?;
+    apply_moves(draft, moved)?;
     Ok(format!("Align {}", counted(placed.len(), "node")))
 }
 
-pub(super) fn distribute(draft: &mut Draft, nodes: &[NodeRef], along: Axis) -> Result<String, Refusal> {
-    let mut placed = chosen(draft, nodes, 3, "distributing")?;
+pub(super) fn distribute(
+    draft: &mut CommandDraft,
+    nodes: &[NodeRef],
+    along: Axis,
+) -> Result<String, Refusal> {
+    let mut placed = resolve_placed(draft, nodes, 3, "distributing")?;
     let start = |p: &Placement| i64::from(if along == Axis::Horizontal { p.x } else { p.y });
     let length = |p: &Placement| i64::from(if along == Axis::Horizontal { p.w } else { p.h });
     placed.sort_by_key(|(id, p)| (start(p), *id));
@@ -79,12 +83,12 @@ pub(super) fn distribute(draft: &mut Draft, nodes: &[NodeRef], along: Axis) -> R
         moved.push(if along == Axis::Horizontal { (*id, delta, 0) } else { (*id, 0, delta) });
         before += length(p);
     }
-    settle(draft, moved)?;
+    apply_moves(draft, moved)?;
     Ok(format!("Distribute {}", counted(placed.len(), "node")))
 }
 
-pub(super) fn tidy(draft: &mut Draft, nodes: &[NodeRef]) -> Result<String, Refusal> {
-    let placed = chosen(draft, nodes, 2, "tidying")?;
+pub(super) fn tidy(draft: &mut CommandDraft, nodes: &[NodeRef]) -> Result<String, Refusal> {
+    let placed = resolve_placed(draft, nodes, 2, "tidying")?;
     let mut rooms: BTreeMap<_, Vec<(NodeId, Placement)>> = BTreeMap::new();
     for (id, _) in &placed {
         let node = draft.node(*id)?;
@@ -93,9 +97,9 @@ pub(super) fn tidy(draft: &mut Draft, nodes: &[NodeRef]) -> Result<String, Refus
     }
     let mut touched = Vec::with_capacity(placed.len());
     for (_, siblings) in rooms {
-        for (id, placement) in layout::layered(&draft.state, &siblings) {
+        for (id, placement) in layout::layered_layout(&draft.state, &siblings) {
             let parent = draft.node(id)?.parent;
-            draft.place(id, placement.at(layout::inside(parent, placement.origin())))?;
+            draft.place(id, placement.at(layout::clamp_to_content(parent, placement.origin())))?;
             touched.push(id);
         }
     }

@@ -1,13 +1,13 @@
 //! Adding, renaming and removing boards.
 
-use super::{Draft, draft::check_label};
+use super::{CommandDraft, draft::check_label};
 use shared_protocol::{
     Board, BoardKind, BoardName, Change, Code, ElementId, NodeRef, Refusal, command::BoardRef,
 };
 use std::sync::Arc;
 
 pub(super) fn add(
-    draft: &mut Draft,
+    draft: &mut CommandDraft,
     kind: BoardKind,
     title: &str,
     name: Option<&BoardName>,
@@ -26,12 +26,12 @@ pub(super) fn add(
 }
 
 pub(super) fn update(
-    draft: &mut Draft,
+    draft: &mut CommandDraft,
     board: &BoardRef,
     title: Option<&str>,
     name: Option<&BoardName>,
 ) -> Result<String, Refusal> {
-    let before = draft.board(board)?;
+    let before = draft.resolve_board(board)?;
     let mut after = Board::clone(&before);
     if let Some(title) = title {
         after.title = check_title(title)?.to_owned();
@@ -47,8 +47,8 @@ pub(super) fn update(
     Ok(summary)
 }
 
-pub(super) fn remove(draft: &mut Draft, board: &BoardRef) -> Result<String, Refusal> {
-    let board = draft.board(board)?;
+pub(super) fn remove(draft: &mut CommandDraft, board: &BoardRef) -> Result<String, Refusal> {
+    let board = draft.resolve_board(board)?;
     let roots: Vec<NodeRef> = draft.state.children(board.id, None).map(NodeRef::Id).collect();
     super::remove::remove(draft, &roots, &[])?;
     draft.push(Change::Board { id: board.id, before: Some(board.clone()), after: None })?;
@@ -63,7 +63,7 @@ fn check_title(title: &str) -> Result<&str, Refusal> {
     check_label("title", title)
 }
 
-fn check_free(draft: &Draft, board: &Board) -> Result<(), Refusal> {
+fn check_free(draft: &CommandDraft, board: &Board) -> Result<(), Refusal> {
     match draft.state.board_named(&board.name) {
         Some(other) if other.id != board.id => Err(Refusal::new(
             Code::ValidationError,
@@ -74,7 +74,7 @@ fn check_free(draft: &Draft, board: &Board) -> Result<(), Refusal> {
     }
 }
 
-fn free_name(draft: &Draft, title: &str, kind: BoardKind) -> BoardName {
+fn free_name(draft: &CommandDraft, title: &str, kind: BoardKind) -> BoardName {
     let wanted = BoardName::from_words(title).unwrap_or_else(|| BoardName::of_kind(kind));
     let is_free = |name: &BoardName| draft.state.board_named(name).is_none();
     if is_free(&wanted) {

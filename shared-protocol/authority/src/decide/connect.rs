@@ -1,6 +1,6 @@
 //! Adding, labelling and removing edges.
 
-use super::{Draft, draft::check_label, references};
+use super::{CommandDraft, draft::check_label, references};
 use crate::rules;
 use shared_protocol::{
     Change, Code, Edge, EdgeId, ElementId, EndpointRef, NodeId, PortId, PropKey, Refusal,
@@ -9,13 +9,13 @@ use shared_protocol::{
 use std::sync::Arc;
 
 pub(super) fn connect(
-    draft: &mut Draft,
+    draft: &mut CommandDraft,
     source: &EndpointRef,
     target: &EndpointRef,
     label: &str,
 ) -> Result<String, Refusal> {
-    let from = draft.find(&source.node)?;
-    let to = draft.find(&target.node)?;
+    let from = draft.resolve_node(&source.node)?;
+    let to = draft.resolve_node(&target.node)?;
     let port = |end: &EndpointRef| end.port.as_ref().map(PortId::to_string);
     let found =
         rules::connection(&draft.state, (from, port(source).as_deref()), (to, port(target).as_deref()))?;
@@ -27,7 +27,7 @@ pub(super) fn connect(
         target: found.target,
         label: check_label("label", label)?.to_owned(),
     };
-    let stands_for = references::behind_edge(draft, &edge);
+    let stands_for = references::reference_of_edge(draft, &edge);
     draft.push(Change::Edge { id, before: None, after: Some(Arc::new(edge)) })?;
     if let Some((holder, key, other)) = stands_for {
         add_reference(draft, holder, &key, other)?;
@@ -36,7 +36,12 @@ pub(super) fn connect(
     Ok(format!("Connect {} to {}", draft.node(from)?.name, draft.node(to)?.name))
 }
 
-fn add_reference(draft: &mut Draft, holder: NodeId, key: &PropKey, target: NodeId) -> Result<(), Refusal> {
+fn add_reference(
+    draft: &mut CommandDraft,
+    holder: NodeId,
+    key: &PropKey,
+    target: NodeId,
+) -> Result<(), Refusal> {
     let node = draft.node(holder)?.clone();
     let def = draft.type_of(&node)?;
     let mut targets = node.references.get(key).cloned().unwrap_or_default();
@@ -58,7 +63,7 @@ fn add_reference(draft: &mut Draft, holder: NodeId, key: &PropKey, target: NodeI
     draft.set_references(holder, key, targets)
 }
 
-pub(super) fn relabel(draft: &mut Draft, id: EdgeId, label: &str) -> Result<String, Refusal> {
+pub(super) fn relabel(draft: &mut CommandDraft, id: EdgeId, label: &str) -> Result<String, Refusal> {
     let before = edge(draft, id)?;
     let after = Edge { label: check_label("label", label)?.to_owned(), ..before.clone() };
     if after != before {
@@ -67,7 +72,7 @@ pub(super) fn relabel(draft: &mut Draft, id: EdgeId, label: &str) -> Result<Stri
     Ok(format!("Label an edge {label:?}"))
 }
 
-pub(super) fn edge(draft: &Draft, id: EdgeId) -> Result<Edge, Refusal> {
+pub(super) fn edge(draft: &CommandDraft, id: EdgeId) -> Result<Edge, Refusal> {
     draft
         .state
         .edge(id)
@@ -76,12 +81,12 @@ pub(super) fn edge(draft: &Draft, id: EdgeId) -> Result<Edge, Refusal> {
 }
 
 /// Removes an edge, and the reference that it represents unless another edge represents it too.
-pub(super) fn disconnect(draft: &mut Draft, id: EdgeId) -> Result<(), Refusal> {
+pub(super) fn disconnect(draft: &mut CommandDraft, id: EdgeId) -> Result<(), Refusal> {
     let before = edge(draft, id)?;
-    let stands_for = references::behind_edge(draft, &before);
+    let stands_for = references::reference_of_edge(draft, &before);
     draft.push(Change::Edge { id, before: Some(Arc::new(before)), after: None })?;
     if let Some((holder, key, other)) = stands_for
-        && references::edges_behind(draft, holder, &key, other).is_empty()
+        && references::edges_of_reference(draft, holder, &key, other).is_empty()
     {
         let targets = draft.node(holder)?.references.get(&key).cloned().unwrap_or_default();
         draft.set_references(

@@ -1,6 +1,6 @@
 //! Duplicating and pasting: copies get new ids and free names.
 
-use super::{Draft, place};
+use super::{CommandDraft, place};
 use crate::{layout, rules};
 use shared_protocol::text::counted;
 use shared_protocol::{
@@ -12,9 +12,13 @@ use std::{
     sync::Arc,
 };
 
-pub(super) fn duplicate(draft: &mut Draft, nodes: &[NodeRef], offset: Point) -> Result<String, Refusal> {
+pub(super) fn duplicate(
+    draft: &mut CommandDraft,
+    nodes: &[NodeRef],
+    offset: Point,
+) -> Result<String, Refusal> {
     place::check_point(offset)?;
-    let chosen = draft.find_all(nodes)?;
+    let chosen = draft.resolve_nodes(nodes)?;
     let roots = draft.outermost(&chosen);
     let mut by_parent: BTreeMap<_, Vec<NodeId>> = BTreeMap::new();
     for root in &roots {
@@ -22,9 +26,9 @@ pub(super) fn duplicate(draft: &mut Draft, nodes: &[NodeRef], offset: Point) -> 
         by_parent.entry((node.board, node.parent)).or_default().push(*root);
     }
     for ((board, parent), roots) in by_parent {
-        let board = draft.board(&board.into())?;
-        let fragment = draft.state.copy(&roots);
-        insert(draft, &board, parent, &fragment, Shift::By(offset))?;
+        let board = draft.resolve_board(&board.into())?;
+        let fragment = draft.state.copy_fragment(&roots);
+        insert(draft, &board, parent, &fragment, PasteShift::By(offset))?;
     }
     match roots[..] {
         [root] => Ok(format!("Duplicate {}", draft.node(root)?.name)),
@@ -34,7 +38,7 @@ pub(super) fn duplicate(draft: &mut Draft, nodes: &[NodeRef], offset: Point) -> 
 
 impl crate::Snapshot {
     /// Copies the nodes, their content and the edges between them, as the clipboard does.
-    pub fn copy(&self, roots: &[NodeId]) -> Document {
+    pub fn copy_fragment(&self, roots: &[NodeId]) -> Document {
         let nodes: BTreeSet<NodeId> = roots.iter().flat_map(|root| self.subtree(*root)).collect();
         let edges: BTreeSet<EdgeId> = nodes
             .iter()
@@ -56,25 +60,25 @@ impl crate::Snapshot {
 }
 
 pub(super) fn paste(
-    draft: &mut Draft,
+    draft: &mut CommandDraft,
     board: &BoardRef,
     parent: Option<&NodeRef>,
     fragment: &Fragment,
     at: Option<Point>,
 ) -> Result<String, Refusal> {
-    let board = draft.board(board)?;
-    let parent = parent.map(|parent| draft.find(parent)).transpose()?;
+    let board = draft.resolve_board(board)?;
+    let parent = parent.map(|parent| draft.resolve_node(parent)).transpose()?;
     if fragment.0.nodes.is_empty() {
         return Err(Refusal::new(Code::BadRequest, "there is nothing to paste").field("fragment"));
     }
     at.map_or(Ok(()), place::check_point)?;
     check_fragment(draft, &fragment.0)?;
-    insert(draft, &board, parent, &fragment.0, Shift::To(at))?;
+    insert(draft, &board, parent, &fragment.0, PasteShift::To(at))?;
     Ok(format!("Paste {}", counted(fragment.0.nodes.len(), "node")))
 }
 
 /// A fragment is untrusted input: its values are checked like typed ones.
-fn check_fragment(draft: &Draft, fragment: &Document) -> Result<(), Refusal> {
+fn check_fragment(draft: &CommandDraft, fragment: &Document) -> Result<(), Refusal> {
     let registry = draft.state.registry();
     for node in &fragment.nodes {
         let def = registry.require(&node.type_id)?;
@@ -93,18 +97,18 @@ fn check_fragment(draft: &Draft, fragment: &Document) -> Result<(), Refusal> {
 
 /// The position of the copies.
 #[derive(Clone, Copy)]
-enum Shift {
+enum PasteShift {
     By(Point),
     /// Puts the top left of all copies at the point, or into free space when there is none.
     To(Option<Point>),
 }
 
 fn insert(
-    draft: &mut Draft,
+    draft: &mut CommandDraft,
     board: &Board,
     parent: Option<NodeId>,
     fragment: &Document,
-    shift: Shift,
+    shift: PasteShift,
 ) -> Result<(), Refusal> {
     let copies: BTreeMap<NodeId, NodeId> =
         fragment.nodes.iter().map(|node| node.id).map(|id| (id, draft.new_node_id())).collect();
@@ -115,7 +119,7 @@ fn insert(
         .copied()
         .filter(|node| !node.parent.is_some_and(|id| copies.contains_key(&id)))
         .collect();
-    let placed = |draft: &Draft, node: &Node| -> Placement {
+    let placed = |draft: &CommandDraft, node: &Node| -> Placement {
         let size = draft.state.registry().get(&node.type_id).map(|def| def.default_size());
         let (w, h) = size.map_or((184, 64), |size| (size.w, size.h));
         sizes.get(&node.id).copied().filter(|p| crate::apply::is_in_bounds(*p)).unwrap_or(Placement {
@@ -141,7 +145,7 @@ fn insert(
         draft.push(Change::Node { id, before: None, after: Some(Arc::new(copy)) })?;
         let placement = if is_root {
             let moved = placement.moved_by(delta.x, delta.y);
-            moved.at(layout::inside(parent, moved.origin()))
+            moved.at(layout::clamp_to_content(parent, moved.origin()))
         } else {
             placement
         };
@@ -157,27 +161,32 @@ fn insert(
     layout::make_room(draft, &new_roots)
 }
 
-fn delta(draft: &Draft, room: crate::spatial::Room, extent: Option<Placement>, shift: Shift) -> Point {
+fn delta(
+    draft: &CommandDraft,
+    room: crate::occupancy::ContentScope,
+    extent: Option<Placement>,
+    shift: PasteShift,
+) -> Point {
     let extent = extent.unwrap_or(Placement { x: 0, y: 0, w: 16, h: 16 });
     let to = match shift {
-        Shift::By(offset) => return offset,
-        Shift::To(Some(at)) => at,
-        Shift::To(None) => {
+        PasteShift::By(offset) => return offset,
+        PasteShift::To(Some(at)) => at,
+        PasteShift::To(None) => {
             let size = shared_protocol::registry::Size { w: extent.w, h: extent.h };
-            layout::free_place(&draft.state, room, size, Some(extent.origin()))
+            layout::find_free_place(&draft.state, room, size, Some(extent.origin()))
         }
     };
     Point { x: to.x - extent.x, y: to.y - extent.y }
 }
 
 fn parents_first(fragment: &Document) -> Result<Vec<&Node>, Refusal> {
-    crate::diff::parents_first(&fragment.nodes).ok_or_else(|| {
+    crate::board_diff::parents_first(&fragment.nodes).ok_or_else(|| {
         Refusal::new(Code::ContainmentError, "a node of the fragment contains itself").field("fragment")
     })
 }
 
 fn copy_references(
-    draft: &mut Draft,
+    draft: &mut CommandDraft,
     board: &Board,
     order: &[&Node],
     copies: &BTreeMap<NodeId, NodeId>,
@@ -197,12 +206,16 @@ fn copy_references(
                 super::references::set(draft, id, &def, key, &kept)?;
             }
         }
-        super::references::follow_parent(draft, id, &def)?;
+        super::references::sync_parent_reference(draft, id, &def)?;
     }
     Ok(())
 }
 
-fn copy_edges(draft: &mut Draft, edges: &[Edge], copies: &BTreeMap<NodeId, NodeId>) -> Result<(), Refusal> {
+fn copy_edges(
+    draft: &mut CommandDraft,
+    edges: &[Edge],
+    copies: &BTreeMap<NodeId, NodeId>,
+) -> Result<(), Refusal> {
     let made = draft.created.len();
     for edge in edges {
         let (Some(source), Some(target)) = (copies.get(&edge.source.node), copies.get(&edge.target.node))

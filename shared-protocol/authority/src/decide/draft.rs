@@ -11,7 +11,7 @@ use shared_protocol::{
 };
 use std::sync::Arc;
 
-pub(crate) struct Draft {
+pub(crate) struct CommandDraft {
     pub(crate) state: Snapshot,
     pub(crate) changes: Vec<Change>,
     pub(crate) created: Vec<ElementId>,
@@ -19,7 +19,7 @@ pub(crate) struct Draft {
     entropy: u64,
 }
 
-impl Draft {
+impl CommandDraft {
     pub(crate) fn new(snapshot: &Snapshot, seed: u64) -> Self {
         let (changes, created, chosen) = (Vec::new(), Vec::new(), Chosen::default());
         Self { state: snapshot.clone(), changes, created, chosen, entropy: seed }
@@ -31,7 +31,7 @@ impl Draft {
 
     /// Applies and records a change; a change that breaks the graph refuses the whole command.
     pub(crate) fn push(&mut self, change: Change) -> Result<(), Refusal> {
-        self.state.apply_change(&change).map_err(refusal)?;
+        self.state.apply_change(&change).map_err(refusal_for_apply_error)?;
         self.changes.push(change);
         Ok(())
     }
@@ -93,7 +93,7 @@ impl Draft {
         }
     }
 
-    pub(super) fn board(&self, reference: &BoardRef) -> Result<Arc<Board>, Refusal> {
+    pub(super) fn resolve_board(&self, reference: &BoardRef) -> Result<Arc<Board>, Refusal> {
         let id = match reference {
             BoardRef::Id(id) => Some(*id),
             BoardRef::Name(name) => self.state.board_named(name).map(|board| board.id),
@@ -113,17 +113,17 @@ impl Draft {
     }
 
     pub(super) fn node(&self, id: NodeId) -> Result<&Node, Refusal> {
-        self.state.node(id).ok_or_else(|| no_node(&id.to_string()))
+        self.state.node(id).ok_or_else(|| node_not_found(&id.to_string()))
     }
 
     /// Resolves a node reference; a plain name must be unique across all boards.
-    pub(super) fn find(&self, reference: &NodeRef) -> Result<NodeId, Refusal> {
+    pub(super) fn resolve_node(&self, reference: &NodeRef) -> Result<NodeId, Refusal> {
         let path = match reference {
             NodeRef::Id(id) => return self.node(*id).map(|node| node.id),
             NodeRef::Name(path) => path,
         };
         if let Some(name) = &path.board {
-            let board = self.board(&BoardRef::Name(name.clone()))?;
+            let board = self.resolve_board(&BoardRef::Name(name.clone()))?;
             return self
                 .state
                 .node_named(board.id, &path.name)
@@ -147,12 +147,13 @@ impl Draft {
 
     fn suggest_names(&self, name: &Name, reference: &NodeRef) -> Refusal {
         let known = self.state.names.keys().map(|(_, name)| name.as_str());
-        no_node(&reference.to_string()).suggest(crate::rules::similar(name.as_str(), known))
+        node_not_found(&reference.to_string()).suggest(crate::rules::similar(name.as_str(), known))
     }
 
     /// Resolves node references, sorted and without duplicates.
-    pub(super) fn find_all(&self, references: &[NodeRef]) -> Result<Vec<NodeId>, Refusal> {
-        let found: Result<Vec<NodeId>, Refusal> = references.iter().map(|node| self.find(node)).collect();
+    pub(super) fn resolve_nodes(&self, references: &[NodeRef]) -> Result<Vec<NodeId>, Refusal> {
+        let found: Result<Vec<NodeId>, Refusal> =
+            references.iter().map(|node| self.resolve_node(node)).collect();
         let mut found = found?;
         found.sort_unstable();
         found.dedup();
@@ -194,17 +195,19 @@ impl Draft {
     }
 }
 
-fn no_node(reference: &str) -> Refusal {
+fn node_not_found(reference: &str) -> Refusal {
     Refusal::new(Code::NotFound, format!("there is no node `{reference}`")).field("node")
 }
 
-pub(crate) fn refusal(error: ApplyError) -> Refusal {
+pub(crate) fn refusal_for_apply_error(error: ApplyError) -> Refusal {
     let code = match &error {
-        ApplyError::Gap { .. } | ApplyError::Changed { .. } | ApplyError::InUse { .. } => Code::Conflict,
+        ApplyError::RevisionGap { .. } | ApplyError::Changed { .. } | ApplyError::InUse { .. } => {
+            Code::Conflict
+        }
         ApplyError::Missing { .. } => Code::NotFound,
-        ApplyError::Taken { .. } | ApplyError::Foreign { .. } => Code::ValidationError,
+        ApplyError::NameTaken { .. } | ApplyError::ElementMismatch { .. } => Code::ValidationError,
         ApplyError::Nesting { .. } => Code::ContainmentError,
-        ApplyError::OutOfBounds { .. } => Code::LimitExceeded,
+        ApplyError::LimitExceeded { .. } => Code::LimitExceeded,
     };
     Refusal::new(code, error.to_string())
 }

@@ -12,7 +12,7 @@ mod place;
 mod references;
 mod remove;
 
-pub(crate) use draft::{Draft, refusal};
+pub(crate) use draft::{CommandDraft, refusal_for_apply_error};
 
 use crate::Snapshot;
 use shared_protocol::{Change, Code, Command, ElementId, Refusal, limits::MAX_BATCH, proposal::Chosen};
@@ -31,14 +31,14 @@ pub struct Decision {
 
 /// Decides a command against a state. The ids of new elements are derived from `seed`.
 pub fn decide(snapshot: &Snapshot, command: &Command, seed: u64) -> Result<Decision, Refusal> {
-    let mut draft = Draft::new(snapshot, seed);
+    let mut draft = CommandDraft::new(snapshot, seed);
     let summary = run(&mut draft, command)?;
     Ok(draft.finish(summary))
 }
 
 /// Chooses places for the nodes that these changes (not yet applied) add without one, as a board file may.
 pub fn place_missing(snapshot: &Snapshot, changes: &[Change]) -> Result<Vec<Change>, Refusal> {
-    let mut draft = Draft::new(snapshot, 0);
+    let mut draft = CommandDraft::new(snapshot, 0);
     for change in changes {
         draft.push(change.clone())?;
     }
@@ -47,7 +47,7 @@ pub fn place_missing(snapshot: &Snapshot, changes: &[Change]) -> Result<Vec<Chan
     Ok(draft.changes.split_off(added))
 }
 
-fn run(draft: &mut Draft, command: &Command) -> Result<String, Refusal> {
+fn run(draft: &mut CommandDraft, command: &Command) -> Result<String, Refusal> {
     match command {
         Command::AddBoard { kind, title, name } => boards::add(draft, *kind, title, name.as_ref()),
         Command::UpdateBoard { board, title, name } => {
@@ -56,7 +56,8 @@ fn run(draft: &mut Draft, command: &Command) -> Result<String, Refusal> {
         Command::RemoveBoard { board } => boards::remove(draft, board),
         Command::AddNode(add) => nodes::add(draft, add),
         Command::UpdateNode { node, name, label, set, unset, references } => {
-            let edit = nodes::Edit { name: name.as_ref(), label: label.as_deref(), set, unset, references };
+            let edit =
+                nodes::NodeEdit { name: name.as_ref(), label: label.as_deref(), set, unset, references };
             nodes::update(draft, node, &edit)
         }
         Command::Remove { nodes, edges } => remove::remove(draft, nodes, edges),
@@ -79,7 +80,7 @@ fn run(draft: &mut Draft, command: &Command) -> Result<String, Refusal> {
     }
 }
 
-fn batch(draft: &mut Draft, summary: Option<&str>, commands: &[Command]) -> Result<String, Refusal> {
+fn batch(draft: &mut CommandDraft, summary: Option<&str>, commands: &[Command]) -> Result<String, Refusal> {
     if commands.len() > MAX_BATCH {
         let message = format!("the batch has {} commands; the limit is {MAX_BATCH}", commands.len());
         return Err(Refusal::new(Code::LimitExceeded, message).hint("Split it into several batches."));

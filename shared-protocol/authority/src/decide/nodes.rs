@@ -1,6 +1,6 @@
 //! Adding and editing nodes.
 
-use super::{Draft, draft::check_label, place, references};
+use super::{CommandDraft, draft::check_label, place, references};
 use crate::{layout, rules};
 use shared_protocol::text::counted;
 use shared_protocol::{
@@ -12,10 +12,10 @@ use std::{
     sync::Arc,
 };
 
-pub(super) fn add(draft: &mut Draft, add: &AddNode) -> Result<String, Refusal> {
-    let board = draft.board(&add.board)?;
+pub(super) fn add(draft: &mut CommandDraft, add: &AddNode) -> Result<String, Refusal> {
+    let board = draft.resolve_board(&add.board)?;
     let def = draft.state.registry().require(&add.type_id)?.clone();
-    let parent = add.parent.as_ref().map(|parent| draft.find(parent)).transpose()?;
+    let parent = add.parent.as_ref().map(|parent| draft.resolve_node(parent)).transpose()?;
     rules::may_contain(&draft.state, &board, parent, &def)?;
 
     let label = check_label("label", add.label.as_deref().unwrap_or(&def.title))?.to_owned();
@@ -37,14 +37,14 @@ pub(super) fn add(draft: &mut Draft, add: &AddNode) -> Result<String, Refusal> {
     let at = match add.at {
         Some(at) => {
             place::check_point(at)?;
-            layout::inside(parent, at)
+            layout::clamp_to_content(parent, at)
         }
-        None => layout::free_place(&draft.state, room, size, None),
+        None => layout::find_free_place(&draft.state, room, size, None),
     };
     draft.push(Change::Node { id, before: None, after: Some(Arc::new(node)) })?;
     draft.place(id, Placement { x: at.x, y: at.y, w: size.w, h: size.h })?;
     set_props(draft, id, &def, &add.props)?;
-    references::follow_parent(draft, id, &def)?;
+    references::sync_parent_reference(draft, id, &def)?;
     for (key, targets) in &add.references {
         references::set(draft, id, &def, key, targets)?;
     }
@@ -61,7 +61,7 @@ pub(super) fn add(draft: &mut Draft, add: &AddNode) -> Result<String, Refusal> {
 }
 
 fn name_for(
-    draft: &Draft,
+    draft: &CommandDraft,
     board: shared_protocol::BoardId,
     add: &AddNode,
     def: &TypeDef,
@@ -78,7 +78,7 @@ fn name_for(
 }
 
 fn check_free(
-    draft: &Draft,
+    draft: &CommandDraft,
     board: shared_protocol::BoardId,
     own: Option<NodeId>,
     name: &Name,
@@ -94,7 +94,7 @@ fn check_free(
 }
 
 /// The changes of one `UpdateNode` command.
-pub(super) struct Edit<'a> {
+pub(super) struct NodeEdit<'a> {
     pub(super) name: Option<&'a Name>,
     pub(super) label: Option<&'a str>,
     pub(super) set: &'a BTreeMap<PropKey, Value>,
@@ -102,8 +102,12 @@ pub(super) struct Edit<'a> {
     pub(super) references: &'a BTreeMap<PropKey, Vec<NodeRef>>,
 }
 
-pub(super) fn update(draft: &mut Draft, node: &NodeRef, edit: &Edit<'_>) -> Result<String, Refusal> {
-    let id = draft.find(node)?;
+pub(super) fn update(
+    draft: &mut CommandDraft,
+    node: &NodeRef,
+    edit: &NodeEdit<'_>,
+) -> Result<String, Refusal> {
+    let id = draft.resolve_node(node)?;
     let before = draft.node(id)?.clone();
     if let Some(name) = edit.name
         && *name != before.name
@@ -120,7 +124,7 @@ pub(super) fn update(draft: &mut Draft, node: &NodeRef, edit: &Edit<'_>) -> Resu
     for key in edit.unset {
         // A property that the type does not declare can always be unset.
         if let Some(def) = draft.state.type_of(&before).filter(|def| def.prop(key.as_str()).is_some()) {
-            rules::editable(def, key)?;
+            rules::require_editable(def, key)?;
         }
         if let Some(value) = draft.node(id)?.props.get(key).cloned() {
             draft.push(Change::Prop { node: id, key: key.clone(), before: Some(value), after: None })?;
@@ -138,12 +142,12 @@ pub(super) fn update(draft: &mut Draft, node: &NodeRef, edit: &Edit<'_>) -> Resu
 }
 
 pub(super) fn set_variable(
-    draft: &mut Draft,
+    draft: &mut CommandDraft,
     nodes: &[NodeRef],
     key: &PropKey,
     variable: bool,
 ) -> Result<String, Refusal> {
-    let nodes = draft.find_all(nodes)?;
+    let nodes = draft.resolve_nodes(nodes)?;
     for id in &nodes {
         let node = draft.node(*id)?;
         let before = node.variables.contains(key);
@@ -162,7 +166,7 @@ pub(super) fn set_variable(
     }
 }
 
-fn summary(before: &Node, edit: &Edit<'_>) -> String {
+fn summary(before: &Node, edit: &NodeEdit<'_>) -> String {
     let keys: Vec<&str> =
         edit.set.keys().chain(edit.unset).chain(edit.references.keys()).map(PropKey::as_str).collect();
     match (edit.name, edit.label, &keys[..]) {
@@ -174,7 +178,7 @@ fn summary(before: &Node, edit: &Edit<'_>) -> String {
 }
 
 pub(super) fn set_props(
-    draft: &mut Draft,
+    draft: &mut CommandDraft,
     id: NodeId,
     def: &TypeDef,
     set: &BTreeMap<PropKey, Value>,
@@ -184,7 +188,7 @@ pub(super) fn set_props(
         let before = draft.node(id)?.props.get(key).cloned();
         // Null unsets the property.
         let after = if *value == Value::Null {
-            rules::editable(def, key)?;
+            rules::require_editable(def, key)?;
             None
         } else {
             rules::check_prop(&registry, def, key, value)?;
@@ -206,7 +210,7 @@ pub(super) fn set_props(
 
 /// Refuses properties that are hidden by the other values of the node.
 fn check_applies(
-    draft: &Draft,
+    draft: &CommandDraft,
     id: NodeId,
     def: &TypeDef,
     set: &BTreeMap<PropKey, Value>,
@@ -215,5 +219,5 @@ fn check_applies(
     let props = set.iter().filter(|(_, value)| **value != Value::Null).map(|(key, _)| key);
     let pointing = references.iter().filter(|(_, targets)| !targets.is_empty()).map(|(key, _)| key);
     let touched: Vec<PropKey> = props.chain(pointing).cloned().collect();
-    rules::check_hidden(def, draft.node(id)?, &touched)
+    rules::check_visible(def, draft.node(id)?, &touched)
 }

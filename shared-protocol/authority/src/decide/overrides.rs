@@ -1,6 +1,6 @@
 //! Setting, clearing and promoting overrides. Promoting writes the value to the property of the node.
 
-use super::{Draft, nodes};
+use super::{CommandDraft, nodes};
 use crate::overrides::{lay_over, locator_of, words};
 use shared_protocol::text::counted;
 use shared_protocol::{
@@ -9,7 +9,7 @@ use shared_protocol::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-pub(super) fn set(draft: &mut Draft, set: &[SetOverride]) -> Result<String, Refusal> {
+pub(super) fn set(draft: &mut CommandDraft, set: &[SetOverride]) -> Result<String, Refusal> {
     if set.len() > MAX_BATCH {
         let message = format!("the command sets {} overrides; the limit is {MAX_BATCH}", set.len());
         return Err(Refusal::new(Code::LimitExceeded, message).hint("Set them in several commands."));
@@ -23,7 +23,7 @@ pub(super) fn set(draft: &mut Draft, set: &[SetOverride]) -> Result<String, Refu
     })
 }
 
-fn set_one(draft: &mut Draft, one: &SetOverride) -> Result<(), Refusal> {
+fn set_one(draft: &mut CommandDraft, one: &SetOverride) -> Result<(), Refusal> {
     let key = one.key();
     let mut after = Override {
         value: one.value.clone(),
@@ -63,7 +63,7 @@ fn set_one(draft: &mut Draft, one: &SetOverride) -> Result<(), Refusal> {
 }
 
 /// The property as a whole must stay valid with the override applied.
-fn check_value(draft: &Draft, key: &OverrideKey, over: &Override) -> Result<(), Refusal> {
+fn check_value(draft: &CommandDraft, key: &OverrideKey, over: &Override) -> Result<(), Refusal> {
     let Ok(mut found) = draft.state.instance(key.scope, &key.instance) else { return Ok(()) };
     let Some(prop) = key.path.tokens().next().and_then(|first| PropKey::parse(first).ok()) else {
         return Ok(());
@@ -75,16 +75,16 @@ fn check_value(draft: &Draft, key: &OverrideKey, over: &Override) -> Result<(), 
         (Some(()), Some(value)) => crate::check_prop(draft.state.registry(), found.def, &prop, value),
         // Values that a component computes for its parts are known to the preview only.
         (None, _) if key.is_within() => Ok(()),
-        (None, _) => Err(no_place(draft, key)),
+        (None, _) => Err(value_not_found(draft, key)),
     }
 }
 
-fn no_place(draft: &Draft, key: &OverrideKey) -> Refusal {
+fn value_not_found(draft: &CommandDraft, key: &OverrideKey) -> Refusal {
     let message = format!("there is no value at {}", words(&draft.state, key));
     Refusal::new(Code::NotFound, message).field(key.path.as_str())
 }
 
-pub(super) fn clear(draft: &mut Draft, which: &WhichOverrides) -> Result<String, Refusal> {
+pub(super) fn clear(draft: &mut CommandDraft, which: &WhichOverrides) -> Result<String, Refusal> {
     let keys = draft.state.chosen_overrides(which);
     let mut cleared = 0;
     for key in &keys {
@@ -100,7 +100,7 @@ pub(super) fn clear(draft: &mut Draft, which: &WhichOverrides) -> Result<String,
 
 /// Writes overrides to the properties of nodes. An override of a component itself, or of a part of one, belongs in the
 /// component's file, which this crate does not read.
-pub(super) fn promote(draft: &mut Draft, which: &WhichOverrides) -> Result<String, Refusal> {
+pub(super) fn promote(draft: &mut CommandDraft, which: &WhichOverrides) -> Result<String, Refusal> {
     let keys = draft.state.chosen_overrides(which);
     if keys.is_empty() {
         return Err(Refusal::new(Code::NotFound, "there is no matching override to promote"));
@@ -120,7 +120,7 @@ pub(super) fn promote(draft: &mut Draft, which: &WhichOverrides) -> Result<Strin
     })
 }
 
-fn promote_one(draft: &mut Draft, key: &OverrideKey) -> Result<(), (ValidationCode, String)> {
+fn promote_one(draft: &mut CommandDraft, key: &OverrideKey) -> Result<(), (ValidationCode, String)> {
     let not_found = |message: &str| (ValidationCode::NotFound, message.to_owned());
     let unfit = |refusal: Refusal| (ValidationCode::Unpromotable, refusal.message);
     let over = draft.state.overrides.get(key).cloned();
@@ -138,7 +138,7 @@ fn promote_one(draft: &mut Draft, key: &OverrideKey) -> Result<(), (ValidationCo
     let first = key.path.tokens().next().and_then(|first| PropKey::parse(first).ok());
     let laid = lay_over(&mut props, &key.path, &over.value);
     let entry = laid.and(first).and_then(|prop| props.remove_entry(&prop));
-    let (prop, value) = entry.ok_or_else(|| unfit(no_place(draft, key)))?;
+    let (prop, value) = entry.ok_or_else(|| unfit(value_not_found(draft, key)))?;
     let def = draft.type_of(&found).map_err(unfit)?;
     nodes::set_props(draft, node, &def, &BTreeMap::from([(prop, value)])).map_err(unfit)?;
     draft.push(Change::Override { key: key.clone(), before: Some(over), after: None }).map_err(unfit)

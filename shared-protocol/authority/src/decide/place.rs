@@ -1,6 +1,6 @@
 //! Moving and resizing nodes, and moving them into other containers.
 
-use super::{Draft, references};
+use super::{CommandDraft, references};
 use crate::{layout, rules};
 use shared_protocol::text::counted;
 use shared_protocol::{
@@ -10,17 +10,17 @@ use shared_protocol::{
     registry::Size,
 };
 
-pub(super) fn place(draft: &mut Draft, items: &[Placed]) -> Result<String, Refusal> {
+pub(super) fn place(draft: &mut CommandDraft, items: &[Placed]) -> Result<String, Refusal> {
     let mut moved = Vec::with_capacity(items.len());
     let mut resized = 0;
     for item in items {
-        let id = draft.find(&item.node)?;
+        let id = draft.resolve_node(&item.node)?;
         let before = current(draft, id)?;
         let (w, h) = (item.w.unwrap_or(before.w), item.h.unwrap_or(before.h));
         check_point(Point { x: item.x, y: item.y })?;
         check_size(w, h)?;
-        let (least_w, least_h) = layout::least_size(&draft.state, id);
-        let at = layout::inside(draft.node(id)?.parent, Point { x: item.x, y: item.y });
+        let (least_w, least_h) = layout::min_content_size(&draft.state, id);
+        let at = layout::clamp_to_content(draft.node(id)?.parent, Point { x: item.x, y: item.y });
         let after = Placement { x: at.x, y: at.y, w: w.max(least_w), h: h.max(least_h) };
         resized += usize::from((after.w, after.h) != (before.w, before.h));
         draft.place(id, after)?;
@@ -34,7 +34,7 @@ pub(super) fn place(draft: &mut Draft, items: &[Placed]) -> Result<String, Refus
     }
 }
 
-fn current(draft: &Draft, id: NodeId) -> Result<Placement, Refusal> {
+fn current(draft: &CommandDraft, id: NodeId) -> Result<Placement, Refusal> {
     match draft.state.placement(id) {
         Some(placement) => Ok(placement),
         None => {
@@ -64,13 +64,13 @@ fn check_size(w: i32, h: i32) -> Result<(), Refusal> {
 }
 
 pub(super) fn reparent(
-    draft: &mut Draft,
+    draft: &mut CommandDraft,
     nodes: &[NodeRef],
     parent: Option<&NodeRef>,
     delta: Point,
 ) -> Result<String, Refusal> {
-    let parent = parent.map(|parent| draft.find(parent)).transpose()?;
-    let chosen = draft.find_all(nodes)?;
+    let parent = parent.map(|parent| draft.resolve_node(parent)).transpose()?;
+    let chosen = draft.resolve_nodes(nodes)?;
     let chosen = draft.outermost(&chosen);
     for id in &chosen {
         move_into(draft, *id, parent, delta)?;
@@ -86,14 +86,19 @@ pub(super) fn reparent(
     }
 }
 
-fn move_into(draft: &mut Draft, id: NodeId, parent: Option<NodeId>, delta: Point) -> Result<(), Refusal> {
+fn move_into(
+    draft: &mut CommandDraft,
+    id: NodeId,
+    parent: Option<NodeId>,
+    delta: Point,
+) -> Result<(), Refusal> {
     let node = draft.node(id)?.clone();
     let def = draft.type_of(&node)?;
     if draft.state.ancestors(parent).any(|ancestor| ancestor.id == id) {
         let message = format!("{} cannot be moved into itself", node.label);
         return Err(Refusal::new(Code::ContainmentError, message).field("parent"));
     }
-    let board = draft.board(&node.board.into())?;
+    let board = draft.resolve_board(&node.board.into())?;
     if parent != node.parent {
         rules::may_contain(&draft.state, &board, parent, &def)?;
     }
@@ -104,12 +109,12 @@ fn move_into(draft: &mut Draft, id: NodeId, parent: Option<NodeId>, delta: Point
     check_point(to)?;
     if parent != node.parent {
         draft.push(Change::Parent { node: id, before: node.parent, after: parent })?;
-        references::follow_parent(draft, id, &def)?;
+        references::sync_parent_reference(draft, id, &def)?;
     }
-    draft.place(id, absolute.at(layout::inside(parent, to)))
+    draft.place(id, absolute.at(layout::clamp_to_content(parent, to)))
 }
 
-pub(super) fn place_missing(draft: &mut Draft, changes: &[Change]) -> Result<(), Refusal> {
+pub(super) fn place_missing(draft: &mut CommandDraft, changes: &[Change]) -> Result<(), Refusal> {
     let mut placed = Vec::new();
     for change in changes {
         let Change::Node { id, after: Some(_), .. } = change else { continue };
@@ -119,7 +124,7 @@ pub(super) fn place_missing(draft: &mut Draft, changes: &[Change]) -> Result<(),
         }
         let room = (node.board, node.parent);
         let size = draft.state.type_of(node).map_or(Size { w: 184, h: 64 }, |def| def.default_size());
-        let at = layout::free_place(&draft.state, room, size, None);
+        let at = layout::find_free_place(&draft.state, room, size, None);
         draft.place(*id, Placement { x: at.x, y: at.y, w: size.w, h: size.h })?;
         placed.push(*id);
     }

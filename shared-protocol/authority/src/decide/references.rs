@@ -1,6 +1,6 @@
 //! References: properties that point at other nodes. An edge may represent a reference; both are removed together.
 
-use super::Draft;
+use super::CommandDraft;
 use crate::rules;
 use shared_protocol::{
     Change, Code, Edge, EdgeId, NodeId, NodeRef, PropKey, Refusal, TypeDef,
@@ -12,14 +12,14 @@ use std::sync::Arc;
 /// Replaces the targets of a reference and checks every rule except visibility, which depends on all other changes of
 /// the same command: see `check_applies`.
 pub(super) fn set(
-    draft: &mut Draft,
+    draft: &mut CommandDraft,
     id: NodeId,
     def: &TypeDef,
     key: &PropKey,
     targets: &[NodeRef],
 ) -> Result<(), Refusal> {
     let refuse = |message: String| Refusal::new(Code::ReferenceError, message).field(key);
-    let prop = rules::editable(def, key)?;
+    let prop = rules::require_editable(def, key)?;
     if prop.kind != PropKind::Reference {
         return Err(refuse(format!("{} of {} is not a reference", prop.label, def.title)));
     }
@@ -34,7 +34,7 @@ pub(super) fn set(
     }
     let mut found = Vec::with_capacity(targets.len());
     for target in targets {
-        let target = draft.find(target)?;
+        let target = draft.resolve_node(target)?;
         check_target(draft, id, def, key, target)?;
         if !found.contains(&target) {
             found.push(target);
@@ -42,7 +42,7 @@ pub(super) fn set(
     }
     let dropped = draft.node(id)?.references.get(key).cloned().unwrap_or_default();
     for target in dropped.into_iter().filter(|target| !found.contains(target)) {
-        for edge in edges_behind(draft, id, key, target) {
+        for edge in edges_of_reference(draft, id, key, target) {
             let before = draft.state.edge(edge).cloned().map(Arc::new);
             draft.push(Change::Edge { id: edge, before, after: None })?;
         }
@@ -51,7 +51,7 @@ pub(super) fn set(
 }
 
 fn check_target(
-    draft: &Draft,
+    draft: &CommandDraft,
     id: NodeId,
     def: &TypeDef,
     key: &PropKey,
@@ -75,7 +75,11 @@ fn check_target(
 }
 
 /// Sets the reference that the type declares for its container, or clears it outside a container.
-pub(super) fn follow_parent(draft: &mut Draft, id: NodeId, def: &TypeDef) -> Result<(), Refusal> {
+pub(super) fn sync_parent_reference(
+    draft: &mut CommandDraft,
+    id: NodeId,
+    def: &TypeDef,
+) -> Result<(), Refusal> {
     let Some(key) = &def.parent_reference else { return Ok(()) };
     let parent = draft.node(id)?.parent;
     let targets: Vec<NodeId> =
@@ -84,7 +88,7 @@ pub(super) fn follow_parent(draft: &mut Draft, id: NodeId, def: &TypeDef) -> Res
 }
 
 /// Returns the reference that an edge represents: holder, key and target.
-pub(super) fn behind_edge(draft: &Draft, edge: &Edge) -> Option<(NodeId, PropKey, NodeId)> {
+pub(super) fn reference_of_edge(draft: &CommandDraft, edge: &Edge) -> Option<(NodeId, PropKey, NodeId)> {
     let rule = rules::rule_for(&draft.state, &edge.source, &edge.target)?;
     let SetsReference { on, prop } = rule.sets.as_ref()?;
     let (holder, target) = match on {
@@ -95,8 +99,13 @@ pub(super) fn behind_edge(draft: &Draft, edge: &Edge) -> Option<(NodeId, PropKey
 }
 
 /// Returns the edges that represent this reference.
-pub(super) fn edges_behind(draft: &Draft, id: NodeId, key: &PropKey, target: NodeId) -> Vec<EdgeId> {
+pub(super) fn edges_of_reference(
+    draft: &CommandDraft,
+    id: NodeId,
+    key: &PropKey,
+    target: NodeId,
+) -> Vec<EdgeId> {
     let stands_for = Some((id, key.clone(), target));
-    let edges = draft.state.edges_of(id).filter(|edge| behind_edge(draft, edge) == stands_for);
+    let edges = draft.state.edges_of(id).filter(|edge| reference_of_edge(draft, edge) == stands_for);
     edges.map(|edge| edge.id).collect()
 }

@@ -1,12 +1,16 @@
 //! Removing nodes with their content, and with it the edges and references that would dangle.
 
-use super::{Draft, connect::disconnect};
+use super::{CommandDraft, connect::disconnect};
 use shared_protocol::text::counted;
 use shared_protocol::{Change, EdgeId, NodeId, NodeRef, Refusal};
 use std::collections::BTreeSet;
 
-pub(super) fn remove(draft: &mut Draft, nodes: &[NodeRef], edges: &[EdgeId]) -> Result<String, Refusal> {
-    let chosen = draft.find_all(nodes)?;
+pub(super) fn remove(
+    draft: &mut CommandDraft,
+    nodes: &[NodeRef],
+    edges: &[EdgeId],
+) -> Result<String, Refusal> {
+    let chosen = draft.resolve_nodes(nodes)?;
     for edge in edges {
         super::connect::edge(draft, *edge)?;
     }
@@ -25,7 +29,7 @@ pub(super) fn remove(draft: &mut Draft, nodes: &[NodeRef], edges: &[EdgeId]) -> 
     for edge in losing {
         disconnect(draft, edge)?;
     }
-    forget(draft, &going)?;
+    drop_references_to(draft, &going)?;
     for node in going.iter().rev() {
         let before = draft.state.placement(*node);
         if before.is_some() {
@@ -38,7 +42,7 @@ pub(super) fn remove(draft: &mut Draft, nodes: &[NodeRef], edges: &[EdgeId]) -> 
 }
 
 /// Drops every reference to the removed nodes.
-fn forget(draft: &mut Draft, going: &[NodeId]) -> Result<(), Refusal> {
+fn drop_references_to(draft: &mut CommandDraft, going: &[NodeId]) -> Result<(), Refusal> {
     let gone: BTreeSet<NodeId> = going.iter().copied().collect();
     let referrers: BTreeSet<NodeId> = going.iter().flat_map(|node| draft.state.referrers(*node)).collect();
     for referrer in referrers {

@@ -7,16 +7,19 @@ use shared_protocol::{NodeId, Placement};
 use std::collections::{BTreeMap, BTreeSet};
 
 const COLUMN_GAP: i32 = 72;
-const SWEEPS: usize = 4;
+const ORDERING_SWEEPS: usize = 4;
 
 /// Returns new places for these siblings; the top left of the group stays.
-pub(crate) fn layered(snapshot: &Snapshot, siblings: &[(NodeId, Placement)]) -> Vec<(NodeId, Placement)> {
+pub(crate) fn layered_layout(
+    snapshot: &Snapshot,
+    siblings: &[(NodeId, Placement)],
+) -> Vec<(NodeId, Placement)> {
     let Some(extent) = siblings.iter().map(|(_, placement)| *placement).reduce(Placement::union) else {
         return Vec::new();
     };
     let index: BTreeMap<NodeId, usize> =
         siblings.iter().enumerate().map(|(index, (id, _))| (*id, index)).collect();
-    let links = links(snapshot, &index);
+    let links = sibling_edges(snapshot, &index);
     let mut columns = order(siblings, layers(siblings, &links), &links);
     wrap_unconnected(&mut columns, siblings);
 
@@ -36,7 +39,7 @@ pub(crate) fn layered(snapshot: &Snapshot, siblings: &[(NodeId, Placement)]) -> 
 }
 
 /// Returns the pairs of siblings with an edge from one to the other, at any depth of their content.
-fn links(snapshot: &Snapshot, index: &BTreeMap<NodeId, usize>) -> BTreeSet<(usize, usize)> {
+fn sibling_edges(snapshot: &Snapshot, index: &BTreeMap<NodeId, usize>) -> BTreeSet<(usize, usize)> {
     let sibling_of =
         |node: NodeId| snapshot.ancestors(Some(node)).find_map(|ancestor| index.get(&ancestor.id).copied());
     let mut links = BTreeSet::new();
@@ -98,7 +101,7 @@ fn order(
         neighbours[b].push(a);
     }
     let mut row = vec![0f64; siblings.len()];
-    for sweep in 0..SWEEPS {
+    for sweep in 0..ORDERING_SWEEPS {
         for column in &columns {
             for (place, &i) in column.iter().enumerate() {
                 row[i] = place as f64;

@@ -1,10 +1,10 @@
 //! Automatic placement: free space, room in containers, layered layout.
 
+mod free_space;
 mod layers;
-mod room;
 
-pub(crate) use layers::layered;
-pub(crate) use room::{free_place, inside, is_taken, least_size, make_room};
+pub(crate) use free_space::{clamp_to_content, find_free_place, is_occupied, make_room, min_content_size};
+pub(crate) use layers::layered_layout;
 
 /// The gap between nodes.
 const GAP: i32 = 24;

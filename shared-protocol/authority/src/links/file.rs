@@ -6,7 +6,7 @@ use shared_protocol::{
 };
 use std::{collections::BTreeMap, fmt::Write as _};
 
-const FORMAT: u32 = 1;
+const LINKS_FORMAT_VERSION: u32 = 1;
 
 /// All trace links of a workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,42 +15,43 @@ pub struct Links {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LinkFileError {
+pub enum TraceLinkFileError {
     #[error("links.json, line {line}, column {column}: {problem}")]
     Malformed { line: usize, column: usize, problem: String },
-    #[error("links.json has format {0}, but this version reads format {FORMAT}: update Draftboard")]
-    Newer(u32),
+    #[error("links.json has format {0}, but this version reads format {LINKS_FORMAT_VERSION}: update Draftboard")]
+    UnsupportedFormat(u32),
     #[error("links.json: the id {0} is used twice; remove one of the links")]
-    Twice(LinkId),
+    DuplicateId(LinkId),
     #[error("links.json holds more than {MAX_LINKS} links")]
     TooMany,
 }
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct TraceLinkFile {
     format: u32,
     links: Vec<Link>,
 }
 
 impl Links {
-    pub fn read(text: &str) -> Result<Self, LinkFileError> {
-        let file: File = serde_json::from_str(text).map_err(|error| LinkFileError::Malformed {
-            line: error.line(),
-            column: error.column(),
-            problem: error.to_string(),
-        })?;
-        if file.format != FORMAT {
-            return Err(LinkFileError::Newer(file.format));
+    pub fn read(text: &str) -> Result<Self, TraceLinkFileError> {
+        let file: TraceLinkFile =
+            serde_json::from_str(text).map_err(|error| TraceLinkFileError::Malformed {
+                line: error.line(),
+                column: error.column(),
+                problem: error.to_string(),
+            })?;
+        if file.format != LINKS_FORMAT_VERSION {
+            return Err(TraceLinkFileError::UnsupportedFormat(file.format));
         }
         if file.links.len() > MAX_LINKS {
-            return Err(LinkFileError::TooMany);
+            return Err(TraceLinkFileError::TooMany);
         }
         let mut links = Self::default();
         for link in file.links {
             let id = link.id;
             if links.list.insert(id, link).is_some() {
-                return Err(LinkFileError::Twice(id));
+                return Err(TraceLinkFileError::DuplicateId(id));
             }
         }
         Ok(links)
@@ -61,7 +62,7 @@ impl Links {
         if self.list.is_empty() {
             return None;
         }
-        let mut text = format!("{{\n  \"format\": {FORMAT},\n  \"links\": [");
+        let mut text = format!("{{\n  \"format\": {LINKS_FORMAT_VERSION},\n  \"links\": [");
         for (index, link) in self.list.values().enumerate() {
             let comma = if index == 0 { "" } else { "," };
             let line = serde_json::to_string(link).unwrap_or_default();
@@ -120,17 +121,17 @@ impl Links {
     }
 
     pub fn remove(&mut self, id: LinkId) -> Result<Link, Refusal> {
-        self.list.remove(&id).ok_or_else(|| unknown(id))
+        self.list.remove(&id).ok_or_else(|| link_not_found(id))
     }
 
     /// Marks a link as reviewed with the current fingerprints of its ends.
     pub fn clear(&mut self, id: LinkId, now: (Fingerprint, Fingerprint)) -> Result<(), Refusal> {
-        let link = self.list.get_mut(&id).ok_or_else(|| unknown(id))?;
+        let link = self.list.get_mut(&id).ok_or_else(|| link_not_found(id))?;
         link.seen = now;
         Ok(())
     }
 }
 
-fn unknown(id: LinkId) -> Refusal {
+fn link_not_found(id: LinkId) -> Refusal {
     Refusal::new(Code::NotFound, format!("there is no trace link {id}")).field("link")
 }

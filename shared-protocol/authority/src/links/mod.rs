@@ -4,7 +4,7 @@
 //! durable, undoable, and written at once. A link outlives its ends: it becomes suspect and is never removed silently.
 
 mod file;
-mod standing;
+mod index;
 
-pub use file::{LinkFileError, Links};
-pub use standing::{EndNow, Standing, node_now};
+pub use file::{Links, TraceLinkFileError};
+pub use index::{EndNow, Standing, node_now};

@@ -1,10 +1,10 @@
 //! The agents' side of the queue: start, extend, submit, revise, withdraw. An agent can access only its own proposals.
 
 use super::{
-    moved::chosen_again,
-    overlay::{Overlay, stale},
-    queue::{Client, Fitted, Proposed, Queue, is_over},
-    refit::{Refit, refit},
+    overlay::{Overlay, stale_refusal},
+    queue::{CachedDraft, Client, ProposeResult, Queue, is_decided},
+    rebase_queue::note_step,
+    refit::{RefitResult, refit},
 };
 use crate::{Decision, Problems, Snapshot};
 use shared_protocol::{
@@ -15,7 +15,7 @@ use shared_protocol::{
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-const HOUR: u64 = 3600 * 1000;
+const HOUR_MS: u64 = 3600 * 1000;
 
 /// The draft that a call extends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct Submission {
 
 impl Submission {
     /// Returns the submission, with `words` as the title when it has none.
-    pub(super) fn titled_or(&self, words: &str) -> Self {
+    pub(super) fn with_default_title(&self, words: &str) -> Self {
         let title = if self.title.trim().is_empty() { words } else { &self.title };
         Self { title: title.to_owned(), ..self.clone() }
     }
@@ -53,7 +53,7 @@ impl Queue {
         draft: Draft,
         command: &Command,
         (time, seed): (u64, u64),
-    ) -> Result<Proposed, Refusal> {
+    ) -> Result<ProposeResult, Refusal> {
         self.extend(snapshot, client, draft, (time, seed), |overlay| overlay.run(command, one_way(seed)))
     }
 
@@ -65,7 +65,7 @@ impl Queue {
         draft: Draft,
         decision: Decision,
         moment: (u64, u64),
-    ) -> Result<Proposed, Refusal> {
+    ) -> Result<ProposeResult, Refusal> {
         self.extend(snapshot, client, draft, moment, |overlay| {
             overlay.add(&decision.changes)?;
             Ok(decision)
@@ -81,12 +81,12 @@ impl Queue {
         submission: &Submission,
         (time, seed): (u64, u64),
     ) -> Result<Arc<Proposal>, Refusal> {
-        self.check_words(submission)?;
-        let mut proposal = self.begin(snapshot, client, time, seed)?;
+        self.check_submission(submission)?;
+        let mut proposal = self.new_draft(snapshot, client, time, seed)?;
         proposal.steps.push(Step { summary: act.words(), by_reviewer: None });
         proposal.act = Some(act);
         self.supersede(client, submission, proposal.id)?;
-        self.opened(proposal, submission, time)
+        self.open_for_review(proposal, submission, time)
     }
 
     fn extend(
@@ -96,7 +96,7 @@ impl Queue {
         draft: Draft,
         (time, seed): (u64, u64),
         step: impl FnOnce(&mut Overlay) -> Result<Decision, Refusal>,
-    ) -> Result<Proposed, Refusal> {
+    ) -> Result<ProposeResult, Refusal> {
         let known = match draft {
             Draft::Named(id) => self.draft(Some(id), client)?,
             Draft::Current => self.draft(None, client)?,
@@ -104,44 +104,51 @@ impl Queue {
         };
         let mut proposal = match known {
             Some(draft) => Proposal::clone(draft),
-            None => self.begin(snapshot, client, time, seed)?,
+            None => self.new_draft(snapshot, client, time, seed)?,
         };
-        let (mut overlay, bytes) = match self.fitted(snapshot, proposal.id) {
+        let (mut overlay, bytes) = match self.cached_draft(snapshot, proposal.id) {
             Some(fitted) => {
                 let changes = std::mem::take(&mut proposal.changes);
                 (Overlay { state: fitted.state.clone(), changes }, fitted.bytes)
             }
             None => {
-                let Refit { overlay, notes, .. } = refit(snapshot, &proposal).map_err(stale)?;
-                proposal.steps.extend(notes.into_iter().map(chosen_again));
-                let bytes = overlay.changes.iter().map(weight).sum();
+                let RefitResult { overlay, notes, .. } = refit(snapshot, &proposal).map_err(stale_refusal)?;
+                proposal.steps.extend(notes.into_iter().map(note_step));
+                let bytes = overlay.changes.iter().map(approximate_bytes).sum();
                 (overlay, bytes)
             }
         };
         let decision = step(&mut overlay)?;
-        let bytes = bytes + decision.changes.iter().map(weight).sum::<usize>();
+        let bytes = bytes + decision.changes.iter().map(approximate_bytes).sum::<usize>();
         let Overlay { state, changes } = overlay;
         proposal.changes = changes;
         proposal.chosen.extend(&decision.chosen);
         proposal.base = snapshot.revision();
         proposal.proposer = client.proposer.clone();
         let is_loose = proposal.steps.is_empty() && !client.connected;
-        let lifetime = if is_loose { self.terms.loose_lifetime } else { self.terms.draft_lifetime };
+        let lifetime =
+            if is_loose { self.limits.single_call_lifetime_ms } else { self.limits.draft_lifetime_ms };
         proposal.expires = time.saturating_add(lifetime);
         proposal.steps.push(Step { summary: decision.summary.clone(), by_reviewer: None });
         self.check_size(&proposal, bytes)?;
         let mut findings = Problems::default();
         findings.update(&state, &decision.changes);
-        let proposal = self.put(proposal);
-        let fitted = Fitted { over: snapshot.revision(), state: state.clone(), bytes };
+        let proposal = self.store(proposal);
+        let fitted = CachedDraft { over: snapshot.revision(), state: state.clone(), bytes };
         self.overlays.insert(proposal.id, Arc::new(fitted));
-        Ok(Proposed { proposal, decision, state, findings: findings.iter().cloned().collect() })
+        Ok(ProposeResult { proposal, decision, state, findings: findings.iter().cloned().collect() })
     }
 
-    fn begin(&self, snapshot: &Snapshot, client: &Client, time: u64, seed: u64) -> Result<Proposal, Refusal> {
-        let undecided = || self.iter().filter(|p| !is_over(&p.state));
+    fn new_draft(
+        &self,
+        snapshot: &Snapshot,
+        client: &Client,
+        time: u64,
+        seed: u64,
+    ) -> Result<Proposal, Refusal> {
+        let undecided = || self.iter().filter(|p| !is_decided(&p.state));
         let own = undecided().filter(|p| p.proposer.key == client.proposer.key).count();
-        if own >= self.terms.most_open {
+        if own >= self.limits.max_undecided_per_client {
             let message = format!("you already have {own} undecided proposals");
             let refusal = Refusal::new(Code::LimitExceeded, message);
             return Err(match client.connected {
@@ -153,16 +160,16 @@ impl Queue {
             });
         }
         let lately =
-            |p: &Proposal| p.state == ProposalState::Withdrawn && time.saturating_sub(p.created) < HOUR;
+            |p: &Proposal| p.state == ProposalState::Withdrawn && time.saturating_sub(p.created) < HOUR_MS;
         let withdrawn = self.iter().filter(|p| p.proposer.name == client.proposer.name && lately(p)).count();
-        if withdrawn >= self.terms.most_withdrawn {
+        if withdrawn >= self.limits.max_withdrawn_per_hour {
             let message = format!("you withdrew {withdrawn} proposals within the last hour");
             return Err(Refusal::new(Code::LimitExceeded, message)
                 .hint("Wait a while, and continue one draft instead of starting many."));
         }
-        if undecided().count() >= self.terms.most_waiting {
+        if undecided().count() >= self.limits.max_undecided {
             let message =
-                format!("the review queue is full: {} proposals are undecided", self.terms.most_waiting);
+                format!("the review queue is full: {} proposals are undecided", self.limits.max_undecided);
             return Err(
                 Refusal::new(Code::LimitExceeded, message).hint("Ask the designer to review the queue.")
             );
@@ -187,7 +194,7 @@ impl Queue {
             decisions: Vec::new(),
             outcome: None,
             created: time,
-            expires: time.saturating_add(self.terms.draft_lifetime),
+            expires: time.saturating_add(self.limits.draft_lifetime_ms),
         })
     }
 
@@ -195,27 +202,27 @@ impl Queue {
         let too_much = |what: String| {
             Refusal::new(Code::LimitExceeded, what).hint("Submit this proposal and continue in another one.")
         };
-        let Self { terms, .. } = self;
-        if proposal.changes.len() > terms.most_changes {
-            return Err(too_much(format!("more than {} changes in one proposal", terms.most_changes)));
+        let Self { limits: terms, .. } = self;
+        if proposal.changes.len() > terms.max_changes {
+            return Err(too_much(format!("more than {} changes in one proposal", terms.max_changes)));
         }
-        if proposal.steps.len() > terms.most_steps {
-            return Err(too_much(format!("more than {} calls in one proposal", terms.most_steps)));
+        if proposal.steps.len() > terms.max_steps {
+            return Err(too_much(format!("more than {} calls in one proposal", terms.max_steps)));
         }
-        if bytes > terms.most_bytes {
-            return Err(too_much(format!("more than {} bytes in one proposal", terms.most_bytes)));
+        if bytes > terms.max_proposal_bytes {
+            return Err(too_much(format!("more than {} bytes in one proposal", terms.max_proposal_bytes)));
         }
         Ok(())
     }
 
-    fn check_words(&self, submission: &Submission) -> Result<(), Refusal> {
+    fn check_submission(&self, submission: &Submission) -> Result<(), Refusal> {
         let Submission { title, rationale, .. } = submission;
         if title.trim().is_empty() {
             return Err(Refusal::new(Code::BadRequest, "a proposal needs a title").field("title"));
         }
         for (field, text) in [("title", title), ("rationale", rationale)] {
-            if text.len() > self.terms.most_text {
-                let message = format!("the {field} is longer than {} bytes", self.terms.most_text);
+            if text.len() > self.limits.max_text_bytes {
+                let message = format!("the {field} is longer than {} bytes", self.limits.max_text_bytes);
                 return Err(Refusal::new(Code::LimitExceeded, message).field(field));
             }
         }
@@ -235,13 +242,13 @@ impl Queue {
             return Err(Refusal::new(Code::NotFound, "there is no draft to submit")
                 .hint("Propose a change first, for example with add_resource. Without a session, pass the id of the draft."));
         };
-        self.check_words(submission)?;
+        self.check_submission(submission)?;
         if draft.changes.is_empty() {
             return Err(Refusal::new(Code::BadRequest, "the draft contains no changes")
                 .hint("Propose a change first, for example with add_resource."));
         }
-        let Refit { overlay, notes, .. } = refit(snapshot, draft).map_err(stale)?;
-        let errors: Vec<Problem> = problems_brought(snapshot, &overlay)
+        let RefitResult { overlay, notes, .. } = refit(snapshot, draft).map_err(stale_refusal)?;
+        let errors: Vec<Problem> = new_problems(snapshot, &overlay)
             .into_iter()
             .filter(|problem| problem.severity == Severity::Error)
             .collect();
@@ -251,35 +258,38 @@ impl Queue {
                 count => format!("the draft has {count} errors"),
             };
             let refusal = Refusal::new(Code::ValidationError, message);
-            return Err(errors.iter().take(20).fold(refusal, |refusal, error| refusal.hint(told(error))));
+            return Err(errors
+                .iter()
+                .take(20)
+                .fold(refusal, |refusal, error| refusal.hint(describe_problem(error))));
         }
         let mut proposal = Proposal::clone(draft);
         proposal.changes = overlay.changes;
-        proposal.steps.extend(notes.into_iter().map(chosen_again));
+        proposal.steps.extend(notes.into_iter().map(note_step));
         proposal.base = snapshot.revision();
         proposal.proposer = client.proposer.clone();
         self.supersede(client, submission, proposal.id)?;
-        self.opened(proposal, submission, time)
+        self.open_for_review(proposal, submission, time)
     }
 
     /// Marks the proposal that a submission replaces as superseded.
     fn supersede(&mut self, client: &Client, submission: &Submission, by: ProposalId) -> Result<(), Refusal> {
         let Some(old) = submission.supersedes else { return Ok(()) };
         let mut old = self
-            .own(old, client)
+            .owned_by(old, client)
             .map(|old| Proposal::clone(old))
             .map_err(|refusal| refusal.field("supersedes"))?;
-        if old.id == by || is_over(&old.state) {
+        if old.id == by || is_decided(&old.state) {
             let message = format!("{} is {} and cannot be replaced", old.id, old.state.word());
             return Err(Refusal::new(Code::Conflict, message).field("supersedes"));
         }
         old.state = ProposalState::Superseded { by };
         old.changes.clear();
-        self.put(old);
+        self.store(old);
         Ok(())
     }
 
-    fn opened(
+    fn open_for_review(
         &mut self,
         mut proposal: Proposal,
         submission: &Submission,
@@ -288,13 +298,13 @@ impl Queue {
         submission.title.trim().clone_into(&mut proposal.title);
         submission.rationale.clone_into(&mut proposal.rationale);
         proposal.state = ProposalState::Open;
-        proposal.expires = time.saturating_add(self.terms.lifetime);
-        Ok(self.put(proposal))
+        proposal.expires = time.saturating_add(self.limits.lifetime_ms);
+        Ok(self.store(proposal))
     }
 
     /// Turns a proposal back into a draft with a new version; any verdict on the old version is void.
     pub fn revise(&mut self, id: ProposalId, client: &Client, time: u64) -> Result<Arc<Proposal>, Refusal> {
-        let mut proposal = Proposal::clone(self.own(id, client)?);
+        let mut proposal = Proposal::clone(self.owned_by(id, client)?);
         if proposal.state.is_final() || proposal.act.is_some() {
             let message = format!("{id} is {} and cannot be revised", proposal.state.word());
             return Err(Refusal::new(Code::Conflict, message).hint("Start a new proposal."));
@@ -302,25 +312,25 @@ impl Queue {
         proposal.state = ProposalState::Draft;
         proposal.version += 1;
         proposal.proposer = client.proposer.clone();
-        proposal.expires = time.saturating_add(self.terms.draft_lifetime);
-        Ok(self.put(proposal))
+        proposal.expires = time.saturating_add(self.limits.draft_lifetime_ms);
+        Ok(self.store(proposal))
     }
 
     /// Withdraws a proposal and drops its changes.
     pub fn withdraw(&mut self, id: ProposalId, client: &Client) -> Result<Arc<Proposal>, Refusal> {
-        let mut proposal = Proposal::clone(self.own(id, client)?);
+        let mut proposal = Proposal::clone(self.owned_by(id, client)?);
         if proposal.state.is_final() {
             let message = format!("{id} is already {}", proposal.state.word());
             return Err(Refusal::new(Code::Conflict, message));
         }
         proposal.state = ProposalState::Withdrawn;
         proposal.changes.clear();
-        Ok(self.put(proposal))
+        Ok(self.store(proposal))
     }
 }
 
 /// Returns the problems that the proposal introduces.
-pub(super) fn problems_brought(snapshot: &Snapshot, overlay: &Overlay) -> Vec<Problem> {
+pub(super) fn new_problems(snapshot: &Snapshot, overlay: &Overlay) -> Vec<Problem> {
     let (mut before, mut after) = (Problems::default(), Problems::default());
     before.update(snapshot, &overlay.changes);
     after.update(&overlay.state, &overlay.changes);
@@ -330,7 +340,7 @@ pub(super) fn problems_brought(snapshot: &Snapshot, overlay: &Overlay) -> Vec<Pr
     brought.cloned().collect()
 }
 
-fn told(problem: &Problem) -> String {
+fn describe_problem(problem: &Problem) -> String {
     match &problem.field {
         Some(field) => format!("{} ({field}): {}", problem.element, problem.message),
         None => format!("{}: {}", problem.element, problem.message),
@@ -338,7 +348,7 @@ fn told(problem: &Problem) -> String {
 }
 
 /// Returns the approximate size of a change in bytes.
-fn weight(change: &Change) -> usize {
+fn approximate_bytes(change: &Change) -> usize {
     let text = |value: &Option<Arc<str>>| value.as_ref().map_or(0, |text| text.len());
     match change {
         Change::Source { before, after, .. } => text(before) + text(after) + 64,

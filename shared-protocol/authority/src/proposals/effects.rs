@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The targets of one reference before and after the whole proposal.
 type NetTargets<'a> = (&'a [NodeId], &'a [NodeId]);
 
-struct Effects<'a> {
+struct RemovalEffects<'a> {
     nodes: BTreeSet<NodeId>,
     boards: BTreeSet<BoardId>,
     /// The removed edges, by their ends in both directions.
@@ -25,7 +25,7 @@ struct Effects<'a> {
     references: BTreeMap<(NodeId, &'a PropKey), NetTargets<'a>>,
 }
 
-impl<'a> Effects<'a> {
+impl<'a> RemovalEffects<'a> {
     fn of(changes: &'a [Change]) -> Self {
         let mut effects = Self {
             nodes: BTreeSet::new(),
@@ -128,7 +128,7 @@ fn lost(before: &[NodeId], after: &[NodeId]) -> Vec<NodeId> {
 /// Returns the elements that are only side effects, with the removals that cause them. At least one cause must be
 /// accepted with each.
 pub fn effects(changes: &[Change]) -> BTreeMap<Subject, BTreeSet<Subject>> {
-    Effects::of(changes).by_subject(changes)
+    RemovalEffects::of(changes).by_subject(changes)
 }
 
 /// Returns the selected elements that are side effects of unselected removals.
@@ -144,7 +144,7 @@ pub fn effects_without_cause(
 /// Splits a proposal by the selected elements into the accepted changes and the rest. A selected element keeps the
 /// targets that it would lose only through an unselected removal.
 pub(super) fn split(changes: &[Change], chosen: &BTreeSet<Subject>) -> (Vec<Change>, Vec<Change>) {
-    let effects = Effects::of(changes);
+    let effects = RemovalEffects::of(changes);
     let (mut taken, mut left) = (Vec::new(), Vec::new());
     let mut settled: BTreeSet<(NodeId, &PropKey)> = BTreeSet::new();
     for change in changes {

@@ -5,29 +5,29 @@
 //! durable and writes the audit log. [`Queue::accept`] is the only way to accept. It checks the verdict against the
 //! current state: id, version, content hash, base revision, expiry, selected elements, confirmations.
 
-mod ask;
-mod clashes;
+mod agent_requests;
+mod dependencies;
+mod details;
 mod drafting;
 mod effects;
-mod moved;
-mod needs;
-mod opened;
+mod field_clashes;
 mod overlay;
 mod queue;
+mod rebase_queue;
 mod refit;
 mod review;
 mod risk;
-mod words;
+mod summary_lines;
 
-pub use ask::{AgentAsk, AgentDone, AgentOutcome, Granted, StepDone, Wanted};
-pub use clashes::clashes;
-pub(crate) use clashes::reason;
+pub use agent_requests::{AgentAsk, AgentOutcome, AgentResponse, DraftStepOutcome, Granted, Wanted};
+pub use dependencies::with_needs;
+pub use details::{brief, open};
 pub use drafting::{Draft, Submission};
 pub use effects::{effects, effects_without_cause};
-pub use needs::with_needs;
-pub use opened::{brief, open};
+pub(crate) use field_clashes::describe_conflict;
+pub use field_clashes::field_clashes;
 pub use overlay::Overlay;
-pub use queue::{Client, Proposed, Queue, Terms};
-pub use review::Acceptance;
+pub use queue::{Client, ProposeResult, Queue, Terms};
+pub use review::AcceptedChanges;
 pub use risk::risks;
-pub use words::lines;
+pub use summary_lines::lines;

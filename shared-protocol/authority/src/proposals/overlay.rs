@@ -1,7 +1,7 @@
 //! The workspace with a proposal applied.
 
-use super::{clashes::reason, moved::mentioned};
-use crate::{ApplyError, Decision, Snapshot, decide, decide::refusal, rebase};
+use super::{field_clashes::describe_conflict, rebase_queue::mentioned_subjects};
+use crate::{ApplyError, Decision, Snapshot, decide, decide::refusal_for_apply_error, rebase};
 use shared_protocol::{Change, Code, Command, Refusal, Subject};
 use std::collections::BTreeSet;
 
@@ -16,19 +16,19 @@ pub struct Overlay {
 impl Overlay {
     /// Rebases changes onto a state; `Err` describes the conflicts.
     pub fn over(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Vec<String>> {
-        Self::fit(snapshot, changes, |_| false)
+        Self::rebase_with(snapshot, changes, |_| false)
     }
 
     /// As [`Self::over`], but a node that was moved or resized in the meantime keeps its place, unless the changes are
     /// layout only.
     pub fn lenient(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Vec<String>> {
         let only_places = changes.iter().all(Change::is_layout);
-        Self::fit(snapshot, changes, |change| {
+        Self::rebase_with(snapshot, changes, |change| {
             !only_places && matches!(change, Change::Placement { after: Some(_), .. })
         })
     }
 
-    fn fit(
+    fn rebase_with(
         snapshot: &Snapshot,
         changes: &[Change],
         may_go: impl Fn(&Change) -> bool,
@@ -37,7 +37,7 @@ impl Overlay {
         let serious: Vec<&(Change, ApplyError)> =
             rebased.conflicts.iter().filter(|(change, _)| !may_go(change)).collect();
         if !serious.is_empty() {
-            return Err(in_words(snapshot, &serious));
+            return Err(describe_conflicts(snapshot, &serious));
         }
         let mut state = snapshot.clone();
         let applied: Result<(), ApplyError> =
@@ -49,8 +49,8 @@ impl Overlay {
     }
 
     /// As [`Self::over`], with a refusal for the reviewer.
-    pub(super) fn or_stale(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Refusal> {
-        Self::over(snapshot, changes).map_err(stale)
+    pub(super) fn rebase_or_refuse(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Refusal> {
+        Self::over(snapshot, changes).map_err(stale_refusal)
     }
 
     /// Decides a command on the overlay and adds its changes.
@@ -63,7 +63,7 @@ impl Overlay {
     pub(super) fn add(&mut self, changes: &[Change]) -> Result<(), Refusal> {
         let mut state = self.state.clone();
         for change in changes {
-            state.apply_change(change).map_err(refusal)?;
+            state.apply_change(change).map_err(refusal_for_apply_error)?;
         }
         self.state = state;
         self.changes.extend_from_slice(changes);
@@ -72,7 +72,7 @@ impl Overlay {
 }
 
 /// Describes the conflicts. A node that cannot be added hides the conflicts that only follow from it.
-fn in_words(snapshot: &Snapshot, conflicts: &[&(Change, ApplyError)]) -> Vec<String> {
+fn describe_conflicts(snapshot: &Snapshot, conflicts: &[&(Change, ApplyError)]) -> Vec<String> {
     let is_addition = |change: &Change| matches!(change, Change::Node { before: None, .. });
     let missing: BTreeSet<Subject> = conflicts
         .iter()
@@ -81,9 +81,9 @@ fn in_words(snapshot: &Snapshot, conflicts: &[&(Change, ApplyError)]) -> Vec<Str
         .collect();
     let follows = |change: &Change| {
         (!is_addition(change) && missing.contains(&Subject::of(change)))
-            || mentioned(change).iter().any(|subject| missing.contains(subject))
+            || mentioned_subjects(change).iter().any(|subject| missing.contains(subject))
     };
-    let words = |(change, error): &&(Change, ApplyError)| reason(snapshot, change, error);
+    let words = |(change, error): &&(Change, ApplyError)| describe_conflict(snapshot, change, error);
     let mut told: Vec<String> = conflicts.iter().filter(|(change, _)| !follows(change)).map(words).collect();
     if told.is_empty() {
         told = conflicts.iter().map(words).collect();
@@ -93,7 +93,7 @@ fn in_words(snapshot: &Snapshot, conflicts: &[&(Change, ApplyError)]) -> Vec<Str
 }
 
 /// The refusal for a proposal that conflicts with the current state.
-pub(super) fn stale(why: Vec<String>) -> Refusal {
+pub(super) fn stale_refusal(why: Vec<String>) -> Refusal {
     let shown = why.iter().take(5).cloned().collect::<Vec<_>>().join("; ");
     Refusal::new(Code::Stale, format!("the workspace has changed since this proposal was made: {shown}"))
         .hint("Withdraw it and start again from the current state.")

@@ -1,7 +1,7 @@
 //! The queue: access to proposals, the index of touched elements, and the limits.
 
-use super::moved::Touching;
-use super::overlay::stale;
+use super::overlay::stale_refusal;
+use super::rebase_queue::RefitTriggerIndex;
 use super::refit::refit;
 use crate::{Decision, Snapshot};
 use imbl::OrdMap;
@@ -14,40 +14,40 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
     /// The maximum number of undecided proposals of one client.
-    pub most_open: usize,
+    pub max_undecided_per_client: usize,
     /// The maximum number of undecided proposals of all clients.
-    pub most_waiting: usize,
+    pub max_undecided: usize,
     /// The maximum number of proposals that clients of one name may withdraw per hour: each one grows the audit log.
-    pub most_withdrawn: usize,
+    pub max_withdrawn_per_hour: usize,
     /// The maximum number of decided proposals to keep; older ones remain in the journal and the audit log only.
-    pub most_decided: usize,
-    pub most_changes: usize,
-    pub most_steps: usize,
-    pub most_bytes: usize,
+    pub max_decided_kept: usize,
+    pub max_changes: usize,
+    pub max_steps: usize,
+    pub max_proposal_bytes: usize,
     /// Milliseconds until an undecided proposal expires.
-    pub lifetime: u64,
+    pub lifetime_ms: u64,
     /// Milliseconds until a draft without further calls expires.
-    pub draft_lifetime: u64,
+    pub draft_lifetime_ms: u64,
     /// Milliseconds until a draft with a single call and no connection expires: only its id leads to it.
-    pub loose_lifetime: u64,
-    pub most_text: usize,
+    pub single_call_lifetime_ms: u64,
+    pub max_text_bytes: usize,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        const HOUR: u64 = 3600 * 1000;
+        const HOUR_MS: u64 = 3600 * 1000;
         Self {
-            most_open: 20,
-            most_waiting: 200,
-            most_withdrawn: 100,
-            most_decided: 200,
-            most_changes: 20_000,
-            most_steps: 10_000,
-            most_bytes: 8 << 20,
-            lifetime: 14 * 24 * HOUR,
-            draft_lifetime: 24 * HOUR,
-            loose_lifetime: HOUR,
-            most_text: 10_000,
+            max_undecided_per_client: 20,
+            max_undecided: 200,
+            max_withdrawn_per_hour: 100,
+            max_decided_kept: 200,
+            max_changes: 20_000,
+            max_steps: 10_000,
+            max_proposal_bytes: 8 << 20,
+            lifetime_ms: 14 * 24 * HOUR_MS,
+            draft_lifetime_ms: 24 * HOUR_MS,
+            single_call_lifetime_ms: HOUR_MS,
+            max_text_bytes: 10_000,
         }
     }
 }
@@ -75,17 +75,17 @@ impl Client {
 pub struct Queue {
     pub(super) proposals: OrdMap<ProposalId, Arc<Proposal>>,
     /// The cached state of each draft.
-    pub(super) overlays: OrdMap<ProposalId, Arc<Fitted>>,
+    pub(super) overlays: OrdMap<ProposalId, Arc<CachedDraft>>,
     /// The open proposals by the elements that they touch or depend on.
-    pub(super) touching: Touching,
+    pub(super) triggers: RefitTriggerIndex,
     /// Every open proposal applies to this revision.
     pub(super) revision: Revision,
-    pub terms: Terms,
+    pub limits: Terms,
 }
 
 /// A draft applied to a state.
 #[derive(Debug)]
-pub(super) struct Fitted {
+pub(super) struct CachedDraft {
     pub(super) over: Revision,
     pub(super) state: Snapshot,
     /// The approximate size of its changes.
@@ -94,7 +94,7 @@ pub(super) struct Fitted {
 
 /// The result of one agent call on a draft.
 #[derive(Debug, Clone)]
-pub struct Proposed {
+pub struct ProposeResult {
     pub proposal: Arc<Proposal>,
     pub decision: Decision,
     /// The workspace with the draft applied.
@@ -106,9 +106,9 @@ pub struct Proposed {
 impl Queue {
     /// Builds a queue from stored proposals and the revision that they were stored with.
     pub fn of(proposals: impl IntoIterator<Item = Proposal>, terms: Terms, revision: Revision) -> Self {
-        let mut queue = Self { terms, revision, ..Self::default() };
+        let mut queue = Self { limits: terms, revision, ..Self::default() };
         for proposal in proposals {
-            queue.put(proposal);
+            queue.store(proposal);
         }
         queue
     }
@@ -131,7 +131,7 @@ impl Queue {
     }
 
     /// Returns a proposal of this client; one of another client is reported as not found.
-    pub fn own(&self, id: ProposalId, client: &Client) -> Result<&Arc<Proposal>, Refusal> {
+    pub fn owned_by(&self, id: ProposalId, client: &Client) -> Result<&Arc<Proposal>, Refusal> {
         self.get(id).filter(|proposal| client.owns(proposal)).ok_or_else(|| {
             Refusal::new(Code::NotFound, format!("there is no proposal {id}")).field("proposal")
         })
@@ -141,7 +141,7 @@ impl Queue {
     pub fn draft(&self, id: Option<ProposalId>, client: &Client) -> Result<Option<&Arc<Proposal>>, Refusal> {
         match id {
             Some(id) => {
-                let own = self.own(id, client)?;
+                let own = self.owned_by(id, client)?;
                 if own.state != ProposalState::Draft {
                     let message = format!("{id} is {} and accepts no more changes", own.state.word());
                     return Err(Refusal::new(Code::Conflict, message)
@@ -159,34 +159,34 @@ impl Queue {
 
     /// Returns the workspace with a proposal applied.
     pub fn overlay(&self, snapshot: &Snapshot, proposal: &Proposal) -> Result<Snapshot, Refusal> {
-        match self.fitted(snapshot, proposal.id) {
+        match self.cached_draft(snapshot, proposal.id) {
             Some(fitted) => Ok(fitted.state.clone()),
-            None => Ok(refit(snapshot, proposal).map_err(stale)?.overlay.state),
+            None => Ok(refit(snapshot, proposal).map_err(stale_refusal)?.overlay.state),
         }
     }
 
     /// Returns the cached overlay of a draft if it was made for this state.
-    pub(super) fn fitted(&self, snapshot: &Snapshot, id: ProposalId) -> Option<&Arc<Fitted>> {
+    pub(super) fn cached_draft(&self, snapshot: &Snapshot, id: ProposalId) -> Option<&Arc<CachedDraft>> {
         self.overlays.get(&id).filter(|fitted| {
             fitted.over == snapshot.revision() && Arc::ptr_eq(fitted.state.registry(), snapshot.registry())
         })
     }
 
-    pub(super) fn put(&mut self, proposal: Proposal) -> Arc<Proposal> {
+    pub(super) fn store(&mut self, proposal: Proposal) -> Arc<Proposal> {
         let proposal = Arc::new(proposal);
         let before = self.proposals.insert(proposal.id, Arc::clone(&proposal));
         if proposal.state != ProposalState::Draft {
             self.overlays.remove(&proposal.id);
         }
-        self.touching.replace(before.as_deref(), &proposal);
+        self.triggers.replace(before.as_deref(), &proposal);
         proposal
     }
 
     /// Drops the oldest decided proposals beyond the limit and returns their ids.
     pub fn forget_old(&mut self) -> Vec<ProposalId> {
         let mut over: Vec<(u64, ProposalId)> =
-            self.iter().filter(|p| is_over(&p.state)).map(|p| (p.number, p.id)).collect();
-        let Some(most) = over.len().checked_sub(self.terms.most_decided) else { return Vec::new() };
+            self.iter().filter(|p| is_decided(&p.state)).map(|p| (p.number, p.id)).collect();
+        let Some(most) = over.len().checked_sub(self.limits.max_decided_kept) else { return Vec::new() };
         over.sort_unstable();
         let going: Vec<ProposalId> = over.into_iter().take(most).map(|(_, id)| id).collect();
         for id in &going {
@@ -197,6 +197,6 @@ impl Queue {
 }
 
 /// Whether a proposal is decided, withdrawn, superseded or expired. A rejected one counts, although it may be revised.
-pub(super) fn is_over(state: &ProposalState) -> bool {
+pub(super) fn is_decided(state: &ProposalState) -> bool {
     state.is_final() || matches!(state, ProposalState::Rejected { .. })
 }

@@ -37,7 +37,7 @@
 //! version, so a verdict on the old one is void. A refit that does not differ leaves the proposal as it is.
 
 use super::overlay::Overlay;
-use crate::{Snapshot, decide::Draft, layout, spatial::Room};
+use crate::{Snapshot, decide::CommandDraft, layout, occupancy::ContentScope};
 use shared_protocol::{
     BoardId, Change, Name, Node, NodeId, Placement, Proposal, proposal::Chosen, registry::Size,
 };
@@ -47,7 +47,7 @@ use std::{
 };
 
 #[derive(Debug)]
-pub(super) struct Refit {
+pub(super) struct RefitResult {
     pub(super) overlay: Overlay,
     /// Descriptions of the new choices.
     pub(super) notes: Vec<String>,
@@ -56,18 +56,18 @@ pub(super) struct Refit {
 }
 
 /// Rebases a proposal onto a state, or returns the conflicts. The module documentation has an example.
-pub(super) fn refit(snapshot: &Snapshot, proposal: &Proposal) -> Result<Refit, Vec<String>> {
+pub(super) fn refit(snapshot: &Snapshot, proposal: &Proposal) -> Result<RefitResult, Vec<String>> {
     let Proposal { changes, chosen, .. } = proposal;
-    let mut again = Again::new(snapshot, changes, chosen);
-    let changes: Vec<Change> = changes.iter().map(|change| again.chosen(change)).collect();
-    let Again { notes, .. } = again;
+    let mut again = AutoReassignment::new(snapshot, changes, chosen);
+    let changes: Vec<Change> = changes.iter().map(|change| again.reassign(change)).collect();
+    let AutoReassignment { notes, .. } = again;
     let mut overlay = Overlay::lenient(snapshot, &changes)?;
     let mut differs = !notes.is_empty() || overlay.changes.len() != changes.len();
     if differs {
         // A node was placed elsewhere, or a container kept the size that a person gave it.
         let placed: Vec<NodeId> =
             chosen.places.iter().copied().filter(|id| overlay.state.node(*id).is_some()).collect();
-        let mut draft = Draft::new(&overlay.state, 0);
+        let mut draft = CommandDraft::new(&overlay.state, 0);
         // Without enough room the nodes stay in place.
         if layout::make_room(&mut draft, &placed).is_ok() {
             differs |= !draft.changes.is_empty();
@@ -75,12 +75,12 @@ pub(super) fn refit(snapshot: &Snapshot, proposal: &Proposal) -> Result<Refit, V
             overlay.changes.extend(draft.changes);
         }
     }
-    Ok(Refit { overlay, notes, differs })
+    Ok(RefitResult { overlay, notes, differs })
 }
 
 /// Whether an added node overlaps a place that the workbench chose for the proposal.
-pub(super) fn is_crowded(proposal: &Proposal, added: &[(Room, Placement)]) -> bool {
-    let rooms: BTreeMap<NodeId, Room> = proposal
+pub(super) fn overlaps_auto_place(proposal: &Proposal, added: &[(ContentScope, Placement)]) -> bool {
+    let rooms: BTreeMap<NodeId, ContentScope> = proposal
         .changes
         .iter()
         .filter_map(|change| match change {
@@ -96,7 +96,7 @@ pub(super) fn is_crowded(proposal: &Proposal, added: &[(Room, Placement)]) -> bo
 }
 
 /// Walks the changes with the state before each one, and chooses taken names and places again.
-struct Again<'a> {
+struct AutoReassignment<'a> {
     chosen: &'a Chosen,
     state: Snapshot,
     /// The names that the proposal itself takes.
@@ -106,7 +106,7 @@ struct Again<'a> {
     notes: Vec<String>,
 }
 
-impl<'a> Again<'a> {
+impl<'a> AutoReassignment<'a> {
     fn new(snapshot: &Snapshot, changes: &[Change], chosen: &'a Chosen) -> Self {
         let own = changes.iter().filter_map(|change| match change {
             Change::Node { before: None, after: Some(node), .. } => Some((node.board, node.name.clone())),
@@ -117,7 +117,7 @@ impl<'a> Again<'a> {
         Self { chosen, state: snapshot.clone(), own: own.collect(), renamed, moved, notes: Vec::new() }
     }
 
-    fn chosen(&mut self, change: &Change) -> Change {
+    fn reassign(&mut self, change: &Change) -> Change {
         let change = match change {
             Change::Node { id, before: None, after: Some(node) } => {
                 Change::Node { id: *id, before: None, after: Some(self.with_free_name(node)) }
@@ -153,7 +153,7 @@ impl<'a> Again<'a> {
         if !self.chosen.names.contains(&node.id) || !is_taken(&node.name) {
             return Arc::clone(node);
         }
-        let stem = stem(&node.name);
+        let stem = unnumbered_name(&node.name);
         let free = (2..)
             .map(|number| stem.numbered(number))
             .find(|name| !is_taken(name) && !self.own.contains(&(node.board, name.clone())));
@@ -178,11 +178,11 @@ impl<'a> Again<'a> {
             return area;
         };
         let room = (node.board, node.parent);
-        if !layout::is_taken(&self.state, room, id, area) {
+        if !layout::is_occupied(&self.state, room, id, area) {
             return area;
         }
         let size = Size { w: area.w, h: area.h };
-        let free = area.at(layout::free_place(&self.state, room, size, Some(area.origin())));
+        let free = area.at(layout::find_free_place(&self.state, room, size, Some(area.origin())));
         self.notes.push(format!("{} was moved: its place was taken in the meantime", node.name));
         self.moved.insert(id, (area, free));
         free
@@ -190,7 +190,7 @@ impl<'a> Again<'a> {
 }
 
 /// Returns the name without its numeric suffix.
-fn stem(name: &Name) -> Name {
+fn unnumbered_name(name: &Name) -> Name {
     let text = name.as_str();
     let without = text.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix('_');
     without.and_then(|stem| Name::parse(stem).ok()).unwrap_or_else(|| name.clone())

@@ -3,11 +3,11 @@
 
 use super::{
     Queue,
+    dependencies::with_needs,
     effects::{effects_without_cause, split},
-    moved::chosen_again,
-    needs::with_needs,
-    overlay::{Overlay, stale},
-    refit::{Refit, refit},
+    overlay::{Overlay, stale_refusal},
+    rebase_queue::note_step,
+    refit::{RefitResult, refit},
     risk::is_destructive,
 };
 use crate::Snapshot;
@@ -19,7 +19,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 /// The effect of an accepted proposal on the workspace, as one operation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Acceptance {
+pub struct AcceptedChanges {
     pub summary: String,
     pub changes: Vec<Change>,
     pub subjects: BTreeSet<Subject>,
@@ -29,7 +29,7 @@ pub struct Acceptance {
 
 impl Queue {
     /// Returns the proposal of a verdict, if it is open and unchanged since the reviewer saw it.
-    fn seen(&self, verdict: &Verdict, now: u64) -> Result<&Arc<Proposal>, Refusal> {
+    fn check_verdict(&self, verdict: &Verdict, now: u64) -> Result<&Arc<Proposal>, Refusal> {
         let id = verdict.proposal;
         let proposal =
             self.get(id).ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no proposal {id}")))?;
@@ -62,8 +62,13 @@ impl Queue {
 
     /// Checks an acceptance against the current state and returns its effect. Changes nothing: the caller makes the
     /// operation durable and then calls [`Self::accepted`], both or neither.
-    pub fn accept(&self, verdict: &Verdict, snapshot: &Snapshot, now: u64) -> Result<Acceptance, Refusal> {
-        let proposal = self.seen(verdict, now)?;
+    pub fn accept(
+        &self,
+        verdict: &Verdict,
+        snapshot: &Snapshot,
+        now: u64,
+    ) -> Result<AcceptedChanges, Refusal> {
+        let proposal = self.check_verdict(verdict, now)?;
         if self.base(proposal) != snapshot.revision() {
             let message = format!("the workspace changed while {} was under review", proposal.id);
             return Err(Refusal::new(Code::Stale, message).hint("Review it again, then decide."));
@@ -107,11 +112,11 @@ impl Queue {
             return Err(Refusal::new(Code::ConfirmationRequired, message)
                 .hint("Wait for the plan or press Plan, then review the plan and decide."));
         }
-        let overlay = Overlay::or_stale(snapshot, &part)?;
+        let overlay = Overlay::rebase_or_refuse(snapshot, &part)?;
         let is_part = !left.is_empty() || subjects.len() < proposal.subjects().len();
         let of = if is_part { "Accept part of" } else { "Accept" };
         let summary = format!("{of} “{}” by {}", proposal.title, proposal.proposer.name);
-        Ok(Acceptance { summary, changes: overlay.changes, subjects, act })
+        Ok(AcceptedChanges { summary, changes: overlay.changes, subjects, act })
     }
 
     /// Records that an acceptance became an operation and rebases the other proposals. The rest of a partly accepted
@@ -119,11 +124,11 @@ impl Queue {
     pub fn accepted(
         &mut self,
         verdict: &Verdict,
-        acceptance: &Acceptance,
+        acceptance: &AcceptedChanges,
         snapshot: &Snapshot,
         (by, time): (&str, u64),
     ) -> Result<Vec<Arc<Proposal>>, Refusal> {
-        let mut proposal = Proposal::clone(self.seen(verdict, time)?);
+        let mut proposal = Proposal::clone(self.check_verdict(verdict, time)?);
         proposal.decisions.push(Decided {
             version: proposal.version,
             hash: verdict.hash,
@@ -147,7 +152,7 @@ impl Queue {
         // Before the rest is stored: the accepted part must not make the rest stale.
         let mut others = self.moved(snapshot, &acceptance.changes, by);
         others.retain(|other| other.id != proposal.id);
-        let rest = self.put(proposal);
+        let rest = self.store(proposal);
         Ok(std::iter::once(rest).chain(others).collect())
     }
 
@@ -158,12 +163,12 @@ impl Queue {
         by: &str,
     ) -> Result<Arc<Proposal>, Refusal> {
         let mut proposal = Proposal::clone(self.undecided_at(id, version)?);
-        if reason.trim().is_empty() || reason.len() > self.terms.most_text {
+        if reason.trim().is_empty() || reason.len() > self.limits.max_text_bytes {
             let message = "a rejection needs a reason for the agent";
             return Err(Refusal::new(Code::BadRequest, message).field("reason"));
         }
         proposal.state = ProposalState::Rejected { reason: reason.to_owned(), by: by.to_owned() };
-        Ok(self.put(proposal))
+        Ok(self.store(proposal))
     }
 
     /// Rebases a proposal onto the current state after a reviewer saw what changed.
@@ -173,13 +178,13 @@ impl Queue {
         snapshot: &Snapshot,
     ) -> Result<Arc<Proposal>, Refusal> {
         let mut proposal = Proposal::clone(self.undecided_at(id, version)?);
-        let Refit { overlay, notes, .. } = refit(snapshot, &proposal).map_err(stale)?;
+        let RefitResult { overlay, notes, .. } = refit(snapshot, &proposal).map_err(stale_refusal)?;
         proposal.changes = overlay.changes;
-        proposal.steps.extend(notes.into_iter().map(chosen_again));
+        proposal.steps.extend(notes.into_iter().map(note_step));
         proposal.base = snapshot.revision();
         proposal.version += 1;
         proposal.state = ProposalState::Open;
-        Ok(self.put(proposal))
+        Ok(self.store(proposal))
     }
 
     /// Applies a reviewer's own edit, recorded as such. A verdict must be given on the new version.
@@ -199,23 +204,23 @@ impl Queue {
             )
             .hint("Review it again, then decide."));
         }
-        let Refit { mut overlay, notes, .. } = refit(snapshot, &proposal).map_err(stale)?;
+        let RefitResult { mut overlay, notes, .. } = refit(snapshot, &proposal).map_err(stale_refusal)?;
         let decision = overlay.run(command, seed)?;
         proposal.changes = overlay.changes;
         proposal.chosen.extend(&decision.chosen);
-        proposal.steps.extend(notes.into_iter().map(chosen_again));
+        proposal.steps.extend(notes.into_iter().map(note_step));
         proposal.base = snapshot.revision();
         proposal.version += 1;
         proposal.state = ProposalState::Open;
         proposal.steps.push(Step { summary: decision.summary, by_reviewer: Some(by.to_owned()) });
-        Ok(self.put(proposal))
+        Ok(self.store(proposal))
     }
 
     pub fn comment(&mut self, id: ProposalId, comment: Comment) -> Result<Arc<Proposal>, Refusal> {
-        const MOST_COMMENTS: usize = 500;
+        const MAX_COMMENTS: usize = 500;
         let mut proposal = Proposal::clone(self.undecided(id)?);
-        if comment.text.trim().is_empty() || comment.text.len() > self.terms.most_text {
-            let message = format!("a comment must have 1 to {} bytes", self.terms.most_text);
+        if comment.text.trim().is_empty() || comment.text.len() > self.limits.max_text_bytes {
+            let message = format!("a comment must have 1 to {} bytes", self.limits.max_text_bytes);
             return Err(Refusal::new(Code::BadRequest, message).field("text"));
         }
         if let Some(about) = comment.about.as_ref().filter(|about| !proposal.subjects().contains(about)) {
@@ -224,21 +229,21 @@ impl Queue {
                 .field("about")
                 .hint("Comment on one of its elements or on the whole proposal."));
         }
-        if proposal.comments.len() >= MOST_COMMENTS {
+        if proposal.comments.len() >= MAX_COMMENTS {
             return Err(Refusal::new(
                 Code::LimitExceeded,
-                format!("a proposal can have at most {MOST_COMMENTS} comments"),
+                format!("a proposal can have at most {MAX_COMMENTS} comments"),
             ));
         }
         proposal.comments.push(comment);
-        Ok(self.put(proposal))
+        Ok(self.store(proposal))
     }
 
     /// Records the outcome of a proposal's action.
     pub fn came_of(&mut self, id: ProposalId, outcome: &str) -> Option<Arc<Proposal>> {
         let mut proposal = Proposal::clone(self.get(id)?);
         proposal.outcome = Some(outcome.chars().take(1_000).collect());
-        Some(self.put(proposal))
+        Some(self.store(proposal))
     }
 
     /// Returns an undecided proposal if it is still at this version.

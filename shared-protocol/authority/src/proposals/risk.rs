@@ -6,20 +6,21 @@ use shared_protocol::{Change, Node, NodeId, PropKey, Subject, TypeDef, Value, pr
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A change of more elements than this is wide.
-const WIDE: usize = 25;
+const MAX_NARROW_ELEMENTS: usize = 25;
 /// Address ranges that include every host.
-const EVERYBODY: [&str; 2] = ["0.0.0.0/0", "::/0"];
+const PUBLIC_RANGES: [&str; 2] = ["0.0.0.0/0", "::/0"];
 /// Words in a type id that indicate access control.
-const ACCESS: [&str; 8] = ["iam", "role", "policy", "security", "secret", "key_vault", "kms", "firewall"];
+const ACCESS_WORDS: [&str; 8] =
+    ["iam", "role", "policy", "security", "secret", "key_vault", "kms", "firewall"];
 
 /// Returns the risk labels of these changes over a state.
 pub fn risks(snapshot: &Snapshot, changes: &[Change]) -> BTreeSet<Risk> {
-    let added = Added::of(changes);
+    let added = AddedNodes::of(changes);
     let mut found: BTreeSet<Risk> =
         changes.iter().flat_map(|change| risks_of(snapshot, &added, change)).collect();
     let subjects: BTreeSet<Subject> =
         changes.iter().filter(|change| !change.is_layout()).map(Subject::of).collect();
-    if subjects.len() > WIDE || crate::boards_touched(snapshot, changes).len() > 1 {
+    if subjects.len() > MAX_NARROW_ELEMENTS || crate::boards_touched(snapshot, changes).len() > 1 {
         found.insert(Risk::Wide);
     }
     let is_cosmetic = |change: &Change| change.is_layout() || matches!(change, Change::Label { .. });
@@ -32,7 +33,7 @@ pub fn risks(snapshot: &Snapshot, changes: &[Change]) -> BTreeSet<Risk> {
 /// Returns the risk labels of one change.
 pub(super) fn risks_of<'a>(
     snapshot: &'a Snapshot,
-    added: &'a Added<'a>,
+    added: &'a AddedNodes<'a>,
     change: &'a Change,
 ) -> impl Iterator<Item = Risk> + 'a {
     let destructive = is_destructive(snapshot, change).then_some(Risk::Destructive);
@@ -40,9 +41,9 @@ pub(super) fn risks_of<'a>(
 }
 
 /// The nodes that these changes add; their properties are judged by their type too.
-pub(super) struct Added<'a>(BTreeMap<NodeId, &'a Node>);
+pub(super) struct AddedNodes<'a>(BTreeMap<NodeId, &'a Node>);
 
-impl<'a> Added<'a> {
+impl<'a> AddedNodes<'a> {
     pub(super) fn of(changes: &'a [Change]) -> Self {
         let added = changes.iter().filter_map(|change| match change {
             Change::Node { id, after: Some(node), .. } => Some((*id, &**node)),
@@ -64,34 +65,36 @@ pub(super) fn is_destructive(snapshot: &Snapshot, change: &Change) -> bool {
     }
 }
 
-fn is_about_access(snapshot: &Snapshot, added: &Added<'_>, change: &Change) -> bool {
+fn is_about_access(snapshot: &Snapshot, added: &AddedNodes<'_>, change: &Change) -> bool {
     let known = |id: &NodeId| snapshot.node(*id).or_else(|| added.0.get(id).copied());
     match change {
         Change::Node { before, after, .. } => before.iter().chain(after).any(|node| {
             names_access(node.type_id.as_str())
-                || node.props.iter().any(|(key, value)| opens(snapshot.type_of(node), key, value))
+                || node.props.iter().any(|(key, value)| grants_access(snapshot.type_of(node), key, value))
         }),
         Change::Prop { node, key, after, .. } => {
             let node = known(node);
-            node.is_some_and(|node| is_guard(node) || is_secret(snapshot.type_of(node), key))
-                || after
-                    .as_ref()
-                    .is_some_and(|value| opens(node.and_then(|node| snapshot.type_of(node)), key, value))
+            node.is_some_and(|node| is_access_control(node) || is_secret(snapshot.type_of(node), key))
+                || after.as_ref().is_some_and(|value| {
+                    grants_access(node.and_then(|node| snapshot.type_of(node)), key, value)
+                })
         }
         Change::Variable { node, key, .. } => {
-            known(node).is_some_and(|node| is_guard(node) || is_secret(snapshot.type_of(node), key))
+            known(node).is_some_and(|node| is_access_control(node) || is_secret(snapshot.type_of(node), key))
         }
-        Change::References { node, .. } | Change::Parent { node, .. } => known(node).is_some_and(is_guard),
+        Change::References { node, .. } | Change::Parent { node, .. } => {
+            known(node).is_some_and(is_access_control)
+        }
         _ => false,
     }
 }
 
-fn is_guard(node: &Node) -> bool {
+fn is_access_control(node: &Node) -> bool {
     names_access(node.type_id.as_str())
 }
 
 fn names_access(name: &str) -> bool {
-    ACCESS.iter().any(|word| name.contains(word))
+    ACCESS_WORDS.iter().any(|word| name.contains(word))
 }
 
 fn is_secret(def: Option<&TypeDef>, key: &PropKey) -> bool {
@@ -99,12 +102,12 @@ fn is_secret(def: Option<&TypeDef>, key: &PropKey) -> bool {
 }
 
 /// Whether a value grants public access or is a secret.
-fn opens(def: Option<&TypeDef>, key: &PropKey, value: &Value) -> bool {
+fn grants_access(def: Option<&TypeDef>, key: &PropKey, value: &Value) -> bool {
     let is_public = key.as_str().contains("public") && matches!(value, Value::Bool(true));
-    is_public || is_secret(def, key) || mentions_everybody(value)
+    is_public || is_secret(def, key) || mentions_public_range(value)
 }
 
-fn mentions_everybody(value: &Value) -> bool {
+fn mentions_public_range(value: &Value) -> bool {
     let text = value.to_string();
-    EVERYBODY.iter().any(|address| text.contains(address))
+    PUBLIC_RANGES.iter().any(|address| text.contains(address))
 }

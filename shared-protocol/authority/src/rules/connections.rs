@@ -8,7 +8,7 @@ use shared_protocol::{
 
 /// A connection that the rules allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Connection {
+pub struct AllowedConnection {
     pub source: Endpoint,
     pub target: Endpoint,
     pub rule: ConnectionRule,
@@ -19,7 +19,7 @@ pub fn connection(
     snapshot: &Snapshot,
     source: (NodeId, Option<&str>),
     target: (NodeId, Option<&str>),
-) -> Result<Connection, Refusal> {
+) -> Result<AllowedConnection, Refusal> {
     let (from, from_type) = end(snapshot, source.0, "source")?;
     let (to, to_type) = end(snapshot, target.0, "target")?;
     if from.id == to.id {
@@ -40,12 +40,12 @@ pub fn connection(
         if !rule.source.type_id.matches(&from.type_id) || !rule.target.type_id.matches(&to.type_id) {
             continue;
         }
-        let found = Connection {
+        let found = AllowedConnection {
             source: Endpoint { node: from.id, port: out.id.clone() },
             target: Endpoint { node: to.id, port: into.id.clone() },
             rule: rule.clone(),
         };
-        match check_room(snapshot, &found, (from, out), (to, into)) {
+        match check_capacity(snapshot, &found, (from, out), (to, into)) {
             Ok(()) => return Ok(found),
             Err(full) => refusal = refusal.or(Some(full)),
         }
@@ -86,9 +86,9 @@ fn ports<'a>(
     }
 }
 
-fn check_room(
+fn check_capacity(
     snapshot: &Snapshot,
-    connection: &Connection,
+    connection: &AllowedConnection,
     (from, out): (&Node, &PortDef),
     (to, into): (&Node, &PortDef),
 ) -> Result<(), Refusal> {
@@ -158,23 +158,23 @@ fn edges_at<'a>(snapshot: &'a Snapshot, end: &'a Endpoint) -> impl Iterator<Item
 }
 
 /// Returns the port at an end and its connection limit, if it has one.
-fn limit<'a>(snapshot: &'a Snapshot, end: &Endpoint) -> Option<(&'a PortDef, u32)> {
+fn port_limit<'a>(snapshot: &'a Snapshot, end: &Endpoint) -> Option<(&'a PortDef, u32)> {
     let port = snapshot.type_of(snapshot.node(end.node)?)?.port(end.port.as_str())?;
     Some((port, port.max_connections?))
 }
 
 /// Returns the edges that share a connection limit; empty when the port has none.
-pub(crate) fn edges_in_limit(snapshot: &Snapshot, end: &Endpoint) -> Vec<EdgeId> {
-    limit(snapshot, end).map_or_else(Vec::new, |_| edges_at(snapshot, end).map(|edge| edge.id).collect())
+pub(crate) fn edges_sharing_limit(snapshot: &Snapshot, end: &Endpoint) -> Vec<EdgeId> {
+    port_limit(snapshot, end).map_or_else(Vec::new, |_| edges_at(snapshot, end).map(|edge| edge.id).collect())
 }
 
 /// Returns the port and its limit when it has too many edges, after a change of types, a file edit or a revert.
-pub(crate) fn edge_is_full(snapshot: &Snapshot, end: &Endpoint) -> Option<(String, u32)> {
-    let (port, most) = limit(snapshot, end)?;
+pub(crate) fn overfull_port(snapshot: &Snapshot, end: &Endpoint) -> Option<(String, u32)> {
+    let (port, most) = port_limit(snapshot, end)?;
     (edges_at(snapshot, end).count() > most as usize).then(|| (port.label.clone(), most))
 }
 
-impl Connection {
+impl AllowedConnection {
     /// Returns both ends as references for a command.
     pub fn endpoints(&self) -> (EndpointRef, EndpointRef) {
         let name = |end: &Endpoint| EndpointRef { node: end.node.into(), port: Some(end.port.clone()) };

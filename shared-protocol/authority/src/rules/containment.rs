@@ -21,7 +21,7 @@ pub fn may_contain(
             return Ok(());
         }
         let message = format!("{} cannot be placed directly on the board", child.title);
-        return Err(refuse(message).hint(stands_in(snapshot, child)));
+        return Err(refuse(message).hint(allowed_containers_hint(snapshot, child)));
     };
     let container = snapshot
         .node(parent)
@@ -34,24 +34,24 @@ pub fn may_contain(
     };
     if !container_type.container {
         let message = format!("{} is not a container", container_type.title);
-        return Err(refuse(message).hint(stands_in(snapshot, child)));
+        return Err(refuse(message).hint(allowed_containers_hint(snapshot, child)));
     }
     if !child.may_stand_in(container_type) {
         let message = format!("{} cannot be placed in {}", child.title, container_type.title);
-        return Err(refuse(message).hint(stands_in(snapshot, child)));
+        return Err(refuse(message).hint(allowed_containers_hint(snapshot, child)));
     }
     Ok(())
 }
 
 /// Checks the containment of an existing node.
-pub(crate) fn check_place(snapshot: &Snapshot, node: &Node) -> Result<(), Refusal> {
+pub(crate) fn check_node_containment(snapshot: &Snapshot, node: &Node) -> Result<(), Refusal> {
     let (Some(board), Some(def)) = (snapshot.board(node.board), snapshot.type_of(node)) else {
         return Ok(());
     };
     may_contain(snapshot, board, node.parent, def)
 }
 
-fn stands_in(snapshot: &Snapshot, child: &TypeDef) -> String {
+fn allowed_containers_hint(snapshot: &Snapshot, child: &TypeDef) -> String {
     let mut places: Vec<&str> = snapshot
         .registry()
         .types()

@@ -6,11 +6,11 @@ mod containment;
 mod props;
 mod similar;
 
-pub use connections::{Connection, connection};
+pub use connections::{AllowedConnection, connection};
 pub use containment::may_contain;
 pub use props::{check_prop, holds, is_visible, may_vary};
 pub use similar::similar;
 
-pub(crate) use connections::{edge_is_full, edges_in_limit, rule_for};
-pub(crate) use containment::check_place;
-pub(crate) use props::{check_hidden, check_value, editable, effective, takes_expression};
+pub(crate) use connections::{edges_sharing_limit, overfull_port, rule_for};
+pub(crate) use containment::check_node_containment;
+pub(crate) use props::{check_value, check_visible, effective_value, require_editable, takes_expression};

@@ -9,7 +9,7 @@ use shared_protocol::{
 use std::collections::BTreeMap;
 
 /// Returns the set value of a property, else its default.
-pub(crate) fn effective<'a>(
+pub(crate) fn effective_value<'a>(
     def: &'a TypeDef,
     props: &'a BTreeMap<PropKey, Value>,
     key: &PropKey,
@@ -28,7 +28,7 @@ pub fn holds(def: &TypeDef, node: &Node, condition: &Condition) -> bool {
     const POINTS_SOMEWHERE: Value = Value::Bool(true);
     let actual = match node.references.contains_key(&condition.prop) {
         true => &POINTS_SOMEWHERE,
-        false => effective(def, &node.props, &condition.prop).unwrap_or(&Value::Null),
+        false => effective_value(def, &node.props, &condition.prop).unwrap_or(&Value::Null),
     };
     let listed = || matches!(&condition.value, Value::List(items) if items.contains(actual));
     match condition.is {
@@ -43,7 +43,7 @@ pub fn holds(def: &TypeDef, node: &Node, condition: &Condition) -> bool {
 
 /// Checks a value for a property of this type; the refusal names the rule.
 pub fn check_prop(registry: &Registry, def: &TypeDef, key: &PropKey, value: &Value) -> Result<(), Refusal> {
-    let prop = editable(def, key)?;
+    let prop = require_editable(def, key)?;
     if takes_expression(def, prop, value) {
         return Ok(());
     }
@@ -72,7 +72,7 @@ pub(crate) fn takes_expression(def: &TypeDef, prop: &PropDef, value: &Value) -> 
 }
 
 /// Returns the property if it is editable.
-pub(crate) fn editable<'a>(def: &'a TypeDef, key: &PropKey) -> Result<&'a PropDef, Refusal> {
+pub(crate) fn require_editable<'a>(def: &'a TypeDef, key: &PropKey) -> Result<&'a PropDef, Refusal> {
     let refuse = |message: String| Refusal::new(Code::ValidationError, message).field(key);
     let prop = def.prop(key.as_str()).ok_or_else(|| {
         refuse(format!("{} has no property `{key}`", def.title))
@@ -90,7 +90,7 @@ pub(crate) fn editable<'a>(def: &'a TypeDef, key: &PropKey) -> Result<&'a PropDe
 /// Checks that a property can become a Terraform variable: it must be an argument of a type that generates Terraform.
 pub fn may_vary(def: &TypeDef, key: &PropKey) -> Result<(), Refusal> {
     let refuse = |message: String| Err(Refusal::new(Code::ValidationError, message).field(key));
-    let prop = editable(def, key)?;
+    let prop = require_editable(def, key)?;
     if def.terraform_types().next().is_none() {
         return refuse(format!(
             "{} generates no Terraform, so {} cannot be a variable",
@@ -107,7 +107,7 @@ pub fn may_vary(def: &TypeDef, key: &PropKey) -> Result<(), Refusal> {
 }
 
 /// Refuses the first of these properties that is hidden by the other values of the node.
-pub(crate) fn check_hidden(def: &TypeDef, node: &Node, touched: &[PropKey]) -> Result<(), Refusal> {
+pub(crate) fn check_visible(def: &TypeDef, node: &Node, touched: &[PropKey]) -> Result<(), Refusal> {
     for key in touched {
         let Some(prop) = def.prop(key.as_str()) else { continue };
         if is_visible(def, node, prop) {
@@ -156,7 +156,7 @@ pub(crate) fn check_value(
         (PropKind::List, Value::List(items)) => {
             check_count(prop, items.len())?;
             each_text(items)?.into_iter().try_for_each(|text| match pattern {
-                Some(pattern) if !pattern.is_match(text) => Err(not_like(prop, text)),
+                Some(pattern) if !pattern.is_match(text) => Err(pattern_mismatch(prop, text)),
                 _ => Ok(()),
             })
         }
@@ -186,12 +186,12 @@ fn check_number(prop: &PropDef, number: f64) -> Result<(), String> {
 fn check_text(prop: &PropDef, text: &str, pattern: Option<&regex_lite::Regex>) -> Result<(), String> {
     check_range(prop, text.chars().count() as f64, " characters")?;
     match pattern {
-        Some(pattern) if !pattern.is_match(text) => Err(not_like(prop, text)),
+        Some(pattern) if !pattern.is_match(text) => Err(pattern_mismatch(prop, text)),
         _ => Ok(()),
     }
 }
 
-fn not_like(prop: &PropDef, text: &str) -> String {
+fn pattern_mismatch(prop: &PropDef, text: &str) -> String {
     let shown: String = text.chars().take(60).collect();
     if prop.pattern_hint.is_empty() {
         format!("{shown:?} does not match `{}`", prop.pattern.as_deref().unwrap_or_default())
@@ -275,7 +275,7 @@ impl Snapshot {
     /// Returns the set value of a node's property, else the default of the type.
     pub fn effective_prop<'a>(&'a self, node: &'a Node, key: &PropKey) -> Option<&'a Value> {
         match self.type_of(node) {
-            Some(def) => effective(def, &node.props, key),
+            Some(def) => effective_value(def, &node.props, key),
             None => node.props.get(key),
         }
     }

@@ -1,7 +1,7 @@
 //! Names and places that were left to the workbench, and the conflict report of a proposal.
 
 use super::proposals::{NOW, Room, agent, code, verdict};
-use crate::proposals::{Draft, clashes, open};
+use crate::proposals::{Draft, field_clashes, open};
 use shared_protocol::{Code, Node, Proposal, ProposalId, ProposalState, Subject};
 
 /// A bucket whose name and place are left open.
@@ -219,7 +219,7 @@ fn secrets_stay_secret_in_a_clash() {
     let proposed =
         room.queue.propose(&room.bench.state, &agent("one"), Draft::Current, &command, (NOW, 5)).unwrap();
     room.edit(&set("mine"));
-    let told = clashes(&room.bench.state, &proposed.proposal);
+    let told = field_clashes(&room.bench.state, &proposed.proposal);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(matches!(told[0].subject, Subject::Node(_)));
     let text = format!("{told:?}");

@@ -225,10 +225,10 @@ fn copies_keep_inner_edges_references_and_nesting() {
     let subnet = bench.state.node(copy).unwrap().parent.unwrap();
     assert_eq!(bench.state.node(subnet).unwrap().references["vpc_id"], [copied_net]);
 
-    let fragment = serde_json::to_string(&bench.state.copy(&[bench.node("a")])).unwrap();
+    let fragment = serde_json::to_string(&bench.state.copy_fragment(&[bench.node("a")])).unwrap();
     let refusal = bench.refused(&format!(r#"{{"paste":{{"board":"second","fragment":{fragment}}}}}"#));
     assert_eq!(refusal.code, Code::ContainmentError);
-    let fragment = serde_json::to_string(&bench.state.copy(&[bench.node("net")])).unwrap();
+    let fragment = serde_json::to_string(&bench.state.copy_fragment(&[bench.node("net")])).unwrap();
     bench.json(&format!(r#"{{"paste":{{"board":"second","fragment":{fragment},"at":{{"x":100,"y":50}}}}}}"#));
     let pasted = bench
         .state

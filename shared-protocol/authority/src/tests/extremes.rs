@@ -13,7 +13,8 @@ fn far_places_and_offsets_are_refused() {
     let mut bench = Bench::with_board();
     bucket(&mut bench, "a", r#"{"x":1000000,"y":1000000}"#);
     bucket(&mut bench, "b", r#"{"x":-1000000,"y":-1000000}"#);
-    let fragment = serde_json::to_string(&bench.state.copy(&[bench.node("a"), bench.node("b")])).unwrap();
+    let fragment =
+        serde_json::to_string(&bench.state.copy_fragment(&[bench.node("a"), bench.node("b")])).unwrap();
     for far in [i32::MAX, i32::MIN, 1_000_001] {
         for command in [
             format!(

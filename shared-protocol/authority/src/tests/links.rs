@@ -1,7 +1,7 @@
 //! Trace links across domains: their file and their review status.
 
 use super::Bench;
-use crate::links::{EndNow, LinkFileError, Links, Standing, node_now};
+use crate::links::{EndNow, Links, Standing, TraceLinkFileError, node_now};
 use shared_protocol::{
     Code,
     bundle::EntityRef,
@@ -73,7 +73,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
         (text.replace("\"seen\":[\"", "\"seen\":[\"z"), "16 hexadecimal digits"),
     ];
     for (text, expected) in cases {
-        let error: LinkFileError = Links::read(&text).unwrap_err();
+        let error: TraceLinkFileError = Links::read(&text).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
 }

@@ -1,7 +1,7 @@
 //! Incremental updates of problems equal a full check, also after file edits.
 
 use super::Bench;
-use crate::{Problems, Snapshot, diff};
+use crate::{Problems, Snapshot, board_diff};
 use shared_protocol::{BoardKind, Document};
 
 fn bench() -> Bench {
@@ -22,7 +22,7 @@ fn check(edits: &[&dyn Fn(&mut Document)]) {
     for edit in edits {
         let mut document = state.board_document(board);
         edit(&mut document);
-        let changes = diff(&state, board, &document).unwrap();
+        let changes = crate::diff(&state, board, &document).unwrap();
         state.apply(state.revision().next(), &changes).unwrap();
         problems.update(&state, &changes);
         assert_eq!(problems, Problems::of(&state));

@@ -149,7 +149,7 @@ proptest! {
             let changes = match crate::diff(&before, board.id, &wanted) {
                 Ok(changes) => changes,
                 // Another board took the name in the meantime: each board is diffed on its own.
-                Err(crate::ApplyError::Taken { .. }) => continue,
+                Err(crate::ApplyError::NameTaken { .. }) => continue,
                 Err(error) => return Err(TestCaseError::fail(error.to_string())),
             };
             let mut state = before.clone();

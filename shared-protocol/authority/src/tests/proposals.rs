@@ -227,7 +227,7 @@ fn a_client_knows_its_own_proposals_alone() {
     let mut room = Room::new();
     let proposal = room.open();
     let other = agent("two");
-    assert_eq!(code(room.queue.own(proposal.id, &other)), Code::NotFound);
+    assert_eq!(code(room.queue.owned_by(proposal.id, &other)), Code::NotFound);
     assert_eq!(code(room.queue.revise(proposal.id, &other, NOW)), Code::NotFound);
     assert_eq!(code(room.queue.withdraw(proposal.id, &other)), Code::NotFound);
     room.queue.revise(proposal.id, &agent("one"), NOW).unwrap();
@@ -260,7 +260,7 @@ fn a_draft_sees_its_own_earlier_calls_and_nobody_else_does() {
 #[test]
 fn bounds_are_refusals() {
     let mut room = Room::new();
-    room.queue.terms = Terms { most_open: 2, most_changes: 3, ..Terms::default() };
+    room.queue.limits = Terms { max_undecided_per_client: 2, max_changes: 3, ..Terms::default() };
     for label in ["x", "y"] {
         room.propose("one", &format!(r#"{{"updateNode":{{"node":"net","label":"{label}"}}}}"#)).unwrap();
         room.submit("one").unwrap();
@@ -277,7 +277,7 @@ fn bounds_are_refusals() {
 #[test]
 fn beginning_and_withdrawing_without_end_is_refused() {
     let mut room = Room::new();
-    room.queue.terms = Terms { most_withdrawn: 2, ..Terms::default() };
+    room.queue.limits = Terms { max_withdrawn_per_hour: 2, ..Terms::default() };
     let begin = |room: &mut Room| room.propose("one", r#"{"updateNode":{"node":"net","label":"x"}}"#);
     for _ in 0..2 {
         let id = begin(&mut room).unwrap().id;

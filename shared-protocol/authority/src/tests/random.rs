@@ -90,7 +90,12 @@ fn single(dice: &mut Dice, state: &Snapshot) -> Command {
             let roots: Vec<NodeId> = (0..2).filter_map(|_| dice.pick(&nodes).copied()).collect();
             let to = dice.pick(&boards).copied().unwrap_or(board);
             let at = dice.one_in(2).then(|| Point { x: dice.coordinate(), y: dice.coordinate() });
-            Command::Paste { board: to.into(), parent: None, fragment: Fragment(state.copy(&roots)), at }
+            Command::Paste {
+                board: to.into(),
+                parent: None,
+                fragment: Fragment(state.copy_fragment(&roots)),
+                at,
+            }
         }
         22 => Command::Align {
             nodes: some(dice),

@@ -41,12 +41,12 @@ fn a_file_that_is_not_as_expected_is_a_conflict_and_one_that_is_there_already_is
 fn there_is_a_bound_on_size_and_number() {
     let mut state = Snapshot::default();
     let large = change("a.yaml", None, Some(&"x".repeat(MAX_SOURCE_BYTES + 1)));
-    assert!(matches!(state.apply_change(&large), Err(ApplyError::OutOfBounds { .. })));
+    assert!(matches!(state.apply_change(&large), Err(ApplyError::LimitExceeded { .. })));
     for number in 0..MAX_SOURCES {
         state.apply_change(&change(&format!("{number}.yaml"), None, Some(""))).unwrap();
     }
     let one_more = change("more.yaml", None, Some(""));
-    assert!(matches!(state.apply_change(&one_more), Err(ApplyError::OutOfBounds { .. })));
+    assert!(matches!(state.apply_change(&one_more), Err(ApplyError::LimitExceeded { .. })));
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Translates pointer and keyboard input into gestures, selections and view changes.
 
-use super::{Canvas, EDGE, EDGE_SPEED, PATIENCE};
+use super::{Canvas, DROP_PREVIEW_SECONDS, EDGE_PAN_MARGIN, EDGE_PAN_SPEED};
 use crate::{
     Camera, CanvasEvent, Scene,
-    camera::{sound, zoomed_at},
-    gesture::{Ending, Gesture, Moment, connect::Connecting, drag::Moving, marquee::Marquee, resize},
-    hit::{self, Hit, Part},
+    camera::{sanitised, zoomed_at},
+    gesture::{
+        Gesture, GestureOutcome, PointerSample, connect::ConnectGesture, drag::MoveGesture,
+        marquee::MarqueeGesture, resize,
+    },
+    hit::{self, CanvasHit, HitPart},
     index::NodeKind,
     theme::size,
 };
@@ -41,7 +44,7 @@ impl Canvas {
 
     fn pan_by(&mut self, screen: egui::Vec2) {
         let Viewport { x, y, zoom } = self.viewport;
-        self.viewport = sound(Viewport { x: x - screen.x / zoom, y: y - screen.y / zoom, zoom });
+        self.viewport = sanitised(Viewport { x: x - screen.x / zoom, y: y - screen.y / zoom, zoom });
     }
 
     pub(super) fn gestures(
@@ -55,7 +58,7 @@ impl Canvas {
             (input.pointer.any_down(), input.pointer.press_origin(), input.pointer.latest_pos())
         });
         if self.gesture.is_active() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
-            return self.take_back(scene, events);
+            return self.cancel_gesture(scene, events);
         }
         if response.drag_started()
             && let Some(origin) = press_origin
@@ -65,13 +68,13 @@ impl Canvas {
         if self.gesture.is_active() {
             let pointer = response.interact_pointer_pos().or(latest);
             if let Some(pointer) = pointer {
-                self.keep_in_view(ui, pointer);
+                self.pan_at_edge(ui, pointer);
                 self.step(ui, scene, pointer, events);
             }
             if response.drag_stopped() {
                 // The button is still down, so Esc stopped the drag, even if another widget consumed the key.
                 if down {
-                    return self.take_back(scene, events);
+                    return self.cancel_gesture(scene, events);
                 }
                 self.finish(ui, scene, events);
             }
@@ -119,7 +122,7 @@ impl Canvas {
         let at = camera.to_board(origin);
         let pans = self.map_style && !ui.input(|input| input.modifiers.shift);
         let marquee =
-            || Some(if pans { Gesture::Pan(at) } else { Gesture::Marquee(Marquee::start(scene, at)) });
+            || Some(if pans { Gesture::Pan(at) } else { Gesture::Marquee(MarqueeGesture::start(scene, at)) });
         if scene.read_only {
             return marquee();
         }
@@ -127,13 +130,13 @@ impl Canvas {
             return Gesture::resize(scene, &self.index, handle, at);
         }
         match hit::hit_test(scene, &self.index, camera, origin) {
-            None | Some(Hit::Edge(_)) => marquee(),
-            Some(Hit::Port { node, port, direction }) => {
-                let connecting = Connecting::start(scene, &self.index, node, port, direction, at)?;
+            None | Some(CanvasHit::Edge(_)) => marquee(),
+            Some(CanvasHit::Port { node, port, direction }) => {
+                let connecting = ConnectGesture::start(scene, &self.index, node, port, direction, at)?;
                 Some(Gesture::Connect(Box::new(connecting)))
             }
-            Some(Hit::Node { id, part: Part::Inside }) if !scene.is_selected(id) => marquee(),
-            Some(Hit::Node { id, .. }) => {
+            Some(CanvasHit::Node { id, part: HitPart::Inside }) if !scene.is_selected(id) => marquee(),
+            Some(CanvasHit::Node { id, .. }) => {
                 let mut selection = scene.selection.clone();
                 if !scene.is_selected(id) {
                     if !ui.input(|input| input.modifiers.shift) {
@@ -142,7 +145,7 @@ impl Canvas {
                     selection.insert(ElementId::Node(id));
                     events.push(CanvasEvent::Select(selection.clone()));
                 }
-                let moving = Moving::start(scene, &self.index, &selection, id, at)?;
+                let moving = MoveGesture::start(scene, &self.index, &selection, id, at)?;
                 Some(Gesture::Move(Box::new(moving)))
             }
         }
@@ -153,44 +156,44 @@ impl Canvas {
         if let Gesture::Pan(anchor) = self.gesture {
             let moved = camera.to_board(pointer) - anchor;
             let Viewport { x, y, zoom } = self.viewport;
-            self.viewport = sound(Viewport { x: x - moved.x, y: y - moved.y, zoom });
+            self.viewport = sanitised(Viewport { x: x - moved.x, y: y - moved.y, zoom });
             return;
         }
         let modifiers = ui.input(|input| input.modifiers);
-        let moment = Moment { at: camera.to_board(pointer), modifiers, zoom: camera.zoom() };
+        let moment = PointerSample { at: camera.to_board(pointer), modifiers, zoom: camera.zoom() };
         self.gesture.step(scene, &mut self.index, moment, events);
     }
 
     /// Pans the view when a gesture reaches its edge.
-    fn keep_in_view(&mut self, ui: &Ui, pointer: Pos2) {
-        let Some(view) = self.view.filter(|_| self.gesture.wants_room()) else { return };
-        let inner = view.shrink(EDGE.min(view.width().min(view.height()) / 4.0));
+    fn pan_at_edge(&mut self, ui: &Ui, pointer: Pos2) {
+        let Some(view) = self.view.filter(|_| self.gesture.pans_at_edge()) else { return };
+        let inner = view.shrink(EDGE_PAN_MARGIN.min(view.width().min(view.height()) / 4.0));
         let past = pointer - inner.clamp(pointer);
         if past == egui::Vec2::ZERO {
             return;
         }
         let time = ui.input(|input| input.stable_dt.min(0.05));
-        let speed = (past / EDGE).clamp(vec2(-1.0, -1.0), vec2(1.0, 1.0)) * EDGE_SPEED;
+        let speed = (past / EDGE_PAN_MARGIN).clamp(vec2(-1.0, -1.0), vec2(1.0, 1.0)) * EDGE_PAN_SPEED;
         self.pan_by(-speed * time);
         ui.request_repaint();
     }
 
     fn finish(&mut self, ui: &Ui, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
         match self.gesture.finish() {
-            Ending::Nothing => self.index.clear_preview(scene.snapshot),
-            Ending::Event(event) => {
+            GestureOutcome::Nothing => self.index.clear_preview(scene.snapshot),
+            GestureOutcome::Event(event) => {
                 self.index.clear_preview(scene.snapshot);
                 events.push(event);
             }
-            Ending::Moved(event) => {
-                self.dropped_until = Some(ui.input(|input| input.time) + PATIENCE);
-                ui.request_repaint_after(Duration::from_secs_f64(PATIENCE));
+            GestureOutcome::Moved(event) => {
+                self.dropped_until = Some(ui.input(|input| input.time) + DROP_PREVIEW_SECONDS);
+                ui.request_repaint_after(Duration::from_secs_f64(DROP_PREVIEW_SECONDS));
                 events.push(event);
             }
         }
     }
 
-    fn take_back(&mut self, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
+    fn cancel_gesture(&mut self, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
         events.extend(self.gesture.cancel(scene));
         self.index.clear_preview(scene.snapshot);
     }
@@ -254,9 +257,9 @@ impl Canvas {
         let add = CanvasEvent::QuickAdd { at: camera.to_point(at), from: None };
         match hit::hit_test(scene, &self.index, camera, at) {
             None if !scene.read_only => events.push(add),
-            Some(Hit::Node { part: Part::Inside, .. }) if !scene.read_only => events.push(add),
-            Some(Hit::Node { id, part: Part::Label }) if !scene.read_only => self.rename(id),
-            Some(Hit::Node { id, .. })
+            Some(CanvasHit::Node { part: HitPart::Inside, .. }) if !scene.read_only => events.push(add),
+            Some(CanvasHit::Node { id, part: HitPart::Label }) if !scene.read_only => self.rename(id),
+            Some(CanvasHit::Node { id, .. })
                 if self.index.slot(id).is_some_and(|slot| slot.kind != NodeKind::Container) =>
             {
                 events.push(CanvasEvent::Open(id));

@@ -5,14 +5,14 @@ mod motion;
 
 use crate::{
     Camera, CanvasEvent, Scene, a11y,
-    camera::{fitting, rect_of, sound, whole, zoomed_at},
-    draw::{self, Marks, Pen, Store, minimap::Place},
+    camera::{fit_viewport, rect_of, rounded_point, sanitised, zoomed_at},
+    deploy_status::Standings,
+    draw::{self, BoardPen, DrawCache, DrawMarks, minimap::MinimapPlacement},
     gesture::{Gesture, resize},
-    hit::{self, Hit},
+    hit::{self, CanvasHit},
     index::BoardIndex,
-    proposed::ShownProposal,
-    rename::{Editing, Rename},
-    standing::Standings,
+    label_editor::{LabelEditOutcome, LabelEditor},
+    proposed_board::ShownProposal,
 };
 use authority::Snapshot;
 use egui::{CursorIcon, Key, Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
@@ -20,33 +20,33 @@ use shared_protocol::{BoardId, Change, ElementId, NodeId, Placement, Point, mess
 use std::time::Duration;
 
 /// Seconds to keep dropped nodes in place while the authority decides.
-const PATIENCE: f64 = 0.5;
+const DROP_PREVIEW_SECONDS: f64 = 0.5;
 /// The distance from the view's edge, in points, at which a gesture pans the view, and the speed in points per second.
-const EDGE: f32 = 24.0;
-const EDGE_SPEED: f32 = 900.0;
+const EDGE_PAN_MARGIN: f32 = 24.0;
+const EDGE_PAN_SPEED: f32 = 900.0;
 /// The maximum zoom when zooming to a few nodes.
-const CLOSE_UP: f32 = 1.5;
+const MAX_FIT_ZOOM: f32 = 1.5;
 /// The maximum number of edges to route around nodes per frame after a large change.
 const ROUTES_PER_FRAME: usize = 40;
 /// The frame interval while a status sign is animated.
-const TURNING: Duration = Duration::from_millis(50);
+const SIGN_FRAME_INTERVAL: Duration = Duration::from_millis(50);
 /// The minimum zoom at which names are readable.
-const READABLE: f32 = 0.4;
+const MIN_READABLE_ZOOM: f32 = 0.4;
 
 /// The view of one board: camera, gesture, caches.
 pub struct Canvas {
     viewport: Viewport,
     /// The viewport last reported to the owner.
-    told: Viewport,
+    reported_viewport: Viewport,
     view: Option<Rect>,
     pixels_per_point: f32,
     /// The area to show as soon as the size of the view is known.
-    wanted: Option<Wanted>,
+    pending_fit: Option<FitRequest>,
     index: BoardIndex,
-    store: Store,
+    store: DrawCache,
     gesture: Gesture,
-    hovered: Option<Hit>,
-    rename: Option<Rename>,
+    hovered: Option<CanvasHit>,
+    rename: Option<LabelEditor>,
     rename_wanted: Option<NodeId>,
     /// The time until which dropped nodes keep their preview places.
     dropped_until: Option<f64>,
@@ -54,15 +54,15 @@ pub struct Canvas {
     minimap: bool,
     map_style: bool,
     reduced_motion: bool,
-    flight: Option<motion::Flight>,
-    glide: Option<motion::Glide>,
+    flight: Option<motion::ViewAnimation>,
+    glide: Option<motion::NodeAnimation>,
     standings: Option<Standings>,
     proposal: Option<ShownProposal>,
     shown_page: Option<NodeId>,
 }
 
 #[derive(Clone, Copy)]
-struct Wanted {
+struct FitRequest {
     bounds: Placement,
     padding: f32,
     most: f32,
@@ -79,12 +79,12 @@ impl Canvas {
         let viewport = Viewport { x: 0.0, y: 0.0, zoom: 1.0 };
         Self {
             viewport,
-            told: viewport,
+            reported_viewport: viewport,
             view: None,
             pixels_per_point: 1.0,
-            wanted: None,
+            pending_fit: None,
             index: BoardIndex::default(),
-            store: Store::default(),
+            store: DrawCache::default(),
             gesture: Gesture::Idle,
             hovered: None,
             rename: None,
@@ -110,44 +110,44 @@ impl Canvas {
 
     /// Sets the viewport at once and cancels a pending one.
     pub fn set_viewport(&mut self, viewport: Viewport) {
-        self.viewport = sound(viewport);
-        self.told = self.viewport;
-        self.wanted = None;
+        self.viewport = sanitised(viewport);
+        self.reported_viewport = self.viewport;
+        self.pending_fit = None;
     }
 
     /// Shows the whole board with `padding` screen points around it.
     pub fn zoom_to_fit(&mut self, scene: &Scene<'_>, padding: f32) {
-        self.catch_up(scene);
+        self.sync_index(scene);
         match self.index.bounds() {
-            Some(bounds) => self.show_area(Wanted { bounds, padding, most: 1.0 }),
+            Some(bounds) => self.show_area(FitRequest { bounds, padding, most: 1.0 }),
             None => self.viewport = Viewport { x: 0.0, y: 0.0, zoom: 1.0 },
         }
     }
 
     /// Shows these nodes.
     pub fn zoom_to(&mut self, scene: &Scene<'_>, nodes: &[NodeId]) {
-        self.catch_up(scene);
+        self.sync_index(scene);
         let areas = nodes.iter().filter_map(|id| self.index.slot(*id)).map(|slot| slot.area);
         if let Some(bounds) = areas.reduce(Placement::union) {
-            self.show_area(Wanted { bounds, padding: 80.0, most: CLOSE_UP });
+            self.show_area(FitRequest { bounds, padding: 80.0, most: MAX_FIT_ZOOM });
         }
     }
 
-    fn show_area(&mut self, wanted: Wanted) {
+    fn show_area(&mut self, wanted: FitRequest) {
         match self.view {
-            Some(view) => self.fly_to(wanted, view),
-            None => self.wanted = Some(wanted),
+            Some(view) => self.animate_to_area(wanted, view),
+            None => self.pending_fit = Some(wanted),
         }
     }
 
     /// Zooms around the middle of the view.
     pub fn zoom_by(&mut self, factor: f32) {
         let view = self.view.unwrap_or(Rect::ZERO);
-        self.go_to(zoomed_at(self.destination(), factor, view.center(), view));
+        self.animate_to(zoomed_at(self.destination(), factor, view.center(), view));
     }
 
     pub fn set_zoom(&mut self, zoom: f32) {
-        self.go_to(sound(Viewport { zoom, ..self.destination() }));
+        self.animate_to(sanitised(Viewport { zoom, ..self.destination() }));
     }
 
     /// Returns the board position of the pointer while it is over the canvas.
@@ -157,7 +157,7 @@ impl Canvas {
 
     /// Returns the board position of the view's middle.
     pub fn centre(&self) -> Point {
-        whole(egui::pos2(self.viewport.x, self.viewport.y))
+        rounded_point(egui::pos2(self.viewport.x, self.viewport.y))
     }
 
     /// Returns the innermost container at a board point: the parent of an element added there.
@@ -198,8 +198,8 @@ impl Canvas {
     /// Shows a part of the board, unless it is already in view and readable.
     pub fn reveal(&mut self, area: Placement) {
         let seen = self.view.is_some_and(|view| view.contains_rect(self.camera().rect_to_screen(area)));
-        if !seen || self.viewport.zoom < READABLE {
-            self.show_area(Wanted { bounds: area, padding: 40.0, most: 1.0 });
+        if !seen || self.viewport.zoom < MIN_READABLE_ZOOM {
+            self.show_area(FitRequest { bounds: area, padding: 40.0, most: 1.0 });
         }
     }
 
@@ -232,7 +232,7 @@ impl Canvas {
     }
 
     /// Rebuilds the index if a change was not reported, so that the canvas always shows the scene's state.
-    fn catch_up(&mut self, scene: &Scene<'_>) {
+    fn sync_index(&mut self, scene: &Scene<'_>) {
         if !self.index.is_current(scene.snapshot, scene.board) {
             self.index.rebuild(scene.snapshot, scene.board);
             self.dropped_until = None;
@@ -251,17 +251,17 @@ impl Canvas {
         }
         let title = scene.snapshot.board(scene.board).map_or("", |board| board.title.as_str());
         response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, format!("Board {title}")));
-        self.catch_up(scene);
+        self.sync_index(scene);
         self.view = Some(rect);
         self.pixels_per_point = ui.pixels_per_point();
-        if let Some(wanted) = self.wanted.take() {
+        if let Some(wanted) = self.pending_fit.take() {
             // The first view of a board is not animated.
-            self.viewport = fitting(wanted.bounds, rect, wanted.padding, wanted.most);
+            self.viewport = fit_viewport(wanted.bounds, rect, wanted.padding, wanted.most);
         }
-        self.advance(ui, scene);
-        self.let_go_of_dropped(ui, scene);
-        if self.index.is_rough() && !self.gesture.is_active() {
-            self.index.refine(scene.snapshot, ROUTES_PER_FRAME);
+        self.advance_animations(ui, scene);
+        self.expire_drop_preview(ui, scene);
+        if self.index.has_pending_routes() && !self.gesture.is_active() {
+            self.index.route_pending(scene.snapshot, ROUTES_PER_FRAME);
             ui.request_repaint();
         }
         self.pointer = response.hover_pos().or_else(|| response.interact_pointer_pos());
@@ -274,17 +274,17 @@ impl Canvas {
         let overview = self.overview(ui, scene, rect);
         self.paint(ui, scene, rect, overview);
         self.set_cursor(ui, &response, scene);
-        self.explain(ui, scene);
+        self.show_sign_tooltips(ui, scene);
         self.describe(ui, scene, &mut events);
         self.edit_label(ui, scene, &mut events);
-        if self.viewport != self.told {
-            self.told = self.viewport;
+        if self.viewport != self.reported_viewport {
+            self.reported_viewport = self.viewport;
             events.push(CanvasEvent::ViewportChanged);
         }
         events
     }
 
-    fn let_go_of_dropped(&mut self, ui: &Ui, scene: &Scene<'_>) {
+    fn expire_drop_preview(&mut self, ui: &Ui, scene: &Scene<'_>) {
         let Some(until) = self.dropped_until else { return };
         let left = until - ui.input(|input| input.time);
         if left <= 0.0 {
@@ -304,7 +304,7 @@ impl Canvas {
     }
 
     /// Returns the position of the minimap, if it is shown; a press in it moves the view.
-    fn overview(&mut self, ui: &Ui, scene: &Scene<'_>, rect: Rect) -> Option<Place> {
+    fn overview(&mut self, ui: &Ui, scene: &Scene<'_>, rect: Rect) -> Option<MinimapPlacement> {
         if !self.minimap {
             return None;
         }
@@ -316,46 +316,46 @@ impl Canvas {
         let held = response.is_pointer_button_down_on() || response.clicked();
         if let Some(at) = response.interact_pointer_pos().filter(|_| held) {
             let middle = place.to_board(at);
-            self.viewport = sound(Viewport { x: middle.x, y: middle.y, ..self.viewport });
+            self.viewport = sanitised(Viewport { x: middle.x, y: middle.y, ..self.viewport });
         }
         Some(place)
     }
 
-    fn paint(&mut self, ui: &Ui, scene: &Scene<'_>, rect: Rect, overview: Option<Place>) {
+    fn paint(&mut self, ui: &Ui, scene: &Scene<'_>, rect: Rect, overview: Option<MinimapPlacement>) {
         let painter = ui.painter_at(rect);
         let gesture = &self.gesture;
         let takes = |node: NodeId| match gesture {
-            Gesture::Connect(connecting) => connecting.takes(scene, node),
+            Gesture::Connect(connecting) => connecting.accepts(scene, node),
             _ => None,
         };
-        let marks = Marks {
+        let marks = DrawMarks {
             hovered: self.hovered.clone(),
             drop: if let Gesture::Move(moving) = gesture { moving.drop_mark() } else { None },
             into_edge: if let Gesture::Move(moving) = gesture { moving.edge_mark() } else { None },
             takes_connection: matches!(gesture, Gesture::Connect(_)).then_some(&takes),
-            renamed: self.rename.as_ref().map(Rename::node),
+            renamed: self.rename.as_ref().map(LabelEditor::node),
             standings: self.standings.as_ref(),
             shown_page: self.shown_page,
             turn: if self.reduced_motion {
                 0.0
             } else {
-                draw::standing::turned(ui.input(|input| input.time))
+                draw::deploy_signs::turn_angle(ui.input(|input| input.time))
             },
         };
         let camera = self.camera();
-        let pen = Pen::new(&painter, camera, scene, &self.index, &marks);
+        let pen = BoardPen::new(&painter, camera, scene, &self.index, &marks);
         draw::draw(&pen, &mut self.store);
         if self.store.texts.is_behind() {
             ui.request_repaint();
         }
         if self.store.is_turning && !self.reduced_motion {
-            ui.request_repaint_after(TURNING);
+            ui.request_repaint_after(SIGN_FRAME_INTERVAL);
         }
         if self.index.nodes().next().is_none() && self.proposal.is_none() {
-            draw::overlay::draw_invitation(&pen);
+            draw::overlay::draw_empty_hint(&pen);
         }
         if let Some(proposal) = &self.proposal {
-            draw::proposed::draw(&pen, &mut self.store, proposal);
+            draw::proposal::draw(&pen, &mut self.store, proposal);
             if self.store.proposed.texts.is_behind() {
                 ui.request_repaint();
             }
@@ -367,13 +367,13 @@ impl Canvas {
     }
 
     /// Shows a tooltip for the signs of the hovered node.
-    fn explain(&self, ui: &Ui, scene: &Scene<'_>) {
-        let Some(node) = self.hovered.as_ref().and_then(Hit::node) else { return };
+    fn show_sign_tooltips(&self, ui: &Ui, scene: &Scene<'_>) {
+        let Some(node) = self.hovered.as_ref().and_then(CanvasHit::node) else { return };
         let standing = self.standings.as_ref().and_then(|standings| standings.get(node));
         if let (Some(standing), Some(slot)) = (standing, self.index.slot(node)) {
             let camera = self.camera();
             let rect = camera.rect_to_screen(slot.area);
-            draw::standing::explain(ui, scene.theme, rect, camera.zoom(), node, standing);
+            draw::deploy_signs::show_sign_tooltips(ui, scene.theme, rect, camera.zoom(), node, standing);
         }
     }
 
@@ -387,7 +387,7 @@ impl Canvas {
             }
             match resize::handle_at(scene, &self.index, &self.camera(), at) {
                 Some(handle) => Some(handle.cursor()),
-                None => matches!(self.hovered, Some(Hit::Port { .. })).then_some(CursorIcon::Crosshair),
+                None => matches!(self.hovered, Some(CanvasHit::Port { .. })).then_some(CursorIcon::Crosshair),
             }
         });
         if let Some(icon) = icon {
@@ -397,7 +397,7 @@ impl Canvas {
 
     fn describe(&self, ui: &Ui, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
         let edge = match self.hovered {
-            Some(Hit::Edge(id)) => Some(id),
+            Some(CanvasHit::Edge(id)) => Some(id),
             _ => None,
         };
         if let Some(proposal) = &self.proposal {
@@ -417,13 +417,13 @@ impl Canvas {
             }
         }
         if let Some(node) = self.rename_wanted.take().filter(|_| !scene.read_only) {
-            self.rename = Rename::start(scene, &self.index, node);
+            self.rename = LabelEditor::start(scene, &self.index, node);
             self.bring_into_view(node);
             ui.request_repaint();
         }
         let camera = self.camera();
         if let Some(rename) = &mut self.rename
-            && let Editing::Done(event) = rename.show(ui, scene, &self.index, &camera)
+            && let LabelEditOutcome::Finished(event) = rename.show(ui, scene, &self.index, &camera)
         {
             self.rename = None;
             events.extend(event.map(|event| *event));
@@ -435,7 +435,7 @@ impl Canvas {
         let camera = self.camera();
         if !camera.view().intersects(camera.rect_to_screen(slot.area)) {
             let middle = rect_of(slot.area).center();
-            self.viewport = sound(Viewport { x: middle.x, y: middle.y, ..self.viewport });
+            self.viewport = sanitised(Viewport { x: middle.x, y: middle.y, ..self.viewport });
         }
     }
 }

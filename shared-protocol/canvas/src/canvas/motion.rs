@@ -1,22 +1,22 @@
 //! Short animations: of the view to another part of the board, and of nodes to their new places. They are visual only:
 //! the state changes at once, and any input ends them.
 
-use super::{Canvas, Wanted};
+use super::{Canvas, FitRequest};
 use crate::{
     Scene,
-    camera::{fitting, sound},
+    camera::{fit_viewport, sanitised},
 };
 use authority::Snapshot;
 use egui::{Rect, Ui};
 use shared_protocol::{BoardId, Change, NodeId, Placement, messages::Viewport};
 use std::collections::BTreeMap;
 
-const SECONDS: f64 = 0.18;
+const ANIMATION_SECONDS: f64 = 0.18;
 /// The maximum number of nodes to animate.
-const MOST_NODES: usize = 600;
+const MAX_ANIMATED_NODES: usize = 600;
 
 /// An animation of the view.
-pub(super) struct Flight {
+pub(super) struct ViewAnimation {
     from: Viewport,
     to: Viewport,
     /// The viewport after the last frame; any other value means that the user moved the view.
@@ -25,14 +25,14 @@ pub(super) struct Flight {
 }
 
 /// An animation of nodes.
-pub(super) struct Glide {
+pub(super) struct NodeAnimation {
     moves: Vec<(NodeId, Placement, Placement)>,
     start: Option<f64>,
 }
 
 /// Returns the eased progress from 0 to 1, fast first.
 fn eased(start: &mut Option<f64>, now: f64) -> f64 {
-    let passed = (now - *start.get_or_insert(now)) / SECONDS;
+    let passed = (now - *start.get_or_insert(now)) / ANIMATION_SECONDS;
     1.0 - (1.0 - passed.clamp(0.0, 1.0)).powi(3)
 }
 
@@ -57,8 +57,8 @@ impl Canvas {
     }
 
     /// Animates the view to show an area; the view's size must be known.
-    pub(super) fn fly_to(&mut self, wanted: Wanted, view: Rect) {
-        self.go_to(fitting(wanted.bounds, view, wanted.padding, wanted.most));
+    pub(super) fn animate_to_area(&mut self, wanted: FitRequest, view: Rect) {
+        self.animate_to(fit_viewport(wanted.bounds, view, wanted.padding, wanted.most));
     }
 
     /// Returns the viewport at the end of the animation, so that two key presses in a row go twice as far.
@@ -66,17 +66,17 @@ impl Canvas {
         self.flight.as_ref().map_or(self.viewport, |flight| flight.to)
     }
 
-    pub(super) fn go_to(&mut self, to: Viewport) {
+    pub(super) fn animate_to(&mut self, to: Viewport) {
         if self.reduced_motion {
             self.flight = None;
             self.viewport = to;
         } else {
-            self.flight = Some(Flight { from: self.viewport, to, last: self.viewport, start: None });
+            self.flight = Some(ViewAnimation { from: self.viewport, to, last: self.viewport, start: None });
         }
     }
 
     /// Advances the active animations by one frame.
-    pub(super) fn advance(&mut self, ui: &Ui, scene: &Scene<'_>) {
+    pub(super) fn advance_animations(&mut self, ui: &Ui, scene: &Scene<'_>) {
         let now = ui.input(|input| input.time);
         if let Some(mut flight) = self.flight.take().filter(|flight| flight.last == self.viewport) {
             let share = eased(&mut flight.start, now);
@@ -118,7 +118,7 @@ impl Canvas {
             for id in snapshot.subtree(*node) {
                 before.extend(self.index.slot(id).map(|slot| (id, slot.area)));
             }
-            if before.len() > MOST_NODES {
+            if before.len() > MAX_ANIMATED_NODES {
                 return BTreeMap::new();
             }
         }
@@ -141,7 +141,7 @@ impl Canvas {
         if moves.iter().any(|(_, from, to)| from != to) {
             let places = moves.iter().map(|&(id, from, _)| (id, from));
             self.index.set_preview(snapshot, places);
-            self.glide = Some(Glide { moves, start: None });
+            self.glide = Some(NodeAnimation { moves, start: None });
         }
     }
 }
@@ -158,7 +158,7 @@ fn between(from: Viewport, to: Viewport, share: f64) -> Viewport {
     } else {
         (1.0 / from.zoom - 1.0 / zoom) / (1.0 / from.zoom - 1.0 / to.zoom)
     };
-    sound(Viewport { x: from.x + (to.x - from.x) * moved, y: from.y + (to.y - from.y) * moved, zoom })
+    sanitised(Viewport { x: from.x + (to.x - from.x) * moved, y: from.y + (to.y - from.y) * moved, zoom })
 }
 
 fn part_way(from: Placement, to: Placement, share: f64) -> Placement {

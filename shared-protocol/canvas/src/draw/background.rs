@@ -1,18 +1,18 @@
 //! The background of a board: a colour and a grid of dots that makes movement visible.
 
-use super::Pen;
-use crate::{batch::Batch, theme::size};
+use super::BoardPen;
+use crate::{batch::ShapeBatch, theme::size};
 use egui::vec2;
 
 /// The minimum distance of dots on the screen.
-const CLOSEST: f32 = 14.0;
+const MIN_DOT_DISTANCE: f32 = 14.0;
 
-pub(super) fn draw(pen: &Pen<'_>, batch: &mut Batch) {
+pub(super) fn draw(pen: &BoardPen<'_>, batch: &mut ShapeBatch) {
     let theme = pen.scene.theme;
     let view = pen.camera.view();
     pen.painter.rect_filled(view, 0.0, theme.canvas);
     let mut spacing = size::DOTS;
-    while spacing * pen.zoom() < CLOSEST {
+    while spacing * pen.zoom() < MIN_DOT_DISTANCE {
         spacing *= 4.0;
     }
     // Dots are on whole pixels; otherwise their size would vary across the board.
@@ -25,7 +25,7 @@ pub(super) fn draw(pen: &Pen<'_>, batch: &mut Batch) {
     let columns: Vec<f32> = lines(first.x, last.x)
         .map(|column| snap(pen.camera.x(column as f32 * spacing) - side / 2.0))
         .collect();
-    batch.start(pen.painter.pixels_per_point());
+    batch.begin_frame(pen.painter.pixels_per_point());
     for row in lines(first.y, last.y) {
         let top = snap(pen.camera.y(row as f32 * spacing) - side / 2.0);
         batch.blocks(&columns, top, vec2(side, side), theme.canvas_dots);

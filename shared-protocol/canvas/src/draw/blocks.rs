@@ -1,10 +1,10 @@
 //! Zoomed out, a node is a block and an edge a line: one mesh for all of them.
 
-use super::{Pen, Store, node, note, standing};
+use super::{BoardPen, DrawCache, deploy_signs, node, note};
 use crate::{
     Scene,
     index::{NodeKind, NodeSlot},
-    text::{Part, Words},
+    text::{TextRole, TextSpec},
     theme::{Theme, mix, size},
 };
 use egui::{Color32, Rect, Stroke, StrokeKind, vec2};
@@ -13,11 +13,11 @@ use shared_protocol::ElementId;
 /// The minimum screen width of a container that keeps its name as a landmark.
 const LANDMARK_WIDTH: f32 = 72.0;
 
-pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, nodes: &[u32], edges: &[u32]) {
+pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, nodes: &[u32], edges: &[u32]) {
     let theme = pen.scene.theme;
     let first_card = nodes.partition_point(|&place| pen.index.node(place).kind == NodeKind::Container);
     let batch = &mut store.lines;
-    batch.start(pen.painter.pixels_per_point());
+    batch.begin_frame(pen.painter.pixels_per_point());
     for &place in &nodes[..first_card] {
         let slot = pen.index.node(place);
         let rect = pen.camera.rect_to_screen(slot.area);
@@ -40,11 +40,11 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, nodes: &[u32], edges: &[u32
         let slot = pen.index.node(place);
         let rect = pen.camera.rect_to_screen(slot.area);
         batch.block(rect, fill(pen, slot));
-        if let Some(colour) = pen.standing(slot.id).and_then(|known| standing::ring(theme, known)) {
+        if let Some(colour) = pen.standing(slot.id).and_then(|known| deploy_signs::ring(theme, known)) {
             let width = (rect.width() * 0.08).clamp(2.0, 5.0);
             batch.block(rect.with_max_x(rect.left() + width), colour);
         }
-        if node::worst(pen.scene.problems.of_node(slot.id)).is_some() {
+        if node::highest_severity(pen.scene.problems.of_node(slot.id)).is_some() {
             let side = (rect.height() * 0.3).clamp(2.5, 6.0);
             batch.block(
                 Rect::from_min_size(rect.right_top() - vec2(side, 0.0), vec2(side, side)),
@@ -73,7 +73,7 @@ pub(super) fn container_fill(theme: &Theme, slot: &NodeSlot) -> Color32 {
     mix(theme.container_fill(usize::from(slot.depth)), theme.accent(slot.accent), 0.05)
 }
 
-fn fill(pen: &Pen<'_>, slot: &NodeSlot) -> Color32 {
+fn fill(pen: &BoardPen<'_>, slot: &NodeSlot) -> Color32 {
     let theme = pen.scene.theme;
     let colour = match slot.kind {
         NodeKind::Note => note_colour(pen.scene, slot),
@@ -89,14 +89,15 @@ pub(super) fn note_colour(scene: &Scene<'_>, slot: &NodeSlot) -> Color32 {
 }
 
 /// Draws the name of an outermost container above it at a readable size, because its own title strip is too small.
-pub(super) fn landmark(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
+pub(super) fn landmark(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
     let rect = pen.camera.rect_to_screen(slot.area);
     if slot.depth > 0 || rect.width() < LANDMARK_WIDTH {
         return;
     }
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
     // Laid out in screen units, independent of the zoom.
-    let words = Words::line(slot.id.bits(), Part::Landmark, slot.generation, &node.label, 12.0, rect.width());
+    let words =
+        TextSpec::line(slot.id.bits(), TextRole::Landmark, slot.generation, &node.label, 12.0, rect.width());
     let Some(galley) = store.texts.lay_out(pen.painter, 1.0, &words) else { return };
     let at = rect.left_top() - vec2(0.0, galley.size().y + 2.0);
     pen.painter.galley(at, galley, pen.scene.theme.text_muted);

@@ -1,22 +1,22 @@
 //! Containers: titled frames behind their content, with a fill that varies with the depth.
 
-use super::{Pen, Store, face, frame, node, standing};
+use super::{BoardPen, DrawCache, deploy_signs, node, node_layout, rounded_frame};
 use crate::{
     index::NodeSlot,
-    lod::Detail,
-    text::{Part, Words},
+    lod::DetailLevel,
+    text::{TextRole, TextSpec},
     theme::{mix, size},
 };
 use egui::{Rect, Shape, Stroke, vec2};
 
-pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
+pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
     let theme = pen.scene.theme;
     let painter = if pen.is_faint(slot.id) { &pen.faint } else { pen.painter };
     let rect = pen.camera.rect_to_screen(slot.area);
     let radius = size::CONTAINER_RADIUS * pen.zoom();
     let accent = theme.accent(slot.accent);
     let fill = mix(theme.container_fill(usize::from(slot.depth)), accent, 0.03);
-    let ring = pen.standing(slot.id).and_then(|known| standing::ring(theme, known));
+    let ring = pen.standing(slot.id).and_then(|known| deploy_signs::ring(theme, known));
     let drop = pen.marks.drop.filter(|(target, _)| *target == slot.id);
     let (line, fill) = match (drop, ring) {
         (Some((_, true)), _) => (Stroke::new(2.0, theme.success), mix(fill, theme.success, 0.08)),
@@ -26,18 +26,18 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
         (None, None) if pen.is_hovered(slot.id) => (Stroke::new(1.0, theme.border_strong), fill),
         (None, None) => (Stroke::new(1.0, mix(theme.border, accent, 0.22)), fill),
     };
-    frame::draw(painter, rect, radius, fill, line);
+    rounded_frame::draw(painter, rect, radius, fill, line);
     title(pen, store, slot, painter);
     node::draw_selection(pen, slot, rect, radius);
     node::draw_badge(pen, slot, rect);
     if pen.marks.shown_page == Some(slot.id) {
         shown_sign(pen, rect);
     }
-    standing::draw(pen, store, slot, rect);
+    deploy_signs::draw(pen, store, slot, rect);
 }
 
 /// Draws the sign of the previewed page: a triangle on a disc at the lower right corner.
-fn shown_sign(pen: &Pen<'_>, rect: Rect) {
+fn shown_sign(pen: &BoardPen<'_>, rect: Rect) {
     let (theme, painter) = (pen.scene.theme, pen.painter);
     let radius = (size::BADGE_RADIUS * pen.zoom()).clamp(4.0, 16.0);
     let centre = rect.right_bottom() - vec2(radius * 0.5, radius * 0.5);
@@ -52,11 +52,11 @@ fn shown_sign(pen: &Pen<'_>, rect: Rect) {
     painter.add(Shape::convex_polygon(triangle, theme.accent_text, Stroke::NONE));
 }
 
-pub(super) fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &egui::Painter) {
+pub(super) fn title(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, painter: &egui::Painter) {
     let theme = pen.scene.theme;
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
     let def = pen.scene.snapshot.type_of(node);
-    let face = face::header(slot.area);
+    let face = node_layout::header(slot.area);
     let icon = pen.place(face.icon);
     if icon.width() >= 6.5 {
         store.icons.paint(painter, def.map_or("", |def| def.icon.as_str()), icon, theme.accent(slot.accent));
@@ -65,11 +65,12 @@ pub(super) fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: 
         return;
     }
     // Titles are enlarged when zoomed out, as far as their strip allows.
-    let full = pen.detail == Detail::Full;
+    let full = pen.detail == DetailLevel::Full;
     let text_size = if full { size::LABEL } else { size::LABEL * 1.5 };
     let text = pen.place(face.text);
     let key = slot.id.bits();
-    let words = Words::line(key, Part::Label, slot.generation, &node.label, text_size, face.text.width());
+    let words =
+        TextSpec::line(key, TextRole::Label, slot.generation, &node.label, text_size, face.text.width());
     let Some(label) = store.texts.lay_out(painter, pen.zoom(), &words) else { return };
     let used = label.size().x;
     let at = |height: f32| text.left_center() - vec2(0.0, height / 2.0);
@@ -78,7 +79,7 @@ pub(super) fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: 
     let kind = def.map_or(node.type_id.as_str(), |def| def.kind_of(node));
     let left = (text.width() - used) / pen.zoom() - size::GAP;
     if full && left >= 40.0 && kind != node.label {
-        let words = Words::line(key, Part::Kind, slot.generation, kind, size::SMALL, left);
+        let words = TextSpec::line(key, TextRole::Kind, slot.generation, kind, size::SMALL, left);
         let Some(galley) = store.texts.lay_out(painter, pen.zoom(), &words) else { return };
         let place = at(galley.size().y) + vec2(used + size::GAP * pen.zoom(), 0.5 * pen.zoom());
         painter.galley(place, galley, theme.text_subtle);

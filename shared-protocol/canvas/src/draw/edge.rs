@@ -1,30 +1,30 @@
 //! Edges: one mesh for all visible edges, then their labels on pills that avoid nodes.
 
-use super::{Pen, Store};
+use super::{BoardPen, DrawCache};
 use crate::{
-    batch::{Batch, rounded},
-    hit::Hit,
-    index::{EdgeSlot, route::Route},
-    lod::Detail,
-    text::{Part, Words},
+    batch::{ShapeBatch, rounded},
+    hit::CanvasHit,
+    index::{EdgeSlot, route::EdgeRoute},
+    lod::DetailLevel,
+    text::{TextRole, TextSpec},
     theme::{mix, size},
 };
 use egui::{Color32, Pos2, Rect, Stroke, StrokeKind, vec2};
 use shared_protocol::{Edge, EdgeId, ElementId};
 
 /// The minimum zoom for edge labels.
-const LABELS_FROM: f32 = 0.65;
+const MIN_LABEL_ZOOM: f32 = 0.65;
 /// The gap between an arrow and the middle of its port.
 pub(crate) const ARROW_GAP: f32 = size::PORT_RADIUS + 1.0;
 
-pub(super) fn draw_all(pen: &Pen<'_>, store: &mut Store, edges: &[u32]) {
+pub(super) fn draw_all(pen: &BoardPen<'_>, store: &mut DrawCache, edges: &[u32]) {
     let mut lines = std::mem::take(&mut store.lines);
-    lines.start(pen.painter.pixels_per_point());
+    lines.begin_frame(pen.painter.pixels_per_point());
     // Emphasised edges are drawn over the others.
     for emphasised in [false, true] {
         for &place in edges {
             let slot = pen.index.edge(place);
-            let (colour, width, over) = look(pen, slot.id);
+            let (colour, width, over) = edge_style(pen, slot.id);
             if over == emphasised {
                 screen_points(pen, &slot.route, store);
                 add_line(pen, &mut lines, &mut store.screen_points, width, colour);
@@ -38,7 +38,7 @@ pub(super) fn draw_all(pen: &Pen<'_>, store: &mut Store, edges: &[u32]) {
 }
 
 /// Returns the colour and width of an edge, and whether it is emphasised.
-fn look(pen: &Pen<'_>, id: EdgeId) -> (Color32, f32, bool) {
+fn edge_style(pen: &BoardPen<'_>, id: EdgeId) -> (Color32, f32, bool) {
     let theme = pen.scene.theme;
     if pen.marks.into_edge == Some(id) {
         return (theme.success, 3.5, true);
@@ -46,7 +46,7 @@ fn look(pen: &Pen<'_>, id: EdgeId) -> (Color32, f32, bool) {
     if pen.scene.selection.contains(&ElementId::Edge(id)) {
         return (theme.accent, 2.5, true);
     }
-    if matches!(pen.marks.hovered, Some(Hit::Edge(hovered)) if hovered == id) {
+    if matches!(pen.marks.hovered, Some(CanvasHit::Edge(hovered)) if hovered == id) {
         return (theme.text_muted, 2.25, true);
     }
     let faint = pen.marks.takes_connection.is_some();
@@ -62,24 +62,24 @@ fn look(pen: &Pen<'_>, id: EdgeId) -> (Color32, f32, bool) {
     (theme.edge, size::EDGE_WIDTH, false)
 }
 
-fn screen_points(pen: &Pen<'_>, route: &Route, store: &mut Store) {
+fn screen_points(pen: &BoardPen<'_>, route: &EdgeRoute, store: &mut DrawCache) {
     store.points.clear();
     store.points.extend(route.points().iter().map(|&point| pen.camera.to_screen(point)));
     rounded(&store.points, size::EDGE_RADIUS * pen.zoom(), &mut store.screen_points);
 }
 
-fn add_line(pen: &Pen<'_>, lines: &mut Batch, points: &mut [Pos2], width: f32, colour: Color32) {
+fn add_line(pen: &BoardPen<'_>, lines: &mut ShapeBatch, points: &mut [Pos2], width: f32, colour: Color32) {
     arrow(pen, lines, points, colour);
     lines.line(points, width * pen.zoom().clamp(0.75, 1.6), colour);
 }
 
 /// Draws the arrow and shortens the line to its base.
-pub(super) fn arrow(pen: &Pen<'_>, lines: &mut Batch, points: &mut [Pos2], colour: Color32) {
+pub(super) fn arrow(pen: &BoardPen<'_>, lines: &mut ShapeBatch, points: &mut [Pos2], colour: Color32) {
     let zoom = pen.zoom();
     let [.., before, tip] = points else { return };
     let along = (*tip - *before).normalized();
     let length = size::ARROW * zoom.max(0.5);
-    let gap = if pen.detail == Detail::Full { ARROW_GAP * zoom } else { 0.0 };
+    let gap = if pen.detail == DetailLevel::Full { ARROW_GAP * zoom } else { 0.0 };
     let point = *tip - along * gap;
     let base = point - along * length;
     let across = vec2(-along.y, along.x) * (length * 0.45);
@@ -88,18 +88,18 @@ pub(super) fn arrow(pen: &Pen<'_>, lines: &mut Batch, points: &mut [Pos2], colou
 }
 
 /// Draws the connection of an active gesture.
-pub(super) fn draw_loose(pen: &Pen<'_>, store: &mut Store, route: &Route, colour: Color32) {
+pub(super) fn draw_loose(pen: &BoardPen<'_>, store: &mut DrawCache, route: &EdgeRoute, colour: Color32) {
     let mut lines = std::mem::take(&mut store.lines);
     // A separate mesh: the painter already holds the mesh of the edges.
-    lines.start(pen.painter.pixels_per_point());
+    lines.begin_frame(pen.painter.pixels_per_point());
     screen_points(pen, route, store);
     add_line(pen, &mut lines, &mut store.screen_points, 2.0, colour);
     pen.painter.add(lines.shape());
     store.lines = lines;
 }
 
-pub(super) fn draw_labels(pen: &Pen<'_>, store: &mut Store, edges: &[u32]) {
-    if pen.zoom() < LABELS_FROM {
+pub(super) fn draw_labels(pen: &BoardPen<'_>, store: &mut DrawCache, edges: &[u32]) {
+    if pen.zoom() < MIN_LABEL_ZOOM {
         return;
     }
     for &place in edges {
@@ -111,11 +111,17 @@ pub(super) fn draw_labels(pen: &Pen<'_>, store: &mut Store, edges: &[u32]) {
     }
 }
 
-fn draw_label(pen: &Pen<'_>, store: &mut Store, slot: &EdgeSlot, edge: &Edge) {
+fn draw_label(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &EdgeSlot, edge: &Edge) {
     let theme = pen.scene.theme;
     let zoom = pen.zoom();
-    let words =
-        Words::line(edge.id.bits(), Part::EdgeLabel, slot.generation, &edge.label, size::EDGE_LABEL, 160.0);
+    let words = TextSpec::line(
+        edge.id.bits(),
+        TextRole::EdgeLabel,
+        slot.generation,
+        &edge.label,
+        size::EDGE_LABEL,
+        160.0,
+    );
     let Some(galley) = store.texts.lay_out(pen.painter, zoom, &words) else { return };
     let pill = galley.size() + vec2(10.0, 4.0) * zoom;
     let Some(middle) = label_place(pen.index, slot, pill / zoom, &mut store.near) else { return };
@@ -140,7 +146,7 @@ pub(crate) fn label_place(
     let covered = |middle: Pos2| Rect::from_center_size(middle, pill).expand(2.0);
     let mut second_best = None;
     for middle in stretches.into_iter().flat_map(places) {
-        let area = crate::camera::around(covered(middle));
+        let area = crate::camera::enclosing_placement(covered(middle));
         if !index.is_free(area, near) {
             continue;
         }

@@ -1,7 +1,7 @@
 //! The whole board zoomed out: one mesh in board units, rebuilt when the board changes and transformed to the camera in
 //! each frame.
 
-use super::{Pen, Store, blocks, blocks::note_colour};
+use super::{BoardPen, DrawCache, blocks, blocks::note_colour};
 use crate::{
     Scene,
     batch::quad,
@@ -13,9 +13,9 @@ use shared_protocol::{ElementId, NodeId};
 use std::sync::Arc;
 
 /// The maximum number of edges to draw; more would dominate the mesh and be thinner than a pixel.
-const MOST_EDGES: usize = 6_000;
+const MAX_DRAWN_EDGES: usize = 6_000;
 /// The maximum number of selected nodes to outline.
-const MOST_OUTLINES: usize = 2_000;
+const MAX_OUTLINED_NODES: usize = 2_000;
 
 #[derive(Default)]
 pub(crate) struct FarMesh {
@@ -45,7 +45,7 @@ impl FarMesh {
             block(&mut self.board, rect, blocks::container_line(theme, slot));
             block(&mut self.board, rect.shrink(10.0), blocks::container_fill(theme, slot));
         }
-        if index.edges().nth(MOST_EDGES).is_none() {
+        if index.edges().nth(MAX_DRAWN_EDGES).is_none() {
             let colour = theme.edge.gamma_multiply(0.55);
             for [a, b] in index.edges().flat_map(|slot| slot.route.segments().collect::<Vec<_>>()) {
                 block(&mut self.board, Rect::from_two_pos(a, b).expand(4.0), colour);
@@ -81,7 +81,7 @@ fn block(mesh: &mut Mesh, rect: Rect, colour: Color32) {
     quad(mesh, corners, colour);
 }
 
-pub(super) fn draw(pen: &Pen<'_>, store: &mut Store) {
+pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache) {
     let theme = pen.scene.theme;
     store.far.update(pen.index, pen.scene);
     pen.painter.add(store.far.at(pen.zoom(), pen.camera.translation()));
@@ -89,7 +89,7 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store) {
         ElementId::Node(id) => pen.index.slot(*id),
         _ => None,
     });
-    for slot in selected.take(MOST_OUTLINES) {
+    for slot in selected.take(MAX_OUTLINED_NODES) {
         let rect = pen.camera.rect_to_screen(slot.area);
         let rect = Rect::from_center_size(rect.center(), rect.size().max(vec2(4.0, 4.0)));
         if rect.intersects(pen.camera.view()) {

@@ -1,6 +1,6 @@
 //! The minimap: the whole board in a corner of the view, with the visible part marked. A click or drag moves the view.
 
-use super::{Pen, blocks};
+use super::{BoardPen, blocks};
 use crate::{
     Scene,
     batch::quad,
@@ -11,24 +11,24 @@ use egui::{Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec
 use shared_protocol::Placement;
 use std::{collections::HashSet, sync::Arc};
 
-const SIZE: Vec2 = vec2(208.0, 144.0);
+const MINIMAP_SIZE: Vec2 = vec2(208.0, 144.0);
 const MARGIN: f32 = 12.0;
 const PADDING: f32 = 8.0;
 /// The minimum size of the view for a minimap.
-const LEAST_VIEW: Vec2 = vec2(560.0, 400.0);
+const MIN_VIEW_SIZE: Vec2 = vec2(560.0, 400.0);
 /// Cards smaller than this share one dot per cell; a board with many nodes has larger dots.
-const DOT: f32 = 2.0;
-const MANY: usize = 2_000;
+const DOT_SIDE: f32 = 2.0;
+const MANY_NODES: usize = 2_000;
 
 /// The position of the minimap, and the mapping of the board into it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct MinimapPlacement {
     pub(crate) rect: Rect,
     scale: f32,
     origin: Pos2,
 }
 
-impl Place {
+impl MinimapPlacement {
     pub(crate) fn to_board(self, at: Pos2) -> Pos2 {
         let within = self.rect.clamp(at);
         ((within - self.origin) / self.scale).to_pos2()
@@ -44,7 +44,7 @@ impl Place {
 pub(crate) struct Minimap {
     made_for: Option<(u64, Color32, Rect)>,
     bounds: Option<Placement>,
-    place: Option<Place>,
+    place: Option<MinimapPlacement>,
     mesh: Arc<Mesh>,
 }
 
@@ -58,8 +58,8 @@ impl Minimap {
         view: Rect,
         visible: Placement,
         steady: bool,
-    ) -> Option<Place> {
-        if view.width() < LEAST_VIEW.x || view.height() < LEAST_VIEW.y {
+    ) -> Option<MinimapPlacement> {
+        if view.width() < MIN_VIEW_SIZE.x || view.height() < MIN_VIEW_SIZE.y {
             return None;
         }
         let wanted = (index.version(), scene.theme.canvas, view);
@@ -74,7 +74,7 @@ impl Minimap {
         self.place.filter(|_| !seen)
     }
 
-    pub(crate) fn draw(&self, pen: &Pen<'_>, place: Place) {
+    pub(crate) fn draw(&self, pen: &BoardPen<'_>, place: MinimapPlacement) {
         let theme = pen.scene.theme;
         let painter = pen.painter.with_clip_rect(place.rect);
         let frame = Stroke::new(1.0, theme.border);
@@ -94,16 +94,16 @@ impl Minimap {
     }
 }
 
-fn lay_out(bounds: Placement, view: Rect) -> Place {
-    let rect = Rect::from_min_size(view.max - SIZE - Vec2::splat(MARGIN), SIZE);
+fn lay_out(bounds: Placement, view: Rect) -> MinimapPlacement {
+    let rect = Rect::from_min_size(view.max - MINIMAP_SIZE - Vec2::splat(MARGIN), MINIMAP_SIZE);
     let board = rect_of(bounds);
     let room = rect.shrink(PADDING);
     let scale = (room.width() / board.width().max(1.0)).min(room.height() / board.height().max(1.0));
     let origin = room.center() - board.center().to_vec2() * scale;
-    Place { rect, scale, origin }
+    MinimapPlacement { rect, scale, origin }
 }
 
-fn mesh(index: &BoardIndex, scene: &Scene<'_>, place: Place) -> Mesh {
+fn mesh(index: &BoardIndex, scene: &Scene<'_>, place: MinimapPlacement) -> Mesh {
     let theme = scene.theme;
     let mut mesh = Mesh::default();
     let mut block = |rect: Rect, colour| {
@@ -114,12 +114,12 @@ fn mesh(index: &BoardIndex, scene: &Scene<'_>, place: Place) -> Mesh {
     containers.sort_unstable_by_key(|slot| (slot.depth, slot.id));
     for slot in containers {
         let rect = place.rect(rect_of(slot.area));
-        if rect.width().min(rect.height()) >= DOT * 2.0 {
+        if rect.width().min(rect.height()) >= DOT_SIDE * 2.0 {
             block(rect, blocks::container_line(theme, slot));
             block(rect.shrink(0.75), blocks::container_fill(theme, slot));
         }
     }
-    let dot = if index.nodes().nth(MANY).is_some() { DOT * 2.0 } else { DOT };
+    let dot = if index.nodes().nth(MANY_NODES).is_some() { DOT_SIDE * 2.0 } else { DOT_SIDE };
     let mut dots = HashSet::new();
     for slot in index.nodes().filter(|slot| slot.kind != NodeKind::Container) {
         let rect = place.rect(rect_of(slot.area));

@@ -4,25 +4,25 @@
 mod background;
 mod blocks;
 mod container;
+pub(crate) mod deploy_signs;
 pub(crate) mod edge;
-pub(crate) mod face;
 mod far;
-pub(crate) mod frame;
 pub(crate) mod minimap;
 mod node;
+pub(crate) mod node_layout;
 pub(crate) mod note;
 pub(crate) mod overlay;
-pub(crate) mod proposed;
-pub(crate) mod standing;
+pub(crate) mod proposal;
+pub(crate) mod rounded_frame;
 
 use crate::{
     Camera, Scene, ShownProposal,
-    batch::Batch,
-    hit::Hit,
+    batch::ShapeBatch,
+    deploy_status::Standings,
+    hit::CanvasHit,
     icons::IconCache,
     index::{BoardIndex, NodeKind},
-    lod::Detail,
-    standing::Standings,
+    lod::DetailLevel,
     text::TextCache,
 };
 use egui::{Painter, Pos2, Rect};
@@ -30,7 +30,7 @@ use shared_protocol::{EdgeId, NodeId, registry::TypeDef};
 
 /// Caches and buffers that are reused, so that a frame hardly allocates.
 #[derive(Default)]
-pub(crate) struct Store {
+pub(crate) struct DrawCache {
     pub(crate) texts: TextCache,
     icons: IconCache,
     nodes: Vec<u32>,
@@ -38,16 +38,16 @@ pub(crate) struct Store {
     near: Vec<u32>,
     points: Vec<Pos2>,
     screen_points: Vec<Pos2>,
-    blocks: Batch,
-    lines: Batch,
+    blocks: ShapeBatch,
+    lines: ShapeBatch,
     far: far::FarMesh,
     pub(crate) minimap: minimap::Minimap,
     /// Whether the last frame drew an animated sign.
     pub(crate) is_turning: bool,
-    pub(crate) proposed: proposed::Kept,
+    pub(crate) proposed: proposal::ProposalDrawCache,
 }
 
-impl Store {
+impl DrawCache {
     /// The nodes that the last frame drew one by one.
     pub(crate) fn drawn_nodes(&self) -> &[u32] {
         &self.nodes
@@ -60,8 +60,8 @@ impl Store {
 
 /// Highlights of elements: hover, drop targets, status.
 #[derive(Default)]
-pub(crate) struct Marks<'a> {
-    pub(crate) hovered: Option<Hit>,
+pub(crate) struct DrawMarks<'a> {
+    pub(crate) hovered: Option<CanvasHit>,
     /// The container under the dragged nodes, and whether it accepts them.
     pub(crate) drop: Option<(NodeId, bool)>,
     /// The edge that the dragged node would be inserted into.
@@ -78,26 +78,26 @@ pub(crate) struct Marks<'a> {
     pub(crate) turn: f32,
 }
 
-pub(crate) struct Pen<'a> {
+pub(crate) struct BoardPen<'a> {
     pub(crate) painter: &'a Painter,
     /// The painter for elements that are dimmed.
     pub(crate) faint: Painter,
     pub(crate) camera: Camera,
     pub(crate) scene: &'a Scene<'a>,
     pub(crate) index: &'a BoardIndex,
-    pub(crate) marks: &'a Marks<'a>,
-    pub(crate) detail: Detail,
+    pub(crate) marks: &'a DrawMarks<'a>,
+    pub(crate) detail: DetailLevel,
     /// Whether there is no later frame, so that everything must be drawn now.
     patient: bool,
 }
 
-impl<'a> Pen<'a> {
+impl<'a> BoardPen<'a> {
     pub(crate) fn new(
         painter: &'a Painter,
         camera: Camera,
         scene: &'a Scene<'a>,
         index: &'a BoardIndex,
-        marks: &'a Marks<'a>,
+        marks: &'a DrawMarks<'a>,
     ) -> Self {
         let mut faint = painter.clone();
         faint.multiply_opacity(0.32);
@@ -108,7 +108,7 @@ impl<'a> Pen<'a> {
             scene,
             index,
             marks,
-            detail: Detail::at(camera.zoom()),
+            detail: DetailLevel::at(camera.zoom()),
             patient: false,
         }
     }
@@ -128,7 +128,7 @@ impl<'a> Pen<'a> {
     }
 
     fn is_hovered(&self, id: NodeId) -> bool {
-        self.marks.hovered.as_ref().and_then(Hit::node) == Some(id)
+        self.marks.hovered.as_ref().and_then(CanvasHit::node) == Some(id)
     }
 
     fn is_faint(&self, id: NodeId) -> bool {
@@ -137,13 +137,13 @@ impl<'a> Pen<'a> {
 }
 
 /// Draws all visible elements.
-pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store) {
+pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache) {
     background::draw(pen, &mut store.blocks);
     store.nodes.clear();
     store.edges.clear();
     store.is_turning = false;
-    store.texts.start(pen.painter, pen.zoom(), pen.patient);
-    if pen.detail == Detail::Far {
+    store.texts.begin_frame(pen.painter, pen.zoom(), pen.patient);
+    if pen.detail == DetailLevel::Far {
         far::draw(pen, store);
         return;
     }
@@ -152,7 +152,7 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store) {
     let (mut nodes, mut edges) = (std::mem::take(&mut store.nodes), std::mem::take(&mut store.edges));
     pen.index.nodes_in(area, &mut nodes);
     pen.index.edges_in(area, &mut edges);
-    if pen.detail == Detail::Blocks {
+    if pen.detail == DetailLevel::Blocks {
         blocks::draw(pen, store, &nodes, &edges);
     } else {
         let first_card = nodes.partition_point(|&place| pen.index.node(place).kind == NodeKind::Container);
@@ -179,12 +179,12 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store) {
 /// Draws a board without a window or interaction, for export as a picture.
 pub fn draw_board(painter: &Painter, scene: &Scene<'_>, camera: Camera, proposal: Option<&ShownProposal>) {
     let index = BoardIndex::of(scene.snapshot, scene.board);
-    let marks = Marks::default();
+    let marks = DrawMarks::default();
     let painter = painter.with_clip_rect(painter.clip_rect().intersect(camera.view()));
-    let pen = Pen { patient: true, ..Pen::new(&painter, camera, scene, &index, &marks) };
-    let mut store = Store::default();
+    let pen = BoardPen { patient: true, ..BoardPen::new(&painter, camera, scene, &index, &marks) };
+    let mut store = DrawCache::default();
     draw(&pen, &mut store);
     if let Some(proposal) = proposal {
-        proposed::draw(&pen, &mut store, proposal);
+        proposal::draw(&pen, &mut store, proposal);
     }
 }

@@ -1,11 +1,11 @@
 //! Cards, the shape of most nodes: an icon in the colour of the family, a label, the type below it, ports on the sides.
 
-use super::{Pen, Store, face, frame, standing};
+use super::{BoardPen, DrawCache, deploy_signs, node_layout, rounded_frame};
 use crate::{
-    hit::Hit,
+    hit::CanvasHit,
     index::{NodeSlot, ports},
-    lod::{Detail, icon_opacity, label_opacity},
-    text::{Part, Words},
+    lod::{DetailLevel, icon_opacity, label_opacity},
+    text::{TextRole, TextSpec},
     theme::{mix, size},
 };
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, epaint::Shadow, pos2, vec2};
@@ -14,32 +14,32 @@ use shared_protocol::{
     registry::{Direction, Side},
 };
 
-pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
+pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
     let theme = pen.scene.theme;
     let painter = if pen.is_faint(slot.id) { &pen.faint } else { pen.painter };
     let rect = pen.camera.rect_to_screen(slot.area);
     let radius = size::CARD_RADIUS * pen.zoom();
     shadow(pen, painter, rect, radius);
     let takes = pen.marks.takes_connection.is_some_and(|takes| takes(slot.id) == Some(true));
-    let ring = pen.standing(slot.id).and_then(|known| standing::ring(theme, known));
+    let ring = pen.standing(slot.id).and_then(|known| deploy_signs::ring(theme, known));
     let line = match ring {
         _ if takes => Stroke::new(1.5, theme.success),
         Some(colour) => Stroke::new(1.5, colour),
         None if pen.is_hovered(slot.id) => Stroke::new(1.0, theme.border_strong),
         None => Stroke::new(1.0, theme.border),
     };
-    frame::draw(painter, rect, radius, theme.surface_card, line);
+    rounded_frame::draw(painter, rect, radius, theme.surface_card, line);
     content(pen, store, slot, painter);
     draw_selection(pen, slot, rect, radius);
     draw_ports(pen, slot);
     draw_badge(pen, slot, rect);
-    standing::draw(pen, store, slot, rect);
+    deploy_signs::draw(pen, store, slot, rect);
 }
 
 /// Draws the shadow of a card.
-pub(super) fn shadow(pen: &Pen<'_>, painter: &Painter, rect: Rect, radius: f32) {
+pub(super) fn shadow(pen: &BoardPen<'_>, painter: &Painter, rect: Rect, radius: f32) {
     // A shadow is not visible on a dark background.
-    if pen.detail != Detail::Full || pen.scene.theme.dark {
+    if pen.detail != DetailLevel::Full || pen.scene.theme.dark {
         return;
     }
     let zoom = pen.zoom().min(2.0);
@@ -53,32 +53,35 @@ pub(super) fn shadow(pen: &Pen<'_>, painter: &Painter, rect: Rect, radius: f32) 
 }
 
 /// Draws one larger text instead of two lines, which stays readable longer when zooming out.
-pub(super) fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &Painter) {
+pub(super) fn title(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, painter: &Painter) {
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
     let opacity = label_opacity(pen.zoom());
     if opacity <= 0.0 {
         return;
     }
-    let place = face::card(slot.area).label;
-    let words = Words::line(slot.id.bits(), Part::Label, slot.generation, &node.label, 17.0, place.width());
-    let Some(galley) = store.texts.lay_out(painter, pen.zoom(), &Words { rows: 2, ..words }) else { return };
+    let place = node_layout::card(slot.area).label;
+    let words =
+        TextSpec::line(slot.id.bits(), TextRole::Label, slot.generation, &node.label, 17.0, place.width());
+    let Some(galley) = store.texts.lay_out(painter, pen.zoom(), &TextSpec { rows: 2, ..words }) else {
+        return;
+    };
     let middle = pen.camera.rect_to_screen(slot.area).center().y;
     let at = pos2(pen.place(place).left(), middle - galley.size().y / 2.0);
     painter.galley(at, galley, pen.scene.theme.text.gamma_multiply(opacity));
 }
 
-pub(super) fn content(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &Painter) {
+pub(super) fn content(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, painter: &Painter) {
     let theme = pen.scene.theme;
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
     let def = pen.scene.snapshot.type_of(node);
-    let face = face::card(slot.area);
+    let face = node_layout::card(slot.area);
     if let Some(tile) = face.tile {
         let screen = pen.place(tile);
         let icon = Rect::from_center_size(screen.center(), screen.size() * (size::TILE_ICON / size::TILE));
         let opacity = icon_opacity(pen.zoom());
         // When the icon is hidden, the tile's colour identifies the family.
         let tile = mix(theme.block(slot.accent), theme.tile(slot.accent), opacity);
-        frame::draw(painter, screen, size::TILE_RADIUS * pen.zoom(), tile, Stroke::NONE);
+        rounded_frame::draw(painter, screen, size::TILE_RADIUS * pen.zoom(), tile, Stroke::NONE);
         if opacity > 0.0 {
             let word = def.map_or("", |def| def.icon.as_str());
             store.icons.paint(painter, word, icon, theme.accent(slot.accent).gamma_multiply(opacity));
@@ -89,31 +92,32 @@ pub(super) fn content(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter
     }
     let key = slot.id.bits();
     let kind = def.map_or(node.type_id.as_str(), |def| def.kind_of(node));
-    if pen.detail != Detail::Full {
+    if pen.detail != DetailLevel::Full {
         return title(pen, store, slot, painter);
     }
-    let label = Words::line(key, Part::Label, slot.generation, &node.label, size::LABEL, face.label.width());
+    let label =
+        TextSpec::line(key, TextRole::Label, slot.generation, &node.label, size::LABEL, face.label.width());
     line(pen, store, painter, (face.label, theme.text), &label);
     if let Some(place) = face.kind {
         let second = if kind == node.label { node.name.as_str() } else { kind };
-        let words = Words::line(key, Part::Kind, slot.generation, second, size::SMALL, place.width());
+        let words = TextSpec::line(key, TextRole::Kind, slot.generation, second, size::SMALL, place.width());
         line(pen, store, painter, (place, theme.text_muted), &words);
     }
 }
 
 fn line(
-    pen: &Pen<'_>,
-    store: &mut Store,
+    pen: &BoardPen<'_>,
+    store: &mut DrawCache,
     painter: &Painter,
     (place, colour): (Rect, Color32),
-    words: &Words<'_>,
+    words: &TextSpec<'_>,
 ) {
     let Some(galley) = store.texts.lay_out(painter, pen.zoom(), words) else { return };
     let place = pen.place(place);
     painter.galley(pos2(place.left(), place.center().y - galley.size().y / 2.0), galley, colour);
 }
 
-pub(super) fn draw_selection(pen: &Pen<'_>, slot: &NodeSlot, rect: Rect, radius: f32) {
+pub(super) fn draw_selection(pen: &BoardPen<'_>, slot: &NodeSlot, rect: Rect, radius: f32) {
     if pen.scene.is_selected(slot.id) {
         let line = Stroke::new(2.0, pen.scene.theme.accent);
         pen.painter.rect_stroke(rect.expand(1.0), radius + 1.0, line, StrokeKind::Middle);
@@ -121,15 +125,15 @@ pub(super) fn draw_selection(pen: &Pen<'_>, slot: &NodeSlot, rect: Rect, radius:
 }
 
 /// Draws the ports where they can be grabbed.
-pub(super) fn draw_ports(pen: &Pen<'_>, slot: &NodeSlot) {
-    if pen.detail != Detail::Full || pen.is_faint(slot.id) {
+pub(super) fn draw_ports(pen: &BoardPen<'_>, slot: &NodeSlot) {
+    if pen.detail != DetailLevel::Full || pen.is_faint(slot.id) {
         return;
     }
     let Some(def) = pen.def_of(slot.id) else { return };
     let theme = pen.scene.theme;
     let painter = pen.painter;
     let hovered = match &pen.marks.hovered {
-        Some(Hit::Port { node, port, .. }) if *node == slot.id => Some(port),
+        Some(CanvasHit::Port { node, port, .. }) if *node == slot.id => Some(port),
         _ => None,
     };
     for (port, at, side) in ports::ports(def, slot.area) {
@@ -152,7 +156,7 @@ pub(super) fn draw_ports(pen: &Pen<'_>, slot: &NodeSlot) {
     }
 }
 
-fn port_label(pen: &Pen<'_>, centre: Pos2, radius: f32, side: Side, label: &str) {
+fn port_label(pen: &BoardPen<'_>, centre: Pos2, radius: f32, side: Side, label: &str) {
     let theme = pen.scene.theme;
     let font = egui::FontId::proportional(size::SMALL);
     let text: String = label.chars().take(48).collect();
@@ -171,14 +175,14 @@ fn port_label(pen: &Pen<'_>, centre: Pos2, radius: f32, side: Side, label: &str)
 }
 
 /// Returns the highest severity of a node's problems.
-pub(crate) fn worst(problems: &[Problem]) -> Option<Severity> {
+pub(crate) fn highest_severity(problems: &[Problem]) -> Option<Severity> {
     problems.iter().map(|problem| problem.severity).min()
 }
 
 /// Draws the problem badge of a node: a disc with a cross for errors, a triangle for warnings.
-pub(super) fn draw_badge(pen: &Pen<'_>, slot: &NodeSlot, rect: Rect) {
+pub(super) fn draw_badge(pen: &BoardPen<'_>, slot: &NodeSlot, rect: Rect) {
     let told = pen.standing(slot.id).and_then(|known| known.finding);
-    let found = worst(pen.scene.problems.of_node(slot.id)).into_iter().chain(told).min();
+    let found = highest_severity(pen.scene.problems.of_node(slot.id)).into_iter().chain(told).min();
     let Some(severity) = found else { return };
     let theme = pen.scene.theme;
     let radius = (size::BADGE_RADIUS * pen.zoom()).clamp(4.0, 16.0);

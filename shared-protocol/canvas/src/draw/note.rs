@@ -1,10 +1,10 @@
 //! Sticky notes and free text.
 
-use super::{Pen, Store, node};
+use super::{BoardPen, DrawCache, node};
 use crate::{
     index::NodeSlot,
     lod::label_opacity,
-    text::{Part, Words},
+    text::{TextRole, TextSpec},
     theme::size,
 };
 use authority::Snapshot;
@@ -55,7 +55,7 @@ pub(crate) fn rows(height: f32, text_size: f32) -> usize {
     ((height - PADDING * 2.0 + 4.0) / (text_size * ROW)).floor().max(1.0) as usize
 }
 
-pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
+pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
     let theme = pen.scene.theme;
     let painter = if pen.is_faint(slot.id) { &pen.faint } else { pen.painter };
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
@@ -77,7 +77,7 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
     if pen.is_hovered(slot.id) && !pen.scene.is_selected(slot.id) {
         painter.rect_stroke(rect, radius, Stroke::new(1.0, theme.border_strong), StrokeKind::Inside);
     }
-    write(pen, store, slot, &face, ink);
+    draw_text(pen, store, slot, &face, ink);
     node::draw_selection(pen, slot, rect, radius);
     node::draw_ports(pen, slot);
     node::draw_badge(pen, slot, rect);
@@ -92,7 +92,7 @@ fn draw_fold(painter: &egui::Painter, rect: Rect, fold: f32, colour: Color32) {
     }
 }
 
-fn write(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, face: &NoteFace<'_>, ink: Color32) {
+fn draw_text(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, face: &NoteFace<'_>, ink: Color32) {
     let opacity = if face.size * pen.zoom() >= 7.0 { 1.0 } else { label_opacity(pen.zoom()) };
     if opacity <= 0.0 || pen.marks.renamed == Some(slot.id) {
         return;
@@ -100,9 +100,9 @@ fn write(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, face: &NoteFace<'_>,
     let area = crate::camera::rect_of(slot.area);
     let padding = if face.tone.is_some() { PADDING } else { 4.0 };
     let inner = area.shrink(padding.min(area.width().min(area.height()) / 4.0));
-    let words = Words {
+    let words = TextSpec {
         key: slot.id.bits(),
-        part: Part::Note,
+        part: TextRole::Note,
         generation: slot.generation,
         text: face.text,
         size: face.size,

@@ -1,15 +1,15 @@
 //! The overlay of a gesture: handles, the marquee, a loose connection, ghosts of copies, and the reason of a refusal.
 
-use super::{Pen, Store, edge};
+use super::{BoardPen, DrawCache, edge};
 use crate::{
-    gesture::{Gesture, guides::Guide, resize},
+    gesture::{Gesture, guides::SnapGuide, resize},
     theme::size,
 };
 use egui::{Align2, FontId, Pos2, Rect, Stroke, StrokeKind, text::LayoutJob, text::TextFormat, vec2};
 use shared_protocol::Refusal;
 use shared_protocol::text::capitalize;
 
-pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, gesture: &Gesture, pointer: Option<Pos2>) {
+pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, gesture: &Gesture, pointer: Option<Pos2>) {
     let theme = pen.scene.theme;
     draw_guides(pen, gesture.guides());
     match gesture {
@@ -28,11 +28,11 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, gesture: &Gesture, pointer:
                 pen.painter.rect(rect, radius, theme.accent.gamma_multiply(0.12), line, StrokeKind::Inside);
             }
             if let (Some(refusal), Some(at)) = (moving.refusal(), pointer) {
-                explain(pen, refusal, at);
+                draw_refusal(pen, refusal, at);
             }
         }
         Gesture::Connect(connecting) => {
-            let (route, allowed) = connecting.way();
+            let (route, allowed) = connecting.preview_route();
             let colour = match allowed {
                 Some(true) => theme.success,
                 Some(false) => theme.danger,
@@ -45,17 +45,17 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, gesture: &Gesture, pointer:
                 pen.painter.rect_stroke(rect, radius, Stroke::new(2.0, colour), StrokeKind::Middle);
             }
             if let (Some(refusal), Some(at)) = (connecting.refusal(), pointer) {
-                explain(pen, refusal, at);
+                draw_refusal(pen, refusal, at);
             }
         }
     }
 }
 
 /// Draws alignment guides and the measured gaps.
-fn draw_guides(pen: &Pen<'_>, guides: &[Guide]) {
+fn draw_guides(pen: &BoardPen<'_>, guides: &[SnapGuide]) {
     let theme = pen.scene.theme;
     let line = Stroke::new(1.0, theme.accent);
-    let at = |guide: &Guide, along: i32| {
+    let at = |guide: &SnapGuide, along: i32| {
         let point = if guide.level { (along, guide.at) } else { (guide.at, along) };
         pen.camera.to_screen(egui::pos2(point.0 as f32, point.1 as f32))
     };
@@ -77,7 +77,7 @@ fn draw_guides(pen: &Pen<'_>, guides: &[Guide]) {
     }
 }
 
-fn draw_handles(pen: &Pen<'_>) {
+fn draw_handles(pen: &BoardPen<'_>) {
     let Some(area) = resize::area(pen.scene, pen.index) else { return };
     if pen.scene.selection.len() > 1 {
         let line = Stroke::new(1.0, pen.scene.theme.accent.gamma_multiply(0.6));
@@ -90,7 +90,7 @@ fn draw_handles(pen: &Pen<'_>) {
 }
 
 /// Shows beside the pointer why a gesture is refused.
-fn explain(pen: &Pen<'_>, refusal: &Refusal, at: Pos2) {
+fn draw_refusal(pen: &BoardPen<'_>, refusal: &Refusal, at: Pos2) {
     let theme = pen.scene.theme;
     let mut job = LayoutJob::default();
     job.wrap.max_width = 280.0;
@@ -122,7 +122,7 @@ fn explain(pen: &Pen<'_>, refusal: &Refusal, at: Pos2) {
 }
 
 /// Draws the hint on an empty board.
-pub(crate) fn draw_invitation(pen: &Pen<'_>) {
+pub(crate) fn draw_empty_hint(pen: &BoardPen<'_>) {
     let theme = pen.scene.theme;
     let middle = pen.camera.view().center();
     let text = |offset: f32, words: &str, size: f32, colour| {

@@ -1,14 +1,14 @@
 //! Drawing a connection from a port. The authority's rules decide the valid targets; the result is cached per node.
 
-use super::{Ending, Moment};
+use super::{GestureOutcome, PointerSample};
 use crate::{
     CanvasEvent, Scene, hit,
     index::{
         BoardIndex, NodeKind, ports,
-        route::{Route, RouteEnd, route},
+        route::{EdgeRoute, RouteEnd, plain_route},
     },
 };
-use authority::{Connection, connection};
+use authority::{AllowedConnection, connection};
 use egui::{CursorIcon, Pos2};
 use shared_protocol::{
     Command, Endpoint, NodeId, Placement, PortId, Refusal,
@@ -16,23 +16,23 @@ use shared_protocol::{
 };
 use std::{cell::RefCell, collections::HashMap};
 
-pub(crate) struct Connecting {
+pub(crate) struct ConnectGesture {
     from: Endpoint,
     direction: Direction,
     end: RouteEnd,
     now: Pos2,
-    over: Option<Over>,
+    over: Option<ConnectTarget>,
     takers: RefCell<HashMap<NodeId, bool>>,
 }
 
-struct Over {
+struct ConnectTarget {
     node: NodeId,
-    verdict: Result<Box<Connection>, Refusal>,
+    verdict: Result<Box<AllowedConnection>, Refusal>,
     /// The point where the other end meets the node.
     end: Option<RouteEnd>,
 }
 
-impl Connecting {
+impl ConnectGesture {
     pub(crate) fn start(
         scene: &Scene<'_>,
         index: &BoardIndex,
@@ -50,7 +50,12 @@ impl Connecting {
     }
 
     /// Checks the connection with a node, by this port of it or by the first that matches.
-    fn ask(&self, scene: &Scene<'_>, node: NodeId, port: Option<&str>) -> Result<Connection, Refusal> {
+    fn check_connection(
+        &self,
+        scene: &Scene<'_>,
+        node: NodeId,
+        port: Option<&str>,
+    ) -> Result<AllowedConnection, Refusal> {
         let own = (self.from.node, Some(self.from.port.as_str()));
         match self.direction {
             Direction::Out => connection(scene.snapshot, own, (node, port)),
@@ -59,32 +64,38 @@ impl Connecting {
     }
 
     /// Whether a node may be the other end; `None` for the node that the connection starts from.
-    pub(crate) fn takes(&self, scene: &Scene<'_>, node: NodeId) -> Option<bool> {
+    pub(crate) fn accepts(&self, scene: &Scene<'_>, node: NodeId) -> Option<bool> {
         if node == self.from.node {
             return None;
         }
         if let Some(known) = self.takers.borrow().get(&node) {
             return Some(*known);
         }
-        let takes = self.ask(scene, node, None).is_ok();
+        let takes = self.check_connection(scene, node, None).is_ok();
         self.takers.borrow_mut().insert(node, takes);
         Some(takes)
     }
 
-    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &BoardIndex, moment: Moment) {
+    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &BoardIndex, moment: PointerSample) {
         self.now = moment.at;
-        self.over = self.look(scene, index, moment);
+        self.over = self.target_at(scene, index, moment);
     }
 
-    fn look(&self, scene: &Scene<'_>, index: &BoardIndex, moment: Moment) -> Option<Over> {
+    fn target_at(
+        &self,
+        scene: &Scene<'_>,
+        index: &BoardIndex,
+        moment: PointerSample,
+    ) -> Option<ConnectTarget> {
         let (node, port) = target(scene, index, moment)?;
         if node == self.from.node {
             return None;
         }
         // A port with the wrong direction counts as a part of the node.
         let named = port.as_ref().map(PortId::as_str);
-        let verdict =
-            self.ask(scene, node, named).or_else(|refusal| self.ask(scene, node, None).map_err(|_| refusal));
+        let verdict = self
+            .check_connection(scene, node, named)
+            .or_else(|refusal| self.check_connection(scene, node, None).map_err(|_| refusal));
         let slot = index.slot(node)?;
         // Inside a container the target is the board, unless the container itself is a valid target.
         if verdict.is_err() && slot.kind == NodeKind::Container {
@@ -99,29 +110,35 @@ impl Connecting {
             let (at, side) = ports::anchor(def, slot.area, other.port.as_str(), direction);
             RouteEnd { at, side, node: slot.area }
         });
-        Some(Over { node, verdict: verdict.map(Box::new), end })
+        Some(ConnectTarget { node, verdict: verdict.map(Box::new), end })
     }
 
-    pub(crate) fn finish(self) -> Ending {
+    pub(crate) fn finish(self) -> GestureOutcome {
         match self.over {
-            Some(Over { verdict: Ok(found), .. }) => {
+            Some(ConnectTarget { verdict: Ok(found), .. }) => {
                 let (source, target) = found.endpoints();
-                Ending::Event(CanvasEvent::Run(Command::Connect { source, target, label: String::new() }))
+                GestureOutcome::Event(CanvasEvent::Run(Command::Connect {
+                    source,
+                    target,
+                    label: String::new(),
+                }))
             }
-            Some(Over { verdict: Err(refusal), .. }) => Ending::Event(CanvasEvent::Refused(refusal)),
+            Some(ConnectTarget { verdict: Err(refusal), .. }) => {
+                GestureOutcome::Event(CanvasEvent::Refused(refusal))
+            }
             None => {
-                let at = crate::camera::whole(self.now);
+                let at = crate::camera::rounded_point(self.now);
                 // Released where it started: a click on a port does nothing.
                 if crate::camera::rect_of(self.end.node).expand(8.0).contains(self.now) {
-                    return Ending::Nothing;
+                    return GestureOutcome::Nothing;
                 }
-                Ending::Event(CanvasEvent::QuickAdd { at, from: Some(self.from) })
+                GestureOutcome::Event(CanvasEvent::QuickAdd { at, from: Some(self.from) })
             }
         }
     }
 
     /// Returns the preview route from source to target, and whether the connection is allowed.
-    pub(crate) fn way(&self) -> (Route, Option<bool>) {
+    pub(crate) fn preview_route(&self) -> (EdgeRoute, Option<bool>) {
         let over = self.over.as_ref();
         let loose = || {
             let side = match self.end.side {
@@ -130,7 +147,7 @@ impl Connecting {
                 Side::Top => Side::Bottom,
                 Side::Bottom => Side::Top,
             };
-            let at = crate::camera::whole(self.now);
+            let at = crate::camera::rounded_point(self.now);
             RouteEnd { at: self.now, side, node: Placement { x: at.x, y: at.y, w: 1, h: 1 } }
         };
         let other = over.and_then(|over| over.end).unwrap_or_else(loose);
@@ -138,7 +155,7 @@ impl Connecting {
             Direction::Out => (self.end, other),
             Direction::In => (other, self.end),
         };
-        (route(source, target), over.map(|over| over.verdict.is_ok()))
+        (plain_route(source, target), over.map(|over| over.verdict.is_ok()))
     }
 
     pub(crate) fn over(&self) -> Option<NodeId> {
@@ -154,12 +171,12 @@ impl Connecting {
     }
 }
 
-fn target(scene: &Scene<'_>, index: &BoardIndex, moment: Moment) -> Option<(NodeId, Option<PortId>)> {
+fn target(scene: &Scene<'_>, index: &BoardIndex, moment: PointerSample) -> Option<(NodeId, Option<PortId>)> {
     // Edges are ignored as targets of a connection.
     let found = hit::node_at(scene, index, moment.at, moment.zoom)?;
     match found {
-        hit::Hit::Port { node, port, .. } => Some((node, Some(port))),
-        hit::Hit::Node { id, .. } => Some((id, None)),
-        hit::Hit::Edge(_) => None,
+        hit::CanvasHit::Port { node, port, .. } => Some((node, Some(port))),
+        hit::CanvasHit::Node { id, .. } => Some((id, None)),
+        hit::CanvasHit::Edge(_) => None,
     }
 }

@@ -1,9 +1,9 @@
 //! Moving nodes, also into other containers, and duplicating them.
 
 use super::{
-    Ending, Moment,
-    guides::{Guide, Neighbours},
-    insert::Inserting,
+    GestureOutcome, PointerSample,
+    guides::{SnapGuide, SnapNeighbours},
+    insert::EdgeInsertion,
     roots, snapped,
 };
 use crate::{CanvasEvent, Scene, index::BoardIndex};
@@ -14,7 +14,7 @@ use shared_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) struct Moving {
+pub(crate) struct MoveGesture {
     start: Pos2,
     grabbed: NodeId,
     home: Option<NodeId>,
@@ -25,13 +25,13 @@ pub(crate) struct Moving {
     relative: Vec<(NodeId, Placement)>,
     delta: Point,
     duplicate: bool,
-    landing: Landing,
-    inserting: Inserting,
-    guides: Vec<Guide>,
+    landing: DropTarget,
+    inserting: EdgeInsertion,
+    guides: Vec<SnapGuide>,
 }
 
 /// The drop target.
-enum Landing {
+enum DropTarget {
     Home,
     /// Another container, or the board itself.
     Elsewhere {
@@ -40,7 +40,7 @@ enum Landing {
     },
 }
 
-impl Moving {
+impl MoveGesture {
     /// Grabs the selection by one of its nodes.
     pub(crate) fn start(
         scene: &Scene<'_>,
@@ -54,7 +54,7 @@ impl Moving {
         let within = roots.iter().flat_map(|&root| scene.snapshot.subtree(root));
         let places = within.filter_map(|id| Some((id, index.model_area(id)?))).collect();
         let relative = roots.iter().filter_map(|&id| Some((id, scene.snapshot.placement(id)?))).collect();
-        let (delta, landing) = (Point::default(), Landing::Home);
+        let (delta, landing) = (Point::default(), DropTarget::Home);
         Some(Self {
             start,
             grabbed,
@@ -65,12 +65,12 @@ impl Moving {
             delta,
             duplicate: false,
             landing,
-            inserting: Inserting::default(),
+            inserting: EdgeInsertion::default(),
             guides: Vec::new(),
         })
     }
 
-    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: Moment) {
+    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: PointerSample) {
         let Some(origin) = self.places.get(&self.grabbed).map(|place| place.origin()) else { return };
         let moved = moment.at - self.start;
         self.delta = Point {
@@ -79,64 +79,64 @@ impl Moving {
         };
         self.duplicate = moment.modifiers.alt;
         if self.duplicate {
-            self.landing = Landing::Home;
-            self.inserting.forget();
+            self.landing = DropTarget::Home;
+            self.inserting.clear();
             index.clear_preview(scene.snapshot);
-            self.line_up(index, moment);
+            self.snap_to_guides(index, moment);
             return;
         }
-        self.look_where(scene, index, moment.at);
-        self.line_up(index, moment);
-        self.look_between(scene, index, moment);
+        self.update_drop_target(scene, index, moment.at);
+        self.snap_to_guides(index, moment);
+        self.update_edge_insertion(scene, index, moment);
         let Point { x, y } = self.delta;
         index.set_preview(scene.snapshot, self.places.iter().map(|(id, place)| (*id, place.moved_by(x, y))));
     }
 
     /// Snaps the moved nodes to neighbours in the same container.
-    fn line_up(&mut self, index: &BoardIndex, moment: Moment) {
+    fn snap_to_guides(&mut self, index: &BoardIndex, moment: PointerSample) {
         self.guides.clear();
         let roots = self.roots.iter().filter_map(|id| self.places.get(id).copied());
         let Some(all) = roots.reduce(Placement::union).filter(|_| !moment.modifiers.command) else { return };
         let parent = match &self.landing {
-            Landing::Home => self.home,
-            Landing::Elsewhere { parent, .. } => *parent,
+            DropTarget::Home => self.home,
+            DropTarget::Elsewhere { parent, .. } => *parent,
         };
-        let moved = crate::camera::whole((moment.at - self.start).to_pos2());
+        let moved = crate::camera::rounded_point((moment.at - self.start).to_pos2());
         let free = all.moved_by(moved.x, moved.y);
         let moving = |id: NodeId| !self.duplicate && self.places.contains_key(&id);
-        let near = Neighbours::of(index, free, parent, moment.zoom, moving);
-        if let Some(way) = near.pull(free, true) {
+        let near = SnapNeighbours::of(index, free, parent, moment.zoom, moving);
+        if let Some(way) = near.snap_distance(free, true) {
             self.delta.x = free.x + way - all.x;
         }
-        if let Some(way) = near.pull(free, false) {
+        if let Some(way) = near.snap_distance(free, false) {
             self.delta.y = free.y + way - all.y;
         }
         self.guides = near.guides(all.moved_by(self.delta.x, self.delta.y));
     }
 
-    fn look_between(&mut self, scene: &Scene<'_>, index: &BoardIndex, moment: Moment) {
-        let refused = matches!(self.landing, Landing::Elsewhere { verdict: Err(_), .. });
+    fn update_edge_insertion(&mut self, scene: &Scene<'_>, index: &BoardIndex, moment: PointerSample) {
+        let refused = matches!(self.landing, DropTarget::Elsewhere { verdict: Err(_), .. });
         match (&self.roots[..], refused) {
             ([node], false) => {
                 let Some(place) = self.places.get(node) else { return };
                 let area = place.moved_by(self.delta.x, self.delta.y);
-                self.inserting.look(scene, index, *node, area, moment);
+                self.inserting.update(scene, index, *node, area, moment);
             }
-            _ => self.inserting.forget(),
+            _ => self.inserting.clear(),
         }
     }
 
-    fn look_where(&mut self, scene: &Scene<'_>, index: &BoardIndex, at: Pos2) {
+    fn update_drop_target(&mut self, scene: &Scene<'_>, index: &BoardIndex, at: Pos2) {
         let parent = index.container_at(at, |id| self.places.contains_key(&id));
         if parent == self.home {
-            self.landing = Landing::Home;
-        } else if !matches!(self.landing, Landing::Elsewhere { parent: known, .. } if known == parent) {
+            self.landing = DropTarget::Home;
+        } else if !matches!(self.landing, DropTarget::Elsewhere { parent: known, .. } if known == parent) {
             let verdict = self.roots.iter().try_for_each(|&root| allowed(scene, root, parent));
-            self.landing = Landing::Elsewhere { parent, verdict };
+            self.landing = DropTarget::Elsewhere { parent, verdict };
         }
     }
 
-    pub(crate) fn finish(self) -> Ending {
+    pub(crate) fn finish(self) -> GestureOutcome {
         let nodes = || self.roots.iter().map(|&id| NodeRef::Id(id)).collect();
         let into = self.inserting.commands();
         // Moving and inserting into an edge is one operation.
@@ -149,18 +149,22 @@ impl Moving {
         };
         let still = self.delta == Point::default();
         match self.landing {
-            _ if self.duplicate && still => Ending::Nothing,
+            _ if self.duplicate && still => GestureOutcome::Nothing,
             _ if self.duplicate => {
-                Ending::Event(run(Command::Duplicate { nodes: nodes(), offset: self.delta }))
+                GestureOutcome::Event(run(Command::Duplicate { nodes: nodes(), offset: self.delta }))
             }
-            Landing::Elsewhere { verdict: Err(refusal), .. } => Ending::Event(CanvasEvent::Refused(refusal)),
-            Landing::Elsewhere { parent, verdict: Ok(()) } => Ending::Moved(run(Command::Reparent {
-                nodes: nodes(),
-                parent: parent.map(NodeRef::Id),
-                delta: self.delta,
-            })),
-            Landing::Home if still => Ending::Nothing,
-            Landing::Home => {
+            DropTarget::Elsewhere { verdict: Err(refusal), .. } => {
+                GestureOutcome::Event(CanvasEvent::Refused(refusal))
+            }
+            DropTarget::Elsewhere { parent, verdict: Ok(()) } => {
+                GestureOutcome::Moved(run(Command::Reparent {
+                    nodes: nodes(),
+                    parent: parent.map(NodeRef::Id),
+                    delta: self.delta,
+                }))
+            }
+            DropTarget::Home if still => GestureOutcome::Nothing,
+            DropTarget::Home => {
                 let Point { x, y } = self.delta;
                 let place = |&(id, place): &(NodeId, Placement)| Placed {
                     node: NodeRef::Id(id),
@@ -169,7 +173,9 @@ impl Moving {
                     w: None,
                     h: None,
                 };
-                Ending::Moved(run(Command::Place { items: self.relative.iter().map(place).collect() }))
+                GestureOutcome::Moved(run(Command::Place {
+                    items: self.relative.iter().map(place).collect(),
+                }))
             }
         }
     }
@@ -177,7 +183,7 @@ impl Moving {
     pub(crate) fn cursor(&self) -> CursorIcon {
         match &self.landing {
             _ if self.duplicate => CursorIcon::Copy,
-            Landing::Elsewhere { verdict: Err(_), .. } => CursorIcon::NotAllowed,
+            DropTarget::Elsewhere { verdict: Err(_), .. } => CursorIcon::NotAllowed,
             _ => CursorIcon::Move,
         }
     }
@@ -187,21 +193,21 @@ impl Moving {
         self.inserting.edge()
     }
 
-    pub(crate) fn guides(&self) -> &[Guide] {
+    pub(crate) fn guides(&self) -> &[SnapGuide] {
         &self.guides
     }
 
     /// Returns the target container, and whether it accepts the nodes.
     pub(crate) fn drop_mark(&self) -> Option<(NodeId, bool)> {
         match &self.landing {
-            Landing::Elsewhere { parent: Some(parent), verdict } => Some((*parent, verdict.is_ok())),
+            DropTarget::Elsewhere { parent: Some(parent), verdict } => Some((*parent, verdict.is_ok())),
             _ => None,
         }
     }
 
     pub(crate) fn refusal(&self) -> Option<&Refusal> {
         match &self.landing {
-            Landing::Elsewhere { verdict: Err(refusal), .. } => Some(refusal),
+            DropTarget::Elsewhere { verdict: Err(refusal), .. } => Some(refusal),
             _ => None,
         }
     }

@@ -4,15 +4,15 @@ use crate::index::BoardIndex;
 use shared_protocol::{NodeId, Placement};
 
 /// The distance on the screen at which a guide snaps.
-const REACH: f32 = 6.0;
+const SNAP_DISTANCE_POINTS: f32 = 6.0;
 /// The maximum distance of a neighbour on the screen.
-const NEIGHBOURHOOD: f32 = 700.0;
+const NEIGHBOUR_DISTANCE_POINTS: f32 = 700.0;
 /// The maximum number of neighbours to compare.
-const MOST: usize = 200;
+const MAX_NEIGHBOURS: usize = 200;
 
 /// A line to draw; a `level` guide is horizontal.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Guide {
+pub(crate) struct SnapGuide {
     pub(crate) level: bool,
     pub(crate) at: i32,
     pub(crate) from: i32,
@@ -23,12 +23,12 @@ pub(crate) struct Guide {
 
 /// The extent of a rectangle on one axis.
 #[derive(Clone, Copy)]
-struct Span {
+struct AxisSpan {
     low: i32,
     high: i32,
 }
 
-impl Span {
+impl AxisSpan {
     /// Returns doubled coordinates, so that middles are whole numbers.
     fn lines(self) -> [i32; 3] {
         [self.low * 2, self.low + self.high, self.high * 2]
@@ -39,17 +39,21 @@ impl Span {
     }
 }
 
-fn span(area: Placement, level: bool) -> Span {
-    if level { Span { low: area.x, high: area.right() } } else { Span { low: area.y, high: area.bottom() } }
+fn span(area: Placement, level: bool) -> AxisSpan {
+    if level {
+        AxisSpan { low: area.x, high: area.right() }
+    } else {
+        AxisSpan { low: area.y, high: area.bottom() }
+    }
 }
 
 /// The near siblings of the moved nodes.
-pub(crate) struct Neighbours {
+pub(crate) struct SnapNeighbours {
     areas: Vec<Placement>,
     reach: i32,
 }
 
-impl Neighbours {
+impl SnapNeighbours {
     pub(crate) fn of(
         index: &BoardIndex,
         area: Placement,
@@ -58,21 +62,24 @@ impl Neighbours {
         left_out: impl Fn(NodeId) -> bool,
     ) -> Self {
         let mut found = Vec::new();
-        index.nodes_in(area.grown((NEIGHBOURHOOD / zoom) as i32), &mut found);
+        index.nodes_in(area.grown((NEIGHBOUR_DISTANCE_POINTS / zoom) as i32), &mut found);
         let slots = found.iter().map(|&place| index.node(place));
         let beside = slots.filter(|slot| slot.parent == parent && !left_out(slot.id)).map(|slot| slot.area);
-        Self { areas: beside.take(MOST).collect(), reach: ((REACH / zoom).round() as i32).clamp(1, 40) }
+        Self {
+            areas: beside.take(MAX_NEIGHBOURS).collect(),
+            reach: ((SNAP_DISTANCE_POINTS / zoom).round() as i32).clamp(1, 40),
+        }
     }
 
     /// Returns the distance along an axis to align `area` with a neighbour, or to make its gap equal to the neighbours'
     /// gap.
-    pub(crate) fn pull(&self, area: Placement, level: bool) -> Option<i32> {
+    pub(crate) fn snap_distance(&self, area: Placement, level: bool) -> Option<i32> {
         let own = span(area, level).lines();
         self.to_line(&own, level).or_else(|| self.to_gap(area, level))
     }
 
     /// Returns the distance to align one side.
-    pub(crate) fn pull_side(&self, side: i32, level: bool) -> Option<i32> {
+    pub(crate) fn side_snap_distance(&self, side: i32, level: bool) -> Option<i32> {
         self.to_line(&[side * 2], level)
     }
 
@@ -105,17 +112,17 @@ impl Neighbours {
     }
 
     /// Returns the neighbours beside the area on an axis, in order.
-    fn row(&self, area: Placement, level: bool) -> Vec<Span> {
+    fn row(&self, area: Placement, level: bool) -> Vec<AxisSpan> {
         let across = span(area, !level);
         let beside = self.areas.iter().filter(|other| span(**other, !level).overlaps(across));
-        let mut row: Vec<Span> = beside.map(|other| span(*other, level)).collect();
+        let mut row: Vec<AxisSpan> = beside.map(|other| span(*other, level)).collect();
         row.sort_unstable_by_key(|span| (span.low, span.high));
         row.truncate(32);
         row
     }
 
     /// Returns the guides to draw for a node at `area`.
-    pub(crate) fn guides(&self, area: Placement) -> Vec<Guide> {
+    pub(crate) fn guides(&self, area: Placement) -> Vec<SnapGuide> {
         let mut guides = Vec::new();
         for level in [true, false] {
             self.lines_through(area, level, &mut guides);
@@ -125,7 +132,7 @@ impl Neighbours {
     }
 
     /// Adds lines through aligned neighbours, and the distance to the nearest of them.
-    fn lines_through(&self, area: Placement, level: bool, guides: &mut Vec<Guide>) {
+    fn lines_through(&self, area: Placement, level: bool, guides: &mut Vec<SnapGuide>) {
         let across = span(area, !level);
         let own = span(area, level);
         for line in own.lines() {
@@ -135,17 +142,18 @@ impl Neighbours {
                 let other = span(**other, level);
                 other.lines().contains(&line) && !(middle && other.low == own.low)
             };
-            let others: Vec<Span> = self.areas.iter().filter(on).map(|other| span(*other, !level)).collect();
+            let others: Vec<AxisSpan> =
+                self.areas.iter().filter(on).map(|other| span(*other, !level)).collect();
             let (Some(low), Some(high)) =
                 (others.iter().map(|span| span.low).min(), others.iter().map(|span| span.high).max())
             else {
                 continue;
             };
             let (from, to) = (low.min(across.low), high.max(across.high));
-            guides.push(Guide { level: !level, at: line / 2, from, to, is_gap: false });
+            guides.push(SnapGuide { level: !level, at: line / 2, from, to, is_gap: false });
             let before = others.iter().filter(|span| span.high <= across.low).map(|span| span.high).max();
             let after = others.iter().filter(|span| span.low >= across.high).map(|span| span.low).min();
-            let gap = |from, to| Guide { level: !level, at: line / 2, from, to, is_gap: true };
+            let gap = |from, to| SnapGuide { level: !level, at: line / 2, from, to, is_gap: true };
             let nearest = match (before, after) {
                 (Some(before), Some(after)) if across.low - before > after - across.high => {
                     Some(gap(across.high, after))
@@ -154,7 +162,7 @@ impl Neighbours {
                 (None, after) => after.map(|after| gap(across.high, after)),
             };
             // One measured gap per pair is enough.
-            let known = |new: &Guide| {
+            let known = |new: &SnapGuide| {
                 guides
                     .iter()
                     .any(|old| old.is_gap && (old.level, old.from, old.to) == (new.level, new.from, new.to))
@@ -166,7 +174,7 @@ impl Neighbours {
     }
 
     /// Adds the gaps beside the area that equal another gap in its row.
-    fn equal_gaps(&self, area: Placement, level: bool, guides: &mut Vec<Guide>) {
+    fn equal_gaps(&self, area: Placement, level: bool, guides: &mut Vec<SnapGuide>) {
         let own = span(area, level);
         let mut row = self.row(area, level);
         row.push(own);
@@ -180,7 +188,7 @@ impl Neighbours {
             let width = gap.1 - gap.0;
             let same = gaps.iter().filter(|other| other.1 - other.0 == width);
             if same.clone().count() > 1 && same.clone().any(touches) {
-                guides.push(Guide { level, at, from: gap.0, to: gap.1, is_gap: true });
+                guides.push(SnapGuide { level, at, from: gap.0, to: gap.1, is_gap: true });
             }
         }
     }
@@ -190,9 +198,9 @@ impl Neighbours {
 mod tests {
     use super::*;
 
-    fn neighbours(areas: &[[i32; 4]]) -> Neighbours {
+    fn neighbours(areas: &[[i32; 4]]) -> SnapNeighbours {
         let areas = areas.iter().map(|&[x, y, w, h]| Placement { x, y, w, h }).collect();
-        Neighbours { areas, reach: 6 }
+        SnapNeighbours { areas, reach: 6 }
     }
 
     fn at(x: i32, y: i32) -> Placement {
@@ -203,18 +211,18 @@ mod tests {
     fn sides_and_middles_take_hold_when_near() {
         let beside = neighbours(&[[0, 0, 200, 60]]);
         // Left sides, middles, right sides.
-        assert_eq!(beside.pull(at(4, 300), true), Some(-4));
-        assert_eq!(beside.pull(at(53, 300), true), Some(-3));
-        assert_eq!(beside.pull(at(95, 300), true), Some(5));
-        assert_eq!(beside.pull(at(20, 300), true), None);
-        assert_eq!(beside.pull_side(203, true), Some(-3));
+        assert_eq!(beside.snap_distance(at(4, 300), true), Some(-4));
+        assert_eq!(beside.snap_distance(at(53, 300), true), Some(-3));
+        assert_eq!(beside.snap_distance(at(95, 300), true), Some(5));
+        assert_eq!(beside.snap_distance(at(20, 300), true), None);
+        assert_eq!(beside.side_snap_distance(203, true), Some(-3));
         let guides = beside.guides(at(50, 300));
         assert!(
-            guides.contains(&Guide { level: false, at: 100, from: 0, to: 360, is_gap: false }),
+            guides.contains(&SnapGuide { level: false, at: 100, from: 0, to: 360, is_gap: false }),
             "{guides:?}"
         );
         assert!(
-            guides.contains(&Guide { level: false, at: 100, from: 60, to: 300, is_gap: true }),
+            guides.contains(&SnapGuide { level: false, at: 100, from: 60, to: 300, is_gap: true }),
             "{guides:?}"
         );
     }
@@ -223,12 +231,12 @@ mod tests {
     fn gaps_are_kept_equal() {
         let row = neighbours(&[[0, 0, 100, 60], [140, 8, 100, 60]]);
         // The gap is 40: after the second, and before the first.
-        assert_eq!(row.pull(at(277, 20), true), Some(3));
-        assert_eq!(row.pull(at(-143, 20), true), Some(3));
-        let gaps: Vec<Guide> = row.guides(at(280, 20)).into_iter().filter(|guide| guide.is_gap).collect();
+        assert_eq!(row.snap_distance(at(277, 20), true), Some(3));
+        assert_eq!(row.snap_distance(at(-143, 20), true), Some(3));
+        let gaps: Vec<SnapGuide> = row.guides(at(280, 20)).into_iter().filter(|guide| guide.is_gap).collect();
         assert_eq!(gaps.iter().map(|gap| (gap.from, gap.to)).collect::<Vec<_>>(), [(100, 140), (240, 280)]);
         // Centred between two neighbours that are far enough apart.
         let apart = neighbours(&[[0, 0, 100, 60], [300, 8, 100, 60]]);
-        assert_eq!(apart.pull(at(147, 20), true), Some(3));
+        assert_eq!(apart.snap_distance(at(147, 20), true), Some(3));
     }
 }

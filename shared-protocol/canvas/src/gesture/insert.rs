@@ -1,60 +1,60 @@
 //! Dropping a card on an edge inserts it there, if the rules allow both halves.
 
-use super::Moment;
+use super::PointerSample;
 use crate::{Scene, camera::rect_of, index::BoardIndex, index::NodeKind};
 use authority::decide;
 use shared_protocol::{Command, EdgeId, EndpointRef, NodeId, NodeRef, Placement};
 
 /// The maximum distance of an edge from the middle of the card, on the board and on the screen.
-const REACH: f32 = 14.0;
+const INSERT_DISTANCE: f32 = 14.0;
 
 /// The edge under a card and the cached check of its insertion.
 #[derive(Default)]
-pub(crate) struct Inserting {
+pub(crate) struct EdgeInsertion {
     /// The last checked edge, and the commands that insert the card there.
-    asked: Option<(EdgeId, Option<Vec<Command>>)>,
+    checked: Option<(EdgeId, Option<Vec<Command>>)>,
     on: bool,
 }
 
-impl Inserting {
+impl EdgeInsertion {
     /// Checks whether the card is over an edge.
-    pub(crate) fn look(
+    pub(crate) fn update(
         &mut self,
         scene: &Scene<'_>,
         index: &BoardIndex,
         node: NodeId,
         area: Placement,
-        moment: Moment,
+        moment: PointerSample,
     ) {
         self.on = false;
         if index.slot(node).is_none_or(|slot| slot.kind != NodeKind::Card) {
             return;
         }
         let Some(edge) = edge_under(index, node, area, moment.zoom) else { return };
-        if self.asked.as_ref().is_none_or(|(asked, _)| *asked != edge) {
-            self.asked = Some((edge, between(scene, node, edge)));
+        if self.checked.as_ref().is_none_or(|(asked, _)| *asked != edge) {
+            self.checked = Some((edge, between(scene, node, edge)));
         }
         self.on = true;
     }
 
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.on = false;
     }
 
     /// Returns the edge that would be replaced.
     pub(crate) fn edge(&self) -> Option<EdgeId> {
-        self.asked.as_ref().filter(|(_, commands)| self.on && commands.is_some()).map(|(edge, _)| *edge)
+        self.checked.as_ref().filter(|(_, commands)| self.on && commands.is_some()).map(|(edge, _)| *edge)
     }
 
     /// Returns the commands that replace the edge, if there is one.
     pub(crate) fn commands(self) -> Option<Vec<Command>> {
-        self.asked.filter(|_| self.on).and_then(|(_, commands)| commands)
+        self.checked.filter(|_| self.on).and_then(|(_, commands)| commands)
     }
 }
 
 fn edge_under(index: &BoardIndex, node: NodeId, area: Placement, zoom: f32) -> Option<EdgeId> {
     let middle = rect_of(area).center();
-    let reach = REACH.max(REACH / zoom).min(area.h as f32 / 2.0);
+    let reach = INSERT_DISTANCE.max(INSERT_DISTANCE / zoom).min(area.h as f32 / 2.0);
     let mut found = Vec::new();
     index.edges_in(area, &mut found);
     found

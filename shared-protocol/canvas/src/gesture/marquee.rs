@@ -1,25 +1,25 @@
 //! Selecting with a rectangle: cards and notes that it touches, containers and edges that are completely inside.
 
-use super::Moment;
+use super::PointerSample;
 use crate::{
     CanvasEvent, Scene,
-    camera::{around, rect_of},
+    camera::{enclosing_placement, rect_of},
     index::{BoardIndex, NodeKind},
 };
 use egui::{Pos2, Rect};
 use shared_protocol::ElementId;
 use std::collections::BTreeSet;
 
-pub(crate) struct Marquee {
+pub(crate) struct MarqueeGesture {
     start: Pos2,
     now: Pos2,
     before: BTreeSet<ElementId>,
-    told: BTreeSet<ElementId>,
+    reported: BTreeSet<ElementId>,
 }
 
-impl Marquee {
+impl MarqueeGesture {
     pub(crate) fn start(scene: &Scene<'_>, at: Pos2) -> Self {
-        Self { start: at, now: at, before: scene.selection.clone(), told: scene.selection.clone() }
+        Self { start: at, now: at, before: scene.selection.clone(), reported: scene.selection.clone() }
     }
 
     /// The rectangle in board coordinates.
@@ -32,10 +32,10 @@ impl Marquee {
         &mut self,
         scene: &Scene<'_>,
         index: &BoardIndex,
-        moment: Moment,
+        moment: PointerSample,
     ) -> Option<CanvasEvent> {
         self.now = moment.at;
-        let held = self.held(scene, index);
+        let held = self.covered_elements(scene, index);
         let wanted: BTreeSet<ElementId> = if moment.modifiers.alt {
             self.before.difference(&held).copied().collect()
         } else if moment.modifiers.shift {
@@ -43,22 +43,22 @@ impl Marquee {
         } else {
             held
         };
-        (wanted != self.told).then(|| {
-            self.told = wanted.clone();
+        (wanted != self.reported).then(|| {
+            self.reported = wanted.clone();
             CanvasEvent::Select(wanted)
         })
     }
 
-    fn held(&self, _scene: &Scene<'_>, index: &BoardIndex) -> BTreeSet<ElementId> {
+    fn covered_elements(&self, _scene: &Scene<'_>, index: &BoardIndex) -> BTreeSet<ElementId> {
         let rect = self.rect();
         let mut found = Vec::new();
-        index.nodes_in(around(rect), &mut found);
+        index.nodes_in(enclosing_placement(rect), &mut found);
         let nodes = found.iter().map(|&place| index.node(place)).filter(|slot| match slot.kind {
             NodeKind::Container => rect.contains_rect(rect_of(slot.area)),
             NodeKind::Card | NodeKind::Note => rect.intersects(rect_of(slot.area)),
         });
         let mut held: BTreeSet<ElementId> = nodes.map(|slot| ElementId::Node(slot.id)).collect();
-        index.edges_in(around(rect), &mut found);
+        index.edges_in(enclosing_placement(rect), &mut found);
         let edges = found.iter().map(|&place| index.edge(place));
         let whole = edges.filter(|slot| slot.route.points().iter().all(|&point| rect.contains(point)));
         held.extend(whole.map(|slot| ElementId::Edge(slot.id)));

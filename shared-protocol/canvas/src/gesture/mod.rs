@@ -10,12 +10,12 @@ pub(crate) mod resize;
 mod resize_many;
 
 use crate::{CanvasEvent, Scene, index::BoardIndex};
-use connect::Connecting;
-use drag::Moving;
+use connect::ConnectGesture;
+use drag::MoveGesture;
 use egui::{CursorIcon, Modifiers, Pos2};
-use marquee::Marquee;
-use resize::{Handle, Resizing};
-use resize_many::ResizingMany;
+use marquee::MarqueeGesture;
+use resize::{ResizeGesture, ResizeHandle};
+use resize_many::MultiResizeGesture;
 use shared_protocol::{ElementId, NodeId};
 use std::collections::BTreeSet;
 
@@ -25,18 +25,18 @@ pub(crate) enum Gesture {
     Idle,
     /// Panning; this point of the board stays under the pointer.
     Pan(Pos2),
-    Marquee(Marquee),
-    Move(Box<Moving>),
-    Resize(Resizing),
-    ResizeMany(ResizingMany),
-    Connect(Box<Connecting>),
+    Marquee(MarqueeGesture),
+    Move(Box<MoveGesture>),
+    Resize(ResizeGesture),
+    ResizeMany(MultiResizeGesture),
+    Connect(Box<ConnectGesture>),
     /// Cancelled while the button is still down: input is ignored until it is released.
     Cancelled,
 }
 
 /// One pointer sample of a gesture.
 #[derive(Clone, Copy)]
-pub(crate) struct Moment {
+pub(crate) struct PointerSample {
     /// The position in board coordinates.
     pub(crate) at: Pos2,
     pub(crate) modifiers: Modifiers,
@@ -44,7 +44,7 @@ pub(crate) struct Moment {
 }
 
 /// The outcome of a gesture.
-pub(crate) enum Ending {
+pub(crate) enum GestureOutcome {
     /// The board stays unchanged.
     Nothing,
     Event(CanvasEvent),
@@ -54,9 +54,14 @@ pub(crate) enum Ending {
 
 impl Gesture {
     /// Starts a resize by a handle of one node, or of the frame around several.
-    pub(crate) fn resize(scene: &Scene<'_>, index: &BoardIndex, handle: Handle, at: Pos2) -> Option<Self> {
-        let one = Resizing::start(scene, index, handle, at).map(Self::Resize);
-        one.or_else(|| ResizingMany::start(scene, index, handle, at).map(Self::ResizeMany))
+    pub(crate) fn resize(
+        scene: &Scene<'_>,
+        index: &BoardIndex,
+        handle: ResizeHandle,
+        at: Pos2,
+    ) -> Option<Self> {
+        let one = ResizeGesture::start(scene, index, handle, at).map(Self::Resize);
+        one.or_else(|| MultiResizeGesture::start(scene, index, handle, at).map(Self::ResizeMany))
     }
 
     pub(crate) fn is_active(&self) -> bool {
@@ -64,7 +69,7 @@ impl Gesture {
     }
 
     /// Whether the view pans when the pointer nears its edge.
-    pub(crate) fn wants_room(&self) -> bool {
+    pub(crate) fn pans_at_edge(&self) -> bool {
         !matches!(self, Self::Idle | Self::Cancelled | Self::Pan(_))
     }
 
@@ -72,7 +77,7 @@ impl Gesture {
         &mut self,
         scene: &Scene<'_>,
         index: &mut BoardIndex,
-        moment: Moment,
+        moment: PointerSample,
         events: &mut Vec<CanvasEvent>,
     ) {
         match self {
@@ -85,9 +90,9 @@ impl Gesture {
         }
     }
 
-    pub(crate) fn finish(&mut self) -> Ending {
+    pub(crate) fn finish(&mut self) -> GestureOutcome {
         match std::mem::take(self) {
-            Self::Idle | Self::Cancelled | Self::Pan(_) | Self::Marquee(_) => Ending::Nothing,
+            Self::Idle | Self::Cancelled | Self::Pan(_) | Self::Marquee(_) => GestureOutcome::Nothing,
             Self::Move(moving) => moving.finish(),
             Self::Resize(resizing) => resizing.finish(),
             Self::ResizeMany(resizing) => resizing.finish(),
@@ -104,7 +109,7 @@ impl Gesture {
     }
 
     /// Returns the alignment guides of the moved nodes.
-    pub(crate) fn guides(&self) -> &[guides::Guide] {
+    pub(crate) fn guides(&self) -> &[guides::SnapGuide] {
         match self {
             Self::Move(moving) => moving.guides(),
             Self::Resize(resizing) => resizing.guides(),

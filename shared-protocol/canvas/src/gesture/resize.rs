@@ -2,36 +2,36 @@
 //! container never shrinks past it.
 
 use super::{
-    Ending, Moment,
-    guides::{Guide, Neighbours},
+    GestureOutcome, PointerSample,
+    guides::{SnapGuide, SnapNeighbours},
     resize_many, snapped,
 };
 use crate::{Camera, CanvasEvent, Scene, index::BoardIndex, index::NodeKind, theme::size};
 use egui::{CursorIcon, Pos2, Rect, vec2};
 use shared_protocol::{Command, ElementId, NodeId, NodeRef, Placement, command::Placed};
 
-pub(crate) const LEAST_WIDTH: i32 = 48;
-pub(crate) const LEAST_HEIGHT: i32 = 40;
+pub(crate) const MIN_NODE_WIDTH: i32 = 48;
+pub(crate) const MIN_NODE_HEIGHT: i32 = 40;
 
 /// The sides that a handle moves: -1 left or top, 1 right or bottom, 0 neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Handle {
+pub(crate) struct ResizeHandle {
     x: i8,
     y: i8,
 }
 
-const HANDLES: [Handle; 8] = [
-    Handle { x: -1, y: -1 },
-    Handle { x: 1, y: -1 },
-    Handle { x: -1, y: 1 },
-    Handle { x: 1, y: 1 },
-    Handle { x: 0, y: -1 },
-    Handle { x: 0, y: 1 },
-    Handle { x: -1, y: 0 },
-    Handle { x: 1, y: 0 },
+const HANDLES: [ResizeHandle; 8] = [
+    ResizeHandle { x: -1, y: -1 },
+    ResizeHandle { x: 1, y: -1 },
+    ResizeHandle { x: -1, y: 1 },
+    ResizeHandle { x: 1, y: 1 },
+    ResizeHandle { x: 0, y: -1 },
+    ResizeHandle { x: 0, y: 1 },
+    ResizeHandle { x: -1, y: 0 },
+    ResizeHandle { x: 1, y: 0 },
 ];
 
-impl Handle {
+impl ResizeHandle {
     /// Returns the moved sides, horizontal and vertical.
     pub(crate) fn sides(self) -> (i8, i8) {
         (self.x, self.y)
@@ -56,7 +56,7 @@ fn resizable(scene: &Scene<'_>, index: &BoardIndex) -> Option<(NodeId, Placement
 }
 
 /// Returns the handles in screen coordinates; side handles only if there is room between the corners.
-pub(crate) fn handles(camera: &Camera, area: Placement) -> impl Iterator<Item = (Handle, Rect)> {
+pub(crate) fn handles(camera: &Camera, area: Placement) -> impl Iterator<Item = (ResizeHandle, Rect)> {
     let rect = camera.rect_to_screen(area);
     let roomy = vec2(rect.width(), rect.height()) / (size::HANDLE * 4.0);
     HANDLES
@@ -78,16 +78,21 @@ pub(crate) fn area(scene: &Scene<'_>, index: &BoardIndex) -> Option<Placement> {
     one.or_else(|| resize_many::frame(scene, index).map(|(_, area)| area))
 }
 
-pub(crate) fn handle_at(scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, at: Pos2) -> Option<Handle> {
+pub(crate) fn handle_at(
+    scene: &Scene<'_>,
+    index: &BoardIndex,
+    camera: &Camera,
+    at: Pos2,
+) -> Option<ResizeHandle> {
     let reach = size::HANDLE_REACH - size::HANDLE / 2.0;
     let area = area(scene, index)?;
     let (handle, _) = handles(camera, area).find(|(_, rect)| rect.expand(reach).contains(at))?;
     Some(handle)
 }
 
-pub(crate) struct Resizing {
+pub(crate) struct ResizeGesture {
     node: NodeId,
-    handle: Handle,
+    handle: ResizeHandle,
     start: Pos2,
     before: Placement,
     now: Placement,
@@ -96,11 +101,16 @@ pub(crate) struct Resizing {
     /// The content with its relative places, and the smallest area around it.
     content: Vec<(NodeId, Placement)>,
     least: Option<Placement>,
-    guides: Vec<Guide>,
+    guides: Vec<SnapGuide>,
 }
 
-impl Resizing {
-    pub(crate) fn start(scene: &Scene<'_>, index: &BoardIndex, handle: Handle, at: Pos2) -> Option<Self> {
+impl ResizeGesture {
+    pub(crate) fn start(
+        scene: &Scene<'_>,
+        index: &BoardIndex,
+        handle: ResizeHandle,
+        at: Pos2,
+    ) -> Option<Self> {
         let (node, _) = resizable(scene, index)?;
         let before = index.model_area(node)?;
         let relative = scene.snapshot.placement(node)?;
@@ -121,39 +131,41 @@ impl Resizing {
         Some(Self { node, handle, start: at, before, now: before, relative, content, least, guides })
     }
 
-    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: Moment) {
+    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: PointerSample) {
         let moved = moment.at - self.start;
         let (before, least) = (self.before, self.least);
         let free = moment.modifiers.command;
         let parent = index.slot(self.node).and_then(|slot| slot.parent);
-        let near = Neighbours::of(index, self.now, parent, moment.zoom, |id| id == self.node);
+        let near = SnapNeighbours::of(index, self.now, parent, moment.zoom, |id| id == self.node);
         let side = |at: i32, by: f32, level: bool| {
-            let exact = crate::camera::whole(egui::pos2(at as f32 + by, 0.0)).x;
-            let pulled = near.pull_side(exact, level).filter(|_| !free).map(|way| exact + way);
+            let exact = crate::camera::rounded_point(egui::pos2(at as f32 + by, 0.0)).x;
+            let pulled = near.side_snap_distance(exact, level).filter(|_| !free).map(|way| exact + way);
             pulled.unwrap_or_else(|| snapped(at as f32 + by, moment.modifiers))
         };
         let (mut left, mut top, mut right, mut bottom) =
             (before.x, before.y, before.right(), before.bottom());
         match self.handle.x {
             -1 => {
-                left = side(left, moved.x, true).min(least.map_or(i32::MAX, |l| l.x)).min(right - LEAST_WIDTH)
+                left =
+                    side(left, moved.x, true).min(least.map_or(i32::MAX, |l| l.x)).min(right - MIN_NODE_WIDTH)
             }
             1 => {
                 right = side(right, moved.x, true)
                     .max(least.map_or(i32::MIN, |l| l.right()))
-                    .max(left + LEAST_WIDTH)
+                    .max(left + MIN_NODE_WIDTH)
             }
             _ => {}
         }
         match self.handle.y {
             -1 => {
-                top =
-                    side(top, moved.y, false).min(least.map_or(i32::MAX, |l| l.y)).min(bottom - LEAST_HEIGHT)
+                top = side(top, moved.y, false)
+                    .min(least.map_or(i32::MAX, |l| l.y))
+                    .min(bottom - MIN_NODE_HEIGHT)
             }
             1 => {
                 bottom = side(bottom, moved.y, false)
                     .max(least.map_or(i32::MIN, |l| l.bottom()))
-                    .max(top + LEAST_HEIGHT)
+                    .max(top + MIN_NODE_HEIGHT)
             }
             _ => {}
         }
@@ -162,9 +174,9 @@ impl Resizing {
         index.set_preview(scene.snapshot, [(self.node, self.now)]);
     }
 
-    pub(crate) fn finish(self) -> Ending {
+    pub(crate) fn finish(self) -> GestureOutcome {
         if self.now == self.before {
-            return Ending::Nothing;
+            return GestureOutcome::Nothing;
         }
         let (dx, dy) = (self.now.x - self.before.x, self.now.y - self.before.y);
         let place =
@@ -179,10 +191,10 @@ impl Resizing {
                 h: None,
             }));
         }
-        Ending::Moved(CanvasEvent::Run(Command::Place { items }))
+        GestureOutcome::Moved(CanvasEvent::Run(Command::Place { items }))
     }
 
-    pub(crate) fn guides(&self) -> &[Guide] {
+    pub(crate) fn guides(&self) -> &[SnapGuide] {
         &self.guides
     }
 

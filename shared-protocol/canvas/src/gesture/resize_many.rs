@@ -2,8 +2,8 @@
 //! The content of a container moves with it, and no container gets smaller than its content.
 
 use super::{
-    Ending, Moment,
-    resize::{Handle, LEAST_HEIGHT, LEAST_WIDTH},
+    GestureOutcome, PointerSample,
+    resize::{MIN_NODE_HEIGHT, MIN_NODE_WIDTH, ResizeHandle},
     roots, snapped,
 };
 use crate::{
@@ -15,11 +15,11 @@ use egui::{CursorIcon, Modifiers, Pos2};
 use shared_protocol::{Command, NodeId, NodeRef, Placement, command::Placed};
 
 /// The maximum number of nodes to resize together.
-const MOST: usize = 200;
+const MAX_RESIZED_NODES: usize = 200;
 
 /// Returns the area with handles, if several nodes are selected and one of them can be resized.
 pub(crate) fn frame(scene: &Scene<'_>, index: &BoardIndex) -> Option<(Vec<NodeId>, Placement)> {
-    if scene.read_only || scene.selection.len() < 2 || scene.selection.len() > MOST {
+    if scene.read_only || scene.selection.len() < 2 || scene.selection.len() > MAX_RESIZED_NODES {
         return None;
     }
     let chosen = roots(scene, scene.selection);
@@ -31,7 +31,7 @@ pub(crate) fn frame(scene: &Scene<'_>, index: &BoardIndex) -> Option<(Vec<NodeId
     Some((chosen, around))
 }
 
-struct Member {
+struct ResizeMember {
     id: NodeId,
     before: Placement,
     /// The place relative to its container.
@@ -42,31 +42,37 @@ struct Member {
     within: Vec<(NodeId, Placement)>,
 }
 
-pub(crate) struct ResizingMany {
-    members: Vec<Member>,
-    handle: Handle,
+pub(crate) struct MultiResizeGesture {
+    members: Vec<ResizeMember>,
+    handle: ResizeHandle,
     start: Pos2,
     frame: Placement,
     now: Vec<Placement>,
 }
 
-impl ResizingMany {
-    pub(crate) fn start(scene: &Scene<'_>, index: &BoardIndex, handle: Handle, at: Pos2) -> Option<Self> {
+impl MultiResizeGesture {
+    pub(crate) fn start(
+        scene: &Scene<'_>,
+        index: &BoardIndex,
+        handle: ResizeHandle,
+        at: Pos2,
+    ) -> Option<Self> {
         let (chosen, _) = frame(scene, index)?;
-        let members: Vec<Member> = chosen.into_iter().filter_map(|id| member(scene, index, id)).collect();
+        let members: Vec<ResizeMember> =
+            chosen.into_iter().filter_map(|id| member(scene, index, id)).collect();
         let now: Vec<Placement> = members.iter().map(|member| member.before).collect();
         let frame = now.iter().copied().reduce(Placement::union)?;
         Some(Self { members, handle, start: at, frame, now })
     }
 
-    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: Moment) {
+    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: PointerSample) {
         let moved = moment.at - self.start;
         let (x, y) = self.handle.sides();
-        let sizes = |of: fn(&Member) -> Option<(i32, i32)>| self.members.iter().filter_map(of);
+        let sizes = |of: fn(&ResizeMember) -> Option<(i32, i32)>| self.members.iter().filter_map(of);
         let across = sizes(|member| Some((member.before.w, member.least?.0)));
         let along = sizes(|member| Some((member.before.h, member.least?.1)));
-        let across = Stretch::new(x, (self.frame.x, self.frame.w), moved.x, moment.modifiers, across);
-        let along = Stretch::new(y, (self.frame.y, self.frame.h), moved.y, moment.modifiers, along);
+        let across = AxisScale::new(x, (self.frame.x, self.frame.w), moved.x, moment.modifiers, across);
+        let along = AxisScale::new(y, (self.frame.y, self.frame.h), moved.y, moment.modifiers, along);
         self.now = self.members.iter().map(|member| member.stretched(&across, &along)).collect();
         let shown = self.members.iter().zip(&self.now).flat_map(|(member, now)| {
             let (dx, dy) = (now.x - member.before.x, now.y - member.before.y);
@@ -76,7 +82,7 @@ impl ResizingMany {
         index.set_preview(scene.snapshot, shown);
     }
 
-    pub(crate) fn finish(self) -> Ending {
+    pub(crate) fn finish(self) -> GestureOutcome {
         let changed = self.members.iter().zip(&self.now).filter(|(member, now)| member.before != **now);
         let items: Vec<Placed> = changed
             .map(|(member, now)| Placed {
@@ -88,9 +94,9 @@ impl ResizingMany {
             })
             .collect();
         if items.is_empty() {
-            return Ending::Nothing;
+            return GestureOutcome::Nothing;
         }
-        Ending::Moved(CanvasEvent::Run(Command::Place { items }))
+        GestureOutcome::Moved(CanvasEvent::Run(Command::Place { items }))
     }
 
     pub(crate) fn cursor(&self) -> CursorIcon {
@@ -98,7 +104,7 @@ impl ResizingMany {
     }
 }
 
-fn member(scene: &Scene<'_>, index: &BoardIndex, id: NodeId) -> Option<Member> {
+fn member(scene: &Scene<'_>, index: &BoardIndex, id: NodeId) -> Option<ResizeMember> {
     let before = index.model_area(id)?;
     let within = scene.snapshot.subtree(id).into_iter().filter(|inner| *inner != id);
     let within: Vec<(NodeId, Placement)> =
@@ -109,13 +115,13 @@ fn member(scene: &Scene<'_>, index: &BoardIndex, id: NodeId) -> Option<Member> {
             (content.right() - before.x + size::GRID, content.bottom() - before.y + size::GRID)
         });
         // A node that is already smaller than the minimum does not have to grow.
-        (held.0.max(LEAST_WIDTH).min(before.w), held.1.max(LEAST_HEIGHT).min(before.h))
+        (held.0.max(MIN_NODE_WIDTH).min(before.w), held.1.max(MIN_NODE_HEIGHT).min(before.h))
     });
-    Some(Member { id, before, relative: scene.snapshot.placement(id)?, least, within })
+    Some(ResizeMember { id, before, relative: scene.snapshot.placement(id)?, least, within })
 }
 
-impl Member {
-    fn stretched(&self, across: &Stretch, along: &Stretch) -> Placement {
+impl ResizeMember {
+    fn stretched(&self, across: &AxisScale, along: &AxisScale) -> Placement {
         let resizes = self.least.is_some();
         let (x, w) = across.apply(self.before.x, self.before.w, resizes);
         let (y, h) = along.apply(self.before.y, self.before.h, resizes);
@@ -124,12 +130,12 @@ impl Member {
 }
 
 /// The scaling along one axis: the fixed side and the factor.
-struct Stretch {
+struct AxisScale {
     fixed: i32,
     factor: f64,
 }
 
-impl Stretch {
+impl AxisScale {
     /// `side`: the dragged side of the frame. `sizes`: current and minimum sizes of the resized nodes.
     fn new(
         side: i8,

@@ -1,9 +1,9 @@
 //! The cached routes of edges: an edge is routed again when one of its ends or a node near its route changes.
 
 use super::{
-    BoardIndex, EdgeSlot,
-    around::{self, Ends},
-    claim, ports,
+    BoardIndex, EdgeSlot, claim,
+    obstacle_routing::{self, EdgeEnds},
+    ports,
     route::RouteEnd,
 };
 use authority::Snapshot;
@@ -29,19 +29,19 @@ impl BoardIndex {
             self.neighbours(id, &mut beside);
             self.pending.remove(&id);
             let Some(edge) = snapshot.edge(id).filter(|edge| edge.board == board) else {
-                self.take_edge(id);
+                self.remove_edge(id);
                 continue;
             };
             let Some(ends) = self.ends(snapshot, edge) else {
-                self.take_edge(id);
+                self.remove_edge(id);
                 continue;
             };
             let found = if searches == 0 {
                 self.pending.insert(id);
-                around::plain(ends)
+                obstacle_routing::plain_routed_edge(ends)
             } else {
                 let mut search = std::mem::take(&mut self.search);
-                let found = around::way(self, &mut search, ends);
+                let found = obstacle_routing::route_around_nodes(self, &mut search, ends);
                 self.search = search;
                 searches -= usize::from(found.searched);
                 found
@@ -51,7 +51,7 @@ impl BoardIndex {
                 id,
                 source: edge.source.node,
                 target: edge.target.node,
-                area: found.route.area().grown(super::lanes::REACH),
+                area: found.route.area().grown(super::lanes::MAX_LANE_OFFSET_UNITS),
                 route: found.route,
                 base: found.route,
                 shifts: Default::default(),
@@ -63,16 +63,16 @@ impl BoardIndex {
             routed.insert(id);
         }
         routed.append(&mut beside);
-        self.spread(routed);
+        self.assign_lanes(routed);
     }
 
     /// Whether edges are pending a route around nodes.
-    pub(crate) fn is_rough(&self) -> bool {
+    pub(crate) fn has_pending_routes(&self) -> bool {
         !self.pending.is_empty()
     }
 
     /// Routes up to `most` pending edges around nodes.
-    pub(crate) fn refine(&mut self, snapshot: &Snapshot, most: usize) {
+    pub(crate) fn route_pending(&mut self, snapshot: &Snapshot, most: usize) {
         let Some(board) = self.built.as_ref().map(|(board, ..)| *board) else { return };
         if self.pending.is_empty() || !self.preview.is_empty() {
             return;
@@ -103,7 +103,7 @@ impl BoardIndex {
         }
     }
 
-    pub(super) fn take_edge(&mut self, id: EdgeId) {
+    pub(super) fn remove_edge(&mut self, id: EdgeId) {
         self.pending.remove(&id);
         if let Some(place) = self.edge_slots.remove(&id) {
             let slot = &mut self.edges[place as usize];
@@ -113,14 +113,14 @@ impl BoardIndex {
         }
     }
 
-    pub(super) fn ends(&self, snapshot: &Snapshot, edge: &Edge) -> Option<Ends> {
+    pub(super) fn ends(&self, snapshot: &Snapshot, edge: &Edge) -> Option<EdgeEnds> {
         let end = |id: NodeId, port: &str, direction| {
             let area = self.slot(id)?.area;
             let def = snapshot.node(id).and_then(|node| snapshot.type_of(node));
             let (at, side) = ports::anchor(def, area, port, direction);
             Some((id, RouteEnd { at, side, node: area }))
         };
-        Some(Ends {
+        Some(EdgeEnds {
             source: end(edge.source.node, edge.source.port.as_str(), Direction::Out)?,
             target: end(edge.target.node, edge.target.port.as_str(), Direction::In)?,
         })

@@ -6,23 +6,23 @@ use std::collections::HashMap;
 /// The base-2 logarithm of the cell size, about three cards: a screen at 100 % covers about a dozen cells.
 const CELL_BITS: u32 = 9;
 /// The maximum number of cells of an item; larger items are in one list that every query reads.
-const MOST_CELLS: i64 = 256;
+const MAX_CELLS_PER_ENTRY: i64 = 256;
 
 #[derive(Default)]
-pub(crate) struct Grid {
+pub(crate) struct SpatialGrid {
     cells: HashMap<(i32, i32), Vec<u32>>,
     huge: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
-struct Span {
+struct CellRange {
     left: i32,
     right: i32,
     top: i32,
     bottom: i32,
 }
 
-impl Span {
+impl CellRange {
     fn of(area: Placement) -> Self {
         let last = |start: i32, length: i32| start.saturating_add(length.max(0));
         Self {
@@ -43,15 +43,15 @@ impl Span {
     }
 }
 
-impl Grid {
+impl SpatialGrid {
     pub(crate) fn clear(&mut self) {
         self.cells.clear();
         self.huge.clear();
     }
 
     pub(crate) fn insert(&mut self, item: u32, area: Placement) {
-        let span = Span::of(area);
-        if span.count() > MOST_CELLS {
+        let span = CellRange::of(area);
+        if span.count() > MAX_CELLS_PER_ENTRY {
             return self.huge.push(item);
         }
         for cell in span.cells() {
@@ -66,8 +66,8 @@ impl Grid {
                 items.swap_remove(place);
             }
         };
-        let span = Span::of(area);
-        if span.count() > MOST_CELLS {
+        let span = CellRange::of(area);
+        if span.count() > MAX_CELLS_PER_ENTRY {
             return take(&mut self.huge);
         }
         for cell in span.cells() {
@@ -81,7 +81,7 @@ impl Grid {
     pub(crate) fn query(&self, area: Placement, found: &mut Vec<u32>) {
         found.clear();
         found.extend_from_slice(&self.huge);
-        let span = Span::of(area);
+        let span = CellRange::of(area);
         if span.count() > self.cells.len() as i64 {
             let inside = |&(x, y): &(i32, i32)| {
                 (span.left..=span.right).contains(&x) && (span.top..=span.bottom).contains(&y)
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn finds_what_is_near_and_forgets_what_left() {
-        let mut grid = Grid::default();
+        let mut grid = SpatialGrid::default();
         let at = |x, y, side| Placement { x, y, w: side, h: side };
         grid.insert(1, at(0, 0, 100));
         grid.insert(2, at(5000, 5000, 600));

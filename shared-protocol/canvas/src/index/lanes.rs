@@ -2,23 +2,23 @@
 //! bundle of edges (those out of one port) has a lane. The lanes depend on the group alone, not on the order in which
 //! edges were added.
 
-use super::{BoardIndex, EdgeSlot, around::CLEAR, route::Route};
-use crate::camera::around;
+use super::{BoardIndex, EdgeSlot, obstacle_routing::OBSTACLE_CLEARANCE, route::EdgeRoute};
+use crate::camera::enclosing_placement;
 use egui::{Pos2, Rect};
 use shared_protocol::EdgeId;
 use std::collections::{BTreeSet, HashSet};
 
 /// The distance between two lanes, and the maximum distance of a lane from the line.
-const LANE: f32 = 6.0;
-const FARTHEST: f32 = CLEAR - 4.0;
+const LANE_WIDTH: f32 = 6.0;
+const MAX_LANE_OFFSET: f32 = OBSTACLE_CLEARANCE - 4.0;
 /// The maximum distance in whole units, rounded up.
-pub(super) const REACH: i32 = 9;
+pub(super) const MAX_LANE_OFFSET_UNITS: i32 = 9;
 /// The maximum number of stretches in a group; lanes of a larger group would be a solid band.
-const MOST: usize = 96;
+const MAX_GROUP_SEGMENTS: usize = 96;
 
 /// A stretch that may be shifted: neither the first nor the last of its edge, which are bound to ports.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Stretch {
+struct LaneSegment {
     edge: u32,
     /// Its index in the route.
     at: usize,
@@ -30,7 +30,7 @@ struct Stretch {
     room: f32,
 }
 
-fn stretches(edge: u32, route: &Route) -> impl Iterator<Item = Stretch> + '_ {
+fn stretches(edge: u32, route: &EdgeRoute) -> impl Iterator<Item = LaneSegment> + '_ {
     let points = route.points();
     (1..points.len().saturating_sub(2)).filter_map(move |at| {
         let [before, a, b, after] = *points.get(at - 1..at + 3)? else { return None };
@@ -42,11 +42,11 @@ fn stretches(edge: u32, route: &Route) -> impl Iterator<Item = Stretch> + '_ {
         let turn = if to > from { -from } else { from } * onwards;
         let bound = |ends: bool, length: f32| if ends { length / 2.0 } else { f32::INFINITY };
         let room = bound(at == 1, a.distance(before)).min(bound(at + 3 == points.len(), b.distance(after)));
-        Some(Stretch { edge, at, level, line, span: (from.min(to), from.max(to)), turn, room })
+        Some(LaneSegment { edge, at, level, line, span: (from.min(to), from.max(to)), turn, room })
     })
 }
 
-fn overlap(a: &Stretch, b: &Stretch) -> bool {
+fn overlap(a: &LaneSegment, b: &LaneSegment) -> bool {
     a.level == b.level
         && (a.line - b.line).abs() < 0.5
         && a.span.0 < b.span.1 - 0.5
@@ -65,26 +65,26 @@ impl BoardIndex {
         }
     }
 
-    fn beside(&self, stretch: &Stretch, near: &mut Vec<u32>) -> Vec<Stretch> {
+    fn beside(&self, stretch: &LaneSegment, near: &mut Vec<u32>) -> Vec<LaneSegment> {
         let (from, to) = stretch.span;
         let rect = if stretch.level {
             Rect::from_min_max(egui::pos2(from, stretch.line), egui::pos2(to, stretch.line))
         } else {
             Rect::from_min_max(egui::pos2(stretch.line, from), egui::pos2(stretch.line, to))
         };
-        self.edges_in(around(rect), near);
+        self.edges_in(enclosing_placement(rect), near);
         let others = near.iter().flat_map(|&place| stretches(place, &self.edges[place as usize].base));
         others.filter(|other| other != stretch && overlap(stretch, other)).collect()
     }
 
     /// Assigns lanes to these edges and to all that share a line with them.
-    pub(super) fn spread(&mut self, edges: BTreeSet<EdgeId>) {
+    pub(super) fn assign_lanes(&mut self, edges: BTreeSet<EdgeId>) {
         let places: Vec<u32> = edges.iter().filter_map(|id| self.edge_slots.get(id).copied()).collect();
         let mut done: HashSet<(u32, usize)> = HashSet::new();
         let mut touched: BTreeSet<u32> = places.iter().copied().collect();
         let (mut near, mut group) = (Vec::new(), Vec::new());
         for &place in &places {
-            let own: Vec<Stretch> = stretches(place, &self.edges[place as usize].base).collect();
+            let own: Vec<LaneSegment> = stretches(place, &self.edges[place as usize].base).collect();
             for stretch in own {
                 if !done.insert((stretch.edge, stretch.at)) {
                     continue;
@@ -92,7 +92,7 @@ impl BoardIndex {
                 group.clear();
                 group.push(stretch);
                 let mut next = 0;
-                while next < group.len() && group.len() <= MOST {
+                while next < group.len() && group.len() <= MAX_GROUP_SEGMENTS {
                     let here = group[next];
                     next += 1;
                     for other in self.beside(&here, &mut near) {
@@ -116,9 +116,9 @@ impl BoardIndex {
         }
     }
 
-    fn lanes(&self, group: &mut [Stretch]) -> Vec<(Stretch, f32)> {
-        let bundle = |stretch: &Stretch| self.edges[stretch.edge as usize].bundle;
-        let id = |stretch: &Stretch| self.edges[stretch.edge as usize].id;
+    fn lanes(&self, group: &mut [LaneSegment]) -> Vec<(LaneSegment, f32)> {
+        let bundle = |stretch: &LaneSegment| self.edges[stretch.edge as usize].bundle;
+        let id = |stretch: &LaneSegment| self.edges[stretch.edge as usize].id;
         group.sort_by(|a, b| a.turn.total_cmp(&b.turn).then_with(|| (id(a), a.at).cmp(&(id(b), b.at))));
         let mut order: Vec<u64> = Vec::new();
         for stretch in group.iter() {
@@ -126,12 +126,13 @@ impl BoardIndex {
                 order.push(bundle(stretch));
             }
         }
-        if order.len() < 2 || group.len() > MOST {
+        if order.len() < 2 || group.len() > MAX_GROUP_SEGMENTS {
             return group.iter().map(|stretch| (*stretch, 0.0)).collect();
         }
         let count = (order.len() - 1) as f32;
-        let step = LANE.min(2.0 * FARTHEST / count);
-        let lane = |stretch: &Stretch| order.iter().position(|&other| other == bundle(stretch)).unwrap_or(0);
+        let step = LANE_WIDTH.min(2.0 * MAX_LANE_OFFSET / count);
+        let lane =
+            |stretch: &LaneSegment| order.iter().position(|&other| other == bundle(stretch)).unwrap_or(0);
         group
             .iter()
             .map(|stretch| {

@@ -1,20 +1,20 @@
 //! The spatial index of one board: absolute places of nodes and routes of edges, in a grid. Updates cost only the
 //! touched elements; a moved container moves its content.
 
-mod around;
 mod edges;
+mod gesture_preview;
 mod grid;
 mod lanes;
+mod obstacle_routing;
 pub(crate) mod ports;
-mod preview;
 pub(crate) mod route;
 mod search;
 
 use authority::{Registry, Snapshot};
 use egui::Pos2;
-use grid::Grid;
-use route::Route;
-use search::Search;
+use grid::SpatialGrid;
+use route::EdgeRoute;
+use search::RouteSearch;
 use shared_protocol::{
     BoardId, Change, EdgeId, Node, NodeId, Placement, Revision,
     registry::{Accent, Shape, Size},
@@ -25,11 +25,11 @@ use std::{
 };
 
 /// The maximum number of changes for an incremental update; beyond it a rebuild is cheaper.
-const MOST_CHANGES: usize = 4_000;
+const MAX_INCREMENTAL_CHANGES: usize = 4_000;
 /// More than the nesting limit of the model; ends the walk of a cycle in a broken snapshot.
-const DEEPEST: u16 = 64;
+const MAX_WALK_DEPTH: u16 = 64;
 /// The maximum number of edges to route around nodes at once; the others have a plain route for a few frames.
-const AT_ONCE: usize = 1_500;
+const MAX_ROUTES_AT_ONCE: usize = 1_500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeKind {
@@ -65,7 +65,7 @@ impl NodeSlot {
     }
 
     /// Builds a slot without an index of its board.
-    pub(crate) fn alone(snapshot: &Snapshot, node: &Node, generation: u32) -> Self {
+    pub(crate) fn without_index(snapshot: &Snapshot, node: &Node, generation: u32) -> Self {
         let origin = snapshot.origin_of(node.parent);
         let area = place(snapshot, node, (origin.x, origin.y));
         Self::of(snapshot, node, area, depth_of(snapshot, node), generation)
@@ -81,11 +81,11 @@ pub(crate) struct EdgeSlot {
     pub(crate) id: EdgeId,
     pub(crate) source: NodeId,
     pub(crate) target: NodeId,
-    pub(crate) route: Route,
+    pub(crate) route: EdgeRoute,
     /// The route before its stretches were shifted into lanes.
-    base: Route,
+    base: EdgeRoute,
     /// The lane shift of each stretch.
-    shifts: [f32; route::MOST_POINTS],
+    shifts: [f32; route::MAX_ROUTE_POINTS],
     /// Edges out of one port share a bundle and a lane.
     bundle: u64,
     pub(crate) area: Placement,
@@ -104,15 +104,15 @@ pub(crate) struct BoardIndex {
     edges: Vec<EdgeSlot>,
     edge_slots: HashMap<EdgeId, u32>,
     free_edges: Vec<u32>,
-    node_grid: Grid,
-    edge_grid: Grid,
+    node_grid: SpatialGrid,
+    edge_grid: SpatialGrid,
     /// The model's places of the nodes that a gesture previews elsewhere.
     preview: HashMap<NodeId, Placement>,
     /// The edges of those nodes without the preview.
     settled: HashMap<EdgeId, EdgeSlot>,
     /// Edges with a plain route that are still to be routed around nodes.
     pending: BTreeSet<EdgeId>,
-    search: Search,
+    search: RouteSearch,
     generations: u32,
     /// Incremented with every change; cached meshes compare it.
     version: u64,
@@ -122,7 +122,7 @@ impl BoardIndex {
     pub(crate) fn of(snapshot: &Snapshot, board: BoardId) -> Self {
         let mut index = Self::default();
         index.rebuild(snapshot, board);
-        index.refine(snapshot, usize::MAX);
+        index.route_pending(snapshot, usize::MAX);
         index
     }
 
@@ -156,13 +156,13 @@ impl BoardIndex {
                 let Some(node) = snapshot.node(id) else { continue };
                 let area = place(snapshot, node, origin);
                 self.put_node(snapshot, node, area, depth);
-                if depth < DEEPEST {
+                if depth < MAX_WALK_DEPTH {
                     within.push((Some(id), (area.x, area.y), depth + 1));
                 }
             }
         }
         let edges: Vec<EdgeId> = snapshot.edges_on(board).map(|edge| edge.id).collect();
-        self.route_all(snapshot, board, edges, AT_ONCE);
+        self.route_all(snapshot, board, edges, MAX_ROUTES_AT_ONCE);
         self.version += 1;
     }
 
@@ -173,7 +173,7 @@ impl BoardIndex {
                 && revision.next() == snapshot.revision()
                 && Arc::ptr_eq(registry, snapshot.registry())
         });
-        if !follows || changes.len() > MOST_CHANGES {
+        if !follows || changes.len() > MAX_INCREMENTAL_CHANGES {
             return self.rebuild(snapshot, board);
         }
         self.clear_preview(snapshot);
@@ -203,7 +203,7 @@ impl BoardIndex {
             let near = found.iter().map(|&place| &self.edges[place as usize]);
             edges.extend(near.filter(|slot| touches(slot.window, area)).map(|slot| slot.id));
         }
-        self.route_all(snapshot, board, edges, AT_ONCE);
+        self.route_all(snapshot, board, edges, MAX_ROUTES_AT_ONCE);
         self.built = Some((board, snapshot.revision(), Arc::clone(snapshot.registry())));
         self.version += 1;
     }
@@ -219,7 +219,7 @@ impl BoardIndex {
     ) {
         let Some(node) = snapshot.node(id).filter(|node| node.board == board) else {
             disturbed.extend(self.slot(id).map(|slot| slot.area));
-            return self.take_node(id);
+            return self.remove_node(id);
         };
         let origin = snapshot.origin_of(node.parent);
         let depth = depth_of(snapshot, node);
@@ -233,7 +233,7 @@ impl BoardIndex {
         edges.extend(snapshot.edges_of(id).map(|edge| edge.id));
         let mut within = vec![(id, (area.x, area.y), depth)];
         while let Some((parent, origin, depth)) = within.pop() {
-            if depth >= DEEPEST {
+            if depth >= MAX_WALK_DEPTH {
                 continue;
             }
             for child in snapshot.children(board, Some(parent)) {
@@ -267,7 +267,7 @@ impl BoardIndex {
         }
     }
 
-    fn take_node(&mut self, id: NodeId) {
+    fn remove_node(&mut self, id: NodeId) {
         if let Some(place) = self.node_slots.remove(&id) {
             let slot = &mut self.nodes[place as usize];
             slot.alive = false;
@@ -335,7 +335,7 @@ impl BoardIndex {
     /// Returns the innermost container at a point, without those that are left out.
     pub(crate) fn container_at(&self, at: Pos2, left_out: impl Fn(NodeId) -> bool) -> Option<NodeId> {
         let mut found = Vec::new();
-        let point = crate::camera::whole(at);
+        let point = crate::camera::rounded_point(at);
         self.nodes_in(Placement { x: point.x, y: point.y, w: 0, h: 0 }, &mut found);
         let containers = found.iter().rev().map(|&place| &self.nodes[place as usize]);
         containers
@@ -386,7 +386,7 @@ fn place(snapshot: &Snapshot, node: &Node, origin: (i32, i32)) -> Placement {
 }
 
 fn depth_of(snapshot: &Snapshot, node: &Node) -> u16 {
-    snapshot.ancestors(node.parent).take(usize::from(DEEPEST)).count() as u16
+    snapshot.ancestors(node.parent).take(usize::from(MAX_WALK_DEPTH)).count() as u16
 }
 
 /// Returns the smallest rectangle around the whole board.

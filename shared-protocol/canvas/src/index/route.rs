@@ -2,18 +2,18 @@
 //! target is behind the source; [`super::around`] routes it around other nodes.
 
 use crate::{
-    camera::{around, rect_of},
+    camera::{enclosing_placement, rect_of},
     theme::size,
 };
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 use shared_protocol::{Placement, registry::Side};
 
-pub(crate) const MOST_POINTS: usize = 12;
+pub(crate) const MAX_ROUTE_POINTS: usize = 12;
 
 /// A polyline on the board, stored inline: thousands of edges are routed without an allocation each.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Route {
-    points: [Pos2; MOST_POINTS],
+pub(crate) struct EdgeRoute {
+    points: [Pos2; MAX_ROUTE_POINTS],
     count: u8,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct RouteEnd {
     pub(crate) node: Placement,
 }
 
-impl Route {
+impl EdgeRoute {
     pub(crate) fn points(&self) -> &[Pos2] {
         &self.points[..usize::from(self.count)]
     }
@@ -35,7 +35,7 @@ impl Route {
     }
 
     pub(crate) fn area(&self) -> Placement {
-        around(Rect::from_points(self.points()).expand(size::ARROW))
+        enclosing_placement(Rect::from_points(self.points()).expand(size::ARROW))
     }
 
     pub(crate) fn distance_to(&self, at: Pos2) -> f32 {
@@ -56,8 +56,8 @@ impl Route {
     }
 
     pub(crate) fn from_points(points: &[Pos2]) -> Self {
-        let mut route = Self { points: [Pos2::ZERO; MOST_POINTS], count: 0 };
-        for &point in points.iter().take(MOST_POINTS) {
+        let mut route = Self { points: [Pos2::ZERO; MAX_ROUTE_POINTS], count: 0 };
+        for &point in points.iter().take(MAX_ROUTE_POINTS) {
             route.push(point);
         }
         route
@@ -78,7 +78,7 @@ impl Route {
                 return;
             }
         }
-        if count < MOST_POINTS {
+        if count < MAX_ROUTE_POINTS {
             self.points[count] = point;
             self.count += 1;
         }
@@ -106,49 +106,49 @@ pub(super) fn is_level(side: Side) -> bool {
 }
 
 /// Returns the plain route from one port to another.
-pub(crate) fn route(source: RouteEnd, target: RouteEnd) -> Route {
+pub(crate) fn plain_route(source: RouteEnd, target: RouteEnd) -> EdgeRoute {
     let (from, to) =
         (source.at + outwards(source.side) * size::STUB, target.at + outwards(target.side) * size::STUB);
     match (is_level(source.side), is_level(target.side)) {
-        (true, true) => level(source, target, from, to),
+        (true, true) => route_sideways(source, target, from, to),
         (false, false) => {
             let turned = |end: RouteEnd| RouteEnd {
-                at: turn(end.at),
-                side: turn_side(end.side),
-                node: turn_area(end.node),
+                at: transpose(end.at),
+                side: transpose_side(end.side),
+                node: transpose_area(end.node),
             };
-            let mut route = level(turned(source), turned(target), turn(from), turn(to));
-            route.points.iter_mut().for_each(|point| *point = turn(*point));
+            let mut route = route_sideways(turned(source), turned(target), transpose(from), transpose(to));
+            route.points.iter_mut().for_each(|point| *point = transpose(*point));
             route
         }
-        (true, false) => corner(source, target, from, to),
+        (true, false) => route_around_corner(source, target, from, to),
         (false, true) => {
-            let mut points: Vec<Pos2> = corner(target, source, to, from).points().to_vec();
+            let mut points: Vec<Pos2> = route_around_corner(target, source, to, from).points().to_vec();
             points.reverse();
-            Route::from_points(&points)
+            EdgeRoute::from_points(&points)
         }
     }
 }
 
 /// Routes between two ports that face sideways.
-fn level(source: RouteEnd, target: RouteEnd, from: Pos2, to: Pos2) -> Route {
+fn route_sideways(source: RouteEnd, target: RouteEnd, from: Pos2, to: Pos2) -> EdgeRoute {
     let (start, end) = (source.at, target.at);
     if source.side == target.side {
         let x = if source.side == Side::Right { from.x.max(to.x) } else { from.x.min(to.x) };
-        return Route::from_points(&[start, pos2(x, start.y), pos2(x, end.y), end]);
+        return EdgeRoute::from_points(&[start, pos2(x, start.y), pos2(x, end.y), end]);
     }
     let ahead = if source.side == Side::Right { to.x >= from.x } else { to.x <= from.x };
     if ahead {
         let x = (start.x + end.x) / 2.0;
-        return Route::from_points(&[start, pos2(x, start.y), pos2(x, end.y), end]);
+        return EdgeRoute::from_points(&[start, pos2(x, start.y), pos2(x, end.y), end]);
     }
-    let y = way_round(rect_of(source.node), rect_of(target.node), start.y, end.y);
-    Route::from_points(&[start, from, pos2(from.x, y), pos2(to.x, y), to, end])
+    let y = detour_height(rect_of(source.node), rect_of(target.node), start.y, end.y);
+    EdgeRoute::from_points(&[start, from, pos2(from.x, y), pos2(to.x, y), to, end])
 }
 
 /// Returns the height at which an edge passes when its target is behind it: between the nodes, else around the nearer
 /// side.
-fn way_round(a: Rect, b: Rect, start: f32, end: f32) -> f32 {
+fn detour_height(a: Rect, b: Rect, start: f32, end: f32) -> f32 {
     let gap = 2.0 * size::STUB / 2.0;
     if b.top() - a.bottom() >= gap {
         return (a.bottom() + b.top()) / 2.0;
@@ -163,21 +163,21 @@ fn way_round(a: Rect, b: Rect, start: f32, end: f32) -> f32 {
 }
 
 /// Routes from a port that faces sideways to one that faces up or down.
-fn corner(source: RouteEnd, target: RouteEnd, from: Pos2, to: Pos2) -> Route {
+fn route_around_corner(source: RouteEnd, target: RouteEnd, from: Pos2, to: Pos2) -> EdgeRoute {
     let (start, end) = (source.at, target.at);
     let reaches = (end.x - start.x) * outwards(source.side).x >= 0.0;
     let enters = (start.y - end.y) * outwards(target.side).y >= size::STUB;
     if reaches && enters {
-        return Route::from_points(&[start, pos2(end.x, start.y), end]);
+        return EdgeRoute::from_points(&[start, pos2(end.x, start.y), end]);
     }
-    Route::from_points(&[start, from, pos2(from.x, to.y), to, end])
+    EdgeRoute::from_points(&[start, from, pos2(from.x, to.y), to, end])
 }
 
-fn turn(at: Pos2) -> Pos2 {
+fn transpose(at: Pos2) -> Pos2 {
     pos2(at.y, at.x)
 }
 
-fn turn_side(side: Side) -> Side {
+fn transpose_side(side: Side) -> Side {
     match side {
         Side::Left => Side::Top,
         Side::Top => Side::Left,
@@ -186,7 +186,7 @@ fn turn_side(side: Side) -> Side {
     }
 }
 
-fn turn_area(area: Placement) -> Placement {
+fn transpose_area(area: Placement) -> Placement {
     Placement { x: area.y, y: area.x, w: area.h, h: area.w }
 }
 
@@ -212,7 +212,7 @@ mod tests {
         for (from, to) in sides.iter().flat_map(|&a| sides.map(|b| (a, b))) {
             for (x, y) in [(300, 0), (300, 200), (-300, 0), (-300, 90), (0, 200), (0, -200), (40, 10)] {
                 let (source, target) = (end(0, 0, from), end(x, y, to));
-                let route = route(source, target);
+                let route = plain_route(source, target);
                 assert_eq!(route.points().first(), Some(&source.at), "{from:?} {to:?} {x} {y}");
                 assert_eq!(route.points().last(), Some(&target.at), "{from:?} {to:?} {x} {y}");
                 for [a, b] in route.segments() {
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_target_straight_ahead_is_one_line() {
-        let route = route(end(0, 0, Side::Right), end(300, 0, Side::Left));
+        let route = plain_route(end(0, 0, Side::Right), end(300, 0, Side::Left));
         assert_eq!(route.points(), [pos2(100.0, 30.0), pos2(300.0, 30.0)]);
     }
 }

@@ -2,19 +2,19 @@
 //! can turn. All buffers are reused.
 
 use super::{
-    around::CLEAR,
-    route::{MOST_POINTS, Route, RouteEnd, is_level},
+    obstacle_routing::OBSTACLE_CLEARANCE,
+    route::{EdgeRoute, MAX_ROUTE_POINTS, RouteEnd, is_level},
 };
 use egui::{Pos2, Rect, pos2};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// The cost of a bend in board units: a detour of this length is preferred to one more bend.
-const BEND: f32 = 48.0;
+const BEND_COST: f32 = 48.0;
 /// The maximum number of steps of a search.
-const MOST_STEPS: usize = 6_000;
+const MAX_SEARCH_STEPS: usize = 6_000;
 
 #[derive(Default)]
-pub(super) struct Search {
+pub(super) struct RouteSearch {
     xs: Vec<f32>,
     ys: Vec<f32>,
     /// For each crossing of lines: whether the way to the next one on the right, or below, is blocked.
@@ -29,25 +29,25 @@ pub(super) struct Search {
 const LEVEL: usize = 0;
 const UPRIGHT: usize = 1;
 
-impl Search {
+impl RouteSearch {
     /// Searches a route from port to port, each with the point at which the route may turn first.
     pub(super) fn run(
         &mut self,
         (source, from): (RouteEnd, Pos2),
         (target, to): (RouteEnd, Pos2),
         met: &[Rect],
-    ) -> Option<Route> {
+    ) -> Option<EdgeRoute> {
         let walls: Vec<Rect> = met.iter().filter_map(|rect| wall(*rect, from, to)).collect();
-        self.lay_lines(from, to, &walls);
-        self.shut(&walls);
+        self.collect_lines(from, to, &walls);
+        self.block_walls(&walls);
         let start = self.crossing(from)?;
         let goal = self.crossing(to)?;
         let axis = |end: RouteEnd| if is_level(end.side) { LEVEL } else { UPRIGHT };
-        let arrived = self.walk(start, axis(source), goal, axis(target))?;
-        self.trace((source.at, from), (to, target.at), start, (goal, arrived))
+        let arrived = self.find_path(start, axis(source), goal, axis(target))?;
+        self.build_route((source.at, from), (to, target.at), start, (goal, arrived))
     }
 
-    fn lay_lines(&mut self, from: Pos2, to: Pos2, walls: &[Rect]) {
+    fn collect_lines(&mut self, from: Pos2, to: Pos2, walls: &[Rect]) {
         self.xs.clear();
         self.ys.clear();
         self.xs.extend([from.x, to.x, (from.x + to.x) / 2.0]);
@@ -60,7 +60,7 @@ impl Search {
         }
     }
 
-    fn shut(&mut self, walls: &[Rect]) {
+    fn block_walls(&mut self, walls: &[Rect]) {
         let (columns, rows) = (self.xs.len(), self.ys.len());
         self.shut.clear();
         self.shut.resize(columns * rows, [false; 2]);
@@ -93,7 +93,7 @@ impl Search {
     }
 
     /// Runs the search; returns the axis on which the route arrives.
-    fn walk(&mut self, start: u32, axis: usize, goal: u32, last_axis: usize) -> Option<usize> {
+    fn find_path(&mut self, start: u32, axis: usize, goal: u32, last_axis: usize) -> Option<usize> {
         let crossings = self.xs.len() * self.ys.len();
         self.costs.clear();
         self.costs.resize(crossings, [f32::INFINITY; 2]);
@@ -105,7 +105,7 @@ impl Search {
         self.costs[start as usize][axis] = 0.0;
         self.open.push(Reverse((left(self.point(start)).to_bits(), start, axis as u8)));
         let mut best: Option<(f32, usize)> = None;
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_SEARCH_STEPS {
             let Some(Reverse((estimate, here, axis))) = self.open.pop() else { break };
             if best.is_some_and(|(cost, _)| f32::from_bits(estimate) >= cost) {
                 break;
@@ -113,7 +113,7 @@ impl Search {
             let axis = usize::from(axis);
             let cost = self.costs[here as usize][axis];
             if here == goal {
-                let whole = cost + if axis == last_axis { 0.0 } else { BEND };
+                let whole = cost + if axis == last_axis { 0.0 } else { BEND_COST };
                 if best.is_none_or(|(known, _)| whole < known) {
                     best = Some((whole, axis));
                 }
@@ -121,7 +121,7 @@ impl Search {
             }
             for (next, next_axis) in self.steps(here).into_iter().flatten() {
                 let (a, b) = (self.point(here), self.point(next));
-                let bend = if axis == next_axis { 0.0 } else { BEND };
+                let bend = if axis == next_axis { 0.0 } else { BEND_COST };
                 let next_cost = cost + (a.x - b.x).abs() + (a.y - b.y).abs() + bend;
                 if next_cost < self.costs[next as usize][next_axis] {
                     self.costs[next as usize][next_axis] = next_cost;
@@ -151,13 +151,13 @@ impl Search {
         ]
     }
 
-    fn trace(
+    fn build_route(
         &self,
         (port, from): (Pos2, Pos2),
         (to, other): (Pos2, Pos2),
         start: u32,
         (goal, axis): (u32, usize),
-    ) -> Option<Route> {
+    ) -> Option<EdgeRoute> {
         let mut back = vec![other, to];
         let (mut here, mut axis) = (goal, axis);
         while here != start {
@@ -171,7 +171,7 @@ impl Search {
         back.extend([from, port]);
         back.reverse();
         let corners = corners(&back);
-        (corners.len() <= MOST_POINTS).then(|| Route::from_points(&corners))
+        (corners.len() <= MAX_ROUTE_POINTS).then(|| EdgeRoute::from_points(&corners))
     }
 }
 
@@ -182,13 +182,13 @@ fn wall(rect: Rect, from: Pos2, to: Pos2) -> Option<Rect> {
         let above = (rect.top() - at.y).max(at.y - rect.bottom());
         beside.max(above)
     };
-    let room = away(from).min(away(to)).min(CLEAR);
+    let room = away(from).min(away(to)).min(OBSTACLE_CLEARANCE);
     (room > 0.0).then(|| rect.expand(room))
 }
 
 /// Keeps only the points at which the route turns.
 fn corners(points: &[Pos2]) -> Vec<Pos2> {
-    let mut corners: Vec<Pos2> = Vec::with_capacity(MOST_POINTS);
+    let mut corners: Vec<Pos2> = Vec::with_capacity(MAX_ROUTE_POINTS);
     for &point in points {
         if corners.last().is_some_and(|last| last.distance_sq(point) < 0.01) {
             continue;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{camera::whole, index::tests::common::Drawing};
+use crate::{camera::rounded_point, index::tests::common::Drawing};
 use authority::decide;
 use common::{BOARD, shop};
 use egui::pos2;
@@ -15,8 +15,9 @@ type Edges = Vec<(EdgeId, Vec<(i32, i32)>)>;
 /// The content of the index in a canonical order.
 fn content(index: &BoardIndex) -> (Nodes, Edges) {
     let mut nodes: Vec<_> = index.nodes().map(|slot| (slot.id, slot.area, slot.depth)).collect();
-    let way =
-        |slot: &EdgeSlot| slot.route.points().iter().map(|&at| whole(at)).map(|at| (at.x, at.y)).collect();
+    let way = |slot: &EdgeSlot| {
+        slot.route.points().iter().map(|&at| rounded_point(at)).map(|at| (at.x, at.y)).collect()
+    };
     let mut edges: Vec<_> = index.edges().map(|slot| (slot.id, way(slot))).collect();
     nodes.sort_unstable_by_key(|(id, ..)| *id);
     edges.sort_unstable();

@@ -2,23 +2,27 @@
 
 use crate::{
     Place,
-    bounds::MAX_TEXT,
-    problem::Findings,
-    source::{Data, Key, Source},
+    limits::MAX_TEXT,
+    problem::ProblemCollector,
+    source::{SourceKey, SourceNode, SourceValue},
     text::invisible,
 };
 
-pub(super) struct Fields<'s> {
+pub(super) struct MappingFields<'s> {
     pub(super) place: Place,
-    entries: Vec<&'s (Key, Source)>,
+    entries: Vec<&'s (SourceKey, SourceNode)>,
     /// Every key that was requested.
     known: Vec<&'static str>,
 }
 
-impl<'s> Fields<'s> {
-    pub(super) fn of(source: &'s Source, what: &str, findings: &mut Findings<'_>) -> Option<Self> {
+impl<'s> MappingFields<'s> {
+    pub(super) fn from_source(
+        source: &'s SourceNode,
+        what: &str,
+        findings: &mut ProblemCollector<'_>,
+    ) -> Option<Self> {
         match &source.data {
-            Data::Map(entries) => {
+            SourceValue::Map(entries) => {
                 Some(Self { place: source.place, entries: entries.iter().collect(), known: Vec::new() })
             }
             other => {
@@ -28,18 +32,18 @@ impl<'s> Fields<'s> {
         }
     }
 
-    pub(super) fn take(&mut self, key: &'static str) -> Option<&'s Source> {
+    pub(super) fn take(&mut self, key: &'static str) -> Option<&'s SourceNode> {
         self.known.push(key);
         let index = self.entries.iter().position(|(found, _)| found.text == key)?;
         Some(&self.entries.remove(index).1)
     }
 
-    pub(super) fn need(
+    pub(super) fn require(
         &mut self,
         key: &'static str,
         what: &str,
-        findings: &mut Findings<'_>,
-    ) -> Option<&'s Source> {
+        findings: &mut ProblemCollector<'_>,
+    ) -> Option<&'s SourceNode> {
         let found = self.take(key);
         if found.is_none() {
             findings.add(self.place, format!("`{key}` is missing"), what);
@@ -48,10 +52,10 @@ impl<'s> Fields<'s> {
     }
 
     /// Reports every entry that was not consumed.
-    pub(super) fn finish(self, what: &str, findings: &mut Findings<'_>) {
+    pub(super) fn finish(self, what: &str, findings: &mut ProblemCollector<'_>) {
         for (key, _) in &self.entries {
             let known = self.known.join(", ");
-            let expected = match suggest(&key.text, &self.known) {
+            let expected = match closest_word(&key.text, &self.known) {
                 Some(near) => format!("`{near}`; the keys are {known}"),
                 None => format!("one of {known}"),
             };
@@ -61,22 +65,26 @@ impl<'s> Fields<'s> {
 }
 
 /// Returns the known word that is closest to a misspelled one.
-pub(super) fn suggest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(super) fn closest_word<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let word: String = word.chars().take(40).collect();
     let near = known.iter().map(|known| (strsim::osa_distance(&word, known), *known)).min()?;
     (near.0 <= 2 && near.0 < word.chars().count()).then_some(near.1)
 }
 
 /// Returns a string for display after checking its length and rejecting invisible characters.
-pub(super) fn text<'s>(source: &'s Source, what: &str, findings: &mut Findings<'_>) -> Option<&'s str> {
-    let Data::Text(text) = &source.data else {
+pub(super) fn display_text<'s>(
+    source: &'s SourceNode,
+    what: &str,
+    findings: &mut ProblemCollector<'_>,
+) -> Option<&'s str> {
+    let SourceValue::Text(text) = &source.data else {
         findings.add(source.place, format!("found {} for {what}", source.data.kind()), "a string");
         return None;
     };
-    clean(text, source.place, what, findings).then_some(text)
+    check_text(text, source.place, what, findings).then_some(text)
 }
 
-pub(super) fn clean(text: &str, place: Place, what: &str, findings: &mut Findings<'_>) -> bool {
+pub(super) fn check_text(text: &str, place: Place, what: &str, findings: &mut ProblemCollector<'_>) -> bool {
     if text.chars().count() > MAX_TEXT {
         findings.add(place, format!("{what} is longer than {MAX_TEXT} characters"), "a shorter string");
         return false;

@@ -5,11 +5,11 @@ mod props;
 mod view;
 
 use crate::{
-    MAX_FILE_BYTES, Node, Place, Problems, Prop, Variant,
-    problem::Findings,
-    source::{self, Data, Source},
+    ComponentProblems, MAX_FILE_BYTES, Node, Place, Prop, Variant,
+    problem::ProblemCollector,
+    source::{self, SourceNode, SourceValue},
 };
-use fields::{Fields, text};
+use fields::{MappingFields, display_text};
 use serde_json::{Map, Value};
 use shared_protocol::{
     TypeId,
@@ -18,10 +18,10 @@ use shared_protocol::{
 use std::collections::BTreeMap;
 
 /// The file name suffixes of component files.
-pub const SUFFIXES: &[&str] = &[".component.json", ".component.yaml", ".component.yml"];
+pub const COMPONENT_FILE_SUFFIXES: &[&str] = &[".component.json", ".component.yaml", ".component.yml"];
 
 pub fn is_component_file(name: &str) -> bool {
-    SUFFIXES.iter().any(|suffix| name.len() > suffix.len() && name.ends_with(suffix))
+    COMPONENT_FILE_SUFFIXES.iter().any(|suffix| name.len() > suffix.len() && name.ends_with(suffix))
 }
 
 /// One component, validated on its own. The [`crate::Library`] checks that the components it uses exist.
@@ -78,34 +78,36 @@ impl Component {
 }
 
 /// Parses one file. Its name selects JSON or YAML and appears in every problem.
-pub fn read(file: &str, text: &str) -> Result<Component, Problems> {
-    let mut findings = Findings::new(file);
+pub fn read(file: &str, text: &str) -> Result<Component, ComponentProblems> {
+    let mut findings = ProblemCollector::new(file);
     if text.len() > MAX_FILE_BYTES {
         let message = format!("the file has {} bytes, more than the {MAX_FILE_BYTES} allowed", text.len());
         findings.add(Place::START, message, "a smaller component, or several components");
-        return findings.settle(None);
+        return findings.into_result(None);
     }
     let component =
         source::read(file, text, &mut findings).and_then(|source| component(file, &source, &mut findings));
-    findings.settle(component)
+    findings.into_result(component)
 }
 
-fn component(file: &str, source: &Source, findings: &mut Findings<'_>) -> Option<Component> {
-    let mut fields = Fields::of(source, "a component", findings)?;
+fn component(file: &str, source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Option<Component> {
+    let mut fields = MappingFields::from_source(source, "a component", findings)?;
     // For editors; the value is ignored.
     fields.take("$schema");
     format(&mut fields, findings);
-    let id = fields.need("id", "an id such as ui.button", findings).and_then(|source| id(source, findings));
+    let id =
+        fields.require("id", "an id such as ui.button", findings).and_then(|source| id(source, findings));
     let title = fields
-        .need("title", "the display name of the component", findings)
-        .and_then(|at| text(at, "`title`", findings));
-    let description = fields.take("description").and_then(|source| text(source, "`description`", findings));
+        .require("title", "the display name of the component", findings)
+        .and_then(|at| display_text(at, "`title`", findings));
+    let description =
+        fields.take("description").and_then(|source| display_text(source, "`description`", findings));
     let tags = fields.take("tags").map(|source| tags(source, findings)).unwrap_or_default();
     let props = fields.take("props").map(|source| props::props(source, findings)).unwrap_or_default();
     let variants =
         fields.take("variants").map(|source| props::variants(source, &props, findings)).unwrap_or_default();
     let view = fields
-        .need("view", "the node that the component shows, such as { type: text, text: Hello }", findings)
+        .require("view", "the node that the component shows, such as { type: text, text: Hello }", findings)
         .and_then(|source| view::view(source, &props, findings));
     fields.finish("a component", findings);
     let defaults = props
@@ -125,17 +127,17 @@ fn component(file: &str, source: &Source, findings: &mut Findings<'_>) -> Option
     })
 }
 
-fn format(fields: &mut Fields<'_>, findings: &mut Findings<'_>) {
+fn format(fields: &mut MappingFields<'_>, findings: &mut ProblemCollector<'_>) {
     let expected = "format: 1";
-    if let Some(source) = fields.need("format", expected, findings)
-        && source.data != Data::Number(1.0)
+    if let Some(source) = fields.require("format", expected, findings)
+        && source.data != SourceValue::Number(1.0)
     {
         findings.add(source.place, "unsupported format version", expected);
     }
 }
 
-fn id(source: &Source, findings: &mut Findings<'_>) -> Option<String> {
-    let id = text(source, "`id`", findings)?;
+fn id(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Option<String> {
+    let id = display_text(source, "`id`", findings)?;
     match TypeId::parse(id) {
         Ok(id) => Some(id.as_str().to_owned()),
         Err(error) => {
@@ -145,12 +147,12 @@ fn id(source: &Source, findings: &mut Findings<'_>) -> Option<String> {
     }
 }
 
-fn tags(source: &Source, findings: &mut Findings<'_>) -> Vec<String> {
-    let Data::List(items) = &source.data else {
+fn tags(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Vec<String> {
+    let SourceValue::List(items) = &source.data else {
         findings.add(source.place, format!("found {} for `tags`", source.data.kind()), "a list of strings");
         return Vec::new();
     };
-    items.iter().filter_map(|item| text(item, "a tag", findings).map(str::to_owned)).collect()
+    items.iter().filter_map(|item| display_text(item, "a tag", findings).map(str::to_owned)).collect()
 }
 
 #[cfg(test)]
@@ -169,7 +171,7 @@ mod tests {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             let text = std::fs::read_to_string(&path).unwrap();
             read(&name, &text).unwrap();
-            let mut findings = Findings::new(&name);
+            let mut findings = ProblemCollector::new(&name);
             let json = source::read(&name, &text, &mut findings).unwrap().to_json();
             let errors: Vec<String> = validator.iter_errors(&json).map(|error| error.to_string()).collect();
             assert!(errors.is_empty(), "{name}: {errors:?}");

@@ -1,11 +1,11 @@
 //! Parses props with their controls, and variants.
 
-use super::fields::{Fields, clean, suggest, text};
+use super::fields::{MappingFields, check_text, closest_word, display_text};
 use crate::{
     Colour, MAX_PROPS, MAX_VARIANTS, Place, Prop, Variant,
-    bounds::{MAX_NAME, MAX_OPTIONS},
-    problem::Findings,
-    source::{Data, Source},
+    limits::{MAX_NAME_CHARS, MAX_OPTIONS},
+    problem::ProblemCollector,
+    source::{SourceNode, SourceValue},
 };
 use serde_json::{Map, Value, json};
 use shared_protocol::v0::{ControlDefinition, PropConstraints, PropExposure};
@@ -21,8 +21,8 @@ const CONTROLS: &[(&str, &[&str])] = &[
     ("json", &[]),
 ];
 
-pub(super) fn props(source: &Source, findings: &mut Findings<'_>) -> Vec<Prop> {
-    let Data::Map(entries) = &source.data else {
+pub(super) fn props(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Vec<Prop> {
+    let SourceValue::Map(entries) = &source.data else {
         findings.add(
             source.place,
             format!("found {} for `props`", source.data.kind()),
@@ -52,21 +52,22 @@ pub(super) fn props(source: &Source, findings: &mut Findings<'_>) -> Vec<Prop> {
 
 /// Returns whether an expression can use a text as a name.
 pub(super) fn is_name(text: &str) -> bool {
-    text.len() <= MAX_NAME
+    text.len() <= MAX_NAME_CHARS
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-fn prop(name: &str, place: Place, source: &Source, findings: &mut Findings<'_>) -> Option<Prop> {
-    let mut fields = Fields::of(source, "a prop", findings)?;
+fn prop(name: &str, place: Place, source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Option<Prop> {
+    let mut fields = MappingFields::from_source(source, "a prop", findings)?;
     let control = fields.take("control");
     let exposure = fields.take("exposure");
     let constraints = fields.take("constraints").and_then(|source| constraints(source, findings));
-    let label = fields.take("label").and_then(|source| text(source, "`label`", findings));
-    let description = fields.take("description").and_then(|source| text(source, "`description`", findings));
-    let group = fields.take("group").and_then(|source| text(source, "`group`", findings));
+    let label = fields.take("label").and_then(|source| display_text(source, "`label`", findings));
+    let description =
+        fields.take("description").and_then(|source| display_text(source, "`description`", findings));
+    let group = fields.take("group").and_then(|source| display_text(source, "`group`", findings));
     let order = fields.take("order").and_then(|source| match source.data {
-        Data::Number(order) => Some(order),
+        SourceValue::Number(order) => Some(order),
         _ => {
             findings.add(source.place, format!("found {} for `order`", source.data.kind()), "a number");
             None
@@ -108,15 +109,15 @@ fn prop(name: &str, place: Place, source: &Source, findings: &mut Findings<'_>) 
         default: None,
         place,
     };
-    let default = default.filter(|source| check_value(&prop, source, findings)).map(Source::to_json);
+    let default = default.filter(|source| check_value(&prop, source, findings)).map(SourceNode::to_json);
     Some(Prop { default, ..prop })
 }
 
-fn control_of(source: &Source, findings: &mut Findings<'_>) -> Option<ControlDefinition> {
+fn control_of(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Option<ControlDefinition> {
     let kinds: Vec<&str> = CONTROLS.iter().map(|(kind, _)| *kind).collect();
     let one_of = format!("one of {}", kinds.join(", "));
     // The short form: the kind alone.
-    if let Data::Text(kind) = &source.data {
+    if let SourceValue::Text(kind) = &source.data {
         if kind != "select" && kinds.contains(&kind.as_str()) {
             return decode(&json!({ "kind": kind }), source.place, findings);
         }
@@ -127,13 +128,15 @@ fn control_of(source: &Source, findings: &mut Findings<'_>) -> Option<ControlDef
         );
         return None;
     }
-    let Data::Map(entries) = &source.data else {
+    let SourceValue::Map(entries) = &source.data else {
         findings.add(source.place, format!("found {} for `control`", source.data.kind()), one_of);
         return None;
     };
     let kind = entries.iter().find(|(key, _)| key.text == "kind").map(|(_, value)| value);
     let known = match kind {
-        Some(Source { data: Data::Text(kind), .. }) => CONTROLS.iter().find(|(name, _)| name == kind),
+        Some(SourceNode { data: SourceValue::Text(kind), .. }) => {
+            CONTROLS.iter().find(|(name, _)| name == kind)
+        }
         _ => None,
     };
     let Some((kind, keys)) = known else {
@@ -169,13 +172,13 @@ fn control_of(source: &Source, findings: &mut Findings<'_>) -> Option<ControlDef
 
 /// Parses options. A plain string is both the value and, capitalised, the label.
 fn options(
-    source: Option<&Source>,
+    source: Option<&SourceNode>,
     json: &mut Value,
     place: Place,
-    findings: &mut Findings<'_>,
+    findings: &mut ProblemCollector<'_>,
 ) -> Option<()> {
     let expected = "a list of options, each a string or { value, label }";
-    let Some(Source { data: Data::List(items), .. }) = source else {
+    let Some(SourceNode { data: SourceValue::List(items), .. }) = source else {
         findings.add(
             source.map_or(place, |source| source.place),
             "the select control has no `options`",
@@ -194,19 +197,20 @@ fn options(
     let mut options = Vec::new();
     for item in items {
         options.push(match &item.data {
-            Data::Text(value) => {
+            SourceValue::Text(value) => {
                 let mut rest = value.chars();
                 let label: String =
                     rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect();
                 json!({ "value": value, "label": label })
             }
-            Data::Map(_) => {
-                let mut fields = Fields::of(item, "an option", findings)?;
-                let value = text(fields.need("value", expected, findings)?, "`value`", findings)?;
-                let label = text(fields.need("label", expected, findings)?, "`label`", findings)?;
+            SourceValue::Map(_) => {
+                let mut fields = MappingFields::from_source(item, "an option", findings)?;
+                let value = display_text(fields.require("value", expected, findings)?, "`value`", findings)?;
+                let label = display_text(fields.require("label", expected, findings)?, "`label`", findings)?;
                 let mut option = json!({ "value": value, "label": label });
                 if let Some(description) = fields.take("description") {
-                    option["description"] = Value::from(text(description, "`description`", findings)?);
+                    option["description"] =
+                        Value::from(display_text(description, "`description`", findings)?);
                 }
                 fields.finish("an option", findings);
                 option
@@ -221,13 +225,13 @@ fn options(
     Some(())
 }
 
-fn exposure_of(source: &Source, findings: &mut Findings<'_>) -> Option<PropExposure> {
+fn exposure_of(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Option<PropExposure> {
     let expected = "inspectOnly or opaque; a prop with `control` is editable";
     let json = match &source.data {
-        Data::Text(kind) if kind == "inspectOnly" || kind == "opaque" => json!({ "kind": kind }),
-        Data::Map(_) => {
-            let mut fields = Fields::of(source, "`exposure`", findings)?;
-            let kind = text(fields.need("kind", expected, findings)?, "`kind`", findings)?;
+        SourceValue::Text(kind) if kind == "inspectOnly" || kind == "opaque" => json!({ "kind": kind }),
+        SourceValue::Map(_) => {
+            let mut fields = MappingFields::from_source(source, "`exposure`", findings)?;
+            let kind = display_text(fields.require("kind", expected, findings)?, "`kind`", findings)?;
             if kind != "inspectOnly" && kind != "opaque" {
                 findings.add(source.place, format!("`{kind:.40}` is not a valid exposure"), expected);
                 return None;
@@ -248,8 +252,8 @@ fn exposure_of(source: &Source, findings: &mut Findings<'_>) -> Option<PropExpos
     decode(&json, source.place, findings)
 }
 
-fn constraints(source: &Source, findings: &mut Findings<'_>) -> Option<PropConstraints> {
-    let mut fields = Fields::of(source, "`constraints`", findings)?;
+fn constraints(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Option<PropConstraints> {
+    let mut fields = MappingFields::from_source(source, "`constraints`", findings)?;
     for key in ["required", "min", "max", "pattern"] {
         fields.take(key);
     }
@@ -260,7 +264,7 @@ fn constraints(source: &Source, findings: &mut Findings<'_>) -> Option<PropConst
 fn decode<T: for<'de> serde::Deserialize<'de>>(
     json: &Value,
     place: Place,
-    findings: &mut Findings<'_>,
+    findings: &mut ProblemCollector<'_>,
 ) -> Option<T> {
     match serde_json::from_value(json.clone()) {
         Ok(decoded) => Some(decoded),
@@ -272,20 +276,21 @@ fn decode<T: for<'de> serde::Deserialize<'de>>(
 }
 
 /// Checks that a value fits a prop.
-fn check_value(prop: &Prop, source: &Source, findings: &mut Findings<'_>) -> bool {
+fn check_value(prop: &Prop, source: &SourceNode, findings: &mut ProblemCollector<'_>) -> bool {
     let PropExposure::Editable { control, .. } = &prop.exposure else { return true };
     let expected = match (control, &source.data) {
-        (ControlDefinition::String { .. }, Data::Text(text)) => {
-            return clean(text, source.place, "the string", findings);
+        (ControlDefinition::String { .. }, SourceValue::Text(text)) => {
+            return check_text(text, source.place, "the string", findings);
         }
         (ControlDefinition::String { .. }, _) => "a string".to_owned(),
-        (ControlDefinition::Number { .. }, Data::Number(_)) | (ControlDefinition::Boolean, Data::Bool(_)) => {
+        (ControlDefinition::Number { .. }, SourceValue::Number(_))
+        | (ControlDefinition::Boolean, SourceValue::Bool(_)) => {
             return true;
         }
         (ControlDefinition::Number { .. }, _) => "a number".to_owned(),
         (ControlDefinition::Boolean, _) => "true or false".to_owned(),
         (ControlDefinition::Select { options }, data) => {
-            if let Data::Text(text) = data
+            if let SourceValue::Text(text) = data
                 && options.iter().any(|option| option.value == *text)
             {
                 return true;
@@ -293,7 +298,7 @@ fn check_value(prop: &Prop, source: &Source, findings: &mut Findings<'_>) -> boo
             let values: Vec<&str> = options.iter().map(|option| option.value.as_str()).collect();
             format!("one of {}", values.join(", "))
         }
-        (ControlDefinition::Color { .. }, Data::Text(text))
+        (ControlDefinition::Color { .. }, SourceValue::Text(text))
             if text.is_empty() || Colour::parse(text).is_some() =>
         {
             return true;
@@ -312,8 +317,12 @@ fn check_value(prop: &Prop, source: &Source, findings: &mut Findings<'_>) -> boo
     false
 }
 
-pub(super) fn variants(source: &Source, props: &[Prop], findings: &mut Findings<'_>) -> Vec<Variant> {
-    let Data::List(items) = &source.data else {
+pub(super) fn variants(
+    source: &SourceNode,
+    props: &[Prop],
+    findings: &mut ProblemCollector<'_>,
+) -> Vec<Variant> {
+    let SourceValue::List(items) = &source.data else {
         findings.add(
             source.place,
             format!("found {} for `variants`", source.data.kind()),
@@ -341,15 +350,15 @@ pub(super) fn variants(source: &Source, props: &[Prop], findings: &mut Findings<
     variants
 }
 
-fn variant(source: &Source, props: &[Prop], findings: &mut Findings<'_>) -> Option<Variant> {
-    let mut fields = Fields::of(source, "a variant", findings)?;
-    let id_source = fields.need("id", "an id such as primary", findings);
-    let title = fields.take("title").and_then(|source| text(source, "`title`", findings));
+fn variant(source: &SourceNode, props: &[Prop], findings: &mut ProblemCollector<'_>) -> Option<Variant> {
+    let mut fields = MappingFields::from_source(source, "a variant", findings)?;
+    let id_source = fields.require("id", "an id such as primary", findings);
+    let title = fields.take("title").and_then(|source| display_text(source, "`title`", findings));
     let set = fields.take("props");
     fields.finish("a variant", findings);
-    let id = text(id_source?, "`id`", findings)?;
+    let id = display_text(id_source?, "`id`", findings)?;
     if !id.starts_with(|c: char| c.is_ascii_alphanumeric())
-        || id.len() > MAX_NAME
+        || id.len() > MAX_NAME_CHARS
         || !id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
     {
         findings.add(
@@ -361,7 +370,7 @@ fn variant(source: &Source, props: &[Prop], findings: &mut Findings<'_>) -> Opti
     }
     let mut values = Map::new();
     if let Some(set) = set {
-        let Data::Map(entries) = &set.data else {
+        let SourceValue::Map(entries) = &set.data else {
             findings.add(
                 set.place,
                 format!("found {} for `props`", set.data.kind()),
@@ -389,7 +398,7 @@ fn variant(source: &Source, props: &[Prop], findings: &mut Findings<'_>) -> Opti
 }
 
 pub(super) fn one_of_props(word: &str, names: &[&str]) -> String {
-    match suggest(word, names) {
+    match closest_word(word, names) {
         Some(near) => format!("`{near}`"),
         None if names.is_empty() => "a prop that is declared under `props`".to_owned(),
         None => format!("one of {}", names.join(", ")),

@@ -1,14 +1,14 @@
 //! Parses the view tree.
 
 use super::{
-    fields::{Fields, clean, suggest, text},
+    fields::{MappingFields, check_text, closest_word, display_text},
     props::{is_name, one_of_props},
 };
 use crate::{
-    Bound, Expected, Expression, Kind, KindName, MAX_NODES, Node, Part, Place, Prop, States, Style, StyleKey,
-    StyleSheet,
-    problem::Findings,
-    source::{Data, Source},
+    Bound, ComponentExpression, Expected, Kind, KindName, MAX_NODES, Node, Part, Place, Prop, StateStyles,
+    Style, StyleKey, StyleSheet,
+    problem::ProblemCollector,
+    source::{SourceNode, SourceValue},
 };
 use minijinja::{Value, value::Serde};
 use shared_protocol::{TypeId, v0::ControlDefinition, v0::PropExposure};
@@ -17,29 +17,29 @@ use std::{
     sync::Arc,
 };
 
-pub(super) fn view(source: &Source, props: &[Prop], findings: &mut Findings<'_>) -> Option<Node> {
+pub(super) fn view(source: &SourceNode, props: &[Prop], findings: &mut ProblemCollector<'_>) -> Option<Node> {
     let way = vec!["view".to_owned()];
     let (uses, ids) = (BTreeMap::new(), BTreeSet::new());
-    Reader { props, findings, names: Vec::new(), nodes: 0, way, uses, ids }.node(source)
+    ViewReader { props, findings, names: Vec::new(), nodes: 0, path: way, uses, ids }.node(source)
 }
 
-struct Reader<'r, 'f> {
+struct ViewReader<'r, 'f> {
     props: &'r [Prop],
-    findings: &'r mut Findings<'f>,
+    findings: &'r mut ProblemCollector<'f>,
     /// The names that enclosing loops define.
     names: Vec<Arc<str>>,
     nodes: usize,
     /// The path from the root of the file to the current node.
-    way: Vec<String>,
+    path: Vec<String>,
     /// The number of uses of each component so far.
     uses: BTreeMap<String, usize>,
     /// The ids of component uses so far.
     ids: BTreeSet<String>,
 }
 
-impl Reader<'_, '_> {
+impl ViewReader<'_, '_> {
     /// Recursive; the nesting limit of the source bounds the depth.
-    fn node(&mut self, source: &Source) -> Option<Node> {
+    fn node(&mut self, source: &SourceNode) -> Option<Node> {
         if self.findings.is_full() {
             return None;
         }
@@ -52,12 +52,12 @@ impl Reader<'_, '_> {
             }
             return None;
         }
-        let mut fields = Fields::of(source, "a node", self.findings)?;
+        let mut fields = MappingFields::from_source(source, "a node", self.findings)?;
         let one_of = format!("one of {}", KindName::NAMES.join(", "));
-        let name = fields.need("type", &one_of, self.findings)?;
-        let word = text(name, "`type`", self.findings)?;
+        let name = fields.require("type", &one_of, self.findings)?;
+        let word = display_text(name, "`type`", self.findings)?;
         let Some(kind) = KindName::parse(word) else {
-            let expected = suggest(word, KindName::NAMES).map_or(one_of, |near| format!("`{near}`"));
+            let expected = closest_word(word, KindName::NAMES).map_or(one_of, |near| format!("`{near}`"));
             self.findings.add(name.place, format!("unknown node type `{word:.40}`"), expected);
             return None;
         };
@@ -81,15 +81,15 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn nodes(&mut self, source: &Source, key: &str) -> Vec<Node> {
+    fn nodes(&mut self, source: &SourceNode, key: &str) -> Vec<Node> {
         match &source.data {
-            Data::List(items) => {
-                let here = self.way.len();
+            SourceValue::List(items) => {
+                let here = self.path.len();
                 let mut nodes = Vec::new();
                 for (index, item) in items.iter().enumerate() {
-                    self.way.extend([key.to_owned(), index.to_string()]);
+                    self.path.extend([key.to_owned(), index.to_string()]);
                     nodes.extend(self.node(item));
-                    self.way.truncate(here);
+                    self.path.truncate(here);
                 }
                 nodes
             }
@@ -104,7 +104,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn kind(&mut self, name: KindName, fields: &mut Fields<'_>) -> Option<Kind> {
+    fn kind(&mut self, name: KindName, fields: &mut MappingFields<'_>) -> Option<Kind> {
         Some(match name {
             KindName::Box => Kind::Box,
             KindName::Row => Kind::Row,
@@ -160,12 +160,12 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn each(&mut self, fields: &mut Fields<'_>) -> Option<Kind> {
+    fn each(&mut self, fields: &mut MappingFields<'_>) -> Option<Kind> {
         let items =
             self.required(fields, "items", "an expression that returns a list, such as \"=props.items\"")?;
         let mut name = |key, otherwise: Option<&str>| -> Option<Arc<str>> {
             let Some(source) = fields.take(key) else { return otherwise.map(Arc::from) };
-            let found = text(source, "the name", self.findings)?;
+            let found = display_text(source, "the name", self.findings)?;
             if !is_name(found) || found == "props" {
                 self.findings.add(
                     source.place,
@@ -183,9 +183,9 @@ impl Reader<'_, '_> {
         Some(Kind::Each { items, item, index })
     }
 
-    fn slot(&mut self, fields: &mut Fields<'_>) -> Option<Kind> {
+    fn slot(&mut self, fields: &mut MappingFields<'_>) -> Option<Kind> {
         let Some(source) = fields.take("slot") else { return Some(Kind::Slot { name: "children".into() }) };
-        let name = text(source, "`slot`", self.findings)?;
+        let name = display_text(source, "`slot`", self.findings)?;
         let declared = self.props.iter().any(|prop| match &prop.exposure {
             PropExposure::Editable { control: ControlDefinition::Slot { slot_name, .. }, .. } => {
                 slot_name.as_deref().unwrap_or(&prop.name) == name
@@ -199,17 +199,17 @@ impl Reader<'_, '_> {
         Some(Kind::Slot { name: name.into() })
     }
 
-    fn component(&mut self, fields: &mut Fields<'_>) -> Option<Kind> {
+    fn component(&mut self, fields: &mut MappingFields<'_>) -> Option<Kind> {
         let expected = "the id of another component, such as ui.badge";
-        let source = fields.need("component", expected, self.findings)?;
-        let id = text(source, "`component`", self.findings)?;
+        let source = fields.require("component", expected, self.findings)?;
+        let id = display_text(source, "`component`", self.findings)?;
         if TypeId::parse(id).is_err() {
             self.findings.add(source.place, format!("{id:.60?} is not a valid component id"), expected);
         }
         let part = self.part(id, fields)?;
         let mut props = Vec::new();
         if let Some(source) = fields.take("props") {
-            let Data::Map(entries) = &source.data else {
+            let SourceValue::Map(entries) = &source.data else {
                 self.findings.add(
                     source.place,
                     format!("found {} for `props`", source.data.kind()),
@@ -223,15 +223,15 @@ impl Reader<'_, '_> {
         }
         let mut slots = Vec::new();
         if let Some(source) = fields.take("slots") {
-            let Data::Map(entries) = &source.data else {
+            let SourceValue::Map(entries) = &source.data else {
                 let message = format!("found {} for `slots`", source.data.kind());
                 self.findings.add(source.place, message, "a mapping of slots to lists of nodes");
                 return None;
             };
             for (key, value) in entries {
-                self.way.push("slots".to_owned());
+                self.path.push("slots".to_owned());
                 let nodes = self.nodes(value, &key.text);
-                self.way.pop();
+                self.path.pop();
                 slots.push((Arc::from(key.text.as_str()), nodes));
             }
         }
@@ -239,10 +239,10 @@ impl Reader<'_, '_> {
     }
 
     /// Returns the identity of this component use.
-    fn part(&mut self, component: &str, fields: &mut Fields<'_>) -> Option<Part> {
-        let way = self.way.as_slice().into();
+    fn part(&mut self, component: &str, fields: &mut MappingFields<'_>) -> Option<Part> {
+        let way = self.path.as_slice().into();
         if let Some(source) = fields.take("id") {
-            let id = text(source, "`id`", self.findings)?;
+            let id = display_text(source, "`id`", self.findings)?;
             if !is_name(id) {
                 let message = format!("{id:.40?} is not a valid id");
                 self.findings.add(source.place, message, "a name such as total");
@@ -262,29 +262,34 @@ impl Reader<'_, '_> {
         Some(Part { name: name.into(), way })
     }
 
-    fn required(&mut self, fields: &mut Fields<'_>, key: &'static str, expected: &str) -> Option<Bound> {
-        let source = fields.need(key, expected, self.findings)?;
+    fn required(
+        &mut self,
+        fields: &mut MappingFields<'_>,
+        key: &'static str,
+        expected: &str,
+    ) -> Option<Bound> {
+        let source = fields.require(key, expected, self.findings)?;
         self.value(source, key)
     }
 
-    fn bound(&mut self, fields: &mut Fields<'_>, key: &'static str) -> Option<Bound> {
+    fn bound(&mut self, fields: &mut MappingFields<'_>, key: &'static str) -> Option<Bound> {
         let source = fields.take(key)?;
         self.value(source, key)
     }
 
-    fn value(&mut self, source: &Source, what: &str) -> Option<Bound> {
+    fn value(&mut self, source: &SourceNode, what: &str) -> Option<Bound> {
         match &source.data {
-            Data::Text(text) => match text.strip_prefix('=') {
+            SourceValue::Text(text) => match text.strip_prefix('=') {
                 Some(expression) => self.expression(expression, source.place).map(Bound::Computed),
-                None => clean(text, source.place, &format!("`{what}`"), self.findings)
+                None => check_text(text, source.place, &format!("`{what}`"), self.findings)
                     .then(|| Bound::Fixed(Value::from(text.as_str()))),
             },
             _ => Some(Bound::Fixed(Value::from(Serde(source.to_json())))),
         }
     }
 
-    fn expression(&mut self, text: &str, place: Place) -> Option<Expression> {
-        match Expression::compile(text, place) {
+    fn expression(&mut self, text: &str, place: Place) -> Option<ComponentExpression> {
+        match ComponentExpression::compile(text, place) {
             Ok(expression) => {
                 self.check_names(&expression);
                 Some(expression)
@@ -299,7 +304,7 @@ impl Reader<'_, '_> {
     }
 
     /// Checks that every name is defined: `props` with its declared props, and the names of enclosing loops.
-    fn check_names(&mut self, expression: &Expression) {
+    fn check_names(&mut self, expression: &ComponentExpression) {
         let declared: Vec<&str> = self.props.iter().map(|prop| prop.name.as_str()).collect();
         for used in expression.names() {
             let mut parts = used.split('.');
@@ -323,12 +328,12 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn states(&mut self, source: &Source) -> States {
-        let Some(mut fields) = Fields::of(source, "`states`", self.findings) else {
-            return States::default();
+    fn states(&mut self, source: &SourceNode) -> StateStyles {
+        let Some(mut fields) = MappingFields::from_source(source, "`states`", self.findings) else {
+            return StateStyles::default();
         };
         let mut state = |key| fields.take(key).map(|source| self.style(source));
-        let states = States {
+        let states = StateStyles {
             hover: state("hover"),
             focus: state("focus"),
             pressed: state("pressed"),
@@ -338,16 +343,16 @@ impl Reader<'_, '_> {
         states
     }
 
-    fn style(&mut self, source: &Source) -> StyleSheet {
+    fn style(&mut self, source: &SourceNode) -> StyleSheet {
         let mut sheet = StyleSheet { fixed: Style::default(), computed: Vec::new() };
-        let Data::Map(entries) = &source.data else {
+        let SourceValue::Map(entries) = &source.data else {
             self.findings.add(source.place, format!("found {} for `style`", source.data.kind()), "a mapping");
             return sheet;
         };
         for (key, value) in entries {
             let Some(style_key) = StyleKey::parse(&key.text) else {
                 let names: Vec<&str> = StyleKey::ALL.iter().map(|key| key.name()).collect();
-                let expected = suggest(&key.text, &names)
+                let expected = closest_word(&key.text, &names)
                     .map_or_else(|| format!("one of {}", names.join(", ")), |near| format!("`{near}`"));
                 self.findings.add(key.place, format!("unknown style `{:.40}`", key.text), expected);
                 continue;
@@ -358,7 +363,7 @@ impl Reader<'_, '_> {
                     if let Err(Expected(expected)) = sheet.fixed.set(style_key, &fixed) {
                         let message = format!(
                             "{} is not valid for the style `{}`",
-                            shown(&value.data),
+                            describe_value(&value.data),
                             style_key.name()
                         );
                         self.findings.add(value.place, message, expected);
@@ -371,11 +376,11 @@ impl Reader<'_, '_> {
     }
 }
 
-fn shown(data: &Data) -> String {
+fn describe_value(data: &SourceValue) -> String {
     match data {
-        Data::Text(text) => format!("{:?}", text.chars().take(40).collect::<String>()),
-        Data::Number(number) => number.to_string(),
-        Data::Bool(value) => value.to_string(),
+        SourceValue::Text(text) => format!("{:?}", text.chars().take(40).collect::<String>()),
+        SourceValue::Number(number) => number.to_string(),
+        SourceValue::Bool(value) => value.to_string(),
         other => other.kind().to_owned(),
     }
 }

@@ -1,16 +1,21 @@
 //! A strict JSON parser (RFC 8259) that records the position of every value and rejects duplicate keys.
 
-use super::{Budget, Data, Key, Source, Wrong, check_key, finite};
+use super::{SourceKey, SourceNode, SourceSyntaxError, SourceValue, ValueBudget, check_key, finite};
 use crate::Place;
 
-pub(super) fn read(text: &str) -> Result<Source, Wrong> {
-    let mut reader =
-        Reader { rest: text.char_indices().peekable(), text, line: 1, column: 1, budget: Budget::default() };
+pub(super) fn read(text: &str) -> Result<SourceNode, SourceSyntaxError> {
+    let mut reader = JsonSourceReader {
+        rest: text.char_indices().peekable(),
+        text,
+        line: 1,
+        column: 1,
+        budget: ValueBudget::default(),
+    };
     let source = reader.value(0)?;
     reader.space();
     match reader.peek() {
         None => Ok(source),
-        Some(c) => Err(Wrong::at(
+        Some(c) => Err(SourceSyntaxError::at(
             reader.place(),
             format!("unexpected {c:?} after the component"),
             "the end of the file",
@@ -18,15 +23,15 @@ pub(super) fn read(text: &str) -> Result<Source, Wrong> {
     }
 }
 
-struct Reader<'a> {
+struct JsonSourceReader<'a> {
     rest: std::iter::Peekable<std::str::CharIndices<'a>>,
     text: &'a str,
     line: usize,
     column: usize,
-    budget: Budget,
+    budget: ValueBudget,
 }
 
-impl Reader<'_> {
+impl JsonSourceReader<'_> {
     fn place(&self) -> Place {
         Place::new(self.line, self.column)
     }
@@ -61,24 +66,24 @@ impl Reader<'_> {
     }
 
     /// Recursive; the budget bounds the depth.
-    fn value(&mut self, depth: usize) -> Result<Source, Wrong> {
+    fn value(&mut self, depth: usize) -> Result<SourceNode, SourceSyntaxError> {
         self.space();
         let place = self.place();
         self.budget.spend(place, depth)?;
         let data = match self.peek() {
             Some('{') => self.map(depth)?,
             Some('[') => self.list(depth)?,
-            Some('"') => Data::Text(self.string()?),
+            Some('"') => SourceValue::Text(self.string()?),
             Some('-' | '0'..='9') => self.number()?,
             Some('a'..='z') => self.word()?,
-            _ => return Err(Wrong::at(place, format!("found {}", self.found()), "a JSON value")),
+            _ => return Err(SourceSyntaxError::at(place, format!("found {}", self.found()), "a JSON value")),
         };
-        Ok(Source { place, data })
+        Ok(SourceNode { place, data })
     }
 
-    fn map(&mut self, depth: usize) -> Result<Data, Wrong> {
+    fn map(&mut self, depth: usize) -> Result<SourceValue, SourceSyntaxError> {
         self.next();
-        let mut entries: Vec<(Key, Source)> = Vec::new();
+        let mut entries: Vec<(SourceKey, SourceNode)> = Vec::new();
         loop {
             self.space();
             let place = self.place();
@@ -90,22 +95,34 @@ impl Reader<'_> {
                     self.space();
                     self.expect(':')?;
                     let value = self.value(depth + 1)?;
-                    entries.push((Key { text, place }, value));
+                    entries.push((SourceKey { text, place }, value));
                 }
-                _ => return Err(Wrong::at(place, format!("found {}", self.found()), "a key in quotes")),
+                _ => {
+                    return Err(SourceSyntaxError::at(
+                        place,
+                        format!("found {}", self.found()),
+                        "a key in quotes",
+                    ));
+                }
             }
             self.space();
             match self.peek() {
                 Some(',') => drop(self.next()),
                 Some('}') => break,
-                _ => return Err(Wrong::at(self.place(), format!("found {}", self.found()), "`,` or `}`")),
+                _ => {
+                    return Err(SourceSyntaxError::at(
+                        self.place(),
+                        format!("found {}", self.found()),
+                        "`,` or `}`",
+                    ));
+                }
             }
         }
         self.next();
-        Ok(Data::Map(entries))
+        Ok(SourceValue::Map(entries))
     }
 
-    fn list(&mut self, depth: usize) -> Result<Data, Wrong> {
+    fn list(&mut self, depth: usize) -> Result<SourceValue, SourceSyntaxError> {
         self.next();
         let mut items = Vec::new();
         loop {
@@ -118,22 +135,28 @@ impl Reader<'_> {
             match self.peek() {
                 Some(',') => drop(self.next()),
                 Some(']') => break,
-                _ => return Err(Wrong::at(self.place(), format!("found {}", self.found()), "`,` or `]`")),
+                _ => {
+                    return Err(SourceSyntaxError::at(
+                        self.place(),
+                        format!("found {}", self.found()),
+                        "`,` or `]`",
+                    ));
+                }
             }
         }
         self.next();
-        Ok(Data::List(items))
+        Ok(SourceValue::List(items))
     }
 
-    fn expect(&mut self, wanted: char) -> Result<(), Wrong> {
+    fn expect(&mut self, wanted: char) -> Result<(), SourceSyntaxError> {
         if self.peek() == Some(wanted) {
             self.next();
             return Ok(());
         }
-        Err(Wrong::at(self.place(), format!("found {}", self.found()), format!("`{wanted}`")))
+        Err(SourceSyntaxError::at(self.place(), format!("found {}", self.found()), format!("`{wanted}`")))
     }
 
-    fn string(&mut self) -> Result<String, Wrong> {
+    fn string(&mut self) -> Result<String, SourceSyntaxError> {
         self.next();
         let mut text = String::new();
         loop {
@@ -143,19 +166,20 @@ impl Reader<'_> {
                 Some('\\') => text.push(self.escape(place)?),
                 Some(c) if c >= ' ' => text.push(c),
                 Some(c) => {
-                    return Err(Wrong::at(
+                    return Err(SourceSyntaxError::at(
                         place,
                         format!("unescaped {c:?} in a string"),
                         "an escape sequence",
                     ));
                 }
-                None => return Err(Wrong::at(place, "unterminated string", "a closing quote")),
+                None => return Err(SourceSyntaxError::at(place, "unterminated string", "a closing quote")),
             }
         }
     }
 
-    fn escape(&mut self, place: Place) -> Result<char, Wrong> {
-        let wrong = || Wrong::at(place, "invalid escape sequence", "one of \\n \\t \\\" \\\\ \\u0041");
+    fn escape(&mut self, place: Place) -> Result<char, SourceSyntaxError> {
+        let wrong =
+            || SourceSyntaxError::at(place, "invalid escape sequence", "one of \\n \\t \\\" \\\\ \\u0041");
         match self.next() {
             Some(c @ ('"' | '\\' | '/')) => Ok(c),
             Some('b') => Ok('\u{8}'),
@@ -183,7 +207,7 @@ impl Reader<'_> {
         (0..4).try_fold(0, |code, _| Some(code * 16 + self.next()?.to_digit(16)?))
     }
 
-    fn number(&mut self) -> Result<Data, Wrong> {
+    fn number(&mut self) -> Result<SourceValue, SourceSyntaxError> {
         let (place, start) = (self.place(), self.offset());
         while matches!(self.peek(), Some('-' | '+' | '.' | 'e' | 'E' | '0'..='9')) {
             self.next();
@@ -196,26 +220,26 @@ impl Reader<'_> {
         let leading_zero = leading_zero && !digits.starts_with("0e") && !digits.starts_with("0E");
         let bare_point = digits.starts_with('.') || digits.ends_with('.') || digits.contains(".e");
         if leading_zero || bare_point {
-            return Err(Wrong::at(
+            return Err(SourceSyntaxError::at(
                 place,
                 format!("{text} is not a valid JSON number"),
                 "a number such as 0.5",
             ));
         }
-        finite(text, place).map(Data::Number)
+        finite(text, place).map(SourceValue::Number)
     }
 
-    fn word(&mut self) -> Result<Data, Wrong> {
+    fn word(&mut self) -> Result<SourceValue, SourceSyntaxError> {
         let (place, start) = (self.place(), self.offset());
         while matches!(self.peek(), Some('a'..='z' | 'A'..='Z')) {
             self.next();
         }
         let end = self.offset();
         match self.text.get(start..end) {
-            Some("null") => Ok(Data::Null),
-            Some("true") => Ok(Data::Bool(true)),
-            Some("false") => Ok(Data::Bool(false)),
-            other => Err(Wrong::at(
+            Some("null") => Ok(SourceValue::Null),
+            Some("true") => Ok(SourceValue::Bool(true)),
+            Some("false") => Ok(SourceValue::Bool(false)),
+            other => Err(SourceSyntaxError::at(
                 place,
                 format!("`{}` is not a JSON value", other.unwrap_or_default()),
                 "true, false, null, or a string in quotes",

@@ -5,36 +5,36 @@ mod yaml;
 
 use crate::{
     Place,
-    bounds::{MAX_DEPTH, MAX_ENTRIES, MAX_VALUES},
-    problem::Findings,
+    limits::{MAX_ENTRIES, MAX_NESTING_DEPTH, MAX_VALUES},
+    problem::ProblemCollector,
 };
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Source {
+pub(crate) struct SourceNode {
     pub(crate) place: Place,
-    pub(crate) data: Data,
+    pub(crate) data: SourceValue,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Data {
+pub(crate) enum SourceValue {
     Null,
     Bool(bool),
     /// Always finite.
     Number(f64),
     Text(String),
-    List(Vec<Source>),
-    Map(Vec<(Key, Source)>),
+    List(Vec<SourceNode>),
+    Map(Vec<(SourceKey, SourceNode)>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Key {
+pub(crate) struct SourceKey {
     pub(crate) text: String,
     pub(crate) place: Place,
 }
 
 /// Parses a file; its name selects JSON or YAML. A syntax error is the only problem reported.
-pub(crate) fn read(file: &str, text: &str, findings: &mut Findings<'_>) -> Option<Source> {
+pub(crate) fn read(file: &str, text: &str, findings: &mut ProblemCollector<'_>) -> Option<SourceNode> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let read = if file.ends_with(".json") { json::read(text) } else { yaml::read(text) };
     read.map_err(|wrong| findings.add(wrong.place, wrong.message, wrong.expected)).ok()
@@ -42,13 +42,13 @@ pub(crate) fn read(file: &str, text: &str, findings: &mut Findings<'_>) -> Optio
 
 /// A syntax error.
 #[derive(Debug)]
-struct Wrong {
+struct SourceSyntaxError {
     place: Place,
     message: String,
     expected: String,
 }
 
-impl Wrong {
+impl SourceSyntaxError {
     fn at(place: Place, message: impl Into<String>, expected: impl Into<String>) -> Self {
         Self { place, message: message.into(), expected: expected.into() }
     }
@@ -56,24 +56,24 @@ impl Wrong {
 
 /// Counts values and checks the nesting depth while a file is parsed.
 #[derive(Default)]
-struct Budget {
+struct ValueBudget {
     values: usize,
 }
 
-impl Budget {
-    fn spend(&mut self, place: Place, depth: usize) -> Result<(), Wrong> {
+impl ValueBudget {
+    fn spend(&mut self, place: Place, depth: usize) -> Result<(), SourceSyntaxError> {
         self.values += 1;
         if self.values > MAX_VALUES {
-            return Err(Wrong::at(
+            return Err(SourceSyntaxError::at(
                 place,
                 format!("the file has more than {MAX_VALUES} values"),
                 "a smaller component, or several components",
             ));
         }
-        if depth > MAX_DEPTH {
-            return Err(Wrong::at(
+        if depth > MAX_NESTING_DEPTH {
+            return Err(SourceSyntaxError::at(
                 place,
-                format!("nested more than {MAX_DEPTH} levels deep"),
+                format!("nested more than {MAX_NESTING_DEPTH} levels deep"),
                 "a flatter tree, or a separate component for the inner part",
             ));
         }
@@ -82,21 +82,21 @@ impl Budget {
 }
 
 /// Checks that a key can be added to a mapping.
-fn check_key(entries: &[(Key, Source)], text: &str, place: Place) -> Result<(), Wrong> {
+fn check_key(entries: &[(SourceKey, SourceNode)], text: &str, place: Place) -> Result<(), SourceSyntaxError> {
     if entries.len() >= MAX_ENTRIES {
-        return Err(Wrong::at(
+        return Err(SourceSyntaxError::at(
             place,
             format!("the mapping has more than {MAX_ENTRIES} entries"),
             "a smaller mapping",
         ));
     }
     if entries.iter().any(|(key, _)| key.text == text) {
-        return Err(Wrong::at(place, format!("duplicate key `{text}`"), "each key once"));
+        return Err(SourceSyntaxError::at(place, format!("duplicate key `{text}`"), "each key once"));
     }
     Ok(())
 }
 
-impl Data {
+impl SourceValue {
     /// The name of the value's kind, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
@@ -110,15 +110,15 @@ impl Data {
     }
 }
 
-impl Source {
+impl SourceNode {
     pub(crate) fn to_json(&self) -> Value {
         match &self.data {
-            Data::Null => Value::Null,
-            Data::Bool(value) => Value::Bool(*value),
-            Data::Number(value) => number(*value),
-            Data::Text(text) => Value::String(text.clone()),
-            Data::List(items) => Value::Array(items.iter().map(Self::to_json).collect()),
-            Data::Map(entries) => Value::Object(
+            SourceValue::Null => Value::Null,
+            SourceValue::Bool(value) => Value::Bool(*value),
+            SourceValue::Number(value) => number(*value),
+            SourceValue::Text(text) => Value::String(text.clone()),
+            SourceValue::List(items) => Value::Array(items.iter().map(Self::to_json).collect()),
+            SourceValue::Map(entries) => Value::Object(
                 entries.iter().map(|(key, value)| (key.text.clone(), value.to_json())).collect::<Map<_, _>>(),
             ),
         }
@@ -134,9 +134,9 @@ fn number(value: f64) -> Value {
     serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-fn finite(text: &str, place: Place) -> Result<f64, Wrong> {
+fn finite(text: &str, place: Place) -> Result<f64, SourceSyntaxError> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        _ => Err(Wrong::at(place, format!("{text} is not allowed"), "a finite number")),
+        _ => Err(SourceSyntaxError::at(place, format!("{text} is not allowed"), "a finite number")),
     }
 }

@@ -1,48 +1,60 @@
 //! A parser for the JSON subset of YAML that records the position of every value. Rejects anchors, aliases and tags, so
 //! that people can read every value where it is used.
 
-use super::{Budget, Data, Key, Source, Wrong, check_key, finite};
+use super::{SourceKey, SourceNode, SourceSyntaxError, SourceValue, ValueBudget, check_key, finite};
 use crate::Place;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput};
 
-pub(super) fn read(text: &str) -> Result<Source, Wrong> {
-    let mut reader = Reader { parser: Parser::new_from_str(text), budget: Budget::default() };
+pub(super) fn read(text: &str) -> Result<SourceNode, SourceSyntaxError> {
+    let mut reader = YamlSourceReader { parser: Parser::new_from_str(text), budget: ValueBudget::default() };
     let mut document = None;
     while let Some((event, place)) = reader.next()? {
         match event {
             Event::StreamStart | Event::StreamEnd | Event::DocumentEnd | Event::Nothing => {}
             Event::DocumentStart(_) if document.is_some() => {
-                return Err(Wrong::at(place, "the file has a second document", "one component per file"));
+                return Err(SourceSyntaxError::at(
+                    place,
+                    "the file has a second document",
+                    "one component per file",
+                ));
             }
             Event::DocumentStart(_) => {}
             other => document = Some(reader.value(other, place, 0)?),
         }
     }
-    document.ok_or_else(|| Wrong::at(Place::START, "the file is empty", "a component"))
+    document.ok_or_else(|| SourceSyntaxError::at(Place::START, "the file is empty", "a component"))
 }
 
-struct Reader<'a> {
+struct YamlSourceReader<'a> {
     parser: Parser<'a, StrInput<'a>>,
-    budget: Budget,
+    budget: ValueBudget,
 }
 
-impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<Option<(Event<'a>, Place)>, Wrong> {
+impl<'a> YamlSourceReader<'a> {
+    fn next(&mut self) -> Result<Option<(Event<'a>, Place)>, SourceSyntaxError> {
         match self.parser.next_event() {
             None => Ok(None),
             Some(Ok((event, span))) => Ok(Some((event, place_of(span.start)))),
-            Some(Err(error)) => {
-                Err(Wrong::at(place_of(*error.marker()), error.info().to_owned(), "well-formed YAML"))
-            }
+            Some(Err(error)) => Err(SourceSyntaxError::at(
+                place_of(*error.marker()),
+                error.info().to_owned(),
+                "well-formed YAML",
+            )),
         }
     }
 
-    fn inside(&mut self) -> Result<(Event<'a>, Place), Wrong> {
-        self.next()?.ok_or_else(|| Wrong::at(Place::START, "unexpected end of file", "well-formed YAML"))
+    fn inside(&mut self) -> Result<(Event<'a>, Place), SourceSyntaxError> {
+        self.next()?
+            .ok_or_else(|| SourceSyntaxError::at(Place::START, "unexpected end of file", "well-formed YAML"))
     }
 
     /// Recursive; the budget bounds the depth.
-    fn value(&mut self, event: Event<'a>, place: Place, depth: usize) -> Result<Source, Wrong> {
+    fn value(
+        &mut self,
+        event: Event<'a>,
+        place: Place,
+        depth: usize,
+    ) -> Result<SourceNode, SourceSyntaxError> {
         self.budget.spend(place, depth)?;
         let data = match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -50,7 +62,7 @@ impl<'a> Reader<'a> {
                 if style == ScalarStyle::Plain {
                     scalar(&text, place)?
                 } else {
-                    Data::Text(text.into_owned())
+                    SourceValue::Text(text.into_owned())
                 }
             }
             Event::SequenceStart(anchor, tag) => {
@@ -63,7 +75,7 @@ impl<'a> Reader<'a> {
                     }
                     items.push(self.value(event, place, depth + 1)?);
                 }
-                Data::List(items)
+                SourceValue::List(items)
             }
             Event::MappingStart(anchor, tag) => {
                 plain_only(place, anchor, tag.is_some())?;
@@ -73,16 +85,16 @@ impl<'a> Reader<'a> {
                     let value = self.value(event, place, depth + 1)?;
                     entries.push((key, value));
                 }
-                Data::Map(entries)
+                SourceValue::Map(entries)
             }
             Event::Alias(_) => return Err(alias(place)),
-            _ => return Err(Wrong::at(place, "the value is missing", "a value")),
+            _ => return Err(SourceSyntaxError::at(place, "the value is missing", "a value")),
         };
-        Ok(Source { place, data })
+        Ok(SourceNode { place, data })
     }
 
     /// Returns the next key of a mapping, or `None` at its end.
-    fn key(&mut self, entries: &[(Key, Source)]) -> Result<Option<Key>, Wrong> {
+    fn key(&mut self, entries: &[(SourceKey, SourceNode)]) -> Result<Option<SourceKey>, SourceSyntaxError> {
         let (event, place) = self.inside()?;
         let text = match event {
             Event::MappingEnd => return Ok(None),
@@ -91,10 +103,12 @@ impl<'a> Reader<'a> {
                 text.into_owned()
             }
             Event::Alias(_) => return Err(alias(place)),
-            _ => return Err(Wrong::at(place, "a list or a mapping is used as a key", "a string")),
+            _ => {
+                return Err(SourceSyntaxError::at(place, "a list or a mapping is used as a key", "a string"));
+            }
         };
         check_key(entries, &text, place)?;
-        Ok(Some(Key { text, place }))
+        Ok(Some(SourceKey { text, place }))
     }
 }
 
@@ -102,16 +116,16 @@ fn place_of(mark: Marker) -> Place {
     Place::new(mark.line(), mark.col() + 1)
 }
 
-fn alias(place: Place) -> Wrong {
-    Wrong::at(place, "anchors and aliases are not supported", "the value itself")
+fn alias(place: Place) -> SourceSyntaxError {
+    SourceSyntaxError::at(place, "anchors and aliases are not supported", "the value itself")
 }
 
-fn plain_only(place: Place, anchor: usize, tagged: bool) -> Result<(), Wrong> {
+fn plain_only(place: Place, anchor: usize, tagged: bool) -> Result<(), SourceSyntaxError> {
     if anchor > 0 {
         return Err(alias(place));
     }
     if tagged {
-        return Err(Wrong::at(
+        return Err(SourceSyntaxError::at(
             place,
             "YAML tags are not supported",
             "a plain value; quote it to make it a string",
@@ -120,13 +134,13 @@ fn plain_only(place: Place, anchor: usize, tagged: bool) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn scalar(text: &str, place: Place) -> Result<Data, Wrong> {
+fn scalar(text: &str, place: Place) -> Result<SourceValue, SourceSyntaxError> {
     Ok(match text {
-        "" | "~" | "null" | "Null" | "NULL" => Data::Null,
-        "true" | "True" | "TRUE" => Data::Bool(true),
-        "false" | "False" | "FALSE" => Data::Bool(false),
-        _ if is_number(text) => Data::Number(finite(text, place)?),
-        _ => Data::Text(text.to_owned()),
+        "" | "~" | "null" | "Null" | "NULL" => SourceValue::Null,
+        "true" | "True" | "TRUE" => SourceValue::Bool(true),
+        "false" | "False" | "FALSE" => SourceValue::Bool(false),
+        _ if is_number(text) => SourceValue::Number(finite(text, place)?),
+        _ => SourceValue::Text(text.to_owned()),
     })
 }
 

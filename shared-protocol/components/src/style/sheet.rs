@@ -1,12 +1,12 @@
 //! The styles of one node in the file. Fixed values are checked during parsing, computed values during rendering.
 
 use super::{Expected, Style, StyleKey};
-use crate::{EvalError, Expression, expression::Scope};
+use crate::{ComponentExpression, EvalError, expression::Scope};
 
 #[derive(Debug, Default)]
 pub struct StyleSheet {
     pub fixed: Style,
-    pub computed: Vec<(StyleKey, Expression)>,
+    pub computed: Vec<(StyleKey, ComponentExpression)>,
 }
 
 impl StyleSheet {

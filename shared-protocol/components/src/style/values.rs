@@ -11,9 +11,9 @@ pub(crate) trait FromValue: Sized {
 }
 
 /// One step of the spacing scale, in points.
-const STEP: f32 = 4.0;
-const MAX_STEPS: f64 = 64.0;
-const MAX_LENGTH: f64 = 10_000.0;
+const POINTS_PER_STEP: f32 = 4.0;
+const MAX_SPACING_STEPS: f64 = 64.0;
+const MAX_LENGTH_POINTS: f64 = 10_000.0;
 
 fn number(value: &Value, from: f64, to: f64, what: &str) -> Result<f32, Expected> {
     let expected = || Expected(format!("{what} from {from} to {to}"));
@@ -66,8 +66,8 @@ pub struct Space(pub f32);
 
 impl FromValue for Space {
     fn from_value(value: &Value) -> Result<Self, Expected> {
-        number(value, 0.0, MAX_STEPS, "steps of the spacing scale (4 points each)")
-            .map(|steps| Self(steps * STEP))
+        number(value, 0.0, MAX_SPACING_STEPS, "steps of the spacing scale (4 points each)")
+            .map(|steps| Self(steps * POINTS_PER_STEP))
     }
 }
 
@@ -119,10 +119,12 @@ pub enum Length {
 impl FromValue for Length {
     fn from_value(value: &Value) -> Result<Self, Expected> {
         let expected = || {
-            Expected(format!("points from 0 to {MAX_LENGTH}, a share such as \"50%\", \"fill\" or \"auto\""))
+            Expected(format!(
+                "points from 0 to {MAX_LENGTH_POINTS}, a share such as \"50%\", \"fill\" or \"auto\""
+            ))
         };
         match value.as_str() {
-            None => number(value, 0.0, MAX_LENGTH, "points").map(Self::Points).map_err(|_| expected()),
+            None => number(value, 0.0, MAX_LENGTH_POINTS, "points").map(Self::Points).map_err(|_| expected()),
             Some("auto") => Ok(Self::Auto),
             Some("fill") => Ok(Self::Share(1.0)),
             Some(text) => {

@@ -1,8 +1,8 @@
 //! Several calls as one: in order, all or none. A later call refers to a new node by the name that an earlier call
 //! gave it.
 
-use super::{Common, answers, reply, resources::Asked, with_common};
-use crate::{Call, Code, Failure, Reply, Tool, surface::parsed};
+use super::{CommonArguments, output_schema, reply, resources::CommandTranslator, with_common};
+use crate::{Call, Code, Failure, Tool, ToolReply, surface::parse_arguments};
 use authority::Snapshot;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use shared_protocol::{Command, ElementId};
 
 /// The maximum number of operations in one batch.
-const MOST: usize = 500;
+const MAX_BATCH_OPERATIONS: usize = 500;
 
 pub(super) fn all() -> Vec<Tool> {
     vec![Tool::guarded(
@@ -20,41 +20,41 @@ pub(super) fn all() -> Vec<Tool> {
         "Propose several changes in order, all or none. Give new nodes a name to refer to them in later operations.",
         (
             with_common(json!({
-                "operations": { "type": "array", "maxItems": MOST, "items": { "type": "object", "properties": {
+                "operations": { "type": "array", "maxItems": MAX_BATCH_OPERATIONS, "items": { "type": "object", "properties": {
                     "tool": { "enum": ["add_resource", "update_resource", "remove_resource", "move_resource", "connect_resources", "disconnect_resources"] },
                     "arguments": { "type": "object" }
                 }, "required": ["tool", "arguments"] } }
             })),
             &["operations"],
         ),
-        answers(json!({ "results": { "type": "array" } })),
+        output_schema(json!({ "results": { "type": "array" } })),
         |call| Box::pin(async move { run(call).await }),
     )]
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Operations {
-    operations: Vec<Operation>,
+struct BatchArguments {
+    operations: Vec<BatchOperation>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Operation {
+struct BatchOperation {
     tool: String,
     #[serde(default)]
     arguments: JsonObject,
 }
 
-async fn run(call: Call) -> Result<Reply, Failure> {
-    let (common, own) = Common::split(&call)?;
-    let Operations { operations } = parsed(&own)?;
-    if operations.is_empty() || operations.len() > MOST {
-        let message = format!("operations must have 1 to {MOST} entries");
+async fn run(call: Call) -> Result<ToolReply, Failure> {
+    let (common, own) = CommonArguments::split(&call)?;
+    let BatchArguments { operations } = parse_arguments(&own)?;
+    if operations.is_empty() || operations.len() > MAX_BATCH_OPERATIONS {
+        let message = format!("operations must have 1 to {MAX_BATCH_OPERATIONS} entries");
         return Err(Failure::new(Code::BadRequest, message).field("operations"));
     }
     let state = common.state(&call)?;
-    let asked = Asked { workspace: call.workspace()?, state: &state };
+    let asked = CommandTranslator { workspace: call.workspace()?, state: &state };
     let (mut commands, mut lengths) = (Vec::new(), Vec::new());
     for (index, operation) in operations.iter().enumerate() {
         let own = asked.commands(&operation.tool, &operation.arguments).map_err(|mut failure| {
@@ -64,7 +64,7 @@ async fn run(call: Call) -> Result<Reply, Failure> {
         lengths.push(own.len());
         commands.extend(own);
     }
-    let makes: Vec<bool> = commands.iter().map(makes_something).collect();
+    let makes: Vec<bool> = commands.iter().map(creates_element).collect();
     let outcome = common.propose(&call, commands).await?;
     let results = match &outcome.done.step {
         Some(step) => results(&step.state, &step.created, &operations, (&lengths, &makes)),
@@ -74,14 +74,14 @@ async fn run(call: Call) -> Result<Reply, Failure> {
 }
 
 /// Returns whether the command creates an element; each of these creates exactly one.
-fn makes_something(command: &Command) -> bool {
+fn creates_element(command: &Command) -> bool {
     matches!(command, Command::AddNode(_) | Command::Connect { .. })
 }
 
 fn results(
     state: &Snapshot,
     created: &[ElementId],
-    operations: &[Operation],
+    operations: &[BatchOperation],
     (lengths, makes): (&[usize], &[bool]),
 ) -> Vec<Value> {
     let (mut made, mut at) = (created.iter(), 0);

@@ -1,7 +1,8 @@
 //! Tools that add and remove edges.
 
-use super::{Common, answers, node_ref, reply, with_common};
-use crate::{Call, Code, Failure, Reply, Tool, shown, surface::parsed};
+use crate::escape::shown;
+use super::{CommonArguments, node_ref, output_schema, reply, with_common};
+use crate::{Call, Code, Failure, Tool, ToolReply, surface::parse_arguments};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::json;
@@ -22,8 +23,8 @@ pub(super) fn all() -> Vec<Tool> {
                 })),
                 &["sourceInstanceId", "sourceHandle", "targetInstanceId", "targetHandle"],
             ),
-            answers(json!({ "edgeId": text })),
-            |call| Box::pin(async move { one(call, "connect_resources").await }),
+            output_schema(json!({ "edgeId": text })),
+            |call| Box::pin(async move { propose_one(call, "connect_resources").await }),
         ),
         Tool::guarded(
             "diagram",
@@ -31,14 +32,14 @@ pub(super) fn all() -> Vec<Tool> {
             "Disconnect resources",
             "Propose to remove an edge and the reference that it represents.",
             (with_common(json!({ "edgeId": text })), &["edgeId"]),
-            answers(json!({ "edgeId": text })),
-            |call| Box::pin(async move { one(call, "disconnect_resources").await }),
+            output_schema(json!({ "edgeId": text })),
+            |call| Box::pin(async move { propose_one(call, "disconnect_resources").await }),
         ),
     ]
 }
 
-async fn one(call: Call, tool: &'static str) -> Result<Reply, Failure> {
-    let (common, own) = Common::split(&call)?;
+async fn propose_one(call: Call, tool: &'static str) -> Result<ToolReply, Failure> {
+    let (common, own) = CommonArguments::split(&call)?;
     call.workspace()?;
     let outcome = common.propose(&call, commands(tool, &own)?).await?;
     let created = outcome.done.step.as_ref().and_then(|step| step.created.first());
@@ -51,7 +52,7 @@ async fn one(call: Call, tool: &'static str) -> Result<Reply, Failure> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Connect {
+struct ConnectArguments {
     source_instance_id: String,
     source_handle: String,
     target_instance_id: String,
@@ -62,14 +63,14 @@ struct Connect {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Disconnect {
+struct DisconnectArguments {
     edge_id: String,
 }
 
 pub(super) fn commands(tool: &str, own: &JsonObject) -> Result<Vec<Command>, Failure> {
     match tool {
         "connect_resources" => {
-            let asked: Connect = parsed(own)?;
+            let asked: ConnectArguments = parse_arguments(own)?;
             let end = |node: &str, handle: &str, fields: [&str; 2]| {
                 let port: PortId = handle.parse().map_err(|_| {
                     Failure::new(Code::NotFound, format!("Handle `{}` does not exist", shown(handle)))
@@ -85,7 +86,7 @@ pub(super) fn commands(tool: &str, own: &JsonObject) -> Result<Vec<Command>, Fai
             Ok(vec![Command::Connect { source, target, label: asked.label }])
         }
         "disconnect_resources" => {
-            let Disconnect { edge_id } = parsed(own)?;
+            let DisconnectArguments { edge_id } = parse_arguments(own)?;
             let edge: EdgeId = edge_id.parse().map_err(|_| {
                 Failure::new(Code::NotFound, format!("Edge `{}` does not exist", shown(&edge_id)))
                     .field("edgeId")

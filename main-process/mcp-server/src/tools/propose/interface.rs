@@ -1,10 +1,10 @@
 //! Tools for overrides and previews. Overrides go into a draft like every change; preview actions wait for review on
 //! their own.
 
-use super::{Common, answers, project, reply, with_common};
+use super::{CommonArguments, output_schema, project, reply, with_common};
 use crate::{
-    Call, Code, Failure, Reply, Tool,
-    surface::parsed,
+    Call, Code, Failure, Tool, ToolReply,
+    surface::parse_arguments,
     tools::{board, image::find_page},
 };
 use rmcp::model::JsonObject;
@@ -20,7 +20,7 @@ use shared_protocol::{
 use std::sync::Arc;
 
 /// The maximum number of operations in one call.
-const MOST_OPS: usize = 500;
+const MAX_OVERRIDE_OPS: usize = 500;
 
 pub(super) fn all() -> Vec<Tool> {
     let text = json!({ "type": "string" });
@@ -43,11 +43,11 @@ pub(super) fn all() -> Vec<Tool> {
             "Propose to set or clear override values for props of instances: OverrideOp[] in order, all or none.",
             (
                 with_common(
-                    json!({ "ops": { "type": "array", "items": op, "maxItems": MOST_OPS }, "scope": scope }),
+                    json!({ "ops": { "type": "array", "items": op, "maxItems": MAX_OVERRIDE_OPS }, "scope": scope }),
                 ),
                 &["ops"],
             ),
-            answers(json!({})),
+            output_schema(json!({})),
             |call| Box::pin(async move { apply(call).await }),
         ),
         Tool::guarded(
@@ -56,53 +56,54 @@ pub(super) fn all() -> Vec<Tool> {
             "Start preview",
             "Request to start a preview of a page, a component or one of its variants. A person must accept.",
             (
-                project::words(json!({
+                project::with_wait_argument(json!({
                     "page": { "type": "string", "description": "ui.route node by name, id or path" },
                     "component": text, "variant": text, "width": side, "height": side,
                     "dark": { "type": "boolean" }
                 })),
                 &[],
             ),
-            answers(json!({})),
-            |call| Box::pin(async move { project::ask(call, "Start a preview", start).await }),
+            output_schema(json!({})),
+            |call| Box::pin(async move { project::request_action(call, "Start a preview", start).await }),
         ),
         Tool::guarded(
             "interface",
             "stop_preview",
             "Stop preview",
             "Request to stop a preview. A person must accept.",
-            (project::words(json!({ "session": text })), &["session"]),
-            answers(json!({})),
-            |call| Box::pin(async move { project::ask(call, "Stop a preview", stop).await }),
+            (project::with_wait_argument(json!({ "session": text })), &["session"]),
+            output_schema(json!({})),
+            |call| Box::pin(async move { project::request_action(call, "Stop a preview", stop).await }),
         ),
         Tool::guarded(
             "interface",
             "navigate_preview",
             "Navigate preview",
             "Request to show another page in a preview. A person must accept.",
-            (project::words(json!({ "session": text, "page": text })), &["session", "page"]),
-            answers(json!({})),
-            |call| Box::pin(async move { project::ask(call, "Show another page", navigate).await }),
+            (project::with_wait_argument(json!({ "session": text, "page": text })), &["session", "page"]),
+            output_schema(json!({})),
+            |call| {
+                Box::pin(async move { project::request_action(call, "Show another page", navigate).await })
+            },
         ),
     ]
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Apply {
+struct ApplyOverridesArguments {
     ops: Vec<Value>,
     #[serde(default)]
     scope: OverrideScope,
 }
 
-async fn apply(call: Call) -> Result<Reply, Failure> {
-    let (common, own) = Common::split(&call)?;
-    let Apply { ops, scope } = parsed(&own)?;
+async fn apply(call: Call) -> Result<ToolReply, Failure> {
+    let (common, own) = CommonArguments::split(&call)?;
+    let ApplyOverridesArguments { ops, scope } = parse_arguments(&own)?;
     call.workspace()?;
-    if ops.is_empty() || ops.len() > MOST_OPS {
-        return Err(
-            Failure::new(Code::BadRequest, format!("ops must have 1 to {MOST_OPS} entries")).field("ops")
-        );
+    if ops.is_empty() || ops.len() > MAX_OVERRIDE_OPS {
+        return Err(Failure::new(Code::BadRequest, format!("ops must have 1 to {MAX_OVERRIDE_OPS} entries"))
+            .field("ops"));
     }
     let commands: Vec<Command> = ops
         .into_iter()
@@ -149,7 +150,7 @@ fn command(op: OverrideOp, scope: OverrideScope) -> Result<Command, String> {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Start {
+struct StartPreviewArguments {
     page: Option<String>,
     component: Option<String>,
     variant: Option<String>,
@@ -160,7 +161,7 @@ struct Start {
 }
 
 fn start(call: &Call, own: &JsonObject) -> Result<Act, Failure> {
-    let Start { page, component, variant, width, height, dark } = parsed(own)?;
+    let StartPreviewArguments { page, component, variant, width, height, dark } = parse_arguments(own)?;
     let shows = match (page, component, variant) {
         (Some(page), None, None) => Shown::Route(self::page(call, &page)?),
         (None, Some(component), None) => Shown::Component { component },
@@ -193,24 +194,24 @@ fn page(call: &Call, named: &str) -> Result<shared_protocol::NodeId, Failure> {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stop {
+struct StopPreviewArguments {
     session: String,
 }
 
 fn stop(call: &Call, own: &JsonObject) -> Result<Act, Failure> {
-    let Stop { session } = parsed(own)?;
+    let StopPreviewArguments { session } = parse_arguments(own)?;
     Ok(Act::StopPreview { session: self::session(call, &session)? })
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Navigate {
+struct NavigatePreviewArguments {
     session: String,
     page: String,
 }
 
 fn navigate(call: &Call, own: &JsonObject) -> Result<Act, Failure> {
-    let Navigate { session, page } = parsed(own)?;
+    let NavigatePreviewArguments { session, page } = parse_arguments(own)?;
     Ok(Act::NavigatePreview { session: self::session(call, &session)?, route: self::page(call, &page)? })
 }
 

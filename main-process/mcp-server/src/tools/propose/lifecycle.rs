@@ -1,7 +1,7 @@
 //! The lifecycle of a proposal: submit, revise, withdraw.
 
-use super::{Common, answers, in_our_words, proposal_id, reply};
-use crate::{Call, Failure, Reply, Tool, surface::parsed};
+use super::{CommonArguments, output_schema, proposal_id, reply, with_contract_fields};
+use crate::{Call, Failure, Tool, ToolReply, surface::parse_arguments};
 use authority::proposals::AgentAsk;
 use serde::Deserialize;
 use serde_json::json;
@@ -23,7 +23,7 @@ pub(super) fn all() -> Vec<Tool> {
                 }),
                 &["title"],
             ),
-            answers(json!({})),
+            output_schema(json!({})),
             |call| Box::pin(async move { submit(call).await }),
         ),
         Tool::guarded(
@@ -32,7 +32,7 @@ pub(super) fn all() -> Vec<Tool> {
             "Revise proposal",
             "Turn a submitted or rejected proposal into a draft again, as a new version.",
             (json!({ "id": text }), &["id"]),
-            answers(json!({})),
+            output_schema(json!({})),
             |call| Box::pin(async move { named(call, AgentAsk::Revise).await }),
         ),
         Tool::guarded(
@@ -41,28 +41,31 @@ pub(super) fn all() -> Vec<Tool> {
             "Withdraw proposal",
             "Withdraw your draft or proposal.",
             (json!({ "id": text }), &["id"]),
-            answers(json!({})),
+            output_schema(json!({})),
             |call| Box::pin(async move { named(call, AgentAsk::Withdraw).await }),
         ),
     ]
 }
 
-async fn submit(call: Call) -> Result<Reply, Failure> {
-    let common: Common = call.arguments()?;
+async fn submit(call: Call) -> Result<ToolReply, Failure> {
+    let common: CommonArguments = call.arguments()?;
     call.workspace()?;
     let ask = AgentAsk::Submit { draft: common.named()?, submission: common.submission()? };
-    reply(&call, &call.ask(ask).await.map_err(in_our_words)?, json!({}))
+    reply(&call, &call.submit(ask).await.map_err(with_contract_fields)?, json!({}))
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Named {
+struct ProposalIdArguments {
     id: String,
 }
 
-async fn named(call: Call, ask: impl Fn(shared_protocol::ProposalId) -> AgentAsk) -> Result<Reply, Failure> {
-    let Named { id } = parsed(&call.arguments)?;
+async fn named(
+    call: Call,
+    ask: impl Fn(shared_protocol::ProposalId) -> AgentAsk,
+) -> Result<ToolReply, Failure> {
+    let ProposalIdArguments { id } = parse_arguments(&call.arguments)?;
     call.workspace()?;
     let id = proposal_id(&id, "id")?;
-    reply(&call, &call.ask(ask(id)).await?, json!({}))
+    reply(&call, &call.submit(ask(id)).await?, json!({}))
 }

@@ -8,11 +8,14 @@ mod project;
 mod resources;
 mod runs;
 
+use crate::escape::shown;
 use super::shape::REDACTED;
-use crate::{Call, Code, Diagnostic, Failure, Meta, Reply, Tool, shown, surface::parsed};
+use crate::{
+    Call, Code, EnvelopeDiagnostic, EnvelopeMeta, Failure, Tool, ToolReply, surface::parse_arguments,
+};
 use authority::{
     Snapshot,
-    proposals::{AgentAsk, AgentDone, AgentOutcome, Client, Draft, StepDone, Submission, Wanted},
+    proposals::{AgentAsk, AgentOutcome, AgentResponse, Client, Draft, DraftStepOutcome, Submission, Wanted},
 };
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -38,7 +41,7 @@ pub(super) fn all() -> Vec<Tool> {
 /// The arguments that all of these tools accept.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Common {
+struct CommonArguments {
     proposal: Option<String>,
     #[serde(default)]
     submit: bool,
@@ -61,13 +64,13 @@ fn with_common(mut own: Value) -> Value {
             "submit".to_owned(),
             json!({ "type": "boolean", "description": "true: submit this change immediately as a separate proposal" }),
         );
-        of_submission(fields);
+        add_submission_fields(fields);
     }
     own
 }
 
 /// Adds the arguments that describe a submission.
-fn of_submission(fields: &mut JsonObject) {
+fn add_submission_fields(fields: &mut JsonObject) {
     fields.insert(
         "title".to_owned(),
         json!({ "type": "string", "description": "one line for the reviewer; default: a summary of the change" }),
@@ -102,13 +105,13 @@ fn refuse_redacted(path: &str, value: &Value) -> Result<(), Failure> {
     }
 }
 
-impl Common {
+impl CommonArguments {
     /// Splits the arguments into the common ones and the tool's own.
     fn split(call: &Call) -> Result<(Self, JsonObject), Failure> {
         let (common, own): (JsonObject, JsonObject) =
             call.arguments.clone().into_iter().partition(|(key, _)| COMMON.contains(&key.as_str()));
         own.iter().try_for_each(|(key, value)| refuse_redacted(key, value))?;
-        Ok((parsed(&common)?, own))
+        Ok((parse_arguments(&common)?, own))
     }
 
     fn named(&self) -> Result<Option<ProposalId>, Failure> {
@@ -153,7 +156,7 @@ impl Common {
     fn state(&self, call: &Call) -> Result<Snapshot, Failure> {
         let (workspace, review) = (call.workspace()?, &call.view.review);
         let draft = match self.draft()? {
-            Draft::Named(id) => Some(review.own(id, &call.client)?),
+            Draft::Named(id) => Some(review.owned_by(id, &call.client)?),
             Draft::Current => review.draft(None, &call.client)?,
             Draft::New => None,
         };
@@ -177,7 +180,9 @@ impl Common {
         };
         let submit = self.submit.then(|| self.submission()).transpose()?;
         let what = Wanted::Command(Box::new(command));
-        call.ask(AgentAsk::Propose { draft: self.draft()?, what, submit }).await.map_err(in_our_words)
+        call.submit(AgentAsk::Propose { draft: self.draft()?, what, submit })
+            .await
+            .map_err(with_contract_fields)
     }
 }
 
@@ -188,7 +193,7 @@ fn proposal_id(text: &str, field: &str) -> Result<ProposalId, Failure> {
 }
 
 /// Translates the core's field names to those of the contract.
-fn in_our_words(mut failure: Failure) -> Failure {
+fn with_contract_fields(mut failure: Failure) -> Failure {
     failure.field = failure.field.map(|field| {
         match field.as_str() {
             "type" => "typeId",
@@ -241,15 +246,15 @@ fn node_ref(text: &str, field: &str) -> Result<NodeRef, Failure> {
 }
 
 /// Builds the answer of a tool that added to a proposal: its own data and the state of the proposal.
-fn reply(call: &Call, outcome: &AgentOutcome, own: Value) -> Result<Reply, Failure> {
+fn reply(call: &Call, outcome: &AgentOutcome, own: Value) -> Result<ToolReply, Failure> {
     let mut data = proposal_fields(&call.client, outcome);
     if let (Value::Object(data), Value::Object(own)) = (&mut data, own) {
         data.extend(own);
     }
     let applied = outcome.accepted.as_ref().and_then(|granted| granted.applied.as_ref());
     let revision = applied.map_or(outcome.done.proposal.base, |applied| applied.revision);
-    let mut reply = Reply::new(&data, Meta { revision: revision.0, ..Meta::default() })?;
-    if let Some(StepDone { findings, .. }) = &outcome.done.step {
+    let mut reply = ToolReply::new(&data, EnvelopeMeta { revision: revision.0, ..EnvelopeMeta::default() })?;
+    if let Some(DraftStepOutcome { findings, .. }) = &outcome.done.step {
         reply.diagnostics = findings.iter().map(diagnostic).collect();
     }
     Ok(reply)
@@ -257,8 +262,8 @@ fn reply(call: &Call, outcome: &AgentOutcome, own: Value) -> Result<Reply, Failu
 
 /// Returns the state of the proposal in the form that all of these tools share.
 pub fn proposal_fields(client: &Client, outcome: &AgentOutcome) -> Value {
-    let AgentDone { proposal, began, .. } = &outcome.done;
-    let mut fields = json!({ "status": status(outcome), "proposal": in_brief(proposal) });
+    let AgentResponse { proposal, began, .. } = &outcome.done;
+    let mut fields = json!({ "status": status(outcome), "proposal": summarize_proposal(proposal) });
     // Only its id leads back to this draft.
     if *began && !client.connected && proposal.state == ProposalState::Draft {
         fields["hint"] = json!(format!(
@@ -284,7 +289,7 @@ fn status(outcome: &AgentOutcome) -> &'static str {
     }
 }
 
-fn in_brief(proposal: &Proposal) -> Value {
+fn summarize_proposal(proposal: &Proposal) -> Value {
     json!({
         "id": proposal.id,
         "number": proposal.number,
@@ -294,8 +299,8 @@ fn in_brief(proposal: &Proposal) -> Value {
     })
 }
 
-fn diagnostic(problem: &Problem) -> Diagnostic {
-    Diagnostic {
+fn diagnostic(problem: &Problem) -> EnvelopeDiagnostic {
+    EnvelopeDiagnostic {
         severity: match problem.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
@@ -307,7 +312,7 @@ fn diagnostic(problem: &Problem) -> Diagnostic {
 }
 
 /// The output schema that all of these tools share.
-fn answers(own: Value) -> Value {
+fn output_schema(own: Value) -> Value {
     let mut properties = json!({ "status": { "type": "string" }, "proposal": { "type": "object" } });
     if let (Value::Object(all), Value::Object(own)) = (&mut properties, own) {
         all.extend(own);

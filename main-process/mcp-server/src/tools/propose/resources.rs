@@ -1,7 +1,7 @@
 //! Tools that add, edit, remove and move nodes, with the arguments of the diagram contract.
 
-use super::{Common, answers, node, node_ref, reply, with_common};
-use crate::{Call, Code, Failure, Reply, Tool, WorkspaceView, surface::parsed, tools::board};
+use super::{CommonArguments, node, node_ref, output_schema, reply, with_common};
+use crate::{Call, Code, Failure, Tool, ToolReply, WorkspaceView, surface::parse_arguments, tools::board};
 use authority::{Snapshot, proposals::AgentOutcome};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -31,8 +31,10 @@ pub(super) fn all() -> Vec<Tool> {
                 })),
                 &["typeId"],
             ),
-            answers(json!({ "instanceId": text, "terraformName": text, "position": { "type": "object" } })),
-            |call| Box::pin(async move { one(call, "add_resource").await }),
+            output_schema(
+                json!({ "instanceId": text, "terraformName": text, "position": { "type": "object" } }),
+            ),
+            |call| Box::pin(async move { propose_one(call, "add_resource").await }),
         ),
         Tool::guarded(
             "diagram",
@@ -45,8 +47,8 @@ pub(super) fn all() -> Vec<Tool> {
                 })),
                 &["instanceId", "properties"],
             ),
-            answers(json!({ "instanceId": text })),
-            |call| Box::pin(async move { one(call, "update_resource").await }),
+            output_schema(json!({ "instanceId": text })),
+            |call| Box::pin(async move { propose_one(call, "update_resource").await }),
         ),
         Tool::guarded(
             "diagram",
@@ -54,8 +56,8 @@ pub(super) fn all() -> Vec<Tool> {
             "Remove resource",
             "Propose to remove a node with its content, its edges and the references to it.",
             (with_common(json!({ "instanceId": text })), &["instanceId"]),
-            answers(json!({ "instanceId": text })),
-            |call| Box::pin(async move { one(call, "remove_resource").await }),
+            output_schema(json!({ "instanceId": text })),
+            |call| Box::pin(async move { propose_one(call, "remove_resource").await }),
         ),
         Tool::guarded(
             "diagram",
@@ -69,24 +71,24 @@ pub(super) fn all() -> Vec<Tool> {
                 })),
                 &["instanceId"],
             ),
-            answers(json!({ "instanceId": text, "position": { "type": "object" } })),
-            |call| Box::pin(async move { one(call, "move_resource").await }),
+            output_schema(json!({ "instanceId": text, "position": { "type": "object" } })),
+            |call| Box::pin(async move { propose_one(call, "move_resource").await }),
         ),
     ]
 }
 
 /// Runs one call of one of these tools.
-async fn one(call: Call, tool: &'static str) -> Result<Reply, Failure> {
-    let (common, own) = Common::split(&call)?;
+async fn propose_one(call: Call, tool: &'static str) -> Result<ToolReply, Failure> {
+    let (common, own) = CommonArguments::split(&call)?;
     let state = common.state(&call)?;
-    let asked = Asked { workspace: call.workspace()?, state: &state };
+    let asked = CommandTranslator { workspace: call.workspace()?, state: &state };
     let commands = asked.commands(tool, &own)?;
     let outcome = common.propose(&call, commands).await?;
-    reply(&call, &outcome, told(&outcome, &own))
+    reply(&call, &outcome, own_fields(&outcome, &own))
 }
 
 /// Returns the tool's own fields of the answer.
-fn told(outcome: &AgentOutcome, own: &JsonObject) -> Value {
+fn own_fields(outcome: &AgentOutcome, own: &JsonObject) -> Value {
     let Some(step) = &outcome.done.step else { return json!({}) };
     let node = match step.created.first() {
         Some(ElementId::Node(id)) => step.state.node(*id),
@@ -106,19 +108,19 @@ fn told(outcome: &AgentOutcome, own: &JsonObject) -> Value {
 }
 
 /// Translates calls into commands, on the workspace with the draft applied.
-pub(super) struct Asked<'a> {
+pub(super) struct CommandTranslator<'a> {
     pub(super) workspace: &'a WorkspaceView,
     pub(super) state: &'a Snapshot,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Position {
+struct PositionArgument {
     x: f64,
     y: f64,
 }
 
-impl Position {
+impl PositionArgument {
     /// Rounds to whole units. The core refuses values out of bounds.
     fn point(self) -> Point {
         Point { x: self.x.round() as i32, y: self.y.round() as i32 }
@@ -127,11 +129,11 @@ impl Position {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Add {
+struct AddResourceArguments {
     type_id: String,
     #[serde(default)]
     properties: BTreeMap<PropKey, shared_protocol::Value>,
-    position: Option<Position>,
+    position: Option<PositionArgument>,
     parent_id: Option<String>,
     board: Option<String>,
     label: Option<String>,
@@ -140,7 +142,7 @@ struct Add {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Update {
+struct UpdateResourceArguments {
     instance_id: String,
     properties: BTreeMap<PropKey, shared_protocol::Value>,
     label: Option<String>,
@@ -149,34 +151,34 @@ struct Update {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Remove {
+struct RemoveResourceArguments {
     instance_id: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Move {
+struct MoveResourceArguments {
     instance_id: String,
-    position: Option<Position>,
-    size: Option<Size>,
+    position: Option<PositionArgument>,
+    size: Option<SizeArgument>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Size {
+struct SizeArgument {
     w: f64,
     h: f64,
 }
 
-type Split = (BTreeMap<PropKey, shared_protocol::Value>, BTreeMap<PropKey, Vec<NodeRef>>);
+type SplitProperties = (BTreeMap<PropKey, shared_protocol::Value>, BTreeMap<PropKey, Vec<NodeRef>>);
 
-impl Asked<'_> {
+impl CommandTranslator<'_> {
     pub(super) fn commands(&self, tool: &str, own: &JsonObject) -> Result<Vec<Command>, Failure> {
         match tool {
-            "add_resource" => self.add(parsed(own)?),
-            "update_resource" => self.update(parsed(own)?),
+            "add_resource" => self.add(parse_arguments(own)?),
+            "update_resource" => self.update(parse_arguments(own)?),
             "remove_resource" => {
-                let Remove { instance_id } = parsed(own)?;
+                let RemoveResourceArguments { instance_id } = parse_arguments(own)?;
                 let nodes = vec![node_ref(&instance_id, "instanceId")?];
                 Ok(vec![Command::Remove { nodes, edges: Vec::new() }])
             }
@@ -185,7 +187,7 @@ impl Asked<'_> {
         }
     }
 
-    fn add(&self, add: Add) -> Result<Vec<Command>, Failure> {
+    fn add(&self, add: AddResourceArguments) -> Result<Vec<Command>, Failure> {
         let def = self.type_named(&add.type_id)?;
         let parent = add.parent_id.as_deref().map(|named| node_ref(named, "parentId")).transpose()?;
         // A container that the same batch creates does not exist yet.
@@ -195,9 +197,9 @@ impl Asked<'_> {
             (None, Some(container)) => container.board,
             (named, _) => board::find_in(self.workspace, self.state, named.as_deref())?.id,
         };
-        let (props, references) = split(def, add.properties)?;
+        let (props, references) = split_references(def, add.properties)?;
         let type_id = def.id.clone();
-        let at = add.position.map(Position::point);
+        let at = add.position.map(PositionArgument::point);
         let (name, label) = (add.name, add.label);
         Ok(vec![Command::AddNode(AddNode {
             board: board.into(),
@@ -227,11 +229,11 @@ impl Asked<'_> {
         registry.get(&id).ok_or_else(unknown)
     }
 
-    fn update(&self, update: Update) -> Result<Vec<Command>, Failure> {
+    fn update(&self, update: UpdateResourceArguments) -> Result<Vec<Command>, Failure> {
         let named = node_ref(&update.instance_id, "instanceId")?;
         let known = node(self.state, None, &update.instance_id, "instanceId").ok();
         let (set, references) = match known.and_then(|node| self.state.type_of(node)) {
-            Some(def) => split(def, update.properties)?,
+            Some(def) => split_references(def, update.properties)?,
             // A node that the same batch creates, or one of an unknown type: the core reports the problem.
             None => (update.properties, BTreeMap::new()),
         };
@@ -243,7 +245,7 @@ impl Asked<'_> {
         // Null is a value here, so it is distinguished from an omitted argument.
         let mut own = own.clone();
         let parent = own.remove("parentId");
-        let Move { instance_id, position, size } = parsed(&own)?;
+        let MoveResourceArguments { instance_id, position, size } = parse_arguments(&own)?;
         let named = node_ref(&instance_id, "instanceId")?;
         let mut commands = Vec::new();
         if let Some(parent) = &parent {
@@ -263,7 +265,7 @@ impl Asked<'_> {
                 .ok()
                 .and_then(|node| self.state.placement(node.id))
                 .map(|place| Point { x: place.x, y: place.y });
-            let at = position.map(Position::point).or(here).unwrap_or_default();
+            let at = position.map(PositionArgument::point).or(here).unwrap_or_default();
             let (w, h) = size.map(|size| (size.w.round() as i32, size.h.round() as i32)).unzip();
             commands.push(Command::Place { items: vec![Placed { node: named, x: at.x, y: at.y, w, h }] });
         }
@@ -275,7 +277,10 @@ impl Asked<'_> {
 }
 
 /// Splits properties into values and references to nodes.
-fn split(def: &TypeDef, properties: BTreeMap<PropKey, shared_protocol::Value>) -> Result<Split, Failure> {
+fn split_references(
+    def: &TypeDef,
+    properties: BTreeMap<PropKey, shared_protocol::Value>,
+) -> Result<SplitProperties, Failure> {
     let (mut props, mut references) = (BTreeMap::new(), BTreeMap::new());
     for (key, value) in properties {
         let is_reference = def.prop(key.as_str()).is_some_and(|prop| prop.kind == PropKind::Reference);

@@ -1,10 +1,11 @@
 //! Terraform runs for agents. A run waits for review unless a standing approval accepts it, and its output is
 //! followed line by line.
 
-use super::{Common, of_submission, proposal_id};
+use crate::escape::shown;
+use super::{CommonArguments, add_submission_fields, proposal_id};
 use crate::{
-    Acted, Asking, Call, Code, Failure, Meta, Reply, Said, Seen, Tool, doings::Done, shown, surface::parsed,
-    tools::terraform, wait_of,
+    ActionRunState, Asking, Call, Code, CompletedAction, EnvelopeMeta, Failure, Said, Tool, ToolReply,
+    action_runs::Done, surface::parse_arguments, tools::terraform, wait_of,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The maximum number of lines in one answer of `get_run`.
-const MOST_LINES: usize = 1_000;
+const MAX_LINES_PER_ANSWER: usize = 1_000;
 /// The maximum bytes of lines and of a managed server's result in one answer. Together they fit into one envelope.
 const MAX_LINES_BYTES: usize = 96 * 1024;
 const MAX_RESULT_BYTES: usize = 192 * 1024;
@@ -29,7 +30,7 @@ pub(super) fn all() -> Vec<Tool> {
         "waitSeconds": wait
     });
     if let Value::Object(fields) = &mut input {
-        of_submission(fields);
+        add_submission_fields(fields);
     }
     let run = Tool::guarded(
         "terraform",
@@ -62,13 +63,13 @@ pub(super) fn all() -> Vec<Tool> {
         } }),
         |call| Box::pin(async move { get(call).await }),
     );
-    vec![run, get.reads_only()]
+    vec![run, get.read_only()]
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Run {
-    command: Command,
+struct RunTerraformArguments {
+    command: TerraformCommandArgument,
     #[serde(default)]
     confirmed: bool,
     board: Option<String>,
@@ -77,7 +78,7 @@ struct Run {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Command {
+enum TerraformCommandArgument {
     Init,
     Validate,
     Plan,
@@ -85,21 +86,21 @@ enum Command {
     Destroy,
 }
 
-impl From<Command> for RunOperation {
-    fn from(command: Command) -> Self {
+impl From<TerraformCommandArgument> for RunOperation {
+    fn from(command: TerraformCommandArgument) -> Self {
         match command {
-            Command::Init => Self::Init,
-            Command::Validate => Self::Validate,
-            Command::Plan => Self::Plan,
-            Command::Apply => Self::Apply,
-            Command::Destroy => Self::Destroy,
+            TerraformCommandArgument::Init => Self::Init,
+            TerraformCommandArgument::Validate => Self::Validate,
+            TerraformCommandArgument::Plan => Self::Plan,
+            TerraformCommandArgument::Apply => Self::Apply,
+            TerraformCommandArgument::Destroy => Self::Destroy,
         }
     }
 }
 
-async fn run(call: Call) -> Result<Reply, Failure> {
-    let (common, own) = Common::split(&call)?;
-    let Run { command, confirmed, board, wait_seconds } = parsed(&own)?;
+async fn run(call: Call) -> Result<ToolReply, Failure> {
+    let (common, own) = CommonArguments::split(&call)?;
+    let RunTerraformArguments { command, confirmed, board, wait_seconds } = parse_arguments(&own)?;
     let operation = RunOperation::from(command);
     if operation.needs_confirmation() && !confirmed {
         let message = format!("`{}` changes real resources and requires confirmed: true", operation.word());
@@ -117,16 +118,16 @@ async fn run(call: Call) -> Result<Reply, Failure> {
         wait: wait_of(wait_seconds)?,
         stops: !operation.needs_confirmation(),
     };
-    let Acted { proposal, approval, done } = call.act(asking).await?;
+    let CompletedAction { proposal, approval, done } = call.act(asking).await?;
     let mut data = result(&done)?.clone();
     data["runId"] = json!(proposal.id);
-    data["proposal"] = super::in_brief(&proposal);
+    data["proposal"] = super::summarize_proposal(&proposal);
     data["outcome"] = json!(shown(&done.words));
     if let Some(approval) = approval {
         data["approval"] = json!(approval);
     }
     let revision = call.workbench.view().revision();
-    Reply::new(&data, Meta { revision: revision.0, ..Meta::default() })
+    ToolReply::new(&data, EnvelopeMeta { revision: revision.0, ..EnvelopeMeta::default() })
 }
 
 /// Returns the result of a run in the shape of the contract.
@@ -136,7 +137,7 @@ fn result(done: &Done) -> Result<&Value, Failure> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Get {
+struct GetRunArguments {
     run_id: String,
     #[serde(default)]
     from: u64,
@@ -144,8 +145,8 @@ struct Get {
     wait_seconds: f64,
 }
 
-async fn get(call: Call) -> Result<Reply, Failure> {
-    let Get { run_id, from, wait_seconds } = call.arguments()?;
+async fn get(call: Call) -> Result<ToolReply, Failure> {
+    let GetRunArguments { run_id, from, wait_seconds } = call.arguments()?;
     let (wait, began) = (wait_of(Some(wait_seconds))?, Instant::now());
     let id = proposal_id(&run_id, "runId")?;
     let (mut queue, mut doings) = (call.workbench.changed(), call.workbench.doings().changed());
@@ -159,9 +160,9 @@ async fn get(call: Call) -> Result<Reply, Failure> {
                 .field("runId")
                 .hint("Use the runId that run_terraform returned.")
         };
-        let proposal = view.review.own(id, &call.client).map_err(|_| unknown())?;
+        let proposal = view.review.owned_by(id, &call.client).map_err(|_| unknown())?;
         let Some(act) = &proposal.act else { return Err(unknown()) };
-        let seen = bounded(call.workbench.doings().look(id, from, MOST_LINES));
+        let seen = limit_lines(call.workbench.doings().read(id, from, MAX_LINES_PER_ANSWER));
         let status = status(proposal, &seen);
         let is_news = before.is_some_and(|before| before != status) || !seen.lines.is_empty();
         if is_news || is_over(status) || began.elapsed() >= wait {
@@ -171,7 +172,10 @@ async fn get(call: Call) -> Result<Reply, Failure> {
                 data["board"] = json!(name.map(|board| board.name.as_str()));
                 data["command"] = json!(operation.word());
             }
-            return Reply::new(&data, Meta { revision: view.revision().0, ..Meta::default() });
+            return ToolReply::new(
+                &data,
+                EnvelopeMeta { revision: view.revision().0, ..EnvelopeMeta::default() },
+            );
         }
         before = Some(status);
         tokio::select! {
@@ -184,7 +188,7 @@ async fn get(call: Call) -> Result<Reply, Failure> {
 }
 
 /// Keeps the lines that fit into one answer; `nextLine` leads to the rest.
-fn bounded(mut seen: Seen) -> Seen {
+fn limit_lines(mut seen: ActionRunState) -> ActionRunState {
     let mut bytes = 0;
     let fits = |said: &&Said| {
         let is_first = bytes == 0;
@@ -196,15 +200,15 @@ fn bounded(mut seen: Seen) -> Seen {
     seen
 }
 
-fn status(proposal: &Proposal, seen: &Seen) -> &'static str {
-    match (&proposal.state, &seen.done) {
+fn status(proposal: &Proposal, seen: &ActionRunState) -> &'static str {
+    match (&proposal.state, &seen.result) {
         (ProposalState::Accepted, Some(done)) => match &done.result {
             Ok(data) if data["cancelled"] == json!(true) => "cancelled",
             Ok(data) if data["success"] == json!(false) => "failed",
             Ok(_) => "succeeded",
             Err(_) => "failed",
         },
-        (ProposalState::Accepted, None) if seen.begun => "running",
+        (ProposalState::Accepted, None) if seen.started => "running",
         // The run started before the last restart of Draftboard, or was evicted.
         (ProposalState::Accepted, None) => "ended",
         (ProposalState::Draft | ProposalState::Open | ProposalState::Stale { .. }, _) => "awaiting_review",
@@ -216,21 +220,21 @@ fn is_over(status: &str) -> bool {
     !matches!(status, "awaiting_review" | "running")
 }
 
-fn shape(proposal: &Proposal, act: &Act, seen: &Seen, status: &str) -> Value {
+fn shape(proposal: &Proposal, act: &Act, seen: &ActionRunState, status: &str) -> Value {
     let line = |said: &Said| json!({ "line": shown(&said.text), "stream": if said.error { "stderr" } else { "stdout" } });
     let mut data = json!({
         "runId": proposal.id,
         "status": status,
-        "proposal": super::in_brief(proposal),
-        "firstLine": seen.first,
+        "proposal": super::summarize_proposal(proposal),
+        "firstLine": seen.first_line,
         "lines": seen.lines.iter().map(line).collect::<Vec<_>>(),
-        "nextLine": seen.first + seen.lines.len() as u64,
+        "nextLine": seen.first_line + seen.lines.len() as u64,
         "outcome": proposal.outcome.as_deref().map(shown),
     });
     if let ProposalState::Rejected { reason, .. } = &proposal.state {
         data["reason"] = json!(shown(reason));
     }
-    match seen.done.as_ref().map(|done| &done.result) {
+    match seen.result.as_ref().map(|done| &done.result) {
         Some(Ok(Value::Object(result))) if matches!(act, Act::Run { .. }) => {
             if let Value::Object(data) = &mut data {
                 data.extend(result.clone());

@@ -143,9 +143,9 @@ fn many_edges_at_once_are_finished_later() {
     let whole = content(&index);
     let edges: Vec<EdgeId> = index.edges().map(|slot| slot.id).collect();
     index.route_all(&shop.snapshot, BOARD, edges, 0);
-    assert!(index.is_rough());
-    while index.is_rough() {
-        index.refine(&shop.snapshot, 3);
+    assert!(index.has_pending_routes());
+    while index.has_pending_routes() {
+        index.route_pending(&shop.snapshot, 3);
     }
     assert_eq!(content(&index), whole);
 }
