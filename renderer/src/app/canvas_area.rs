@@ -3,12 +3,13 @@
 use super::{Workbench, view_of};
 use crate::{
     context_menu::ContextMenu,
+    features::review::opened::Look,
     first_board::first_board_ui,
-    panels::{PanelId, palette::Dragged},
+    panel_id::PanelId,
+    panels::palette::Dragged,
     placing::{container_at, parent_for},
     quick_add::QuickAdd,
     remembered::PointerStyle,
-    review::opened::Look,
     view::{Action, View},
     widgets::{body_font, paint_type_mark, small_font},
 };

@@ -3,7 +3,7 @@
 use super::Workbench;
 use crate::{
     commands::{CommandId, Facts, TABLE, pressed},
-    panels::PanelId,
+    panel_id::PanelId,
     view::Action,
 };
 use egui::{Context, Event, FocusDirection};

@@ -4,12 +4,13 @@ use super::{Pending, Workbench, review::Asked};
 use crate::{
     commands::CommandId,
     link::Incoming,
-    panels::{notices::Tone, status_bar::counted},
+    panels::notices::Tone,
     remembered::layout_to_text,
     replica::Received,
     tour::Tour,
     view::{Action, nodes_of},
     welcome::Welcome,
+    wording::counted,
 };
 use canvas::Canvas;
 use egui::{Context, ViewportCommand};

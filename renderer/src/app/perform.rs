@@ -5,10 +5,11 @@ pub(super) use crate::panels::notices::capitalised;
 use super::{Pending, Workbench};
 use crate::{
     dialogs::Modal,
-    links::LinkTo,
-    panels::{PanelId, notices::Tone},
+    link_to::LinkTo,
+    panel_id::PanelId,
+    panels::notices::Tone,
     placing::{add_at, add_connected, parent_for},
-    terraform::Asked,
+    terraform_answers::Asked,
     tour::Tour,
     view::Action,
 };

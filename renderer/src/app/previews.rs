@@ -1,7 +1,7 @@
 //! Starting and following previews.
 
 use super::{Pending, Workbench};
-use crate::{commands::CommandId as Id, panels::PanelId, previews::showable};
+use crate::{commands::CommandId as Id, panel_id::PanelId, previews::showable};
 use egui::Context;
 use shared_protocol::{
     messages::Request,

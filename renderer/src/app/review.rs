@@ -2,11 +2,12 @@
 
 use super::{Pending, Workbench, view_of};
 use crate::{
-    panels::{PanelId, notices::Tone},
-    review::{
+    features::review::{
         opened::{Arrival, Deciding, Look},
         words,
     },
+    panel_id::PanelId,
+    panels::notices::Tone,
     view::Action,
 };
 use canvas::{Layer, Scene, ShownProposal};
@@ -325,7 +326,7 @@ impl Workbench {
             let counts = self.counted();
             let view = view_of(&self.replica, &self.session, &self.theme, counts);
             if let (Some(view), Some(opened)) = (view, self.review.opened_mut()) {
-                held = crate::review::strip::strip_ui(ui, &view, opened, blinking, actions);
+                held = crate::features::review::strip::strip_ui(ui, &view, opened, blinking, actions);
             }
         });
         // With more room or less, what is touched may have to come nearer or go further away.

@@ -4,9 +4,10 @@ use super::{Pending, Workbench};
 use crate::{
     commands::CommandId as Id,
     dialogs::Modal,
-    panels::{PanelId, notices::Tone},
-    specs::{NewEntity, Outcome, Page, SpecAction, entity_of, entity_of_node, node_of},
-    view::Action,
+    panel_id::PanelId,
+    panels::notices::Tone,
+    specs::{NewEntity, Outcome},
+    view::{Action, Page, SpecAction, entity_of, entity_of_node, node_of},
 };
 use egui::Context;
 use shared_protocol::{

@@ -2,10 +2,13 @@
 
 use super::{Pending, Workbench};
 use crate::{
-    dialogs::{Modal, RunDialog},
-    panels::{PanelId, notices::Tone, status_bar::counted, terraform::Shows},
-    terraform::{Asked, Wants, known::Now, obstacle::obstacle, of_board, words},
+    dialogs::Modal,
+    features::terraform::{obstacle::obstacle, panel::Shows, run_dialog::RunDialog, words},
+    panel_id::PanelId,
+    panels::notices::Tone,
+    terraform_answers::{Asked, Now, Wants, of_board},
     view::Action,
+    wording::counted,
 };
 use canvas::Standings;
 use egui::Context;
@@ -36,7 +39,10 @@ impl Workbench {
             told: of_board(self.replica.terraform(), board.id),
             time: context.input(|input| input.time),
         };
-        if let Some(seconds) = self.session.terraform.ask(&now, wants, actions) {
+        let mut requests = Vec::new();
+        let again = self.session.terraform.ask(&now, wants, &mut requests);
+        actions.extend(requests.into_iter().map(|request| Action::Ask(Request::Terraform(request))));
+        if let Some(seconds) = again {
             context.request_repaint_after(Duration::from_secs_f64(seconds + 0.01));
         }
     }

@@ -1,10 +1,9 @@
 //! Modals: a question, its fields, and two buttons. Enter answers, Esc leaves.
 
-use super::{Purpose, RunDialog};
 use crate::{
     commands::CommandId,
-    specs::SpecAction,
-    view::{Action, View},
+    features::terraform::run_dialog::RunDialog,
+    view::{Action, Purpose, SpecAction, View},
     widgets::{focus_stroke, modal_frame, muted_ui},
 };
 use egui::{Context, Id, Key, RichText, TextEdit, Ui};

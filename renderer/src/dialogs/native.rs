@@ -1,6 +1,7 @@
 //! The system's file dialogs, each on a thread of its own.
 
-use super::{Purpose, beside, new_title};
+use super::{beside, new_title};
+use crate::view::Purpose;
 use crossbeam_channel::{Receiver, bounded};
 use std::{
     path::{Path, PathBuf},

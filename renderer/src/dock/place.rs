@@ -3,7 +3,7 @@
 //! A place is a row, a column, or a group of panels behind tabs. Whatever it was read from, after [`Place::settled`]
 //! every panel is in it exactly once, the canvas can be seen, and nothing is empty.
 
-use crate::panels::{PANELS, PanelId, Side};
+use crate::panel_id::{PANELS, PanelId, Side};
 use serde::{Deserialize, Serialize};
 
 /// Points; what is outside is nobody's choice.

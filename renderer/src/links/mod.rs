@@ -1,13 +1,8 @@
 //! Links across domains, seen from one of their ends: in the inspector, in the reader of specs, among the problems.
 //! Which of them are suspect is main's word; the window shows it and passes on what a person says.
 
-mod link_to;
-
-pub(crate) use link_to::LinkTo;
-
 use crate::{
-    specs::{SpecAction, entity_of_node},
-    view::{Action, View},
+    view::{Action, SpecAction, View, entity_of_node},
     widgets::{
         Row, body_font, close_button_ui, empty_state_ui, muted_ui, paint_line, paint_severity, row_ui,
         small_font,
@@ -164,7 +159,7 @@ fn suspect_ui(ui: &mut Ui, view: &View<'_>, link: &LinkView, actions: &mut Vec<A
     }
 }
 
-fn ask(request: LinkRequest) -> Action {
+pub(crate) fn ask(request: LinkRequest) -> Action {
     Action::Ask(Request::Link(request))
 }
 

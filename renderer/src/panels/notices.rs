@@ -1,7 +1,7 @@
 //! What just happened, at the bottom centre, for a few seconds; and above the canvas, what waits for a decision.
 
 use crate::{
-    panels::PanelId,
+    panel_id::PanelId,
     view::{Action, View},
     widgets::{close_button_ui, muted_ui, paint_severity},
 };

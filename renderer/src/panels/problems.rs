@@ -1,9 +1,9 @@
 //! What a person should mend: errors first, a click jumps there, and where it is plain what to do, a button does it.
 
 use crate::{
+    features::terraform::findings::{self, Told, totals},
     links::{suspects, suspects_ui},
     specs::Specs,
-    terraform::findings::{self, Told, totals},
     view::{Action, View},
     widgets::{ROW, Row, body_font, empty_state_ui, paint_line, paint_severity, row_ui, small_font},
 };

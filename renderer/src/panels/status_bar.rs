@@ -2,10 +2,12 @@
 
 use crate::{
     commands::CommandId,
-    panels::{PanelId, problems::counts},
-    terraform::cost::cost_ui,
+    features::terraform::cost::cost_ui,
+    panel_id::PanelId,
+    panels::problems::counts,
     view::{Action, View},
     widgets::paint_severity,
+    wording::counted,
 };
 use egui::{Align, Button, Layout, RichText, Sense, Ui, Vec2};
 use shared_protocol::{messages::Severity, proposal::Risk};
@@ -108,9 +110,4 @@ fn review_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
     if button.on_hover_text(hint).clicked() {
         actions.push(Action::ShowPanel(PanelId::Review));
     }
-}
-
-/// `1 node`, `2 nodes`.
-pub(crate) fn counted(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }

@@ -1,6 +1,6 @@
 //! Lines of the audit in plain words. What agents wrote in them is made harmless.
 
-use crate::review::words::{claimed, line};
+use crate::{features::review::words::claimed, wording::line};
 use shared_protocol::{
     ProposalId,
     review::{AuditEntry, AuditEvent, AuditLine},

@@ -2,7 +2,7 @@
 
 use super::{PreviewPanel, outlines};
 use crate::{
-    panels::inspector::row_of_override_ui,
+    features::inspector::row_of_override_ui,
     view::{Action, View},
     widgets::{muted_ui, paint_severity},
 };

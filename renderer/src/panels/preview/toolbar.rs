@@ -3,7 +3,7 @@
 use super::{PreviewPanel, ask, below::Shows};
 use crate::{
     commands::{CommandId, find},
-    panels::inspector::paint_combo_arrow,
+    features::inspector::paint_combo_arrow,
     previews::{Device, Zoom, routes},
     view::{Action, View},
 };

@@ -1,18 +1,11 @@
 //! Questions that are on their way to main, and what each is for.
 
-use crate::view::Action;
+use crate::view::{Action, Ask};
 use shared_protocol::{
     Refusal,
     upstreams::{ServerId, UpstreamDecision, UpstreamRequest},
 };
 use std::collections::BTreeMap;
-
-/// What goes to main: a decision takes the window's own channel, which no terminal and no agent has.
-#[derive(Debug, Clone)]
-pub(crate) enum Ask {
-    Request(Box<UpstreamRequest>),
-    Decision(Box<UpstreamDecision>),
-}
 
 /// What an answer leads to outside this panel.
 #[derive(Debug)]

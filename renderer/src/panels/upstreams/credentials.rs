@@ -2,9 +2,9 @@
 //! nowhere.
 
 use crate::{
-    review::words::line,
     view::View,
     widgets::{focus_stroke, muted_ui},
+    wording::line,
 };
 use egui::{Button, Key, RichText, TextEdit, Ui};
 use shared_protocol::upstreams::TypedSecret;

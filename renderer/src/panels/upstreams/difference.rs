@@ -1,10 +1,10 @@
 //! A definition before and after, line by line: what went with a minus, what came with a plus, on a wash of their colours.
 
 use crate::{
-    panels::hcl::diff::{Line, diff},
-    review::words::{line, paragraph},
+    features::terraform::hcl::diff::{Line, diff},
     view::View,
     widgets::muted_ui,
+    wording::{line, paragraph},
 };
 use egui::{Color32, CornerRadius, Frame, Label, Margin, RichText, Ui};
 use shared_protocol::upstreams::DefinitionChange;

@@ -1,6 +1,6 @@
 //! A configuration while it is typed: a form with text in every field, and secrets that are only ever typed, never shown.
 
-use crate::review::words::line;
+use crate::wording::line;
 use shared_protocol::upstreams::{
     AuthForm, LimitsForm, PackageKind, ServerForm, TypedSecret, VariableForm, VariableValue,
 };

@@ -6,10 +6,9 @@ use super::{
     box_ui, notice_ui, told,
 };
 use crate::{
-    panels::status_bar::counted,
-    review::words::line,
     view::{Action, View},
     widgets::{focus_stroke, muted_ui},
+    wording::{counted, line},
 };
 use egui::{Button, Label, RichText, TextEdit, Ui};
 use shared_protocol::{

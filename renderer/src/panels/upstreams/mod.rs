@@ -24,7 +24,7 @@ mod tool;
 mod tools;
 mod trying;
 
-pub(crate) use asking::{Ask, Outcome};
+pub(crate) use asking::Outcome;
 
 use crate::{
     view::{Action, View},
@@ -255,7 +255,7 @@ impl UpstreamsPanel {
             self.shown = Shown::Server(first.id.clone());
             self.add = Add::default();
         }
-        let what = crate::panels::status_bar::counted(servers.len(), "server");
+        let what = crate::wording::counted(servers.len(), "server");
         let mut more: Vec<String> =
             refused.into_iter().map(|(name, why)| format!("{name} was left out: {why}")).collect();
         more.push("What was imported is switched off. Look at what it runs, then switch it on.".to_owned());
@@ -321,7 +321,7 @@ fn lines_ui(ui: &mut Ui, view: &View<'_>, lines: &[String]) {
             ui.set_width(ui.available_width());
             ui.spacing_mut().item_spacing.y = 1.0;
             for line in lines {
-                let text = RichText::new(crate::review::words::line(line)).monospace().color(view.theme.text);
+                let text = RichText::new(crate::wording::line(line)).monospace().color(view.theme.text);
                 ui.add(Label::new(text).selectable(true).wrap());
             }
         });

@@ -7,9 +7,9 @@ use super::{
     notice_ui, told,
 };
 use crate::{
-    review::words::line,
     view::{Action, View},
     widgets::{focus_stroke, muted_ui, search_field_ui},
+    wording::line,
 };
 use egui::{Button, Key, Label, RichText, TextEdit, Ui};
 use shared_protocol::{

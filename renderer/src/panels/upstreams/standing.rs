@@ -1,6 +1,10 @@
 //! How a server stands: in words, with a sign and a colour, each of which says it without the others.
 
-use crate::{panels::status_bar::counted, review::words::line, view::View, widgets::paint_icon};
+use crate::{
+    view::View,
+    widgets::paint_icon,
+    wording::{counted, line},
+};
 use canvas::theme::Theme;
 use egui::{Color32, CornerRadius, Painter, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, vec2};
 use shared_protocol::upstreams::{ServerBrief, ServerState, StartPhase};

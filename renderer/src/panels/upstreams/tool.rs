@@ -7,12 +7,12 @@ use super::{
     trying::Trying,
 };
 use crate::{
-    review::words::{line, paragraph},
     view::{Action, View},
     widgets::{
         body_font, disclosure_ui, focus_ring, muted_ui, named_text_ui, paint_disclosure, paint_line,
         small_font,
     },
+    wording::{line, paragraph},
 };
 use egui::{
     Align2, Button, Color32, CornerRadius, DragValue, Frame, Label, Margin, Rect, RichText, Role, Sense, Ui,

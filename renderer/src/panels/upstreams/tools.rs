@@ -5,10 +5,10 @@ use super::{
     box_ui, tool,
 };
 use crate::{
-    panels::status_bar::counted,
     picker::rank,
     view::{Action, View},
     widgets::{muted_ui, search_field_ui},
+    wording::counted,
 };
 use egui::{Button, RichText, Ui};
 use shared_protocol::{
@@ -133,7 +133,7 @@ impl Tools {
         for tool in &shown {
             ui.push_id(&tool.name, |ui| {
                 box_ui(ui, view, |ui| {
-                    ui.label(RichText::new(crate::review::words::line(&tool.name)).strong());
+                    ui.label(RichText::new(crate::wording::line(&tool.name)).strong());
                     tool::definition_ui(ui, view, details, tool);
                 });
             });

@@ -1,0 +1,143 @@
+//! How a node stands in the real world and what it costs; and what runs and files have to say about it.
+
+use super::Inspector;
+use crate::{
+    commands::CommandId,
+    features::terraform::{
+        cost::amount_or_word,
+        findings::{self, Told},
+        money,
+    },
+    view::{Action, View},
+    widgets::{disclosure_ui, muted_ui, paint_severity},
+};
+use canvas::{paint_action, paint_deployment, paint_drift, planned_words};
+use egui::{Label, Painter, Pos2, RichText, Sense, Ui, Vec2, vec2};
+use shared_protocol::{
+    NodeId, PropKey,
+    terraform::{CostBasis, NodeCost},
+};
+
+const TITLE: &str = "Deployment and cost";
+
+impl Inspector {
+    pub(super) fn deployment_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        node: NodeId,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(board) = view.infrastructure() else { return };
+        let cost = view.known.cost(board);
+        let own = cost.and_then(|cost| cost.nodes.iter().find(|of| of.node == node));
+        let told = view.deployed();
+        let state = told.and_then(|told| told.statuses.iter().find(|(of, _)| *of == node));
+        let planned = told.and_then(|told| told.planned.iter().find(|(of, _)| *of == node));
+        let drifted = told.is_some_and(|told| told.drifted.iter().any(|(of, _)| *of == node));
+        if own.is_none() && state.is_none() && planned.is_none() && !drifted {
+            return;
+        }
+        ui.add_space(4.0);
+        ui.separator();
+        let mut open = !self.folded.contains(TITLE);
+        disclosure_ui(ui, view.theme, TITLE, None, &mut open);
+        if !open {
+            self.folded.insert(TITLE.to_owned());
+            return;
+        }
+        self.folded.remove(TITLE);
+        ui.spacing_mut().item_spacing.y = 3.0;
+        let theme = view.theme;
+        if let Some((_, state)) = state {
+            let paint = |painter: &Painter, at| paint_deployment(painter, at, 6.5, theme, *state, 0.0);
+            sign_ui(ui, view, &sentence(state.word()), paint);
+        }
+        if let Some((_, action)) = planned {
+            ui.horizontal(|ui| {
+                let paint = |painter: &Painter, at| paint_action(painter, at, 6.5, theme, *action);
+                sign_ui(ui, view, &sentence(planned_words(*action)), paint);
+                if ui.link(RichText::new("Show in the plan").small()).clicked() {
+                    actions.push(Action::Do(CommandId::ShowChanges));
+                }
+            });
+        }
+        if drifted {
+            sign_ui(ui, view, "Has drifted from what was applied", |painter, at| {
+                paint_drift(painter, at, 6.0, theme);
+            });
+        }
+        if let Some(own) = own {
+            cost_ui(ui, view, own, cost.and_then(|cost| cost.currency.as_deref()));
+        }
+    }
+}
+
+fn sentence(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+fn sign_ui(ui: &mut Ui, view: &View<'_>, text: &str, paint: impl FnOnce(&Painter, Pos2)) {
+    ui.horizontal(|ui| {
+        let (sign, _) = ui.allocate_exact_size(vec2(18.0, 18.0), Sense::hover());
+        paint(ui.painter(), sign.center());
+        ui.label(RichText::new(text).color(view.theme.text));
+    });
+}
+
+fn cost_ui(ui: &mut Ui, view: &View<'_>, own: &NodeCost, currency: Option<&str>) {
+    let theme = view.theme;
+    let text = match (own.basis, own.monthly) {
+        (CostBasis::Priced, Some(monthly)) => format!("{} a month", money::amount(currency, monthly)),
+        (CostBasis::UsageBased, Some(monthly)) => {
+            format!("{} a month, and what depends on use", money::amount(currency, monthly))
+        }
+        (CostBasis::UsageBased, None) => "Cost depends on use".to_owned(),
+        (CostBasis::Free, _) => "Costs nothing by itself".to_owned(),
+        _ => "Cost is unknown".to_owned(),
+    };
+    ui.label(RichText::new(text).color(theme.text));
+    let hint = match own.basis {
+        CostBasis::UsageBased => "Say how much is used above, and it is estimated.",
+        CostBasis::Unknown => "No price book of this workspace has a price for it.",
+        CostBasis::Priced | CostBasis::Free => "",
+    };
+    if !hint.is_empty() {
+        muted_ui(ui, theme, hint);
+    }
+    for part in &own.components {
+        let sum = amount_or_word(currency, part.monthly, part.basis);
+        ui.add(
+            Label::new(RichText::new(format!("{} · {sum}", part.label)).small().color(theme.text_muted))
+                .wrap(),
+        );
+        if let Some(source) = &part.source {
+            let source = RichText::new(source).small().color(theme.text_subtle);
+            ui.indent(("source", &part.label), |ui| ui.add(Label::new(source).wrap()));
+        }
+    }
+}
+
+/// What is said about a node, with who says it.
+pub(super) fn told_ui<'a>(ui: &mut Ui, view: &View<'_>, findings: impl Iterator<Item = Told<'a>>) {
+    for told in findings {
+        ui.horizontal_top(|ui| {
+            let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
+            paint_severity(ui.painter(), mark.center(), view.theme, told.finding.severity);
+            let text = format!("{} ({})", told.finding.message, told.origin.word());
+            let label = Label::new(RichText::new(text).small().color(view.theme.text)).wrap();
+            let response = ui.add(label);
+            if !told.finding.detail.is_empty() {
+                response.on_hover_text(&told.finding.detail);
+            }
+        });
+    }
+}
+
+/// What is said about one property of the only node.
+pub(super) fn told_of_prop_ui(ui: &mut Ui, view: &View<'_>, nodes: &[NodeId], key: &PropKey) {
+    if let [node] = nodes {
+        told_ui(ui, view, findings::of_prop(view, *node, key));
+    }
+}

@@ -1,0 +1,220 @@
+//! The top of the inspector: what it is, what it is called; and the whole of it for boards and edges.
+
+use super::{
+    Inspector, Subjects,
+    deployment::told_ui,
+    fields::{Field, Part, Subject},
+    text::TextLook,
+};
+use crate::{
+    commands::CommandId,
+    dialogs::kind_title,
+    features::terraform::findings,
+    view::{Action, Alone, View},
+    widgets::{icon_ui, kind_icon, muted_ui, paint_severity, paint_type_mark},
+    wording::counted,
+};
+use egui::{RichText, Sense, Ui, Vec2};
+use shared_protocol::{EdgeId, ElementId, Node, NodeId, TypeDef, messages::Problem};
+
+impl Inspector {
+    pub(super) fn header_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        subjects: &Subjects<'_>,
+        actions: &mut Vec<Action>,
+    ) {
+        let (theme, def) = (view.theme, subjects.def);
+        let title = match subjects.nodes.len() {
+            1 => def.title.clone(),
+            count => format!("{count} × {}", def.title),
+        };
+        type_ui(ui, view, def, title);
+        if !def.description.is_empty() {
+            muted_ui(ui, theme, def.description.as_str());
+        }
+        ui.add_space(4.0);
+        if let [node] = subjects.nodes {
+            let subject = subjects.subject.clone();
+            self.labelled_text_ui(
+                ui,
+                view,
+                "Label",
+                Field::new(subject.clone(), Part::Label),
+                &node.label,
+                actions,
+            );
+            self.labelled_text_ui(
+                ui,
+                view,
+                "Name",
+                Field::new(subject, Part::Name),
+                node.name.as_str(),
+                actions,
+            );
+            problems_ui(ui, view, view.problems.of_node(node.id));
+            told_ui(ui, view, findings::of_node(view, node.id));
+        } else {
+            muted_ui(ui, theme, "A change here applies to all of them.");
+        }
+    }
+
+    /// Of a component in a preview of its own.
+    pub(super) fn alone_header_ui(&self, ui: &mut Ui, view: &View<'_>, alone: &Alone<'_>, def: &TypeDef) {
+        type_ui(ui, view, def, def.title.clone());
+        let what = match (alone.part, alone.instance.split_once('@')) {
+            // What is built in is in no file that could be opened.
+            (Some(part), _) if part.file.is_empty() => "A part of it".to_owned(),
+            (Some(part), _) => format!("A part of it · {}:{}", part.file, part.line),
+            (None, Some((_, variant))) => format!("The variant {variant}, by itself"),
+            (None, None) => "By itself, with its defaults".to_owned(),
+        };
+        muted_ui(ui, view.theme, what);
+        let text = "What is set here is laid over it in previews; Save to source writes it into its file.";
+        muted_ui(ui, view.theme, text);
+        ui.add_space(4.0);
+    }
+
+    pub(super) fn unknown_type_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        node: &Node,
+        ids: &[NodeId],
+        actions: &mut Vec<Action>,
+    ) {
+        ui.label(RichText::new("Unknown type").strong());
+        let text =
+            format!("No module here brings `{}`. What was set is kept and comes back with it.", node.type_id);
+        muted_ui(ui, view.theme, text);
+        if let [_] = ids {
+            let field = Field::new(Subject::Nodes(ids.to_vec()), Part::Label);
+            self.labelled_text_ui(ui, view, "Label", field, &node.label, actions);
+        }
+        for (key, value) in &node.props {
+            ui.horizontal(|ui| {
+                muted_ui(ui, view.theme, key.as_str());
+                ui.add(egui::Label::new(value.to_string()).truncate());
+            });
+        }
+    }
+
+    pub(super) fn board_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        let Some(board) = view.board() else { return };
+        ui.add_space(2.0);
+        ui.horizontal(|ui| {
+            icon_ui(ui, kind_icon(board.kind), 20.0, view.theme.accent);
+            ui.label(RichText::new(format!("{} board", kind_title(board.kind))).strong());
+        });
+        let (nodes, edges) = view.counts;
+        muted_ui(ui, view.theme, format!("{} · {}", counted(nodes, "node"), counted(edges, "edge")));
+        ui.add_space(4.0);
+        let subject = Subject::Board(board.id);
+        self.labelled_text_ui(
+            ui,
+            view,
+            "Title",
+            Field::new(subject.clone(), Part::Label),
+            &board.title,
+            actions,
+        );
+        self.labelled_text_ui(
+            ui,
+            view,
+            "Board name",
+            Field::new(subject, Part::Name),
+            board.name.as_str(),
+            actions,
+        );
+        muted_ui(ui, view.theme, "The name is also the name of the board's file.");
+        ui.add_space(8.0);
+        if nodes == 0 {
+            muted_ui(ui, view.theme, "Drag something from the palette, or press Tab.");
+        } else {
+            muted_ui(ui, view.theme, "Select something to see what can be said about it.");
+        }
+    }
+
+    pub(super) fn edge_ui(&mut self, ui: &mut Ui, view: &View<'_>, id: EdgeId, actions: &mut Vec<Action>) {
+        let Some(edge) = view.snapshot.edge(id) else { return };
+        ui.add_space(2.0);
+        ui.horizontal(|ui| {
+            icon_ui(ui, "arrow", 20.0, view.theme.text_muted);
+            ui.label(RichText::new("Connection").strong());
+        });
+        ui.add_space(4.0);
+        self.labelled_text_ui(
+            ui,
+            view,
+            "Label",
+            Field::new(Subject::Edge(id), Part::Label),
+            &edge.label,
+            actions,
+        );
+        problems_ui(ui, view, view.problems.of_edge(id));
+        for (word, end) in [("From", &edge.source), ("To", &edge.target)] {
+            let Some(node) = view.snapshot.node(end.node) else { continue };
+            let def = view.type_of(node);
+            let port = def
+                .and_then(|def| def.port(end.port.as_str()))
+                .map_or(end.port.as_str(), |port| port.label.as_str());
+            ui.add_space(4.0);
+            muted_ui(ui, view.theme, word);
+            ui.horizontal(|ui| {
+                let (mark, _) = ui.allocate_exact_size(Vec2::splat(20.0), Sense::hover());
+                paint_type_mark(ui.painter(), mark, view.theme, def);
+                let button = ui.link(&node.label).on_hover_text("Show it on the board");
+                if button.clicked() {
+                    actions.push(Action::Reveal(ElementId::Node(node.id)));
+                }
+                muted_ui(ui, view.theme, port);
+            });
+        }
+        ui.add_space(12.0);
+        if ui.button("Delete connection").clicked() {
+            actions.push(Action::Do(CommandId::Delete));
+        }
+    }
+
+    fn labelled_text_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        label: &str,
+        field: Field,
+        current: &str,
+        actions: &mut Vec<Action>,
+    ) {
+        ui.scope(|ui| {
+            ui.spacing_mut().item_spacing.y = 3.0;
+            muted_ui(ui, view.theme, label);
+            self.text_ui(ui, view, label, field, current, &TextLook::default(), actions);
+        });
+    }
+}
+
+fn type_ui(ui: &mut Ui, view: &View<'_>, def: &TypeDef, title: String) {
+    let theme = view.theme;
+    ui.add_space(2.0);
+    ui.horizontal(|ui| {
+        let (mark, _) = ui.allocate_exact_size(Vec2::splat(32.0), Sense::hover());
+        paint_type_mark(ui.painter(), mark, theme, Some(def));
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            ui.add(egui::Label::new(RichText::new(title).strong().color(theme.text)).truncate());
+            let id = RichText::new(def.id.as_str()).small().color(theme.text_subtle);
+            ui.add(egui::Label::new(id).truncate());
+        });
+    });
+}
+
+fn problems_ui(ui: &mut Ui, view: &View<'_>, problems: &[Problem]) {
+    for problem in problems {
+        ui.horizontal_top(|ui| {
+            let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
+            paint_severity(ui.painter(), mark.center(), view.theme, problem.severity);
+            ui.add(egui::Label::new(RichText::new(&problem.message).small().color(view.theme.text)).wrap());
+        });
+    }
+}

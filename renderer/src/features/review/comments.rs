@@ -1,0 +1,78 @@
+//! What was said about a proposal, on the whole or on one element; agents read it.
+
+use super::{Opened, Typed, words};
+use crate::{
+    view::{Action, View},
+    widgets::{disclosure_ui, focus_stroke, muted_ui},
+    wording::{ago, now},
+};
+use egui::{RichText, TextEdit, Ui};
+use shared_protocol::{Subject, review::ReviewRequest};
+
+impl Opened {
+    /// About the whole of it.
+    pub(super) fn comments_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        typed: &mut Typed,
+        actions: &mut Vec<Action>,
+    ) {
+        let count = self.proposal().comments.len();
+        let mut open = typed.shows.contains("comments");
+        if disclosure_ui(ui, view.theme, "Comments", Some(count).filter(|count| *count > 0), &mut open) {
+            typed.shows.insert("comments");
+            if self.focus.is_none() {
+                self.comments_on_ui(ui, view, None, typed, actions);
+            } else {
+                muted_ui(ui, view.theme, "Comments on the element that you look at stand with it.");
+            }
+            for comment in self.proposal().comments.iter().filter(|comment| comment.about.is_some()) {
+                let about = comment.about.as_ref().and_then(|about| self.element(about));
+                let what = about.map_or("something that is gone", |element| element.text.as_str());
+                said_ui(ui, view, &format!("{} on {what}", comment.by), comment.time, &comment.text);
+            }
+        } else {
+            typed.shows.remove("comments");
+        }
+    }
+
+    /// What was said about one element, and room to say more.
+    pub(super) fn comments_on_ui(
+        &self,
+        ui: &mut Ui,
+        view: &View<'_>,
+        about: Option<&Subject>,
+        typed: &mut Typed,
+        actions: &mut Vec<Action>,
+    ) {
+        for comment in self.proposal().comments.iter().filter(|comment| comment.about.as_ref() == about) {
+            said_ui(ui, view, &comment.by, comment.time, &comment.text);
+        }
+        // The agent reads it while it waits; what is written or decided takes none.
+        if !self.proposal().brief.waits() {
+            return;
+        }
+        ui.horizontal(|ui| {
+            let room = (ui.available_width() - 76.0).max(80.0);
+            let edit = TextEdit::singleline(&mut typed.comment)
+                .hint_text("Comment for the agent")
+                .desired_width(room);
+            let field = focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name("Comment");
+            let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+            let says = !typed.comment.trim().is_empty();
+            let send = ui.add_enabled(says, egui::Button::new("Send")).accessible_name("Send the comment");
+            if (send.clicked() || entered) && says {
+                let text = std::mem::take(&mut typed.comment).trim().to_owned();
+                typed.said = Some(text.clone());
+                let (proposal, about) = (self.id(), about.cloned());
+                actions.push(Action::Review(ReviewRequest::Comment { proposal, about, text }));
+            }
+        });
+    }
+}
+
+fn said_ui(ui: &mut Ui, view: &View<'_>, who: &str, time: u64, text: &str) {
+    muted_ui(ui, view.theme, format!("{} · {}", words::line(who), ago(now(), time)));
+    ui.add(egui::Label::new(RichText::new(text).color(view.theme.text)).wrap());
+}

@@ -1,0 +1,183 @@
+//! The panel of the opened proposal: risk first, the agent's words set apart, the elements with their ticks, what follows
+//! from them, and below everything the decision.
+
+use super::{Opened, Review, Typed, call, clashes, decide, elements::stable_ui, header, request_plan};
+use crate::{
+    panel_id::PanelId,
+    tour::pointer::{Place, mark},
+    view::{Action, View},
+    widgets::{disclosure_ui, empty_state_ui, muted_ui, paint_severity},
+    wording::{counted, now},
+};
+use canvas::Sign;
+use egui::{CornerRadius, Frame, Margin, Panel, RichText, Sense, Stroke, Ui, vec2};
+use shared_protocol::{ProposalState, messages::Severity, review::ReviewRequest};
+
+/// Lines of a list of reasons; more would push everything else away.
+const MOST_REASONS: usize = 12;
+
+impl Review {
+    pub(crate) fn proposal_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+        let Self { opened, typed, .. } = self;
+        let Some(opened) = opened.as_mut() else {
+            empty_state_ui(ui, view.theme, "No proposal is open", "Open one from the review queue.");
+            ui.vertical_centered(|ui| {
+                if ui.button("Show the queue").clicked() {
+                    actions.push(Action::ShowPanel(PanelId::Review));
+                }
+            });
+            return;
+        };
+        opened.follow_plan(&view.terraform.requests);
+        let stamp =
+            view.review.proposals.iter().find(|brief| brief.id == opened.id()).map(|brief| brief.stamp);
+        let why_not = opened.why_not(stamp, now());
+        let frame = Frame::new().fill(view.theme.surface_panel).inner_margin(Margin {
+            left: 0,
+            right: 0,
+            top: 8,
+            bottom: 8,
+        });
+        if !opened.is_over() {
+            let decision = Panel::bottom("decision").frame(frame).show(ui, |ui| {
+                decide::decide_ui(ui, view, opened, why_not.as_deref(), actions);
+            });
+            mark(ui, Place::Decision, decision.response.rect);
+        }
+        egui::CentralPanel::no_frame().show(ui, |ui| {
+            let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]).id_salt(opened.id());
+            if std::mem::take(&mut opened.go_to_top) {
+                area = area.vertical_scroll_offset(0.0);
+            }
+            area.show(ui, |ui| {
+                ui.set_width(ui.available_width() - 6.0);
+                header::header_ui(ui, view, opened);
+                if !opened.is_over() {
+                    banner_ui(ui, view, opened, actions);
+                }
+                call::call_ui(ui, view, opened);
+                request_plan::plan_ui(ui, view, opened, typed, actions);
+                header::rationale_ui(ui, view.theme, opened);
+                // What cannot happen any more is not shown as if it could.
+                if !opened.is_over() {
+                    stable_ui(ui, "elements", |ui| opened.elements_ui(ui, view, typed, actions));
+                    ui.spacing_mut().item_spacing.y = 0.0;
+                    stable_ui(ui, "consequences", |ui| opened.consequences_ui(ui, view, typed, actions));
+                }
+                stable_ui(ui, "comments", |ui| opened.comments_ui(ui, view, typed, actions));
+                steps_ui(ui, view, opened, typed);
+                ui.add_space(12.0);
+            });
+        });
+    }
+}
+
+/// What a reviewer must know before anything else.
+fn banner_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened, actions: &mut Vec<Action>) {
+    if opened.newer().is_some() {
+        return changed_ui(ui, view, opened);
+    }
+    let brief = &opened.proposal().brief;
+    let (id, version) = (brief.id, brief.version);
+    let conflicts = &opened.proposal().conflicts;
+    let (title, reasons, can_look) = match &brief.state {
+        _ if !conflicts.is_empty() => {
+            let mut reasons = conflicts.clone();
+            if let ProposalState::Stale { why } = &brief.state {
+                reasons.splice(0..0, why.iter().cloned());
+                reasons.dedup();
+            }
+            ("It does not fit on what is there now", reasons, brief.waits())
+        }
+        ProposalState::Stale { why } => {
+            ("What it touches was changed since it was proposed", why.clone(), true)
+        }
+        ProposalState::Draft => ("Still being written; what you see follows along", Vec::new(), false),
+        _ => return,
+    };
+    let clashes = &opened.proposal().clashes;
+    notice_ui(ui, view, title, |ui| {
+        reasons_ui(ui, view, &reasons);
+        clashes::clashes_ui(ui, view.theme, clashes);
+        if can_look {
+            let again = ui.button("Look again");
+            if again.on_hover_text("Fits it to what is there now, as a new version").clicked() {
+                actions.push(Action::Review(ReviewRequest::LookAgain { proposal: id, version }));
+            }
+        }
+    });
+}
+
+/// It changed while somebody was looking: says what, and lets nothing be decided before that was read.
+fn changed_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened) {
+    let changed = opened.what_changed();
+    let version = opened.newer().map_or(0, |newer| newer.brief.version);
+    let mut looked = false;
+    notice_ui(ui, view, "Changed while you were looking", |ui| {
+        for (kind, text) in changed.iter().take(MOST_REASONS) {
+            ui.horizontal_top(|ui| {
+                header::sign_ui(ui, view.theme, Sign::of(*kind), 5.5);
+                ui.add(egui::Label::new(RichText::new(text).small()).wrap());
+            });
+        }
+        if changed.len() > MOST_REASONS {
+            muted_ui(ui, view.theme, format!("and {} more", changed.len() - MOST_REASONS));
+        }
+        looked = ui.button(format!("Look at version {version}")).clicked();
+    });
+    if looked {
+        opened.look_at_newer();
+    }
+}
+
+fn reasons_ui(ui: &mut Ui, view: &View<'_>, reasons: &[String]) {
+    for reason in reasons.iter().take(MOST_REASONS) {
+        let text = RichText::new(super::words::line(reason)).small().color(view.theme.text_muted);
+        ui.add(egui::Label::new(text).wrap());
+    }
+    if reasons.len() > MOST_REASONS {
+        muted_ui(ui, view.theme, format!("and {} more", reasons.len() - MOST_REASONS));
+    }
+}
+
+fn notice_ui(ui: &mut Ui, view: &View<'_>, title: &str, content: impl FnOnce(&mut Ui)) {
+    let theme = view.theme;
+    ui.add_space(4.0);
+    Frame::new()
+        .stroke(Stroke::new(1.0, theme.warning))
+        .corner_radius(CornerRadius::same(6))
+        .inner_margin(Margin::symmetric(10, 8))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.horizontal_top(|ui| {
+                let (mark, _) = ui.allocate_exact_size(vec2(14.0, 18.0), Sense::hover());
+                paint_severity(ui.painter(), mark.center(), theme, Severity::Warning);
+                ui.add(egui::Label::new(title).wrap());
+            });
+            content(ui);
+        });
+}
+
+/// What the agent asked for, one line a call, and what reviewers changed.
+fn steps_ui(ui: &mut Ui, view: &View<'_>, opened: &Opened, typed: &mut Typed) {
+    let steps = &opened.proposal().steps;
+    if steps.is_empty() {
+        return;
+    }
+    let mut open = typed.shows.contains("steps");
+    if disclosure_ui(ui, view.theme, "How it came about", Some(steps.len()), &mut open) {
+        typed.shows.insert("steps");
+        for step in steps.iter().take(200) {
+            let text = match &step.by_reviewer {
+                Some(by) => format!("{} (edited by {})", step.summary, super::words::line(by)),
+                None => step.summary.clone(),
+            };
+            ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
+        }
+        if steps.len() > 200 {
+            muted_ui(ui, view.theme, format!("and {}", counted(steps.len() - 200, "more step")));
+        }
+    } else {
+        typed.shows.remove("steps");
+    }
+}

@@ -1,0 +1,242 @@
+//! What is asked before a run: values that it needs, and whether the real world may change. Everything that would be
+//! destroyed is named first.
+
+use crate::{
+    features::terraform::{obstacle::obstacle, panel::rank, words},
+    terraform_answers::of_board,
+    view::{Action, View},
+    widgets::{focus_stroke, muted_ui},
+    wording::counted,
+};
+use canvas::{paint_action, planned_words};
+use egui::{RichText, Sense, TextEdit, Ui, vec2};
+use shared_protocol::{
+    BoardId,
+    messages::Request,
+    terraform::{Deployment, PlanChange, PlanState, PlannedAction, RunOperation, TerraformRequest},
+};
+
+/// Changes that are named one by one.
+const MOST: usize = 8;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RunDialog {
+    board: BoardId,
+    operation: RunOperation,
+    values: Vec<Value>,
+    /// The board's name, typed to destroy.
+    name: String,
+    /// Something safer was chosen.
+    instead: Option<RunOperation>,
+}
+
+/// A sensitive variable and what was typed for it.
+#[derive(Clone, PartialEq)]
+struct Value {
+    variable: String,
+    text: String,
+    /// Main has one from an earlier run.
+    is_given: bool,
+}
+
+impl std::fmt::Debug for Value {
+    /// What was typed stays out of every log.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Value").field("variable", &self.variable).finish_non_exhaustive()
+    }
+}
+
+impl RunDialog {
+    /// `None` when there is nothing to ask.
+    pub(crate) fn needed(view: &View<'_>, board: BoardId, operation: RunOperation) -> Option<Self> {
+        let secrets = view.known.hcl(board).map_or(&[][..], |hcl| &hcl.secrets);
+        let values: Vec<Value> = secrets
+            .iter()
+            .filter(|_| words::needs_values(operation))
+            .map(|variable| Value {
+                variable: variable.clone(),
+                text: String::new(),
+                is_given: view.known.is_given(board, variable),
+            })
+            .collect();
+        let is_missing = values.iter().any(|value| !value.is_given);
+        (operation.needs_confirmation() || is_missing).then(|| Self {
+            board,
+            operation,
+            values,
+            name: String::new(),
+            instead: None,
+        })
+    }
+
+    pub(crate) fn title(&self) -> &'static str {
+        match self.operation {
+            RunOperation::Apply => "Apply to the real world",
+            RunOperation::ApplyPlan => "Apply the plan",
+            RunOperation::Destroy => "Destroy everything",
+            _ => "Values are needed",
+        }
+    }
+
+    pub(crate) fn button(&self) -> &'static str {
+        words::operation(self.operation)
+    }
+
+    pub(crate) fn is_destructive(&self) -> bool {
+        self.operation == RunOperation::Destroy
+    }
+
+    pub(crate) fn needs_confirmation(&self) -> bool {
+        self.operation.needs_confirmation()
+    }
+
+    pub(crate) fn instead(&self) -> Option<RunOperation> {
+        self.instead
+    }
+
+    pub(crate) fn fields_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+        match self.operation {
+            RunOperation::Apply | RunOperation::ApplyPlan => self.changes_ui(ui, view),
+            RunOperation::Destroy => self.destroy_ui(ui, view),
+            _ => {}
+        }
+        self.values_ui(ui, view);
+    }
+
+    fn plan_state(&self, view: &View<'_>) -> PlanState {
+        of_board(view.terraform, self.board).map(|told| told.plan).unwrap_or_default()
+    }
+
+    fn changes_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+        match self.plan_state(view) {
+            PlanState::Ready(counts) => {
+                ui.label(format!("{}.", words::to_do(counts)));
+                if self.operation == RunOperation::Apply {
+                    let text =
+                        "It is planned anew first; if something has changed meanwhile, that is applied, too.";
+                    muted_ui(ui, view.theme, text);
+                }
+                self.list_ui(ui, view);
+            }
+            state => {
+                ui.label(match state {
+                    PlanState::Outdated(_) => "The board has changed since it was last planned.",
+                    _ => "Nothing has been planned, so what would change is not known.",
+                });
+                self.instead_ui(ui, view, "Plan first", RunOperation::Plan);
+            }
+        }
+    }
+
+    fn list_ui(&self, ui: &mut Ui, view: &View<'_>) {
+        let Some(plan) = view.known.plan(self.board) else { return };
+        let mut changes: Vec<&PlanChange> =
+            plan.changes.iter().filter(|change| change.action != PlannedAction::Read).collect();
+        changes.sort_by_key(|change| (rank(change.action), &change.address));
+        ui.add_space(4.0);
+        ui.spacing_mut().item_spacing.y = 2.0;
+        for change in changes.iter().take(MOST) {
+            ui.horizontal(|ui| {
+                let (sign, _) = ui.allocate_exact_size(vec2(18.0, 18.0), Sense::hover());
+                paint_action(ui.painter(), sign.center(), 6.5, view.theme, change.action);
+                let text = RichText::new(&change.address).monospace();
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    muted_ui(ui, view.theme, planned_words(change.action));
+                    ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                        ui.add(egui::Label::new(text).truncate());
+                    });
+                });
+            });
+        }
+        if let Some(more) = changes.len().checked_sub(MOST).filter(|more| *more > 0) {
+            muted_ui(ui, view.theme, format!("and {more} more, which the Terraform panel lists"));
+        }
+    }
+
+    fn destroy_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+        let Some(board) = view.snapshot.board(self.board) else { return };
+        let told = of_board(view.terraform, self.board);
+        let made = told.map_or(0, |told| {
+            let there = |status: Deployment| !matches!(status, Deployment::Destroyed | Deployment::Pending);
+            told.statuses.iter().filter(|(_, status)| there(*status)).count()
+        });
+        let what = match made {
+            0 => "everything that was".to_owned(),
+            made => format!("{} and all else that was", counted(made, "resource")),
+        };
+        ui.label(format!(
+            "Terraform removes {what} made from “{}”. Undo does not bring it back; the board itself stays.",
+            board.title
+        ));
+        self.instead_ui(ui, view, "See what would go", RunOperation::PlanDestroy);
+        ui.add_space(6.0);
+        let label = muted_ui(ui, view.theme, format!("Type {} to confirm", board.name));
+        let edit = TextEdit::singleline(&mut self.name)
+            .desired_width(f32::INFINITY)
+            .margin(egui::Margin::symmetric(8, 5));
+        let field = focus_stroke(ui, view.theme, |ui| ui.add(edit)).labelled_by(label.id);
+        if ui.memory(|memory| memory.focused().is_none()) {
+            field.request_focus();
+        }
+    }
+
+    fn instead_ui(&mut self, ui: &mut Ui, view: &View<'_>, text: &str, operation: RunOperation) {
+        let possible = obstacle(view, operation).is_none();
+        if ui
+            .add_enabled(possible, egui::Button::new(text))
+            .on_hover_text(words::what_it_does(operation))
+            .clicked()
+        {
+            self.instead = Some(operation);
+        }
+    }
+
+    fn values_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+        if self.values.is_empty() {
+            return;
+        }
+        ui.add_space(8.0);
+        let text = "Sensitive values are kept in memory while Draftboard runs, and written nowhere.";
+        muted_ui(ui, view.theme, text);
+        egui::ScrollArea::vertical().max_height(220.0).show(ui, |ui| {
+            for (place, value) in self.values.iter_mut().enumerate() {
+                let label = muted_ui(ui, view.theme, &value.variable);
+                let hint = if value.is_given { "As before" } else { "" };
+                let edit = TextEdit::singleline(&mut value.text)
+                    .password(true)
+                    .hint_text(hint)
+                    .desired_width(f32::INFINITY)
+                    .margin(egui::Margin::symmetric(8, 5));
+                let field = focus_stroke(ui, view.theme, |ui| ui.add(edit)).labelled_by(label.id);
+                if place == 0 && ui.memory(|memory| memory.focused().is_none()) {
+                    field.request_focus();
+                }
+            }
+        });
+    }
+
+    /// The run, or what is still missing; nothing is said about what is plain to see.
+    pub(crate) fn verdict(&self, view: &View<'_>) -> Result<Action, String> {
+        let Some(board) = view.snapshot.board(self.board) else {
+            return Err("The board is gone.".to_owned());
+        };
+        if let Some(why) = obstacle(view, self.operation) {
+            return Err(why);
+        }
+        if self.is_destructive() && self.name != board.name.as_str() {
+            let typed = !self.name.is_empty() && !board.name.as_str().starts_with(&self.name);
+            return Err(if typed { "That is not the name of the board.".to_owned() } else { String::new() });
+        }
+        if self.values.iter().any(|value| value.text.is_empty() && !value.is_given) {
+            return Err(String::new());
+        }
+        let typed = self.values.iter().filter(|value| !value.text.is_empty());
+        let secrets = typed.map(|value| (value.variable.clone(), value.text.clone())).collect();
+        Ok(Action::Ask(Request::Terraform(TerraformRequest::Run {
+            board: self.board,
+            operation: self.operation,
+            confirmed: self.operation.needs_confirmation(),
+            secrets,
+        })))
+    }
+}
